@@ -28,7 +28,12 @@ from benchmarks import timing_model
 from benchmarks.calibration_report import constants_table, rows_table, summaries, trades_table
 from benchmarks.restate import restate
 from hexsim.datasheets.measurements import Measurement
-from hexsim.datasheets.measurements.calibration import FILE, Calibrated, Calibration, Trade
+from hexsim.datasheets.measurements.calibration import (
+    FILE,
+    CalibratedConstant,
+    CalibrationRecord,
+    Trade,
+)
 from hexsim.files import write_text
 from hexsim.studies.calibration.constants import Values
 from hexsim.studies.calibration.published import (
@@ -59,7 +64,7 @@ def rounded(best: Fit) -> Values:
     return {p: float(f"{value:.{_CERTAIN}g}") for p, value in best.values.items()}
 
 
-def record(best: Fit, family: Family) -> Calibration:
+def record(best: Fit, family: Family) -> CalibrationRecord:
     """Everything the documentation prints and `hexsim bench --uncertainty one` needs of a family.
 
     All CPU rows are of one chip: left out, it leaves nothing to fit, so nothing is said.
@@ -74,9 +79,9 @@ def record(best: Fit, family: Family) -> Calibration:
     }
     found = best.estimate
     errors = zip(found.log_errors, np.minimum(found.data_errors, _NOTHING_KNOWN), strict=True)
-    return Calibration(
+    return CalibrationRecord(
         constants=tuple(
-            Calibrated(
+            CalibratedConstant(
                 p.path, tuple(sorted(p.sheets)), p.unit, p.low, value, p.high, *map(float, both)
             )
             for (p, value), both in zip(values.items(), errors, strict=True)
@@ -89,7 +94,7 @@ def record(best: Fit, family: Family) -> Calibration:
     )
 
 
-def together(one: Calibration, other: Calibration) -> Calibration:
+def together(one: CalibrationRecord, other: CalibrationRecord) -> CalibrationRecord:
     """The record of two families: they share no constant, and the larger scatter holds for both."""
     before, behind = (0.0,) * len(one.constants), (0.0,) * len(other.constants)
     apart = [
@@ -100,7 +105,7 @@ def together(one: Calibration, other: Calibration) -> Calibration:
     for trade in sorted(apart, key=lambda trade: -trade.largest):
         key = trade.path, trade.sheets
         joined[key] = _both(joined[key], trade) if key in joined else trade
-    return Calibration(
+    return CalibrationRecord(
         constants=one.constants + other.constants,
         correlation=(
             *(line + behind for line in one.correlation),
@@ -120,12 +125,12 @@ def _both(larger: Trade, smaller: Trade) -> Trade:
     return replace(larger, at_low=low, at_high=high)
 
 
-def undetermined(found: Calibration) -> list[str]:
+def undetermined(found: CalibrationRecord) -> list[str]:
     """The constants that the measurements alone leave too uncertain."""
     return [c.path for c in found.constants if c.data_error > math.log(LARGEST_ERROR)]
 
 
-def write(found: Calibration) -> None:
+def write(found: CalibrationRecord) -> None:
     """State the constants in their files, and keep the record."""
     assert not undetermined(found), undetermined(found)
     fitted = [parameter for family in FAMILIES for parameter in parameters(family)]

@@ -9,7 +9,7 @@ from itertools import chain
 import numpy as np
 
 from hexsim.datasheets import measurements
-from hexsim.datasheets.measurements.calibration import Calibration
+from hexsim.datasheets.measurements.calibration import CalibrationRecord
 from hexsim.reports.text import quantity, table
 from hexsim.studies.calibration.published import FAMILIES
 
@@ -19,7 +19,7 @@ _TIED = 0.5
 """Correlation from which a constant is called tied to another."""
 
 
-def constants_table(found: Calibration, committed: Mapping[str, float] | None = None) -> str:
+def constants_table(found: CalibrationRecord, committed: Mapping[str, float] | None = None) -> str:
     """Return each constant with its uncertainty and the constant it is most tied to.
 
     `one sigma` is a factor, with the bounds as prior knowledge; `by data alone` is without them.
@@ -48,7 +48,7 @@ def constants_table(found: Calibration, committed: Mapping[str, float] | None = 
     return f"{constants}\n\n{_weakest(found)}"
 
 
-def _weakest(found: Calibration) -> str:
+def _weakest(found: CalibrationRecord) -> str:
     """Say which combination of constants is known least."""
     errors = np.array([constant.log_error for constant in found.constants])
     values, vectors = np.linalg.eigh(np.array(found.correlation) * np.outer(errors, errors))
@@ -59,7 +59,7 @@ def _weakest(found: Calibration) -> str:
     return f"Least known combination of logarithms, {spread}: {', '.join(named)}"
 
 
-def trades_table(found: Calibration) -> str:
+def trades_table(found: CalibrationRecord) -> str:
     """Return the assumed constants that move rows, and how far the fitted ones imitate them."""
     header = ("assumed constant", "largest change of a row", "imitated by the calibrated ones")
     rows = [

@@ -21,7 +21,7 @@ import typer
 from typer.models import ArgumentInfo, OptionInfo
 
 from benchmarks.pages import DOCS, REFERENCE, with_block
-from hexsim.cli._files import INPUT_LIST, MODEL, PICTURES, Reads, Writes
+from hexsim.cli._files import INPUT_LIST, MODEL, PICTURES, ReadOption, Writes
 from hexsim.cli.app import app
 
 FOLDER = REFERENCE / "commands"
@@ -96,7 +96,7 @@ def _parameter(
 ) -> Parameter:
     return Parameter(
         _names(one.name, info, several=get_origin(kind) is list),
-        _kind(kind, info, next((m for m in metadata if isinstance(m, Reads | Writes)), None)),
+        _kind(kind, info, next((m for m in metadata if isinstance(m, ReadOption | Writes)), None)),
         _default(one.default),
         " ".join((info.help or "").split()).replace("|", "\\|").replace("<", "&lt;"),
         isinstance(info, OptionInfo),
@@ -114,7 +114,7 @@ def _names(name: str, info: ArgumentInfo | OptionInfo, several: bool) -> tuple[s
     )
 
 
-def _kind(kind: Any, info: ArgumentInfo | OptionInfo, mark: Reads | Writes | None) -> str:
+def _kind(kind: Any, info: ArgumentInfo | OptionInfo, mark: ReadOption | Writes | None) -> str:
     """What may be given: a mark of files says more than a type."""
     if isinstance(mark, Writes):
         return "folder, written" if mark.folder else "file, written"

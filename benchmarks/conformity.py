@@ -28,7 +28,7 @@ from onnx.backend.test.loader import load_model_tests
 from onnx.backend.test.runner import Runner
 
 from benchmarks.pages import RESULTS, with_block
-from hexsim.accuracy.paired_run import Twin
+from hexsim.accuracy.paired_run import PairedRun
 from hexsim.deployment import Deployment
 from hexsim.errors import HexsimError
 from hexsim.inputs.stored import stored_inputs
@@ -169,20 +169,20 @@ def _named(case: Case, inputs: list[Any]) -> dict[str, Any]:
 def furthest(deployment: Deployment, feeds: dict[str, Any]) -> tuple[float, str]:
     """How many steps a layer on the DSP is from floats on what it read, at most; and which."""
     network, model = deployment.network, deployment.loaded
-    twin = Twin(deployment)
-    _, values = twin.run(
+    paired = PairedRun(deployment)
+    _, values = paired.run(
         stored_inputs(network, {name: np.asarray(feeds[name]) for name in network.inputs})
     )
     worst, where = 0.0, ""
     for layer in network.layers:
-        coded = [name for name in layer.outputs if name in twin.encodings]
+        coded = [name for name in layer.outputs if name in paired.encodings]
         reads = [name for name in dict.fromkeys(layer.inputs) if name in network.tensors]
         if not coded:
             continue
         alone = FloatEngine(model.as_stored.subnetwork((layer,), reads, layer.outputs))
         floats = alone.run({name: values[name] for name in reads})
         for name in coded:
-            encoding = twin.encodings[name]
+            encoding = paired.encodings[name]
             held = np.clip(floats[name], encoding.min, encoding.max)
             far = float(np.abs(held - values[name]).max(initial=0)) / encoding.delta
             if not far <= worst:

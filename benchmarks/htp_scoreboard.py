@@ -33,8 +33,8 @@ from hexsim.deployment import Deployment
 from hexsim.deployment.platform import Platform
 from hexsim.files import write_text
 from hexsim.graph.ir import Network
-from hexsim.htp.compiler import Operation, compile_graph
-from hexsim.htp.machine import Machine
+from hexsim.htp.compiler import HtpOperation, compile_graph
+from hexsim.htp.machine import HtpMachine
 from hexsim.htp.schedule import schedule
 from hexsim.planning.plan import KernelCall
 from hexsim.runtimes import Runtime
@@ -92,14 +92,14 @@ def work_of(name: str, precision: str) -> Work:
 
 
 @functools.cache
-def _compiled(name: str, precision: str, vtcm_bytes: int) -> tuple[Operation, ...]:
+def _compiled(name: str, precision: str, vtcm_bytes: int) -> tuple[HtpOperation, ...]:
     work = work_of(name, precision)
     return compile_graph(work.calls, work.network, vtcm_bytes)
 
 
 @functools.cache
-def _machine(chip: str) -> Machine:
-    return Machine.of(chips.load(chip), stacks.load(STACK))
+def _machine(chip: str) -> HtpMachine:
+    return HtpMachine.of(chips.load(chip), stacks.load(STACK))
 
 
 def predicted_ms(row: HtpRow, constants: Sequence[float], *, public: bool = False) -> float:

@@ -69,8 +69,8 @@ from hexsim.inputs.stored import stored_inputs
 from hexsim.int8.dispatch import prepare
 from hexsim.int8.machine_code.features import compiled_features
 from hexsim.int8.step import Workspace
-from hexsim.lowering import BoundCall, bind
-from hexsim.lowering.convolution import BoundConvolution
+from hexsim.lowering import LoweredCall, lower
+from hexsim.lowering.convolution import LoweredConvolution
 from hexsim.quantization.model import Model
 from hexsim.quantization.options import QuantizationOptions
 
@@ -357,7 +357,7 @@ def breakdown(network: str, weights: str, rounds: int, folder: Path) -> str:
     for subnet in deployment.plan.subnets:
         if subnet.engine != "hvx":
             continue
-        calls = bind(subnet, deployment.model, signed_weights=deployment.signed_weights)
+        calls = lower(subnet, deployment.model, signed_weights=deployment.signed_weights)
         for call, planned in zip(calls, subnet.calls, strict=True):
             operands = [
                 rng.integers(0, 256, x.shape, x.encoding.dtype) if x.codes is None else x.codes
@@ -376,10 +376,10 @@ def breakdown(network: str, weights: str, rounds: int, folder: Path) -> str:
     return "\n".join(lines)
 
 
-def kind_of(call: BoundCall) -> str:
+def kind_of(call: LoweredCall) -> str:
     """What a layer is for the kernels."""
     name = type(call).__name__.removeprefix("Bound")
-    if not isinstance(call, BoundConvolution):
+    if not isinstance(call, LoweredConvolution):
         return name
     height, width = call.window.kernel
     step = call.window.strides[0]

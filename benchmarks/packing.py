@@ -31,13 +31,13 @@ from benchmarks.int8_against_onnxruntime import (
 from benchmarks.memory import held
 from hexsim.inputs.seeded import seeded_inputs
 from hexsim.int8.autotuner.algorithms import ALGORITHMS, prepare_convolution
-from hexsim.lowering import bind
-from hexsim.lowering.convolution import BoundConvolution
+from hexsim.lowering import lower
+from hexsim.lowering.convolution import LoweredConvolution
 
 _REPEATS = 3
 
 
-def convolutions(network: str, weights: str, folder: Path) -> list[BoundConvolution]:
+def convolutions(network: str, weights: str, folder: Path) -> list[LoweredConvolution]:
     """Those of the network that are neither depthwise nor wide."""
     feeds = list(seeded_inputs(shapes_of(network, folder), INPUTS))
     deployment = on_dsp(ours(network, weights, folder, feeds), weights)
@@ -45,13 +45,13 @@ def convolutions(network: str, weights: str, folder: Path) -> list[BoundConvolut
         call
         for subnet in deployment.plan.subnets
         if subnet.engine == "hvx"
-        for call in bind(subnet, deployment.model, signed_weights=deployment.signed_weights)
-        if isinstance(call, BoundConvolution)
+        for call in lower(subnet, deployment.model, signed_weights=deployment.signed_weights)
+        if isinstance(call, LoweredConvolution)
         and not call.groups == call.inputs[0].shape[-1] == call.output.shape[-1]
     ]
 
 
-def packed(calls: Sequence[BoundConvolution], kernels: str) -> str:
+def packed(calls: Sequence[LoweredConvolution], kernels: str) -> str:
     """The cells of one algorithm: how many layers, the overhead, seconds."""
     seconds = []
     with patch.dict(os.environ, {"HEXSIM_KERNELS": kernels}):

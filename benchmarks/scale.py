@@ -45,7 +45,7 @@ from hexsim.studies.pool import Pool, ranges
 from hexsim.studies.processes import Processes, processes
 from hexsim.studies.sharded import part_size, validate_sharded
 from hexsim.studies.sweep import engine
-from hexsim.studies.sweep.parts import Parts, part_points
+from hexsim.studies.sweep.parts import SweepParts, part_points
 from hexsim.studies.sweep.points import Points
 from hexsim.studies.sweep.settings import settings
 from hexsim.studies.sweep.table import as_bytes
@@ -124,7 +124,7 @@ def parts_cost(points: Points, table: pyarrow.Table) -> tuple[float, float]:
     """Seconds to keep a part, and to join it in the end; many parts, whose rows are alike."""
     many = Points(space(NETWORK, _PARTS * part_points(1)), points.settings)
     with tempfile.TemporaryDirectory() as folder:
-        kept = Parts(Path(folder) / "parts", many)
+        kept = SweepParts(Path(folder) / "parts", many)
         kept.open()
         rows = table.slice(0, part_points(1))
 
@@ -156,7 +156,7 @@ def picture_cost(count: int, folder: Path) -> Cost:
         result_bytes=sent(observed) / size,
         file_bytes=0.0,
         worker_bytes=worker.peak_bytes,
-        keeping_s=seconds(partial(Totals(observer.twin).take, observed)),
+        keeping_s=seconds(partial(Totals(observer.paired).take, observed)),
         joining_s=0.0,
     )
 

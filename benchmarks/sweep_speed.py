@@ -30,7 +30,7 @@ from hexsim.simulation.simulator import Workload
 from hexsim.studies.processes import processes
 from hexsim.studies.sweep import engine
 from hexsim.studies.sweep.evaluation import row
-from hexsim.studies.sweep.parts import Parts, part_points
+from hexsim.studies.sweep.parts import SweepParts, part_points
 from hexsim.studies.sweep.points import Points
 from hexsim.studies.sweep.settings import Setting, settings
 from hexsim.studies.sweep.space import Space, Variation
@@ -92,7 +92,7 @@ def by_workers(stack: ExitStack, number: int) -> Turn:
 
     def turn(points: Points) -> None:
         with tempfile.TemporaryDirectory() as folder:
-            parts = Parts(Path(folder) / "parts", points)
+            parts = SweepParts(Path(folder) / "parts", points)
             parts.open()
             engine.simulate_parts(pool, points, parts, lambda done: None)
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 from hexsim.hvx import modulo, pipelining
-from hexsim.hvx.isa import Machine
+from hexsim.hvx.isa import HvxMachine
 from hexsim.hvx.streams import convolution, depthwise
 
 KERNELS = {
-    "conv v60": lambda: convolution.v60(Machine(60), 3, 12),
-    "conv v65": lambda: convolution.v65(Machine(65), 3, 12),
-    "conv v66": lambda: convolution.v66(Machine(66), 3, 12),
-    "depthwise": lambda: depthwise.three_by_three(Machine(66), 1),
+    "conv v60": lambda: convolution.v60(HvxMachine(60), 3, 12),
+    "conv v65": lambda: convolution.v65(HvxMachine(65), 3, 12),
+    "conv v66": lambda: convolution.v66(HvxMachine(66), 3, 12),
+    "depthwise": lambda: depthwise.three_by_three(HvxMachine(66), 1),
 }
 
 

@@ -23,10 +23,10 @@ import numpy.typing as npt
 from hexsim import __version__, dlc
 from hexsim.datasheets.background import load as load_background
 from hexsim.deployment import AtLoad, Deployment, deploy
-from hexsim.deployment.calibration_point import Anchor, anchored
+from hexsim.deployment.calibration_point import CalibrationPoint, calibrated_to
 from hexsim.deployment.offline_hta import orders, with_hta
 from hexsim.deployment.platform import Platform
-from hexsim.display import Sheet, Shown
+from hexsim.display import DisplayTable, Shown
 from hexsim.dlc.loading import import_report, load, load_container
 from hexsim.energy import Energy
 from hexsim.errors import HexsimError, unknown
@@ -42,7 +42,7 @@ from hexsim.quantization.overrides.aimet import read_aimet
 from hexsim.quantization.overrides.outcome import KeyOutcome
 from hexsim.quantization.overrides.stripped import asked
 from hexsim.runtimes import Runtime
-from hexsim.simulation.simulator import Calling
+from hexsim.simulation.simulator import CallPattern
 from hexsim.timing.results import LayerTiming, Result, Timeline
 from hexsim.timing.simtime import PS_PER_MS
 from hexsim.udl import use_layers
@@ -118,7 +118,7 @@ class Simulation(Shown):
         """Everything that happened, by track."""
         return self.timing.timeline
 
-    def sheet(self) -> Sheet:
+    def sheet(self) -> DisplayTable:
         """Time and multiply-adds of each layer, then the overheads; shares are of the total."""
         total_us = self.total_us
         layers = (
@@ -129,7 +129,7 @@ class Simulation(Shown):
             (one.name, "overhead", None, one.us, one.us / total_us, None, None)
             for one in self.timing.overheads
         )
-        return Sheet(
+        return DisplayTable(
             f"{total_us / 1e3:.3f} ms for an inference of {len(self.layers)} layers, "
             f"initialisation {self.timing.init_ps / PS_PER_MS:.2f} ms",
             ("layer", "type", "engine", "us", "share", "MACs", "bound"),
@@ -308,17 +308,17 @@ def _circumstances(
     ideal_cpu: bool = False,
     anchor: str | None = None,
     background: str | Path | Iterable[str | Path] = (),
-) -> tuple[Platform, Calling]:
+) -> tuple[Platform, CallPattern]:
     """The platform and the call under these `Circumstances`."""
     if not power_collapse:
         platform = platform.without_power_collapse()
     if ideal_cpu:
         platform = platform.with_ideal_cpu()
     if anchor is not None:
-        platform = anchored(platform, Anchor.parse(anchor))
+        platform = calibrated_to(platform, CalibrationPoint.parse(anchor))
     loads = (background,) if isinstance(background, str | Path) else background
     clients = tuple(load_background(name) for name in loads)
-    calling = Calling(perf_profile=perf_profile, idle_ms=idle_ms, background=clients)
+    calling = CallPattern(perf_profile=perf_profile, idle_ms=idle_ms, background=clients)
     if buffer is not None:
         calling["buffer"] = platform.stack.buffer(buffer)
     return platform, calling

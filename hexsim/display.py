@@ -25,7 +25,7 @@ Cell = str | int | float | None
 
 
 @dataclass(frozen=True)
-class Sheet:
+class DisplayTable:
     """A table: what it is about in a line, the names of its columns, and its rows.
 
     `bars` is the column whose numbers are drawn as bars too, if there is one.
@@ -40,7 +40,7 @@ class Sheet:
 class Shown:
     """Something that can be read as a table."""
 
-    def sheet(self) -> Sheet:
+    def sheet(self) -> DisplayTable:
         """Return the table."""
         raise NotImplementedError
 
@@ -62,7 +62,7 @@ class Shown:
         return "".join(_html(self.sheet()))
 
 
-def _html(sheet: Sheet) -> Iterator[str]:
+def _html(sheet: DisplayTable) -> Iterator[str]:
     yield f"<p><b>{_text(sheet.title)}</b></p><table><thead><tr>"
     at = sheet.columns.index(sheet.bars) if sheet.bars else None
     for column in sheet.columns:

@@ -6,7 +6,7 @@ from hexsim.datasheets import chips
 from hexsim.energy import inference_energy
 from hexsim.memory import Footprint, LayerMemory
 from hexsim.studies.benchmark import Case
-from hexsim.studies.roofline import MemoryRoof, Point, Roofline, Roofs
+from hexsim.studies.roofline import MemoryRoof, Roofline, RooflinePoint, Roofs
 from hexsim.timing.results import Bound, InferenceTiming, LayerTiming, Overhead, Result, Timeline
 
 ROOFS = Roofs(
@@ -82,6 +82,6 @@ def case(*layers: LayerTiming) -> Case:
 
 
 def chart(*layers: LayerTiming) -> Roofline:
-    points = [Point(one, *ROOFS.over(one)) for one in layers if one.macs]
+    points = [RooflinePoint(one, *ROOFS.over(one)) for one in layers if one.macs]
     points.sort(key=lambda point: -point.lost_us)
     return Roofline(case(*layers), ROOFS, tuple(points), len(layers) - len(points), 0.4)

@@ -8,7 +8,7 @@ import pytest
 import hexsim
 from hexsim.deployment import deploy
 from hexsim.deployment.platform import Platform
-from hexsim.display import MOST_ROWS, Sheet, Shown
+from hexsim.display import MOST_ROWS, DisplayTable, Shown
 from hexsim.dlc.difference import difference
 from hexsim.errors import HexsimError
 from hexsim.quantization.model import Model
@@ -21,8 +21,8 @@ class Made(Shown):
     def __init__(self, rows: int) -> None:
         self.rows = tuple((f"{HOSTILE}{n}", n, None) for n in range(rows))
 
-    def sheet(self) -> Sheet:
-        return Sheet(HOSTILE, ("name", "size", HOSTILE), self.rows, bars="size")
+    def sheet(self) -> DisplayTable:
+        return DisplayTable(HOSTILE, ("name", "size", HOSTILE), self.rows, bars="size")
 
 
 def page(shown: Shown) -> ElementTree.Element:

@@ -39,7 +39,7 @@ class BoxTensors:
 
 
 @dataclass(frozen=True)
-class Seen:
+class SeenPictures:
     """What the network saw of pictures: an input of that size, and how they came to it."""
 
     height: int
@@ -48,7 +48,7 @@ class Seen:
 
 
 def detections(
-    folder: Path, truth: Truth, pictures: Sequence[Picture], tensors: BoxTensors, seen: Seen
+    folder: Path, truth: Truth, pictures: Sequence[Picture], tensors: BoxTensors, seen: SeenPictures
 ) -> Iterator[Detection]:
     """Yield what is in Result_0, Result_1, ... of `folder`, of as many pictures in this order.
 
@@ -79,7 +79,7 @@ def detections(
 
 
 def _in_pixels(
-    box: npt.NDArray[np.float32], picture: Picture, order: Order, seen: Seen
+    box: npt.NDArray[np.float32], picture: Picture, order: Order, seen: SeenPictures
 ) -> tuple[float, float, float, float]:
     """Left, top, width and height on the picture."""
     first, second, third, fourth = map(float, box)

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hexsim.accuracy.distance import Distance
-from hexsim.accuracy.paired_run import Twin
+from hexsim.accuracy.paired_run import PairedRun
 from hexsim.graph.ir import FloatArray
 from hexsim.quantization.encodings import Encoding
 from hexsim.runtimes import Runtime
@@ -49,7 +49,7 @@ class LayerError:
 
 
 @dataclass
-class Seen:
+class FloatTensor:
     """What inputs say of one tensor in float; `low` and `high` are those of each channel."""
 
     count: int = 0
@@ -58,7 +58,7 @@ class Seen:
     high: npt.NDArray[np.float32] | None = None
 
     @classmethod
-    def of(cls, values: FloatArray, encoding: Encoding | None) -> Seen:
+    def of(cls, values: FloatArray, encoding: Encoding | None) -> FloatTensor:
         """What one input says."""
         rows = values.reshape(-1, values.shape[-1] if values.ndim else 1)
         outside = 0
@@ -68,7 +68,7 @@ class Seen:
             outside = int(np.count_nonzero(far))
         return cls(values.size, outside, rows.min(axis=0), rows.max(axis=0))
 
-    def take(self, other: Seen) -> None:
+    def take(self, other: FloatTensor) -> None:
         """Take in what further inputs say."""
         assert other.low is not None, "no input was added"
         assert other.high is not None
@@ -93,14 +93,14 @@ class TensorRun:
     """
 
     distances: list[Distance] = field(default_factory=list)
-    seen: Seen = field(default_factory=Seen)
+    seen: FloatTensor = field(default_factory=FloatTensor)
 
     def add(self, reference: FloatArray, other: FloatArray, encoding: Encoding | None) -> None:
         """Take in the tensor's value for one input, in float and on the runtime."""
         distance = Distance()
         distance.add(reference, other)
         self.distances.append(distance)
-        self.seen.take(Seen.of(reference, encoding))
+        self.seen.take(FloatTensor.of(reference, encoding))
 
     def take(self, other: TensorRun) -> None:
         """Take in the run of the inputs behind these."""
@@ -114,7 +114,7 @@ class TensorStream:
 
     encoding: Encoding | None
     distance: Distance = field(default_factory=Distance)
-    seen: Seen = field(default_factory=Seen)
+    seen: FloatTensor = field(default_factory=FloatTensor)
 
     def take(self, run: TensorRun) -> None:
         """Take in the next run of inputs."""
@@ -126,9 +126,9 @@ class TensorStream:
 class ErrorStream:
     """Collects the errors of the tensors of a twin that are measured, run of inputs by run."""
 
-    def __init__(self, twin: Twin) -> None:
-        self._network, self._runtimes = twin.network, twin.runtimes
-        self._streams = {n: TensorStream(twin.encodings.get(n)) for n in twin.measured}
+    def __init__(self, paired: PairedRun) -> None:
+        self._network, self._runtimes = paired.network, paired.runtimes
+        self._streams = {n: TensorStream(paired.encodings.get(n)) for n in paired.measured}
 
     def take(self, runs: Mapping[str, TensorRun]) -> None:
         """Take in the next run of inputs; how inputs are cut into runs changes nothing."""

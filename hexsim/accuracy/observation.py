@@ -16,10 +16,10 @@ from hexsim.accuracy.classification import Hits
 from hexsim.accuracy.distance import Distance
 from hexsim.accuracy.items import scores_of_items, unpadded
 from hexsim.accuracy.layer_errors import ErrorStream, TensorRun
-from hexsim.accuracy.paired_run import MadeWhereUsed, Pair, Twin
+from hexsim.accuracy.paired_run import MadeWhereUsed, Pair, PairedRun
 from hexsim.accuracy.scores import before_choices
 from hexsim.deployment import Deployment
-from hexsim.execution.execution_contexts import is_small, seats_for
+from hexsim.execution.execution_contexts import contexts_for, is_small
 from hexsim.graph.ir import FloatArray, Network
 from hexsim.onnx_io.run.float_engine import FloatEngine
 from hexsim.threads.in_order import side_by_side
@@ -44,13 +44,13 @@ class Counted:
 
 
 @dataclass
-class Answers:
+class ObservedAnswers:
     """What a network says to a run of inputs: the distance of each from float, and hits."""
 
     distances: list[Distance] = field(default_factory=list)
     hits: Hits = field(default_factory=Hits)
 
-    def take(self, other: Answers) -> None:
+    def take(self, other: ObservedAnswers) -> None:
         """Take in what it says to the inputs behind these."""
         self.distances += other.distances
         self.hits.take(other.hits)
@@ -61,8 +61,8 @@ class Observed:
     """What a run of inputs says; `before` is there where the reference was equalised."""
 
     tensors: Mapping[str, TensorRun]
-    answers: Answers
-    before: Answers | None
+    answers: ObservedAnswers
+    before: ObservedAnswers | None
 
 
 class Observer(MadeWhereUsed):
@@ -75,8 +75,8 @@ class Observer(MadeWhereUsed):
     def __init__(
         self, deployment: Deployment, batch: int, original: Network | None, threads: int = 0
     ) -> None:
-        self.twin, self.batch = Twin(deployment, threads), batch
-        network = self.twin.network
+        self.paired, self.batch = PairedRun(deployment, threads), batch
+        network = self.paired.network
         self._compared = _compared(network)
         self._floats = [n for n in self._compared if network.tensors[n].dtype == "float32"]
         self._original = original
@@ -97,29 +97,29 @@ class Observer(MadeWhereUsed):
 
         They are run and compared side by side where that is faster.
         """
-        network, visits = self.twin.network, len(self.twin.measured)
+        network, visits = self.paired.network, len(self.paired.measured)
         if is_small(network, least=_LEAST, visits=visits):
             one = self._of_one_thread
-            return map(partial(one._observed, run=one.twin.run), inputs)
-        single = partial(self._observed, run=self.twin.run)
-        count = seats_for(network, self.twin.threads, least=_LEAST, visits=visits)
+            return map(partial(one._observed, run=one.paired.run), inputs)
+        single = partial(self._observed, run=self.paired.run)
+        count = contexts_for(network, self.paired.threads, least=_LEAST, visits=visits)
         if count == 1:
             return map(single, inputs)
-        return side_by_side(inputs, single, partial(self._seats, count))
+        return side_by_side(inputs, single, partial(self._contexts, count))
 
-    def _seats(self, count: int) -> list[Callable[[Counted], Observed]]:
+    def _contexts(self, count: int) -> list[Callable[[Counted], Observed]]:
         """So many observers side by side, each of one thread."""
         one = self._of_one_thread
         if one._original is not None:
             _ = one._given_engine  # made before several ask for it
-        return [partial(one._observed, run=run) for run in one.twin.seats(count)]
+        return [partial(one._observed, run=run) for run in one.paired.contexts(count)]
 
     @cached_property
     def _of_one_thread(self) -> Observer:
         """The same with engines of its own, which it keeps."""
         one = copy(self)
-        one.twin = copy(self.twin)
-        one.twin.threads = 1
+        one.paired = copy(self.paired)
+        one.paired.threads = 1
         return one
 
     def _observed(self, one: Counted, run: Callable[[Feed], Pair]) -> Observed:
@@ -127,7 +127,7 @@ class Observer(MadeWhereUsed):
         found = self._nothing()
         floats, others = (unpadded(values, self.batch, one.items) for values in run(one.feed))
         for name, tensor in found.tensors.items():
-            tensor.add(floats[name], others[name], self.twin.encodings.get(name))
+            tensor.add(floats[name], others[name], self.paired.encodings.get(name))
         self._add(found.answers, floats, others, one.labels)
         if found.before is not None:
             given = unpadded(self._given(one.feed), self.batch, one.items)
@@ -136,10 +136,14 @@ class Observer(MadeWhereUsed):
 
     def _nothing(self) -> Observed:
         """What no inputs say."""
-        tensors = {name: TensorRun() for name in self.twin.measured}
-        return Observed(tensors, Answers(), None if self._original is None else Answers())
+        tensors = {name: TensorRun() for name in self.paired.measured}
+        return Observed(
+            tensors, ObservedAnswers(), None if self._original is None else ObservedAnswers()
+        )
 
-    def _add(self, answers: Answers, floats: Feed, others: Feed, labels: Labels | None) -> None:
+    def _add(
+        self, answers: ObservedAnswers, floats: Feed, others: Feed, labels: Labels | None
+    ) -> None:
         distance, first = Distance(), self._compared[0]
         for name in self._floats:
             distance.add(floats[name], others[name])
@@ -162,14 +166,14 @@ class Observer(MadeWhereUsed):
     @cached_property
     def _given_engine(self) -> FloatEngine:
         network = self._given_network
-        return FloatEngine(network, outputs=_compared(network), threads=self.twin.threads)
+        return FloatEngine(network, outputs=_compared(network), threads=self.paired.threads)
 
 
 class Totals:
     """All that was observed, in the order of the inputs; memory does not grow with them."""
 
-    def __init__(self, twin: Twin) -> None:
-        self.layers = ErrorStream(twin)
+    def __init__(self, paired: PairedRun) -> None:
+        self.layers = ErrorStream(paired)
         self.answers, self.hits = Distance(), Hits()
         self.before, self.hits_before = Distance(), Hits()
 
@@ -181,7 +185,7 @@ class Totals:
             _take(observed.before, self.before, self.hits_before)
 
 
-def _take(answers: Answers, distance: Distance, hits: Hits) -> None:
+def _take(answers: ObservedAnswers, distance: Distance, hits: Hits) -> None:
     for one in answers.distances:
         distance.take(one)
     hits.take(answers.hits)

@@ -18,10 +18,10 @@ Pair = tuple[Values, Values]
 """In float and on the runtime."""
 
 
-class _Runs(SubnetExecutor, Protocol):
+class _Executors(SubnetExecutor, Protocol):
     """What a deployment makes to be run."""
 
-    def seats(self, count: int) -> Sequence[SubnetExecutor]:
+    def contexts(self, count: int) -> Sequence[SubnetExecutor]:
         """So many that do the same side by side."""
 
 
@@ -38,7 +38,7 @@ class MadeWhereUsed:
         }
 
 
-class Twin(MadeWhereUsed):
+class PairedRun(MadeWhereUsed):
     """Runs both on the same input; one set of activations of each is in memory at a time.
 
     `tensors` are the names observed: the inputs, every float32 tensor and the outputs. `measured`
@@ -80,7 +80,7 @@ class Twin(MadeWhereUsed):
         return FloatEngine(self.network, outputs=self._written, threads=self.threads)
 
     @cached_property
-    def _runtime(self) -> _Runs:
+    def _runtime(self) -> _Executors:
         return self._observed.executor(self.threads)
 
     def run(self, feed: Mapping[str, FloatArray]) -> Pair:
@@ -91,10 +91,10 @@ class Twin(MadeWhereUsed):
         """
         return self._pair(feed, self._runtime)
 
-    def seats(self, count: int) -> list[Callable[[Mapping[str, FloatArray]], Pair]]:
+    def contexts(self, count: int) -> list[Callable[[Mapping[str, FloatArray]], Pair]]:
         """So many that do what `run` does, side by side; they share the float network."""
         _ = self._float  # made before several ask for it
-        return [partial(self._pair, runtime=seat) for seat in self._runtime.seats(count)]
+        return [partial(self._pair, runtime=seat) for seat in self._runtime.contexts(count)]
 
     def _pair(self, feed: Mapping[str, FloatArray], runtime: SubnetExecutor) -> Pair:
         inputs = dict(feed)

@@ -11,7 +11,7 @@ from hexsim.accuracy.observation import Counted, Feed, Labels, Observer, Totals
 from hexsim.accuracy.rescaling import RescalingLoss, rescaling_losses
 from hexsim.accuracy.scores import before_choices, is_classifier, scores_per_item
 from hexsim.deployment import Deployment
-from hexsim.display import Sheet, Shown
+from hexsim.display import DisplayTable, Shown
 from hexsim.graph.ir import Network
 
 
@@ -46,12 +46,12 @@ class Validation(Shown):
     classes: bool = True
     ranked: bool = True
 
-    def sheet(self) -> Sheet:
+    def sheet(self) -> DisplayTable:
         """Return a row per tensor, as far as its error is known."""
         title = f"SQNR of the outputs {self.output_sqnr_db:.1f} dB, {self.hits.inputs} inputs"
         names = ("layer", "type", "tensor", "sqnr_db", "cosine", "max_error")
         rows = tuple(tuple(getattr(one, name) for name in names) for one in self.layers)
-        return Sheet(title, names, rows)
+        return DisplayTable(title, names, rows)
 
 
 def validate(
@@ -74,7 +74,7 @@ def validate(
     input for each thread.
     """
     observer = Observer(deployment, batch, original, threads)
-    totals = Totals(observer.twin)
+    totals = Totals(observer.paired)
     each = observer.observe_each(counted(inputs, batch, items, labels))
     for index, one in enumerate(each):
         totals.take(one)

@@ -25,7 +25,7 @@ from typing import Annotated, Any, get_type_hints
 import typer
 from typer.models import ParameterInfo
 
-from hexsim.files.atomic_write import together
+from hexsim.files.atomic_write import transaction
 from hexsim.files.places import Identity, identity
 
 _INPUT = "would overwrite an input"
@@ -33,7 +33,7 @@ _PRINTED = "is where this command prints"
 
 
 @dataclass(frozen=True)
-class Reads:
+class ReadOption:
     """The value of an option is read, `file` of it; `also` finds what that names in turn."""
 
     also: Callable[[Path], Iterable[Path]] = lambda path: ()
@@ -87,19 +87,19 @@ def _brought(text: str) -> Path:
     return file_and_name(text)[0]
 
 
-FILE = Reads()
+FILE = ReadOption()
 """A file, or the name of something built in."""
-MODEL = Reads(_weights)
+MODEL = ReadOption(_weights)
 """A model, whose weights may be in other files."""
-INPUT_LIST = Reads(_listed)
+INPUT_LIST = ReadOption(_listed)
 """A list of raw files."""
-PICTURES = Reads(lambda folder: folder.iterdir())
+PICTURES = ReadOption(lambda folder: folder.iterdir())
 """A folder of pictures."""
-ROWS = Reads(_rows)
+ROWS = ReadOption(_rows)
 """Measured rows, which name models."""
 OUTPUT = Writes()
 """A file that is written if it is named."""
-UDL = Reads(file=_brought)
+UDL = ReadOption(file=_brought)
 """A file of user-defined layers, perhaps with a name behind it."""
 _UDL = "udl"
 UdlOption = Annotated[
@@ -109,13 +109,13 @@ UdlOption = Annotated[
 ]
 
 
-def marks(command: Callable[..., None]) -> dict[str, Reads | Writes]:
+def marks(command: Callable[..., None]) -> dict[str, ReadOption | Writes]:
     """Parameter -> its mark, for those that name files."""
     return {
         name: mark
         for name, hint in get_type_hints(command, include_extras=True).items()
         for mark in getattr(hint, "__metadata__", ())
-        if isinstance(mark, Reads | Writes)
+        if isinstance(mark, ReadOption | Writes)
     }
 
 
@@ -141,7 +141,9 @@ def with_files(command: Callable[..., None]) -> Callable[..., None]:
         for name, mark in outputs.items():
             if mark.named is not None:
                 given[name] = mark.named(given)
-        with together(functools.cache(lambda: _kept(found, {**given, _UDL: brought}))) as landing:
+        with transaction(
+            functools.cache(lambda: _kept(found, {**given, _UDL: brought}))
+        ) as landing:
             chosen = [(given[name], mark) for name, mark in outputs.items() if given[name]]
             for path, mark in sorted(chosen, key=lambda one: one[1].folder):
                 (landing.claim_folder if mark.folder else landing.claim)(path)
@@ -176,7 +178,9 @@ def guard(app: typer.Typer) -> None:
         guard(group.typer_instance)
 
 
-def _kept(found: Mapping[str, Reads | Writes], given: Mapping[str, Any]) -> dict[Identity, str]:
+def _kept(
+    found: Mapping[str, ReadOption | Writes], given: Mapping[str, Any]
+) -> dict[Identity, str]:
     """What is there and must stay, with what to say of it."""
     kept: dict[Identity, str] = {}
     for stream, why in ((0, _INPUT), (1, _PRINTED), (2, _PRINTED)):
@@ -186,6 +190,6 @@ def _kept(found: Mapping[str, Reads | Writes], given: Mapping[str, Any]) -> dict
             continue
         kept[status.st_dev, status.st_ino] = why
     for name, mark in found.items():
-        if isinstance(mark, Reads):
+        if isinstance(mark, ReadOption):
             kept |= {identity(path): _INPUT for path in mark.files(given[name])}
     return kept

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from rich.status import Status
 
 
-class Line:
+class ProgressLine:
     """A line of progress on a terminal, replaced by the next; None: nobody sees one."""
 
     def __init__(self, shown: Status | None = None) -> None:
@@ -36,15 +36,15 @@ class Line:
 
 
 @contextmanager
-def status() -> Iterator[Line]:
+def status() -> Iterator[ProgressLine]:
     """Yield a line of progress on stderr, silent when that is piped."""
     if not sys.stderr.isatty():
-        yield Line()
+        yield ProgressLine()
         return
     from rich.console import Console
 
     with Console(stderr=True).status("starting") as shown:
-        yield Line(shown)
+        yield ProgressLine(shown)
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from hexsim.cli._options import OverrideParamsOption, StackOption
 from hexsim.errors import HexsimError
 
 if TYPE_CHECKING:
-    from hexsim.deployment.offline_hta import Order
+    from hexsim.deployment.offline_hta import CompileOrder
     from hexsim.quantization.model import Model
     from hexsim.quantization.options import QuantizationOptions
 
@@ -139,7 +139,7 @@ class HtaSections:
     ] = "sd855"
     stack: StackOption = None
 
-    def orders(self, model: Model) -> tuple[Order, ...]:
+    def orders(self, model: Model) -> tuple[CompileOrder, ...]:
         """What is to be compiled of `model`; raise HexsimError for what cannot be."""
         from hexsim.deployment.offline_hta import orders
 

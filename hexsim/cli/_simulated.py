@@ -45,14 +45,14 @@ class Hardware:
 
     def platform(self) -> Platform:
         """Read their descriptions."""
-        from hexsim.deployment.calibration_point import Anchor, anchored
+        from hexsim.deployment.calibration_point import CalibrationPoint, calibrated_to
         from hexsim.deployment.platform import Platform
 
-        anchor = None if self.anchor is None else Anchor.parse(self.anchor)
+        anchor = None if self.anchor is None else CalibrationPoint.parse(self.anchor)
         platform = Platform.load(self.chip, self.stack)
         if self.ideal_cpu:
             platform = platform.with_ideal_cpu()
-        return platform if anchor is None else anchored(platform, anchor)
+        return platform if anchor is None else calibrated_to(platform, anchor)
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ class Power:
 
 
 @dataclass(frozen=True)
-class Circumstances:
+class CallOptions:
     """How an application calls, and who else does."""
 
     perf_profile: ProfileOption = None
@@ -127,7 +127,7 @@ class Circumstances:
 
 
 @dataclass(frozen=True)
-class Comparing(Circumstances):
+class Comparing(CallOptions):
     """The same where runtimes are set side by side: a float model meets them all, quantised."""
 
     quantize: Annotated[

@@ -26,7 +26,7 @@ from hexsim.cli._workers import Workers
 from hexsim.errors import HexsimError
 
 if TYPE_CHECKING:
-    from hexsim.cli._progress import Line
+    from hexsim.cli._progress import ProgressLine
     from hexsim.graph.ir import Network
     from hexsim.inputs.source import InputSource
     from hexsim.studies.benchmark import Case, Refusal
@@ -176,7 +176,7 @@ def _page(cases: Sequence[Case], refusals: Sequence[Refusal]) -> str:
 
 
 def _gathered(
-    networks: Iterable[list[Case | Refusal]], shown: Line | None
+    networks: Iterable[list[Case | Refusal]], shown: ProgressLine | None
 ) -> tuple[list[Case], list[Refusal]]:
     """All results; each network's table is `shown` as soon as it is known."""
     from hexsim.reports.benchmark_table import network_table

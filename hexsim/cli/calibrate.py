@@ -23,7 +23,7 @@ Adjust = Literal["stack", "chip", "both"]
 
 
 @dataclass(frozen=True)
-class Calibrated(Json):
+class CalibrationFiles(Json):
     """The files that hold what was found."""
 
     output: Annotated[
@@ -62,7 +62,7 @@ def calibrate(
     adjust: Annotated[
         Adjust, typer.Option("--adjust", help="Which constants the rows may move.")
     ] = "stack",
-    outputs: Calibrated,
+    outputs: CalibrationFiles,
 ) -> None:
     """Fit a stack or a chip to latencies measured on your phone, from what is published."""
     from hexsim.cli._progress import status
@@ -94,7 +94,7 @@ def _files(found: OwnCalibration, rows: str) -> tuple[str, str]:
     )
 
 
-def _use(adjust: Adjust, outputs: Calibrated, chip: str, stack: str | None) -> str:
+def _use(adjust: Adjust, outputs: CalibrationFiles, chip: str, stack: str | None) -> str:
     """The options that take the files."""
     if adjust == "both":
         return f"--chip {outputs.chip_output} --stack {outputs.output}"

@@ -93,7 +93,7 @@ class Formats:
 
 
 @dataclass(frozen=True)
-class Kept:
+class PreservedParts:
     """What the file keeps besides the network."""
 
     quantization_overrides: Annotated[
@@ -183,7 +183,7 @@ def convert(
     outputs: ConvertedFile,
     reading: Reading,
     formats: Formats,
-    kept: Kept,
+    kept: PreservedParts,
     dry_run: Annotated[
         bool,
         typer.Option("--dry-run", help="Write nothing; list the layers that fall back and why."),

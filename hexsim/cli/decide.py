@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hexsim.cli._files import Reads
+from hexsim.cli._files import ReadOption
 from hexsim.cli._groups import grouped
 from hexsim.cli._inputs import Inputs, LabelledInputs
 from hexsim.cli._options import (
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class _Names(Reads):
+class _NameOptions(ReadOption):
     """Names or files with commas between."""
 
     def files(self, value: str) -> Iterator[Path]:
@@ -60,7 +60,7 @@ class Chips:
     chips: Annotated[
         str,
         typer.Option("--chips", help="Names or TOML files of chips, comma separated."),
-        _Names(),
+        _NameOptions(),
     ] = "sd835,sd855,sd865"
     stack: StackOption = None
     ideal_cpu: IdealCpuOption = False
@@ -87,7 +87,7 @@ class Chips:
 
 
 @dataclass(frozen=True)
-class Choice:
+class DecideChoices:
     """What is chosen from, what is allowed, and what counts."""
 
     runtime: Annotated[
@@ -144,7 +144,7 @@ class Choice:
 
 
 @dataclass(frozen=True)
-class Work:
+class DecideWork:
     """How the model is read, and how much is found out and shown."""
 
     input_dim: InputDimOption = None
@@ -176,9 +176,9 @@ def decide(
     *,
     model: ModelArgument,
     chips: Chips,
-    choice: Choice,
+    choice: DecideChoices,
     inputs: LabelledInputs,
-    work: Work,
+    work: DecideWork,
     outputs: JsonCsvHtml,
 ) -> None:
     """Choose chip, runtime, quantiser mode and cut: ranked, with reasons, within your limits.
@@ -241,7 +241,7 @@ def _kept() -> AbstractContextManager[None]:
     return keeping("what was computed is kept") if keeps("decide") else nullcontext()
 
 
-def _wording(model: str, chips: Chips, inputs: LabelledInputs, work: Work) -> Wording:
+def _wording(model: str, chips: Chips, inputs: LabelledInputs, work: DecideWork) -> Wording:
     """The options as other commands take them."""
     from hexsim.studies.decision.commands import Wording
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from hexsim.cli._files import FILE, Reads
+from hexsim.cli._files import FILE, ReadOption
 from hexsim.cli._groups import grouped
 from hexsim.cli._options import (
     FitOption,
@@ -22,9 +22,9 @@ from hexsim.cli._say import say
 from hexsim.errors import HexsimError
 
 if TYPE_CHECKING:
-    from hexsim.accuracy.detections import BoxTensors, Seen
+    from hexsim.accuracy.detections import BoxTensors, SeenPictures
 
-RESULTS = Reads(lambda folder: folder.rglob("*.raw"))
+RESULTS = ReadOption(lambda folder: folder.rglob("*.raw"))
 """A folder of results."""
 
 
@@ -79,9 +79,9 @@ class Pictures:
             return tuple(file.name for file in first_files(self.input_list))
         raise HexsimError("results are those of --images, or of an --input-list; give one of them")
 
-    def seen(self) -> Seen:
+    def seen(self) -> SeenPictures:
         """What the network saw; raise HexsimError if that was not said."""
-        from hexsim.accuracy.detections import Seen
+        from hexsim.accuracy.detections import SeenPictures
         from hexsim.inputs.preprocessing import Preprocessing
 
         if self.fit == "crop" and self.size is None:
@@ -90,7 +90,7 @@ class Pictures:
                 "--size, or --fit stretch if nothing was cut"
             )
         height, width = parse_size(self.size or "1")
-        return Seen(height, width, Preprocessing(fit=self.fit, resize=self.resize))
+        return SeenPictures(height, width, Preprocessing(fit=self.fit, resize=self.resize))
 
 
 @grouped

@@ -12,7 +12,7 @@ from hexsim.cli._output import JsonCsvTraceHtml
 from hexsim.cli._overrides import tell_use
 from hexsim.cli._page import paged
 from hexsim.cli._say import command_line, say
-from hexsim.cli._simulated import Circumstances, Power, RuntimeOnChip
+from hexsim.cli._simulated import CallOptions, Power, RuntimeOnChip
 
 if TYPE_CHECKING:
     from hexsim.studies.benchmark import Case
@@ -25,7 +25,7 @@ def profile(
     model: ModelArgument,
     runs_on: RuntimeOnChip,
     power: Power,
-    circumstances: Circumstances,
+    circumstances: CallOptions,
     input_dim: InputDimOption = None,
     uncertainty: Annotated[
         bool,

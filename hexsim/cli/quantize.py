@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Calibration(Inputs):
+class CalibrationInputs(Inputs):
     """What activations are calibrated on."""
 
     input_list: Annotated[
@@ -64,7 +64,7 @@ class Calibration(Inputs):
 def quantize(
     *,
     model: Annotated[str, typer.Argument(help="Float .dlc file (or ONNX file)."), MODEL],
-    inputs: Calibration,
+    inputs: CalibrationInputs,
     outputs: QuantizedFile,
     ranges: Ranges,
     bits: Bits,

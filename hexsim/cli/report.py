@@ -20,7 +20,7 @@ from hexsim.cli._options import (
 )
 from hexsim.cli._output import Outputs, beside_model
 from hexsim.cli._say import command_line, say
-from hexsim.cli._simulated import Circumstances, Hardware, Power
+from hexsim.cli._simulated import CallOptions, Hardware, Power
 from hexsim.errors import HexsimError
 
 
@@ -29,7 +29,7 @@ def _target(given: Mapping[str, Any]) -> Path:
 
 
 @dataclass(frozen=True)
-class Page(Outputs):
+class ReportPage(Outputs):
     """The page."""
 
     output: Annotated[
@@ -60,10 +60,10 @@ def report(
         str, typer.Option("--runtime", help="One or more, comma separated: dsp,cpu.")
     ] = "dsp",
     power: Power,
-    circumstances: Circumstances,
+    circumstances: CallOptions,
     input_dim: InputDimOption = None,
     depth: Depth,
-    outputs: Page,
+    outputs: ReportPage,
 ) -> None:
     """Write an HTML page on a model: times, timeline, roofline, memory, errors and constants.
 

@@ -64,10 +64,10 @@ def run(
     """Simulate every point of a space. Killed, it goes on where it was when called again."""
     from hexsim.cli._progress import bar, status
     from hexsim.cli._stopping import keeping
-    from hexsim.files import alone, write_bytes
+    from hexsim.files import outside_transaction, write_bytes
     from hexsim.reports.text import number
     from hexsim.studies.sweep import engine, table
-    from hexsim.studies.sweep.parts import Parts
+    from hexsim.studies.sweep.parts import SweepParts
     from hexsim.studies.sweep.points import Points
     from hexsim.studies.sweep.settings import settings
     from hexsim.studies.sweep.space import read_space
@@ -82,7 +82,7 @@ def run(
         )
     with status() as progress:
         points = Points(asked, settings(asked, progress))
-    parts = Parts(output.with_name(f"{output.name}.parts"), points)
+    parts = SweepParts(output.with_name(f"{output.name}.parts"), points)
     parts.open()
     with (
         keeping(f"points that are done are kept in '{parts.folder}'"),
@@ -90,7 +90,7 @@ def run(
         bar(f"{len(points)} points; {pool.description}", len(points)) as shown,
     ):
         engine.simulate_parts(pool, points, parts, shown)
-    with alone():  # what is kept goes only when the answer is in its place
+    with outside_transaction():  # what is kept goes only when the answer is in its place
         write_bytes(output, parts.whole())
     parts.remove()
     count = number(len(points), "point")

@@ -15,7 +15,7 @@ from hexsim.cli._overrides import tell_use
 from hexsim.cli._page import paged
 from hexsim.cli._per_model import per_model
 from hexsim.cli._say import command_line, say
-from hexsim.cli._simulated import Circumstances, Hardware
+from hexsim.cli._simulated import CallOptions, Hardware
 from hexsim.errors import HexsimError, unknown
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Threads:
+class CallingThreads:
     """Who calls each network: on what, from how many threads, how urgently."""
 
     runtime: Annotated[
@@ -66,7 +66,7 @@ class Length:
         if self.inferences is not None and self.duration_ms is not None:
             raise HexsimError("give --inferences or --duration-ms, not both")
 
-    def loop(self, circumstances: Circumstances, platform: Platform) -> ClosedLoop:
+    def loop(self, circumstances: CallOptions, platform: Platform) -> ClosedLoop:
         """What every thread does."""
         from hexsim.studies.throughput import ClosedLoop
 
@@ -87,9 +87,9 @@ def throughput(
         list[str], typer.Argument(help=".dlc or ONNX files or built-in networks."), MODEL
     ],
     hardware: Hardware,
-    threads: Threads,
+    threads: CallingThreads,
     length: Length,
-    circumstances: Circumstances,
+    circumstances: CallOptions,
     input_dim: InputDimOption = None,
     outputs: JsonTraceHtml,
 ) -> None:

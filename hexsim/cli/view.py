@@ -28,7 +28,7 @@ def _target(given: Mapping[str, Any]) -> Path:
 
 
 @dataclass(frozen=True)
-class Page(Outputs):
+class ViewPage(Outputs):
     """The page."""
 
     output: Annotated[
@@ -45,7 +45,7 @@ def view(
     input_dim: InputDimOption = None,
     input_value: InputValueOption = None,
     out_name: OutNameOption = None,
-    outputs: Page,
+    outputs: ViewPage,
 ) -> None:
     """Write an HTML page: the drawing, and each layer's attributes, encodings and weights.
 

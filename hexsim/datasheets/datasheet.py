@@ -34,13 +34,13 @@ _SHARED = "shared.toml"
 _LISTED = "listed.toml"
 
 
-class Reads:
+class FieldsRead:
     """Which fields of which tables were read; the tables are kept, so that ids stay theirs."""
 
     def __init__(self) -> None:
-        self._fields: dict[int, tuple[Table, set[str]]] = {}
+        self._fields: dict[int, tuple[DatasheetTable, set[str]]] = {}
 
-    def add(self, table: Table, field: str) -> None:
+    def add(self, table: DatasheetTable, field: str) -> None:
         """Note that a field was read."""
         self._fields.setdefault(id(table), (table, set()))[1].add(field)
 
@@ -49,24 +49,24 @@ class Reads:
         paths = set(self._paths(sheet, ""))
         return frozenset(path for path, _ in sheet.quantities() if path in paths)
 
-    def _paths(self, table: Table, prefix: str) -> Iterator[str]:
+    def _paths(self, table: DatasheetTable, prefix: str) -> Iterator[str]:
         _, fields = self._fields.get(id(table), (table, set()))
         for name, info in type(table).model_fields.items():
             path = f"{prefix}{info.alias or name}"
             node = table.__dict__[name]
-            if isinstance(node, Table):
+            if isinstance(node, DatasheetTable):
                 yield from self._paths(node, f"{path}.")
             elif name in fields:
                 yield path
 
 
-_reads: ContextVar[Reads | None] = ContextVar("_reads", default=None)
+_reads: ContextVar[FieldsRead | None] = ContextVar("_reads", default=None)
 
 
 @contextmanager
-def recorded() -> Iterator[Reads]:
+def recorded() -> Iterator[FieldsRead]:
     """Record which fields of datasheets are read meanwhile."""
-    reads = Reads()
+    reads = FieldsRead()
     token = _reads.set(reads)
     try:
         yield reads
@@ -74,7 +74,7 @@ def recorded() -> Iterator[Reads]:
         _reads.reset(token)
 
 
-class Table(BaseModel):
+class DatasheetTable(BaseModel):
     """One table of a datasheet: frozen, and closed to keys it does not know."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -86,7 +86,7 @@ class Table(BaseModel):
         return super().__getattribute__(name)
 
 
-class Datasheet(Table):
+class Datasheet(DatasheetTable):
     """A whole file. Fields read as plain numbers; `quantities` gives them back with owners.
 
     `like` names the shipped datasheet that has whatever tables this one does not state.

@@ -24,7 +24,7 @@ _FLOATS = "@htp_fp16"
 
 
 @dataclass(frozen=True)
-class Anchor:
+class CalibrationPoint:
     """A network, built-in or a file, that took `ms` milliseconds on a runtime of the phone."""
 
     network: str
@@ -52,7 +52,7 @@ class Anchor:
         return f"{self.network}{floats}={self.ms:g}"
 
 
-def anchored(platform: Platform, anchor: Anchor) -> Platform:
+def calibrated_to(platform: Platform, anchor: CalibrationPoint) -> Platform:
     """The platform at the pace of a phone; HexsimError if it has no tensor processor."""
     if platform.chip.htp_table is None:
         raise HexsimError(

@@ -28,7 +28,7 @@ from hexsim.planning.subnet import Subnet
 from hexsim.quantization.model import Model
 from hexsim.quantization.overrides.outcome import KeyOutcome
 from hexsim.runtimes import Runtime
-from hexsim.simulation.simulator import Calling, Workload
+from hexsim.simulation.simulator import CallPattern, Workload
 from hexsim.timing.results import Result
 
 Sections = Sequence[Collection[str]]
@@ -143,11 +143,11 @@ class Deployment:
         signed = self.signed_weights
         return PlanExecutor(self.plan, self.loaded, signed_weights=signed, threads=threads)
 
-    def workload(self, **calling: Unpack[Calling]) -> Workload:
+    def workload(self, **calling: Unpack[CallPattern]) -> Workload:
         """One inference, called as `calling` says, for the simulator."""
         return Workload.single(self.plan, **calling)
 
-    def simulate(self, **calling: Unpack[Calling]) -> Result:
+    def simulate(self, **calling: Unpack[CallPattern]) -> Result:
         """Simulate one inference, called as `calling` says."""
         return self.platform.simulate(self.workload(**calling))
 

@@ -23,7 +23,7 @@ class NothingToCompile(HexsimError):  # noqa: N818 (named for what happened)
 
 
 @dataclass(frozen=True)
-class Order:
+class CompileOrder:
     """What to compile: for which chip, under which release, and which sections (None: all)."""
 
     chip: Chip
@@ -43,7 +43,7 @@ class Order:
             given(model, self.ids, self.stack.partitioning)
 
 
-def with_hta(model: Model, order: Order) -> Model:
+def with_hta(model: Model, order: CompileOrder) -> Model:
     """Return `model` with the sections of `order`, instead of any it had for that chip.
 
     Raises NothingToCompile if the compiler, left to itself, finds nothing, HexsimError if the ids
@@ -69,7 +69,7 @@ def with_hta(model: Model, order: Order) -> Model:
     return replace(model, hta=others + compiled)
 
 
-def _nothing(model: Model, order: Order) -> NothingToCompile:
+def _nothing(model: Model, order: CompileOrder) -> NothingToCompile:
     """Names the largest layer that the engine refuses."""
     network, release = model.network, order.stack.partitioning
     reasons = zip(network.layers, refusals(model, release), strict=True)
@@ -91,17 +91,17 @@ def prepared(model: Model, platform: Platform, runtime: Runtime, *, hta: bool = 
     """
     if runtime != "aip" or not hta:
         return model
-    compiled, _ = compile_all(model, [Order(platform.chip, platform.stack)])
+    compiled, _ = compile_all(model, [CompileOrder(platform.chip, platform.stack)])
     return compiled
 
 
-def orders(texts: Sequence[str], chip: str, stack: str | Path | None) -> tuple[Order, ...]:
+def orders(texts: Sequence[str], chip: str, stack: str | Path | None) -> tuple[CompileOrder, ...]:
     """Read the lists of `--hta-partitions`, those without a chip's name as lists for `chip`.
 
     No list asks for automatic sections. `stack` None takes each chip's own. Raises HexsimError
     for a text that is no list, an unknown chip, and two lists for one chip.
     """
-    found: dict[str, Order] = {}
+    found: dict[str, CompileOrder] = {}
     for listed in [parse(text) for text in texts] or [Listed("", None)]:
         loaded = chips.load(listed.asic or chip)
         if loaded.name in found:
@@ -110,11 +110,11 @@ def orders(texts: Sequence[str], chip: str, stack: str | Path | None) -> tuple[O
                 "as in '0-11,15-20'"
             )
         release = stacks.load(stack or loaded.default_stack)
-        found[loaded.name] = Order(loaded, release, listed.ranges)
+        found[loaded.name] = CompileOrder(loaded, release, listed.ranges)
     return tuple(found.values())
 
 
-def compile_all(model: Model, asked: Sequence[Order]) -> tuple[Model, tuple[str, ...]]:
+def compile_all(model: Model, asked: Sequence[CompileOrder]) -> tuple[Model, tuple[str, ...]]:
     """Return `model` with all sections that could be compiled, and a sentence per failure."""
     failures = []
     for order in asked:

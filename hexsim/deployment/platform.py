@@ -10,7 +10,7 @@ from typing import get_args
 from hexsim.datasheets import chips, stacks
 from hexsim.datasheets.chips.chip import Chip, Corner
 from hexsim.datasheets.stacks.stack import Stack
-from hexsim.energy import Energy, Estimate, average_power_w, inference_energy
+from hexsim.energy import Energy, EnergyEstimate, average_power_w, inference_energy
 from hexsim.graph.ir import FloatArray, Network
 from hexsim.planning.load_rules import LoadRule, load_rule
 from hexsim.planning.widths import require_widths
@@ -94,7 +94,7 @@ class Platform:
         """What the first inference of a result spent; profile None is the default."""
         return inference_energy(result.inferences[0], self.chip, self._corner([perf_profile]))
 
-    def power(self, result: Result, perf_profiles: Iterable[str | None]) -> Estimate:
+    def power(self, result: Result, perf_profiles: Iterable[str | None]) -> EnergyEstimate:
         """Average power in watts of a workload whose jobs asked for these profiles."""
         return average_power_w(result.inferences, self.chip, self._corner(perf_profiles))
 

@@ -7,14 +7,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from hexsim.display import Cell, Sheet, Shown
+from hexsim.display import Cell, DisplayTable, Shown
 from hexsim.dlc.inspection import LayerInfo, constants_by_role, inspect
 from hexsim.graph.ir import Constant, Network
 from hexsim.quantization.model import Model
 
 
 @dataclass(frozen=True)
-class Change:
+class PropertyChange:
     """One property of one layer, as each network has it; None where a network lacks it."""
 
     layer: str
@@ -23,7 +23,7 @@ class Change:
     second: object
 
 
-def _ends(change: Change) -> tuple[Cell, Cell]:
+def _ends(change: PropertyChange) -> tuple[Cell, Cell]:
     """What both networks have, in words; None where one lacks it."""
     first, second = (None if x is None else f"{x}" for x in (change.first, change.second))
     return first, second
@@ -53,17 +53,17 @@ class Difference(Shown):
 
     only_first: tuple[str, ...]
     only_second: tuple[str, ...]
-    parameters: tuple[Change, ...]
-    dims: tuple[Change, ...]
+    parameters: tuple[PropertyChange, ...]
+    dims: tuple[PropertyChange, ...]
     weights: tuple[WeightChange, ...]
-    outputs: tuple[Change, ...]
-    sections: tuple[Change, ...] = ()
+    outputs: tuple[PropertyChange, ...]
+    sections: tuple[PropertyChange, ...] = ()
 
     def __bool__(self) -> bool:
         """True if there is any."""
         return any(vars(self).values())
 
-    def sheet(self) -> Sheet:
+    def sheet(self) -> DisplayTable:
         """A row for each difference, in the order of the kinds."""
         rows: list[tuple[Cell, ...]] = [
             (name, "only in the first", None, None) for name in self.only_first
@@ -81,7 +81,7 @@ class Difference(Shown):
         ]
         rows += [(one.layer, one.what, *_ends(one)) for one in (*self.outputs, *self.sections)]
         title = f"{len(rows)} differences" if rows else "no difference"
-        return Sheet(title, ("layer", "what", "first", "second"), tuple(rows))
+        return DisplayTable(title, ("layer", "what", "first", "second"), tuple(rows))
 
     def of(self, kinds: Collection[str]) -> Difference:
         """Return what is of some `KINDS` of difference, and nothing else."""
@@ -110,13 +110,13 @@ def difference(first: Model, second: Model) -> Difference:
         only_second=tuple(row.name for key, row in others.items() if key not in rows),
         parameters=tuple(change for row, other in pairs for change in _parameters(row, other)),
         dims=tuple(
-            Change(row.name, "dims", row.shapes, other.shapes)
+            PropertyChange(row.name, "dims", row.shapes, other.shapes)
             for row, other in pairs
             if row.shapes != other.shapes
         ),
         weights=tuple(_weights(first.as_stored, second.as_stored)),
         outputs=tuple(
-            Change(row.name, "outputs", row.outputs, other.outputs)
+            PropertyChange(row.name, "outputs", row.outputs, other.outputs)
             for row, other in pairs
             if row.outputs != other.outputs
         ),
@@ -124,11 +124,11 @@ def difference(first: Model, second: Model) -> Difference:
     )
 
 
-def _parameters(row: LayerInfo, other: LayerInfo) -> Iterator[Change]:
+def _parameters(row: LayerInfo, other: LayerInfo) -> Iterator[PropertyChange]:
     mine, theirs = _properties(row), _properties(other)
     for what in dict.fromkeys((*mine, *theirs)):
         if mine.get(what) != theirs.get(what):
-            yield Change(row.name, what, mine.get(what), theirs.get(what))
+            yield PropertyChange(row.name, what, mine.get(what), theirs.get(what))
 
 
 def _properties(row: LayerInfo) -> dict[str, object]:
@@ -143,11 +143,11 @@ def _properties(row: LayerInfo) -> dict[str, object]:
     }
 
 
-def _sections(first: Model, second: Model) -> Iterator[Change]:
+def _sections(first: Model, second: Model) -> Iterator[PropertyChange]:
     mine, theirs = _sections_by_chip(first), _sections_by_chip(second)
     for chip in dict.fromkeys((*mine, *theirs)):
         if mine.get(chip) != theirs.get(chip):
-            yield Change(chip, "HTA sections", mine.get(chip), theirs.get(chip))
+            yield PropertyChange(chip, "HTA sections", mine.get(chip), theirs.get(chip))
 
 
 def _sections_by_chip(model: Model) -> dict[str, tuple[str, ...]]:

@@ -83,7 +83,7 @@ def load_container(
     where both speak of a tensor, `overrides` win. A .dlc file has those it was converted with.
     Raises HexsimError, besides, if none of `overrides` belongs to the network.
     """
-    asked: _Asked = {
+    asked: _LoadOptions = {
         "input_dims": input_dims or {},
         "input_values": input_values or {},
         "output_names": output_names,
@@ -182,14 +182,14 @@ class _Settings:
 
 def _from_onnx(read: Callable[[], Imported], settings: _Settings) -> Container:
     from hexsim.passes import optimize_reported  # a .dlc file is read without onnx
-    from hexsim.passes.provenance import fate
+    from hexsim.passes.provenance import provenance
 
     found = read()
     network, report = found.network, found.report
     if settings.optimized:
         network, recognised = optimize_reported(network, keep_batch_norm=settings.keep_batch_norm)
         report = settled(report, recognised, found.network, network)
-    changed = fate(found.network, network)
+    changed = provenance(found.network, network)
     require_this_network(followed(settings.overrides, changed), network)
     given = settings.overrides.over(from_nodes(found.codes, found.network))
     return _with_own(
@@ -199,7 +199,7 @@ def _from_onnx(read: Callable[[], Imported], settings: _Settings) -> Container:
     )
 
 
-class _Asked(TypedDict):
+class _LoadOptions(TypedDict):
     """What may be asked of an ONNX model besides reading it."""
 
     input_dims: InputDims
@@ -207,14 +207,14 @@ class _Asked(TypedDict):
     output_names: Sequence[str]
 
 
-def _read_model(model: ModelProto, asked: _Asked) -> Imported:
+def _read_model(model: ModelProto, asked: _LoadOptions) -> Imported:
     """Read an ONNX model that is no file."""
     from hexsim.onnx_io.read.reader import read_with_codes
 
     return read_with_codes(model, **asked)
 
 
-def _read(source: str, asked: _Asked, caffe_bin: str | Path | None) -> Imported:
+def _read(source: str, asked: _LoadOptions, caffe_bin: str | Path | None) -> Imported:
     """Read a file of a framework, or a built-in network."""
     from hexsim.frameworks import is_prototxt, read_foreign
     from hexsim.onnx_io.read.reader import read_with_codes

@@ -1,13 +1,13 @@
 """Energy of an inference, from what a simulation counted and constants with owners."""
 
 from hexsim.energy.account import Energy, inference_energy
-from hexsim.energy.estimate import PARTS, Estimate, Part, Spent
+from hexsim.energy.estimate import PARTS, EnergyEstimate, Part, Spent
 from hexsim.energy.power import average_power_w
 
 __all__ = [
     "PARTS",
     "Energy",
-    "Estimate",
+    "EnergyEstimate",
     "Part",
     "Spent",
     "average_power_w",

@@ -16,7 +16,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from hexsim.datasheets.chips.chip import Chip, Corner
-from hexsim.energy.estimate import PARTS, Estimate, Part, Spent, total
+from hexsim.energy.estimate import PARTS, EnergyEstimate, Part, Spent, total
 from hexsim.energy.rates import Domain, Rates, rates
 from hexsim.timing.results import InferenceTiming, LayerTiming, Overhead
 from hexsim.timing.simtime import PS_PER_SECOND
@@ -41,7 +41,7 @@ class Energy:
     overheads: tuple[Spent, ...]
 
     @property
-    def parts(self) -> dict[Part, Estimate]:
+    def parts(self) -> dict[Part, EnergyEstimate]:
         """All layers and overheads together, by part; parts of nothing are left out."""
         spent = (*self.layers, *self.overheads)
         return {
@@ -51,7 +51,7 @@ class Energy:
         }
 
     @property
-    def estimate(self) -> Estimate:
+    def estimate(self) -> EnergyEstimate:
         """The whole inference."""
         return total(one.estimate for one in (*self.layers, *self.overheads))
 
@@ -157,7 +157,7 @@ def _spent(name: str, found: list[dict[Part, float]]) -> Spent:
     """Put what is spent at the stated constants and at both ends side by side."""
     value, low, high = found
     parts = {
-        part: Estimate(value[part], low[part], high[part]) * _MILLI
+        part: EnergyEstimate(value[part], low[part], high[part]) * _MILLI
         for part in PARTS
         if value.get(part)
     }

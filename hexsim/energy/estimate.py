@@ -22,7 +22,7 @@ PARTS: tuple[Part, ...] = get_args(Part)
 
 
 @dataclass(frozen=True)
-class Estimate:
+class EnergyEstimate:
     """A value between two ends: with all constants as stated, at their lower, at their upper end.
 
     That all lie at one end at once is unlikely, so the interval is wide; it has no probability.
@@ -32,16 +32,18 @@ class Estimate:
     low: float = 0.0
     high: float = 0.0
 
-    def __add__(self, other: Estimate) -> Estimate:
-        return Estimate(self.value + other.value, self.low + other.low, self.high + other.high)
+    def __add__(self, other: EnergyEstimate) -> EnergyEstimate:
+        return EnergyEstimate(
+            self.value + other.value, self.low + other.low, self.high + other.high
+        )
 
-    def __mul__(self, factor: float) -> Estimate:
-        return Estimate(self.value * factor, self.low * factor, self.high * factor)
+    def __mul__(self, factor: float) -> EnergyEstimate:
+        return EnergyEstimate(self.value * factor, self.low * factor, self.high * factor)
 
 
-def total(estimates: Iterable[Estimate]) -> Estimate:
+def total(estimates: Iterable[EnergyEstimate]) -> EnergyEstimate:
     """Add estimates end by end."""
-    return sum(estimates, Estimate())
+    return sum(estimates, EnergyEstimate())
 
 
 @dataclass(frozen=True)
@@ -49,10 +51,10 @@ class Spent:
     """What one layer or overhead spends, in millijoules by part; parts of nothing are left out."""
 
     name: str
-    parts: Mapping[Part, Estimate]
+    parts: Mapping[Part, EnergyEstimate]
 
     @property
-    def estimate(self) -> Estimate:
+    def estimate(self) -> EnergyEstimate:
         """All parts together, in millijoules."""
         return total(self.parts.values())
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 
 from hexsim.datasheets.chips.chip import Chip, Corner
 from hexsim.energy.account import STATIC, awake, charged
-from hexsim.energy.estimate import Estimate, total
+from hexsim.energy.estimate import EnergyEstimate, total
 from hexsim.energy.rates import Domain, Rates, rates
 from hexsim.timing.results import InferenceTiming, LayerTiming, Overhead
 from hexsim.timing.simtime import PS_PER_SECOND
@@ -20,12 +20,14 @@ from hexsim.timing.simtime import PS_PER_SECOND
 Interval = tuple[int, int]
 
 
-def average_power_w(timings: Sequence[InferenceTiming], chip: Chip, corner: Corner) -> Estimate:
+def average_power_w(
+    timings: Sequence[InferenceTiming], chip: Chip, corner: Corner
+) -> EnergyEstimate:
     """Return watts from the first call to the last return; 0 for no time."""
     known = rates(chip, corner)
     elapsed_ps = _elapsed_ps(timings)
     if not elapsed_ps:
-        return Estimate()
+        return EnergyEstimate()
     counted = total(
         estimate
         for timing in timings
@@ -43,14 +45,16 @@ def _elapsed_ps(timings: Sequence[InferenceTiming]) -> int:
 
 def _charges_of(
     timing: InferenceTiming, chip: Chip, known: tuple[Rates, Rates, Rates]
-) -> Iterable[list[Estimate]]:
+) -> Iterable[list[EnergyEstimate]]:
     """Joules of what is counted, charge by charge."""
     energy = charged(timing, chip, known)
     for one in (*energy.layers, *energy.overheads):
         yield [spent * 1e-3 for part, spent in one.parts.items() if part not in STATIC]
 
 
-def _static(timings: Sequence[InferenceTiming], known: tuple[Rates, Rates, Rates]) -> Estimate:
+def _static(
+    timings: Sequence[InferenceTiming], known: tuple[Rates, Rates, Rates]
+) -> EnergyEstimate:
     """Joules of leakage and clock tree."""
     domains: tuple[Domain, ...] = ("dsp", "hta", "htp")
     seconds = {domain: union_ps(_awake(timings, domain)) / PS_PER_SECOND for domain in domains}
@@ -58,7 +62,7 @@ def _static(timings: Sequence[InferenceTiming], known: tuple[Rates, Rates, Rates
         sum(seconds[one] * (rate.leakage_w[one] + rate.clock_tree_w[one]) for one in domains)
         for rate in known
     )
-    return Estimate(value, low, high)
+    return EnergyEstimate(value, low, high)
 
 
 def _awake(timings: Sequence[InferenceTiming], domain: Domain) -> Iterable[Interval]:

@@ -27,11 +27,11 @@ def is_small(network: Network, *, least: int, visits: int) -> bool:
     return _elements(network) + _constants(network) < least * visits
 
 
-def seats_for(network: Network, threads: int, *, least: int, visits: int) -> int:
+def contexts_for(network: Network, threads: int, *, least: int, visits: int) -> int:
     """How many inferences may run at once, each on one of `threads` (0: one per core); 1 is none.
 
-    `least` and `visits` are as for `is_small`. What all seats and a waiting result take is within
-    the budget.
+    `least` and `visits` are as for `is_small`. What all execution contexts and a waiting result
+    take is within the budget.
     """
     if is_small(network, least=least, visits=visits) or _depends_on_order(network):
         return 1

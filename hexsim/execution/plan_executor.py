@@ -12,12 +12,12 @@ from typing import Protocol
 from hexsim import budget
 from hexsim.errors import HexsimError
 from hexsim.execution.arithmetic import kind_of
-from hexsim.execution.execution_contexts import seats_for
+from hexsim.execution.execution_contexts import contexts_for
 from hexsim.execution.mixed_subnet import MixedSubnet
 from hexsim.execution.subnet_executor import SubnetExecutor
 from hexsim.graph.ir import FloatArray
 from hexsim.int8.runner import IntegerSubnet
-from hexsim.lowering import bind
+from hexsim.lowering import lower
 from hexsim.onnx_io.run.float_engine import FloatEngine
 from hexsim.planning.plan import Plan, PlannedSubnet
 from hexsim.quantization.model import Model
@@ -31,7 +31,7 @@ _LEAST = 1 << 19
 two cores: of 0.3 million a list gains less than rows do, of 0.8 million more."""
 
 
-class _Run(Protocol):
+class _SubnetRun(Protocol):
     """What a subnet does."""
 
     def __call__(self, inputs: Mapping[str, FloatArray], /) -> Values:
@@ -63,7 +63,7 @@ class PlanExecutor:
             _executor(subnet, plan.runtime, model, signed_weights, threads)
             for subnet in plan.subnets
         ]
-        self._single = _Chain(plan, [one.run for one in self._executors])
+        self._single = _SubnetChain(plan, [one.run for one in self._executors])
 
     def run(self, inputs: Mapping[str, FloatArray]) -> Values:
         """Return the network's outputs for `inputs`, all float32 in stored order."""
@@ -78,21 +78,21 @@ class PlanExecutor:
         if not any(isinstance(one, IntegerSubnet) for one in self._executors):
             return map(self.run, feeds)
         visits = len(self._executors)
-        count = seats_for(self.plan.network, self.threads, least=_LEAST, visits=visits)
+        count = contexts_for(self.plan.network, self.threads, least=_LEAST, visits=visits)
         if count == 1:
             return map(self.run, feeds)
-        return side_by_side(feeds, self.run, lambda: [one.run for one in self.seats(count)])
+        return side_by_side(feeds, self.run, lambda: [one.run for one in self.contexts(count)])
 
-    def seats(self, count: int) -> list[SubnetExecutor]:
+    def contexts(self, count: int) -> list[SubnetExecutor]:
         """So many executors of one thread each that may run side by side."""
-        each = [_seated(one, count) for one in self._executors]
-        return [_Chain(self.plan, runs) for runs in zip(*each, strict=True)]
+        each = [_in_context(one, count) for one in self._executors]
+        return [_SubnetChain(self.plan, runs) for runs in zip(*each, strict=True)]
 
 
-class _Chain:
+class _SubnetChain:
     """The subnets of a plan one after the other, each by one of `runs`."""
 
-    def __init__(self, plan: Plan, runs: Sequence[_Run]) -> None:
+    def __init__(self, plan: Plan, runs: Sequence[_SubnetRun]) -> None:
         self._outputs = plan.network.outputs
         self._steps = list(zip(plan.subnets, runs, strict=True))
 
@@ -104,10 +104,11 @@ class _Chain:
         return {name: values[name] for name in self._outputs}
 
 
-def _seated(executor: IntegerSubnet | SubnetExecutor, count: int) -> Sequence[_Run]:
-    """The same subnet for each of so many seats; in floats all may use what there is."""
+def _in_context(executor: IntegerSubnet | SubnetExecutor, count: int) -> Sequence[_SubnetRun]:
+    """The same subnet for each of so many execution contexts; in floats all may use what there
+    is."""
     if isinstance(executor, IntegerSubnet):
-        return [seat.run_alone for seat in executor.seats(count)]
+        return [context.run_alone for context in executor.contexts(count)]
     return [executor.run] * count
 
 
@@ -128,5 +129,5 @@ def _executor(
         raise HexsimError(
             f"runtime {subnet.runtime} computes in integers; quantise the model first"
         )
-    calls = bind(subnet, model, signed_weights=kind == "signed codes")
+    calls = lower(subnet, model, signed_weights=kind == "signed codes")
     return IntegerSubnet(calls, subnet.inputs, subnet.outputs, threads)

@@ -31,7 +31,7 @@ from hexsim.quantization.model import Model
 
 
 @dataclass(frozen=True)
-class Kind:
+class BufferKind:
     """What all buffers of one side are asked to be; `auto` follows each tensor's encoding."""
 
     name: str
@@ -42,11 +42,11 @@ class Kind:
 KINDS = {
     kind.name: kind
     for kind in (
-        Kind("float", "float"),
-        Kind("float16", "float", 16),
-        Kind("tf8", "tf", 8),
-        Kind("tf16", "tf", 16),
-        Kind("auto", "auto"),
+        BufferKind("float", "float"),
+        BufferKind("float16", "float", 16),
+        BufferKind("tf8", "tf", 8),
+        BufferKind("tf16", "tf", 16),
+        BufferKind("auto", "auto"),
     )
 }
 """Every kind by the name that the SNPE tools have for it."""
@@ -110,7 +110,7 @@ def _encoding_of(values: FloatArray, bits: int) -> Encoding:
 
 
 def buffers(
-    model: Model, names: Iterable[str], kind: Kind, *, static: bool = True
+    model: Model, names: Iterable[str], kind: BufferKind, *, static: bool = True
 ) -> dict[str, Buffer]:
     """Return the buffer of each tensor of `model`, as the runtime has loaded it.
 
@@ -120,7 +120,7 @@ def buffers(
     return {name: _buffer(model, name, kind, static) for name in names}
 
 
-def _buffer(model: Model, name: str, kind: Kind, static: bool) -> Buffer:
+def _buffer(model: Model, name: str, kind: BufferKind, static: bool) -> Buffer:
     dtype = model.network.tensors[name].dtype
     if dtype in WHOLE_TYPES:
         return Buffer(whole=dtype)

@@ -11,12 +11,12 @@ Left out: access control lists, extended attributes, and a machine that loses it
 """
 
 from hexsim.files.atomic_write import (
-    alone,
     claim,
     clean_tree,
+    outside_transaction,
     replacing,
     scratch,
-    together,
+    transaction,
     write_bytes,
     write_text,
 )
@@ -24,15 +24,15 @@ from hexsim.files.places import require_place
 from hexsim.files.reading import is_there, require_ordinary
 
 __all__ = [
-    "alone",
     "claim",
     "clean_tree",
     "is_there",
+    "outside_transaction",
     "replacing",
     "require_ordinary",
     "require_place",
     "scratch",
-    "together",
+    "transaction",
     "write_bytes",
     "write_text",
 ]

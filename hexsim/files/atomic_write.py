@@ -8,7 +8,7 @@ interrupted, leaves everything as it was. Only a kill between two renames can pa
 A file that is replaced keeps its mode, and its owner where that is allowed; a new one has what the
 user's umask leaves. A symbolic link stays one: what it points to is replaced. A hard link is cut.
 
-What is written inside `together` belongs to it, however deep below; elsewhere each file lands as
+What is written inside `transaction` belongs to it, however deep below; elsewhere each file lands as
 soon as it is finished.
 """
 
@@ -82,7 +82,7 @@ class _Undo:
             temporaries.remove(self.backup)
 
 
-class Landing:
+class Transaction:
     """The files of one piece of work. `kept` are files that it must not replace, and why not."""
 
     def __init__(self, kept: Callable[[], Mapping[Identity, str]] = dict) -> None:
@@ -190,16 +190,16 @@ class Landing:
         return other is not None and same_but_for_case(other, name)
 
 
-_current: ContextVar[Landing | None] = ContextVar("_current", default=None)
+_current: ContextVar[Transaction | None] = ContextVar("_current", default=None)
 
 
 @contextmanager
-def together(kept: Callable[[], Mapping[Identity, str]] = dict) -> Iterator[Landing]:
+def transaction(kept: Callable[[], Mapping[Identity, str]] = dict) -> Iterator[Transaction]:
     """Let all files that are written inside the block land when it ends, or none if it raises.
 
     `kept`, asked when a file would be replaced, tells which must not be and what to say of them.
     """
-    landing = Landing(kept)
+    landing = Transaction(kept)
     token = _current.set(landing)
     try:
         yield landing
@@ -212,7 +212,7 @@ def together(kept: Callable[[], Mapping[Identity, str]] = dict) -> Iterator[Land
 
 
 @contextmanager
-def alone() -> Iterator[None]:
+def outside_transaction() -> Iterator[None]:
     """Let files that are written inside the block land at once, whatever goes on around it."""
     token = _current.set(None)
     try:
@@ -228,15 +228,15 @@ def scratch() -> Iterator[Path]:
     temporaries.clean(home)
     folder = temporaries.create_folder(home)
     try:
-        with alone():
+        with outside_transaction():
             yield folder
     finally:
         temporaries.remove(folder)
 
 
 def claim(paths: Iterable[Path], *, parents: bool = False) -> None:
-    """Say, before long work, which files will be written; HexsimError as `Landing.claim`."""
-    landing = _current.get() or Landing()
+    """Say, before long work, which files will be written; HexsimError as `Transaction.claim`."""
+    landing = _current.get() or Transaction()
     for path in paths:
         landing.claim(path, parents=parents)
 
@@ -250,7 +250,7 @@ def replacing(path: Path, *, parents: bool = False) -> Iterator[BinaryIO]:
     is what a file must not displace.
     """
     among = _current.get()
-    landing = among or Landing()
+    landing = among or Transaction()
     with landing.file(path, parents=parents) as file:
         yield file
     if among is None:

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from hexsim.errors import HexsimError
-from hexsim.files.atomic_write import alone, write_bytes
+from hexsim.files.atomic_write import outside_transaction, write_bytes
 from hexsim.files.private import is_own, private_folder
 from hexsim.texts.json_text import parse_json
 
@@ -31,7 +31,7 @@ _READ = (".py", ".toml", ".json")
 _LIBRARIES = ("numpy", "numba", "onnx", "onnxruntime")
 
 
-class KeptParts:
+class Checkpoints:
     """The parts of work called `name`; `made_of` is what they all have in common."""
 
     def __init__(self, name: str, made_of: Iterable[str]) -> None:
@@ -45,7 +45,7 @@ class KeptParts:
         if found is None:
             found = json.loads(json.dumps({"part": make()}, allow_nan=False))
             if path is not None:
-                with alone():
+                with outside_transaction():
                     write_bytes(path, json.dumps(found).encode())
         return found["part"]
 

@@ -21,7 +21,7 @@ from hexsim.datasheets.chips.chip import Hta
 from hexsim.hta.array import MacArray
 from hexsim.hta.command_list import Command, CommandList, LayerCommands
 from hexsim.hta.layout import tensor_bytes
-from hexsim.hta.residency import kept_on_chip
+from hexsim.hta.residency import resident_on_chip
 from hexsim.hta.shapes import MacShape
 from hexsim.hta.tiling import Room, tiles
 from hexsim.hvx.orientation import laid_down
@@ -59,7 +59,7 @@ def compile_subnet(subnet: PlannedSubnet, chip: str, hta: Hta) -> CommandList:
     subnet = laid_down(subnet)
     kept_bytes = hta.kept_bytes
     memory = _Memory(
-        kept_on_chip(subnet, kept_bytes),
+        resident_on_chip(subnet, kept_bytes),
         {name: at for at, layer in enumerate(subnet.layers) for name in layer.outputs},
     )
     array, buffer_bytes = MacArray.of(hta), (hta.local_bytes - kept_bytes) // _BUFFERS

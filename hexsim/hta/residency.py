@@ -14,7 +14,7 @@ from hexsim.hta.layout import tensor_bytes
 from hexsim.planning.plan import PlannedSubnet
 
 
-def kept_on_chip(
+def resident_on_chip(
     subnet: PlannedSubnet, capacity: int, size_of: Callable[[Shape, int], int] = tensor_bytes
 ) -> frozenset[str]:
     """Return the tensors that never visit DDR.

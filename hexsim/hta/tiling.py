@@ -47,7 +47,7 @@ class Room:
 
 
 @dataclass(frozen=True)
-class Tile:
+class HtaTile:
     """One piece of a layer: what is fetched for it, its clocks, what is written.
 
     Of a reduction that is cut, all pieces but the last write their partial sums, and all but the
@@ -101,7 +101,7 @@ class _Cut:
 
 
 @lru_cache(_REMEMBERED)
-def tiles(shape: MacShape, array: MacArray, room: Room) -> tuple[Tile, ...]:
+def tiles(shape: MacShape, array: MacArray, room: Room) -> tuple[HtaTile, ...]:
     """Return the tiles of a layer in the order in which they run."""
     cuts = _cuts(shape, array, room)
     coarse = [cut for cut in cuts if cut.count(shape) <= _ENOUGH]
@@ -110,7 +110,7 @@ def tiles(shape: MacShape, array: MacArray, room: Room) -> tuple[Tile, ...]:
     return min(plans, key=lambda plan: (_estimate(plan, room), len(plan)))
 
 
-def _estimate(plan: tuple[Tile, ...], room: Room) -> float:
+def _estimate(plan: tuple[HtaTile, ...], room: Room) -> float:
     moved = sum(tile.moved_bytes for tile in plan)
     busy = sum(tile.clocks for tile in plan) + len(plan) * room.command_clocks
     exposed = plan[0].activation_bytes + plan[0].weight_bytes + plan[-1].write_bytes
@@ -158,7 +158,7 @@ def _halves(size: int, least: int) -> list[int]:
     return result
 
 
-def _cut(shape: MacShape, array: MacArray, room: Room, cut: _Cut) -> Iterator[Tile]:
+def _cut(shape: MacShape, array: MacArray, room: Room, cut: _Cut) -> Iterator[HtaTile]:
     """Lay out the tiles of one cut; what the tile before has fetched already is not fetched."""
     rows = list(enumerate(_pieces(shape.rows, cut.rows)))
     channels = list(enumerate(_pieces(shape.channels, cut.channels)))
@@ -168,7 +168,7 @@ def _cut(shape: MacShape, array: MacArray, room: Room, cut: _Cut) -> Iterator[Ti
     else:
         grid = [(row, channel) for row in rows for channel in channels]
     per_group = shape.channels // shape.groups
-    known: dict[tuple[int, ...], Tile] = {}
+    known: dict[tuple[int, ...], HtaTile] = {}
     held_rows = held_weights = (-1, -1)
     for ((row, height), (channel, wide)), (piece, depth) in product(grid, depths):
         fetches_rows = not room.input_held and held_rows != (row, piece)
@@ -179,7 +179,7 @@ def _cut(shape: MacShape, array: MacArray, room: Room, cut: _Cut) -> Iterator[Ti
         if key not in known:
             results = shape.output_bytes(height, wide)
             sums = height * shape.width * wide * _SUM_BYTES
-            known[key] = Tile(
+            known[key] = HtaTile(
                 math.ceil(shape.input_bytes(height) * depth / shape.depth) if fetches_rows else 0,
                 shape.weight_bytes(wide, depth) if fetches_weights else 0,
                 array.clocks(

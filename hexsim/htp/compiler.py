@@ -25,7 +25,7 @@ _SUMMANDS = frozenset({"sum", "sub"})
 
 
 @dataclass(frozen=True)
-class Operation:
+class HtpOperation:
     """One operation of a compiled graph, with its bytes spilled to DDR and filled from there."""
 
     call: KernelCall
@@ -46,7 +46,7 @@ class Operation:
 
 def compile_graph(
     calls: Sequence[KernelCall], network: Network, vtcm_bytes: int
-) -> tuple[Operation, ...]:
+) -> tuple[HtpOperation, ...]:
     """Compile the calls of `network` for a VTCM of so many bytes, in order."""
     folded = _folded(calls, network)
     room = vtcm_bytes * RESIDENT_SHARE
@@ -56,7 +56,7 @@ def compile_graph(
         if call.layer.name in folded:
             cost = replace(cost, shallow_vectors=0.0)
         spilled = max(0.0, cost.resident_bytes - room)
-        operations.append(Operation(call, cost, spilled, call.layer.name in folded))
+        operations.append(HtpOperation(call, cost, spilled, call.layer.name in folded))
     return tuple(operations)
 
 

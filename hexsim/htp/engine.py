@@ -14,8 +14,8 @@ from dataclasses import dataclass
 
 import simpy
 
-from hexsim.htp.compiler import Operation
-from hexsim.htp.machine import Machine
+from hexsim.htp.compiler import HtpOperation
+from hexsim.htp.machine import HtpMachine
 from hexsim.htp.schedule import gates
 from hexsim.timing.fluid import Sojourn
 from hexsim.timing.memory import Ddr
@@ -34,7 +34,7 @@ class OperationRun:
     waiting for DMA.
     """
 
-    operation: Operation
+    operation: HtpOperation
     start_ps: int
     end_ps: int
     busy_ps: int
@@ -57,7 +57,7 @@ class OperationRun:
 class TensorProcessor:
     """That of one chip; `ddr` is the path to memory that it shares."""
 
-    def __init__(self, env: Environment, ddr: Ddr, machine: Machine, spans: list[Span]) -> None:
+    def __init__(self, env: Environment, ddr: Ddr, machine: HtpMachine, spans: list[Span]) -> None:
         self._env = env
         self._ddr = ddr
         self._spans = spans
@@ -76,7 +76,7 @@ class TensorProcessor:
 
     def run(
         self,
-        operations: Sequence[Operation],
+        operations: Sequence[HtpOperation],
         started: Callable[[], None],
         done: Callable[[OperationRun], None],
     ) -> Process:
@@ -104,7 +104,7 @@ class TensorProcessor:
 
     def _bring(
         self,
-        operations: Sequence[Operation],
+        operations: Sequence[HtpOperation],
         begun: Sequence[simpy.Event],
         arrived: Sequence[simpy.Event],
         ended: Sequence[simpy.Event],
@@ -120,13 +120,13 @@ class TensorProcessor:
             arrived[at].succeed()
 
     def _move(
-        self, operation: Operation, size: int, ask: Callable[[int, float], Sojourn[float]]
+        self, operation: HtpOperation, size: int, ask: Callable[[int, float], Sojourn[float]]
     ) -> Process:
         if size:
             start = self._env.now
             yield ask(size, self.machine.ddr_bytes_per_s)
             self._record(DMA, operation, start)
 
-    def _record(self, track: str, operation: Operation, start: int) -> None:
+    def _record(self, track: str, operation: HtpOperation, start: int) -> None:
         if self._env.now > start:
             self._spans.append(Span(track, operation.call.layer.name, start, self._env.now))

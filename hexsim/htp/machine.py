@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from hexsim.datasheets.chips import Chip
 from hexsim.datasheets.stacks import Stack
-from hexsim.htp.compiler import Operation
+from hexsim.htp.compiler import HtpOperation
 from hexsim.htp.layout import VECTOR_BYTES
 
 _A16_PASSES = 2
@@ -14,7 +14,7 @@ _A16_PASSES = 2
 
 
 @dataclass(frozen=True)
-class Machine:
+class HtpMachine:
     """What the chip states and what the stack adds.
 
     Peaks are those of HMX with all of its tiles full, for codes of 8 bits and for half floats.
@@ -37,7 +37,7 @@ class Machine:
     graph_s: float
 
     @classmethod
-    def of(cls, chip: Chip, stack: Stack) -> Machine:
+    def of(cls, chip: Chip, stack: Stack) -> HtpMachine:
         """That of a chip and a stack; HexsimError if one of them states none."""
         htp, memory, release = chip.htp, chip.memory, stack.htp
         clock_hz = htp.clock_hz
@@ -57,7 +57,7 @@ class Machine:
             graph_s=release.graph_clk / clock_hz,
         )
 
-    def parts_s(self, operation: Operation) -> tuple[float, float, float]:
+    def parts_s(self, operation: HtpOperation) -> tuple[float, float, float]:
         """Time of an operation on HMX, on HVX, and at the ports of VTCM."""
         call, cost = operation.call, operation.cost
         if call.computes_float:

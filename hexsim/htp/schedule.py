@@ -14,19 +14,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from hexsim.htp.compiler import RESIDENT_SHARE, Operation
-from hexsim.htp.machine import Machine
+from hexsim.htp.compiler import RESIDENT_SHARE, HtpOperation
+from hexsim.htp.machine import HtpMachine
 
 
 @dataclass(frozen=True)
-class Run:
+class ScheduledOperation:
     """An operation in time, in seconds from the start of the graph.
 
     `hmx_s`, `hvx_s`, `port_s` and `dma_s` are what each part alone takes of it; `busy_s` what the
     slowest of the first three does, `overhead_s` the cost of an operation.
     """
 
-    operation: Operation
+    operation: HtpOperation
     start_s: float
     end_s: float
     hmx_s: float
@@ -46,7 +46,7 @@ class Run:
         return max(0.0, self.end_s - self.start_s - self.busy_s - self.overhead_s)
 
 
-def gates(operations: Sequence[Operation], vtcm_bytes: int) -> tuple[int, ...]:
+def gates(operations: Sequence[HtpOperation], vtcm_bytes: int) -> tuple[int, ...]:
     """How many operations have to have ended before DMA begins for each, as far as VTCM goes."""
     ahead = vtcm_bytes * RESIDENT_SHARE
     held = [0.0]
@@ -60,7 +60,9 @@ def gates(operations: Sequence[Operation], vtcm_bytes: int) -> tuple[int, ...]:
     return tuple(found)
 
 
-def schedule(operations: Sequence[Operation], machine: Machine) -> tuple[Run, ...]:
+def schedule(
+    operations: Sequence[HtpOperation], machine: HtpMachine
+) -> tuple[ScheduledOperation, ...]:
     """Run a graph; the first operation begins after the cost of the graph."""
     ends = [machine.graph_s]
     fetched = 0.0
@@ -75,6 +77,10 @@ def schedule(operations: Sequence[Operation], machine: Machine) -> tuple[Run, ..
         hmx_s, hvx_s, port_s = machine.parts_s(operation)
         work = max(hmx_s, hvx_s, port_s) + machine.operator_s
         end = max(max(start, begun) + work, fetched)
-        runs.append(Run(operation, start, end, hmx_s, hvx_s, port_s, dma_s, machine.operator_s))
+        runs.append(
+            ScheduledOperation(
+                operation, start, end, hmx_s, hvx_s, port_s, dma_s, machine.operator_s
+            )
+        )
         ends.append(end)
     return tuple(runs)

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from hexsim.errors import HexsimError
-from hexsim.hvx.isa import Machine, latency
+from hexsim.hvx.isa import HvxMachine, latency
 from hexsim.hvx.packets import Insn, parts
 
 
@@ -33,7 +33,7 @@ class Edge:
 
 
 @dataclass(frozen=True)
-class Graph:
+class DependenceGraph:
     """nodes: indices of the instructions tied together; edges between nodes; classes: what each
     node wants per packet from its start on (class names of all its instructions)."""
 
@@ -43,7 +43,7 @@ class Graph:
     classes: tuple[tuple[tuple[str, ...], ...], ...]
 
 
-def instruction_edges(machine: Machine, insns: Sequence[Insn], loop: bool) -> list[Edge]:
+def instruction_edges(machine: HvxMachine, insns: Sequence[Insn], loop: bool) -> list[Edge]:
     """Edges between instructions; `loop` adds those from one iteration to the next."""
     edges: list[Edge] = []
     writers: dict[str, list[tuple[int, int]]] = {}
@@ -73,7 +73,7 @@ def instruction_edges(machine: Machine, insns: Sequence[Insn], loop: bool) -> li
 
 
 @lru_cache(maxsize=64)  # an epilogue and prologue are tried with several delays
-def graph(machine: Machine, insns: tuple[Insn, ...], loop: bool) -> Graph:
+def graph(machine: HvxMachine, insns: tuple[Insn, ...], loop: bool) -> DependenceGraph:
     """Nodes and edges of a stream, as straight code or as the body of a loop."""
     edges = instruction_edges(machine, insns, loop)
     group = list(range(len(insns)))
@@ -105,7 +105,7 @@ def graph(machine: Machine, insns: tuple[Insn, ...], loop: bool) -> Graph:
         if key[0] != key[1] or e.distance:
             strongest[key] = max(strongest.get(key, 0), e.packets)
     classes = tuple(_node_classes(machine, [insns[i] for i in node]) for node in nodes)
-    return Graph(
+    return DependenceGraph(
         tuple(insns),
         nodes,
         tuple(Edge(of, to, packets, far) for (of, to, far), packets in strongest.items()),
@@ -113,6 +113,6 @@ def graph(machine: Machine, insns: tuple[Insn, ...], loop: bool) -> Graph:
     )
 
 
-def _node_classes(machine: Machine, insns: list[Insn]) -> tuple[tuple[str, ...], ...]:
+def _node_classes(machine: HvxMachine, insns: list[Insn]) -> tuple[tuple[str, ...], ...]:
     wanted = [i.occupancy(machine) for i in insns]
     return tuple(tuple(w[k] for w in wanted if k < len(w)) for k in range(max(map(len, wanted))))

@@ -18,7 +18,7 @@ _OPERAND = re.compile(r"\{([dabc]):([vwzqrslp])\}")
 
 
 @dataclass(frozen=True)
-class Operation:
+class HvxInstruction:
     """One instruction of the set.
 
     name: ours. of_class: key of `Machine.classes`. text: assembly with operands in braces.
@@ -59,9 +59,11 @@ class Operation:
         return re.search(r"mem|fetch|gather|scatter", self.text) is not None
 
 
-def _table(of_class: str, *entries: tuple[str, str] | tuple[str, str, int]) -> list[Operation]:
+def _table(of_class: str, *entries: tuple[str, str] | tuple[str, str, int]) -> list[HvxInstruction]:
     fixed = "Z" if of_class.startswith("Z") else ""
-    return [Operation(e[0], of_class, e[1], e[2] if len(e) == 3 else 0, fixed) for e in entries]
+    return [
+        HvxInstruction(e[0], of_class, e[1], e[2] if len(e) == 3 else 0, fixed) for e in entries
+    ]
 
 
 _ALL = [
@@ -232,4 +234,4 @@ _ALL = [
     *_table("loop setup", ("loop0", "loop0(body,{a:r})"), ("loop1", "loop1(outer,{a:r})")),
 ]
 
-OPERATIONS: dict[str, Operation] = {operation.name: operation for operation in _ALL}
+OPERATIONS: dict[str, HvxInstruction] = {operation.name: operation for operation in _ALL}

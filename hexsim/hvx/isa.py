@@ -162,7 +162,7 @@ VERSIONS = tuple(VERSION_CHANGES)
 
 
 @dataclass(frozen=True)
-class Machine:
+class HvxMachine:
     """The vector unit as one hardware thread sees it.
 
     version: architecture (60, 62, 65, 66). vector_bytes: width of a vector register.

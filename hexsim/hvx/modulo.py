@@ -17,8 +17,8 @@ from heapq import heappop, heappush
 from random import Random
 
 from hexsim.errors import HexsimError
-from hexsim.hvx.dependences import Graph, graph
-from hexsim.hvx.isa import Machine
+from hexsim.hvx.dependences import DependenceGraph, graph
+from hexsim.hvx.isa import HvxMachine
 from hexsim.hvx.packets import Insn, Packet, resource_bound
 from hexsim.hvx.registers import allocate
 from hexsim.hvx.reservations import ReservationTable
@@ -38,7 +38,7 @@ class Loop:
     slots from one iteration to the next. bound: slots that slots, pipes and ports need at least.
     """
 
-    machine: Machine
+    machine: HvxMachine
     insns: tuple[Insn, ...]
     times: tuple[int, ...]
     interval: int
@@ -65,7 +65,7 @@ class Loop:
 
 
 @lru_cache(maxsize=4096)
-def modulo(machine: Machine, insns: tuple[Insn, ...]) -> Loop:
+def modulo(machine: HvxMachine, insns: tuple[Insn, ...]) -> Loop:
     """Schedule a loop body; equal streams are scheduled once."""
     g = graph(machine, insns, loop=True)
     bound = max(1, resource_bound(machine, insns))
@@ -85,7 +85,7 @@ def modulo(machine: Machine, insns: tuple[Insn, ...]) -> Loop:
     )
 
 
-def _at_interval(machine: Machine, g: Graph, interval: int) -> Iterator[list[int]]:
+def _at_interval(machine: HvxMachine, g: DependenceGraph, interval: int) -> Iterator[list[int]]:
     """Start slots of every node: what the searches find."""
     height = heights(g, interval)
     if height is None:
@@ -118,8 +118,8 @@ def _at_interval(machine: Machine, g: Graph, interval: int) -> Iterator[list[int
 
 
 def _search(
-    machine: Machine,
-    g: Graph,
+    machine: HvxMachine,
+    g: DependenceGraph,
     interval: int,
     order: list[int],
     incoming: list[list[tuple[int, int]]],

@@ -9,18 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hexsim.hvx.isa import InstructionClass, Machine, Pipes
+from hexsim.hvx.isa import HvxMachine, InstructionClass, Pipes
 from hexsim.hvx.packets import SLOTS, Packet
 
 
-def slots(machine: Machine, packet: Packet) -> str:
+def slots(machine: HvxMachine, packet: Packet) -> str:
     """The slots in use, e.g. "01.3"."""
     classes = [insn.instruction_class(machine) for insn in packet.insns]
     used = _slots(sorted(classes, key=lambda c: len(c.slots)), frozenset()) or frozenset()
     return "".join(str(slot) if slot in used else "." for slot in range(SLOTS))
 
 
-def pipes(machine: Machine, packet: Packet) -> str:
+def pipes(machine: HvxMachine, packet: Packet) -> str:
     """The pipes in use: P permute, S shift, M multiply, e.g. ".SM."."""
     needs = [
         machine.alternatives(c)
@@ -48,7 +48,7 @@ def _slots(classes: Sequence[InstructionClass], used: frozenset[int]) -> frozens
     return None
 
 
-def _pipes(machine: Machine, needs: Sequence[tuple[Pipes, ...]], used: Pipes) -> Pipes | None:
+def _pipes(machine: HvxMachine, needs: Sequence[tuple[Pipes, ...]], used: Pipes) -> Pipes | None:
     if used.permute > machine.permute_pipes or used.shift > machine.shift_pipes:
         return None
     if used.multiply > machine.multiply_pipes:

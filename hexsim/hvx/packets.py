@@ -16,14 +16,14 @@ from itertools import combinations, permutations
 from typing import TypeVar
 
 from hexsim.errors import HexsimError
-from hexsim.hvx.instructions import OPERATIONS, Operation
+from hexsim.hvx.instructions import OPERATIONS, HvxInstruction
 from hexsim.hvx.isa import (
     ADDRESS_READ,
     LATE_READ,
     SCALAR_READ,
     SCALAR_RESULT,
+    HvxMachine,
     InstructionClass,
-    Machine,
     Pipes,
     Port,
 )
@@ -49,11 +49,11 @@ class Insn:
     imm: int = 0
 
     @property
-    def operation(self) -> Operation:
+    def operation(self) -> HvxInstruction:
         """The entry of the instruction table."""
         return OPERATIONS[self.op]
 
-    def instruction_class(self, machine: Machine) -> InstructionClass:
+    def instruction_class(self, machine: HvxMachine) -> InstructionClass:
         """Resources and times; HexsimError if the architecture has no such instruction."""
         name = self.operation.of_class
         if name not in machine.classes:
@@ -63,7 +63,7 @@ class Insn:
             )
         return machine.classes[name]
 
-    def reads(self, machine: Machine) -> list[tuple[str, int]]:
+    def reads(self, machine: HvxMachine) -> list[tuple[str, int]]:
         """(register part, clock in which it is read), accumulator included."""
         operation, of_class = self.operation, self.instruction_class(machine)
         found = []
@@ -82,7 +82,7 @@ class Insn:
             found.append((operation.fixed, of_class.reads))
         return found
 
-    def writes(self, machine: Machine) -> list[tuple[str, int]]:
+    def writes(self, machine: HvxMachine) -> list[tuple[str, int]]:
         """(register part, clock in which it is ready), incremented addresses included."""
         of_class = self.instruction_class(machine)
         later = machine.further_packets(of_class) * CLOCKS_PER_PACKET
@@ -109,7 +109,7 @@ class Insn:
         """The value it updates in the same register (`x = add(x, 1)`), "" if none."""
         return self.dst if self.dst in self.src else ""
 
-    def occupancy(self, machine: Machine) -> tuple[str, ...]:
+    def occupancy(self, machine: HvxMachine) -> tuple[str, ...]:
         """Resource wanted in each packet from its own on (one entry on today's machines)."""
         of_class = self.instruction_class(machine)
         return (of_class.name,) + (BUSY,) * machine.further_packets(of_class)
@@ -150,12 +150,12 @@ class Packet:
 
     insns: tuple[Insn, ...]
 
-    def legal(self, machine: Machine) -> bool:
+    def legal(self, machine: HvxMachine) -> bool:
         """Whether the machine can issue it (slots, pipes, ports)."""
         return fits(machine, tuple(sorted(i.occupancy(machine)[0] for i in self.insns)))
 
 
-def fits(machine: Machine, wanted: tuple[str, ...]) -> bool:
+def fits(machine: HvxMachine, wanted: tuple[str, ...]) -> bool:
     """Whether instructions of these classes (sorted names) can share one packet."""
     classes = [machine.classes[name] for name in wanted if name != BUSY]
     if len(classes) > SLOTS or (len(classes) > 1 and any(c.solo for c in classes)):
@@ -185,7 +185,7 @@ def _slots_fit(classes: list[InstructionClass], used: frozenset[int]) -> bool:
 
 
 def _pipes_fit(
-    machine: Machine, needs: list[tuple[Pipes, ...]], free: tuple[int, int, int]
+    machine: HvxMachine, needs: list[tuple[Pipes, ...]], free: tuple[int, int, int]
 ) -> bool:
     if min(free) < 0:
         return False
@@ -199,7 +199,7 @@ def _pipes_fit(
     return False
 
 
-def resource_bound(machine: Machine, insns: Iterable[Insn]) -> int:
+def resource_bound(machine: HvxMachine, insns: Iterable[Insn]) -> int:
     """Packets that the busiest slots, pipes or ports need at least for these instructions."""
     counts = Counter(i.instruction_class(machine).name for i in insns)
     classes = [(machine.classes[name], count) for name, count in counts.items()]

@@ -16,7 +16,7 @@ from functools import lru_cache
 
 from hexsim.errors import HexsimError
 from hexsim.hvx.dependences import Edge, instruction_edges
-from hexsim.hvx.isa import Machine, latency
+from hexsim.hvx.isa import HvxMachine, latency
 from hexsim.hvx.modulo import Loop, modulo
 from hexsim.hvx.packets import Insn, split
 from hexsim.hvx.registers import Edges
@@ -57,7 +57,7 @@ class PipelinedLoop:
 
 @lru_cache(maxsize=4096)
 def pipelined(
-    machine: Machine,
+    machine: HvxMachine,
     body: tuple[Insn, ...],
     iterations: int,
     after: tuple[Insn, ...] = (),
@@ -79,7 +79,7 @@ def _epilogue_prologue(
 ) -> tuple[Straight, int]:
     """The code from the last steady pass to the first of the next run, and its slots."""
     machine, body = loop.machine, loop.insns
-    names = _Names(body)
+    names = _RegisterNames(body)
     overlapping = range(loop.stages - 1)
     last = sorted(
         (loop.times[k] - (r + 1) * loop.interval, k, r)
@@ -195,13 +195,13 @@ def _short(
     loop: Loop, iterations: int, after: tuple[Insn, ...], before: tuple[Insn, ...]
 ) -> PipelinedLoop:
     """Too few iterations to overlap as the loop does: everything is straight code."""
-    names = _Names(loop.insns)
+    names = _RegisterNames(loop.insns)
     instances = [names.instance(k, j) for j in range(iterations) for k in range(len(loop.insns))]
     code = straight(loop.machine, [*before, *instances, *after])
     return PipelinedLoop(loop, iterations, code, code.length)
 
 
-class _Names:
+class _RegisterNames:
     """A body's values named by iteration; constants, accumulators and addresses keep theirs."""
 
     def __init__(self, body: Sequence[Insn]):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from hexsim.hvx.dependences import Graph
+from hexsim.hvx.dependences import DependenceGraph
 from hexsim.hvx.packets import KIND_SIZE, Insn, split
 from hexsim.hvx.registers import FILES, STACK, Edges, register_file
 
@@ -30,7 +30,7 @@ def early_registers(insns: Sequence[Insn], edges: Edges) -> dict[str, int]:
 class Live:
     """Registers that the values made so far occupy, per file, and the limits on them."""
 
-    def __init__(self, g: Graph, edges: Edges, limits: Mapping[str, int]):
+    def __init__(self, g: DependenceGraph, edges: Edges, limits: Mapping[str, int]):
         self.limits = limits
         self.lasting = edges.lasting
         self.made: set[str] = set()

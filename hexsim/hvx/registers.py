@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from hexsim.hvx.isa import Machine
+from hexsim.hvx.isa import HvxMachine
 from hexsim.hvx.packets import KIND_SIZE, Insn, split
 
 SCALARS = 28  # r0-r27; r28 is scratch, r29-r31 belong to the call
@@ -61,7 +61,7 @@ class Allocation:
 
 
 def allocate(
-    machine: Machine,
+    machine: HvxMachine,
     insns: Sequence[Insn],
     times: Sequence[int],
     interval: int | None,
@@ -128,7 +128,7 @@ def _values(insns: Sequence[Insn], times: Sequence[int], interval: int | None) -
 
 
 def _place(
-    machine: Machine, values: dict[str, Value], copies: int, interval: int
+    machine: HvxMachine, values: dict[str, Value], copies: int, interval: int
 ) -> dict[tuple[str, int], int] | None:
     circle = copies * interval
     every = (1 << circle) - 1

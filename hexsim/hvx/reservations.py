@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterable
 from functools import cache
 
-from hexsim.hvx.isa import Machine
+from hexsim.hvx.isa import HvxMachine
 from hexsim.hvx.packets import fits
 
 Wants = tuple[tuple[str, ...], ...]
@@ -21,7 +21,7 @@ class Filling:
     """Classes that share a packet (sorted names), and whether they can: `fit`."""
 
     def __init__(
-        self, machine: Machine, names: tuple[str, ...], known: dict[tuple[str, ...], Filling]
+        self, machine: HvxMachine, names: tuple[str, ...], known: dict[tuple[str, ...], Filling]
     ):
         self.machine = machine
         self.names = names
@@ -50,7 +50,7 @@ class Filling:
 
 
 @cache
-def empty(machine: Machine) -> Filling:
+def empty(machine: HvxMachine) -> Filling:
     """The packet with nothing in it, from which all others of a machine are reached."""
     known: dict[tuple[str, ...], Filling] = {}
     return known.setdefault((), Filling(machine, (), known))
@@ -59,7 +59,7 @@ def empty(machine: Machine) -> Filling:
 class ReservationTable:
     """What each packet slot holds; `period` folds slots for a loop."""
 
-    def __init__(self, machine: Machine, period: int | None = None):
+    def __init__(self, machine: HvxMachine, period: int | None = None):
         self.period = period or sys.maxsize  # straight code is a loop without a second turn
         self.empty = empty(machine)
         self.rows: dict[int, Filling] = {}

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from hexsim.errors import HexsimError
-from hexsim.hvx.dependences import Edge, Graph, graph
-from hexsim.hvx.isa import Machine
+from hexsim.hvx.dependences import DependenceGraph, Edge, graph
+from hexsim.hvx.isa import HvxMachine
 from hexsim.hvx.packets import Insn, Packet, split
 from hexsim.hvx.pressure import Live, early_registers
 from hexsim.hvx.registers import ALONE, FILES, PREDICATES, SCALARS, Edges, allocate
@@ -28,7 +28,7 @@ class Straight:
     length: packet slots from the first to the last, stalls included.
     """
 
-    machine: Machine
+    machine: HvxMachine
     insns: tuple[Insn, ...]
     times: tuple[int, ...]
     edges: Edges = ALONE
@@ -53,7 +53,7 @@ class Straight:
         return self.length - len(set(self.times))
 
 
-def heights(g: Graph, interval: int | None = None) -> list[int] | None:
+def heights(g: DependenceGraph, interval: int | None = None) -> list[int] | None:
     """Packets from the start of each node to the end of the longest chain behind it.
 
     With iterations starting every `interval`, chains go on into later ones. None if a value that
@@ -77,7 +77,7 @@ def heights(g: Graph, interval: int | None = None) -> list[int] | None:
     return None
 
 
-def sources(g: Graph) -> list[int]:
+def sources(g: DependenceGraph) -> list[int]:
     """Nodes that need no value made here: loads, moved constants."""
     made = {split(i.dst)[0] for i in g.insns if i.dst}
     return [
@@ -88,7 +88,9 @@ def sources(g: Graph) -> list[int]:
     ]
 
 
-def sink(machine: Machine, g: Graph, start: list[int], interval: int | None = None) -> None:
+def sink(
+    machine: HvxMachine, g: DependenceGraph, start: list[int], interval: int | None = None
+) -> None:
     """Move loads and what they alone feed as late as their readers allow: fewer live values."""
     made = {split(i.dst)[0] for i in g.insns if i.dst}
     table = ReservationTable(machine, interval)
@@ -110,7 +112,7 @@ def sink(machine: Machine, g: Graph, start: list[int], interval: int | None = No
         table.add(start[n], g.classes[n])
 
 
-def straight(machine: Machine, insns: Sequence[Insn]) -> Straight:
+def straight(machine: HvxMachine, insns: Sequence[Insn]) -> Straight:
     """Schedule straight code; HexsimError if its values cannot fit the registers."""
     code = fitted(machine, insns)
     if code is None:
@@ -122,7 +124,7 @@ def straight(machine: Machine, insns: Sequence[Insn]) -> Straight:
 
 
 def fitted(
-    machine: Machine,
+    machine: HvxMachine,
     insns: Sequence[Insn],
     ready: Mapping[int, int] | None = None,
     edges: Edges = ALONE,
@@ -150,7 +152,7 @@ def fitted(
 
 
 def _tries(
-    machine: Machine, g: Graph, edges: Edges
+    machine: HvxMachine, g: DependenceGraph, edges: Edges
 ) -> Iterator[tuple[Sequence[int], Mapping[str, int] | None]]:
     """Urgencies of the nodes (the least first), and the registers of each file left to new values
     (None: any number)."""
@@ -171,7 +173,7 @@ def _tries(
 class _Queue:
     """Nodes that wait for nothing but room, the most urgent first, by their rank in urgency."""
 
-    def __init__(self, g: Graph, urgency: Sequence[int], ready: Mapping[int, int]):
+    def __init__(self, g: DependenceGraph, urgency: Sequence[int], ready: Mapping[int, int]):
         self.order = sorted(range(len(g.nodes)), key=lambda n: (urgency[n], n))
         self.rank = [0] * len(g.nodes)
         for rank, n in enumerate(self.order):
@@ -206,7 +208,9 @@ class _Queue:
                 self._later.setdefault(self.earliest[m], []).append(self.rank[m])
 
 
-def _list(machine: Machine, g: Graph, queue: _Queue, live: Live | None) -> list[int] | None:
+def _list(
+    machine: HvxMachine, g: DependenceGraph, queue: _Queue, live: Live | None
+) -> list[int] | None:
     """Start slot of every node, filling slot after slot, in the room that live values leave.
 
     None if only another register would let it go on.

@@ -1,11 +1,11 @@
 """Exact integer kernels: what a fixed-point runtime computes, under docs/reference/arithmetic.md.
 
-`runner.IntegerSubnet` runs bound calls. `dispatch.prepare` finds for each who computes it, which
+`runner.IntegerSubnet` runs lowered calls. `dispatch.prepare` finds for each who computes it, which
 says in `step.Step`s what there is to do (`prepared.PreparedCall`); a `programs.program.Program`
 does it. From the top down:
 
     runner             a subnet from floats to floats
-    seat, edges        the memory and the program of one of its inferences
+    execution context, edges        the memory and the program of one of its inferences
     packed_call        what all its inferences share
     dispatch           who computes a call
     wide               16-bit operands, byte by byte

@@ -1,4 +1,4 @@
-"""Which kernel runs a bound call; `choice.algorithms` knows which convolution.
+"""Which kernel runs a lowered call; `choice.algorithms` knows which convolution.
 
 Files say in tables of these names which calls they prepare: PREPARERS, and WIDE_PREPARERS for
 arithmetic on 16 bits that is not that on the bytes of each number, added up.
@@ -13,48 +13,48 @@ from hexsim.int8.gemm.deconvolution import PreparedDeconvolution
 from hexsim.int8.gemm.depthwise import PreparedDepthwise
 from hexsim.int8.prepared import PreparedCall, Preparers
 from hexsim.int8.sixteen_bit.by_bytes import PreparedBytes
-from hexsim.lowering import BoundCall
-from hexsim.lowering.convolution import BoundConvolution
-from hexsim.lowering.deconvolution import BoundDeconvolution
-from hexsim.lowering.fully_connected import BoundFullyConnected
+from hexsim.lowering import LoweredCall
+from hexsim.lowering.convolution import LoweredConvolution
+from hexsim.lowering.deconvolution import LoweredDeconvolution
+from hexsim.lowering.fully_connected import LoweredFullyConnected
 
 
-def prepare(call: BoundCall) -> PreparedCall:
+def prepare(call: LoweredCall) -> PreparedCall:
     """Choose the kernel of `call` and pack its constants."""
-    if not is_wide(call) or isinstance(call, BoundDeconvolution):
+    if not is_16bit(call) or isinstance(call, LoweredDeconvolution):
         return _prepare_narrow(call)
     if type(call) in _WIDE:
         return _WIDE[type(call)](call)
     return PreparedBytes(call, _prepare_narrow)  # type: ignore[arg-type]
 
 
-def is_wide(call: BoundCall) -> bool:
+def is_16bit(call: LoweredCall) -> bool:
     """True if operands or weights have 16 bits and the call does arithmetic on them."""
-    tail = getattr(call, "tail", None)
-    return tail is not None and tail.fraction_bits > 0
+    stage = getattr(call, "tail", None)
+    return stage is not None and stage.fraction_bits > 0
 
 
-def _prepare_narrow(call: BoundCall) -> PreparedCall:
+def _prepare_narrow(call: LoweredCall) -> PreparedCall:
     if type(call) not in PREPARERS:
         raise TypeError(f"no kernel for {type(call).__name__}")
     return PREPARERS[type(call)](call)
 
 
-def _prepare_convolution(call: BoundConvolution) -> PreparedCall:
+def _prepare_convolution(call: LoweredConvolution) -> PreparedCall:
     channels = call.inputs[0].shape[-1]
     if call.groups == channels == call.weights.codes.shape[-1]:
         return PreparedDepthwise.of_convolution(call)
     return prepare_convolution(call)
 
 
-def _prepare_deconvolution(call: BoundDeconvolution) -> PreparedCall:
+def _prepare_deconvolution(call: LoweredDeconvolution) -> PreparedCall:
     return PreparedDeconvolution(call, prepare)
 
 
 PREPARERS: Preparers = {
-    BoundConvolution: _prepare_convolution,
-    BoundDeconvolution: _prepare_deconvolution,
-    BoundFullyConnected: prepare_fully_connected,
+    LoweredConvolution: _prepare_convolution,
+    LoweredDeconvolution: _prepare_deconvolution,
+    LoweredFullyConnected: prepare_fully_connected,
     **joined("hexsim.int8.pointwise", "PREPARERS"),
     **joined("hexsim.int8.gemm", "PREPARERS"),
 }

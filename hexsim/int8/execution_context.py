@@ -13,16 +13,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from hexsim.errors import HexsimError
 from hexsim.graph.ir import FloatArray
 from hexsim.int8.commands.arena import Life, place
-from hexsim.int8.commands.command_list import Program
+from hexsim.int8.commands.command_list import KernelCommandList
 from hexsim.int8.machine_code.memory import aligned
 from hexsim.int8.packed_call import PackedCall
-from hexsim.int8.quantize_dequantize import Entrance, Exit
+from hexsim.int8.quantize_dequantize import DequantizeOutput, QuantizeInput
 from hexsim.int8.step import Work, Workspace
 from hexsim.lowering import Operand
 from hexsim.lowering.lowered_call import Codes
 
 
-class Seat:
+class ExecutionContext:
     """Memory and program of one inference at a time; several threads that call it wait.
 
     `threads` share the rows unless it runs alone. `codes` are the tensors, which share memory.
@@ -37,15 +37,15 @@ class Seat:
     ) -> None:
         operands = {x.name: x for call in calls for x in (*call.inputs, call.output)}
         self.codes = codes = _placed(calls, inputs, outputs)
-        self._inputs = {n: Entrance(operands[n].encoding, codes[n]) for n in inputs}
-        self._outputs = {n: Exit(operands[n].encoding, codes[n]) for n in outputs}
+        self._inputs = {n: QuantizeInput(operands[n].encoding, codes[n]) for n in inputs}
+        self._outputs = {n: DequantizeOutput(operands[n].encoding, codes[n]) for n in outputs}
         self._shapes = {name: operands[name].shape for name in inputs}
         sizes = Workspace()
         _work(calls, codes, sizes)
         work: list[Work] = [one.step for one in self._inputs.values()]
         work += _work(calls, codes, Workspace(sizes.needed))
         work += [one.step for one in self._outputs.values()]
-        self.program = Program(work, threads)
+        self.program = KernelCommandList(work, threads)
         self._turn = threading.Lock()
 
     def run(self, inputs: Mapping[str, FloatArray]) -> dict[str, FloatArray]:

@@ -12,22 +12,22 @@ from dataclasses import replace
 from hexsim.int8.autotuner.algorithms import prepare_convolution
 from hexsim.int8.prepared import PreparedCall
 from hexsim.layers import Window
-from hexsim.lowering.convolution import BoundConvolution
-from hexsim.lowering.fully_connected import BoundFullyConnected
+from hexsim.lowering.convolution import LoweredConvolution
+from hexsim.lowering.fully_connected import LoweredFullyConnected
 
 
-def prepare_fully_connected(call: BoundFullyConnected) -> PreparedCall:
+def prepare_fully_connected(call: LoweredFullyConnected) -> PreparedCall:
     """Prepare a fully connected layer as the convolution that it is."""
     (x,), (depth, outputs) = call.inputs, call.weights.codes.shape
     batch = math.prod(x.shape) // depth
     return prepare_convolution(
-        BoundConvolution(
+        LoweredConvolution(
             layer=call.layer,
             inputs=(replace(x, shape=(1, 1, batch, depth)),),
             output=replace(call.output, shape=(1, 1, batch, outputs)),
             weights=replace(call.weights, codes=call.weights.codes.reshape(1, 1, depth, outputs)),
             window=Window((1, 1)),
             groups=1,
-            tail=call.tail,
+            stage=call.stage,
         )
     )

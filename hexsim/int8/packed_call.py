@@ -1,4 +1,4 @@
-"""What is left of a bound call once its weights are packed: all that its inferences share."""
+"""What is left of a lowered call once its weights are packed: all that its inferences share."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hexsim.errors import HexsimError
 from hexsim.int8.dispatch import prepare
 from hexsim.int8.prepared import PreparedCall
 from hexsim.int8.step import Work, Workspace
-from hexsim.lowering import BoundCall, Operand
+from hexsim.lowering import LoweredCall, Operand
 from hexsim.lowering.lowered_call import Codes
 
 
@@ -24,7 +24,7 @@ class PackedCall:
     prepared: PreparedCall
 
     @classmethod
-    def of(cls, call: BoundCall) -> PackedCall:
+    def of(cls, call: LoweredCall) -> PackedCall:
         """Pack the weights of a call."""
         return cls(call.inputs, call.output, prepare(call))
 

@@ -1,4 +1,4 @@
-"""The one interface of all kernels: a bound call made ready to run."""
+"""The one interface of all kernels: a lowered call made ready to run."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import numpy as np
 import numpy.typing as npt
 
 from hexsim.int8.step import Work, Workspace
-from hexsim.lowering.lowered_call import BoundCall, Codes
+from hexsim.lowering.lowered_call import Codes, LoweredCall
 
 Out = npt.NDArray[np.integer[Any]]
 """Where a kernel writes codes or, if int32, sums."""
 
 
 class PreparedCall(Protocol):
-    """A bound call with its constants packed as its kernel reads them."""
+    """A lowered call with its constants packed as its kernel reads them."""
 
     def steps(self, inputs: Sequence[Codes], output: Out, workspace: Workspace) -> Sequence[Work]:
         """Return the work that writes the result of `inputs` into `output`.
@@ -27,5 +27,5 @@ class PreparedCall(Protocol):
         """
 
 
-Preparers = Mapping[type[BoundCall], Callable[[Any], PreparedCall]]
-"""By the type of bound call, what packs the constants of such a call."""
+Preparers = Mapping[type[LoweredCall], Callable[[Any], PreparedCall]]
+"""By the type of lowered call, what packs the constants of such a call."""

@@ -20,7 +20,7 @@ from hexsim.lowering.lowered_call import Codes, Int64, Real
 from hexsim.quantization.encodings import Encoding
 
 
-class Entrance:
+class QuantizeInput:
     """Where finite floats become codes of an asymmetric encoding, in contiguous `codes`."""
 
     def __init__(self, encoding: Encoding, codes: Codes) -> None:
@@ -38,7 +38,7 @@ class Entrance:
         self._place.release()
 
 
-class Exit:
+class DequantizeOutput:
     """Where contiguous `codes` of an encoding of at most 16 bits become floats."""
 
     def __init__(self, encoding: Encoding, codes: Codes) -> None:

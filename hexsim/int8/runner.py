@@ -6,10 +6,10 @@ import threading
 from collections.abc import Iterable, Mapping, Sequence
 
 from hexsim.graph.ir import FloatArray
-from hexsim.int8.execution_context import Seat
+from hexsim.int8.execution_context import ExecutionContext
 from hexsim.int8.packed_call import PackedCall
 from hexsim.int8.prepared import PreparedCall
-from hexsim.lowering import BoundCall
+from hexsim.lowering import LoweredCall
 from hexsim.lowering.lowered_call import Codes
 
 
@@ -18,12 +18,12 @@ class IntegerSubnet:
 
     Inside a call `threads` threads share the rows (0: `cores.default_threads`); the values do not
     depend on them. Several threads may call it, which then wait for each other; those that are to
-    run beside each other have a seat each.
+    run beside each other have a execution context each.
     """
 
     def __init__(
         self,
-        calls: Iterable[BoundCall],
+        calls: Iterable[LoweredCall],
         inputs: Sequence[str],
         outputs: Sequence[str],
         threads: int = 1,
@@ -31,7 +31,7 @@ class IntegerSubnet:
         # Each is packed, and let go of, before the next is asked for.
         self._calls = list(map(PackedCall.of, calls))
         self._edges = tuple(inputs), tuple(outputs)
-        self._seats = [Seat(self._calls, *self._edges, threads)]
+        self._contexts = [ExecutionContext(self._calls, *self._edges, threads)]
         self._making = threading.Lock()
 
     @property
@@ -42,21 +42,23 @@ class IntegerSubnet:
     @property
     def codes(self) -> Mapping[str, Codes]:
         """The tensors of an inference, which take the rest."""
-        return self._seats[0].codes
+        return self._contexts[0].codes
 
     def run(self, inputs: Mapping[str, FloatArray]) -> dict[str, FloatArray]:
         """Return the outputs as float32, all arrays in stored order.
 
         Raises HexsimError for an input of another shape than the network's.
         """
-        return self._seats[0].run(inputs)
+        return self._contexts[0].run(inputs)
 
-    def seats(self, count: int) -> list[Seat]:
-        """so many seats, whose `run_alone` are the same values; those made before come first.
+    def contexts(self, count: int) -> list[ExecutionContext]:
+        """so many execution contexts, whose `run_alone` are the same values; those made before come
+        first.
 
-        The first is what `run` uses. What a seat takes, it keeps for as long as the subnet.
+        The first is what `run` uses. What a execution context takes, it keeps for as long as the
+        subnet.
         """
         with self._making:
-            while len(self._seats) < count:
-                self._seats.append(Seat(self._calls, *self._edges, threads=1))
-            return self._seats[:count]
+            while len(self._contexts) < count:
+                self._contexts.append(ExecutionContext(self._calls, *self._edges, threads=1))
+            return self._contexts[:count]

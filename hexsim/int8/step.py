@@ -1,4 +1,4 @@
-"""Steps: what a bound call does to arrays, in pieces that threads can share.
+"""Steps: what a lowered call does to arrays, in pieces that threads can share.
 
 A step is a kernel with its arguments: numbers, arrays, and words that point to arrays
 (`machine_code.words`), or records of all these (`machine_code.record`). FIRST and LAST stand for
@@ -25,14 +25,14 @@ from hexsim.int8.machine_code.record import fields_of, with_fields
 from hexsim.int8.machine_code.words import bytes_reached, seen
 
 
-class Row(Enum):
+class RowArgument(Enum):
     """Stands for a number that each piece of work has of its own."""
 
     FIRST = "first row of the piece"
     LAST = "row behind the piece"
 
 
-FIRST, LAST = Row.FIRST, Row.LAST
+FIRST, LAST = RowArgument.FIRST, RowArgument.LAST
 
 
 @dataclass(frozen=True)
@@ -80,8 +80,8 @@ class Step:
 Work = Step | Callable[[], None]
 
 
-def _standing_for(argument: Any, given: dict[Row, int]) -> Any:
-    if isinstance(argument, Row):
+def _standing_for(argument: Any, given: dict[RowArgument, int]) -> Any:
+    if isinstance(argument, RowArgument):
         return given[argument]
     if isinstance(argument, Scratch):
         return np.empty(argument.size, argument.dtype)

@@ -13,19 +13,19 @@ from collections.abc import Iterator
 
 from hexsim.discovery import joined
 from hexsim.errors import HexsimError
-from hexsim.lowering.lowered_call import BoundCall, Operand
+from hexsim.lowering.lowered_call import LoweredCall, Operand
 from hexsim.lowering.requantize import Requantize
-from hexsim.lowering.source import Binders, Source
+from hexsim.lowering.source import Binders, QuantizedSource
 from hexsim.lowering.weights import Weights
 from hexsim.planning.plan import PlannedSubnet
 from hexsim.quantization.model import Model
 
-__all__ = ["BINDERS", "BoundCall", "Operand", "Requantize", "Weights", "bind"]
+__all__ = ["BINDERS", "LoweredCall", "Operand", "Requantize", "Weights", "lower"]
 
 BINDERS: Binders = joined(__name__, "BINDERS")
 
 
-def bind(subnet: PlannedSubnet, model: Model, *, signed_weights: bool) -> Iterator[BoundCall]:
+def lower(subnet: PlannedSubnet, model: Model, *, signed_weights: bool) -> Iterator[LoweredCall]:
     """Yield the calls of `subnet` as integers, in execution order.
 
     Each is made when it is asked for, so that weights need not be in memory all at once.
@@ -33,7 +33,7 @@ def bind(subnet: PlannedSubnet, model: Model, *, signed_weights: bool) -> Iterat
     asymmetric weights are rescaled per output channel. Raises HexsimError naming the layer and
     the tensor that has no usable encoding.
     """
-    source = Source(model, signed_weights)
+    source = QuantizedSource(model, signed_weights)
     for layer in subnet.layers:
         if type(layer) not in BINDERS:
             raise HexsimError(f"layer '{layer.name}' ({layer.type}) has no integer kernel")

@@ -12,12 +12,12 @@ from typing import Literal
 import numpy as np
 
 from hexsim.layers import ArgExtremum
-from hexsim.lowering.lowered_call import BoundCall, Codes
-from hexsim.lowering.source import Binders, Source
+from hexsim.lowering.lowered_call import Codes, LoweredCall
+from hexsim.lowering.source import Binders, QuantizedSource
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class BoundArgExtremum(BoundCall):
+class LoweredArgExtremum(LoweredCall):
     """Along stored axis `axis`; `codes` has the code of every place."""
 
     kind: Literal["max", "min"]
@@ -25,11 +25,11 @@ class BoundArgExtremum(BoundCall):
     codes: Codes
 
 
-def bind_arg_extremum(layer: ArgExtremum, source: Source) -> BoundArgExtremum:
+def lower_arg_extremum(layer: ArgExtremum, source: QuantizedSource) -> LoweredArgExtremum:
     """Turn the search for an extremum into integers."""
     inputs, output = source.ends(layer)
     places = np.arange(inputs[0].shape[layer.axis], dtype=np.float64)
-    return BoundArgExtremum(
+    return LoweredArgExtremum(
         layer=layer.name,
         inputs=inputs,
         output=output,
@@ -39,4 +39,4 @@ def bind_arg_extremum(layer: ArgExtremum, source: Source) -> BoundArgExtremum:
     )
 
 
-BINDERS: Binders = {ArgExtremum: bind_arg_extremum}
+BINDERS: Binders = {ArgExtremum: lower_arg_extremum}

@@ -14,22 +14,22 @@ import numpy.typing as npt
 
 from hexsim.layers import BatchNorm
 from hexsim.lowering.headroom import fitting_steps, largest_distance
-from hexsim.lowering.lowered_call import BoundCall
+from hexsim.lowering.lowered_call import LoweredCall
 from hexsim.lowering.requantize import Requantize, requantize, rounded
-from hexsim.lowering.source import Binders, Source
+from hexsim.lowering.source import Binders, QuantizedSource
 
 _S16_LIMIT = 32767
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class BoundBatchNorm(BoundCall):
-    """`factors` and `tail` have one entry per channel of the last stored axis."""
+class LoweredBatchNorm(LoweredCall):
+    """`factors` and `stage` have one entry per channel of the last stored axis."""
 
     factors: npt.NDArray[np.int16]
-    tail: Requantize
+    stage: Requantize
 
 
-def bind_batch_norm(layer: BatchNorm, source: Source) -> BoundBatchNorm:
+def lower_batch_norm(layer: BatchNorm, source: QuantizedSource) -> LoweredBatchNorm:
     """Turn a batch norm into integers."""
     inputs, output = source.ends(layer)
     (x,) = inputs
@@ -38,13 +38,13 @@ def bind_batch_norm(layer: BatchNorm, source: Source) -> BoundBatchNorm:
     steps = np.full(scale.shape, x.delta * step)
     sums = largest_distance(x) * np.abs(rounded(scale / step))
     fitting = fitting_steps(steps, sums, output.encoding, shift, x.bits - 8)
-    return BoundBatchNorm(
+    return LoweredBatchNorm(
         layer=layer.name,
         inputs=inputs,
         output=output,
         factors=rounded(scale / (step * (fitting / steps))).astype(np.int16),
-        tail=requantize(fitting, output.encoding, layer.clamp, shift, x.bits - 8),
+        stage=requantize(fitting, output.encoding, layer.clamp, shift, x.bits - 8),
     )
 
 
-BINDERS: Binders = {BatchNorm: bind_batch_norm}
+BINDERS: Binders = {BatchNorm: lower_batch_norm}

@@ -16,9 +16,9 @@ import numpy as np
 from hexsim.errors import HexsimError
 from hexsim.layers import ColourConversion
 from hexsim.layers.colour_conversion import YVU_TO_BGR
-from hexsim.lowering.lowered_call import BoundCall, Codes, Int32, Operand
+from hexsim.lowering.lowered_call import Codes, Int32, LoweredCall, Operand
 from hexsim.lowering.requantize import rescale_table, rounded
-from hexsim.lowering.source import Binders, Source
+from hexsim.lowering.source import Binders, QuantizedSource
 from hexsim.quantization.encodings import Encoding
 
 MATRIX_BITS = 13
@@ -29,7 +29,7 @@ BYTES = Encoding.from_range(0, 255)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class BoundChannelPick(BoundCall):
+class LoweredChannelPick(LoweredCall):
     """Output channel i is input channel `channels[i]`, through `table` unless it is None."""
 
     channels: tuple[int, ...]
@@ -37,18 +37,20 @@ class BoundChannelPick(BoundCall):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class BoundNv21(BoundCall):
+class LoweredNv21(LoweredCall):
     """`matrix` is (Y V U, blue green red); the result goes through `table` unless it is None."""
 
     matrix: Int32
     table: Codes | None
 
 
-def bind_colour_conversion(layer: ColourConversion, source: Source) -> BoundChannelPick | BoundNv21:
+def lower_colour_conversion(
+    layer: ColourConversion, source: QuantizedSource
+) -> LoweredChannelPick | LoweredNv21:
     """Turn a colour conversion into integers; HexsimError for NV21 that is no bytes."""
     inputs, output = source.ends(layer)
     if layer.channels is not None:
-        return BoundChannelPick(
+        return LoweredChannelPick(
             layer=layer.name,
             inputs=inputs,
             output=output,
@@ -62,7 +64,7 @@ def bind_colour_conversion(layer: ColourConversion, source: Source) -> BoundChan
             f"{encoding.delta:g} and offset {encoding.offset}; its codes must be the bytes "
             "(delta 1, offset 0)"
         )
-    return BoundNv21(
+    return LoweredNv21(
         layer=layer.name,
         inputs=inputs,
         output=output,
@@ -71,4 +73,4 @@ def bind_colour_conversion(layer: ColourConversion, source: Source) -> BoundChan
     )
 
 
-BINDERS: Binders = {ColourConversion: bind_colour_conversion}
+BINDERS: Binders = {ColourConversion: lower_colour_conversion}

@@ -5,23 +5,23 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from hexsim.layers import Concat
-from hexsim.lowering.lowered_call import BoundCall, Codes
+from hexsim.lowering.lowered_call import Codes, LoweredCall
 from hexsim.lowering.requantize import rescale_table
-from hexsim.lowering.source import Binders, Source
+from hexsim.lowering.source import Binders, QuantizedSource
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class BoundConcat(BoundCall):
+class LoweredConcat(LoweredCall):
     """Joins along stored axis `axis`; `tables` are None for inputs that are copied."""
 
     axis: int
     tables: tuple[Codes | None, ...]
 
 
-def bind_concat(layer: Concat, source: Source) -> BoundConcat:
+def lower_concat(layer: Concat, source: QuantizedSource) -> LoweredConcat:
     """Turn a concatenation into integers."""
     inputs, output = source.ends(layer)
-    return BoundConcat(
+    return LoweredConcat(
         layer=layer.name,
         inputs=inputs,
         output=output,
@@ -30,4 +30,4 @@ def bind_concat(layer: Concat, source: Source) -> BoundConcat:
     )
 
 
-BINDERS: Binders = {Concat: bind_concat}
+BINDERS: Binders = {Concat: lower_concat}

@@ -5,40 +5,40 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from hexsim.layers import Convolution, Window
-from hexsim.lowering.lowered_call import BoundCall
-from hexsim.lowering.products import bind_products
+from hexsim.lowering.lowered_call import LoweredCall
+from hexsim.lowering.products import lower_products
 from hexsim.lowering.requantize import Requantize
-from hexsim.lowering.source import Binders, Source
+from hexsim.lowering.source import Binders, QuantizedSource
 from hexsim.lowering.weights import Weights
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class BoundConvolution(BoundCall):
+class LoweredConvolution(LoweredCall):
     """Dense, grouped or depthwise; padding counts as real zero.
 
     `weights.codes` is (kernel height, kernel width, input channels / groups, output channels);
-    `tail` has one entry per output channel.
+    `stage` has one entry per output channel.
     """
 
     weights: Weights
     window: Window
     groups: int
-    tail: Requantize
+    stage: Requantize
 
 
-def bind_convolution(layer: Convolution, source: Source) -> BoundConvolution:
+def lower_convolution(layer: Convolution, source: QuantizedSource) -> LoweredConvolution:
     """Turn a convolution into integers."""
     inputs, output = source.ends(layer)
-    weights, tail = bind_products(layer, inputs[0], output, source)
-    return BoundConvolution(
+    weights, stage = lower_products(layer, inputs[0], output, source)
+    return LoweredConvolution(
         layer=layer.name,
         inputs=inputs,
         output=output,
         weights=weights,
         window=layer.window,
         groups=layer.groups,
-        tail=tail,
+        stage=stage,
     )
 
 
-BINDERS: Binders = {Convolution: bind_convolution}
+BINDERS: Binders = {Convolution: lower_convolution}

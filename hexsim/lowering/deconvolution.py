@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from hexsim.layers import Deconvolution, Phases, Window
-from hexsim.lowering.lowered_call import BoundCall
-from hexsim.lowering.products import bind_products
+from hexsim.lowering.lowered_call import LoweredCall
+from hexsim.lowering.products import lower_products
 from hexsim.lowering.requantize import Requantize
-from hexsim.lowering.source import Binders, Source
+from hexsim.lowering.source import Binders, QuantizedSource
 from hexsim.lowering.weights import Weights
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class BoundDeconvolution(BoundCall):
-    """Dense, grouped or depthwise; weights and tail are those of a convolution.
+class LoweredDeconvolution(LoweredCall):
+    """Dense, grouped or depthwise; weights and requantise stage are those of a convolution.
 
     Input pixel i reaches the output pixels i * stride + tap * dilation - pad that exist. `phases`
     is the convolution that adds the same products.
@@ -24,14 +24,14 @@ class BoundDeconvolution(BoundCall):
     window: Window
     groups: int
     phases: Phases
-    tail: Requantize
+    stage: Requantize
 
 
-def bind_deconvolution(layer: Deconvolution, source: Source) -> BoundDeconvolution:
+def lower_deconvolution(layer: Deconvolution, source: QuantizedSource) -> LoweredDeconvolution:
     """Turn a deconvolution into integers."""
     inputs, output = source.ends(layer)
-    weights, tail = bind_products(layer, inputs[0], output, source)
-    return BoundDeconvolution(
+    weights, stage = lower_products(layer, inputs[0], output, source)
+    return LoweredDeconvolution(
         layer=layer.name,
         inputs=inputs,
         output=output,
@@ -39,8 +39,8 @@ def bind_deconvolution(layer: Deconvolution, source: Source) -> BoundDeconvoluti
         window=layer.window,
         groups=layer.groups,
         phases=layer.phases(*inputs[0].shape[1:3]),
-        tail=tail,
+        stage=stage,
     )
 
 
-BINDERS: Binders = {Deconvolution: bind_deconvolution}
+BINDERS: Binders = {Deconvolution: lower_deconvolution}

@@ -20,10 +20,10 @@ from typing import Literal
 from hexsim.errors import HexsimError
 from hexsim.layers import Elementwise
 from hexsim.lowering.headroom import fitting_factor, largest_distance
-from hexsim.lowering.lowered_call import BoundCall, Codes, Int32, Operand
-from hexsim.lowering.quotient import BoundQuotient, bind_quotient
+from hexsim.lowering.lowered_call import Codes, Int32, LoweredCall, Operand
+from hexsim.lowering.quotient import LoweredQuotient, lower_quotient
 from hexsim.lowering.requantize import Requantize, common_scale, requantize, rescale_table
-from hexsim.lowering.source import Binders, Source
+from hexsim.lowering.source import Binders, QuantizedSource
 from hexsim.lowering.sums import requantize_sums
 
 _MOST_FACTORS = 3
@@ -31,37 +31,37 @@ _MOST_FACTORS = 3
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class BoundSum(BoundCall):
-    """`factors` has one signed value per operand; `tail` has one entry."""
+class LoweredSum(LoweredCall):
+    """`factors` has one signed value per operand; `stage` has one entry."""
 
     factors: Int32
-    tail: Requantize
+    stage: Requantize
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class BoundProduct(BoundCall):
-    """`tail` has one entry."""
+class LoweredProduct(LoweredCall):
+    """`stage` has one entry."""
 
-    tail: Requantize
+    stage: Requantize
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class BoundExtremum(BoundCall):
+class LoweredExtremum(LoweredCall):
     """`tables` rescale the operands, None where the codes stay."""
 
     kind: Literal["max", "min"]
     tables: tuple[Codes | None, ...]
 
 
-def bind_elementwise(
-    layer: Elementwise, source: Source
-) -> BoundSum | BoundProduct | BoundQuotient | BoundExtremum:
+def lower_elementwise(
+    layer: Elementwise, source: QuantizedSource
+) -> LoweredSum | LoweredProduct | LoweredQuotient | LoweredExtremum:
     """Turn an elementwise layer into integers; HexsimError for a product of more than three."""
     inputs, output = source.ends(layer)
     if layer.kind == "div":
-        return bind_quotient(layer, inputs, output)
+        return lower_quotient(layer, inputs, output)
     if layer.kind == "max" or layer.kind == "min":
-        return BoundExtremum(
+        return LoweredExtremum(
             layer=layer.name,
             inputs=inputs,
             output=output,
@@ -78,24 +78,26 @@ def bind_elementwise(
     factors, step = common_scale([x.delta for x in inputs], output.encoding, output.bits)
     if layer.kind == "sub":
         factors[1:] *= -1
-    return BoundSum(
+    return LoweredSum(
         layer=layer.name,
         inputs=inputs,
         output=output,
         factors=factors,
-        tail=requantize(step, output.encoding, layer.clamp, fraction_bits=output.bits - 8),
+        stage=requantize(step, output.encoding, layer.clamp, fraction_bits=output.bits - 8),
     )
 
 
-def _bind_product(layer: Elementwise, inputs: tuple[Operand, ...], output: Operand) -> BoundProduct:
+def _bind_product(
+    layer: Elementwise, inputs: tuple[Operand, ...], output: Operand
+) -> LoweredProduct:
     fraction_bits = sum(x.bits - 8 for x in inputs)
     inputs = fitting_factor(inputs, 1, 1.0, output.encoding, fraction_bits)
     step = math.prod(x.delta for x in inputs)
-    return BoundProduct(
+    return LoweredProduct(
         layer=layer.name,
         inputs=inputs,
         output=output,
-        tail=requantize_sums(
+        stage=requantize_sums(
             layer.name,
             step,
             math.prod(largest_distance(x) for x in inputs),
@@ -106,4 +108,4 @@ def _bind_product(layer: Elementwise, inputs: tuple[Operand, ...], output: Opera
     )
 
 
-BINDERS: Binders = {Elementwise: bind_elementwise}
+BINDERS: Binders = {Elementwise: lower_elementwise}

@@ -8,23 +8,23 @@ from dataclasses import dataclass
 import numpy as np
 
 from hexsim.layers import Gather
-from hexsim.lowering.lowered_call import BoundCall, Codes, Int32
+from hexsim.lowering.lowered_call import Codes, Int32, LoweredCall
 from hexsim.lowering.requantize import rescale_table
-from hexsim.lowering.source import Binders, Source
+from hexsim.lowering.source import Binders, QuantizedSource
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class BoundGather(BoundCall):
+class LoweredGather(LoweredCall):
     """Along each axis of `places` position i is the input's position `places[axis][i]`."""
 
     places: tuple[tuple[int, Int32], ...]
     table: Codes | None
 
 
-def bind_gather(layer: Gather, source: Source) -> BoundGather:
+def lower_gather(layer: Gather, source: QuantizedSource) -> LoweredGather:
     """Turn a gather into integers."""
     inputs, output = source.ends(layer)
-    return BoundGather(
+    return LoweredGather(
         layer=layer.name,
         inputs=inputs,
         output=output,
@@ -38,4 +38,4 @@ def places(positions: Sequence[int]) -> Int32:
     return np.array(positions, np.int32)
 
 
-BINDERS: Binders = {Gather: bind_gather}
+BINDERS: Binders = {Gather: lower_gather}

@@ -20,9 +20,9 @@ import numpy.typing as npt
 from hexsim.errors import HexsimError
 from hexsim.layers import LocalResponseNorm
 from hexsim.lowering.headroom import largest_distance
-from hexsim.lowering.lowered_call import BoundCall, Int32
+from hexsim.lowering.lowered_call import Int32, LoweredCall
 from hexsim.lowering.requantize import Requantize, rounded
-from hexsim.lowering.source import Binders, Source
+from hexsim.lowering.source import Binders, QuantizedSource
 from hexsim.lowering.sums import requantize_sums
 
 OCTAVE_BITS = 6
@@ -32,15 +32,17 @@ POWER_BITS = 17
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class BoundLocalResponseNorm(BoundCall):
-    """`powers` are F at the knots, `size` channels make a window; `tail` has one entry."""
+class LoweredLocalResponseNorm(LoweredCall):
+    """`powers` are F at the knots, `size` channels make a window; `stage` has one entry."""
 
     size: int
     powers: Int32
-    tail: Requantize
+    stage: Requantize
 
 
-def bind_local_response_norm(layer: LocalResponseNorm, source: Source) -> BoundLocalResponseNorm:
+def lower_local_response_norm(
+    layer: LocalResponseNorm, source: QuantizedSource
+) -> LoweredLocalResponseNorm:
     """Turn a local response norm into integers; HexsimError if its bias is not positive."""
     inputs, output = source.ends(layer)
     if layer.bias <= 0:
@@ -53,13 +55,13 @@ def bind_local_response_norm(layer: LocalResponseNorm, source: Source) -> BoundL
     knots = power_knots(layer.size * x.encoding.steps**2).astype(np.float64)
     relative = (1 + weight / layer.bias * knots) ** -layer.beta
     powers = rounded(relative * (1 << POWER_BITS)).astype(np.int32)
-    return BoundLocalResponseNorm(
+    return LoweredLocalResponseNorm(
         layer=layer.name,
         inputs=inputs,
         output=output,
         size=layer.size,
         powers=powers,
-        tail=requantize_sums(
+        stage=requantize_sums(
             layer.name,
             x.delta * layer.bias**-layer.beta * 2.0**-POWER_BITS,
             largest_distance(x) * int(powers.max()),
@@ -78,4 +80,4 @@ def power_knots(largest: int) -> npt.NDArray[np.int64]:
     return np.concatenate([np.arange(per_octave, dtype=np.int64), *above, end])
 
 
-BINDERS: Binders = {LocalResponseNorm: bind_local_response_norm}
+BINDERS: Binders = {LocalResponseNorm: lower_local_response_norm}

@@ -13,33 +13,33 @@ from dataclasses import dataclass
 import numpy as np
 
 from hexsim.layers import Neuron, Prelu
-from hexsim.lowering.lowered_call import BoundCall, Codes, Operand, Real
-from hexsim.lowering.source import Binders, Source
+from hexsim.lowering.lowered_call import Codes, LoweredCall, Operand, Real
+from hexsim.lowering.source import Binders, QuantizedSource
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class BoundLookup(BoundCall):
+class LoweredLookup(LoweredCall):
     """`tables` is (1, codes), or (channels, codes) along the last stored axis."""
 
     tables: Codes
 
 
-def bind_neuron(layer: Neuron, source: Source) -> BoundLookup:
+def lower_neuron(layer: Neuron, source: QuantizedSource) -> LoweredLookup:
     """Turn an activation function into a table."""
     inputs, output = source.ends(layer)
     values = _numbers(layer.values(_reals(inputs[0])))
     tables = output.encoding.quantize(values).astype(output.encoding.dtype).reshape(1, -1)
-    return BoundLookup(layer=layer.name, inputs=inputs, output=output, tables=tables)
+    return LoweredLookup(layer=layer.name, inputs=inputs, output=output, tables=tables)
 
 
-def bind_prelu(layer: Prelu, source: Source) -> BoundLookup:
+def lower_prelu(layer: Prelu, source: QuantizedSource) -> LoweredLookup:
     """Turn a Prelu into one table per channel."""
     inputs, output = source.ends(layer)
     x = _reals(inputs[0])
     slope = np.broadcast_to(source.real(layer.slope).reshape(-1, 1), (inputs[0].shape[-1], 1))
     values = np.where(x >= 0, x, slope * x)
     tables = output.encoding.quantize(values).astype(output.encoding.dtype)
-    return BoundLookup(layer=layer.name, inputs=inputs, output=output, tables=tables)
+    return LoweredLookup(layer=layer.name, inputs=inputs, output=output, tables=tables)
 
 
 def _reals(operand: Operand) -> Real:
@@ -60,4 +60,4 @@ def _numbers(values: Real) -> Real:
     return values[nearest]
 
 
-BINDERS: Binders = {Neuron: bind_neuron, Prelu: bind_prelu}
+BINDERS: Binders = {Neuron: lower_neuron, Prelu: lower_prelu}

@@ -44,7 +44,7 @@ class Operand:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class BoundCall:
+class LoweredCall:
     """One kernel call as integers; each layer family adds its own."""
 
     layer: str

@@ -14,21 +14,21 @@ from dataclasses import dataclass
 from hexsim.errors import HexsimError
 from hexsim.layers import MatMul
 from hexsim.lowering.headroom import fitting_factor, largest_distance
-from hexsim.lowering.lowered_call import BoundCall
+from hexsim.lowering.lowered_call import LoweredCall
 from hexsim.lowering.requantize import Requantize
-from hexsim.lowering.source import Binders, Source
+from hexsim.lowering.source import Binders, QuantizedSource
 from hexsim.lowering.sums import requantize_sums
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class BoundMatMul(BoundCall):
-    """`transposed` says that the second operand is stored by columns; `tail` has one entry."""
+class LoweredMatMul(LoweredCall):
+    """`transposed` says that the second operand is stored by columns; `stage` has one entry."""
 
     transposed: bool
-    tail: Requantize
+    stage: Requantize
 
 
-def bind_mat_mul(layer: MatMul, source: Source) -> BoundMatMul:
+def lower_mat_mul(layer: MatMul, source: QuantizedSource) -> LoweredMatMul:
     """Turn a product into integers; HexsimError for a factor that is not above zero."""
     inputs, output = source.ends(layer)
     if layer.alpha <= 0:
@@ -40,12 +40,12 @@ def bind_mat_mul(layer: MatMul, source: Source) -> BoundMatMul:
     factors = fitting_factor(
         inputs, inputs[0].shape[-1], layer.alpha, output.encoding, fraction_bits
     )
-    return BoundMatMul(
+    return LoweredMatMul(
         layer=layer.name,
         inputs=factors,
         output=output,
         transposed=layer.transposed,
-        tail=requantize_sums(
+        stage=requantize_sums(
             layer.name,
             layer.alpha * factors[0].delta * factors[1].delta,
             inputs[0].shape[-1] * math.prod(largest_distance(x) for x in factors),
@@ -56,4 +56,4 @@ def bind_mat_mul(layer: MatMul, source: Source) -> BoundMatMul:
     )
 
 
-BINDERS: Binders = {MatMul: bind_mat_mul}
+BINDERS: Binders = {MatMul: lower_mat_mul}

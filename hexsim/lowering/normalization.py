@@ -29,9 +29,9 @@ from hexsim.graph.ir import Shape
 from hexsim.layers import Normalization
 from hexsim.layers.normalization import NormalizationKind
 from hexsim.lowering.headroom import fitting_steps
-from hexsim.lowering.lowered_call import BoundCall, Operand, Real
+from hexsim.lowering.lowered_call import LoweredCall, Operand, Real
 from hexsim.lowering.requantize import Requantize, requantize, rounded
-from hexsim.lowering.source import Binders, Source
+from hexsim.lowering.source import Binders, QuantizedSource
 
 ROOT_BITS = 31
 """Bits of the root and of its reciprocal (our choice: what one word holds)."""
@@ -46,8 +46,8 @@ _S16_LIMIT = 32767
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class BoundNormalization(BoundCall):
-    """`factors` and the preloads of `tail` have an entry for each element of `spread`.
+class LoweredNormalization(LoweredCall):
+    """`factors` and the preloads of `stage` have an entry for each element of `spread`.
 
     That is the shape of scale and shift, which broadcasts to the input.
     """
@@ -57,10 +57,10 @@ class BoundNormalization(BoundCall):
     epsilon: int
     spread: Shape
     factors: npt.NDArray[np.int16]
-    tail: Requantize
+    stage: Requantize
 
 
-def bind_normalization(layer: Normalization, source: Source) -> BoundNormalization:
+def lower_normalization(layer: Normalization, source: QuantizedSource) -> LoweredNormalization:
     """Turn a normalisation into integers; HexsimError if its sums might not fit 64 bits."""
     inputs, output = source.ends(layer)
     (x,) = inputs
@@ -78,7 +78,7 @@ def bind_normalization(layer: Normalization, source: Source) -> BoundNormalizati
     factors = np.broadcast_to(rounded(scale / unit), spread)
     squares = 1 if layer.kind == "length" else count**2
     epsilon = layer.epsilon * squares / x.delta**2
-    return BoundNormalization(
+    return LoweredNormalization(
         layer=layer.name,
         inputs=inputs,
         output=output,
@@ -87,7 +87,7 @@ def bind_normalization(layer: Normalization, source: Source) -> BoundNormalizati
         epsilon=int(min(epsilon + 0.5, float(_LARGEST_EPSILON))),
         spread=spread,
         factors=factors.reshape(-1).astype(np.int16),
-        tail=requantize(
+        stage=requantize(
             np.full(bias.shape, unit * 2.0**-NORMAL_BITS),
             output.encoding,
             layer.clamp,
@@ -108,8 +108,8 @@ def _fitting_unit(unit: float, count: int, output: Operand, bias: Real) -> float
     return unit * float((fitting / steps).max())
 
 
-def _or(name: str | None, value: float, source: Source) -> Real:
+def _or(name: str | None, value: float, source: QuantizedSource) -> Real:
     return np.array([value]) if name is None else source.real(name)
 
 
-BINDERS: Binders = {Normalization: bind_normalization}
+BINDERS: Binders = {Normalization: lower_normalization}

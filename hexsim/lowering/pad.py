@@ -10,14 +10,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from hexsim.layers import Pad
-from hexsim.lowering.gather import BoundGather, places
-from hexsim.lowering.lowered_call import BoundCall, Codes
+from hexsim.lowering.gather import LoweredGather, places
+from hexsim.lowering.lowered_call import Codes, LoweredCall
 from hexsim.lowering.requantize import rescale_table
-from hexsim.lowering.source import Binders, Source
+from hexsim.lowering.source import Binders, QuantizedSource
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class BoundPad(BoundCall):
+class LoweredPad(LoweredCall):
     """The input lies at `interior` of the output; `fill` is the code of everything else."""
 
     interior: tuple[slice, ...]
@@ -25,20 +25,20 @@ class BoundPad(BoundCall):
     table: Codes | None
 
 
-def bind_pad(layer: Pad, source: Source) -> BoundPad | BoundGather:
+def lower_pad(layer: Pad, source: QuantizedSource) -> LoweredPad | LoweredGather:
     """Turn padding into integers."""
     inputs, output = source.ends(layer)
     if layer.mode != "constant":
         sizes = enumerate(inputs[0].shape)
         padded = [(axis, size) for axis, size in sizes if layer.begins[axis] or layer.ends[axis]]
-        return BoundGather(
+        return LoweredGather(
             layer=layer.name,
             inputs=inputs,
             output=output,
             places=tuple((axis, places(layer.positions(axis, size))) for axis, size in padded),
             table=rescale_table(inputs[0], output.encoding),
         )
-    return BoundPad(
+    return LoweredPad(
         layer=layer.name,
         inputs=inputs,
         output=output,
@@ -48,4 +48,4 @@ def bind_pad(layer: Pad, source: Source) -> BoundPad | BoundGather:
     )
 
 
-BINDERS: Binders = {Pad: bind_pad}
+BINDERS: Binders = {Pad: lower_pad}

@@ -15,14 +15,14 @@ import numpy.typing as npt
 from hexsim.graph.ir import Shape
 from hexsim.layers import Pooling, Window
 from hexsim.lowering.headroom import largest_distance
-from hexsim.lowering.lowered_call import BoundCall, Codes, Int32
+from hexsim.lowering.lowered_call import Codes, Int32, LoweredCall
 from hexsim.lowering.requantize import Requantize, rescale_table
-from hexsim.lowering.source import Binders, Source
+from hexsim.lowering.source import Binders, QuantizedSource
 from hexsim.lowering.sums import requantize_sums
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class BoundMaxPool(BoundCall):
+class LoweredMaxPool(LoweredCall):
     """Largest code in the window, padding left out, then `table` if the encodings differ.
 
     A window that holds nothing but padding gives code 0.
@@ -33,19 +33,19 @@ class BoundMaxPool(BoundCall):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class BoundAveragePool(BoundCall):
-    """`tail` has one entry per distinct count; `tail_of` (H', W') is the entry of each pixel."""
+class LoweredAveragePool(LoweredCall):
+    """`stage` has one entry per distinct count; `tail_of` (H', W') is the entry of each pixel."""
 
     window: Window
-    tail: Requantize
+    stage: Requantize
     tail_of: Int32
 
 
-def bind_pooling(layer: Pooling, source: Source) -> BoundMaxPool | BoundAveragePool:
+def lower_pooling(layer: Pooling, source: QuantizedSource) -> LoweredMaxPool | LoweredAveragePool:
     """Turn a pooling into integers."""
     inputs, output = source.ends(layer)
     if layer.kind == "max":
-        return BoundMaxPool(
+        return LoweredMaxPool(
             layer=layer.name,
             inputs=inputs,
             output=output,
@@ -54,12 +54,12 @@ def bind_pooling(layer: Pooling, source: Source) -> BoundMaxPool | BoundAverageP
         )
     counts = window_counts(layer.window, inputs[0].shape, layer.count_include_pad)
     distinct, entry = np.unique(counts, return_inverse=True)
-    return BoundAveragePool(
+    return LoweredAveragePool(
         layer=layer.name,
         inputs=inputs,
         output=output,
         window=layer.window,
-        tail=requantize_sums(
+        stage=requantize_sums(
             layer.name,
             inputs[0].delta / distinct,
             distinct * largest_distance(inputs[0]),
@@ -86,4 +86,4 @@ def window_counts(window: Window, shape: Shape, include_pad: bool) -> npt.NDArra
     return counts
 
 
-BINDERS: Binders = {Pooling: bind_pooling}
+BINDERS: Binders = {Pooling: lower_pooling}

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from hexsim.errors import HexsimError
 from hexsim.layers import Elementwise
-from hexsim.lowering.lowered_call import BoundCall, Operand
+from hexsim.lowering.lowered_call import LoweredCall, Operand
 from hexsim.lowering.requantize import clamp_codes
 
 _SCALE_BITS = 30
@@ -27,7 +27,7 @@ but then the largest quotient is a few codes."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class BoundQuotient(BoundCall):
+class LoweredQuotient(LoweredCall):
     """`scale` has `shift` fraction bits; codes are limited to `low` .. `high`."""
 
     scale: int
@@ -36,16 +36,16 @@ class BoundQuotient(BoundCall):
     high: int
 
 
-def bind_quotient(
+def lower_quotient(
     layer: Elementwise, inputs: tuple[Operand, ...], output: Operand
-) -> BoundQuotient:
+) -> LoweredQuotient:
     """Turn a division into integers; HexsimError unless there are two operands."""
     if len(inputs) != 2:
         raise HexsimError(f"layer '{layer.name}' divides {len(inputs)} operands; give it two")
     ratio = inputs[0].delta / (inputs[1].delta * output.delta)
     shift = min(max(_SCALE_BITS - math.frexp(ratio)[1], 0), _MOST_SHIFT)
     low, high = clamp_codes(layer.clamp, output.encoding)
-    return BoundQuotient(
+    return LoweredQuotient(
         layer=layer.name,
         inputs=inputs,
         output=output,

@@ -10,15 +10,15 @@ from dataclasses import dataclass
 
 from hexsim.graph.ir import Shape
 from hexsim.layers import ChannelShuffle, DepthToSpace, Permute, Reshape, SpaceToDepth
-from hexsim.lowering.lowered_call import BoundCall, Codes
+from hexsim.lowering.lowered_call import Codes, LoweredCall
 from hexsim.lowering.requantize import rescale_table
-from hexsim.lowering.source import Binders, Source
+from hexsim.lowering.source import Binders, QuantizedSource
 
 Rearrangement = Reshape | Permute | ChannelShuffle | DepthToSpace | SpaceToDepth
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class BoundRearrange(BoundCall):
+class LoweredRearrange(LoweredCall):
     """Axis i of the permuted `split` view is its axis `permutation[i]`."""
 
     split: Shape
@@ -26,7 +26,7 @@ class BoundRearrange(BoundCall):
     table: Codes | None
 
 
-def bind_rearrange(layer: Rearrangement, source: Source) -> BoundRearrange:
+def lower_rearrange(layer: Rearrangement, source: QuantizedSource) -> LoweredRearrange:
     """Turn a layer that moves codes into integers."""
     inputs, output = source.ends(layer)
     split = inputs[0].shape
@@ -39,7 +39,7 @@ def bind_rearrange(layer: Rearrangement, source: Source) -> BoundRearrange:
         permutation = (*range(last), last + 1, last)
     elif isinstance(layer, DepthToSpace | SpaceToDepth):
         split, permutation = layer.view(split)
-    return BoundRearrange(
+    return LoweredRearrange(
         layer=layer.name,
         inputs=inputs,
         output=output,
@@ -50,9 +50,9 @@ def bind_rearrange(layer: Rearrangement, source: Source) -> BoundRearrange:
 
 
 BINDERS: Binders = {
-    ChannelShuffle: bind_rearrange,
-    DepthToSpace: bind_rearrange,
-    Permute: bind_rearrange,
-    Reshape: bind_rearrange,
-    SpaceToDepth: bind_rearrange,
+    ChannelShuffle: lower_rearrange,
+    DepthToSpace: lower_rearrange,
+    Permute: lower_rearrange,
+    Reshape: lower_rearrange,
+    SpaceToDepth: lower_rearrange,
 }

@@ -31,10 +31,10 @@ import numpy.typing as npt
 from hexsim.errors import HexsimError
 from hexsim.layers import Recurrent
 from hexsim.layers.recurrent import Cell, Direction
-from hexsim.lowering.lowered_call import BoundCall, Codes, Int64, Real
+from hexsim.lowering.lowered_call import Codes, Int64, LoweredCall, Real
 from hexsim.lowering.requantize import rescale_table, rounded
-from hexsim.lowering.source import Binders, Source
-from hexsim.lowering.weights import Weights, bind_weights
+from hexsim.lowering.source import Binders, QuantizedSource
+from hexsim.lowering.weights import Weights, lower_weights
 
 SUM_BITS = 20
 """Fraction bits of what is added up before a gate, and of an LSTM's cell."""
@@ -70,7 +70,7 @@ class Scales:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class BoundRecurrent(BoundCall):
+class LoweredRecurrent(LoweredCall):
     """`bias` is (2, columns) with 20 fraction bits; tables have 257 knots.
 
     `hidden_table` rescales the initial hidden state, None if there is none or its codes stay;
@@ -93,11 +93,11 @@ class BoundRecurrent(BoundCall):
     cell_factor: int
 
 
-def bind_recurrent(layer: Recurrent, source: Source) -> BoundRecurrent:
+def lower_recurrent(layer: Recurrent, source: QuantizedSource) -> LoweredRecurrent:
     """Turn a recurrent layer into integers; HexsimError for weights of more than 8 bits."""
     inputs, output = source.ends(layer)
-    weights = bind_weights(layer.weight, layer, source)
-    recurrence = bind_weights(layer.recurrence, layer, source)
+    weights = lower_weights(layer.weight, layer, source)
+    recurrence = lower_weights(layer.recurrence, layer, source)
     if max(weights.bits, recurrence.bits) > _WIDEST_WEIGHT:
         raise HexsimError(
             f"layer '{layer.name}': the integer kernel multiplies by weights of up to "
@@ -106,7 +106,7 @@ def bind_recurrent(layer: Recurrent, source: Source) -> BoundRecurrent:
     states = dict(zip(layer.initial, inputs[1:], strict=True))
     one, cell = 2.0**SUM_BITS, states.get("cell")
     bias = np.zeros((2, layer.columns)) if layer.bias is None else source.real(layer.bias)
-    return BoundRecurrent(
+    return LoweredRecurrent(
         layer=layer.name,
         inputs=inputs,
         output=output,
@@ -138,4 +138,4 @@ def _knots(function: Callable[[Real], Real]) -> Int64:
     return np.minimum(rounded(function(at) * (1 << GATE_BITS)), _GATE_LIMIT).astype(np.int64)
 
 
-BINDERS: Binders = {Recurrent: bind_recurrent}
+BINDERS: Binders = {Recurrent: lower_recurrent}

@@ -14,9 +14,9 @@ from typing import Literal
 from hexsim.errors import HexsimError
 from hexsim.layers import Reduce
 from hexsim.lowering.headroom import largest_distance
-from hexsim.lowering.lowered_call import BoundCall, Codes
+from hexsim.lowering.lowered_call import Codes, LoweredCall
 from hexsim.lowering.requantize import Requantize, rescale_table
-from hexsim.lowering.source import Binders, Source
+from hexsim.lowering.source import Binders, QuantizedSource
 from hexsim.lowering.sums import requantize_sums
 
 _MOST = (1 << 31) // 255
@@ -24,15 +24,15 @@ _MOST = (1 << 31) // 255
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class BoundReduceSum(BoundCall):
-    """Sums along the stored axes `axes`; `tail` has one entry."""
+class LoweredReduceSum(LoweredCall):
+    """Sums along the stored axes `axes`; `stage` has one entry."""
 
     axes: tuple[int, ...]
-    tail: Requantize
+    stage: Requantize
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class BoundReduceExtremum(BoundCall):
+class LoweredReduceExtremum(LoweredCall):
     """Extremes along the stored axes `axes`, then `table` if it is not None."""
 
     kind: Literal["max", "min"]
@@ -40,11 +40,13 @@ class BoundReduceExtremum(BoundCall):
     table: Codes | None
 
 
-def bind_reduce(layer: Reduce, source: Source) -> BoundReduceSum | BoundReduceExtremum:
+def lower_reduce(
+    layer: Reduce, source: QuantizedSource
+) -> LoweredReduceSum | LoweredReduceExtremum:
     """Turn a reduction into integers; HexsimError for a sum that an int32 might not hold."""
     inputs, output = source.ends(layer)
     if layer.kind == "max" or layer.kind == "min":
-        return BoundReduceExtremum(
+        return LoweredReduceExtremum(
             layer=layer.name,
             inputs=inputs,
             output=output,
@@ -58,12 +60,12 @@ def bind_reduce(layer: Reduce, source: Source) -> BoundReduceSum | BoundReduceEx
             f"layer '{layer.name}' adds {count} codes up, the integer kernel {_MOST} at most; "
             "run the layer on the cpu"
         )
-    return BoundReduceSum(
+    return LoweredReduceSum(
         layer=layer.name,
         inputs=inputs,
         output=output,
         axes=layer.axes,
-        tail=requantize_sums(
+        stage=requantize_sums(
             layer.name,
             inputs[0].delta / (count if layer.kind == "mean" else 1),
             count * largest_distance(inputs[0]),
@@ -73,4 +75,4 @@ def bind_reduce(layer: Reduce, source: Source) -> BoundReduceSum | BoundReduceEx
     )
 
 
-BINDERS: Binders = {Reduce: bind_reduce}
+BINDERS: Binders = {Reduce: lower_reduce}

@@ -8,8 +8,8 @@ output of step `delta` and zero point `zero`, the scale is M = step / delta and
     preload    = round(bias / step) + round(zero / M), saturated to int32
     code       = clamp((sat32(acc << shift) * multiplier + 2^30) >> 31, low, high)
 
-where acc starts from `preload` and wraps modulo 2^32. That is an HVX tail: a saturating shift
-left, then `vmpye` and `vmpyo:<<1:rnd:sat`, then saturating packs.
+where acc starts from `preload` and wraps modulo 2^32. That is an HVX requantise stage: a saturating
+shift left, then `vmpye` and `vmpyo:<<1:rnd:sat`, then saturating packs.
 
 Operands of 16 bits are computed byte by byte (hexsim.lowering.bytes_of), each pair of bytes in an
 int32 accumulator of its own. Their sum A, weighted by the places of the bytes, has F = 8 fraction
@@ -19,8 +19,9 @@ of A, M = step * 2^F / delta, and
     more = rest * multiplier << shift >> F + 16
     code = clamp((sat32(acc << shift) * multiplier + (more << 16) + 2^30) >> 31, low, high)
 
-The preload is added to A. It is the same tail: `vmpye` of the rest makes `more`, which is exact to
-2^-15 of a code and added between `vmpye` and `vmpyo` of the accumulator, so there is one rounding.
+The preload is added to A. It is the same requantise stage: `vmpye` of the rest makes `more`, which
+is exact to 2^-15 of a code and added between `vmpye` and `vmpyo` of the accumulator, so there is
+one rounding.
 """
 
 from __future__ import annotations
@@ -122,8 +123,8 @@ def rescale_table(source: Operand, output: Encoding, clamp: Clamp = NO_CLAMP) ->
         identical = (low, high) == (0, output.steps)
         return None if identical else codes.clip(low, high).astype(output.dtype)
     factors, step = common_scale([source.delta], output, source.bits)
-    tail = requantize(step, output, clamp, fraction_bits=source.bits - 8)
-    changed = tail.apply((codes - source.zero_point) * factors[0] + tail.preload)
+    stage = requantize(step, output, clamp, fraction_bits=source.bits - 8)
+    changed = stage.apply((codes - source.zero_point) * factors[0] + stage.preload)
     return changed.astype(output.dtype)
 
 

@@ -19,9 +19,9 @@ import numpy.typing as npt
 
 from hexsim.layers import Resize
 from hexsim.lowering.headroom import largest_distance
-from hexsim.lowering.lowered_call import BoundCall, Codes, Int32
+from hexsim.lowering.lowered_call import Codes, Int32, LoweredCall
 from hexsim.lowering.requantize import Requantize, rescale_table, rounded
-from hexsim.lowering.source import Binders, Source
+from hexsim.lowering.source import Binders, QuantizedSource
 from hexsim.lowering.sums import requantize_sums
 
 WEIGHT_BITS = 9
@@ -32,7 +32,7 @@ Positions = npt.NDArray[np.float32]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class BoundNearest(BoundCall):
+class LoweredNearest(LoweredCall):
     """Output pixel (y, x) is input pixel (`rows[y]`, `columns[x]`), through `table` if not None."""
 
     rows: Int32
@@ -41,15 +41,15 @@ class BoundNearest(BoundCall):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class BoundBilinear(BoundCall):
+class LoweredBilinear(LoweredCall):
     """`rows` and `columns` are (positions, 3): the first pixel, the second, the second's weight."""
 
     rows: Int32
     columns: Int32
-    tail: Requantize
+    stage: Requantize
 
 
-def bind_resize(layer: Resize, source: Source) -> BoundNearest | BoundBilinear:
+def lower_resize(layer: Resize, source: QuantizedSource) -> LoweredNearest | LoweredBilinear:
     """Turn a resize into integers."""
     inputs, output = source.ends(layer)
     size, wanted = inputs[0].shape[1:3], output.shape[1:3]
@@ -59,7 +59,7 @@ def bind_resize(layer: Resize, source: Source) -> BoundNearest | BoundBilinear:
         for out, length, scale in zip(wanted, size, scales, strict=True)
     )
     if layer.kind == "nearest":
-        return BoundNearest(
+        return LoweredNearest(
             layer=layer.name,
             inputs=inputs,
             output=output,
@@ -67,13 +67,13 @@ def bind_resize(layer: Resize, source: Source) -> BoundNearest | BoundBilinear:
             columns=_nearest(layer, columns, size[1]),
             table=rescale_table(inputs[0], output.encoding),
         )
-    return BoundBilinear(
+    return LoweredBilinear(
         layer=layer.name,
         inputs=inputs,
         output=output,
         rows=_between(rows, size[0]),
         columns=_between(columns, size[1]),
-        tail=requantize_sums(
+        stage=requantize_sums(
             layer.name,
             inputs[0].delta * 4.0**-WEIGHT_BITS,
             largest_distance(inputs[0]) * 4**WEIGHT_BITS,
@@ -119,4 +119,4 @@ def _between(positions: Positions, size: int) -> Int32:
     return np.stack([first, np.minimum(first + 1, size - 1), weights], axis=1).astype(np.int32)
 
 
-BINDERS: Binders = {Resize: bind_resize}
+BINDERS: Binders = {Resize: lower_resize}

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from hexsim.layers import Softmax
-from hexsim.lowering.lowered_call import BoundCall, Int32
+from hexsim.lowering.lowered_call import Int32, LoweredCall
 from hexsim.lowering.requantize import rounded
-from hexsim.lowering.source import Binders, Source
+from hexsim.lowering.source import Binders, QuantizedSource
 
 EXPONENTIAL_BITS = 23
 """Fraction bits of e (our choice: a thousand classes at e^-12 still count)."""
@@ -26,7 +26,7 @@ _LARGEST_SCALE = 1 << 38
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class BoundSoftmax(BoundCall):
+class LoweredSoftmax(LoweredCall):
     """`exponentials` has an entry for each code; the sum runs over stored axes `axes`."""
 
     axes: tuple[int, ...]
@@ -34,12 +34,12 @@ class BoundSoftmax(BoundCall):
     scale: int
 
 
-def bind_softmax(layer: Softmax, source: Source) -> BoundSoftmax:
+def lower_softmax(layer: Softmax, source: QuantizedSource) -> LoweredSoftmax:
     """Turn a softmax into integers."""
     inputs, output = source.ends(layer)
     distance = np.arange(inputs[0].encoding.steps + 1, dtype=np.float64)
     table = rounded(np.exp(-inputs[0].delta * distance) * (1 << EXPONENTIAL_BITS))
-    return BoundSoftmax(
+    return LoweredSoftmax(
         layer=layer.name,
         inputs=inputs,
         output=output,
@@ -49,4 +49,4 @@ def bind_softmax(layer: Softmax, source: Source) -> BoundSoftmax:
     )
 
 
-BINDERS: Binders = {Softmax: bind_softmax}
+BINDERS: Binders = {Softmax: lower_softmax}

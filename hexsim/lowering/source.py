@@ -11,12 +11,12 @@ import numpy as np
 from hexsim.errors import HexsimError
 from hexsim.graph.ir import Layer
 from hexsim.layers import Convert
-from hexsim.lowering.lowered_call import BoundCall, Operand, Real
+from hexsim.lowering.lowered_call import LoweredCall, Operand, Real
 from hexsim.quantization.model import Model
 
 
 @dataclass(frozen=True)
-class Source:
+class QuantizedSource:
     """A quantised network as one generation of kernels reads it.
 
     `signed_weights` is true for kernels that multiply by signed 8-bit weights (V65 and later).
@@ -72,5 +72,5 @@ class Source:
         return self.model.as_stored.constants[name].finite().astype(np.float64)
 
 
-Binders = Mapping[type[Layer], Callable[[Any, Source], BoundCall]]
+Binders = Mapping[type[Layer], Callable[[Any, QuantizedSource], LoweredCall]]
 """By layer type, what turns a layer of that type into integers."""

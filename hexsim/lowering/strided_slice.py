@@ -5,23 +5,23 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from hexsim.layers import StridedSlice
-from hexsim.lowering.lowered_call import BoundCall, Codes
+from hexsim.lowering.lowered_call import Codes, LoweredCall
 from hexsim.lowering.requantize import rescale_table
-from hexsim.lowering.source import Binders, Source
+from hexsim.lowering.source import Binders, QuantizedSource
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class BoundSlice(BoundCall):
+class LoweredSlice(LoweredCall):
     """`selection` has one slice for each stored axis of the input."""
 
     selection: tuple[slice, ...]
     table: Codes | None
 
 
-def bind_slice(layer: StridedSlice, source: Source) -> BoundSlice:
+def lower_slice(layer: StridedSlice, source: QuantizedSource) -> LoweredSlice:
     """Turn a slice into integers."""
     inputs, output = source.ends(layer)
-    return BoundSlice(
+    return LoweredSlice(
         layer=layer.name,
         inputs=inputs,
         output=output,
@@ -30,4 +30,4 @@ def bind_slice(layer: StridedSlice, source: Source) -> BoundSlice:
     )
 
 
-BINDERS: Binders = {StridedSlice: bind_slice}
+BINDERS: Binders = {StridedSlice: lower_slice}

@@ -43,13 +43,13 @@ def requantize_sums(
     ):
         return requantize(step, output, clamp, fraction_bits=fraction_bits)
     fitting = fitting_steps(step, largest, output, None, fraction_bits)
-    tail = requantize(fitting, output, clamp, fraction_bits=fraction_bits)
+    stage = requantize(fitting, output, clamp, fraction_bits=fraction_bits)
     reach = np.asarray(largest, np.float64) / output.delta
     if ((fitting == step) | (reach * fitting <= _HALF_A_CODE)).all():
-        return tail
+        return stage
     if (reach * step <= _HALF_A_CODE).all():
-        code = min(max(output.zero_point, tail.low), tail.high)
-        return replace(tail, low=code, high=code)
+        code = min(max(output.zero_point, stage.low), stage.high)
+        return replace(stage, low=code, high=code)
     raise HexsimError(
         f"layer '{layer}': its output has steps of {output.delta:g}, too coarse for sums in steps "
         f"of {step.min():g}; give the output a narrower range, or run the layer on the cpu"

@@ -5,23 +5,23 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from hexsim.layers import Tile
-from hexsim.lowering.lowered_call import BoundCall, Codes
+from hexsim.lowering.lowered_call import Codes, LoweredCall
 from hexsim.lowering.requantize import rescale_table
-from hexsim.lowering.source import Binders, Source
+from hexsim.lowering.source import Binders, QuantizedSource
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class BoundTile(BoundCall):
+class LoweredTile(LoweredCall):
     """`repeats` has one entry for each stored axis."""
 
     repeats: tuple[int, ...]
     table: Codes | None
 
 
-def bind_tile(layer: Tile, source: Source) -> BoundTile:
+def lower_tile(layer: Tile, source: QuantizedSource) -> LoweredTile:
     """Turn a repetition into integers."""
     inputs, output = source.ends(layer)
-    return BoundTile(
+    return LoweredTile(
         layer=layer.name,
         inputs=inputs,
         output=output,
@@ -30,4 +30,4 @@ def bind_tile(layer: Tile, source: Source) -> BoundTile:
     )
 
 
-BINDERS: Binders = {Tile: bind_tile}
+BINDERS: Binders = {Tile: lower_tile}

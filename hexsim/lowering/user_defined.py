@@ -10,14 +10,14 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from hexsim.layers.user_defined import UserDefined
-from hexsim.lowering.lowered_call import BoundCall, Operand
-from hexsim.lowering.source import Binders, Source
+from hexsim.lowering.lowered_call import LoweredCall, Operand
+from hexsim.lowering.source import Binders, QuantizedSource
 from hexsim.udl import Node, Scale, UserLayer
 from hexsim.udl.definition import Array
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class BoundUserDefined(BoundCall):
+class LoweredUserDefined(LoweredCall):
     """`node` is what the function is told; `arguments` are positions of `inputs`, constants or
     None, in the order of the operator's inputs."""
 
@@ -26,7 +26,7 @@ class BoundUserDefined(BoundCall):
     arguments: tuple[int | Array | None, ...]
 
 
-def bind_user_defined(layer: UserDefined, source: Source) -> BoundUserDefined:
+def lower_user_defined(layer: UserDefined, source: QuantizedSource) -> LoweredUserDefined:
     """Find the encodings of what varies, and the numbers of what does not."""
     network = source.model.network
     varying = tuple(dict.fromkeys(name for name in layer.inputs if name in network.tensors))
@@ -38,7 +38,7 @@ def bind_user_defined(layer: UserDefined, source: Source) -> BoundUserDefined:
     ]
     scales = [_scale(inputs[one]) if isinstance(one, int) else None for one in arguments]
     node = layer.node(network.input_shapes(layer), network.layer_outputs(layer))
-    return BoundUserDefined(
+    return LoweredUserDefined(
         layer=layer.name,
         inputs=inputs,
         output=output,
@@ -52,4 +52,4 @@ def _scale(operand: Operand) -> Scale:
     return Scale(operand.delta, operand.zero_point, operand.bits)
 
 
-BINDERS: Binders = {UserDefined: bind_user_defined}
+BINDERS: Binders = {UserDefined: lower_user_defined}

@@ -23,7 +23,7 @@ import numpy.typing as npt
 from hexsim.errors import HexsimError
 from hexsim.graph.ir import Layer
 from hexsim.lowering.lowered_call import Real
-from hexsim.lowering.source import Source
+from hexsim.lowering.source import QuantizedSource
 from hexsim.quantization.encodings import AxisEncoding, Encoding
 from hexsim.threads.cores import spread
 
@@ -49,7 +49,7 @@ class Weights:
         return 8 * self.codes.dtype.itemsize
 
 
-def bind_weights(name: str, layer: Layer, source: Source) -> Weights:
+def lower_weights(name: str, layer: Layer, source: QuantizedSource) -> Weights:
     """Return the weights `name` of `layer`; raises HexsimError if no kernel takes them."""
     encoding = source.model.parameters.get(name)
     widest = 8 if source.signed_weights else 16

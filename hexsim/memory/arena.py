@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Node:
+class ArenaNode:
     """What runs: the tensors it reads, and those it makes with their bytes."""
 
     reads: tuple[Hashable, ...]
@@ -22,7 +22,7 @@ class Node:
 
 
 @dataclass(frozen=True)
-class Place:
+class ArenaBlock:
     """Where a tensor lies, `offset` to `offset` + `size` in bytes, from node `first` to `last`."""
 
     offset: int
@@ -40,7 +40,7 @@ class Place:
 class Arena:
     """Where everything lies; `live` has the bytes that are in use while each node runs."""
 
-    places: Mapping[Hashable, Place]
+    places: Mapping[Hashable, ArenaBlock]
     live: tuple[int, ...]
 
     @property
@@ -49,7 +49,7 @@ class Arena:
         return max((place.end for place in self.places.values()), default=0)
 
 
-def arranged(nodes: Sequence[Node]) -> Arena:
+def arranged(nodes: Sequence[ArenaNode]) -> Arena:
     """Return the arena of `nodes`, in which every name is made once.
 
     A tensor that nobody reads is there while it is made. What is read and not made, such as a
@@ -61,11 +61,11 @@ def arranged(nodes: Sequence[Node]) -> Arena:
     for name, at in last.items():
         ending.setdefault(at, []).append(name)
     free, used = _FreePlaces(), 0
-    places: dict[Hashable, Place] = {}
+    places: dict[Hashable, ArenaBlock] = {}
     live = []
     for at, node in enumerate(nodes):
         for name, size in node.makes:
-            places[name] = Place(free.take(size), size, at, last[name])
+            places[name] = ArenaBlock(free.take(size), size, at, last[name])
             used += size
         live.append(used)
         for name in ending.get(at, ()):

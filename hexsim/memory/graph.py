@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from hexsim.graph.ir import Shape
-from hexsim.memory.arena import Arena, Node, arranged
+from hexsim.memory.arena import Arena, ArenaNode, arranged
 from hexsim.planning.plan import PlannedSubnet
 
 Size = Callable[[str, Shape], int]
@@ -19,16 +19,16 @@ Size = Callable[[str, Shape], int]
 
 
 @dataclass(frozen=True)
-class Graph:
+class SubnetGraph:
     """The nodes of a subnet: `before` its layers, one for each layer, `after` them.
 
     `packed` and `on_chip` have the bytes of each layer, `scratch_bytes` those of all together.
     """
 
     subnet: PlannedSubnet
-    before: tuple[Node, ...]
-    layers: tuple[Node, ...]
-    after: tuple[Node, ...]
+    before: tuple[ArenaNode, ...]
+    layers: tuple[ArenaNode, ...]
+    after: tuple[ArenaNode, ...]
     packed: tuple[int, ...]
     on_chip: tuple[int, ...]
     scratch_bytes: int = 0
@@ -45,18 +45,18 @@ class Graph:
         return self.arena.live[begin : begin + len(self.layers)]
 
 
-def input_node(subnet: PlannedSubnet, size: Size) -> Node:
+def input_node(subnet: PlannedSubnet, size: Size) -> ArenaNode:
     """What makes the inputs of a subnet."""
     named = zip(subnet.inputs, subnet.input_shapes, strict=True)
-    return Node((), tuple((name, size(name, shape)) for name, shape in named))
+    return ArenaNode((), tuple((name, size(name, shape)) for name, shape in named))
 
 
 def layer_nodes(
     subnet: PlannedSubnet, size: Size, elsewhere: Collection[str] = ()
-) -> tuple[Node, ...]:
+) -> tuple[ArenaNode, ...]:
     """A node for each layer of a subnet; tensors `elsewhere` take no place."""
     return tuple(
-        Node(
+        ArenaNode(
             call.layer.inputs,
             tuple(
                 (name, size(name, shape))

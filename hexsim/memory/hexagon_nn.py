@@ -32,8 +32,8 @@ from hexsim.hvx.layout import (
     is_spatial,
 )
 from hexsim.hvx.orientation import laid_down
-from hexsim.memory.arena import Node
-from hexsim.memory.graph import Graph, layer_nodes
+from hexsim.memory.arena import ArenaNode
+from hexsim.memory.graph import SubnetGraph, layer_nodes
 from hexsim.planning.plan import PlannedSubnet
 
 SCRATCH_BYTES = 8 << 20
@@ -63,7 +63,7 @@ def _guarded(size: int) -> int:
 
 def on_hvx(
     subnet: PlannedSubnet, target: Target, *, from_hta: Collection[str], leaving: Collection[str]
-) -> Graph:
+) -> SubnetGraph:
     """Return the graph of a subnet.
 
     Inputs `from_hta` lie in the memory of the tensor engine. Outputs `leaving` become flat codes;
@@ -74,12 +74,12 @@ def on_hvx(
     arriving = [name for name in subnet.inputs if name not in from_hta]
     outgoing = [name for name in subnet.outputs if name in leaving]
     ready = [name for name in subnet.inputs if name in from_hta and name in tensors.flat]
-    return Graph(
+    return SubnetGraph(
         subnet,
         before=(
-            Node((), tuple(map(tensors.flat_form, (*arriving, *ready)))),
+            ArenaNode((), tuple(map(tensors.flat_form, (*arriving, *ready)))),
             *(
-                Node((tensors.flat_form(name)[0],), ((name, tensors.size(name)),))
+                ArenaNode((tensors.flat_form(name)[0],), ((name, tensors.size(name)),))
                 for name in subnet.inputs
                 if name not in tensors.flat
             ),
@@ -87,11 +87,11 @@ def on_hvx(
         layers=layer_nodes(subnet, lambda name, shape: tensors.size(name)),
         after=(
             *(
-                Node((name,), (tensors.flat_form(name, "output"),))
+                ArenaNode((name,), (tensors.flat_form(name, "output"),))
                 for name in outgoing
                 if name not in tensors.flat
             ),
-            Node(
+            ArenaNode(
                 tuple(
                     tensors.flat_form(name, "output")[0] if name in leaving else name
                     for name in subnet.outputs

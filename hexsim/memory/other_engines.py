@@ -13,43 +13,43 @@ from collections.abc import Callable
 from hexsim.datasheets.chips.chip import Hta, Htp
 from hexsim.graph.ir import Network, Shape
 from hexsim.hta.layout import tensor_bytes
-from hexsim.hta.residency import kept_on_chip
+from hexsim.hta.residency import resident_on_chip
 from hexsim.htp.compiler import RESIDENT_SHARE
 from hexsim.htp.cost import cost_of
 from hexsim.htp.layout import stored_bytes
 from hexsim.hvx.orientation import laid_down
-from hexsim.memory.arena import Node, arranged
-from hexsim.memory.graph import Graph, input_node, layer_nodes
+from hexsim.memory.arena import ArenaNode, arranged
+from hexsim.memory.graph import SubnetGraph, input_node, layer_nodes
 from hexsim.planning.plan import PlannedSubnet
 
 
-def on_host(subnet: PlannedSubnet) -> Graph:
+def on_host(subnet: PlannedSubnet) -> SubnetGraph:
     """Return the graph of a subnet on CPU or GPU."""
 
     def size(name: str, shape: Shape) -> int:
         return math.prod(shape) * subnet.bits[name] // 8
 
     none = (0,) * len(subnet.calls)
-    return Graph(
+    return SubnetGraph(
         subnet,
         before=(input_node(subnet, size),),
         layers=layer_nodes(subnet, size),
-        after=(Node(subnet.outputs, ()),),
+        after=(ArenaNode(subnet.outputs, ()),),
         packed=none,
         on_chip=none,
     )
 
 
-def on_hta(subnet: PlannedSubnet, hta: Hta) -> Graph:
+def on_hta(subnet: PlannedSubnet, hta: Hta) -> SubnetGraph:
     """Return the graph of a subnet on the tensor engine."""
     subnet = laid_down(subnet)
-    kept = kept_on_chip(subnet, hta.kept_bytes)
+    kept = resident_on_chip(subnet, hta.kept_bytes)
     return _keeping(subnet, kept, tensor_bytes, (0,) * len(subnet.calls))
 
 
-def on_htp(subnet: PlannedSubnet, network: Network, htp: Htp) -> Graph:
+def on_htp(subnet: PlannedSubnet, network: Network, htp: Htp) -> SubnetGraph:
     """Return the graph of a subnet on the tensor processor; its weights are packed into tiles."""
-    kept = kept_on_chip(subnet, int(htp.vtcm_bytes * RESIDENT_SHARE), stored_bytes)
+    kept = resident_on_chip(subnet, int(htp.vtcm_bytes * RESIDENT_SHARE), stored_bytes)
     packed = tuple(round(cost_of(call, network).weight_bytes) for call in subnet.calls)
     return _keeping(subnet, kept, stored_bytes, packed)
 
@@ -59,7 +59,7 @@ def _keeping(
     kept: frozenset[str],
     size_of: Callable[[Shape, int], int],
     packed: tuple[int, ...],
-) -> Graph:
+) -> SubnetGraph:
     """A graph whose tensors `kept` are on chip, and never in its arena."""
 
     def size(name: str, shape: Shape) -> int:
@@ -67,14 +67,14 @@ def _keeping(
 
     makes = layer_nodes(subnet, size)
     on_chip = (
-        Node(node.reads, tuple((name, size) for name, size in node.makes if name in kept))
+        ArenaNode(node.reads, tuple((name, size) for name, size in node.makes if name in kept))
         for node in makes
     )
-    return Graph(
+    return SubnetGraph(
         subnet,
         before=(input_node(subnet, size),),
         layers=layer_nodes(subnet, size, elsewhere=kept),
-        after=(Node(subnet.outputs, ()),),
+        after=(ArenaNode(subnet.outputs, ()),),
         packed=packed,
         on_chip=arranged(list(on_chip)).live,
     )

@@ -17,7 +17,7 @@ from hexsim.graph.ir import Network
 from hexsim.host.entry import crossing_bytes
 from hexsim.hvx.kernels import Target
 from hexsim.memory.footprint import Footprint, LayerMemory
-from hexsim.memory.graph import Graph
+from hexsim.memory.graph import SubnetGraph
 from hexsim.memory.hexagon_nn import on_hvx
 from hexsim.memory.other_engines import on_host, on_hta, on_htp
 from hexsim.planning.joined import JoinedSubnets, joined
@@ -69,7 +69,9 @@ def footprint_of(plan: Plan, chip: Chip, stack: Stack, buffer: BufferType) -> Fo
     )
 
 
-def _graphs(network: Network, together: JoinedSubnets, chip: Chip, stack: Stack) -> Iterator[Graph]:
+def _graphs(
+    network: Network, together: JoinedSubnets, chip: Chip, stack: Stack
+) -> Iterator[SubnetGraph]:
     """The graphs of the subnets that one call runs."""
     for number, subnet in enumerate(together.subnets):
         if subnet.engine == "hvx":
@@ -81,7 +83,7 @@ def _graphs(network: Network, together: JoinedSubnets, chip: Chip, stack: Stack)
 
 
 @lru_cache(_REMEMBERED)
-def _on_hvx(together: JoinedSubnets, number: int, target: Target) -> Graph:
+def _on_hvx(together: JoinedSubnets, number: int, target: Target) -> SubnetGraph:
     """The graph of a subnet on HVX, which depends on nothing else of chip and stack."""
     from_hta = together.written_by("hta")
     leaving = together.read_by("hvx") - from_hta | frozenset(together.outputs)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
-from hexsim.onnx_io.file.node import Node
+from hexsim.onnx_io.file.node import OnnxNode
 
 _NAMED = 3
 """How many nodes a sentence names; `hexsim info --imports --json` has them all."""
@@ -25,7 +25,7 @@ _ALWAYS = ("DynamicQuantizeLinear", "DynamicQuantizeLSTM", "DynamicQuantizeMatMu
 """Operators that quantise themselves; others read codes, which may be those of the file."""
 
 
-def dynamic_notes(expanded: Sequence[Node]) -> Iterator[str]:
+def dynamic_notes(expanded: Sequence[OnnxNode]) -> Iterator[str]:
     """Yield a sentence for each operator of `expanded` whose arithmetic is not the file's."""
     quantize = [node for node in expanded if node.op_type == "DynamicQuantizeLinear"]
     dynamic = {name for node in quantize for name in node.outputs}

@@ -19,8 +19,8 @@ from hexsim.passes.fold_flatten import fold_flatten
 from hexsim.passes.fold_normalization import fold_normalization
 from hexsim.passes.fold_pad import fold_pad
 from hexsim.passes.fuse_clamps import fuse_clamps
-from hexsim.passes.hoist_reshapes import lift_lines
-from hexsim.passes.hoist_row_reshapes import lift_rows
+from hexsim.passes.hoist_reshapes import hoist_reshapes
+from hexsim.passes.hoist_row_reshapes import hoist_row_reshapes
 from hexsim.passes.join_before_slices import join_before_slices
 from hexsim.passes.move_softmax_axis import move_softmax_axis
 from hexsim.passes.no_ops import remove_no_ops
@@ -31,8 +31,8 @@ PASSES = (
     find_dilations,
     find_functions,
     find_normalizations,
-    lift_lines,
-    lift_rows,
+    hoist_reshapes,
+    hoist_row_reshapes,
     fold_factor,
     fold_normalization,
     fold_pad,

@@ -19,7 +19,7 @@ Numbers = Callable[[Layer, Rewriter], dict[str, float] | None]
 
 
 @dataclass(frozen=True)
-class Spelled:
+class Pattern:
     """Layers in order that compute one tensor of another one, `source`."""
 
     source: str
@@ -54,7 +54,7 @@ def positions(network: Network) -> dict[str, int]:
 
 def readings(
     end: Layer, rewriter: Rewriter, position: Mapping[str, int], numbers: Numbers, most: int
-) -> Iterator[Spelled]:
+) -> Iterator[Pattern]:
     """Yield `end` with ever more layers before it, whenever they depend on one tensor alone.
 
     That tensor has the shape of what `end` writes; all layers have `numbers`, and are `most`.
@@ -79,7 +79,7 @@ def readings(
         if len(open_names) == 1:
             (source,) = open_names
             if network.shape(source) == network.shape(end.output):
-                yield Spelled(source, tuple(layers), dict(constants))
+                yield Pattern(source, tuple(layers), dict(constants))
 
 
 def number_by_number(layer: Layer, rewriter: Rewriter) -> dict[str, float] | None:

@@ -16,8 +16,8 @@ from hexsim.graph.ir import Layer, Network
 from hexsim.layers import Clamp, Neuron
 from hexsim.layers.neuron import NeuronFunction
 from hexsim.passes._pattern import (
+    Pattern,
     Real,
-    Spelled,
     computed,
     number_by_number,
     positions,
@@ -65,7 +65,7 @@ def find_functions(network: Network) -> Network:
 
 def _candidates(
     layer: Layer, rewriter: Rewriter, position: Mapping[str, int]
-) -> Iterator[tuple[Spelled, Neuron]]:
+) -> Iterator[tuple[Pattern, Neuron]]:
     """All ways to read `layer` as the end of a known function."""
     for spelled in readings(layer, rewriter, position, number_by_number, _MOST_LAYERS):
         if len(spelled.layers) == 1 and isinstance(layer, Neuron):

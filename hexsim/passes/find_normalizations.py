@@ -16,8 +16,8 @@ from hexsim.graph.ir import Layer, Network
 from hexsim.layers import Normalization, Pooling, Reduce, Tile
 from hexsim.layers.normalization import NormalizationKind
 from hexsim.passes._pattern import (
+    Pattern,
     Real,
-    Spelled,
     computed,
     number_by_number,
     positions,
@@ -83,7 +83,7 @@ def _axes(layer: Layer, network: Network) -> tuple[int, ...] | None:
     return None
 
 
-def _known(spelled: Spelled, network: Network) -> Normalization | None:
+def _known(spelled: Pattern, network: Network) -> Normalization | None:
     """The normalisation that the layers are."""
     along = {_axes(layer, network) for layer in spelled.layers} - {None}
     if len(along) != 1:
@@ -110,7 +110,7 @@ def _known(spelled: Spelled, network: Network) -> Normalization | None:
     return None
 
 
-def _adds_up(spelled: Spelled) -> bool:
+def _adds_up(spelled: Pattern) -> bool:
     return any(isinstance(layer, Reduce) and layer.kind == "sum" for layer in spelled.layers)
 
 

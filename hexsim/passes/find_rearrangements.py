@@ -69,7 +69,7 @@ def find_rearrangements(network: Network) -> Network:
 
 
 @dataclass(frozen=True)
-class _Chain:
+class _MoveChain:
     """Reshapes and permutes in order, the shapes at both ends, and where elements come from."""
 
     layers: tuple[Layer, ...]
@@ -83,7 +83,7 @@ class _Chain:
         return sum(isinstance(layer, Permute) for layer in self.layers)
 
 
-def _chains(network: Network) -> Iterator[_Chain]:
+def _chains(network: Network) -> Iterator[_MoveChain]:
     """Yield all chains that are as long as they can be."""
     for end in network.layers:
         if not isinstance(end, Reshape | Permute) or end.inputs[0] not in network.tensors:
@@ -98,7 +98,7 @@ def _chains(network: Network) -> Iterator[_Chain]:
                 break
             layers.insert(0, before)
         source = network.shape(layers[0].inputs[0])
-        yield _Chain(tuple(layers), source, network.shape(end.output), _runs(layers, network))
+        yield _MoveChain(tuple(layers), source, network.shape(end.output), _runs(layers, network))
 
 
 def _goes_on(layer: Layer, network: Network) -> bool:
@@ -121,7 +121,7 @@ def _runs(layers: Sequence[Layer], network: Network) -> Runs | None:
     return runs
 
 
-def _simplest(chain: _Chain, network: Network, taken: set[str]) -> list[Layer] | None:
+def _simplest(chain: _MoveChain, network: Network, taken: set[str]) -> list[Layer] | None:
     """The layers that do what the chain does, if they are fewer or fit more engines.
 
     New layers get names that are not `taken`, which they then are.
@@ -138,7 +138,7 @@ def _simplest(chain: _Chain, network: Network, taken: set[str]) -> list[Layer] |
     return _around_a_permute(*view(chain.runs), chain, taken)
 
 
-def _single_layers(chain: _Chain) -> Iterator[Layer]:
+def _single_layers(chain: _MoveChain) -> Iterator[Layer]:
     """Layers of which each alone does what the chain does."""
     source, result, runs = chain.source, chain.result, chain.runs
     whole = in_place(source)
@@ -159,7 +159,7 @@ def _single_layers(chain: _Chain) -> Iterator[Layer]:
             yield Permute(**_NOWHERE, permutation=permutation)
 
 
-def _blocks(chain: _Chain, whole: Runs) -> Iterator[Layer]:
+def _blocks(chain: _MoveChain, whole: Runs) -> Iterator[Layer]:
     """Blocks of channels to pixels, and back."""
     source, result = chain.source, chain.result
     for block in range(2, _LARGEST_BLOCK + 1):
@@ -185,7 +185,7 @@ def _permutations(source: Shape, result: Shape) -> Iterator[tuple[int, ...]]:
                 yield permutation
 
 
-def _in_place_of(chain: _Chain, layer: Layer) -> Layer:
+def _in_place_of(chain: _MoveChain, layer: Layer) -> Layer:
     """The layer with the ends and the members of the chain."""
     first, *others = chain.layers
     fused = tuple(name for one in others for name in (one.name, *one.fused))
@@ -198,7 +198,7 @@ def _in_place_of(chain: _Chain, layer: Layer) -> Layer:
 
 
 def _around_a_permute(
-    shape: Shape, permutation: tuple[int, ...], chain: _Chain, taken: set[str]
+    shape: Shape, permutation: tuple[int, ...], chain: _MoveChain, taken: set[str]
 ) -> list[Layer]:
     """A permute of `shape`, with reshapes where the ends have other shapes."""
     layer = _in_place_of(chain, Permute(**_NOWHERE, permutation=permutation))

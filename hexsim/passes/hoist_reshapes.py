@@ -39,7 +39,7 @@ _ORDERS: Mapping[tuple[int, ...], tuple[int, ...]] = {
 """By the source axes of a line or volume, those of its images."""
 
 
-def lift_lines(network: Network) -> Network:
+def hoist_reshapes(network: Network) -> Network:
     """Move the reshapes from images to lines and volumes as far back as they go.
 
     1. A Reshape that takes the height from an image (N, 1, L, C), or makes volumes (N, D, H, W, C)
@@ -48,7 +48,7 @@ def lift_lines(network: Network) -> Network:
     2. A Reshape that makes images of them again is no layer.
     3. An image takes the name of its line or volume, if nobody reads that any more.
     """
-    walk = _Walk(network)
+    walk = _ReshapeWalk(network)
     for layer in network.layers:
         walk.take(layer)
     if not walk.images:
@@ -58,7 +58,7 @@ def lift_lines(network: Network) -> Network:
     return _renamed(lifted, walk.images)
 
 
-class _Walk:
+class _ReshapeWalk:
     """The layers so far; `images` has the image of every line or volume that has one."""
 
     def __init__(self, network: Network) -> None:

@@ -14,20 +14,20 @@ _ROWS = 2
 """Axes of what a FullyConnected writes."""
 
 
-def lift_rows(network: Network) -> Network:
+def hoist_row_reshapes(network: Network) -> Network:
     """Move reshapes of rows behind functions, and behind sums and products with constants.
 
     1. A Reshape of what a FullyConnected writes, which keeps the last axis, goes behind a function
        of one number, or a sum, product or difference with a constant that is one number or one
        number for each output, if nobody else reads what is between them.
     """
-    walk = _Walk(network)
+    walk = _RowWalk(network)
     for layer in network.layers:
         walk.take(layer)
     return network.with_layers(walk.layers.values(), walk.tensors, walk.constants)
 
 
-class _Walk:
+class _RowWalk:
     """The layers so far; `reshapes` are those of rows, by what they write."""
 
     def __init__(self, network: Network) -> None:

@@ -11,7 +11,7 @@ from hexsim.passes.no_ops import is_no_op
 
 
 @dataclass(frozen=True)
-class Fate:
+class Provenance:
     """Names that the optimised network has no more.
 
     `renamed` maps a tensor to the one that holds the same values now; `absorbed` maps a tensor
@@ -22,7 +22,7 @@ class Fate:
     absorbed: Mapping[str, str]
 
 
-def fate(before: Network, after: Network) -> Fate:
+def provenance(before: Network, after: Network) -> Provenance:
     """Tell what became of the names of `before`, of which the passes made `after`.
 
     1. A layer and those it fused are its members; what the last member wrote, the layer writes.
@@ -49,7 +49,7 @@ def fate(before: Network, after: Network) -> Fate:
         for name in _constants(layer, before):
             if name not in after.constants:
                 absorbed[name] = owner.name if owner is not None else ""
-    return Fate(renamed, absorbed)
+    return Provenance(renamed, absorbed)
 
 
 def _follow(

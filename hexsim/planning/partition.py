@@ -28,7 +28,7 @@ _SINGLE = "the 1.23 rules allow AIP one HTA and one HNN subnet, with one input a
 
 
 @dataclass(frozen=True)
-class _Place:
+class _Placement:
     """Where a layer goes and why; `section` is the index of its HTA section, -1 for none."""
 
     runtime: Runtime
@@ -75,16 +75,16 @@ def partition(
 
 def _place(
     layer: Layer, model: Model, runtime: Runtime, section: int, operators: Operators | None
-) -> _Place:
+) -> _Placement:
     if section >= 0:
-        return _Place(runtime, "hta", section, "compiled for the HTA")
+        return _Placement(runtime, "hta", section, "compiled for the HTA")
     refused = refusal_in(model, layer, runtime, operators)
     if refused is not None:
-        return _Place("cpu", "cpu", -1, refused)
-    return _Place(runtime, MAIN_ENGINE[runtime], -1, f"{runtime} takes every layer")
+        return _Placement("cpu", "cpu", -1, refused)
+    return _Placement(runtime, MAIN_ENGINE[runtime], -1, f"{runtime} takes every layer")
 
 
-def _single_subnets(network: Network, places: list[_Place]) -> list[_Place]:
+def _single_subnets(network: Network, places: list[_Placement]) -> list[_Placement]:
     """Give to the CPU what lies behind the first HTA and the first HNN subnet."""
     count = sum(1 for _ in takewhile(lambda place: place.section == 0, places))
     if any(place.section >= 0 for place in places[count:]) or (
@@ -98,11 +98,11 @@ def _single_subnets(network: Network, places: list[_Place]) -> list[_Place]:
     on_hvx = sum(1 for _ in takewhile(lambda place: place.engine == "hvx", places[count:]))
     ends = range(count + on_hvx, count, -1)
     end = next((end for end in ends if is_single(network, range(count, end))), count)
-    rest = _Place("cpu", "cpu", -1, _SINGLE)
+    rest = _Placement("cpu", "cpu", -1, _SINGLE)
     return [*places[:end], *(pl if pl.runtime == "cpu" else rest for pl in places[end:])]
 
 
-def _require_no_fallback(network: Network, runtime: Runtime, places: list[_Place]) -> None:
+def _require_no_fallback(network: Network, runtime: Runtime, places: list[_Placement]) -> None:
     for layer, place in zip(network.layers, places, strict=True):
         if place.runtime != runtime:
             raise HexsimError(

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from hexsim.display import Sheet, Shown
+from hexsim.display import DisplayTable, Shown
 from hexsim.errors import HexsimError
 from hexsim.graph.ir import Layer, Network, Shape
 from hexsim.runtimes import Engine, Runtime
@@ -138,9 +138,9 @@ class Plan(Shown):
         """The same without any array, to be timed in another process."""
         return replace(self, network=self.network.without_values())
 
-    def sheet(self) -> Sheet:
+    def sheet(self) -> DisplayTable:
         """The subnets: what runs where, and why it is cut off there."""
-        return Sheet(
+        return DisplayTable(
             f"{self.network.name} on {self.runtime}, {len(self.subnets)} "
             f"subnet{'' if len(self.subnets) == 1 else 's'}",
             ("subnet", "engine", "first layer", "last layer", "layers", "MACs", "reason"),

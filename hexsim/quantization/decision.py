@@ -12,18 +12,18 @@ Kind = TypeVar("Kind", bound=Encoding | AxisEncoding, covariant=True)
 
 
 @dataclass(frozen=True)
-class Decision(Generic[Kind]):
+class EncodingDecision(Generic[Kind]):
     """An encoding, None for a bias at the accumulator's scale, and a few words on its origin."""
 
     encoding: Kind | None
     origin: str
 
 
-def encodings_of(decided: Mapping[str, Decision[Kind]]) -> dict[str, Kind]:
+def encodings_of(decided: Mapping[str, EncodingDecision[Kind]]) -> dict[str, Kind]:
     """Return the encodings, without the biases that have none."""
     return {name: d.encoding for name, d in decided.items() if d.encoding is not None}
 
 
-def origins_of(decided: Mapping[str, Decision[Encoding | AxisEncoding]]) -> dict[str, str]:
+def origins_of(decided: Mapping[str, EncodingDecision[Encoding | AxisEncoding]]) -> dict[str, str]:
     """Return the origin of each."""
     return {name: decision.origin for name, decision in decided.items()}

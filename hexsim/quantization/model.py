@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from hexsim.display import Cell, Sheet, Shown
+from hexsim.display import Cell, DisplayTable, Shown
 from hexsim.errors import HexsimError, InvalidDataError
 from hexsim.graph.ir import Constant, FloatArray, Network
-from hexsim.onnx_io.write.precision import as_half
+from hexsim.onnx_io.write.precision import as_float16
 from hexsim.quantization.encodings import AxisEncoding, Encoding, FloatBits
 from hexsim.quantization.findings import Finding, findings
 from hexsim.quantization.overrides.outcome import KeyOutcome
@@ -21,7 +21,7 @@ from hexsim.quantization.overrides.override import NO_OVERRIDES, Overrides
 from hexsim.quantization.packing import Runs, packed_bytes
 
 if TYPE_CHECKING:
-    from hexsim.passes.provenance import Fate
+    from hexsim.passes.provenance import Provenance
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ class Model(Shown):
     float_weights: bool = False
     notes: tuple[str, ...] = field(default=(), repr=False, compare=False)
     own_overrides: Overrides = field(default=NO_OVERRIDES, repr=False, compare=False)
-    fate: Fate | None = field(default=None, repr=False, compare=False)
+    fate: Provenance | None = field(default=None, repr=False, compare=False)
     _stored: dict[str, Constant] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
@@ -105,11 +105,11 @@ class Model(Shown):
         """What its encodings lose for certain, the worst first; nothing of a model in floats."""
         return findings(self.network, self.activations, self.parameters)
 
-    def sheet(self) -> Sheet:
+    def sheet(self) -> DisplayTable:
         """The layers, with the ranges of what they write if that is quantised."""
         network = self.network
         kind = "quantised" if self.quantized else "float"
-        return Sheet(
+        return DisplayTable(
             f"{self.name}, {kind}, {len(network.layers)} layers, {network.total_parameters:,} "
             f"parameters, {network.total_macs:,} MACs",
             ("layer", "type", "output", "parameters", "MACs", "min", "max", "bits"),
@@ -204,7 +204,7 @@ class Model(Shown):
         encoding = self.encoding(name)
         if encoding is not None:
             return encoding.dequantize(encoding.quantize(values))
-        return as_half(values) if self.floats.get(name) == 16 else values
+        return as_float16(values) if self.floats.get(name) == 16 else values
 
     def packing(self, name: str) -> Runs | None:
         """How the codes of a constant are packed in a file, None if they are not."""

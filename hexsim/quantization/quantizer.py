@@ -31,7 +31,7 @@ from hexsim.graph.ir import FloatArray, Network
 from hexsim.layers import Recurrent, Weighted
 from hexsim.quantization.calibration import observe
 from hexsim.quantization.conversions import with_conversions
-from hexsim.quantization.decision import Decision, encodings_of, origins_of
+from hexsim.quantization.decision import EncodingDecision, encodings_of, origins_of
 from hexsim.quantization.encodings import AxisEncoding, Encoding
 from hexsim.quantization.masks.cap import Caps
 from hexsim.quantization.masks.found import Masks
@@ -108,12 +108,12 @@ def _activations(
     observations: Mapping[str, Observation],
     options: QuantizationOptions,
     given: Mapping[str, GivenEncoding],
-) -> dict[str, Decision[Encoding]]:
+) -> dict[str, EncodingDecision[Encoding]]:
     """Decide about inputs, operands and what layers write, in this order.
 
     That includes tensors that stay float, for which it is the code that others read them in.
     """
-    decided: dict[str, Decision[Encoding]] = {}
+    decided: dict[str, EncodingDecision[Encoding]] = {}
 
     def calibrated(name: str) -> None:
         if name in observations:
@@ -124,7 +124,7 @@ def _activations(
         if kind == "image":
             asked = _width(name, given)
             byte = Encoding.from_range(0, IMAGE_HIGH, asked.bits if asked else 8)
-            decided[name] = _given(name, given) or Decision(byte, "input of type image")
+            decided[name] = _given(name, given) or EncodingDecision(byte, "input of type image")
         elif kind != "opaque":
             calibrated(name)
     operands = frozenset(coded_operands(network))
@@ -136,14 +136,14 @@ def _activations(
                 decided[name] = _seen(name, seen, "its values", options, given)
         for name in layer.outputs:
             if layer.moves_codes and layer.inputs[0] in decided:
-                decided[name] = Decision(
+                decided[name] = EncodingDecision(
                     decided[layer.inputs[0]].encoding, f"that of '{layer.inputs[0]}'"
                 )
             elif layer.counts and name in observations:
                 asked = _width(name, given)
                 bits = asked.bits if asked else options.activation_bits
                 whole = Encoding.from_range(0, (1 << bits) - 1, bits)
-                decided[name] = _given(name, given) or Decision(whole, "whole numbers")
+                decided[name] = _given(name, given) or EncodingDecision(whole, "whole numbers")
             else:
                 calibrated(name)
     return decided
@@ -154,10 +154,10 @@ def _parameters(
     options: QuantizationOptions,
     given: Mapping[str, GivenEncoding],
     floats: Mapping[str, FloatTensor],
-) -> dict[str, Decision[Encoding | AxisEncoding]]:
+) -> dict[str, EncodingDecision[Encoding | AxisEncoding]]:
     """Decide about the weights and biases of layers that multiply."""
     bias_rule = MinMax(minimum_range=options.minimum_range)
-    decided: dict[str, Decision[Encoding | AxisEncoding]] = {}
+    decided: dict[str, EncodingDecision[Encoding | AxisEncoding]] = {}
     for layer in network.layers:
         if isinstance(layer, Recurrent):
             for name in (layer.weight, layer.recurrence):
@@ -169,13 +169,13 @@ def _parameters(
             continue
         asked, one = _width(layer.bias, given), given.get(layer.bias)
         if one is not None and not isinstance(one.encoding, Unranged):
-            decided[layer.bias] = Decision(one.encoding, one.source)
+            decided[layer.bias] = EncodingDecision(one.encoding, one.source)
         elif asked or options.bias_bits == 8:
             encoding = encode(bias_rule, network.constants[layer.bias].finite())
             stored = asked.stored(encoding) if asked else encoding
-            decided[layer.bias] = Decision(stored, f"its values (min to max{_by(asked)})")
+            decided[layer.bias] = EncodingDecision(stored, f"its values (min to max{_by(asked)})")
         else:
-            decided[layer.bias] = Decision(None, "accumulator's scale")
+            decided[layer.bias] = EncodingDecision(None, "accumulator's scale")
     return decided
 
 
@@ -184,15 +184,15 @@ def _of_weight(
     name: str,
     options: QuantizationOptions,
     given: Mapping[str, GivenEncoding],
-) -> Decision[Encoding | AxisEncoding]:
+) -> EncodingDecision[Encoding | AxisEncoding]:
     """What an override says about a weight, else the weight rule."""
     asked, one = _width(name, given), given.get(name)
     if one is not None and not isinstance(one.encoding, Unranged):
-        return Decision(one.encoding, one.source)
+        return EncodingDecision(one.encoding, one.source)
     if asked is not None:
         options = asked.for_weight(options)
     encoding = weight_encoding(network.constants[name].finite(), options)
-    return Decision(encoding, f"weight rule ({weight_words(options)}{_by(asked)})")
+    return EncodingDecision(encoding, f"weight rule ({weight_words(options)}{_by(asked)})")
 
 
 def _require_halves(network: Network, floats: Mapping[str, FloatTensor]) -> None:
@@ -214,15 +214,15 @@ def _seen(
     how: str,
     options: QuantizationOptions,
     given: Mapping[str, GivenEncoding],
-) -> Decision[Encoding]:
+) -> EncodingDecision[Encoding]:
     """What an override says about an activation, else the activation rule, in words `how`."""
     if (decision := _given(name, given)) is not None:
         return decision
     asked, words = _width(name, given), activation_words(options)
     if asked is None:
-        return Decision(activation_rule(options).encode(seen), f"{how} ({words})")
+        return EncodingDecision(activation_rule(options).encode(seen), f"{how} ({words})")
     encoding = activation_rule(asked.for_activation(options)).encode(seen)
-    return Decision(asked.stored(encoding), f"{how} ({words}{_by(asked)})")
+    return EncodingDecision(asked.stored(encoding), f"{how} ({words}{_by(asked)})")
 
 
 def _width(name: str, given: Mapping[str, GivenEncoding]) -> Unranged | None:
@@ -235,10 +235,10 @@ def _by(asked: Unranged | None) -> str:
     return f"; {asked.bits} bits by override" if asked else ""
 
 
-def _given(name: str, given: Mapping[str, GivenEncoding]) -> Decision[Encoding] | None:
+def _given(name: str, given: Mapping[str, GivenEncoding]) -> EncodingDecision[Encoding] | None:
     """What an override says about an activation, if it gives a range."""
     if name not in given or _width(name, given):
         return None
     encoding = given[name].encoding
     assert isinstance(encoding, Encoding), f"activation '{name}' cannot have {encoding}"
-    return Decision(encoding, given[name].source)
+    return EncodingDecision(encoding, given[name].source)

@@ -7,7 +7,7 @@ from typing import Any
 
 from hexsim import __version__
 from hexsim.deployment.platform import Platform
-from hexsim.energy import Estimate
+from hexsim.energy import EnergyEstimate
 from hexsim.studies.always_on import Alternative, AlwaysOn
 
 
@@ -42,5 +42,5 @@ def _facts(one: Alternative) -> dict[str, Any]:
     }
 
 
-def _power(power: Estimate) -> dict[str, float]:
+def _power(power: EnergyEstimate) -> dict[str, float]:
     return {"value": power.value, "low": power.low, "high": power.high}

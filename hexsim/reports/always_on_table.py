@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hexsim.energy import Estimate
+from hexsim.energy import EnergyEstimate
 from hexsim.reports.text import table
 from hexsim.studies.always_on import PARTS, AlwaysOn
 
@@ -14,9 +14,9 @@ def always_on_text(found: AlwaysOn) -> str:
     taken = [one for one in found.alternatives if not one.refusal]
     header = ("average power", *(f"{one.where}, mW" for one in taken))
     rows = [
-        (part, *(_mw(one.parts.get(part, Estimate())) for one in taken))
+        (part, *(_mw(one.parts.get(part, EnergyEstimate())) for one in taken))
         for part in PARTS
-        if any(one.parts.get(part, Estimate()).high for one in taken)
+        if any(one.parts.get(part, EnergyEstimate()).high for one in taken)
     ]
     rows += [
         ("total", *(_mw(one.milliwatts) for one in taken)),
@@ -45,5 +45,5 @@ def verdict(found: AlwaysOn) -> str:
     return f"The {better.where} is the better: 1/{ratio:.3g} of the power, {sure}."
 
 
-def _mw(power: Estimate) -> str:
+def _mw(power: EnergyEstimate) -> str:
     return f"{power.value:.3g} ({power.low:.3g} .. {power.high:.3g})"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from hexsim.energy import Estimate
+from hexsim.energy import EnergyEstimate
 from hexsim.reports.csv_text import csv_text
 from hexsim.reports.row_names import IN_CSV, inference, initialisation
 from hexsim.studies.benchmark import Case
@@ -66,7 +66,7 @@ def _rows(case: Case) -> Iterator[tuple[str, ...]]:
         yield row, engine, _us(duration_ps), "", "", live.get(name, "") if engine else "", *mj
 
 
-def _mj(estimate: Estimate | None) -> tuple[str, str, str]:
+def _mj(estimate: EnergyEstimate | None) -> tuple[str, str, str]:
     if estimate is None:
         return "", "", ""
     return f"{estimate.value:.6f}", f"{estimate.low:.6f}", f"{estimate.high:.6f}"

@@ -16,7 +16,7 @@ from hexsim.reports.measured import is_outside, measured, measured_ms
 from hexsim.reports.memory_facts import memory_facts
 from hexsim.reports.recommendation import orders
 from hexsim.studies.benchmark import Case, Refusal
-from hexsim.studies.draws import Drawn
+from hexsim.studies.draws import DrawnTimes
 from hexsim.studies.interference import Interference
 from hexsim.studies.uncertainty import Uncertainty
 from hexsim.timing.results import ClientTiming
@@ -146,7 +146,7 @@ def _uncertainty(case: Case, found: Uncertainty | None) -> dict[str, Any] | None
     }
 
 
-def _draws(found: Drawn | None) -> dict[str, Any] | None:
+def _draws(found: DrawnTimes | None) -> dict[str, Any] | None:
     if found is None:
         return None
     return {

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from statistics import median
 
 from hexsim.reports.text import quantity, table
-from hexsim.studies.calibration.own import OwnCalibration, Told
+from hexsim.studies.calibration.own import OwnCalibration, ReportedRow
 
 
 def calibration_text(found: OwnCalibration) -> str:
@@ -43,7 +43,7 @@ def _rows(found: OwnCalibration) -> str:
     return "1 row" if len(found.rows) == 1 else f"{len(found.rows)} rows"
 
 
-def _rows_table(rows: Sequence[Told]) -> str:
+def _rows_table(rows: Sequence[ReportedRow]) -> str:
     lines = [
         (
             one.row.runtime,
@@ -82,7 +82,7 @@ def _errors(found: OwnCalibration) -> str:
     return "\n".join(lines)
 
 
-def _with_error(ms: float | None, one: Told) -> str:
+def _with_error(ms: float | None, one: ReportedRow) -> str:
     return "" if ms is None else f"{ms:.2f} ({ms / one.row.latency_ms - 1:+.0%})"
 
 

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from hexsim.reports.csv_text import csv_text
-from hexsim.studies.comparison import Change, Comparison
+from hexsim.studies.comparison import Comparison, FigureChange
 
 HEADER = ("network", "runtime", "kind", "name", "unit", "before", "after", "ratio")
 
@@ -42,5 +42,5 @@ def comparison_csv(found: Comparison) -> str:
     return csv_text(HEADER, rows)
 
 
-def _change(one: Change) -> dict[str, Any]:
+def _change(one: FigureChange) -> dict[str, Any]:
     return {**asdict(one), "ratio": one.ratio}

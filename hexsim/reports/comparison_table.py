@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from hexsim.reports.text import quantity, table
-from hexsim.studies.comparison import CaseChange, Change, Comparison
+from hexsim.studies.comparison import CaseChange, Comparison, FigureChange
 
 _MOST_LAYERS = 10
 _FACTORS = {"us": (1e-3, "ms"), "mJ": (1.0, "mJ"), "dB": (1.0, "dB")}
@@ -49,7 +49,7 @@ def _case(case: CaseChange) -> str:
     return "\n".join(lines)
 
 
-def _row(one: Change) -> tuple[str, str, str, str]:
+def _row(one: FigureChange) -> tuple[str, str, str, str]:
     return one.name, _shown(one.before, one.unit), _shown(one.after, one.unit), _changed(one)
 
 
@@ -62,7 +62,7 @@ def _shown(value: float | None, unit: str) -> str:
     return f"{value * factor:.4g} {name}"
 
 
-def _changed(one: Change) -> str:
+def _changed(one: FigureChange) -> str:
     if one.before is None or one.after is None:
         return "gone" if one.after is None else "new"
     if one.unit == "dB":

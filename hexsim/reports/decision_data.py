@@ -9,7 +9,7 @@ from typing import Any
 
 from hexsim import __version__
 from hexsim.reports.csv_text import csv_text
-from hexsim.studies.decision import Candidate, Decision
+from hexsim.studies.decision import Decision, DecisionCandidate
 from hexsim.studies.decision.ranking import rule
 
 HEADER = (
@@ -58,7 +58,7 @@ def _rows(decision: Decision) -> list[tuple[Any, ...]]:
     return [_row(rank, one) for rank, one in enumerate(decision.ranked, start=1)]
 
 
-def _row(rank: int, one: Candidate) -> tuple[Any, ...]:
+def _row(rank: int, one: DecisionCandidate) -> tuple[Any, ...]:
     timed, accuracy, drawn = one.timed, one.accuracy, one.drawn
     assert accuracy is not None, "only what has answers is ranked"
     return (

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from hexsim.reports.decision_groups import out_groups
 from hexsim.reports.energy_facts import digits
 from hexsim.reports.text import number, quantity, table
-from hexsim.studies.decision import Candidate, Decision, RuledOut
-from hexsim.studies.decision.candidates import Drawn
+from hexsim.studies.decision import Decision, DecisionCandidate, RuledOut
+from hexsim.studies.decision.candidates import DrawnTotals
 from hexsim.studies.decision.ranking import heads, rule, two_digits
 
 SHOWN = 10
@@ -44,7 +44,7 @@ def recommendation(decision: Decision) -> str:
     return "\n".join(_sentences(decision))
 
 
-def taken(best: Candidate) -> str:
+def taken(best: DecisionCandidate) -> str:
     """Say what to take, without why."""
     return f"Take {best.mode.name} on {_placed(best)}"
 
@@ -72,7 +72,7 @@ def ruled_out(decision: Decision, *, every: bool = False) -> str:
     return "Ruled out\n" + "\n".join(f"  {line}" for line in lines) if lines else ""
 
 
-def _row(rank: int, one: Candidate, decision: Decision) -> tuple[str, ...]:
+def _row(rank: int, one: DecisionCandidate, decision: Decision) -> tuple[str, ...]:
     accuracy, drawn = one.accuracy, one.drawn
     assert accuracy is not None, "only what has answers is ranked"
     right = (f"{(accuracy.runtime_top1 or 0) / accuracy.inputs:.2%}",) if decision.labelled else ()
@@ -113,7 +113,7 @@ def _sentences(decision: Decision) -> Iterator[str]:
         yield item
 
 
-def _placed(one: Candidate) -> str:
+def _placed(one: DecisionCandidate) -> str:
     sections = {
         "automatic": " with the HTA sections of the compiler",
         "fastest": f" with HTA sections {one.timed.sections}",
@@ -122,7 +122,7 @@ def _placed(one: Candidate) -> str:
     return f"{one.chip} {one.runtime}{sections}"
 
 
-def _worth(one: Candidate, decision: Decision) -> str:
+def _worth(one: DecisionCandidate, decision: Decision) -> str:
     assert one.accuracy is not None, "only what has answers is ranked"
     interval = one.drawn
     doubt = f" ({interval.low_us / 1e3:.2f} to {interval.high_us / 1e3:.2f})" if interval else ""
@@ -136,7 +136,7 @@ def _worth(one: Candidate, decision: Decision) -> str:
     return ", ".join(parts)
 
 
-def _outside(best: Candidate, drawn: Drawn) -> str | None:
+def _outside(best: DecisionCandidate, drawn: DrawnTotals) -> str | None:
     """What is to be made of a time that is not within its own interval."""
     us = best.timed.total_us
     if drawn.low_us <= us <= drawn.high_us:
@@ -149,7 +149,7 @@ def _outside(best: Candidate, drawn: Drawn) -> str | None:
     )
 
 
-def _next(best: Candidate, other: Candidate, decision: Decision) -> str:
+def _next(best: DecisionCandidate, other: DecisionCandidate, decision: Decision) -> str:
     text = (
         f"Next elsewhere is {other.mode.name} on {_placed(other)}, {_reason(best, other, decision)}"
     )
@@ -161,7 +161,7 @@ def _next(best: Candidate, other: Candidate, decision: Decision) -> str:
     return text + "."
 
 
-def _reason(best: Candidate, other: Candidate, decision: Decision) -> str:
+def _reason(best: DecisionCandidate, other: DecisionCandidate, decision: Decision) -> str:
     """What the second has less of, in the order of the rule."""
     if decision.prefer == "memory":
         figures = (best.timed.peak_bytes, other.timed.peak_bytes)

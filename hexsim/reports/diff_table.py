@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from hexsim.dlc.difference import Change, Difference
+from hexsim.dlc.difference import Difference, PropertyChange
 from hexsim.quantization.encodings import AxisEncoding, Encoding
 from hexsim.reports.layer_text import dims, encoding_text
 from hexsim.reports.text import table
@@ -50,7 +50,7 @@ def sections(first: str, second: str, difference: Difference) -> tuple[Section, 
     )
 
 
-def _rows(changes: Sequence[Change]) -> list[tuple[str, ...]]:
+def _rows(changes: Sequence[PropertyChange]) -> list[tuple[str, ...]]:
     return [(c.layer, c.what, _text(c.first), _text(c.second)) for c in changes]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hexsim.energy import Energy, Estimate
+from hexsim.energy import Energy, EnergyEstimate
 
 
 def energy_facts(energy: Energy) -> dict[str, Any]:
@@ -21,12 +21,12 @@ def energy_facts(energy: Energy) -> dict[str, Any]:
     }
 
 
-def estimate_facts(estimate: Estimate) -> dict[str, float]:
+def estimate_facts(estimate: EnergyEstimate) -> dict[str, float]:
     """Return a number of millijoules and its ends."""
     return {"mj": estimate.value, "mj_low": estimate.low, "mj_high": estimate.high}
 
 
-def millijoules(estimate: Estimate) -> str:
+def millijoules(estimate: EnergyEstimate) -> str:
     """Return a number of millijoules with its ends, three digits each: `23.3 (9.48 .. 52.9)`."""
     return f"{digits(estimate.value)} ({digits(estimate.low)} .. {digits(estimate.high)})"
 

@@ -8,7 +8,7 @@ from hexsim.hvx.assembly import loop_asm, straight_asm
 from hexsim.hvx.layout import SHEET
 from hexsim.hvx.modulo import Loop
 from hexsim.hvx.occupancy import pipes, slots
-from hexsim.hvx.streams import Kernel, Stretch
+from hexsim.hvx.streams import Kernel, Segment
 from hexsim.studies.kernel_probe import KernelProbe
 
 
@@ -86,7 +86,7 @@ def stream_facts(kernel: Kernel, peak: float) -> dict[str, Any]:
     }
 
 
-def _stretch(kernel: Kernel, stretch: Stretch) -> dict[str, Any]:
+def _stretch(kernel: Kernel, stretch: Segment) -> dict[str, Any]:
     code, machine = stretch.code, kernel.machine
     is_loop = isinstance(code, Loop)
     asm = loop_asm(code) if isinstance(code, Loop) else straight_asm(code)

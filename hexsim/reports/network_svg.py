@@ -49,7 +49,7 @@ class LegendEntry:
 
 
 @dataclass(frozen=True)
-class _Place:
+class _BoxPosition:
     """Top left corner of a box, in px, and its row."""
 
     x: float
@@ -77,7 +77,7 @@ def network_svg(boxes: Sequence[Box], legend: Sequence[LegendEntry] = ()) -> str
     return "\n".join((head, _ARROW, paper, *body, "</svg>")) + "\n"
 
 
-def _places(boxes: Sequence[Box], top: float) -> list[_Place]:
+def _places(boxes: Sequence[Box], top: float) -> list[_BoxPosition]:
     written: dict[str, int] = {}
     rows: list[int] = []
     columns: list[int] = []
@@ -91,7 +91,7 @@ def _places(boxes: Sequence[Box], top: float) -> list[_Place]:
     widest = max(lengths.values(), default=0)
     step_x, step_y = WIDTH + _GAP_X, _HEIGHT + _GAP_Y
     return [
-        _Place(
+        _BoxPosition(
             _MARGIN + (widest - lengths[row]) * step_x / 2 + column * step_x,
             top + row * step_y,
             row,
@@ -100,7 +100,7 @@ def _places(boxes: Sequence[Box], top: float) -> list[_Place]:
     ]
 
 
-def _edges(boxes: Sequence[Box], places: Sequence[_Place]) -> Iterator[str]:
+def _edges(boxes: Sequence[Box], places: Sequence[_BoxPosition]) -> Iterator[str]:
     by_row = sorted(places, key=lambda place: place.row)
     rows = {row: {p.x for p in found} for row, found in groupby(by_row, lambda place: place.row)}
     writers: dict[str, int] = {}
@@ -117,7 +117,7 @@ def _edges(boxes: Sequence[Box], places: Sequence[_Place]) -> Iterator[str]:
         writers.update(dict.fromkeys(box.writes, number))
 
 
-def _way(start: _Place, end: _Place, between: Iterable[float]) -> str:
+def _way(start: _BoxPosition, end: _BoxPosition, between: Iterable[float]) -> str:
     """A curve down to a lane that is free of boxes at the x `between`, along it, and to the end."""
     x0, y0, x1, y1 = start.middle, start.y + _HEIGHT, end.middle, end.y
     down, up = y0 + _GAP_Y, y1 - _GAP_Y
@@ -146,7 +146,7 @@ def _joined(spans: Iterable[_Span]) -> list[_Span]:
     return union
 
 
-def _boxes(boxes: Sequence[Box], places: Sequence[_Place]) -> Iterator[str]:
+def _boxes(boxes: Sequence[Box], places: Sequence[_BoxPosition]) -> Iterator[str]:
     for number, (box, place) in enumerate(zip(boxes, places, strict=True)):
         x = place.x + 6
         yield (

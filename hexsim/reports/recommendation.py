@@ -22,7 +22,7 @@ def recommendations(cases: Sequence[Case]) -> str:
 
 
 @dataclass(frozen=True)
-class Order:
+class RuntimeOrder:
     """Two runtimes of a network, the one that is faster as constants are stated first.
 
     `share` (0 .. 1) is in how many draws of the constants that holds. `contradicted` tells that
@@ -37,7 +37,7 @@ class Order:
     contradicted: bool = False
 
 
-def orders(cases: Sequence[Case]) -> list[Order]:
+def orders(cases: Sequence[Case]) -> list[RuntimeOrder]:
     """Return how sure the order of each two neighbours in time is, where constants were drawn.
 
     Times are those of the table, without what another cut would save.
@@ -49,7 +49,9 @@ def orders(cases: Sequence[Case]) -> list[Order]:
             if one.drawn and next_one.drawn:
                 share, count = one.drawn.before(next_one.drawn), len(one.drawn.times)
                 against = _contradicted(one, next_one)
-                found.append(Order(network, one.runtime, next_one.runtime, share, count, against))
+                found.append(
+                    RuntimeOrder(network, one.runtime, next_one.runtime, share, count, against)
+                )
     return found
 
 
@@ -61,7 +63,7 @@ def orders_text(cases: Sequence[Case]) -> str:
     return "\n".join(lines)
 
 
-def _told(order: Order) -> str:
+def _told(order: RuntimeOrder) -> str:
     text = f"{order.first} before {order.second} in {order.share:.0%} of draws"
     return f"{text} (measured the other way round)" if order.contradicted else text
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from hexsim.errors import HexsimError
 from hexsim.reports.drawing import load_matplotlib
 from hexsim.reports.roofline_table import left_out
-from hexsim.studies.roofline import Point, Roofline
+from hexsim.studies.roofline import Roofline, RooflinePoint
 from hexsim.timing.results import Bound
 
 if TYPE_CHECKING:
@@ -176,7 +176,7 @@ def _draw_points(axes: Axes, chart: Roofline) -> None:
         axes.legend(loc="lower right", fontsize=8.5, framealpha=0.95, edgecolor="#dddddd")
 
 
-def _draw_numbers(axes: Axes, points: Sequence[Point]) -> None:
+def _draw_numbers(axes: Axes, points: Sequence[RooflinePoint]) -> None:
     """Number the first points, each where there is most room between other points and numbers."""
     unit = axes.figure.dpi / 72  # pixels in a typographic point
     taken = [_pixels(axes, point) for point in _placed(points)]
@@ -208,12 +208,12 @@ def _draw_numbers(axes: Axes, points: Sequence[Point]) -> None:
         )
 
 
-def _placed(points: Sequence[Point]) -> list[Point]:
+def _placed(points: Sequence[RooflinePoint]) -> list[RooflinePoint]:
     """Those that move bytes of DDR, and so have a place on the chart."""
     return [point for point in points if math.isfinite(point.ddr_intensity)]
 
 
-def _pixels(axes: Axes, point: Point) -> tuple[float, float]:
+def _pixels(axes: Axes, point: RooflinePoint) -> tuple[float, float]:
     x, y = axes.transData.transform((point.ddr_intensity, point.macs_per_s / 1e9))
     return float(x), float(y)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from hexsim import __version__
 from hexsim.reports.csv_text import csv_text
-from hexsim.studies.roofline import Point, Roofline
+from hexsim.studies.roofline import Roofline, RooflinePoint
 
 
 def roofline_json(chart: Roofline) -> str:
@@ -63,7 +63,7 @@ _KEYS = (
 )
 
 
-def _facts(point: Point) -> dict[str, Any]:
+def _facts(point: RooflinePoint) -> dict[str, Any]:
     layer = point.layer
     values = (
         layer.name,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from hexsim.reports.text import table
-from hexsim.studies.roofline import Point, Roofline
+from hexsim.studies.roofline import Roofline, RooflinePoint
 
 HEADER = (
     "layer",
@@ -56,7 +56,7 @@ def _roofs(chart: Roofline) -> str:
     return "\n".join(lines)
 
 
-def _row(point: Point) -> tuple[str, ...]:
+def _row(point: RooflinePoint) -> tuple[str, ...]:
     layer = point.layer
     return (
         layer.name,

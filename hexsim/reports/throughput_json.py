@@ -9,7 +9,7 @@ from hexsim import __version__
 from hexsim.deployment.platform import Platform
 from hexsim.reports.throughput_table import PERCENTILES
 from hexsim.studies.repetition import Repetition
-from hexsim.studies.throughput import Instance, Pace, Throughput
+from hexsim.studies.throughput import CallStatistics, Instance, Throughput
 from hexsim.timing.simtime import PS_PER_US
 
 
@@ -58,7 +58,7 @@ def _thread(one: Instance) -> dict[str, Any]:
     }
 
 
-def _pace(pace: Pace) -> dict[str, Any]:
+def _pace(pace: CallStatistics) -> dict[str, Any]:
     return {
         "inferences": pace.inferences,
         "elapsed_us": pace.elapsed_ps / PS_PER_US,

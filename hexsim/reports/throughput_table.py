@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hexsim.reports.text import table
-from hexsim.studies.throughput import Instance, Pace, Throughput
+from hexsim.studies.throughput import CallStatistics, Instance, Throughput
 from hexsim.timing.simtime import PS_PER_MS
 
 PERCENTILES = {"min": 0, "median": 50, "p90": 90, "p99": 99, "max": 100}
@@ -76,5 +76,5 @@ def _row(number: int, one: Instance) -> tuple[str, ...]:
     )
 
 
-def _ms(pace: Pace, percent: float) -> str:
+def _ms(pace: CallStatistics, percent: float) -> str:
     return f"{pace.percentile_ps(percent) / PS_PER_MS:.2f}"

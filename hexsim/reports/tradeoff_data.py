@@ -9,7 +9,7 @@ from typing import Any
 
 from hexsim import __version__
 from hexsim.reports.csv_text import csv_text
-from hexsim.studies.tradeoff import Choice
+from hexsim.studies.tradeoff import TradeoffChoice
 from hexsim.timing.simtime import PS_PER_US
 
 HEADER = (
@@ -23,7 +23,7 @@ def tradeoff_json(
     network: str,
     where: tuple[str, str],
     notes: Sequence[str],
-    choices: Sequence[Choice],
+    choices: Sequence[TradeoffChoice],
     labelled: bool,
 ) -> str:
     """Return the choices as a JSON document; times in microseconds, what is unknown as null.
@@ -41,12 +41,12 @@ def tradeoff_json(
     return json.dumps(document, indent=1, allow_nan=False) + "\n"
 
 
-def tradeoff_csv(choices: Sequence[Choice], labelled: bool) -> str:
+def tradeoff_csv(choices: Sequence[TradeoffChoice], labelled: bool) -> str:
     """Return a row per choice; what is unknown is empty."""
     return csv_text(HEADER, (_values(choice, labelled) for choice in choices))
 
 
-def _values(choice: Choice, labelled: bool) -> tuple[Any, ...]:
+def _values(choice: TradeoffChoice, labelled: bool) -> tuple[Any, ...]:
     head = (choice.file, choice.file_bytes, choice.runtime, choice.loading, choice.refusal)
     timing, memory, accuracy = choice.timing, choice.memory, choice.accuracy
     if timing is None or memory is None or accuracy is None:

@@ -6,14 +6,14 @@ import math
 from collections.abc import Sequence
 
 from hexsim.reports.text import table
-from hexsim.studies.tradeoff import Choice
+from hexsim.studies.tradeoff import TradeoffChoice
 from hexsim.timing.results import Result
 from hexsim.timing.simtime import PS_PER_MS
 
 _MB = 2**20
 
 
-def tradeoff_table(choices: Sequence[Choice], *, labelled: bool) -> str:
+def tradeoff_table(choices: Sequence[TradeoffChoice], *, labelled: bool) -> str:
     """Return the choices in their order, and below them why some are refused.
 
     With labels there is a column for the share of inputs that were classified right.
@@ -30,7 +30,7 @@ def tradeoff_table(choices: Sequence[Choice], *, labelled: bool) -> str:
     return "\n".join([text, *(f"{one.file} on {one.runtime}: {one.refusal}" for one in refused)])
 
 
-def _row(choice: Choice, labelled: bool) -> tuple[str, ...]:
+def _row(choice: TradeoffChoice, labelled: bool) -> tuple[str, ...]:
     head = (choice.file, f"{choice.file_bytes / _MB:.2f}", choice.runtime)
     timing, memory, accuracy = choice.timing, choice.memory, choice.accuracy
     if timing is None or memory is None or accuracy is None:

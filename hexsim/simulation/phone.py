@@ -18,7 +18,7 @@ from hexsim.datasheets.stacks import Profile, Stack
 from hexsim.host.cores import HostCores
 from hexsim.hta.engine import EngineRule, TensorEngine
 from hexsim.htp.engine import TensorProcessor
-from hexsim.htp.machine import Machine
+from hexsim.htp.machine import HtpMachine
 from hexsim.hvx.kernels import Target
 from hexsim.q6_scheduler import DispatchRule, GraphSession
 from hexsim.qurt_threads import IssueRule, Q6Core, VectorContexts
@@ -78,7 +78,7 @@ class Phone:
     @cached_property
     def htp(self) -> TensorProcessor:
         """The tensor processor; HexsimError without one."""
-        return TensorProcessor(self.env, self.ddr, Machine.of(self.chip, self.stack), self.spans)
+        return TensorProcessor(self.env, self.ddr, HtpMachine.of(self.chip, self.stack), self.spans)
 
     @cached_property
     def hta(self) -> TensorEngine:

@@ -62,7 +62,7 @@ class Job:
         require_number("the arrival of a job in picoseconds", self.arrival_ps, 0, sys.maxsize)
 
 
-class Calling(TypedDict, total=False):
+class CallPattern(TypedDict, total=False):
     """How an application calls: fields of `Job` and `Workload`."""
 
     perf_profile: str | None

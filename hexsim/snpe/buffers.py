@@ -12,7 +12,7 @@ from hexsim.errors import HexsimError
 if TYPE_CHECKING:
     from hexsim.datasheets.stacks import BufferType
     from hexsim.deployment import Deployment
-    from hexsim.execution.user_buffers import Buffer, Buffered, Kind
+    from hexsim.execution.user_buffers import Buffer, Buffered, BufferKind
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Buffers:
     native_inputs: Annotated[bool, typer.Option("--native-inputs")] = False
     native_outputs: Annotated[bool, typer.Option("--native-outputs")] = False
 
-    def kinds(self) -> tuple[Kind | None, Kind | None]:
+    def kinds(self) -> tuple[BufferKind | None, BufferKind | None]:
         """Of the inputs and of the outputs, which follow the inputs unless told otherwise."""
         from hexsim.execution.user_buffers import KINDS
 

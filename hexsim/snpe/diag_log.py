@@ -59,7 +59,7 @@ _KNOWN = {"block", "name", "ps", "us", "id", "type", "runtime"}
 
 
 @dataclass(frozen=True)
-class Run:
+class DiagRun:
     """What was run, and how."""
 
     network: str
@@ -72,7 +72,7 @@ class Run:
 
 
 @dataclass(frozen=True)
-class Row:
+class DiagRow:
     """One figure; what follows `us` is there as far as its block has it."""
 
     block: Block
@@ -84,7 +84,7 @@ class Row:
     runtime: str | None = None
 
 
-def diag_rows(run: Run, plan: Plan, timing: Result) -> list[Row]:
+def diag_rows(run: DiagRun, plan: Plan, timing: Result) -> list[DiagRow]:
     """Return the rows of a run of `plan`; the inputs of its network count as layers."""
     level = LEVELS.index(run.profiling_level)
     rows = [_row("init", name, ps) for name, ps in initialisation(timing)]
@@ -97,16 +97,16 @@ def diag_rows(run: Run, plan: Plan, timing: Result) -> list[Row]:
         shown += _layers(run.runtime, plan.network, timing)
         for one in conversions(plan, timing):
             ps = one.duration_ps
-            shown.append(Row("convert", one.tensor, ps, _rounded(ps), None, one.subnets, "AIP"))
+            shown.append(DiagRow("convert", one.tensor, ps, _rounded(ps), None, one.subnets, "AIP"))
     return shown
 
 
 def described(
     deployment: Deployment, perf_profile: str | None, level: Level, inferences: int
-) -> Run:
+) -> DiagRun:
     """What a log says of the run that it is of; `perf_profile` None is the stack's own."""
     platform = deployment.platform
-    return Run(
+    return DiagRun(
         network=deployment.network.name,
         chip=platform.chip.name,
         stack=platform.stack.name,
@@ -130,14 +130,14 @@ def simulated_log(
     return diag_log(run, diag_rows(run, deployment.plan, timing))
 
 
-def diag_log(run: Run, rows: Sequence[Row]) -> str:
+def diag_log(run: DiagRun, rows: Sequence[DiagRow]) -> str:
     """Return the log as text."""
     head = {"format": FORMAT, "version": VERSION, "hexsim": __version__, **asdict(run)}
     facts = ({k: v for k, v in asdict(row).items() if v is not None} for row in rows)
     return "".join(f"{json.dumps(line)}\n" for line in (head, *facts))
 
 
-def read_diag_log(path: Path) -> tuple[Mapping[str, Any], list[Row]]:
+def read_diag_log(path: Path) -> tuple[Mapping[str, Any], list[DiagRow]]:
     """Read a log: what its first line says, and its rows; raise HexsimError for any other file."""
     remedy = "give the SNPEDiag_0.log that snpe-net-run has written here"
     try:
@@ -152,16 +152,16 @@ def read_diag_log(path: Path) -> tuple[Mapping[str, Any], list[Row]]:
         raise HexsimError(f"'{path}' is no log of this hexsim; {remedy}")
     if not all(map(_is_row, rows)):
         raise HexsimError(f"log '{path}' holds lines that are no rows; {remedy}")
-    return head, [Row(**row) for row in rows]
+    return head, [DiagRow(**row) for row in rows]
 
 
-def diag_csv(rows: Sequence[Row]) -> str:
+def diag_csv(rows: Sequence[DiagRow]) -> str:
     """Return the rows as CSV text."""
     header = ("block", "id", "name", "type", "us", "runtime")
     return csv_text(header, ([getattr(row, column) for column in header] for row in rows))
 
 
-def diag_text(head: Mapping[str, Any], rows: Sequence[Row], created: str) -> str:
+def diag_text(head: Mapping[str, Any], rows: Sequence[DiagRow], created: str) -> str:
     """Return the rows as snpe-diagview lays them out; `created` is when the log was."""
     init = {row.name: _us(row) for row in rows if row.block == "init"}
     text = [
@@ -191,14 +191,14 @@ def diag_text(head: Mapping[str, Any], rows: Sequence[Row], created: str) -> str
     return "\n".join(text)
 
 
-def _layers(runtime: Runtime, network: Network, timing: Result) -> Iterator[Row]:
+def _layers(runtime: Runtime, network: Network, timing: Result) -> Iterator[DiagRow]:
     for number, name in enumerate(network.inputs):
-        yield Row("layer", name, 0, 0, number, "data", "CPU")
+        yield DiagRow("layer", name, 0, 0, number, "data", "CPU")
     ran = {layer.name: layer for layer in timing.layers}
     for number, name in enumerate((one.name for one in network.layers), len(network.inputs)):
         if name in ran:
             ps, cell = ran[name].duration_ps, runtime_cell(ran[name].engine, runtime)
-            yield Row("layer", name, ps, _rounded(ps), number, ran[name].type, cell)
+            yield DiagRow("layer", name, ps, _rounded(ps), number, ran[name].type, cell)
 
 
 def _runtimes(runtime: Runtime, timing: Result) -> str:
@@ -207,15 +207,15 @@ def _runtimes(runtime: Runtime, timing: Result) -> str:
     return "|".join(dict.fromkeys(("CPU", *cells)))
 
 
-def _row(block: Block, name: str, ps: int, runtime: str | None = None) -> Row:
-    return Row(block, name, ps, _rounded(ps), runtime=runtime)
+def _row(block: Block, name: str, ps: int, runtime: str | None = None) -> DiagRow:
+    return DiagRow(block, name, ps, _rounded(ps), runtime=runtime)
 
 
 def _rounded(ps: int) -> int:
     return (2 * ps + PS_PER_US) // (2 * PS_PER_US)
 
 
-def _us(row: Row) -> str:
+def _us(row: DiagRow) -> str:
     unit = "NONE" if row.name in _NONE and not row.us else "us"
     return f"{row.name}: {row.us} {unit}"
 

@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 
 from hexsim import __version__
-from hexsim.snpe.option import Effect, Ignored, Option, Refused, Tool
+from hexsim.snpe.option import Effect, Ignored, Option, RefusedOption, Tool
 
 _WIDTH = 79
 
@@ -54,7 +54,7 @@ def _told(option: Option) -> Iterator[str]:
 def _of(effect: Effect) -> Iterator[str]:
     if isinstance(effect, Ignored):
         yield f"Changes nothing: {effect.why}."
-    if isinstance(effect, Refused):
+    if isinstance(effect, RefusedOption):
         yield f"Refused: {effect.why}."
 
 

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Literal
 if TYPE_CHECKING:
     from hexsim.datasheets.stacks import BufferType
     from hexsim.deployment import Deployment
-    from hexsim.snpe.diag_log import Run
+    from hexsim.snpe.diag_log import DiagRun
 
 Level = Literal["off", "basic", "moderate", "detailed"]
 
 
-def described(deployment: Deployment, perf_profile: str, level: Level, inferences: int) -> Run:
+def described(deployment: Deployment, perf_profile: str, level: Level, inferences: int) -> DiagRun:
     """What a log says of the run that it is of."""
-    from hexsim.snpe.diag_log import Run
+    from hexsim.snpe.diag_log import DiagRun
 
-    return Run(
+    return DiagRun(
         network=deployment.network.name,
         chip=deployment.platform.chip.name,
         stack=deployment.platform.stack.name,

@@ -1,6 +1,6 @@
 """The options of snpe-net-run."""
 
-from hexsim.snpe.option import CHIP, NO_UDO, STACK, UDL, Ignored, Option, Ours, Refused
+from hexsim.snpe.option import CHIP, NO_UDO, STACK, UDL, Ignored, Option, Ours, RefusedOption
 
 _ONE_RUN = Ignored("every run of an input gives the same values and times, so each runs once")
 _ONLY_DEVICE = Ignored("it is about the device and its operating system")
@@ -106,20 +106,20 @@ _OUTPUTS = (
     ),
     Option(
         ("--userbuffer_uintN_output",), ("BITS",), "Whole numbers as outputs.",
-        Refused("outputs are floats or codes; take --userbuffer_tfN_output"),
+        RefusedOption("outputs are floats or codes; take --userbuffer_tfN_output"),
     ),
     Option(("--userbuffer_memorymapped",), (), "Buffers that are mapped.", _ONLY_DEVICE),
     Option(
         ("--userbuffer_glbuffer",), (), "Buffers of the GPU.",
-        Refused("buffers of OpenGL are not simulated; take --userbuffer_float"),
+        RefusedOption("buffers of OpenGL are not simulated; take --userbuffer_float"),
     ),
     Option(
         ("--encoding_type",), ("TYPE",), "Format of pictures.",
-        Refused("the format belongs to the model; convert with --input_encoding NAME nv21"),
+        RefusedOption("the format belongs to the model; convert with --input_encoding NAME nv21"),
     ),
     Option(
         ("--data_type_map", "--tensor_mode", "--resizable_dim"), ("TEXT",), "Types of buffers.",
-        Refused("buffers are of one type on each side; take --userbuffer_..."),
+        RefusedOption("buffers are of one type on each side; take --userbuffer_..."),
     ),
 )  # fmt: skip
 

@@ -38,13 +38,13 @@ class Ignored:
 
 
 @dataclass(frozen=True)
-class Refused:
+class RefusedOption:
     """What it asks for cannot be had; `why` is a clause that says so, and what to do."""
 
     why: str
 
 
-Effect = Ours | Anyway | Ignored | Refused
+Effect = Ours | Anyway | Ignored | RefusedOption
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,7 @@ STACK = Option(
     ("--stack",), ("STACK",), "Its software; default: the chip's own.", Ours("--stack"),
     variable="HEXSIM_STACK",
 )  # fmt: skip
-NO_UDO = Refused(
+NO_UDO = RefusedOption(
     "a package of operators is code for a device; say in a Python file what they do (--udl)"
 )
 """Why packages of user-defined operators are refused."""

@@ -43,7 +43,7 @@ LONG: Mapping[Runtime, str] = {
 
 
 @dataclass(frozen=True)
-class Choice:
+class RuntimeChoice:
     """A runtime, and whether the CPU takes what it refuses."""
 
     runtime: Runtime
@@ -56,7 +56,7 @@ def flagged(flags: Sequence[str], gpu_mode: str) -> Runtime:
     return "gpu_fp16" if found == "gpu" and gpu_mode == "float16" else found
 
 
-def ordered(text: str, platform: Platform) -> Choice:
+def ordered(text: str, platform: Platform) -> RuntimeChoice:
     """The first runtime of an order that chip and stack have; the CPU takes the rest if it is in.
 
     A network is cut between one runtime and the CPU, so others of the order take no layers.
@@ -78,4 +78,4 @@ def ordered(text: str, platform: Platform) -> Choice:
             f"[WARNING] --runtime_order: {', '.join(idle)} takes no layers, since a network is cut "
             f"between {first} and cpu only"
         )
-    return Choice(first, "cpu" in others)
+    return RuntimeChoice(first, "cpu" in others)

@@ -13,7 +13,7 @@ from hexsim.cli._files import with_files
 from hexsim.cli._say import remark, say
 from hexsim.errors import HexsimError, unknown
 from hexsim.snpe.help import help_text, version
-from hexsim.snpe.option import Anyway, Ignored, Option, Ours, Refused, Tool
+from hexsim.snpe.option import Anyway, Ignored, Option, Ours, RefusedOption, Tool
 from hexsim.snpe.words import Given, check, read
 
 TOOLS: Mapping[str, Tool] = discovery.joined("hexsim.snpe.tools", "TOOLS")
@@ -67,7 +67,7 @@ def _remarks(given: Sequence[Given]) -> Iterator[str]:
     for option, values in given:
         effect = option.becomes(values)
         shown = f"{option.name} {values[-1]}" if isinstance(option.effect, Mapping) else option.name
-        if isinstance(effect, Refused):
+        if isinstance(effect, RefusedOption):
             raise HexsimError(f"{shown}: {effect.why}")
         if isinstance(effect, Ignored):
             yield f"{shown} changes nothing: {effect.why}"

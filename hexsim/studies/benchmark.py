@@ -27,7 +27,7 @@ from hexsim.quantization.overrides.use import OverrideUse
 from hexsim.runtimes import Runtime
 from hexsim.simulation.simulator import Workload
 from hexsim.studies.cuts import Found, LayerTimes, Prices, compiled_sections, search
-from hexsim.studies.draws import Drawn, drawn, draws
+from hexsim.studies.draws import DrawnTimes, drawn, draws
 from hexsim.studies.interference import Interference, interference
 from hexsim.studies.shared_draws import drawn_by
 from hexsim.studies.uncertainty import Scope, Uncertainty, sweep
@@ -75,7 +75,7 @@ class Case:
     cut: Found | None = None
     saved_us: float = 0.0
     overrides: OverrideUse | None = None
-    drawn: Drawn | None = None
+    drawn: DrawnTimes | None = None
     evaluated: str = SEEDED
     subnets: int = 1
     ideal_cpu: bool = False
@@ -179,7 +179,7 @@ def run_case(
     return cases.case(cases.given.deployment(runtime))
 
 
-Drawing = Callable[[Workload], Drawn]
+Drawing = Callable[[Workload], DrawnTimes]
 
 
 def _drawing(platform: Platform, conditions: BenchmarkConditions) -> Drawing | None:
@@ -314,7 +314,7 @@ class _Cases:
         alone = _alone(workload)
         return sweep(self._platform, lambda changed: changed.simulate(alone), scope)
 
-    def _drawn(self, workload: Workload, runtime: Runtime) -> Drawn | None:
+    def _drawn(self, workload: Workload, runtime: Runtime) -> DrawnTimes | None:
         """Times of a workload alone on the drawn platforms, if the conditions ask for them."""
         if self._drawing is None:
             return None

@@ -15,7 +15,7 @@ from typing import Annotated, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from hexsim.datasheets.refusals import sentence
-from hexsim.display import Sheet, Shown
+from hexsim.display import DisplayTable, Shown
 from hexsim.errors import HexsimError, InvalidDataError
 from hexsim.texts.json_text import parse_json
 from hexsim.texts.text import read_text
@@ -79,7 +79,7 @@ class ResultsRead(_Read):
 
 
 @dataclass(frozen=True)
-class Change:
+class FigureChange:
     """A figure before and after; None where there is none."""
 
     name: str
@@ -102,8 +102,8 @@ class CaseChange:
     network: str
     runtime: str
     conditions: tuple[tuple[str, str, str], ...]
-    figures: tuple[Change, ...]
-    layers: tuple[Change, ...]
+    figures: tuple[FigureChange, ...]
+    layers: tuple[FigureChange, ...]
 
     @property
     def slower(self) -> float:
@@ -120,7 +120,7 @@ class Comparison(Shown):
     gone: tuple[str, ...]
     new: tuple[str, ...]
 
-    def sheet(self) -> Sheet:
+    def sheet(self) -> DisplayTable:
         """Return a row per figure that both files have; those of layers are not among them."""
         title = f"{len(self.cases)} in both, {len(self.gone)} gone, {len(self.new)} new"
         columns = ("network", "runtime", "figure", "unit", "before", "after", "ratio")
@@ -130,7 +130,7 @@ class Comparison(Shown):
             for one in case.figures
             if one.before is not None or one.after is not None
         )
-        return Sheet(title, columns, rows, bars="ratio")
+        return DisplayTable(title, columns, rows, bars="ratio")
 
 
 def read_results(path: Path) -> ResultsRead:
@@ -165,25 +165,29 @@ def _case(before: CaseRead, after: CaseRead) -> CaseChange:
         before.runtime,
         tuple(one for one in conditions if one[1] != one[2]),
         (
-            Change("total inference", "us", before.total_inference_us, after.total_inference_us),
-            Change(
+            FigureChange(
+                "total inference", "us", before.total_inference_us, after.total_inference_us
+            ),
+            FigureChange(
                 "forward propagate", "us", before.forward_propagate_us, after.forward_propagate_us
             ),
-            Change(
+            FigureChange(
                 *("initialisation", "us"),
                 *(before.initialisation_total_us, after.initialisation_total_us),
             ),
-            Change("peak memory", "B", *(_of(c.memory, "peak_bytes") for c in (before, after))),
-            Change("energy", "mJ", *(_of(c.energy, "mj") for c in (before, after))),
-            Change("SQNR", "dB", *(_of(c.accuracy, "sqnr_db") for c in (before, after))),
+            FigureChange(
+                "peak memory", "B", *(_of(c.memory, "peak_bytes") for c in (before, after))
+            ),
+            FigureChange("energy", "mJ", *(_of(c.energy, "mj") for c in (before, after))),
+            FigureChange("SQNR", "dB", *(_of(c.accuracy, "sqnr_db") for c in (before, after))),
         ),
         tuple(_layer(one, other) for one, other in layers),
     )
 
 
-def _layer(before: LayerRead | None, after: LayerRead | None) -> Change:
+def _layer(before: LayerRead | None, after: LayerRead | None) -> FigureChange:
     name = next(layer.name for layer in (before, after) if layer is not None)
-    return Change(name, "us", _of(before, "us"), _of(after, "us"))
+    return FigureChange(name, "us", _of(before, "us"), _of(after, "us"))
 
 
 def _of(part: BaseModel | None, name: str) -> float | None:

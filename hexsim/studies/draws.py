@@ -39,7 +39,7 @@ _ALL = slice(None)
 
 
 @dataclass(frozen=True)
-class Drawn:
+class DrawnTimes:
     """Times of one workload, in the order of the draws."""
 
     times: tuple[Times, ...]
@@ -54,7 +54,7 @@ class Drawn:
         """The times that one draw in twenty is above."""
         return self._percentile(INSIDE[1])
 
-    def before(self, other: Drawn) -> float:
+    def before(self, other: DrawnTimes) -> float:
         """Share of draws (0 .. 1) in which this total time is the shorter; a tie counts half."""
         pairs = [(a.total_us, b.total_us) for a, b in zip(self.times, other.times, strict=True)]
         return sum(1.0 if a < b else 0.5 if a == b else 0.0 for a, b in pairs) / len(pairs)
@@ -63,10 +63,10 @@ class Drawn:
         return Times(*map(float, np.percentile(np.array(self.times), percent, axis=0)))
 
 
-def drawn(platforms: Sequence[Platform], run: Callable[[Platform], Result]) -> Drawn:
+def drawn(platforms: Sequence[Platform], run: Callable[[Platform], Result]) -> DrawnTimes:
     """Repeat the simulation `run` on every drawn platform."""
     results = map(run, platforms)
-    return Drawn(tuple(Times(result.total_us, result.forward_us) for result in results))
+    return DrawnTimes(tuple(Times(result.total_us, result.forward_us) for result in results))
 
 
 def draws(platform: Platform, count: int, part: slice = _ALL) -> tuple[Platform, ...]:

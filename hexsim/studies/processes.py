@@ -20,7 +20,7 @@ from tempfile import mkdtemp
 from hexsim import isolation
 from hexsim.errors import HexsimError
 from hexsim.studies.pool import KEEPS_MEMORY, Found, Shared, deadly
-from hexsim.studies.worker import READY, Answer, Part, Share
+from hexsim.studies.worker import READY, Part, PartAnswer, Share
 
 _AHEAD = 2
 """Parts that a worker has: one that it does, and one that waits, so that it is never without."""
@@ -77,10 +77,10 @@ class _Worker:
         with suppress(OSError):
             self.asked.send_bytes(told)
 
-    def answer(self) -> Answer | None:
+    def answer(self) -> PartAnswer | None:
         """What comes next; None if the worker is dead."""
         try:
-            received: Answer = self.answers.recv()
+            received: PartAnswer = self.answers.recv()
         except (EOFError, OSError):
             return None
         return received

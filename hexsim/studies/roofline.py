@@ -67,7 +67,7 @@ class Roofs:
 
 
 @dataclass(frozen=True)
-class Point:
+class RooflinePoint:
     """A layer under the roofs. Intensities are in multiply-adds per byte, infinite without any."""
 
     layer: LayerTiming
@@ -110,7 +110,7 @@ class Roofline:
 
     case: Case
     roofs: Roofs
-    points: tuple[Point, ...]
+    points: tuple[RooflinePoint, ...]
     other_layers: int
     other_share: float
 
@@ -128,7 +128,7 @@ def roofline(case: Case, platform: Platform) -> Roofline:
             f"{case.network} has no layer that multiplies on {roofs.engine.upper()} with runtime "
             f"{case.runtime}; give another --runtime"
         )
-    points = [Point(layer, *roofs.over(layer)) for layer in on_chart]
+    points = [RooflinePoint(layer, *roofs.over(layer)) for layer in on_chart]
     shown_ps = sum(layer.duration_ps for layer in on_chart)
     return Roofline(
         case,

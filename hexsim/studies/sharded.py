@@ -28,7 +28,7 @@ _ONE_AT_A_TIME = threading.Lock()
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _ShardedInputs:
     """What all parts share."""
 
     observer: Observer
@@ -52,9 +52,9 @@ def validate_sharded(
     HexsimError if an input cannot be read where a worker runs, or if workers die of some.
     """
     observer = Observer(deployment, inputs.batch, original, threads)
-    asked = _Asked(observer, inputs.absolute(), labels)
+    asked = _ShardedInputs(observer, inputs.absolute(), labels)
     size = part_size(inputs.sets, max(1, pool.workers))
-    totals = Totals(observer.twin)
+    totals = Totals(observer.paired)
     found = pool.in_parts(_observe, asked, ranges(inputs.sets, size), "inputs")
     for part, observed in in_order(found):
         totals.take(observed)
@@ -67,10 +67,10 @@ def part_size(inputs: int, workers: int) -> int:
     return min(_LARGEST, max(1, inputs // (_PARTS * workers)))
 
 
-def _observe(asked: _Asked, first: int, stop: int) -> Observed:
+def _observe(asked: _ShardedInputs, first: int, stop: int) -> Observed:
     """What a worker does."""
     observer, inputs = asked.observer, asked.inputs
     feeds = inputs.feeds(first, stop)
     with _ONE_AT_A_TIME:
-        observer.twin.threads = observer.twin.threads or threads_of_worker()
+        observer.paired.threads = observer.paired.threads or threads_of_worker()
         return observer.observe(counted(feeds, inputs.batch, inputs.items, asked.labels, first))

@@ -10,7 +10,7 @@ from itertools import chain
 
 from hexsim.deployment.platform import Platform
 from hexsim.simulation.simulator import Workload
-from hexsim.studies.draws import Drawn, drawn, draws
+from hexsim.studies.draws import DrawnTimes, drawn, draws
 from hexsim.studies.pool import Pool, in_order, ranges
 from hexsim.studies.uncertainty import Times
 
@@ -21,7 +21,7 @@ _PARTS = 4
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _SharedDraws:
     """What all parts share."""
 
     platform: Platform
@@ -29,19 +29,19 @@ class _Asked:
     count: int
 
 
-def drawn_by(pool: Pool, platform: Platform, count: int, workload: Workload) -> Drawn:
+def drawn_by(pool: Pool, platform: Platform, count: int, workload: Workload) -> DrawnTimes:
     """Simulate a workload on `count` drawn platforms, by the workers of a pool.
 
     Raises HexsimError if workers die of some draws.
     """
     jobs = tuple(replace(job, plan=job.plan.without_values()) for job in workload.jobs)
-    asked = _Asked(platform, replace(workload, jobs=jobs), count)
+    asked = _SharedDraws(platform, replace(workload, jobs=jobs), count)
     size = min(_LARGEST, max(1, count // (_PARTS * max(1, pool.threads))))
     found = pool.in_parts(_timed, asked, ranges(count, size), "draws")
-    return Drawn(tuple(chain.from_iterable(times for _, times in in_order(found))))
+    return DrawnTimes(tuple(chain.from_iterable(times for _, times in in_order(found))))
 
 
-def _timed(asked: _Asked, first: int, stop: int) -> tuple[Times, ...]:
+def _timed(asked: _SharedDraws, first: int, stop: int) -> tuple[Times, ...]:
     """What a worker does."""
     platforms = draws(asked.platform, asked.count, slice(first, stop))
     return drawn(platforms, lambda changed: changed.simulate(asked.workload)).times

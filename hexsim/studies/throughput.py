@@ -29,7 +29,7 @@ import numpy as np
 from hexsim.datasheets.background import Background
 from hexsim.datasheets.stacks import BufferType
 from hexsim.deployment.platform import Platform
-from hexsim.energy import Estimate
+from hexsim.energy import EnergyEstimate
 from hexsim.errors import HexsimError
 from hexsim.planning.plan import Plan
 from hexsim.q6_scheduler import URGENCY, PriorityHint
@@ -82,14 +82,14 @@ class ClosedLoop:
 
 
 @dataclass(frozen=True)
-class Pace:
+class CallStatistics:
     """Latencies of some calls, and the time from the first call to the last return."""
 
     latencies_ps: tuple[int, ...]
     elapsed_ps: int
 
     @classmethod
-    def of(cls, inferences: Iterable[InferenceTiming]) -> Pace:
+    def of(cls, inferences: Iterable[InferenceTiming]) -> CallStatistics:
         """Measure some inferences."""
         calls = list(inferences)
         start = min(call.start_ps for call in calls)
@@ -116,8 +116,8 @@ class Instance:
     """One thread: how it fared, and how one such thread fares by itself."""
 
     caller: Caller
-    pace: Pace
-    alone: Pace
+    pace: CallStatistics
+    alone: CallStatistics
 
 
 @dataclass(frozen=True)
@@ -137,9 +137,9 @@ class Throughput:
     """
 
     instances: tuple[Instance, ...]
-    total: Pace
+    total: CallStatistics
     utilisations: tuple[Utilisation, ...]
-    power_w: Estimate
+    power_w: EnergyEstimate
     result: Result
     repeats: Repetition | None = None
 
@@ -168,11 +168,11 @@ def throughput(
     threads = [number for number, caller in enumerate(callers) for _ in range(caller.instances)]
     run = _run(platform, [callers[number] for number in threads], loop)
     by_itself = [run] if len(threads) == 1 else (_run(platform, [c], loop) for c in callers)
-    alone = [Pace.of(one.calls) for one in by_itself]
+    alone = [CallStatistics.of(one.calls) for one in by_itself]
     instances = tuple(
         Instance(
             callers[number],
-            Pace.of(call for call in run.calls if call.job == job),
+            CallStatistics.of(call for call in run.calls if call.job == job),
             alone[number],
         )
         for job, number in enumerate(threads)
@@ -180,11 +180,13 @@ def throughput(
     used = _utilisations(platform, run.result.timeline)
     profiles = [callers[number].perf_profile or loop.perf_profile for number in threads]
     power_w = platform.power(run.result, profiles)
-    return Throughput(instances, Pace.of(run.calls), used, power_w, run.result, run.repeats)
+    return Throughput(
+        instances, CallStatistics.of(run.calls), used, power_w, run.result, run.repeats
+    )
 
 
 @dataclass(frozen=True)
-class _Run:
+class _ThroughputRun:
     """What was simulated, and all calls, those included that follow from it."""
 
     result: Result
@@ -192,7 +194,7 @@ class _Run:
     repeats: Repetition | None = None
 
 
-def _run(platform: Platform, threads: Sequence[Caller], loop: ClosedLoop) -> _Run:
+def _run(platform: Platform, threads: Sequence[Caller], loop: ClosedLoop) -> _ThroughputRun:
     """Run threads; for a duration, until their calls repeat or it is over."""
     if loop.duration_ms is not None and not loop.background:
         until_ps = round(loop.duration_ms * PS_PER_MS)
@@ -204,9 +206,9 @@ def _run(platform: Platform, threads: Sequence[Caller], loop: ClosedLoop) -> _Ru
             result = _simulated(platform, threads, replace(loop, duration_ms=window_ps / PS_PER_MS))
             ended = in_order([one for one in result.inferences if one.end_ps <= window_ps])
             if repeats := repetition(ended, len(threads)):
-                return _Run(result, prolonged(ended, repeats, until_ps), repeats)
+                return _ThroughputRun(result, prolonged(ended, repeats, until_ps), repeats)
     result = _simulated(platform, threads, loop)
-    return _Run(result, result.inferences)
+    return _ThroughputRun(result, result.inferences)
 
 
 def _check(callers: Sequence[Caller], loop: ClosedLoop) -> None:

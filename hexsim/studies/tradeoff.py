@@ -21,7 +21,7 @@ from hexsim.accuracy.items import scores_of_items, unpadded
 from hexsim.accuracy.scores import class_scores
 from hexsim.deployment import AtLoad, Deployment, deploy
 from hexsim.deployment.platform import Platform
-from hexsim.display import Cell, Sheet, Shown
+from hexsim.display import Cell, DisplayTable, Shown
 from hexsim.errors import HexsimError
 from hexsim.files import scratch
 from hexsim.graph.ir import Network
@@ -38,7 +38,7 @@ Kind = Literal["float", "quantised"]
 
 
 @dataclass(frozen=True)
-class Accuracy:
+class TradeoffAccuracy:
     """How one choice answers; `hits` against labels mean something only with labels."""
 
     hits: Hits
@@ -46,7 +46,7 @@ class Accuracy:
 
 
 @dataclass(frozen=True)
-class Choice:
+class TradeoffChoice:
     """One file on one runtime: `timing`, `memory` and `accuracy`, or in words why it is refused.
 
     `loading` says what the runtime does with such a file.
@@ -58,7 +58,7 @@ class Choice:
     loading: str
     timing: Result | None = None
     memory: Footprint | None = None
-    accuracy: Accuracy | None = None
+    accuracy: TradeoffAccuracy | None = None
     refusal: str | None = None
 
 
@@ -68,18 +68,18 @@ class Tradeoff(Shown):
 
     network: str
     chip: str
-    choices: tuple[Choice, ...]
+    choices: tuple[TradeoffChoice, ...]
 
-    def sheet(self) -> Sheet:
+    def sheet(self) -> DisplayTable:
         """Return a row per choice; what is unknown of a refused one is None."""
         refused = sum(choice.refusal is not None for choice in self.choices)
         title = f"{self.network} on {self.chip}: {len(self.choices)} choices, {refused} refused"
         columns = ("file", "file_bytes", "runtime", "init_ms", "ms", "peak_bytes", "same_top1")
         rows = tuple(_row(choice) for choice in self.choices)
-        return Sheet(title, (*columns, "sqnr_db", "at_load"), rows, bars="ms")
+        return DisplayTable(title, (*columns, "sqnr_db", "at_load"), rows, bars="ms")
 
 
-def _row(choice: Choice) -> tuple[Cell, ...]:
+def _row(choice: TradeoffChoice) -> tuple[Cell, ...]:
     head = (choice.file, choice.file_bytes, choice.runtime)
     timing, memory, accuracy = choice.timing, choice.memory, choice.accuracy
     if timing is None or memory is None or accuracy is None:
@@ -120,7 +120,7 @@ def tradeoff(
     if floats is not None:
         models = {"float": Model(floats), **models}
     with scratch() as folder:
-        choices: list[Choice] = []
+        choices: list[TradeoffChoice] = []
         network = floats or codes.network
         bench = _Bench(network, platform, source, conditions)
         for kind, model in models.items():
@@ -150,13 +150,13 @@ class _Bench:
         self._conditions = conditions
         calibration = None if source.seeded else source.feeds
         self._at_load = AtLoad(reference, platform, calibration, conditions.overrides)
-        self._known: dict[tuple[str, str, bool, frozenset[str]], Accuracy] = {}
+        self._known: dict[tuple[str, str, bool, frozenset[str]], TradeoffAccuracy] = {}
 
-    def choice(self, kind: Kind, size: int, model: Model, runtime: Runtime) -> Choice:
+    def choice(self, kind: Kind, size: int, model: Model, runtime: Runtime) -> TradeoffChoice:
         """Time and accuracy of one file on one runtime, or its refusal."""
         rule = self._platform.load_rule(runtime, quantized=model.quantized)
         if rule.effect == "refuse":
-            return Choice(kind, size, runtime, "refused", refusal=rule.sentence)
+            return TradeoffChoice(kind, size, runtime, "refused", refusal=rule.sentence)
         at_load = self._at_load if rule.effect == "quantise" else None
         fallback = self._conditions.cpu_fallback
         try:
@@ -164,14 +164,16 @@ class _Bench:
                 model, self._platform, runtime, cpu_fallback=fallback, at_load=at_load
             )
         except HexsimError as error:
-            return Choice(kind, size, runtime, rule.sentence, refusal=str(error))
+            return TradeoffChoice(kind, size, runtime, rule.sentence, refusal=str(error))
         timing = deployment.simulate(
             perf_profile=self._conditions.perf_profile, idle_ms=self._conditions.idle_ms
         )
         accuracy = self._accuracy(kind, deployment)
-        return Choice(kind, size, runtime, rule.sentence, timing, deployment.memory(), accuracy)
+        return TradeoffChoice(
+            kind, size, runtime, rule.sentence, timing, deployment.memory(), accuracy
+        )
 
-    def _accuracy(self, kind: Kind, deployment: Deployment) -> Accuracy:
+    def _accuracy(self, kind: Kind, deployment: Deployment) -> TradeoffAccuracy:
         """Integer runtimes compute the same with the same values, kind of weights and engines."""
         runtime = deployment.runtime
         values = "quantised at load" if deployment.quantizes else kind
@@ -181,7 +183,7 @@ class _Bench:
             self._known[key] = self._measured(deployment)
         return self._known[key]
 
-    def _measured(self, deployment: Deployment) -> Accuracy:
+    def _measured(self, deployment: Deployment) -> TradeoffAccuracy:
         executor = deployment.over(class_scores(deployment.network)).executor()
         engine, hits, distance = FloatEngine(self._reference), Hits(), Distance()
         batch, labels = self._source.batch, self._conditions.labels
@@ -198,4 +200,4 @@ class _Bench:
             pairs = (scores_of_items(values[name], batch) for values in (expected, found))
             for ours, theirs in zip(*pairs, strict=True):
                 hits.add(ours, theirs, None if labels is None else labels[hits.inputs])
-        return Accuracy(hits, distance.sqnr_db)
+        return TradeoffAccuracy(hits, distance.sqnr_db)

@@ -46,7 +46,7 @@ class Times(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Swing:
+class ConstantSensitivity:
     """What one constant does to the times, at the low and at the high end of its interval."""
 
     sheet: str
@@ -76,7 +76,7 @@ class Uncertainty:
     low: Times
     nominal: Times
     high: Times
-    swings: tuple[Swing, ...]
+    swings: tuple[ConstantSensitivity, ...]
     shares: tuple[float, ...]
     scope: Scope = "everything"
 
@@ -109,7 +109,9 @@ def swept(
             if path in read and (scope == "everything" or path.startswith(_TENSOR_ENGINE)):
                 at_low, at_high = (times(_moved(platform, side, path, v)) for v in (low, high))
                 if {at_low, at_high} != {nominal}:
-                    swings.append(Swing(sheet.name, path, constant, low, high, at_low, at_high))
+                    swings.append(
+                        ConstantSensitivity(sheet.name, path, constant, low, high, at_low, at_high)
+                    )
     return replace(combined(nominal, swings), scope=scope)
 
 
@@ -158,7 +160,7 @@ def _fitted(sheet: str, path: str, constant: Quantity) -> int | None:
     return calibration().stated(sheet, path, constant)
 
 
-def combined(nominal: Times, swings: Sequence[Swing]) -> Uncertainty:
+def combined(nominal: Times, swings: Sequence[ConstantSensitivity]) -> Uncertainty:
     """Return the interval that the swings make together."""
     ends = [_ends(nominal, swings, figure) for figure in range(len(nominal))]
     weight = [max(map(abs, swing.logs(nominal, 0))) ** 2 for swing in swings]
@@ -173,7 +175,9 @@ def combined(nominal: Times, swings: Sequence[Swing]) -> Uncertainty:
     )
 
 
-def _ends(nominal: Times, swings: Sequence[Swing], figure: int) -> tuple[float, float]:
+def _ends(
+    nominal: Times, swings: Sequence[ConstantSensitivity], figure: int
+) -> tuple[float, float]:
     """Both ends of the interval of one figure."""
     down = up = 0.0
     tied: list[tuple[int, float]] = []

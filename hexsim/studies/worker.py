@@ -38,7 +38,7 @@ class Part(NamedTuple):
     stop: int
 
 
-class Answer(NamedTuple):
+class PartAnswer(NamedTuple):
     """What was found of the part from `first` on, or what was raised instead."""
 
     call: int
@@ -47,7 +47,7 @@ class Answer(NamedTuple):
     raised: BaseException | None
 
 
-READY = Answer(-1, 0, None, None)
+READY = PartAnswer(-1, 0, None, None)
 """The first answer of a worker that has started."""
 
 
@@ -103,19 +103,19 @@ def _work(coming: SimpleQueue[bytes], answers: Connection) -> NoReturn:
             _send(answers, _answer(share, asked))
 
 
-def _answer(share: Share | BaseException | None, part: Part) -> Answer:
+def _answer(share: Share | BaseException | None, part: Part) -> PartAnswer:
     try:
         if isinstance(share, BaseException):
             raise share
         assert share is not None, "the share comes before its parts"
-        return Answer(*part[:2], share.work(share.shared, part.first, part.stop), None)
+        return PartAnswer(*part[:2], share.work(share.shared, part.first, part.stop), None)
     except Exception as error:
         if not isinstance(error, HexsimError):
             error.add_note(f"in a worker process: {format_exc()}")
-        return Answer(*part[:2], None, error)
+        return PartAnswer(*part[:2], None, error)
 
 
-def _send(answers: Connection, answer: Answer) -> None:
+def _send(answers: Connection, answer: PartAnswer) -> None:
     try:
         told = ForkingPickler.dumps(answer)
         if answer.raised is not None:
@@ -123,7 +123,7 @@ def _send(answers: Connection, answer: Answer) -> None:
     except Exception as error:
         cause = answer.raised or error
         plain = RuntimeError(f"{type(cause).__name__}: {cause}")
-        told = ForkingPickler.dumps(Answer(answer.call, answer.first, None, plain))
+        told = ForkingPickler.dumps(PartAnswer(answer.call, answer.first, None, plain))
     answers.send_bytes(told)
 
 

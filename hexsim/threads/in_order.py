@@ -1,8 +1,8 @@
 """Work on a list, some of it side by side, that looks as if one thing were done after the other.
 
 Results come in the order of the list. What goes wrong with an item, or with reading it, is raised
-in its place, when all before it are out. Read ahead are no more items than there are seats, and
-one.
+in its place, when all before it are out. Read ahead are no more items than there are execution
+contexts, and one.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ Result = TypeVar("Result")
 def side_by_side(
     items: Iterable[Item],
     single: Callable[[Item], Result],
-    seats: Callable[[], Sequence[Callable[[Item], Result]]],
+    contexts: Callable[[], Sequence[Callable[[Item], Result]]],
 ) -> Iterator[Result]:
     """Yield what is made of each item.
 
-    `single` makes it of an item that is the only one. Of several each is made by one of `seats`,
-    in a thread of its own, one at a time in each seat.
+    `single` makes it of an item that is the only one. Of several each is made by one of `contexts`,
+    in a thread of its own, one at a time in each execution context.
     """
     given = _Given(items)
     if not given.has_one():
@@ -36,12 +36,12 @@ def side_by_side(
         yield single(first)
         given.raise_what_went_wrong()
         return
-    places = seats()
+    places = contexts()
     free: SimpleQueue[Callable[[Item], Result]] = SimpleQueue()
     for place in places:
         free.put(place)
 
-    def seated(item: Item) -> Result:
+    def in_context(item: Item) -> Result:
         place = free.get()
         try:
             return place(item)
@@ -50,10 +50,10 @@ def side_by_side(
 
     threads = ThreadPoolExecutor(len(places), thread_name_prefix="hexsim-seat")
     try:
-        waiting = deque([threads.submit(seated, first)])
+        waiting = deque([threads.submit(in_context, first)])
         while waiting:
             while len(waiting) <= len(places) and given.has_one():
-                waiting.append(threads.submit(seated, given.next()))
+                waiting.append(threads.submit(in_context, given.next()))
             yield _next(waiting)
     finally:
         threads.shutdown(cancel_futures=True)  # after an error, or when nobody asks any more

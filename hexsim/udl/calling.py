@@ -23,7 +23,7 @@ _MOST = 200
 
 def output_shapes(layer: UserLayer, node: Node, count: int) -> tuple[Shape, ...]:
     """Return the shapes of the `count` outputs of a node."""
-    call = _Call(layer, node, "shapes", layer.shapes)
+    call = _UserCall(layer, node, "shapes", layer.shapes)
     with call.told():
         given = list(layer.shapes(node))
         found = tuple(tuple(size.__index__() for size in shape) for shape in given)
@@ -36,7 +36,7 @@ def output_shapes(layer: UserLayer, node: Node, count: int) -> tuple[Shape, ...]
 
 def float_values(layer: UserLayer, node: Node, inputs: Sequence[Array | None]) -> list[Array]:
     """Return the outputs of a node for real inputs, each of its own shape and element type."""
-    call = _Call(layer, node, "floats", layer.floats)
+    call = _UserCall(layer, node, "floats", layer.floats)
     found = call.arrays(inputs)
     return [_typed(call, array, at) for at, array in enumerate(found)]
 
@@ -45,7 +45,7 @@ def coded_values(layer: UserLayer, node: Node, inputs: Sequence[Array | None]) -
     """Return the codes of the one output of a node, for codes of its inputs."""
     assert layer.codes is not None, layer.name
     assert node.output_scale is not None, node.name
-    call = _Call(layer, node, "codes", layer.codes)
+    call = _UserCall(layer, node, "codes", layer.codes)
     (codes,) = call.arrays(inputs)
     most = (1 << node.output_scale.bits) - 1
     if codes.dtype.kind not in "iu":
@@ -61,7 +61,7 @@ def cost_of(layer: UserLayer, node: Node, processor: Processor) -> Cost | None:
     rule = layer.costs.get(processor)
     if rule is None or isinstance(rule, Cost):
         return rule
-    call = _Call(layer, node, "costs", rule)
+    call = _UserCall(layer, node, "costs", rule)
     with call.told():
         found = rule(node)
     if not isinstance(found, Cost):
@@ -70,7 +70,7 @@ def cost_of(layer: UserLayer, node: Node, processor: Processor) -> Cost | None:
 
 
 @dataclass(frozen=True)
-class _Call:
+class _UserCall:
     """A function of the user's, which is what the layer has as `what`, at a node."""
 
     layer: UserLayer
@@ -122,7 +122,7 @@ def _kept(array: Array | None) -> Array | None:
     return seen
 
 
-def _typed(call: _Call, array: Array, at: int) -> Array:
+def _typed(call: _UserCall, array: Array, at: int) -> Array:
     """The array as the network has it: floats of any width are floats."""
     wanted = np.dtype(call.layer.dtype(at))
     if array.dtype != wanted and not (array.dtype.kind == wanted.kind == "f"):

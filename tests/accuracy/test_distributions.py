@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from hexsim.accuracy.distributions import BINS, MOST, distributions
-from hexsim.accuracy.paired_run import Twin
+from hexsim.accuracy.paired_run import PairedRun
 from hexsim.accuracy.validation import validate
 from hexsim.quantization.histogram import Histogram
 from tests.accuracy import culprits
@@ -18,8 +18,8 @@ def test_every_value_of_every_input_is_counted_once() -> None:
     rows = validate(deployment, feeds).layers
     found = distributions(deployment.network, rows, feeds)
     assert [one.row for one in found] == sorted(rows, key=lambda row: row.sqnr_db)[:MOST]
-    twin = Twin(deployment)
-    floats = [twin.run(feed)[0] for feed in feeds]
+    paired = PairedRun(deployment)
+    floats = [paired.run(feed)[0] for feed in feeds]
     for one in found:
         assert one.encoding == one.row.encoding
         values = np.concatenate([each[one.row.tensor].ravel() for each in floats])

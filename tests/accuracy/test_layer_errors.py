@@ -5,9 +5,9 @@ from collections.abc import Iterable
 import numpy as np
 import pytest
 
-from hexsim.accuracy.layer_errors import ErrorStream, LayerError, Seen, TensorRun, most_added
+from hexsim.accuracy.layer_errors import ErrorStream, FloatTensor, LayerError, TensorRun, most_added
 from hexsim.accuracy.metrics import cosine, max_error, sqnr_db
-from hexsim.accuracy.paired_run import Twin, Values
+from hexsim.accuracy.paired_run import PairedRun, Values
 from hexsim.graph.ir import Network, Tensor
 from hexsim.inputs.seeded import seeded_inputs
 from hexsim.layers import Neuron, Reshape
@@ -19,22 +19,22 @@ from tests.deployed import deployed
 from tests.unet import unet
 
 
-def errors_of(twin: Twin, pairs: Iterable[tuple[Values, Values]]) -> tuple[LayerError, ...]:
+def errors_of(paired: PairedRun, pairs: Iterable[tuple[Values, Values]]) -> tuple[LayerError, ...]:
     """Of all inputs, given as the values of float and runtime, one run each."""
-    stream = ErrorStream(twin)
+    stream = ErrorStream(paired)
     for floats, others in pairs:
-        runs = {name: TensorRun() for name in twin.measured}
+        runs = {name: TensorRun() for name in paired.measured}
         for name, run in runs.items():
-            run.add(floats[name], others[name], twin.encodings.get(name))
+            run.add(floats[name], others[name], paired.encodings.get(name))
         stream.take(runs)
     return stream.errors()
 
 
 def test_every_figure_is_that_of_all_inputs_together() -> None:
     model = culprits.quantized()
-    twin = Twin(deployed(model))
-    runs = [twin.run(feed) for feed in culprits.inputs()]
-    errors = errors_of(twin, runs)
+    paired = PairedRun(deployed(model))
+    runs = [paired.run(feed) for feed in culprits.inputs()]
+    errors = errors_of(paired, runs)
     assert [row.layer for row in errors] == ["in", "c0", "c1", "c2", "c3", "fc"]
     before = 0.0
     for row in errors:
@@ -53,8 +53,8 @@ def test_copies_add_no_noise() -> None:
     """A nearest resize repeats codes: the same ratio, but for the rounding of longer sums."""
     network = read(unet())
     inputs = seeded_inputs({"image": network.shape("image")}, 3)
-    twin = Twin(deployed(quantize(network, inputs)))
-    errors = errors_of(twin, map(twin.run, inputs))
+    paired = PairedRun(deployed(quantize(network, inputs)))
+    errors = errors_of(paired, map(paired.run, inputs))
     (copied,) = [row for row in errors if row.tensor == "blocks"]
     assert copied.added_noise == 0
 
@@ -62,24 +62,24 @@ def test_copies_add_no_noise() -> None:
 def test_clipping_counts_what_lies_outside_by_more_than_rounding() -> None:
     encoding = Encoding.from_range(0.0, 2.55)
     values = np.array([[-1.0, 0.0, 2.55, 2.554, 2.556, 9.0]], np.float32)
-    seen = Seen.of(values, encoding)
+    seen = FloatTensor.of(values, encoding)
     assert (seen.outside, seen.count) == (3, 6)
 
 
 def test_a_channel_is_constant_if_no_input_moves_it() -> None:
-    seen = Seen()
-    seen.take(Seen.of(np.array([[[1.0, 5.0], [2.0, 5.0]]], np.float32), None))
+    seen = FloatTensor()
+    seen.take(FloatTensor.of(np.array([[[1.0, 5.0], [2.0, 5.0]]], np.float32), None))
     assert seen.constant == (1,)
-    seen.take(Seen.of(np.array([[[1.0, 5.0], [2.0, 6.0]]], np.float32), None))
+    seen.take(FloatTensor.of(np.array([[[1.0, 5.0], [2.0, 6.0]]], np.float32), None))
     assert seen.constant == ()
-    single = Seen.of(np.ones((1, 3), np.float32), None)
+    single = FloatTensor.of(np.ones((1, 3), np.float32), None)
     assert single.constant == (), "one value each says nothing"
 
 
 @pytest.mark.parametrize("fault", ["outlier", "clipped", "unused"])
 def test_the_culprit_adds_most_though_the_layers_behind_it_are_no_better(fault: str) -> None:
-    twin = Twin(deployed(culprits.quantized(fault)))
-    errors = errors_of(twin, map(twin.run, culprits.inputs()))
+    paired = PairedRun(deployed(culprits.quantized(fault)))
+    errors = errors_of(paired, map(paired.run, culprits.inputs()))
     assert most_added(errors)[0].layer == culprits.CULPRIT
 
 
@@ -90,5 +90,5 @@ def test_a_tensor_without_elements_has_no_row() -> None:
     tensors = {name: Tensor(name, shape) for name, shape in shapes.items()}
     network = Network("n", (relu, same), tensors, {}, ("x", "e"), ("y", "z"))
     values = {name: np.ones(shape, np.float32) for name, shape in shapes.items()}
-    errors = errors_of(Twin(deployed(network, "cpu")), [(values, values)])
+    errors = errors_of(PairedRun(deployed(network, "cpu")), [(values, values)])
     assert [row.tensor for row in errors] == ["x", "y"]

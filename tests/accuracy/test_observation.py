@@ -17,7 +17,7 @@ from hexsim.accuracy.observation import Counted, Observed, Observer
 from hexsim.accuracy.validation import validate
 from hexsim.deployment import Deployment
 from hexsim.errors import HexsimError
-from hexsim.execution.execution_contexts import seats_for
+from hexsim.execution.execution_contexts import contexts_for
 from hexsim.runtimes import Runtime
 from tests import mixed
 from tests.accuracy import culprits
@@ -100,7 +100,7 @@ def test_an_error_comes_behind_all_that_was_found() -> None:
 
 
 def test_small_networks_are_compared_one_by_one() -> None:
-    for name, seats in (("ds_cnn_s", 1), ("squeezenet1_1", 2)):
+    for name, contexts in (("ds_cnn_s", 1), ("squeezenet1_1", 2)):
         network = hexsim.load(name).network
         visits = len(network.tensors)
-        assert seats_for(network, 2, least=observation._LEAST, visits=visits) == seats
+        assert contexts_for(network, 2, least=observation._LEAST, visits=visits) == contexts

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from hexsim.accuracy.paired_run import Twin
+from hexsim.accuracy.paired_run import PairedRun
 from hexsim.graph.ir import Network, Tensor
 from hexsim.layers import Neuron
-from hexsim.lowering import bind
+from hexsim.lowering import lower
 from hexsim.onnx_io.run.float_engine import FloatEngine
 from hexsim.quantization.quantizer import quantize
 from tests.accuracy import culprits
@@ -17,9 +17,9 @@ from tests.int8.single_layer import codes_of
 
 def test_codes_of_every_tensor_made_real() -> None:
     model, (feed, *_) = culprits.quantized(), culprits.inputs()
-    floats, others = Twin(deployed(model, "dsp", "sd855")).run(feed)
+    floats, others = PairedRun(deployed(model, "dsp", "sd855")).run(feed)
     (subnet,) = planned(model).subnets
-    calls = tuple(bind(subnet, model, signed_weights=True))
+    calls = tuple(lower(subnet, model, signed_weights=True))
     codes = codes_of(subnet, calls, feed)
     assert set(codes) == set(others) == set(floats)
     for name, values in codes.items():
@@ -33,7 +33,7 @@ def test_layers_on_the_tensor_engine_take_weights_as_they_are() -> None:
     model, (feed, *_) = culprits.quantized(), culprits.inputs()
     layers = [layer.name for layer in model.network.layers]
     rescaled, unsigned, mixed, every = (
-        Twin(deployed(model, "aip", chip, sections=sections)).run(feed)[1]
+        PairedRun(deployed(model, "aip", chip, sections=sections)).run(feed)[1]
         for chip, sections in (
             ("sd855", []),
             ("sd835", []),
@@ -56,14 +56,14 @@ def test_tensors_of_a_layer_that_falls_back_are_no_codes() -> None:
     network: Network = replace(
         network, layers=(*network.layers, elu), tensors=tensors, outputs=("end",)
     )
-    twin = Twin(deployed(quantize(network, culprits.inputs())))
-    assert (twin.runtimes["scores"], twin.runtimes["end"]) == ("dsp", "cpu")
-    assert "scores" in twin.encodings
-    assert "end" not in twin.encodings
+    paired = PairedRun(deployed(quantize(network, culprits.inputs())))
+    assert (paired.runtimes["scores"], paired.runtimes["end"]) == ("dsp", "cpu")
+    assert "scores" in paired.encodings
+    assert "end" not in paired.encodings
 
 
 def test_a_float_runtime_needs_no_encodings() -> None:
-    twin = Twin(deployed(culprits.network(), "cpu"))
-    floats, others = twin.run(culprits.inputs()[0])
-    assert twin.encodings == {}
+    paired = PairedRun(deployed(culprits.network(), "cpu"))
+    floats, others = paired.run(culprits.inputs()[0])
+    assert paired.encodings == {}
     np.testing.assert_allclose(floats["scores"], others["scores"], rtol=1e-5, atol=1e-5)

@@ -6,7 +6,7 @@ import pytest
 
 from hexsim.accuracy.agreement import agreement
 from hexsim.accuracy.outputs import OutputJudge
-from hexsim.accuracy.paired_run import Twin
+from hexsim.accuracy.paired_run import PairedRun
 from hexsim.accuracy.sensitivity import sensitivity
 from hexsim.inputs.seeded import seeded_calibration
 from hexsim.layers import Neuron, Softmax
@@ -20,8 +20,8 @@ from tests.small_networks import Sketch
 def test_all_layers_in_integers_is_the_network_itself() -> None:
     model, feeds = culprits.quantized(), culprits.inputs()
     found = sensitivity(model, OutputJudge(deployed(model.network, "dsp", "sd855"), feeds))
-    twin = Twin(deployed(model, "dsp", "sd855"))
-    runs = [twin.run(feed) for feed in feeds]
+    paired = PairedRun(deployed(model, "dsp", "sd855"))
+    runs = [paired.run(feed) for feed in feeds]
     floats, others = ([{"scores": run[side]["scores"]} for run in runs] for side in (0, 1))
     assert found.all_db == pytest.approx(agreement(floats, others).sqnr_db, abs=1e-3)
     assert found.inputs == len(feeds)

@@ -14,7 +14,7 @@ import typer
 from onnx import helper
 
 from hexsim import dlc
-from hexsim.cli._files import Reads, marks
+from hexsim.cli._files import ReadOption, marks
 from hexsim.cli.app import app
 from hexsim.datasheets import background, chips, stacks
 from hexsim.dlc.loading import load
@@ -43,7 +43,7 @@ def test_every_file_is_marked(command: Callable[..., None]) -> None:
         kind, *_ = get_args(hint) or (hint,)
         assert name in marked or (kind is not Path and Path not in get_args(kind)), name
     for name in ("model", "chip", "stack", "background", "float_model", "first", "second"):
-        assert name not in hints or isinstance(marked.get(name), Reads), name
+        assert name not in hints or isinstance(marked.get(name), ReadOption), name
 
 
 @pytest.fixture

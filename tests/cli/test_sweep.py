@@ -155,7 +155,7 @@ def test_a_killed_worker_loses_nothing(
     who: Callable[[], AbstractContextManager[tuple[Pool, Callable[[], int]]]],
 ) -> None:
     from hexsim.studies.sweep.engine import simulate_parts
-    from hexsim.studies.sweep.parts import Parts
+    from hexsim.studies.sweep.parts import SweepParts
     from hexsim.studies.sweep.points import Points
     from hexsim.studies.sweep.settings import settings
     from hexsim.studies.sweep.space import read_space
@@ -163,7 +163,7 @@ def test_a_killed_worker_loses_nothing(
     os.chdir(folder)
     space = read_space(folder / "space.toml")
     points = Points(space, settings(space))
-    parts = Parts(folder / "other.parts", points)
+    parts = SweepParts(folder / "other.parts", points)
     parts.open()
     with who() as (pool, pid):
         killed = []

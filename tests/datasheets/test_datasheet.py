@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from hexsim.datasheets import chips
-from hexsim.datasheets.datasheet import Datasheet, Shelf, Table, recorded
+from hexsim.datasheets.datasheet import Datasheet, DatasheetTable, Shelf, recorded
 from hexsim.datasheets.quantity import Bytes, Hertz
 from hexsim.errors import HexsimError
 
@@ -11,7 +11,7 @@ CLOCK = '{ value = 1e9, unit = "Hz", source = "a book", confidence = "documented
 SIZE = '{ value = 64, unit = "B", source = "a guess", confidence = "assumed", low = 32, high = 96 }'
 
 
-class Core(Table):
+class Core(DatasheetTable):
     clock_hz: Hertz
     size_bytes: Bytes
 

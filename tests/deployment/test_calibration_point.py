@@ -8,7 +8,7 @@ import pytest
 
 import hexsim
 from hexsim.deployment import Deployment
-from hexsim.deployment.calibration_point import Anchor, anchored
+from hexsim.deployment.calibration_point import CalibrationPoint, calibrated_to
 from hexsim.deployment.platform import Platform
 from hexsim.errors import HexsimError
 from hexsim.runtimes import Runtime
@@ -20,8 +20,8 @@ def _us(platform: Platform, network: str, runtime: Runtime) -> float:
 
 @pytest.mark.parametrize("text", ["resnet18_hub=0.5", "resnet18_hub@htp_fp16=2"])
 def test_the_anchor_takes_what_was_measured_and_all_keep_their_shape(text: str) -> None:
-    plain, anchor = Platform.load("qcs8550"), Anchor.parse(text)
-    phone = anchored(plain, anchor)
+    plain, anchor = Platform.load("qcs8550"), CalibrationPoint.parse(text)
+    phone = calibrated_to(plain, anchor)
     assert str(anchor) == text
     assert _us(phone, anchor.network, anchor.runtime) == pytest.approx(1e3 * anchor.ms, rel=1e-5)
     runtimes: tuple[Runtime, ...] = ("htp", "htp_fp16")
@@ -34,7 +34,7 @@ def test_the_anchor_takes_what_was_measured_and_all_keep_their_shape(text: str) 
 
 
 def test_the_heading_and_the_constants_name_it() -> None:
-    phone = anchored(Platform.load("sd8gen3"), Anchor.parse("resnet18_hub=0.5"))
+    phone = calibrated_to(Platform.load("sd8gen3"), CalibrationPoint.parse("resnet18_hub=0.5"))
     assert phone.software == "qnn-2.43 with --anchor resnet18_hub=0.5"
     assert phone.with_ideal_cpu().software == f"{phone.software} and --ideal-cpu"
     clock = dict(phone.chip.quantities())["htp.clock_hz"]
@@ -48,23 +48,23 @@ def test_a_quantised_file_is_an_anchor_as_its_network_is(tmp_path: Path) -> None
     hexsim.save(hexsim.quantize(hexsim.load("squeezenet1_1")), path)
     plain = Platform.load("qcs8550")
     assert (
-        anchored(plain, Anchor(str(path), "htp", 0.3)).chip.htp.clock_hz
-        == anchored(plain, Anchor("squeezenet1_1", "htp", 0.3)).chip.htp.clock_hz
+        calibrated_to(plain, CalibrationPoint(str(path), "htp", 0.3)).chip.htp.clock_hz
+        == calibrated_to(plain, CalibrationPoint("squeezenet1_1", "htp", 0.3)).chip.htp.clock_hz
     )
 
 
 def test_the_api_takes_it() -> None:
     found = hexsim.simulate("squeezenet1_1", "qcs8550", "htp_fp16", anchor="resnet18_hub=0.5")
-    phone = anchored(Platform.load("qcs8550"), Anchor.parse("resnet18_hub=0.5"))
+    phone = calibrated_to(Platform.load("qcs8550"), CalibrationPoint.parse("resnet18_hub=0.5"))
     assert found.total_us == _us(phone, "squeezenet1_1", "htp_fp16")
 
 
 @pytest.mark.parametrize("text", ["resnet50", "=1.2", "resnet50=", "resnet50=0", "resnet50=inf"])
 def test_what_is_no_latency_is_refused(text: str) -> None:
     with pytest.raises(HexsimError, match=r"--anchor takes NETWORK=MS, such as resnet50=1\.23"):
-        Anchor.parse(text)
+        CalibrationPoint.parse(text)
 
 
 def test_a_chip_without_a_tensor_processor_is_refused() -> None:
     with pytest.raises(HexsimError, match=r"chip sd855 has none; fit it .* with hexsim calibrate"):
-        anchored(Platform.load("sd855"), Anchor.parse("resnet50=1.23"))
+        calibrated_to(Platform.load("sd855"), CalibrationPoint.parse("resnet50=1.23"))

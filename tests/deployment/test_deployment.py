@@ -9,10 +9,10 @@ import onnx
 import pytest
 from onnx import helper
 
-from hexsim.accuracy.paired_run import Twin
+from hexsim.accuracy.paired_run import PairedRun
 from hexsim.accuracy.validation import validate
 from hexsim.deployment import AtLoad, Deployment, deploy
-from hexsim.deployment.offline_hta import Order, with_hta
+from hexsim.deployment.offline_hta import CompileOrder, with_hta
 from hexsim.deployment.platform import Platform
 from hexsim.errors import HexsimError
 from hexsim.execution.plan_executor import PlanExecutor
@@ -201,7 +201,7 @@ def test_what_is_observed_of_a_float_file_is_quantized_whole() -> None:
 @pytest.mark.parametrize("compiled", [False, True])
 def test_under_the_old_rules_validate_plans_what_run_plans(sine: Model, compiled: bool) -> None:
     """Behind Sin all is the CPU's, whatever tensors one looks at."""
-    model = with_hta(sine, Order(OLD.chip, OLD.stack)) if compiled else sine
+    model = with_hta(sine, CompileOrder(OLD.chip, OLD.stack)) if compiled else sine
     deployment = deploy(model, OLD, "aip")
     names = [layer.output for layer in sine.network.layers]
     cut = engines(deployment)
@@ -209,7 +209,7 @@ def test_under_the_old_rules_validate_plans_what_run_plans(sine: Model, compiled
     assert (cut[-1][0], cut[-1][1][0], cut[-1][1][-1]) == ("cpu", "sin", "last")
     assert engines(deployment.observing(names)) == cut
     (feed,) = seeded_calibration(sine.network, 1, seed=5)
-    twin = Twin(deployment)
+    twin = PairedRun(deployment)
     on_aip = {"x", *names[: names.index("b")]}
     assert {name for name, runtime in twin.runtimes.items() if runtime == "aip"} == on_aip
     np.testing.assert_array_equal(twin.run(feed)[1]["y"], deployment.executor().run(feed)["y"])
@@ -227,7 +227,7 @@ def test_observing_does_not_partition_anew() -> None:
 
 
 def test_sections_are_those_of_the_model_for_the_chip_unless_others_are_given() -> None:
-    model = with_hta(culprits.quantized(), Order(SD855.chip, SD855.stack, ((1, 2),)))
+    model = with_hta(culprits.quantized(), CompileOrder(SD855.chip, SD855.stack, ((1, 2),)))
     mine, other = deploy(model, SD855, "aip"), deploy(model, SD865, "aip")
     assert mine.on_hta == {"c0", "c1"}
     assert other.on_hta == frozenset()

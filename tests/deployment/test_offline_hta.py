@@ -4,7 +4,7 @@ import pytest
 
 from hexsim.datasheets import chips, stacks
 from hexsim.deployment import deploy
-from hexsim.deployment.offline_hta import Order, compile_all, orders, with_hta
+from hexsim.deployment.offline_hta import CompileOrder, compile_all, orders, with_hta
 from hexsim.deployment.platform import Platform
 from hexsim.errors import HexsimError
 from hexsim.graph.ir import Network
@@ -32,7 +32,7 @@ def _network(*kinds: str) -> Network:
 
 
 def _engines(platform: Platform, *kinds: str) -> list[tuple[str, str, int]]:
-    model = with_hta(with_encodings(_network(*kinds)), Order(platform.chip, platform.stack))
+    model = with_hta(with_encodings(_network(*kinds)), CompileOrder(platform.chip, platform.stack))
     subnets = deploy(model, platform, "aip").plan.subnets
     return [(subnet.runtime, subnet.engine, len(subnet.calls)) for subnet in subnets]
 
@@ -71,14 +71,16 @@ def test_several_partitions() -> None:
 
 def test_without_sections_for_this_chip_all_runs_on_hvx() -> None:
     model = with_encodings(_network("conv", "conv"))
-    other = with_hta(model, Order(chips.load("sd865"), stacks.load("snpe-1.30")))
+    other = with_hta(model, CompileOrder(chips.load("sd865"), stacks.load("snpe-1.30")))
     for without in (model, other):
         (only,) = deploy(without, SD855, "aip").subnets
         assert only.engine == "hvx"
 
 
 def test_the_record_is_the_command_list() -> None:
-    model = with_hta(with_encodings(_network("conv", "conv")), Order(SD855.chip, SD855.stack))
+    model = with_hta(
+        with_encodings(_network("conv", "conv")), CompileOrder(SD855.chip, SD855.stack)
+    )
     (section,) = model.hta
     command_list = CommandList.from_bytes(section.record)
     assert (command_list.chip, command_list.names) == ("sd855", section.layers)
@@ -86,7 +88,7 @@ def test_the_record_is_the_command_list() -> None:
 
 def test_sections_of_the_old_rules_only_under_the_old_rules() -> None:
     model = with_encodings(_network("conv", "lrn", "conv"))
-    compiled = with_hta(model, Order(SD855.chip, SD855.stack))
+    compiled = with_hta(model, CompileOrder(SD855.chip, SD855.stack))
     assert len(compiled.hta) == 2
     with pytest.raises(HexsimError, match=r"not those of the 1\.23 rules"):
         deploy(compiled, OLD, "aip")
@@ -97,13 +99,13 @@ def test_sections_replace_those_of_the_same_chip_only() -> None:
     both, failures = compile_all(model, orders(["sm8150:1", "sm8250:"], "sd855", None))
     assert not failures
     assert [(s.chip, len(s.layers)) for s in both.hta] == [("sd855", 1), ("sd865", 2)]
-    again = with_hta(both, Order(SD855.chip, SD855.stack))
+    again = with_hta(both, CompileOrder(SD855.chip, SD855.stack))
     assert [(s.chip, len(s.layers)) for s in again.hta] == [("sd865", 2), ("sd855", 2)]
 
 
 def test_nothing_to_compile_leaves_the_model_as_it_is() -> None:
     model = with_encodings(_network("lrn"))
-    same, failures = compile_all(model, [Order(SD855.chip, SD855.stack)])
+    same, failures = compile_all(model, [CompileOrder(SD855.chip, SD855.stack)])
     assert same is model
     assert "localresponsenorm0" in failures[0]
 

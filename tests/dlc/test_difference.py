@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from hexsim.dlc.difference import Change, Difference, WeightChange, difference
+from hexsim.dlc.difference import Difference, PropertyChange, WeightChange, difference
 from hexsim.graph.ir import Constant, Network, Tensor
 from hexsim.layers import RELU
 from hexsim.quantization.model import HtaSection, Model
@@ -32,7 +32,7 @@ def test_attributes() -> None:
     network = small_network()
     found = _between(network, _with_first_layer(network, clamp=RELU))
     name = network.layers[0].name
-    assert found == replace(NOTHING, parameters=(Change(name, "clamp", None, "0 to inf"),))
+    assert found == replace(NOTHING, parameters=(PropertyChange(name, "clamp", None, "0 to inf"),))
     assert found
 
 
@@ -40,7 +40,7 @@ def test_hta_sections() -> None:
     model = with_encodings(small_network())
     names = [layer.name for layer in model.network.layers]
     compiled = replace(model, hta=(HtaSection("sd855", tuple(names[:2]), b"x"),))
-    change = Change("sd855", "HTA sections", None, (f"{names[0]} to {names[1]}",))
+    change = PropertyChange("sd855", "HTA sections", None, (f"{names[0]} to {names[1]}",))
     assert difference(model, compiled) == replace(NOTHING, sections=(change,))
     assert difference(compiled, compiled) == NOTHING
 
@@ -84,8 +84,8 @@ def test_unique_layers_dims_and_output_names() -> None:
         [*others, last.replace(outputs=("y",))], [Tensor("y", (1, 2, 5))]
     )
     found = _between(network, second)
-    assert found.outputs == (Change(last.name, "outputs", last.outputs, ("y",)),)
-    assert found.dims == (Change(last.name, "dims", ((1, 10),), ((1, 2, 5),)),)
+    assert found.outputs == (PropertyChange(last.name, "outputs", last.outputs, ("y",)),)
+    assert found.dims == (PropertyChange(last.name, "dims", ((1, 10),), ((1, 2, 5),)),)
 
 
 def test_encodings() -> None:

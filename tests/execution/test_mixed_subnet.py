@@ -80,9 +80,9 @@ def test_the_worked_example_by_hand(bits: Literal[16, 32], runtime: Runtime) -> 
 
 
 def test_halves_differ_from_singles_and_both_from_codes() -> None:
-    """A float tail, so that no codes behind it hide the difference."""
-    tail = ("conv2.y", "tanh.y", "conv3.y")
-    halves, singles, codes = mixed(16, *tail), mixed(32, *tail), quantize(chain(), feeds())
+    """A float requantise stage, so that no codes behind it hide the difference."""
+    stage = ("conv2.y", "tanh.y", "conv3.y")
+    halves, singles, codes = mixed(16, *stage), mixed(32, *stage), quantize(chain(), feeds())
     feed = feeds()[0]
     exact = FloatEngine(chain()).run(feed)["conv3.y"]
     found = {name: run(m, feed) for name, m in [("16", halves), ("32", singles), ("8", codes)]}

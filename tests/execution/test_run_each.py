@@ -17,7 +17,7 @@ from hexsim import budget
 from hexsim.deployment import Deployment
 from hexsim.errors import HexsimError
 from hexsim.execution import plan_executor
-from hexsim.execution.execution_contexts import seats_for
+from hexsim.execution.execution_contexts import contexts_for
 from hexsim.execution.plan_executor import PlanExecutor
 from hexsim.graph.ir import FloatArray, Network
 from hexsim.inputs.seeded import seeded_inputs
@@ -135,24 +135,24 @@ def _drawing() -> Network:
 
 
 def test_what_depends_on_the_order_is_done_in_order(fallback_network: Network) -> None:  # noqa: F811
-    for network, seats in ((fallback_network, 3), (_brought().network, 1), (_drawing(), 1)):
-        assert seats_for(network, 3, least=0, visits=1) == seats
+    for network, contexts in ((fallback_network, 3), (_brought().network, 1), (_drawing(), 1)):
+        assert contexts_for(network, 3, least=0, visits=1) == contexts
 
 
 def test_seats_fit_the_budget(fallback_network: Network) -> None:  # noqa: F811
-    """With the result that waits; without seats for two there are none."""
+    """With the result that waits; without execution contexts for two there are none."""
     elements = sum(tensor.elements for tensor in fallback_network.tensors.values())
-    for inferences, seats in ((1, 1), (2, 1), (3, 2), (4, 3), (9, 3)):
+    for inferences, contexts in ((1, 1), (2, 1), (3, 2), (4, 3), (9, 3)):
         limit = budget.Limit(inferences * elements, budget.VALUES.unit)
         with patch.object(budget, "VALUES", limit):
-            assert seats_for(fallback_network, 3, least=0, visits=1) == seats
+            assert contexts_for(fallback_network, 3, least=0, visits=1) == contexts
 
 
 def test_small_networks_are_done_in_order() -> None:
     network = hexsim.load("ds_cnn_s").network
-    assert seats_for(network, 2, least=1 << 19, visits=1) == 1
-    assert seats_for(hexsim.load("mobilenet_v2").network, 2, least=1 << 19, visits=1) == 2
-    assert seats_for(hexsim.load("mobilenet_v2").network, 2, least=1 << 19, visits=100) == 1
+    assert contexts_for(network, 2, least=1 << 19, visits=1) == 1
+    assert contexts_for(hexsim.load("mobilenet_v2").network, 2, least=1 << 19, visits=1) == 2
+    assert contexts_for(hexsim.load("mobilenet_v2").network, 2, least=1 << 19, visits=100) == 1
 
 
 @pytest.fixture(scope="module")

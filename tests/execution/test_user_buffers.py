@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from hexsim.errors import HexsimError
-from hexsim.execution.user_buffers import KINDS, Buffer, Buffered, Kind, buffers
+from hexsim.execution.user_buffers import KINDS, Buffer, Buffered, BufferKind, buffers
 from hexsim.quantization.encodings import Encoding
 from hexsim.quantization.model import Model
 from tests.accuracy import culprits
@@ -81,7 +81,7 @@ def test_native_sides() -> None:
 
 @pytest.mark.parametrize("kind", KINDS.values(), ids=lambda kind: kind.name)
 @pytest.mark.parametrize(("dtype", "stored"), [("int32", "<i4"), ("bool", "|u1"), ("uint8", "|u1")])
-def test_integers_stay_as_they_are(kind: Kind, dtype: str, stored: str) -> None:
+def test_integers_stay_as_they_are(kind: BufferKind, dtype: str, stored: str) -> None:
     """2049 is no half, and no code."""
     network = culprits.network()
     tensors = {**network.tensors, "in": replace(network.tensors["in"], dtype=dtype)}

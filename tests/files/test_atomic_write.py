@@ -8,7 +8,15 @@ import pytest
 
 from hexsim.errors import HexsimError
 from hexsim.files import atomic_write as module
-from hexsim.files import claim, replacing, require_place, scratch, together, write_bytes, write_text
+from hexsim.files import (
+    claim,
+    replacing,
+    require_place,
+    scratch,
+    transaction,
+    write_bytes,
+    write_text,
+)
 from hexsim.files.places import identity
 
 
@@ -119,7 +127,7 @@ def test_a_hard_link_is_cut(tmp_path: Path) -> None:
 
 
 def test_files_land_when_all_are_finished(tmp_path: Path) -> None:
-    with together():
+    with transaction():
         write_text(tmp_path / "a", "a")
         write_bytes(tmp_path / "deep/er/b", b"b", parents=True)
         assert not list(tmp_path.glob("[!.]*"))
@@ -132,7 +140,7 @@ def test_none_lands_if_the_work_fails(tmp_path: Path) -> None:
     (tmp_path / "a").write_text("old")
 
     def work() -> None:
-        with together():
+        with transaction():
             write_text(tmp_path / "a", "new")
             raise ZeroDivisionError
 
@@ -149,7 +157,7 @@ def test_what_has_landed_is_taken_back_if_the_next_cannot(
         (tmp_path / name).write_text("old")
 
     def work() -> None:
-        with together():
+        with transaction():
             write_text(tmp_path / "a", "new")
             write_bytes(tmp_path / "deep/new", b"new", parents=True)
             write_text(tmp_path / "c", "new")
@@ -174,7 +182,7 @@ def test_a_disk_without_hard_links_keeps_what_it_had(
     (tmp_path / "a").write_text("old")
 
     def work() -> None:
-        with together():
+        with transaction():
             write_text(tmp_path / "a", "new")
             write_text(tmp_path / "c", "new")
             (tmp_path / "c").mkdir()
@@ -188,7 +196,7 @@ def test_no_file_is_written_twice_or_over_what_is_kept(tmp_path: Path) -> None:
     (tmp_path / "kept").write_text("old")
     os.link(tmp_path / "kept", tmp_path / "second name")
     kept = {identity(tmp_path / "kept"): "would overwrite an input"}
-    with together(lambda: kept):
+    with transaction(lambda: kept):
         for name in ("kept", "second name"):
             with pytest.raises(HexsimError, match="would overwrite an input"):
                 write_text(tmp_path / name, "new")
@@ -202,10 +210,10 @@ def test_no_file_is_written_twice_or_over_what_is_kept(tmp_path: Path) -> None:
 
 def test_names_that_differ_in_case_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """They are two files where the folder tells them apart, and one where it does not."""
-    with together():
+    with transaction():
         claim([tmp_path / "out", tmp_path / "OUT"])
     monkeypatch.setattr(module, "same_but_for_case", lambda one, other: True)
-    with together(), pytest.raises(HexsimError, match="two outputs"):
+    with transaction(), pytest.raises(HexsimError, match="two outputs"):
         claim([tmp_path / "out", tmp_path / "OUT"])
 
 
@@ -217,7 +225,7 @@ def test_a_long_name_is_as_good_as_any(tmp_path: Path) -> None:
 
 
 def test_a_scratch_folder_is_gone_and_its_files_were_there(tmp_path: Path) -> None:
-    with together():
+    with transaction():
         write_text(tmp_path / "later", "x")
         with scratch() as folder:
             write_text(folder / "now", "x")

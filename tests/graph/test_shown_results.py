@@ -8,7 +8,7 @@ from hexsim.accuracy.classification import Hits
 from hexsim.accuracy.layer_errors import LayerError
 from hexsim.accuracy.validation import Validation
 from hexsim.display import Cell, Shown
-from hexsim.studies.comparison import CaseChange, Change, Comparison
+from hexsim.studies.comparison import CaseChange, Comparison, FigureChange
 from hexsim.studies.cuts.survey import Survey, TimedSubnet
 from hexsim.studies.decision import Decision, Limits, RuledOut
 from tests.studies.decision.decided import candidate
@@ -24,9 +24,13 @@ SUBNETS = (
 SURVEY = Survey(SUBNETS, (), 2 / 3, 0.99, 41.0, 50.0, ())
 
 CHANGE = CaseChange(
-    "<b>conv", "dsp", (), (Change("energy", "mJ", 0.5, 1.0), Change("total", "us", 2.0, 3.0)), ()
+    "<b>conv",
+    "dsp",
+    (),
+    (FigureChange("energy", "mJ", 0.5, 1.0), FigureChange("total", "us", 2.0, 3.0)),
+    (),
 )
-NEITHER = replace(CHANGE, figures=(Change("SQNR", "dB", None, None),))
+NEITHER = replace(CHANGE, figures=(FigureChange("SQNR", "dB", None, None),))
 COMPARISON = Comparison(("0.1.0", "0.1.0"), (CHANGE, NEITHER), (), ("m on cpu",))
 CHOICE = candidate(1500.0, chip="<b>conv", sqnr_db=28.0)
 DECISION = Decision(

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from hexsim.graph.ir import Network
 from hexsim.hta.layout import tensor_bytes
-from hexsim.hta.residency import kept_on_chip
+from hexsim.hta.residency import resident_on_chip
 from hexsim.planning.plan import PlannedSubnet
 from tests.hta.shapes import on_hta
 from tests.small_networks import Sketch, networks
@@ -25,7 +25,7 @@ def alive(subnet: PlannedSubnet, step: int) -> set[str]:
 @given(networks(), st.sampled_from([0, 1 * KB, 8 * KB, 64 * KB, 1024 * KB]))
 def test_what_is_kept_never_exceeds_the_memory(network: Network, capacity: int) -> None:
     (subnet,) = on_hta(network).subnets
-    kept = kept_on_chip(subnet, capacity)
+    kept = resident_on_chip(subnet, capacity)
     assert kept.isdisjoint({*subnet.inputs, *subnet.outputs})
     sizes = {
         name: tensor_bytes(network.shape(name), subnet.bits[name])
@@ -41,5 +41,5 @@ def test_everything_inside_is_kept_if_there_is_room_and_nothing_without() -> Non
     inner = net.conv("in", 32)
     network = net.network(net.conv(inner, 32))
     (subnet,) = on_hta(network).subnets
-    assert kept_on_chip(subnet, 8 * KB) == {inner}
-    assert kept_on_chip(subnet, 8 * KB - 1) == frozenset()
+    assert resident_on_chip(subnet, 8 * KB) == {inner}
+    assert resident_on_chip(subnet, 8 * KB - 1) == frozenset()

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hexsim.hta.shapes import MacShape
-from hexsim.hta.tiling import Room, Tile, tiles
+from hexsim.hta.tiling import HtaTile, Room, tiles
 from hexsim.planning.plan import KernelCall
 from tests.hta.shapes import ARRAY, calls, conv_call, mac_shape
 from tests.thorough import examples
@@ -82,7 +82,7 @@ def test_a_layer_that_fits_is_fetched_once() -> None:
     assert sum(tile.activation_bytes for tile in plan) == shape.input_bytes(14)
 
 
-def moved(plan: tuple[Tile, ...]) -> int:
+def moved(plan: tuple[HtaTile, ...]) -> int:
     return sum(tile.activation_bytes + tile.weight_bytes for tile in plan)
 
 
@@ -100,7 +100,7 @@ def test_a_long_reduction_is_cut_and_its_partial_sums_go_to_ddr_and_back() -> No
     assert sum(tile.write_bytes > 0 for tile in cut) < len(cut)
     assert cut[-1].write_bytes > 0
 
-    def stage(plan: tuple[Tile, ...]) -> int:
+    def stage(plan: tuple[HtaTile, ...]) -> int:
         return sum(tile.stage_clocks for tile in plan)
 
     assert stage(cut) > stage(uncut)

@@ -8,7 +8,7 @@ import hexsim
 from hexsim.deployment import Deployment
 from hexsim.deployment.platform import Platform
 from hexsim.htp.compiler import compile_graph
-from hexsim.htp.machine import Machine
+from hexsim.htp.machine import HtpMachine
 from hexsim.htp.schedule import gates, schedule
 from hexsim.runtimes import Runtime
 from hexsim.simulation.simulator import Job, Workload
@@ -31,7 +31,7 @@ def test_a_phone_alone_takes_as_long_as_the_closed_form(
 ) -> None:
     """Every operation of it: with much DMA, with many small operations, with spilled tensors."""
     deployment = _deployment(chip, runtime, name)
-    machine = Machine.of(deployment.platform.chip, deployment.platform.stack)
+    machine = HtpMachine.of(deployment.platform.chip, deployment.platform.stack)
     calls = list(deployment.plan.calls())
     graph = compile_graph(calls, deployment.network, machine.vtcm_bytes)
     runs = schedule(graph, machine)

@@ -10,16 +10,16 @@ import pytest
 
 from hexsim.datasheets import chips, stacks
 from hexsim.htp.compiler import compile_graph
-from hexsim.htp.machine import Machine
-from hexsim.htp.schedule import Run, schedule
+from hexsim.htp.machine import HtpMachine
+from hexsim.htp.schedule import ScheduledOperation, schedule
 from tests.tensor_graphs import calls_of, convolution, in_16_bits, in_floats
 
 
-def _machine(chip: str) -> Machine:
-    return Machine.of(chips.load(chip), stacks.load("qnn-2.43"))
+def _machine(chip: str) -> HtpMachine:
+    return HtpMachine.of(chips.load(chip), stacks.load("qnn-2.43"))
 
 
-def _runs(chip: str, name: str = "resnet18_hub") -> tuple[Run, ...]:
+def _runs(chip: str, name: str = "resnet18_hub") -> tuple[ScheduledOperation, ...]:
     network, calls = calls_of(name)
     machine = _machine(chip)
     return schedule(compile_graph(calls, network, machine.vtcm_bytes), machine)

@@ -11,7 +11,7 @@ from hexsim.hvx.isa import (
     SCALAR_RESULT,
     VECTOR_RESULT,
     VERSIONS,
-    Machine,
+    HvxMachine,
     Pipes,
     latency,
 )
@@ -32,21 +32,21 @@ def test_latency_in_packets(written, read, packets):
 
 
 def test_what_each_architecture_added():
-    news = {v: set(Machine(v).classes) - set(Machine(60).classes) for v in VERSIONS}
+    news = {v: set(HvxMachine(v).classes) - set(HvxMachine(60).classes) for v in VERSIONS}
     assert news[60] == news[62] == set()
     assert news[65] == {"two-stream dot", "gather", "gather pair", "scatter"}
     assert news[66] == news[65] | {"Z load", "Z dot"}
 
 
 def test_saturation_left_the_shift_pipe_after_v60():
-    assert Machine(60).classes["saturate"].pipes == (Pipes(shift=1),)
-    assert len(Machine(62).classes["saturate"].pipes) == 3
+    assert HvxMachine(60).classes["saturate"].pipes == (Pipes(shift=1),)
+    assert len(HvxMachine(62).classes["saturate"].pipes) == 3
 
 
 def test_one_multiply_pipe_makes_a_wide_multiply_take_two_packets():
-    wide = Machine(60).classes["multiply pair"]
-    assert Machine(60).further_packets(wide) == 0
-    assert Machine(60, multiply_pipes=1).further_packets(wide) == 1
-    either = Machine(60).classes["alu pair"]  # still fits permute + shift
-    assert Machine(60, multiply_pipes=1).further_packets(either) == 0
-    assert Machine(60, multiply_pipes=1).alternatives(either) == (Pipes(permute=1, shift=1),)
+    wide = HvxMachine(60).classes["multiply pair"]
+    assert HvxMachine(60).further_packets(wide) == 0
+    assert HvxMachine(60, multiply_pipes=1).further_packets(wide) == 1
+    either = HvxMachine(60).classes["alu pair"]  # still fits permute + shift
+    assert HvxMachine(60, multiply_pipes=1).further_packets(either) == 0
+    assert HvxMachine(60, multiply_pipes=1).alternatives(either) == (Pipes(permute=1, shift=1),)

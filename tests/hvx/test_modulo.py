@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hexsim.hvx.dependences import instruction_edges
-from hexsim.hvx.isa import Machine
+from hexsim.hvx.isa import HvxMachine
 from hexsim.hvx.modulo import modulo
 from hexsim.hvx.packets import Insn, fits
 from tests.oracle.reference_loops import HERE, loops
@@ -30,7 +30,7 @@ def insns_of(entry):
     "entry", REFERENCE, ids=[f"{e['kernel']}-v{e['version']}-x{e['unroll']}" for e in REFERENCE]
 )
 def test_between_the_bound_and_clang(entry):
-    loop = modulo(Machine(entry["version"]), insns_of(entry))
+    loop = modulo(HvxMachine(entry["version"]), insns_of(entry))
     assert loop.bound <= loop.interval <= entry["packets"]
 
 
@@ -79,7 +79,7 @@ def bodies(draw):
 @settings(max_examples=60, deadline=None)
 @given(bodies(), st.sampled_from([1, 2, 4]))
 def test_random_loops_obey_every_dependence_and_every_packet_rule(body, pipes):
-    loop = modulo(Machine(66, multiply_pipes=pipes), body)
+    loop = modulo(HvxMachine(66, multiply_pipes=pipes), body)
     obeys(loop)
     assert loop.bound <= loop.interval <= 4 * len(body) + 4
 
@@ -88,9 +88,9 @@ def test_random_loops_obey_every_dependence_and_every_packet_rule(body, pipes):
 @given(bodies())
 def test_more_pipes_never_raise_the_bound(body):
     assert (
-        modulo(Machine(66, multiply_pipes=4), body).bound
-        <= modulo(Machine(66), body).bound
-        <= modulo(Machine(66, multiply_pipes=1), body).bound
+        modulo(HvxMachine(66, multiply_pipes=4), body).bound
+        <= modulo(HvxMachine(66), body).bound
+        <= modulo(HvxMachine(66, multiply_pipes=1), body).bound
     )
 
 
@@ -99,15 +99,15 @@ def test_stalls_are_slots_without_a_packet():
         Insn("mpye", "a", ("b", "m")),  # b of the iteration before
         Insn("mpye", "b", ("a", "m")),
     )
-    loop = modulo(Machine(66), chain)
+    loop = modulo(HvxMachine(66), chain)
     assert (loop.interval, len(loop.packets), loop.stalls) == (4, 2, 2)
 
 
 def test_equal_streams_are_scheduled_once():
     body = (Insn("load", "x", ("p",)), Insn("max.ub", "y", ("x", "z")))
-    assert modulo(Machine(66), body) is modulo(Machine(66), tuple(body))
+    assert modulo(HvxMachine(66), body) is modulo(HvxMachine(66), tuple(body))
 
 
 def test_fits_is_about_classes_only():
-    assert fits(Machine(66), ("multiply", "multiply"))
-    assert not fits(Machine(66), ("multiply", "multiply", "multiply"))
+    assert fits(HvxMachine(66), ("multiply", "multiply"))
+    assert not fits(HvxMachine(66), ("multiply", "multiply", "multiply"))

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from hexsim.hvx.isa import Machine
+from hexsim.hvx.isa import HvxMachine
 from hexsim.hvx.occupancy import pipes, slots
 from hexsim.hvx.packets import Insn, Packet
 from hexsim.hvx.streams.hand_written import comparison
 
-V60, V66 = Machine(60), Machine(66)
+V60, V66 = HvxMachine(60), HvxMachine(66)
 
 
 def test_a_dot_with_a_scalar_takes_one_multiply_and_a_load_any_pipe() -> None:
@@ -27,7 +27,7 @@ def test_a_z_dot_fills_every_pipe_and_scalar_code_none() -> None:
 
 
 def test_more_pipes_are_more_letters() -> None:
-    wide = Machine(66, permute_pipes=2)
+    wide = HvxMachine(66, permute_pipes=2)
     shuffle = Insn("shuff.b", "y", ("x",))
     assert pipes(wide, Packet((shuffle, shuffle))) == "PPS.."[:2] + "..."
 
@@ -36,7 +36,7 @@ def test_more_pipes_are_more_letters() -> None:
 def test_every_packet_of_every_kernel_has_a_place(version: int) -> None:
     for row in comparison():
         kernel = row.kernel
-        if kernel.machine != Machine(version):
+        if kernel.machine != HvxMachine(version):
             continue
         for stretch in (*kernel.tile, *kernel.call):
             for packet in stretch.code.packets:

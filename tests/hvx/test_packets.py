@@ -6,7 +6,7 @@ from itertools import combinations_with_replacement
 import pytest
 
 from hexsim.errors import HexsimError
-from hexsim.hvx.isa import VERSIONS, Machine
+from hexsim.hvx.isa import VERSIONS, HvxMachine
 from hexsim.hvx.packets import Insn, Packet, fits, resource_bound
 from tests.oracle.packet_pairs import HERE, judged, looser_triples, representatives
 
@@ -15,7 +15,7 @@ REFUSED = json.loads((HERE / "packet_pairs.json").read_text())
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_pairs_agree_with_llvm_mc(version):
-    machine = Machine(version)
+    machine = HvxMachine(version)
     refused = {tuple(pair) for pair in REFUSED[str(version)]}
     differing = set()
     for pair in combinations_with_replacement(sorted(representatives(machine)), 2):
@@ -42,29 +42,29 @@ def test_committed_verdicts_are_what_llvm_mc_says(version):
 def test_packet_limits():
     dot = Insn("dot.ub.Rub.acc", "a", ("w", "x"))
     load, store = Insn("load", "v", ("p",)), Insn("store", "", ("p", "v"))
-    machine = Machine(60)
+    machine = HvxMachine(60)
     assert Packet((dot, dot, load, store)).legal(machine)
     assert not Packet((dot, dot, dot)).legal(machine)
     assert not Packet((load, load)).legal(machine)
     assert not Packet((dot, dot, load, store, load)).legal(machine)
-    assert Packet((load, load)).legal(Machine(60, load_ports=2))
+    assert Packet((load, load)).legal(HvxMachine(60, load_ports=2))
 
 
 def test_accumulating_vector_dots_take_both_multiplies_and_plain_ones_do_not():
     plain, acc = Insn("dot.ub.b", "a", ("w", "x")), Insn("dot.ub.b.acc", "b", ("w", "x"))
-    assert Packet((plain, plain)).legal(Machine(66))
-    assert not Packet((acc, plain)).legal(Machine(66))
+    assert Packet((plain, plain)).legal(HvxMachine(66))
+    assert not Packet((acc, plain)).legal(HvxMachine(66))
 
 
 def test_resource_bound_counts_the_busiest_resource():
     dots = [Insn("dot.ub.Rub.acc", f"a{k}", ("w", "x")) for k in range(8)]
-    assert resource_bound(Machine(60), dots) == 4
-    assert resource_bound(Machine(60, multiply_pipes=1), dots) == 8
+    assert resource_bound(HvxMachine(60), dots) == 4
+    assert resource_bound(HvxMachine(60, multiply_pipes=1), dots) == 8
     packs = [Insn("pack.w.h", f"h{k}", ("x", "y")) for k in range(3)]
-    assert resource_bound(Machine(60), packs) == 3
-    assert resource_bound(Machine(60, permute_pipes=2), packs) == 2
+    assert resource_bound(HvxMachine(60), packs) == 3
+    assert resource_bound(HvxMachine(60, permute_pipes=2), packs) == 2
 
 
 def test_an_instruction_of_a_later_architecture_is_refused_by_name():
     with pytest.raises(HexsimError, match=r"dotz.*V65"):
-        resource_bound(Machine(65), [Insn("dotz.b.acc", "z", ("w", "x"))])
+        resource_bound(HvxMachine(65), [Insn("dotz.b.acc", "z", ("w", "x"))])

@@ -4,12 +4,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hexsim.hvx.isa import Machine
+from hexsim.hvx.isa import HvxMachine
 from hexsim.hvx.packets import Insn
 from hexsim.hvx.pipelining import pipelined
 from hexsim.hvx.scheduling import straight
 
-V66 = Machine(66)
+V66 = HvxMachine(66)
 BODY = (
     Insn("load", "x", ("p",)),
     Insn("shuff.b", "y", ("x",)),

@@ -6,12 +6,12 @@ import pytest
 
 from hexsim.errors import HexsimError
 from hexsim.hvx.assembly import loop_asm, straight_asm
-from hexsim.hvx.isa import Machine
+from hexsim.hvx.isa import HvxMachine
 from hexsim.hvx.modulo import modulo
 from hexsim.hvx.packets import Insn
 from hexsim.hvx.scheduling import straight
 
-V66 = Machine(66)
+V66 = HvxMachine(66)
 
 
 def test_a_value_that_outlives_the_interval_gets_copies():

@@ -6,17 +6,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hexsim.hvx.isa import Machine
+from hexsim.hvx.isa import HvxMachine
 from hexsim.hvx.packets import fits
 from hexsim.hvx.reservations import ReservationTable, Wants, empty
 
-MACHINES = {version: Machine(version) for version in (60, 66)}
+MACHINES = {version: HvxMachine(version) for version in (60, 66)}
 
 
 class SlowTable:
     """The names in each slot, sorted and asked about each time."""
 
-    def __init__(self, machine: Machine, period: int | None) -> None:
+    def __init__(self, machine: HvxMachine, period: int | None) -> None:
         self.machine, self.period = machine, period
         self.rows: dict[int, Counter[str]] = {}
 
@@ -40,7 +40,7 @@ class SlowTable:
             self.rows.setdefault(row, Counter())[name] += by
 
 
-def nodes(machine: Machine) -> st.SearchStrategy[Wants]:
+def nodes(machine: HvxMachine) -> st.SearchStrategy[Wants]:
     """One or two packets with a few instructions each."""
     names = st.lists(st.sampled_from(sorted(machine.classes)), min_size=1, max_size=2)
     return st.lists(names.map(tuple), min_size=1, max_size=2).map(tuple)

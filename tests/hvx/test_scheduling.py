@@ -1,10 +1,10 @@
 """List scheduling and the latency rule."""
 
-from hexsim.hvx.isa import Machine
+from hexsim.hvx.isa import HvxMachine
 from hexsim.hvx.packets import Insn
 from hexsim.hvx.scheduling import straight
 
-V66 = Machine(66)
+V66 = HvxMachine(66)
 
 
 def test_the_latency_example_of_the_hvx_manual():
@@ -55,6 +55,6 @@ def test_independent_work_fills_the_wait():
 
 
 def test_a_wide_multiply_occupies_a_single_pipe_twice():
-    narrow = Machine(66, multiply_pipes=1)
+    narrow = HvxMachine(66, multiply_pipes=1)
     code = straight(narrow, [Insn("mpye", f"a{k}", ("x", "m")) for k in range(3)])
     assert code.times == (0, 2, 4)

@@ -1,4 +1,4 @@
-"""Hypothesis strategies for bound calls, extremes included, and the comparison with the twin."""
+"""Hypothesis strategies for lowered calls, extremes included, and the comparison with the twin."""
 
 import os
 import weakref
@@ -7,7 +7,7 @@ from unittest.mock import patch
 import numpy as np
 from hypothesis import strategies as st
 
-from hexsim.int8.commands.command_list import Program
+from hexsim.int8.commands.command_list import KernelCommandList
 from hexsim.int8.dispatch import prepare
 from hexsim.int8.step import Step, Workspace
 from hexsim.layers import Window
@@ -64,7 +64,7 @@ def arrays(draw, shape, dtype=np.uint8):
 
 
 @st.composite
-def tails(draw, entries, bits=8, fraction_bits=0):
+def stages(draw, entries, bits=8, fraction_bits=0):
     """Any constants a requantise may have, or plausible ones that spread over all codes."""
     random = np.random.default_rng(draw(SEEDS))
     wild = draw(st.booleans())
@@ -139,7 +139,7 @@ def _of_program(prepared, inputs, shape, dtype):
     """What a program writes when it alone is left of all that it was made with."""
     codes, workspace = [x.copy() for x in inputs], _Lent()
     output = np.full(shape, 77, dtype)
-    program = Program(prepared.steps(codes, output, workspace), threads=1)
+    program = KernelCommandList(prepared.steps(codes, output, workspace), threads=1)
     held = [weakref.ref(array) for array in (*codes, output)] + workspace.arrays
     del codes, output
     assert all(array() is not None for array in held)

@@ -13,7 +13,7 @@ import numpy as np
 
 from hexsim.int8.machine_code.record import with_fields
 from hexsim.int8.machine_code.words import seen
-from hexsim.int8.step import Row, Scratch, Step, Workspace
+from hexsim.int8.step import RowArgument, Scratch, Step, Workspace
 
 BEHIND, BEFORE, NOWHERE = "behind", "before", "nowhere"
 """Where the forbidden page is."""
@@ -68,13 +68,13 @@ def run_guarded(work, pieces, side):
     guard = partial(_guarded_argument, side=side)
     arguments = [with_fields(one, guard) for one in work.arguments]
     for first in reversed(range(0, work.rows, size)):
-        rows = {Row.FIRST: first, Row.LAST: min(first + size, work.rows)}
+        rows = {RowArgument.FIRST: first, RowArgument.LAST: min(first + size, work.rows)}
         given = partial(_given, rows=rows)
         work.kernel(*(with_fields(one, given) for one in arguments))
 
 
 def _given(argument, rows):
-    return rows[argument] if isinstance(argument, Row) else argument
+    return rows[argument] if isinstance(argument, RowArgument) else argument
 
 
 def _guarded_argument(argument, side):

@@ -1,6 +1,6 @@
 """Slow, obvious twins of the integer kernels, written from docs/reference/arithmetic.md.
 
-Every function takes a bound call and the codes of its operands and returns the output codes.
+Every function takes a lowered call and the codes of its operands and returns the output codes.
 Arithmetic is int64 or Python integers; `wrap` says where the contract has an int32. Layers that
 accumulate give their sums as a function of one byte of each code, which `finish` adds up.
 """
@@ -11,33 +11,33 @@ from fractions import Fraction
 
 import numpy as np
 
-from hexsim.lowering.arg_extremum import BoundArgExtremum
-from hexsim.lowering.batch_norm import BoundBatchNorm
-from hexsim.lowering.colour_conversion import BoundChannelPick, BoundNv21
-from hexsim.lowering.concat import BoundConcat
-from hexsim.lowering.convolution import BoundConvolution
-from hexsim.lowering.deconvolution import BoundDeconvolution
-from hexsim.lowering.elementwise import BoundExtremum, BoundProduct, BoundSum
-from hexsim.lowering.fully_connected import BoundFullyConnected
-from hexsim.lowering.gather import BoundGather
-from hexsim.lowering.local_response_norm import BoundLocalResponseNorm
-from hexsim.lowering.lookup import BoundLookup
-from hexsim.lowering.mat_mul import BoundMatMul
-from hexsim.lowering.normalization import BoundNormalization
-from hexsim.lowering.pad import BoundPad
-from hexsim.lowering.pooling import BoundAveragePool, BoundMaxPool
-from hexsim.lowering.quotient import BoundQuotient
-from hexsim.lowering.rearrange import BoundRearrange
-from hexsim.lowering.recurrent import BoundRecurrent
-from hexsim.lowering.reduce import BoundReduceExtremum, BoundReduceSum
-from hexsim.lowering.resize import BoundBilinear, BoundNearest
-from hexsim.lowering.softmax import BoundSoftmax
-from hexsim.lowering.strided_slice import BoundSlice
-from hexsim.lowering.tile import BoundTile
+from hexsim.lowering.arg_extremum import LoweredArgExtremum
+from hexsim.lowering.batch_norm import LoweredBatchNorm
+from hexsim.lowering.colour_conversion import LoweredChannelPick, LoweredNv21
+from hexsim.lowering.concat import LoweredConcat
+from hexsim.lowering.convolution import LoweredConvolution
+from hexsim.lowering.deconvolution import LoweredDeconvolution
+from hexsim.lowering.elementwise import LoweredExtremum, LoweredProduct, LoweredSum
+from hexsim.lowering.fully_connected import LoweredFullyConnected
+from hexsim.lowering.gather import LoweredGather
+from hexsim.lowering.local_response_norm import LoweredLocalResponseNorm
+from hexsim.lowering.lookup import LoweredLookup
+from hexsim.lowering.mat_mul import LoweredMatMul
+from hexsim.lowering.normalization import LoweredNormalization
+from hexsim.lowering.pad import LoweredPad
+from hexsim.lowering.pooling import LoweredAveragePool, LoweredMaxPool
+from hexsim.lowering.quotient import LoweredQuotient
+from hexsim.lowering.rearrange import LoweredRearrange
+from hexsim.lowering.recurrent import LoweredRecurrent
+from hexsim.lowering.reduce import LoweredReduceExtremum, LoweredReduceSum
+from hexsim.lowering.resize import LoweredBilinear, LoweredNearest
+from hexsim.lowering.softmax import LoweredSoftmax
+from hexsim.lowering.strided_slice import LoweredSlice
+from hexsim.lowering.tile import LoweredTile
 
 
 def run(call, inputs):
-    """Result of any bound call."""
+    """Result of any lowered call."""
     return TWINS[type(call)](call, [np.asarray(x, np.int64) for x in inputs])
 
 
@@ -64,12 +64,12 @@ def requantize(accumulator, multiplier, shift, low, high, fraction_bits=0):
     return np.vectorize(one, otypes=[np.int64])(*np.broadcast_arrays(*arrays))
 
 
-def finish(accumulator, tail, entry=slice(None)):
-    """Requantise sums (without preload) by the constants `entry` of a tail."""
-    total = accumulator + tail.preload[entry].astype(np.int64)
-    total = total if tail.fraction_bits else wrap(total)
-    constants = (tail.multiplier[entry], tail.shift[entry], tail.low, tail.high)
-    return requantize(total, *constants, tail.fraction_bits)
+def finish(accumulator, stage, entry=slice(None)):
+    """Requantise sums (without preload) by the constants `entry` of a requantise stage."""
+    total = accumulator + stage.preload[entry].astype(np.int64)
+    total = total if stage.fraction_bits else wrap(total)
+    constants = (stage.multiplier[entry], stage.shift[entry], stage.low, stage.high)
+    return requantize(total, *constants, stage.fraction_bits)
 
 
 def pieces(codes, zero_point, bits):
@@ -119,7 +119,7 @@ def convolution(call, inputs):
                     sums[n, oy, ox, columns] += pixel @ weights[ky, kx, :, columns]
         return sums
 
-    return finish(multiplied(call, inputs[0], sums), call.tail)
+    return finish(multiplied(call, inputs[0], sums), call.stage)
 
 
 def deconvolution(call, inputs):
@@ -141,12 +141,12 @@ def deconvolution(call, inputs):
                     sums[n, oy, ox, columns] += pixel @ weights[ky, kx, :, columns]
         return sums
 
-    return finish(multiplied(call, inputs[0], sums), call.tail)
+    return finish(multiplied(call, inputs[0], sums), call.stage)
 
 
 def fully_connected(call, inputs):
     x = inputs[0].reshape(call.output.shape[0], -1)
-    return finish(multiplied(call, x, lambda x, weights: x @ weights), call.tail)
+    return finish(multiplied(call, x, lambda x, weights: x @ weights), call.stage)
 
 
 def max_pool(call, inputs):
@@ -164,7 +164,7 @@ def average_pool(call, inputs):
         total = np.zeros(out.shape[-1], np.int64)
         for _, _, y, xx in taps(call.window, x.shape, oy, ox):
             total += x[n, y, xx]
-        out[n, oy, ox] = finish(total, call.tail, call.tail_of[oy, ox])
+        out[n, oy, ox] = finish(total, call.stage, call.tail_of[oy, ox])
     return out
 
 
@@ -186,7 +186,7 @@ def bilinear(call, inputs):
 
     x = call.inputs[0]
     parts = pieces(inputs[0], x.zero_point, x.bits)
-    return finish(sum(wrap(sums(byte)) * 2**place for place, byte in parts), call.tail)
+    return finish(sum(wrap(sums(byte)) * 2**place for place, byte in parts), call.stage)
 
 
 def weighted_sum(call, inputs):
@@ -194,14 +194,14 @@ def weighted_sum(call, inputs):
     for operand, codes, factor in zip(call.inputs, inputs, call.factors, strict=True):
         for place, byte in pieces(codes, operand.zero_point, operand.bits):
             sums[place] = sums.get(place, np.zeros(call.output.shape, np.int64)) + factor * byte
-    return finish(sum(wrap(total) * 2**place for place, total in sums.items()), call.tail)
+    return finish(sum(wrap(total) * 2**place for place, total in sums.items()), call.stage)
 
 
 def product(call, inputs):
     total = np.ones(call.output.shape, np.int64)
     for operand, codes in zip(call.inputs, inputs, strict=True):
         total = total * (codes - operand.zero_point)
-    return finish(total, call.tail)
+    return finish(total, call.stage)
 
 
 def extremum(call, inputs):
@@ -278,7 +278,7 @@ def reduce_sum(call, inputs):
     for place, byte in pieces(inputs[0], x.zero_point, x.bits):
         for index, codes in reduced(call, byte):
             total[index] += int(wrap(sum(map(int, codes.ravel())))) * 2**place
-    return finish(total, call.tail)
+    return finish(total, call.stage)
 
 
 def reduce_extremum(call, inputs):
@@ -350,7 +350,7 @@ def batch_norm(call, inputs):
     sums = (
         wrap(byte * factors) * 2**place for place, byte in pieces(inputs[0], x.zero_point, x.bits)
     )
-    return finish(sum(sums), call.tail)
+    return finish(sum(sums), call.stage)
 
 
 def local_response_norm(call, inputs):
@@ -362,7 +362,7 @@ def local_response_norm(call, inputs):
         window = range(max(first, 0), min(first + call.size, channels))
         squares = sum(int(x[(*index[:-1], c)]) ** 2 for c in window)
         accumulator[index] = int(x[index]) * power(call.powers, squares)
-    return finish(accumulator, call.tail)
+    return finish(accumulator, call.stage)
 
 
 def power(powers, squares):
@@ -380,13 +380,13 @@ def mat_mul(call, inputs):
     a, b = (
         codes.astype(object) - x.zero_point for codes, x in zip(inputs, call.inputs, strict=True)
     )
-    return finish((a @ (b.swapaxes(-1, -2) if call.transposed else b)).astype(np.int64), call.tail)
+    return finish((a @ (b.swapaxes(-1, -2) if call.transposed else b)).astype(np.int64), call.stage)
 
 
 def normalization(call, inputs):
     x, shape = (inputs[0] - call.inputs[0].zero_point).astype(object), call.output.shape
     factors = np.broadcast_to(call.factors.astype(object).reshape(call.spread), shape)
-    preloads = np.broadcast_to(call.tail.preload.astype(object).reshape(call.spread), shape)
+    preloads = np.broadcast_to(call.stage.preload.astype(object).reshape(call.spread), shape)
     n = math.prod(shape[axis] for axis in call.axes)
     s = x.sum(axis=tuple(call.axes), keepdims=True)
     q = (x * x).sum(axis=tuple(call.axes), keepdims=True)
@@ -396,8 +396,8 @@ def normalization(call, inputs):
         "length": (x, q),
     }[call.kind]
     t = np.vectorize(over_root, otypes=[object])(d, v + call.epsilon)
-    tail = call.tail
-    constants = (tail.multiplier[0], tail.shift[0], tail.low, tail.high, tail.fraction_bits)
+    stage = call.stage
+    constants = (stage.multiplier[0], stage.shift[0], stage.low, stage.high, stage.fraction_bits)
     return requantize(preloads + factors * t, *constants)
 
 
@@ -502,33 +502,33 @@ def softmax(call, inputs):
 
 
 TWINS = {
-    BoundConvolution: convolution,
-    BoundDeconvolution: deconvolution,
-    BoundFullyConnected: fully_connected,
-    BoundMaxPool: max_pool,
-    BoundAveragePool: average_pool,
-    BoundNearest: nearest,
-    BoundBilinear: bilinear,
-    BoundSum: weighted_sum,
-    BoundProduct: product,
-    BoundExtremum: extremum,
-    BoundConcat: concat,
-    BoundRearrange: rearrange,
-    BoundPad: pad,
-    BoundSlice: strided_slice,
-    BoundGather: gather,
-    BoundTile: tile,
-    BoundReduceSum: reduce_sum,
-    BoundReduceExtremum: reduce_extremum,
-    BoundQuotient: quotient,
-    BoundArgExtremum: arg_extremum,
-    BoundChannelPick: channel_pick,
-    BoundNv21: nv21,
-    BoundLookup: lookup,
-    BoundBatchNorm: batch_norm,
-    BoundLocalResponseNorm: local_response_norm,
-    BoundMatMul: mat_mul,
-    BoundNormalization: normalization,
-    BoundRecurrent: recurrent,
-    BoundSoftmax: softmax,
+    LoweredConvolution: convolution,
+    LoweredDeconvolution: deconvolution,
+    LoweredFullyConnected: fully_connected,
+    LoweredMaxPool: max_pool,
+    LoweredAveragePool: average_pool,
+    LoweredNearest: nearest,
+    LoweredBilinear: bilinear,
+    LoweredSum: weighted_sum,
+    LoweredProduct: product,
+    LoweredExtremum: extremum,
+    LoweredConcat: concat,
+    LoweredRearrange: rearrange,
+    LoweredPad: pad,
+    LoweredSlice: strided_slice,
+    LoweredGather: gather,
+    LoweredTile: tile,
+    LoweredReduceSum: reduce_sum,
+    LoweredReduceExtremum: reduce_extremum,
+    LoweredQuotient: quotient,
+    LoweredArgExtremum: arg_extremum,
+    LoweredChannelPick: channel_pick,
+    LoweredNv21: nv21,
+    LoweredLookup: lookup,
+    LoweredBatchNorm: batch_norm,
+    LoweredLocalResponseNorm: local_response_norm,
+    LoweredMatMul: mat_mul,
+    LoweredNormalization: normalization,
+    LoweredRecurrent: recurrent,
+    LoweredSoftmax: softmax,
 }

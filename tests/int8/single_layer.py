@@ -4,7 +4,7 @@ import numpy as np
 
 from hexsim.graph.ir import Constant, Network, Tensor
 from hexsim.int8.runner import IntegerSubnet
-from hexsim.lowering import bind
+from hexsim.lowering import lower
 from hexsim.planning.planner import make_plan
 from hexsim.planning.subnet import Subnet
 from hexsim.quantization.encodings import Encoding
@@ -42,7 +42,7 @@ def quantized(layers, inputs, constants, encodings, outputs):
 def bound(model, signed_weights=False):
     """All calls of a network that runs on the DSP."""
     subnet = make_plan(model, "dsp", [Subnet("dsp", "hvx", model.network.layers, "all")]).subnets[0]
-    return subnet, tuple(bind(subnet, model, signed_weights=signed_weights))
+    return subnet, tuple(lower(subnet, model, signed_weights=signed_weights))
 
 
 def subnet_of(model, signed_weights=False):

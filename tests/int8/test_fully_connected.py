@@ -4,8 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hexsim.layers import RELU, FullyConnected
-from hexsim.lowering.fully_connected import BoundFullyConnected
-from tests.int8.drawn import BITS, CODES, arrays, assert_equals_twin, operands, tails, weights
+from hexsim.lowering.fully_connected import LoweredFullyConnected
+from tests.int8.drawn import BITS, CODES, arrays, assert_equals_twin, operands, stages, weights
 from tests.int8.single_layer import assert_within, run_layer
 from tests.thorough import examples
 
@@ -20,12 +20,12 @@ def fully_connected(draw):
     x = draw(operands((batch, *rest), bits=bits))
     depth = int(np.prod(rest))
     multiplied = draw(weights((depth, outputs)))
-    call = BoundFullyConnected(
+    call = LoweredFullyConnected(
         layer="fc",
         inputs=(x,),
         output=draw(operands((batch, outputs), "y", bits)),
         weights=multiplied,
-        tail=draw(tails(outputs, bits, bits - 8 + multiplied.bits - 8)),
+        stage=draw(stages(outputs, bits, bits - 8 + multiplied.bits - 8)),
     )
     return call, draw(arrays(x.shape, CODES[bits]))
 

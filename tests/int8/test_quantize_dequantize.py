@@ -5,20 +5,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hexsim.int8.quantize_dequantize import Entrance, Exit
+from hexsim.int8.quantize_dequantize import DequantizeOutput, QuantizeInput
 from hexsim.quantization.encodings import Encoding
 
 
 def quantize(values, encoding):
     codes = np.full(values.shape, 77, encoding.dtype)
-    entrance = Entrance(encoding, codes)
+    entrance = QuantizeInput(encoding, codes)
     entrance.take(values)
     entrance.step()
     return codes
 
 
 def dequantize(codes, encoding):
-    way_out = Exit(encoding, codes)
+    way_out = DequantizeOutput(encoding, codes)
     values = way_out.give()
     way_out.step()
     return values
@@ -56,7 +56,7 @@ def test_pieces_are_the_whole() -> None:
     encoding = Encoding.from_range(-3, 5)
     values = np.linspace(-4, 6, 200, dtype=np.float32)
     codes = np.zeros(200, np.uint8)
-    entrance, way_out = Entrance(encoding, codes), Exit(encoding, codes)
+    entrance, way_out = QuantizeInput(encoding, codes), DequantizeOutput(encoding, codes)
     entrance.take(values)
     entrance.step.piece(64, 200), entrance.step.piece(0, 64)
     np.testing.assert_array_equal(codes, encoding.quantize(values))

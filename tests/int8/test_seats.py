@@ -34,8 +34,8 @@ def _subnets(example: Example) -> list[IntegerSubnet]:
 def test_what_seats_share_is_never_written(example: Example) -> None:
     x = feed(example)
     for subnet in _subnets(example):
-        first, second = subnet.seats(2)
-        places = [_reached(seat.program.owned()) for seat in (first, second)]
+        first, second = subnet.contexts(2)
+        places = [_reached(context.program.owned()) for context in (first, second)]
         shared = [places[0][at] for at in places[0].keys() & places[1].keys()]
         before = [one.tobytes() for one in shared]
         edges = {name: x[name] for name in first._inputs if name in x}
@@ -52,21 +52,21 @@ def test_what_seats_share_is_never_written(example: Example) -> None:
 
 def test_seats_share_their_weights() -> None:
     subnet = subnet_of(branching_network()[0])
-    first, second = (_reached(seat.program.owned()) for seat in subnet.seats(2))
+    first, second = (_reached(context.program.owned()) for context in subnet.contexts(2))
     assert first.keys() & second.keys()
-    for one in (seat.codes["a"] for seat in subnet.seats(2)):
+    for one in (context.codes["a"] for context in subnet.contexts(2)):
         assert not any(
             np.shares_memory(one, other.codes["a"])
-            for other in subnet.seats(2)
+            for other in subnet.contexts(2)
             if other.codes["a"] is not one
         )
 
 
 def test_seats_are_kept() -> None:
     subnet = subnet_of(branching_network()[0])
-    three = subnet.seats(3)
-    assert subnet.seats(2) == three[:2]
-    assert subnet.seats(3) == three
+    three = subnet.contexts(3)
+    assert subnet.contexts(2) == three[:2]
+    assert subnet.contexts(3) == three
 
 
 def test_seats_own_all_they_need() -> None:
@@ -74,14 +74,14 @@ def test_seats_own_all_they_need() -> None:
     subnet = subnet_of(model_)
     expected = subnet.run({"x": images})
     alive = weakref.ref(subnet)
-    seats = subnet.seats(2)
+    contexts = subnet.contexts(2)
     del subnet, model_
     gc.collect()
     assert alive() is None
     churned = [np.full(2 << at, 255, np.uint8) for at in range(6, 20) for _ in range(20)]
-    for seat in seats:
+    for context in contexts:
         for name, array in expected.items():
-            np.testing.assert_array_equal(seat.run_alone({"x": images})[name], array)
+            np.testing.assert_array_equal(context.run_alone({"x": images})[name], array)
     assert len(churned) == 14 * 20
 
 
@@ -93,10 +93,10 @@ def test_seats_run_side_by_side() -> None:
     wrong: list[int] = []
 
     def go(number: int) -> None:
-        seat = subnet.seats(4)[number % 2]  # two threads in each
+        context = subnet.contexts(4)[number % 2]  # two threads in each
         for turn in range(200):
             at = (turn * 3 + number) % 8
-            found = seat.run_alone(feeds[at])
+            found = context.run_alone(feeds[at])
             if any(not np.array_equal(found[n], a) for n, a in expected[at].items()):
                 wrong.append(at)
 

@@ -18,7 +18,7 @@ from hexsim.layers import TYPES, UserDefined
 from hexsim.layers.elementwise import KINDS as ELEMENTWISE_KINDS
 from hexsim.layers.elementwise import ElementwiseKind
 from hexsim.layers.neuron import FUNCTIONS, NeuronFunction
-from hexsim.lowering import BINDERS, BoundCall
+from hexsim.lowering import BINDERS, LoweredCall
 from hexsim.onnx_io.write.emitters import EMITTERS
 from hexsim.onnx_io.write.emitters.neuron import WRITTEN
 from hexsim.studies.kernel_shapes import kernel_call
@@ -110,8 +110,8 @@ def test_every_function_says_who_takes_it() -> None:
     assert set(ELEMENTWISE_KINDS) == set(get_args(ElementwiseKind))
 
 
-@pytest.mark.parametrize("call", sorted(classes("hexsim.lowering", BoundCall), key=str))
-def test_every_bound_call_is_prepared(call: type[BoundCall]) -> None:
-    assert call is BoundCall or call in PREPARERS, (
+@pytest.mark.parametrize("call", sorted(classes("hexsim.lowering", LoweredCall), key=str))
+def test_every_bound_call_is_prepared(call: type[LoweredCall]) -> None:
+    assert call is LoweredCall or call in PREPARERS, (
         f"{call.__name__} has no kernel: add it to PREPARERS in a file of hexsim/int8/pointwise"
     )

@@ -39,7 +39,7 @@ def test_a_bias_without_encoding_is_coded_at_the_accumulators_step():
     step = ENCODING.delta * Encoding.from_range(-1, 1).delta
     zero = np.floor(ENCODING.zero_point * ENCODING.delta / step + 0.5)
     bias = np.floor(CONSTANTS["b"].astype(np.float64) / step + 0.5)
-    np.testing.assert_array_equal(call.tail.preload, bias + zero)
+    np.testing.assert_array_equal(call.stage.preload, bias + zero)
 
 
 def test_an_8_bit_bias_is_made_real_first():
@@ -48,7 +48,7 @@ def test_an_8_bit_bias_is_made_real_first():
     exact = bound_layer(
         convolution(), constants=CONSTANTS | {"b": np.array([0.5, -0.25, 0.0], np.float32)}
     )
-    np.testing.assert_array_equal(call.tail.preload, exact.tail.preload)
+    np.testing.assert_array_equal(call.stage.preload, exact.stage.preload)
 
 
 def test_a_bias_made_real_is_a_float32():
@@ -62,7 +62,7 @@ def test_a_bias_made_real_is_a_float32():
         encodings={"x": unit, "y": unit},
         parameters={"w": weight, "b": bias},
     )
-    np.testing.assert_array_equal(call.tail.preload, [3, 3, 3])
+    np.testing.assert_array_equal(call.stage.preload, [3, 3, 3])
 
 
 def test_average_pool_has_constants_for_every_count():
@@ -76,10 +76,10 @@ def test_average_pool_has_constants_for_every_count():
         call.tail_of, [[0, 1, 1, 0], [1, 2, 2, 1], [1, 2, 2, 1], [0, 1, 1, 0]]
     )
     expected = [np.floor(2**31 / n + 0.5) for n in counts]
-    np.testing.assert_array_equal(call.tail.multiplier, expected)
+    np.testing.assert_array_equal(call.stage.multiplier, expected)
     padded = bound_layer(layer.replace(count_include_pad=True))
     assert padded.tail_of.max() == 0
-    np.testing.assert_array_equal(padded.tail.multiplier, expected[-1:])
+    np.testing.assert_array_equal(padded.stage.multiplier, expected[-1:])
 
 
 def test_ceil_mode_counts_nothing_beyond_the_padding():
@@ -97,7 +97,7 @@ def test_sum_brings_operands_to_the_coarsest_scale():
     layer = Elementwise(name="e", inputs=("x", "z"), outputs=("y",), kind="sub")
     call = bound_layer(layer, encodings={"x": Encoding.from_range(-3, 1)})
     np.testing.assert_array_equal(call.factors, [16384, -8192])
-    np.testing.assert_array_equal(call.tail.multiplier, [2**18])  # 2 * 2^-14 = 2^-13, no shift
+    np.testing.assert_array_equal(call.stage.multiplier, [2**18])  # 2 * 2^-14 = 2^-13, no shift
 
 
 def test_a_constant_operand_carries_its_codes():

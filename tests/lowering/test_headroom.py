@@ -30,9 +30,9 @@ def operand(delta, zero_point, bits=8):
 
 def codes_of(weights, x, output, bias, distances, fraction_bits=0):
     """The codes of all channels for inputs at `distances` from zero, by the rule of Requantise."""
-    tail = requantize(x.delta * weights.steps, output, NO_CLAMP, bias, fraction_bits)
+    stage = requantize(x.delta * weights.steps, output, NO_CLAMP, bias, fraction_bits)
     sums = distances @ (weights.codes.astype(np.int64) - weights.zero_point)
-    return tail, tail.apply(sums + tail.preload.astype(np.int64))
+    return stage, stage.apply(sums + stage.preload.astype(np.int64))
 
 
 def test_the_worked_number_of_the_contract():
@@ -41,9 +41,9 @@ def test_the_worked_number_of_the_contract():
     weights = fitting_weights(given, x, output, bias, 0)
     np.testing.assert_array_equal(weights.codes, [[80], [-40]])
     np.testing.assert_allclose(weights.steps * 0.004, 51 * 2.0**-31 * 0.025, rtol=1e-15)
-    tail, codes = codes_of(weights, x, output, bias, np.array([200, 255]))
-    assert (tail.multiplier[0], tail.shift[0]) == (51, 0)
-    assert tail.preload[0] == 421075225 + 1684300900
+    stage, codes = codes_of(weights, x, output, bias, np.array([200, 255]))
+    assert (stage.multiplier[0], stage.shift[0]) == (51, 0)
+    assert stage.preload[0] == 421075225 + 1684300900
     assert 200 * 80 - 255 * 40 == 5800
     assert (2105376125 + 5800) * 51 + 2**30 >> 31 == 50
     assert codes == 50
@@ -136,7 +136,7 @@ def test_the_rule_equals_the_slow_one_and_stays_within_its_bound(kind, bits, tap
     weights = fitting_weights(given, x, output, bias, fraction_bits)
     largest = max(x.zero_point, top - x.zero_point)
     distances = random.integers(0, top, taps, endpoint=True) - x.zero_point
-    tail, found = codes_of(weights, x, output, bias, distances, fraction_bits)
+    stage, found = codes_of(weights, x, output, bias, distances, fraction_bits)
     for c in range(channels):
         step = x.delta * steps[c]
         least, expected = slow(
@@ -146,12 +146,12 @@ def test_the_rule_equals_the_slow_one_and_stays_within_its_bound(kind, bits, tap
         if least is None:
             assert weights.steps[c] == steps[c]
             continue
-        assert (tail.multiplier[c], tail.shift[c]) == (least, 0)
+        assert (stage.multiplier[c], stage.shift[c]) == (least, 0)
         products = distances @ (codes[:, c].astype(np.int64) - zero_point)
         exact = (products * step + bias[c]) / output.delta + output.zero_point
         exact = min(max(exact, 0), top)
         unit = least * 2.0 ** (-31 - fraction_bits)
-        # The rest of the tail of 16 bits is exact to 2^-15 of a code.
+        # The rest of the requantise stage of 16 bits is exact to 2^-15 of a code.
         assert abs(found[c] - exact) <= 0.5 + 2.0**-15 + (1 + taps * largest / 2) * unit
         if c == 0:
             assert abs(found[c] - exact) <= 0.5 + 2.0**-15 + unit

@@ -17,8 +17,8 @@ def encoding(delta, zero_point):
 
 def constants(scale, zero_point=0, bias=None):
     """Constants for an accumulator step of `scale` and an output step of 1."""
-    tail = requantize(scale, encoding(1.0, zero_point), NO_CLAMP, bias)
-    return int(tail.multiplier[0]), int(tail.shift[0]), int(tail.preload[0])
+    stage = requantize(scale, encoding(1.0, zero_point), NO_CLAMP, bias)
+    return int(stage.multiplier[0]), int(stage.shift[0]), int(stage.preload[0])
 
 
 @pytest.mark.parametrize(
@@ -55,8 +55,8 @@ def test_preload_holds_bias_and_zero_point_each_rounded():
 
 @given(st.floats(1e-6, 1e-3), st.integers(0, 255))
 def test_real_zero_keeps_its_code(scale, zero_point):
-    tail = requantize(scale, encoding(1.0, zero_point))
-    assert tail.apply(tail.preload.astype(np.int64)) == zero_point
+    stage = requantize(scale, encoding(1.0, zero_point))
+    assert stage.apply(stage.preload.astype(np.int64)) == zero_point
 
 
 def test_preload_saturates():
@@ -65,10 +65,12 @@ def test_preload_saturates():
 
 
 def test_one_entry_per_channel():
-    tail = requantize(np.array([0.5, 0.25]), encoding(1.0, 4), NO_CLAMP, np.array([0.0, 1.0]))
-    np.testing.assert_array_equal(tail.preload, [8, 16 + 4])
-    np.testing.assert_array_equal(tail.multiplier, [2**30, 2**29])
-    np.testing.assert_array_equal(tail.apply(tail.preload + np.array([3, 3])), [6, 6])  # 5.5, 5.75
+    stage = requantize(np.array([0.5, 0.25]), encoding(1.0, 4), NO_CLAMP, np.array([0.0, 1.0]))
+    np.testing.assert_array_equal(stage.preload, [8, 16 + 4])
+    np.testing.assert_array_equal(stage.multiplier, [2**30, 2**29])
+    np.testing.assert_array_equal(
+        stage.apply(stage.preload + np.array([3, 3])), [6, 6]
+    )  # 5.5, 5.75
 
 
 def test_clamp_codes():

@@ -34,14 +34,14 @@ def test_a_zero_point_of_zero_fits_any_step():
 
 
 def test_the_worked_number_of_the_contract():
-    tail = requantize_sums("p", 1e-6 * 1e-6, 255 * 255, encoding(0.01, 128))
-    assert (tail.multiplier[0], tail.shift[0], tail.preload[0]) == (129, 0, 2130836488)
-    assert tail.apply(np.array([2130836488 + 65025])) == 128
+    stage = requantize_sums("p", 1e-6 * 1e-6, 255 * 255, encoding(0.01, 128))
+    assert (stage.multiplier[0], stage.shift[0], stage.preload[0]) == (129, 0, 2130836488)
+    assert stage.apply(np.array([2130836488 + 65025])) == 128
 
 
 def test_sums_that_cannot_move_the_output_are_zero():
-    tail = requantize_sums("p", 1e-12, 1 << 26, encoding(0.01, 128))
-    assert (tail.low, tail.high) == (128, 128)
+    stage = requantize_sums("p", 1e-12, 1 << 26, encoding(0.01, 128))
+    assert (stage.low, stage.high) == (128, 128)
     limited = requantize_sums("p", 1e-12, 1 << 26, encoding(0.01, 128), Clamp(0.5, 1.0))
     assert (limited.low, limited.high) == (178, 178)
 

@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 from hexsim.errors import HexsimError
 from hexsim.graph.ir import Constant, Network
 from hexsim.layers import FullyConnected
-from hexsim.lowering.source import Source
-from hexsim.lowering.weights import bind_weights, signed_weights
+from hexsim.lowering.source import QuantizedSource
+from hexsim.lowering.weights import lower_weights, signed_weights
 from hexsim.quantization.encodings import AxisEncoding, Encoding
 from hexsim.quantization.model import Model
 
@@ -17,7 +17,7 @@ LAYER = FullyConnected(name="fc", inputs=("x",), outputs=("y",), weight="w", out
 def source(weight, parameters, *, signed):
     constants = {"w": Constant("w", weight.shape, weight)}
     network = Network("n", (LAYER,), {}, constants, (), ())
-    return Source(Model(network, {}, parameters, quantized=True), signed)
+    return QuantizedSource(Model(network, {}, parameters, quantized=True), signed)
 
 
 WEIGHT = np.array([[1.0, 0.0, -0.5], [-0.25, 0.0, 2.0]], np.float32)
@@ -25,7 +25,7 @@ ASYMMETRIC = Encoding.from_range(-0.5, 2.0)
 
 
 def test_unsigned_kernels_take_asymmetric_codes_as_they_are():
-    weights = bind_weights("w", LAYER, source(WEIGHT, {"w": ASYMMETRIC}, signed=False))
+    weights = lower_weights("w", LAYER, source(WEIGHT, {"w": ASYMMETRIC}, signed=False))
     assert weights.codes.dtype == np.uint8
     assert weights.zero_point == 51
     np.testing.assert_array_equal(weights.codes, ASYMMETRIC.quantize(WEIGHT))
@@ -33,7 +33,7 @@ def test_unsigned_kernels_take_asymmetric_codes_as_they_are():
 
 
 def test_signed_kernels_take_them_rescaled_per_channel():
-    weights = bind_weights("w", LAYER, source(WEIGHT, {"w": ASYMMETRIC}, signed=True))
+    weights = lower_weights("w", LAYER, source(WEIGHT, {"w": ASYMMETRIC}, signed=True))
     assert weights.codes.dtype == np.int8
     assert weights.zero_point == 0
     # Distances from the zero point are [[102, 0, -51], [-25, 0, 204]] (-0.25 is a tie).
@@ -45,10 +45,10 @@ def test_signed_kernels_take_them_rescaled_per_channel():
 @pytest.mark.parametrize("signed", [False, True])
 def test_symmetric_codes_stay(signed):
     tensor = Encoding.symmetric_of(2.0)
-    weights = bind_weights("w", LAYER, source(WEIGHT, {"w": tensor}, signed=signed))
+    weights = lower_weights("w", LAYER, source(WEIGHT, {"w": tensor}, signed=signed))
     np.testing.assert_array_equal(weights.codes, tensor.quantize(WEIGHT))
     axis = AxisEncoding(tuple(Encoding.symmetric_of(limit) for limit in (1.0, 0.01, 2.0)))
-    weights = bind_weights("w", LAYER, source(WEIGHT, {"w": axis}, signed=signed))
+    weights = lower_weights("w", LAYER, source(WEIGHT, {"w": axis}, signed=signed))
     np.testing.assert_array_equal(weights.codes, [[127, 0, -32], [-32, 0, 127]])
     np.testing.assert_array_equal(weights.steps, axis.deltas)
 
@@ -80,19 +80,19 @@ def test_many_weights_are_rescaled_as_a_few_are():
 
 def test_weights_without_codes_are_refused():
     with pytest.raises(HexsimError, match="layer 'fc': weight 'w' has no encoding"):
-        bind_weights("w", LAYER, source(WEIGHT, {}, signed=False))
+        lower_weights("w", LAYER, source(WEIGHT, {}, signed=False))
     wide = Encoding.from_range(-0.5, 2.0, bitwidth=16)
     with pytest.raises(HexsimError, match="weight 'w' has 16-bit codes; quantise weights to 8"):
-        bind_weights("w", LAYER, source(WEIGHT, {"w": wide}, signed=True))
+        lower_weights("w", LAYER, source(WEIGHT, {"w": wide}, signed=True))
     wider = Encoding.from_range(-0.5, 2.0, bitwidth=32)
     with pytest.raises(HexsimError, match="weight 'w' has 32-bit codes; quantise weights to 16"):
-        bind_weights("w", LAYER, source(WEIGHT, {"w": wider}, signed=False))
+        lower_weights("w", LAYER, source(WEIGHT, {"w": wider}, signed=False))
 
 
 @pytest.mark.parametrize("symmetric", [False, True])
 def test_16_bit_weights_are_taken_as_they_are(symmetric):
     encoding = Encoding.symmetric_of(2.0, 16) if symmetric else Encoding.from_range(-0.5, 2, 16)
-    weights = bind_weights("w", LAYER, source(WEIGHT, {"w": encoding}, signed=False))
+    weights = lower_weights("w", LAYER, source(WEIGHT, {"w": encoding}, signed=False))
     assert (weights.bits, weights.codes.dtype) == (16, encoding.dtype)
     real = (weights.codes.astype(np.float64) - weights.zero_point) * weights.steps
     np.testing.assert_allclose(real, WEIGHT, atol=encoding.delta / 2)

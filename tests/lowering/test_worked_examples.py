@@ -16,15 +16,15 @@ from hexsim.layers import (
     Reduce,
     Softmax,
 )
-from hexsim.lowering.arg_extremum import bind_arg_extremum
-from hexsim.lowering.local_response_norm import bind_local_response_norm, power_knots
+from hexsim.lowering.arg_extremum import lower_arg_extremum
+from hexsim.lowering.local_response_norm import lower_local_response_norm, power_knots
 from hexsim.lowering.lowered_call import Operand
-from hexsim.lowering.normalization import bind_normalization
-from hexsim.lowering.quotient import bind_quotient
-from hexsim.lowering.recurrent import bind_recurrent
-from hexsim.lowering.reduce import bind_reduce
+from hexsim.lowering.normalization import lower_normalization
+from hexsim.lowering.quotient import lower_quotient
+from hexsim.lowering.recurrent import lower_recurrent
+from hexsim.lowering.reduce import lower_reduce
 from hexsim.lowering.requantize import common_scale, requantize, rescale_table
-from hexsim.lowering.softmax import bind_softmax
+from hexsim.lowering.softmax import lower_softmax
 from hexsim.lowering.weights import Weights
 from hexsim.quantization.encodings import Encoding
 from tests.int8.single_layer import execute
@@ -51,9 +51,9 @@ def result(call, codes):
 
 
 def test_convolution():
-    tail = requantize(0.01 * 0.005, encoding(0.025, 40), bias=np.array([0.25]))
-    assert (tail.multiplier[0], tail.shift[0], tail.preload[0]) == (4294967, 0, 5000 + 20000)
-    assert tail.apply(np.array([30400])) == 61
+    stage = requantize(0.01 * 0.005, encoding(0.025, 40), bias=np.array([0.25]))
+    assert (stage.multiplier[0], stage.shift[0], stage.preload[0]) == (4294967, 0, 5000 + 20000)
+    assert stage.apply(np.array([30400])) == 61
 
 
 def test_sixteen_bits():
@@ -62,21 +62,21 @@ def test_sixteen_bits():
     high, low = ((x >> 8) - (z >> 8)) @ w, ((x & 255) - (z & 255)) @ w
     assert (high, low) == (16225, 41400)
     output = Encoding(16, -1.0, 15.38375, 0.00025, -4000)
-    tail = requantize(0.0001 * 0.005, output, bias=np.array([0.25]), fraction_bits=8)
-    assert (tail.multiplier[0], tail.shift[0], tail.preload[0]) == (1099511628, 0, 2500000)
+    stage = requantize(0.0001 * 0.005, output, bias=np.array([0.25]), fraction_bits=8)
+    assert (stage.multiplier[0], stage.shift[0], stage.preload[0]) == (1099511628, 0, 2500000)
     accumulator = 2500000 + 256 * high + low
     assert (accumulator, accumulator >> 8, accumulator % 256) == (6695000, 26152, 88)
     assert 88 * 1099511628 >> 24 == 5767
     assert (26152 * 1099511628 + (5767 << 16) + 2**30) >> 31 == 13390
-    assert tail.apply(np.array([accumulator])) == 13390
+    assert stage.apply(np.array([accumulator])) == 13390
 
 
 def test_matrix_product():
-    tail = requantize(0.125 * 0.02 * 0.05, encoding(0.01, 30))
-    assert (tail.multiplier[0], tail.shift[0], tail.preload[0]) == (26843546, 0, 2400)
+    stage = requantize(0.125 * 0.02 * 0.05, encoding(0.01, 30))
+    assert (stage.multiplier[0], stage.shift[0], stage.preload[0]) == (26843546, 0, 2400)
     products = (np.array([150, 90, 110]) - 100) @ (np.array([40, 10, 120]) - 20)
     assert products == 2100
-    assert tail.apply(np.array([2400 + products])) == 56
+    assert stage.apply(np.array([2400 + products])) == 56
 
 
 def test_reduce():
@@ -86,11 +86,11 @@ def test_reduce():
     made = {}
     for kind in ("sum", "mean"):
         layer = Reduce(name="r", inputs=("x",), outputs=("y",), kind=kind, axes=(0,))
-        call = bind_reduce(layer, source)
+        call = lower_reduce(layer, source)
         output = np.empty(1, np.uint8)
         execute(prepare(call), [np.array([20, 30, 10], np.uint8)], output)
-        tail = call.tail
-        made[kind] = (tail.multiplier[0], tail.shift[0], tail.preload[0], output[0])
+        stage = call.stage
+        made[kind] = (stage.multiplier[0], stage.shift[0], stage.preload[0], output[0])
     assert made == {"sum": (858993459, 0, 25, 28), "mean": (286331153, 0, 75, 16)}
     assert 8421504 * 255 < 2**31 <= 8421505 * 255
 
@@ -103,7 +103,7 @@ def test_places():
         layer = ArgExtremum(name="a", inputs=("x",), outputs=("y",), kind=kind, axis=0)
         output = np.empty(1, np.uint8)
         codes = [np.array([7, 9, 9, 3], np.uint8)]
-        execute(prepare(bind_arg_extremum(layer, source)), codes, output)
+        execute(prepare(lower_arg_extremum(layer, source)), codes, output)
         assert output[0] == place
 
 
@@ -122,7 +122,7 @@ def test_quotient():
     x, w, y = encoding(0.1, 0), encoding(0.02, 10), encoding(0.05, 20)
     layer = Elementwise(name="d", inputs=("x", "w"), outputs=("y",), kind="div")
     ends = (Operand("x", (1,), x), Operand("w", (1,), w))
-    call = bind_quotient(layer, ends, Operand("y", (1,), y))
+    call = lower_quotient(layer, ends, Operand("y", (1,), y))
     assert (call.scale, call.shift) == (838860800, 23)
     assert (62 * 838860800 + 70 * 2**23) // (140 * 2**23) == 44
     output = np.empty(1, np.uint8)
@@ -131,18 +131,18 @@ def test_quotient():
 
 
 def test_average():
-    tail = requantize(0.1 / np.array([1, 4]), encoding(0.1, 0))
-    np.testing.assert_array_equal(tail.multiplier, [2**30, 2**29])
-    np.testing.assert_array_equal(tail.shift, [1, 0])
-    np.testing.assert_array_equal(tail.apply(np.array([[15, 61], [16, 62]])), [[15, 15], [16, 16]])
+    stage = requantize(0.1 / np.array([1, 4]), encoding(0.1, 0))
+    np.testing.assert_array_equal(stage.multiplier, [2**30, 2**29])
+    np.testing.assert_array_equal(stage.shift, [1, 0])
+    np.testing.assert_array_equal(stage.apply(np.array([[15, 61], [16, 62]])), [[15, 15], [16, 16]])
 
 
 def test_sum():
     factors, step = common_scale([0.1, 0.025], encoding(0.05, 20))
     np.testing.assert_array_equal(factors, [16384, 4096])
-    tail = requantize(step, encoding(0.05, 20))
-    assert (tail.multiplier[0], tail.shift[0], tail.preload[0]) == (262144, 0, 163840)
-    assert tail.apply(np.array([163840 + 16384 * 30 - 4096 * 40])) == 60
+    stage = requantize(step, encoding(0.05, 20))
+    assert (stage.multiplier[0], stage.shift[0], stage.preload[0]) == (262144, 0, 163840)
+    assert stage.apply(np.array([163840 + 16384 * 30 - 4096 * 40])) == 60
 
 
 def test_rescale():
@@ -156,11 +156,11 @@ def test_local_response_norm():
         name="n", inputs=("x",), outputs=("y",), size=5, alpha=5e-5, beta=0.75, bias=1.0
     )
     shape = (1, 2)
-    call = bind_local_response_norm(layer, Between(shape, encoding(1.0, 0), encoding(1.0, 0)))
+    call = lower_local_response_norm(layer, Between(shape, encoding(1.0, 0), encoding(1.0, 0)))
     np.testing.assert_array_equal(power_knots(5 * 255**2)[590:592], [19968, 20224])
     np.testing.assert_array_equal(call.powers[590:592], [114343, 114161])
     assert 114343 + ((-182 * 32 + 128) >> 8) == 114320
-    assert (call.tail.multiplier[0], call.tail.shift[0]) == (16384, 0)
+    assert (call.stage.multiplier[0], call.stage.shift[0]) == (16384, 0)
     assert result(call, [100, 100]) == [87, 87]
 
 
@@ -168,14 +168,14 @@ def test_normalization():
     layer = Normalization(
         name="norm", inputs=("x",), outputs=("y",), kind="deviation", axes=(1,), epsilon=0.01
     )
-    call = bind_normalization(layer, Between((1, 4), encoding(0.1, 20), encoding(0.02, 128)))
+    call = lower_normalization(layer, Between((1, 4), encoding(0.1, 20), encoding(0.02, 128)))
     assert (call.epsilon, call.factors.tolist()) == (16, [32767])
     d, w = np.array([-80, -40, 0, 120]), 4 * 1800 - 40**2 + 16
     root = math.isqrt(w << 48)
     assert (w, root, 2**61 // root) == (5616, 1257284164, 1833987156)
     t = (d * 1833987156 + 2**16) >> 17
     assert t.tolist() == [-1119377, -559688, 0, 1679065]
-    assert call.tail.apply(call.tail.preload + 32767 * t).tolist() == [75, 101, 128, 208]
+    assert call.stage.apply(call.stage.preload + 32767 * t).tolist() == [75, 101, 128, 208]
     assert result(call, [10, 20, 30, 60]) == [75, 101, 128, 208]
 
 
@@ -196,7 +196,7 @@ def test_recurrent():
     )
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("hexsim.lowering.recurrent.bind_weights", columns)
-        call = bind_recurrent(layer, source)
+        call = lower_recurrent(layer, source)
     assert (call.of_input.multiplier[0], call.of_input.shift[0]) == (13743895, 18)
     assert (call.of_output.multiplier[0], call.of_output.shift[0]) == (8388608, 46)
     output = np.empty((1, 1, 1, 1), np.uint8)
@@ -207,6 +207,6 @@ def test_recurrent():
 
 def test_softmax():
     layer = Softmax(name="s", inputs=("x",), outputs=("y",), axes=(1,))
-    call = bind_softmax(layer, Between((1, 3), encoding(0.1, 0), encoding(1 / 256, 0)))
+    call = lower_softmax(layer, Between((1, 3), encoding(0.1, 0), encoding(1 / 256, 0)))
     assert (call.exponentials[0], call.exponentials[10], call.scale) == (8388608, 3085996, 2**24)
     assert result(call, [10, 20, 20]) == [40, 108, 108]

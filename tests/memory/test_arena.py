@@ -8,10 +8,10 @@ from itertools import combinations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hexsim.memory.arena import Arena, Node, Place, arranged
+from hexsim.memory.arena import Arena, ArenaBlock, ArenaNode, arranged
 
 
-def naive_live(nodes: Sequence[Node]) -> list[int]:
+def naive_live(nodes: Sequence[ArenaNode]) -> list[int]:
     """Look for every node through all that was made, and through all that is still read."""
     live = []
     for at in range(len(nodes)):
@@ -23,7 +23,7 @@ def naive_live(nodes: Sequence[Node]) -> list[int]:
     return live
 
 
-def naive_offset(size: int, taken: Sequence[Place]) -> int:
+def naive_offset(size: int, taken: Sequence[ArenaBlock]) -> int:
     """Try every byte from the bottom on which a place could begin."""
     for offset in sorted({0, *(place.end for place in taken)}):
         if all(offset + size <= one.offset or one.end <= offset for one in taken):
@@ -31,49 +31,49 @@ def naive_offset(size: int, taken: Sequence[Place]) -> int:
     raise AssertionError
 
 
-def naive(nodes: Sequence[Node]) -> dict[object, int]:
+def naive(nodes: Sequence[ArenaNode]) -> dict[object, int]:
     """Offsets by a search over everything that is live when a tensor is made."""
     last = {name: at for at, node in enumerate(nodes) for name, _ in node.makes}
     for at, node in enumerate(nodes):
         last |= {name: at for name in node.reads if name in last}
-    placed: dict[object, Place] = {}
+    placed: dict[object, ArenaBlock] = {}
     for at, node in enumerate(nodes):
         for name, size in node.makes:
             taken = [one for one in placed.values() if one.last >= at]
-            placed[name] = Place(naive_offset(size, taken), size, at, last[name])
+            placed[name] = ArenaBlock(naive_offset(size, taken), size, at, last[name])
     return {name: place.offset for name, place in placed.items()}
 
 
 @st.composite
-def graphs(draw: st.DrawFn) -> list[Node]:
+def graphs(draw: st.DrawFn) -> list[ArenaNode]:
     """Nodes that read some of what was made before, and make up to two tensors."""
-    nodes: list[Node] = []
+    nodes: list[ArenaNode] = []
     names: list[str] = []
     for at in range(draw(st.integers(1, 12))):
         reads = draw(st.lists(st.sampled_from(names), max_size=3)) if names else []
         sizes = draw(st.lists(st.integers(1, 9), max_size=2))
         makes = tuple((f"{at}.{n}", size) for n, size in enumerate(sizes))
-        nodes.append(Node((*reads, "a constant"), makes))
+        nodes.append(ArenaNode((*reads, "a constant"), makes))
         names += [name for name, _ in makes]
     return nodes
 
 
 @given(graphs())
-def test_it_is_the_naive_twin(nodes: list[Node]) -> None:
+def test_it_is_the_naive_twin(nodes: list[ArenaNode]) -> None:
     arena = arranged(nodes)
     assert {name: place.offset for name, place in arena.places.items()} == naive(nodes)
     assert list(arena.live) == naive_live(nodes)
 
 
 @given(graphs())
-def test_what_is_live_together_does_not_overlap(nodes: list[Node]) -> None:
+def test_what_is_live_together_does_not_overlap(nodes: list[ArenaNode]) -> None:
     for one, other in combinations(arranged(nodes).places.values(), 2):
         together = one.first <= other.last and other.first <= one.last
         assert not together or one.end <= other.offset or other.end <= one.offset
 
 
 @given(graphs())
-def test_the_arena_holds_what_is_live_and_no_more_than_all(nodes: list[Node]) -> None:
+def test_the_arena_holds_what_is_live_and_no_more_than_all(nodes: list[ArenaNode]) -> None:
     arena = arranged(nodes)
     every = sum(size for node in nodes for _, size in node.makes)
     assert max(arena.live) <= arena.size <= every
@@ -82,7 +82,7 @@ def test_the_arena_holds_what_is_live_and_no_more_than_all(nodes: list[Node]) ->
 def chain(*sizes: int) -> Arena:
     """A tensor after the other, each read by the node that makes the next."""
     nodes = [
-        Node((f"{at - 1}",) if at else (), ((f"{at}", size),)) for at, size in enumerate(sizes)
+        ArenaNode((f"{at - 1}",) if at else (), ((f"{at}", size),)) for at, size in enumerate(sizes)
     ]
     return arranged(nodes)
 

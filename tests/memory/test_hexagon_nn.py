@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 from hexsim.graph.ir import Network, Shape, Tensor
-from hexsim.hvx.isa import Machine
+from hexsim.hvx.isa import HvxMachine
 from hexsim.hvx.kernels import Target
 from hexsim.layers import Neuron
-from hexsim.memory.graph import Graph
+from hexsim.memory.graph import SubnetGraph
 from hexsim.memory.hexagon_nn import SCRATCH_BYTES, d32_bytes, flat_bytes, on_hvx
 from tests.deployed import planned
 
-V62 = Target(Machine(62), 2, 1 << 18, 0)
+V62 = Target(HvxMachine(62), 2, 1 << 18, 0)
 
 
 @pytest.mark.parametrize(
@@ -35,7 +35,7 @@ def test_flat_tensors_are_whole_vectors_with_a_guard_on_either_side() -> None:
     assert flat_bytes((1, 100), 2) == 256 + 256
 
 
-def graph(shape: Shape, *, from_hta: bool = False, leaving: bool = True) -> Graph:
+def graph(shape: Shape, *, from_hta: bool = False, leaving: bool = True) -> SubnetGraph:
     """In -> a -> out."""
     layers = (
         Neuron(name="first", inputs=("in",), outputs=("a",), function="tanh"),

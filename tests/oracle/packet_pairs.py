@@ -9,8 +9,8 @@ import json
 from itertools import combinations_with_replacement
 from pathlib import Path
 
-from hexsim.hvx.instructions import OPERATIONS, Operation
-from hexsim.hvx.isa import VERSIONS, Machine
+from hexsim.hvx.instructions import OPERATIONS, HvxInstruction
+from hexsim.hvx.isa import VERSIONS, HvxMachine
 from hexsim.hvx.packets import fits
 from tests.oracle.toolchain import refused
 
@@ -18,16 +18,16 @@ HERE = Path(__file__).parent
 NEEDS_PRODUCER = "vector store new"  # alone in a packet it is no instruction
 
 
-def representatives(machine: Machine) -> dict[str, Operation]:
+def representatives(machine: HvxMachine) -> dict[str, HvxInstruction]:
     """The first operation of every class of a machine."""
-    found: dict[str, Operation] = {}
+    found: dict[str, HvxInstruction] = {}
     for operation in OPERATIONS.values():
         if operation.of_class in machine.classes and operation.of_class != NEEDS_PRODUCER:
             found.setdefault(operation.of_class, operation)
     return found
 
 
-def text(operation: Operation, position: int) -> str:
+def text(operation: HvxInstruction, position: int) -> str:
     """Assembly for position 0, 1 or 2, with a result that no other position touches."""
     names = {}
     for letter, kind in operation.kinds.items():
@@ -54,7 +54,7 @@ def text(operation: Operation, position: int) -> str:
 
 def looser_triples(version: int) -> list[tuple[str, ...]]:
     """Triples of classes that our model issues together and llvm-mc refuses."""
-    machine = Machine(version)
+    machine = HvxMachine(version)
     classes = representatives(machine)
     triples = [t for t in combinations_with_replacement(sorted(classes), 3) if fits(machine, t)]
     joined = ("\n  ".join(text(classes[c], k) for k, c in enumerate(t)) for t in triples)
@@ -63,7 +63,7 @@ def looser_triples(version: int) -> list[tuple[str, ...]]:
 
 def judged(version: int) -> list[list[str]]:
     """Pairs of class names that llvm-mc refuses."""
-    classes = representatives(Machine(version))
+    classes = representatives(HvxMachine(version))
     pairs = list(combinations_with_replacement(classes, 2))
     packets = [f"{{ {text(classes[a], 0)}\n  {text(classes[b], 1)} }}" for a, b in pairs]
     return [sorted(pairs[k]) for k in sorted(refused(packets, version))]

@@ -14,7 +14,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from hexsim.hvx.instructions import OPERATIONS, Operation
+from hexsim.hvx.instructions import OPERATIONS, HvxInstruction
 from tests.oracle.toolchain import CLANG, OBJDUMP
 
 HERE = Path(__file__).parent
@@ -30,7 +30,7 @@ KIND = {
 }
 
 
-def pattern(operation: Operation) -> re.Pattern[str]:
+def pattern(operation: HvxInstruction) -> re.Pattern[str]:
     """Matches the disassembler's text of one operation."""
     text = re.escape(operation.text)
     text = re.sub(r"\\\{(\w):(\w)\\\}", lambda m: f"(?P<{m[1]}>{KIND[m[2]][1:]}", text)

@@ -8,12 +8,12 @@ from onnx import helper
 
 from hexsim.onnx_io.read.reader import read
 from hexsim.passes import optimize
-from hexsim.passes.provenance import Fate, fate
+from hexsim.passes.provenance import Provenance, provenance
 
 
-def of(model: onnx.ModelProto) -> Fate:
+def of(model: onnx.ModelProto) -> Provenance:
     before = read(model)
-    return fate(before, optimize(before))
+    return provenance(before, optimize(before))
 
 
 def node(op: str, inputs: str, output: str, **attributes: object) -> onnx.NodeProto:
@@ -54,7 +54,7 @@ def test_no_ops_hold_what_their_input_holds(onnx_model: Callable[..., onnx.Model
         node("Tanh", "c", "y"),
     ]
     found = of(onnx_model(nodes, {"x": (1, 3)}, ["y"]))
-    assert found == Fate({"b": "a", "c": "a"}, {})
+    assert found == Provenance({"b": "a", "c": "a"}, {})
 
 
 def test_flattened_inputs_and_dead_code(onnx_model: Callable[..., onnx.ModelProto]) -> None:
@@ -72,4 +72,4 @@ def test_flattened_inputs_and_dead_code(onnx_model: Callable[..., onnx.ModelProt
 def test_nothing_is_told_of_an_unchanged_network(
     onnx_model: Callable[..., onnx.ModelProto],
 ) -> None:
-    assert of(onnx_model([node("Tanh", "x", "y")], {"x": (1, 3)}, ["y"])) == Fate({}, {})
+    assert of(onnx_model([node("Tanh", "x", "y")], {"x": (1, 3)}, ["y"])) == Provenance({}, {})

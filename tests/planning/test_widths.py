@@ -7,7 +7,7 @@ from hexsim.deployment import deploy
 from hexsim.deployment.platform import Platform
 from hexsim.dlc import Metadata, read, write
 from hexsim.errors import HexsimError
-from hexsim.lowering import bind
+from hexsim.lowering import lower
 from hexsim.quantization.options import QuantizationOptions
 from hexsim.quantization.quantizer import quantize
 from tests.dlc.made import small_network
@@ -79,7 +79,7 @@ def test_packed_weights_reach_the_kernels_as_the_twins_see_them(axis, chip, tmp_
     stored = read(tmp_path / "m.dlc").model
     deployment = deploy(stored, Platform.load(chip), "dsp")
     (subnet,) = deployment.plan.subnets
-    calls = tuple(bind(subnet, stored, signed_weights=deployment.signed_weights))
+    calls = tuple(lower(subnet, stored, signed_weights=deployment.signed_weights))
     codes = codes_of(subnet, calls, INPUTS[0])
     for call in calls:
         inputs = [codes[x.name] if x.codes is None else x.codes for x in call.inputs]

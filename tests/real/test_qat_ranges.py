@@ -19,8 +19,8 @@ from benchmarks.real_networks import RealNetwork, mobilenet
 from hexsim.graph.ir import Network
 from hexsim.int8.dispatch import prepare
 from hexsim.layers import Convolution, Reshape
-from hexsim.lowering import BoundCall, bind
-from hexsim.lowering.convolution import BoundConvolution
+from hexsim.lowering import LoweredCall, lower
+from hexsim.lowering.convolution import LoweredConvolution
 from hexsim.onnx_io.run.float_engine import FloatEngine
 from hexsim.quantization.model import Model
 from hexsim.quantization.overrides.aimet import read_aimet
@@ -110,10 +110,10 @@ def _entry(tensor: TfliteTensor, bits: int = 8) -> dict[str, object]:
     }
 
 
-def _calls(trained: Trained, chip: str) -> tuple[BoundCall, ...]:
+def _calls(trained: Trained, chip: str) -> tuple[LoweredCall, ...]:
     deployment = deployed(trained.model, "dsp", chip)
     (subnet,) = deployment.plan.subnets
-    return tuple(bind(subnet, trained.model, signed_weights=deployment.signed_weights))
+    return tuple(lower(subnet, trained.model, signed_weights=deployment.signed_weights))
 
 
 def _codes(trained: Trained, chip: str = "sd835") -> dict[str, np.ndarray]:
@@ -184,7 +184,7 @@ def test_reference_kernels_differ_by_their_second_rounding_only(
         expected = theirs[_index(trained, call)].reshape(-1, *call.output.shape[1:])
         given = known[call.inputs[0].name]
         known[call.output.name] = expected
-        if not isinstance(call, BoundConvolution):
+        if not isinstance(call, LoweredConvolution):
             continue
         ours = np.empty(expected.shape, np.uint8)
         kernel = prepare(call)
@@ -196,7 +196,7 @@ def test_reference_kernels_differ_by_their_second_rounding_only(
         np.testing.assert_array_equal(convolved(call, given), expected, call.layer)
 
 
-def _index(trained: Trained, call: BoundCall) -> int:
+def _index(trained: Trained, call: LoweredCall) -> int:
     """Index in the file of what `call` writes."""
     names = [layer.name for layer in trained.network.layers]
     return trained.file.operators[names.index(call.layer)].output

@@ -6,10 +6,10 @@ The accumulator is multiplied by a 31-bit fraction, rounded, then shifted right,
 
 import numpy as np
 
-from hexsim.lowering.convolution import BoundConvolution
+from hexsim.lowering.convolution import LoweredConvolution
 
 
-def convolved(call: BoundConvolution, codes: np.ndarray) -> np.ndarray:
+def convolved(call: LoweredConvolution, codes: np.ndarray) -> np.ndarray:
     """Output codes of a dense or depthwise convolution of `codes`, shape (n, h, w, channels)."""
     (operand,), output = call.inputs, call.output
     scale = operand.delta * call.weights.steps / output.encoding.delta
@@ -27,7 +27,7 @@ def _halved(values: np.ndarray, times: np.ndarray) -> np.ndarray:
     return np.sign(values) * ((np.abs(values) + (1 << times >> 1)) >> times)
 
 
-def _sums(call: BoundConvolution, codes: np.ndarray) -> np.ndarray:
+def _sums(call: LoweredConvolution, codes: np.ndarray) -> np.ndarray:
     """Products of distances from zero, summed over window and input channels, int64."""
     window, weights = call.window, call.weights.codes.astype(np.int64) - call.weights.zero_point
     top, left, bottom, right = window.pads

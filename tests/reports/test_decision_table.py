@@ -9,13 +9,15 @@ import pytest
 from hexsim.reports.decision_data import HEADER, decision_csv, decision_facts
 from hexsim.reports.decision_table import decision_table, recommendation, ruled_out
 from hexsim.reports.fitting import page
-from hexsim.studies.decision import Candidate, Decision, Limits, RuledOut
-from hexsim.studies.decision.candidates import Drawn
+from hexsim.studies.decision import Decision, DecisionCandidate, Limits, RuledOut
+from hexsim.studies.decision.candidates import DrawnTotals
 from hexsim.studies.decision.ranking import ranked
 from tests.studies.decision.decided import candidate
 
 
-def decision(*found: Candidate, out: tuple[RuledOut, ...] = (), sure: float = 0.7) -> Decision:
+def decision(
+    *found: DecisionCandidate, out: tuple[RuledOut, ...] = (), sure: float = 0.7
+) -> Decision:
     """What is decided on ten inputs of a classifier without labels."""
     best = ranked(found, "latency")
     shares = (sure,) * (len(best) - 1)
@@ -33,7 +35,9 @@ def decision(*found: Candidate, out: tuple[RuledOut, ...] = (), sure: float = 0.
         (candidate(runtime="aip", mode=3), "which is no better and less plain"),
     ],
 )
-def test_the_reason_is_the_first_that_tells_two_apart(other: Candidate, sentence: str) -> None:
+def test_the_reason_is_the_first_that_tells_two_apart(
+    other: DecisionCandidate, sentence: str
+) -> None:
     assert sentence in recommendation(decision(candidate(), other))
 
 
@@ -60,7 +64,7 @@ def test_an_order_that_most_draws_turn_round_leans_the_other_way() -> None:
     ],
 )
 def test_a_time_outside_its_interval_is_explained(low_us: float, high_us: float, said: str) -> None:
-    drawn = replace(candidate(1000.0), drawn=Drawn(low_us, high_us, (low_us, high_us)))
+    drawn = replace(candidate(1000.0), drawn=DrawnTotals(low_us, high_us, (low_us, high_us)))
     text = recommendation(decision(drawn))
     assert said in text
     assert ("its interval" in text) == bool(said)
@@ -95,7 +99,7 @@ def test_the_table_has_the_best_of_each_place_and_the_front() -> None:
 
 
 def test_intervals_go_first_on_a_narrow_page() -> None:
-    wide = replace(candidate(), drawn=Drawn(900.0, 1200.0, (900.0, 1200.0)))
+    wide = replace(candidate(), drawn=DrawnTotals(900.0, 1200.0, (900.0, 1200.0)))
     assert "0.90 to 1.20" in decision_table(decision(wide))
     with page(55):
         narrow = decision_table(decision(wide))

@@ -2,7 +2,7 @@
 
 import math
 
-from hexsim.dlc.difference import Change, Difference, WeightChange
+from hexsim.dlc.difference import Difference, PropertyChange, WeightChange
 from hexsim.quantization.encodings import Encoding
 from hexsim.reports.diff_table import diff_table
 
@@ -18,8 +18,8 @@ def test_sections() -> None:
         Difference(
             ("only_a",),
             ("only_b",),
-            (Change("conv", "output encoding", None, Encoding.from_range(-5.1, 5.1)),),
-            (Change("conv", "dims", ((1, 2), (3, 4)), ((1, 5),)),),
+            (PropertyChange("conv", "output encoding", None, Encoding.from_range(-5.1, 5.1)),),
+            (PropertyChange("conv", "dims", ((1, 2), (3, 4)), ((1, 5),)),),
             (WeightChange("conv", "bias", math.inf, 3, 3),),
             (),
         ),

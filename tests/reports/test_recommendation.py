@@ -8,7 +8,7 @@ from hexsim.deployment.given import Preparation
 from hexsim.deployment.platform import Platform
 from hexsim.reports.recommendation import known_us, orders_text, recommendations
 from hexsim.studies.benchmark import BenchmarkConditions, Case, run_benchmark
-from hexsim.studies.draws import Drawn
+from hexsim.studies.draws import DrawnTimes
 from hexsim.studies.uncertainty import Times
 
 CONDITIONS = BenchmarkConditions(accuracy=False, preparation=Preparation(quantize=True))
@@ -73,7 +73,7 @@ def test_a_published_range_counts_with_its_middle(cases: list[Case]) -> None:
 def test_an_order_of_draws_tells_that_it_was_measured_the_other_way_round(
     cases: list[Case],
 ) -> None:
-    drawn = Drawn((Times(1.0, 1.0),))
+    drawn = DrawnTimes((Times(1.0, 1.0),))
     here = {"chip": "sd835", "stack": "snpe-1.23", "drawn": drawn}
     dsp = replace(cases[0], **here)
     gpu = replace(dsp, runtime="gpu")

@@ -1,9 +1,9 @@
 from hexsim.reports.fitting import page
 from hexsim.reports.tradeoff_data import HEADER, tradeoff_csv
 from hexsim.reports.tradeoff_table import tradeoff_table
-from hexsim.studies.tradeoff import Choice
+from hexsim.studies.tradeoff import TradeoffChoice
 
-REFUSED = Choice("float", 3 * 2**19, "aip", "refused", refusal="it is too early")
+REFUSED = TradeoffChoice("float", 3 * 2**19, "aip", "refused", refusal="it is too early")
 
 
 def test_a_refusal_has_its_reason_on_a_page_of_any_width() -> None:

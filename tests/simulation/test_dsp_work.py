@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hexsim.graph.ir import Network
-from hexsim.hvx.isa import Machine
+from hexsim.hvx.isa import HvxMachine
 from hexsim.hvx.kernels import Target
 from hexsim.hvx.layout import tensor_sizes
 from hexsim.simulation.dsp_work import dsp_work
@@ -14,7 +14,7 @@ KB = 1024
 
 
 def target(l2_bytes: int) -> Target:
-    return Target(Machine(62), 2, l2_bytes, 0)
+    return Target(HvxMachine(62), 2, l2_bytes, 0)
 
 
 def test_only_what_changes_its_layout_has_a_way_in_or_out() -> None:

@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 
 from hexsim.errors import HexsimError
-from hexsim.snpe.diag_log import Row, Run, diag_csv, diag_log, diag_rows, read_diag_log
+from hexsim.snpe.diag_log import DiagRow, DiagRun, diag_csv, diag_log, diag_rows, read_diag_log
 from tests.accuracy import culprits
 from tests.deployed import deployed
 
-RUN = Run("n", "sd835", "snpe-1.23", "dsp", "burst", "detailed", 7)
+RUN = DiagRun("n", "sd835", "snpe-1.23", "dsp", "burst", "detailed", 7)
 
 
 def test_what_is_written_is_read(tmp_path: Path) -> None:
@@ -26,11 +26,11 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
 
 
 def test_half_a_microsecond_is_rounded_up() -> None:
-    assert '"us": 2' in diag_log(RUN, [Row("init", "Load", 1_500_000, 2)])
+    assert '"us": 2' in diag_log(RUN, [DiagRow("init", "Load", 1_500_000, 2)])
 
 
 def test_a_spreadsheet_computes_nothing() -> None:
-    assert "'=1+1" in diag_csv([Row("layer", "=1+1", 0, 0, 1, "data", "CPU")])
+    assert "'=1+1" in diag_csv([DiagRow("layer", "=1+1", 0, 0, 1, "data", "CPU")])
 
 
 HEAD = '{"format": "hexsim diag", "version": 1}'

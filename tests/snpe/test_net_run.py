@@ -14,7 +14,7 @@ from hexsim.quantization.encodings import Encoding
 from hexsim.quantization.model import Model
 from hexsim.snpe.diag_log import read_diag_log
 from hexsim.snpe.net_run_options import OPTIONS, PROFILES
-from hexsim.snpe.option import Refused
+from hexsim.snpe.option import RefusedOption
 from tests import own_layers
 from tests.accuracy import culprits
 from tests.cli.conftest import Done
@@ -236,7 +236,7 @@ def test_every_option_that_is_taken_runs(tool: Tool) -> None:
         "--udl": f"--udl '{own_layers.FILE}' ENERGY",
     }
     for option in OPTIONS:
-        if option.is_required or isinstance(option.effect, Refused):
+        if option.is_required or isinstance(option.effect, RefusedOption):
             continue
         for value in option.known[-1:] or (("3",) if option.values else ("",)):
             typed = words.get(option.name, f"{option.name} {value}")

@@ -7,7 +7,7 @@ import numpy as np
 import onnx
 import pytest
 
-from hexsim.snpe.option import Effect, Refused
+from hexsim.snpe.option import Effect, RefusedOption
 from hexsim.snpe.tool import TOOLS
 from tests import own_layers
 from tests.cli.conftest import Done
@@ -161,7 +161,7 @@ def test_it_has_every_option_that_is_taken() -> None:
         for option in tool.options:
             effect = option.effect
             effects = [effect] if isinstance(effect, Effect) else list(effect.values())
-            if not all(isinstance(one, Refused) for one in effects):
+            if not all(isinstance(one, RefusedOption) for one in effects):
                 assert typed[name] & set(option.names), (name, option.name)
 
 

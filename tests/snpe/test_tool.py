@@ -11,7 +11,7 @@ import typer
 
 from benchmarks.pages import ROOT
 from hexsim.cli._files import with_files
-from hexsim.snpe.option import Effect, Ours, Refused
+from hexsim.snpe.option import Effect, Ours, RefusedOption
 from hexsim.snpe.tool import TOOLS
 from tests.cli.conftest import Done
 
@@ -50,7 +50,7 @@ def test_help_tells_every_option_and_what_is_refused(name: str, tool: Tool) -> N
     assert out.startswith(f"usage: {name} [options]\n")
     for option in TOOLS[name].options:
         assert option.form in out
-    assert out.count("Refused:") == sum(isinstance(e, Refused) for e in effects(name))
+    assert out.count("Refused:") == sum(isinstance(e, RefusedOption) for e in effects(name))
     assert max(map(len, out.splitlines())) < 160
 
 

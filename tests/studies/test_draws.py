@@ -16,7 +16,7 @@ from hexsim.dlc.loading import load
 from hexsim.studies.benchmark import BenchmarkConditions, Case, run_benchmark
 from hexsim.studies.calibration.constants import SheetT
 from hexsim.studies.calibration.prediction import deployed
-from hexsim.studies.draws import Drawn, drawn, draws, latin_hypercube
+from hexsim.studies.draws import DrawnTimes, drawn, draws, latin_hypercube
 from hexsim.studies.uncertainty import Times
 
 COUNT = 40
@@ -114,11 +114,11 @@ def test_whole_numbers_stay_whole() -> None:
 
 
 def test_an_order_counts_draw_by_draw() -> None:
-    one = Drawn((Times(1, 1), Times(5, 1), Times(3, 1), Times(2, 2)))
-    other = Drawn((Times(2, 1), Times(4, 1), Times(3, 1), Times(9, 1)))
+    one = DrawnTimes((Times(1, 1), Times(5, 1), Times(3, 1), Times(2, 2)))
+    other = DrawnTimes((Times(2, 1), Times(4, 1), Times(3, 1), Times(9, 1)))
     assert one.before(other) == 0.625
     assert other.before(one) == 0.375
-    wide = Drawn(tuple(Times(float(at), 2.0 * at) for at in range(101)))
+    wide = DrawnTimes(tuple(Times(float(at), 2.0 * at) for at in range(101)))
     assert (wide.low, wide.high) == (Times(5.0, 10.0), Times(95.0, 190.0))
 
 

@@ -13,7 +13,7 @@ from hexsim.hta.array import MacArray
 from hexsim.quantization.model import Model
 from hexsim.runtimes import Runtime
 from hexsim.studies.benchmark import BenchmarkConditions, run_case
-from hexsim.studies.roofline import Point, Roofline, roofline
+from hexsim.studies.roofline import Roofline, RooflinePoint, roofline
 from tests.charts import LAYERS, ROOFS, chart, layer
 from tests.small_networks import Sketch
 
@@ -33,7 +33,7 @@ def test_the_lowest_roof_counts_and_one_stream_is_none() -> None:
 
 
 def test_points_by_hand() -> None:
-    dense, thin, wide = (Point(one, *ROOFS.over(one)) for one in LAYERS[:3])
+    dense, thin, wide = (RooflinePoint(one, *ROOFS.over(one)) for one in LAYERS[:3])
     assert (dense.ddr_intensity, dense.l2_intensity) == (100, 10)
     assert (dense.macs_per_s, dense.share_of_roof, dense.lost_us) == (100e9, 0.5, 0.5)
     assert (thin.share_of_roof, thin.lost_us) == (0.4, pytest.approx(0.6))
@@ -41,7 +41,7 @@ def test_points_by_hand() -> None:
 
 
 def test_a_layer_without_bytes_has_no_memory_over_it() -> None:
-    point = Point(layer("free", 50_000), *ROOFS.over(layer("free", 50_000)))
+    point = RooflinePoint(layer("free", 50_000), *ROOFS.over(layer("free", 50_000)))
     assert point.roof == "HVX"
     assert math.isinf(point.ddr_intensity)
     assert math.isinf(point.l2_intensity)

@@ -17,7 +17,7 @@ from hexsim.errors import HexsimError
 from hexsim.graph.ir import Network
 from hexsim.reports.throughput_json import throughput_json
 from hexsim.reports.throughput_table import throughput_text
-from hexsim.studies.throughput import Caller, ClosedLoop, Pace, Throughput, throughput
+from hexsim.studies.throughput import Caller, CallStatistics, ClosedLoop, Throughput, throughput
 from hexsim.timing.results import Result
 from tests.hta.shapes import on_hta
 from tests.small_networks import Sketch, networks, plan
@@ -43,7 +43,7 @@ def share(found: Throughput, resource: str) -> float:
 
 
 def test_percentiles_are_latencies_that_occurred() -> None:
-    pace = Pace((50, 10, 40, 20, 30, 60, 70, 80, 90, 100), 1000)
+    pace = CallStatistics((50, 10, 40, 20, 30, 60, 70, 80, 90, 100), 1000)
     percents = (0, 50, 90, 99, 100)
     assert [pace.percentile_ps(percent) for percent in percents] == [10, 50, 90, 100, 100]
     assert pace.per_second == 10 * 1e12 / 1000

@@ -12,7 +12,7 @@ from hexsim.inputs.source import InputSource, seeded
 from hexsim.quantization.model import Model
 from hexsim.quantization.overrides import NO_OVERRIDES, IntegerOverride, Overrides, Range
 from hexsim.runtimes import Runtime
-from hexsim.studies.tradeoff import Choice, TradeoffConditions, tradeoff
+from hexsim.studies.tradeoff import TradeoffChoice, TradeoffConditions, tradeoff
 from tests.accuracy import culprits
 from tests.deployed import deployed
 
@@ -22,7 +22,7 @@ SOURCE: InputSource = seeded(FEEDS, culprits.network())
 
 def chosen(
     chip: str, conditions: TradeoffConditions | None = None
-) -> dict[tuple[str, str], Choice]:
+) -> dict[tuple[str, str], TradeoffChoice]:
     model = culprits.quantized("outlier")
     platform = Platform.load(chip)
     found = tradeoff(model.network, model, platform, SOURCE, conditions)

@@ -15,7 +15,7 @@ from hexsim.dlc.loading import load
 from hexsim.runtimes import Runtime
 from hexsim.simulation.simulator import Workload
 from hexsim.studies.draws import drawn, draws
-from hexsim.studies.uncertainty import Swing, Times, Uncertainty, combined, sweep
+from hexsim.studies.uncertainty import ConstantSensitivity, Times, Uncertainty, combined, sweep
 from tests.deployed import deployed
 
 NETWORK = "squeezenet1_1"
@@ -39,12 +39,12 @@ def paths(found: Uncertainty) -> set[str]:
     return {swing.path for swing in found.swings}
 
 
-def swing(path: str, low: float, high: float, *, calibrated: bool = False) -> Swing:
+def swing(path: str, low: float, high: float, *, calibrated: bool = False) -> ConstantSensitivity:
     """A made-up constant between 1 and e that scales both times by `low` and `high`."""
     stated = dict(stacks.load("snpe-1.23").quantities())
     constant = stated[path] if calibrated else MADE_UP
     ends = (Times(100 * factor, 50 * factor) for factor in (low, high))
-    return Swing("snpe-1.23", path, constant, 1.0, math.e, *ends)
+    return ConstantSensitivity("snpe-1.23", path, constant, 1.0, math.e, *ends)
 
 
 def test_the_interval_holds_the_time_and_is_the_same_every_time() -> None:

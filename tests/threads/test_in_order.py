@@ -64,7 +64,7 @@ def seat_threads() -> list[str]:
 @examples(120)
 @given(
     count=st.integers(0, 9),
-    seats=st.integers(1, 4),
+    contexts=st.integers(1, 4),
     unreadable=st.none() | st.integers(0, 9),
     failing=st.none() | st.integers(0, 9),
     wanted=st.integers(0, 10),
@@ -72,7 +72,7 @@ def seat_threads() -> list[str]:
 )
 def test_it_equals_a_loop(
     count: int,
-    seats: int,
+    contexts: int,
     unreadable: int | None,
     failing: int | None,
     wanted: int,
@@ -84,7 +84,7 @@ def test_it_equals_a_loop(
         return item * item
 
     expected = outcome(map(work, items(count, unreadable)), wanted)
-    places = [Place(work, sleep_s) for _ in range(seats)]
+    places = [Place(work, sleep_s) for _ in range(contexts)]
     results = side_by_side(items(count, unreadable), work, lambda: places)
     assert outcome(results, wanted) == expected
     del results
@@ -92,7 +92,7 @@ def test_it_equals_a_loop(
 
 
 @pytest.mark.parametrize("seats", [2, 3])
-def test_as_many_are_read_ahead_as_there_are_seats_and_one(seats: int) -> None:
+def test_as_many_are_read_ahead_as_there_are_seats_and_one(contexts: int) -> None:
     read: list[int] = []
 
     def noted() -> Iterator[int]:
@@ -100,11 +100,11 @@ def test_as_many_are_read_ahead_as_there_are_seats_and_one(seats: int) -> None:
             read.append(at)
             yield at
 
-    results = side_by_side(noted(), abs, lambda: [abs] * seats)
+    results = side_by_side(noted(), abs, lambda: [abs] * contexts)
     assert not read
     for at, result in enumerate(results):
         assert result == at
-        assert len(read) <= at + 1 + seats
+        assert len(read) <= at + 1 + contexts
 
 
 def test_seats_are_not_made_for_one() -> None:

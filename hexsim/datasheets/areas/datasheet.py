@@ -9,7 +9,7 @@ from typing import Annotated
 
 from pydantic import NonNegativeFloat
 
-from hexsim.datasheets.datasheet import Datasheet, Table
+from hexsim.datasheets.datasheet import Datasheet, DatasheetTable
 from hexsim.datasheets.quantity import Unit
 
 SquareMillimetres = Annotated[NonNegativeFloat, Unit("mm2")]
@@ -17,7 +17,7 @@ PerByte = Annotated[NonNegativeFloat, Unit("mm2/B")]
 PerMac = Annotated[NonNegativeFloat, Unit("mm2/MAC")]
 
 
-class ScalarArea(Table):
+class ScalarArea(DatasheetTable):
     """The core without threads and multipliers, then one of each."""
 
     core_mm2: SquareMillimetres
@@ -25,7 +25,7 @@ class ScalarArea(Table):
     multiplier_mm2: SquareMillimetres
 
 
-class VectorArea(Table):
+class VectorArea(DatasheetTable):
     """Parts of one vector context of 128 bytes; longer vectors take as much more."""
 
     context_mm2: SquareMillimetres
@@ -35,14 +35,14 @@ class VectorArea(Table):
     port_mm2: SquareMillimetres
 
 
-class MemoryArea(Table):
+class MemoryArea(DatasheetTable):
     """Memory on chip, with what reads and writes it; L2 has tags."""
 
     l2_mm2_per_byte: PerByte
     local_mm2_per_byte: PerByte
 
 
-class HtaArea(Table):
+class HtaArea(DatasheetTable):
     """The tensor engine without its memory."""
 
     base_mm2: SquareMillimetres

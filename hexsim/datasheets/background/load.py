@@ -13,13 +13,13 @@ from typing import Literal, Self
 from pydantic import ConfigDict, Field, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
-from hexsim.datasheets.datasheet import Datasheet, Table
+from hexsim.datasheets.datasheet import Datasheet, DatasheetTable
 
 SHORTEST_PERIOD_US = 10.0
 """Of jobs and of interrupts: below it a simulated second would be more than 100 000 of them."""
 
 
-class Client(Table):
+class Client(DatasheetTable):
     """One client: threads of QuRT priority `priority` (0 highest, which interrupts have).
 
     The first job is released `first_us` after the start. `deadline_us` counts from the release and

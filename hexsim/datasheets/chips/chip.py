@@ -15,7 +15,7 @@ from typing import Literal, TypeVar
 from pydantic import Field
 
 from hexsim.datasheets.architecture import Arch, HtpArch, takes_signed_weights, version
-from hexsim.datasheets.datasheet import Datasheet, Table, set_by_caller
+from hexsim.datasheets.datasheet import Datasheet, DatasheetTable, set_by_caller
 from hexsim.datasheets.quantity import (
     Bits,
     Bytes,
@@ -42,7 +42,7 @@ Multithreading = Literal["dynamic", "barrel"]
 Corner = Literal["turbo_l1", "turbo", "nominal_plus", "svs"]
 
 
-class ClockTable(Table):
+class ClockTable(DatasheetTable):
     """Core clock at each voltage corner, in Hz."""
 
     turbo_l1: Hertz
@@ -51,7 +51,7 @@ class ClockTable(Table):
     svs: Hertz
 
 
-class Hvx(Table):
+class Hvx(DatasheetTable):
     """The vector unit of the whole DSP; pipes and ports are what a packet may use."""
 
     contexts: Threads
@@ -64,7 +64,7 @@ class Hvx(Table):
     store_ports: Count
 
 
-class Dsp(Table):
+class Dsp(DatasheetTable):
     """The Hexagon that owns HVX: threads, clocks and its own memories.
 
     `l2_audio_bytes` of the L2 are lost while audio runs on the same DSP; `vtcm_bytes` is 0 before
@@ -104,7 +104,7 @@ class Dsp(Table):
         return float(getattr(self.clocks_hz, corner))
 
 
-class Memory(Table):
+class Memory(DatasheetTable):
     """DDR as the engines see it. A DSP stream keeps at most `stream_bytes_in_flight` open.
 
     `dsp_latency_s` holds at the full bus clock; `latency_bus_share` of it passes in parts that run
@@ -125,7 +125,7 @@ class Memory(Table):
         return self.dsp_latency_s * (1.0 - share + share / bus_vote)
 
 
-class Cpu(Table):
+class Cpu(DatasheetTable):
     """The big cores that a runtime uses; rates are per core, bandwidth is of all of them."""
 
     name: str
@@ -136,7 +136,7 @@ class Cpu(Table):
     bandwidth_bytes_per_s: BytesPerSecond
 
 
-class Gpu(Table):
+class Gpu(DatasheetTable):
     """The GPU; a multiply-add counts as two FLOPs. `latency_s` is that of a read from DDR."""
 
     name: str
@@ -147,7 +147,7 @@ class Gpu(Table):
     latency_s: Seconds
 
 
-class Hta(Table):
+class Hta(DatasheetTable):
     """The tensor accelerator.
 
     Its MACs stand as `depth_lanes` inputs by `channel_lanes` output channels by as many pixels as
@@ -178,7 +178,7 @@ class Hta(Table):
         return float(getattr(self.clocks_hz, corner))
 
 
-class Htp(Table):
+class Htp(DatasheetTable):
     """The tensor processor: a matrix engine (HMX), HVX and VTCM at one clock.
 
     Of the peak in multiply-adds, full tiles reach `hmx_share`. `vector_clk` is what HVX with all
@@ -201,7 +201,7 @@ class Htp(Table):
     activation_bits: Bits
 
 
-TableT = TypeVar("TableT", bound=Table)
+TableT = TypeVar("TableT", bound=DatasheetTable)
 
 _NEEDS: dict[Runtime, tuple[str, ...]] = {
     "cpu": ("cpu", "memory"),

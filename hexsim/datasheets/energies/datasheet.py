@@ -14,7 +14,7 @@ from typing import Annotated
 from pydantic import NonNegativeFloat
 
 from hexsim.datasheets.chips.chip import Corner
-from hexsim.datasheets.datasheet import Datasheet, Table
+from hexsim.datasheets.datasheet import Datasheet, DatasheetTable
 from hexsim.datasheets.quantity import Ratio, Unit
 
 JoulesPerPacket = Annotated[NonNegativeFloat, Unit("J/packet")]
@@ -24,7 +24,7 @@ Joules = Annotated[NonNegativeFloat, Unit("J")]
 Watts = Annotated[NonNegativeFloat, Unit("W")]
 
 
-class Voltage(Table):
+class Voltage(DatasheetTable):
     """Supply voltage at each corner over that of turbo."""
 
     turbo_l1: Ratio
@@ -37,7 +37,7 @@ class Voltage(Table):
         return float(getattr(self, corner))
 
 
-class DspEnergy(Table):
+class DspEnergy(DatasheetTable):
     """The Hexagon with its vector unit; `clock_tree_w` is spent at the clock of turbo."""
 
     vector_packet_j: JoulesPerPacket
@@ -49,7 +49,7 @@ class DspEnergy(Table):
     clock_tree_w: Watts
 
 
-class HtaEnergy(Table):
+class HtaEnergy(DatasheetTable):
     """The tensor engine; its local memory is in `mac_j`, for its bytes are not counted."""
 
     mac_j: JoulesPerMac
@@ -57,7 +57,7 @@ class HtaEnergy(Table):
     clock_tree_w: Watts
 
 
-class HtpEnergy(Table):
+class HtpEnergy(DatasheetTable):
     """The tensor processor, HMX and HVX; `mac_j` is of codes and of half floats alike."""
 
     mac_j: JoulesPerMac
@@ -66,7 +66,7 @@ class HtpEnergy(Table):
     clock_tree_w: Watts
 
 
-class IslandEnergy(Table):
+class IslandEnergy(DatasheetTable):
     """The low-power island; `retention_w` keeps its memory while it sleeps, `wake_j` wakes it."""
 
     scalar_packet_j: JoulesPerPacket
@@ -78,7 +78,7 @@ class IslandEnergy(Table):
     wake_j: Joules
 
 
-class IdleEnergy(Table):
+class IdleEnergy(DatasheetTable):
     """What flows while nobody computes, and what waking takes beside the time it takes.
 
     `dsp_asleep_w` is what is left of a DSP without power. DDR takes `ddr_standby_w` while somebody
@@ -91,14 +91,14 @@ class IdleEnergy(Table):
     ddr_self_refresh_w: Watts
 
 
-class HostEnergy(Table):
+class HostEnergy(DatasheetTable):
     """What runs beside the DSP, as power while it works."""
 
     cpu_core_w: Watts
     gpu_w: Watts
 
 
-class DdrEnergy(Table):
+class DdrEnergy(DatasheetTable):
     """Memory chips, their interface and controller; of a process of their own."""
 
     byte_j: JoulesPerByte

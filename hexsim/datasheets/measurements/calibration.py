@@ -24,7 +24,7 @@ STANDARD_ERRORS = 2.0
 
 
 @dataclass(frozen=True)
-class Calibrated:
+class CalibratedConstant:
     """One fitted constant: dotted path, the sheets that state it, standard errors of its log.
 
     `log_error` takes the bounds, inside which it was fitted, as two standard deviations of what
@@ -72,7 +72,7 @@ class Trade:
 
 
 @dataclass(frozen=True)
-class Calibration:
+class CalibrationRecord:
     """The record of one fit.
 
     `correlation[i][j]` is that of the errors of constants i and j; `scatter` the mean square of the
@@ -81,7 +81,7 @@ class Calibration:
     None where a column says nothing of the row.
     """
 
-    constants: tuple[Calibrated, ...]
+    constants: tuple[CalibratedConstant, ...]
     correlation: tuple[tuple[float, ...], ...]
     scatter: float
     trades: tuple[Trade, ...]
@@ -120,11 +120,11 @@ class Calibration:
 
 
 @functools.cache
-def calibration() -> Calibration:
+def calibration() -> CalibrationRecord:
     """Read the committed record."""
     document = json.loads(FILE.read_text(encoding="utf-8"))
-    return Calibration(
-        tuple(Calibrated(**_frozen(record)) for record in document["constants"]),
+    return CalibrationRecord(
+        tuple(CalibratedConstant(**_frozen(record)) for record in document["constants"]),
         _frozen(document["correlation"]),
         document["scatter"],
         tuple(Trade(**_frozen(record)) for record in document["trades"]),

@@ -23,21 +23,21 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from hexsim.datasheets.datasheet import Datasheet, Table
+from hexsim.datasheets.datasheet import Datasheet, DatasheetTable
 from hexsim.datasheets.quantity import Confidence
 
 Column = Literal["gpu", "dsp"]
 Word = Annotated[str, Field(pattern=r"^(yes|no|(by )?\d+(\.\d+)*)$")]
 
 
-class Source(Table):
+class RowSource(DatasheetTable):
     """Where rows come from, and how sure that is."""
 
     text: str = Field(min_length=1)
     confidence: Confidence
 
 
-class Row(Table):
+class OperatorRow(DatasheetTable):
     """Who takes a layer type or a variant of it; `source` is a key of the table's `sources`."""
 
     gpu: Word | None = None
@@ -45,7 +45,7 @@ class Row(Table):
     source: str
 
 
-class Unlisted(Table):
+class Unlisted(DatasheetTable):
     """What holds for a layer without a row or word: it is refused, or assumed to be taken."""
 
     gpu: Literal["assumed", "refused"]
@@ -66,8 +66,8 @@ class OperatorTable(Datasheet):
     """One family of releases."""
 
     unlisted: Unlisted
-    sources: dict[str, Source]
-    rows: dict[str, Row]
+    sources: dict[str, RowSource]
+    rows: dict[str, OperatorRow]
 
     @model_validator(mode="after")
     def _sources_are_known(self) -> Self:
@@ -78,7 +78,7 @@ class OperatorTable(Datasheet):
                 )
         return self
 
-    def word(self, layer: str, variant: str, column: Column) -> tuple[str, Source] | None:
+    def word(self, layer: str, variant: str, column: Column) -> tuple[str, RowSource] | None:
         """Return what is said of a layer, its variant before its type; None if nothing is."""
         row = self.rows.get(named(layer, variant)) or self.rows.get(layer)
         word = getattr(row, column) if row else None

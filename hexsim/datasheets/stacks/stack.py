@@ -15,7 +15,7 @@ from pydantic import Field, field_validator
 from pydantic_core import PydanticCustomError
 
 from hexsim.datasheets.chips.chip import Corner
-from hexsim.datasheets.datasheet import Datasheet, Table
+from hexsim.datasheets.datasheet import Datasheet, DatasheetTable
 from hexsim.datasheets.operators import Operators
 from hexsim.datasheets.quantity import (
     Bits,
@@ -42,7 +42,7 @@ CpuClass = Literal["convolution", "depthwise", "fully_connected", "other"]
 Release = Annotated[str, Field(pattern=r"^\d+(\.\d+)*$")]
 
 
-class Profile(Table):
+class Profile(DatasheetTable):
     """What a performance profile asks for.
 
     `bus_vote` is the share of the DDR bandwidth voted for; `hold_s` is how long the votes stay
@@ -56,7 +56,7 @@ class Profile(Table):
     hold_s: Seconds
 
 
-class Profiles(Table):
+class Profiles(DatasheetTable):
     """The profiles of the SNPE API; a stack without such an API maps its modes onto them.
 
     `default` is what holds if the application asks for nothing.
@@ -74,7 +74,7 @@ class Profiles(Table):
     default: Profile
 
 
-class Rpc(Table):
+class Rpc(DatasheetTable):
     """Round trip of a FastRPC call above the DSP's own time, by the length of the DSP job.
 
     The longer the CPU waits, the deeper it sleeps. Between the three lengths a reader
@@ -86,7 +86,7 @@ class Rpc(Table):
     job_11ms_s: Seconds
 
 
-class RpcModes(Table):
+class RpcModes(DatasheetTable):
     """FastRPC round trips for each quality-of-service mode."""
 
     none: Rpc
@@ -95,21 +95,21 @@ class RpcModes(Table):
     polling: Rpc
 
 
-class Wake(Table):
+class Wake(DatasheetTable):
     """A part that falls asleep `after_idle_s` beyond the profile's hold, and its time to wake."""
 
     after_idle_s: Seconds
     wake_s: Seconds
 
 
-class Conversion(Table):
+class Conversion(DatasheetTable):
     """Converting float buffers at the network's edge: where it runs and its clocks per element."""
 
     engine: Literal["cpu", "dsp_scalar", "hvx"]
     clk_per_element: ClocksPerElement
 
 
-class Entry(Table):
+class Entry(DatasheetTable):
     """The named parts of one call into the DSP.
 
     `power_collapse` says whether DSP and tensor engine lose their power when idle and wake again.
@@ -130,13 +130,13 @@ class Entry(Table):
     output_conversion: Conversion
 
 
-class Application(Table):
+class Application(DatasheetTable):
     """The application's side of a call: copying float buffers into and out of the runtime's."""
 
     copy_s_per_element: SecondsPerElement
 
 
-class Dispatch(Table):
+class Dispatch(DatasheetTable):
     """Running a graph on the DSP: per inference, per node, and per worker that a node wakes."""
 
     max_vector_workers: Count
@@ -145,7 +145,7 @@ class Dispatch(Table):
     hand_off_clk: Clocks
 
 
-class Qurt(Table):
+class Qurt(DatasheetTable):
     """The DSP's kernel: switching a hardware thread, waking a thread that slept on a futex, and
     taking a job from a queue or a free lock without calling the kernel."""
 
@@ -154,7 +154,7 @@ class Qurt(Table):
     fast_path_packets: Packets
 
 
-class Kernels(Table):
+class Kernels(DatasheetTable):
     """The kernel library.
 
     `stall_factor` stretches loops that scalar loads feed, `depthwise_stall_v66` the vector loops of
@@ -168,7 +168,7 @@ class Kernels(Table):
     matrix_rows: Literal["together", "each"]
 
 
-class Partitioning(Table):
+class Partitioning(DatasheetTable):
     """Rules of the partitioner, most of them of AIP, and the cost of a boundary between subnets.
 
     `operators` is the family whose table says which layers its runtimes take
@@ -192,7 +192,7 @@ class Partitioning(Table):
     hnn_subnet_s: Seconds
 
 
-class Quantization(Table):
+class Quantization(DatasheetTable):
     """Defaults of the quantiser that belongs to the release, and what its runtimes take.
 
     `activation_bits` is the widest fixed-point activation that its DSP runtimes compute with.
@@ -202,7 +202,7 @@ class Quantization(Table):
     activation_bits: Bits
 
 
-class Load(Table):
+class Load(DatasheetTable):
     """What making a network ready costs, before the first inference.
 
     `float_on_dsp` is what the DSP runtime does with a file that is not quantised. Tearing the
@@ -218,7 +218,7 @@ class Load(Table):
     release_share: Fraction
 
 
-class CpuRuntime(Table):
+class CpuRuntime(DatasheetTable):
     """Share of the CPU's peak that a layer class reaches, and the cost of one layer."""
 
     layer_s: Seconds
@@ -228,7 +228,7 @@ class CpuRuntime(Table):
     other_efficiency: Fraction
 
 
-class CpuClasses(Table):
+class CpuClasses(DatasheetTable):
     """Share of the CPU's peak that a release's own code reaches, by layer class.
 
     A class that is left out (None) reaches what [cpu] says.
@@ -251,14 +251,14 @@ class CpuSoftware(CpuClasses):
     codes: CpuClasses = CpuClasses()
 
 
-class GpuRuntime(Table):
+class GpuRuntime(DatasheetTable):
     """Share of the GPU's peak that layers reach, and the cost of one layer."""
 
     layer_s: Seconds
     efficiency: Fraction
 
 
-class HtpRuntime(Table):
+class HtpRuntime(DatasheetTable):
     """Running a compiled graph on a tensor processor: its clocks per graph and per operation."""
 
     graph_clk: Clocks
@@ -342,7 +342,7 @@ class Stack(Datasheet):
     def cpu_efficiency(self, layers: CpuClass, *, floats: bool) -> float:
         """Share of the CPU's peak that a class of layers reaches in floats or in codes."""
         name = f"{layers}_efficiency"
-        known: list[Table] = [self.cpu]
+        known: list[DatasheetTable] = [self.cpu]
         if (software := self.cpu_software) is not None:
             known = [software.floats if floats else software.codes, software, self.cpu]
         shares = (getattr(table, name) for table in known)

@@ -25,7 +25,7 @@ OPSET, IR_VERSION = 13, 8
 Array = npt.NDArray[Any]
 
 
-class Graph:
+class CaffeGraph:
     """Nodes, initialisers and shapes so far; `blobs` are the weights by the names of layers."""
 
     def __init__(self, net: Description, blobs: Blobs | None, label: str) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 from hexsim.errors import nearest
 from hexsim.frameworks.caffe.blobs import read_blobs
 from hexsim.frameworks.caffe.description import CaffeLayer, read_description
-from hexsim.frameworks.caffe.graph import Graph
+from hexsim.frameworks.caffe.graph import CaffeGraph
 from hexsim.frameworks.caffe.layers import TRANSLATORS
 from hexsim.frameworks.foreign import Foreign
 
@@ -34,7 +34,7 @@ def read_caffe(
     net = read_description(path, input_dims or {}, output_names)
     if weights is None and beside(path).is_file():
         weights = beside(path)
-    graph = Graph(net, None if weights is None else read_blobs(weights), str(path))
+    graph = CaffeGraph(net, None if weights is None else read_blobs(weights), str(path))
     for layer in net.layers:
         _translate(layer, graph)
     return graph.finish(path.stem)
@@ -45,7 +45,7 @@ def beside(path: Path) -> Path:
     return path.with_suffix(".caffemodel")
 
 
-def _translate(layer: CaffeLayer, graph: Graph) -> None:
+def _translate(layer: CaffeLayer, graph: CaffeGraph) -> None:
     if layer.type in TRANSLATORS:
         TRANSLATORS[layer.type](layer, graph)
         layer.fields.require_all_read()

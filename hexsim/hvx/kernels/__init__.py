@@ -11,7 +11,7 @@ from hexsim.discovery import joined
 from hexsim.hvx.kernels import generic
 from hexsim.hvx.kernels._blocking import prefetch_bytes
 from hexsim.hvx.kernels._model import KernelModel, Models
-from hexsim.hvx.kernels._sixteen_bit import is_wide, twice
+from hexsim.hvx.kernels._sixteen_bit import is_16bit, twice
 from hexsim.hvx.kernels._target import Target
 from hexsim.hvx.streams import Kernel
 from hexsim.planning.plan import KernelCall
@@ -52,7 +52,7 @@ def node_work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
     """
     model = _model(call)
     work = model.work(call, target, traffic)
-    return twice(work) if is_wide(call) and not model.takes_16_bits else work
+    return twice(work) if is_16bit(call) and not model.takes_16_bits else work
 
 
 def activation_l2_bytes(call: KernelCall, target: Target) -> int:

@@ -7,11 +7,11 @@ or straight from `hexsim.hvx.streams`; schedules are made once per machine and s
 
 from __future__ import annotations
 
-from hexsim.hvx.isa import Machine
+from hexsim.hvx.isa import HvxMachine
 from hexsim.hvx.streams import Kernel, depthwise, fully_connected, pooling
 
 
-def max_pool(machine: Machine, kernel: tuple[int, int], strides: tuple[int, int]) -> Kernel:
+def max_pool(machine: HvxMachine, kernel: tuple[int, int], strides: tuple[int, int]) -> Kernel:
     """The three windows with a loop of their own, else one vector per window element."""
     if kernel == (3, 3) and strides == (2, 2):
         return pooling.max_3x3_s2(machine)
@@ -22,14 +22,14 @@ def max_pool(machine: Machine, kernel: tuple[int, int], strides: tuple[int, int]
     return pooling.max_any(machine, kernel[0] * kernel[1])
 
 
-def average_pool(machine: Machine, kernel: tuple[int, int], strides: tuple[int, int]) -> Kernel:
+def average_pool(machine: HvxMachine, kernel: tuple[int, int], strides: tuple[int, int]) -> Kernel:
     """3x3 with stride 1, else one vector per window element, whole images included."""
     if kernel == (3, 3) and strides == (1, 1):
         return pooling.average_3x3_s1(machine)
     return pooling.average_any(machine, kernel[0] * kernel[1])
 
 
-def depthwise_filter(machine: Machine, kernel: tuple[int, int], stride: int) -> Kernel:
+def depthwise_filter(machine: HvxMachine, kernel: tuple[int, int], stride: int) -> Kernel:
     """3x3 in one loop pass, other 3, 5 and 7 wide filters row by row."""
     height, width = kernel
     if kernel == (3, 3):
@@ -37,7 +37,7 @@ def depthwise_filter(machine: Machine, kernel: tuple[int, int], stride: int) -> 
     return depthwise.by_rows(machine, height, width, stride)
 
 
-def matrix_rows(machine: Machine, inputs: int, batch: int) -> tuple[tuple[Kernel, int], ...]:
+def matrix_rows(machine: HvxMachine, inputs: int, batch: int) -> tuple[tuple[Kernel, int], ...]:
     """Streams for 32 outputs of a whole batch, with how often each runs: rows in pairs, then the
     odd one."""
     pairs = ((fully_connected.outputs(machine, inputs, 2), batch // 2),) if batch > 1 else ()

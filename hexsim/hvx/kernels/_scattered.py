@@ -10,13 +10,15 @@ import math
 from collections.abc import Sequence
 
 from hexsim.graph.ir import Shape
-from hexsim.hvx.isa import Machine
+from hexsim.hvx.isa import HvxMachine
 from hexsim.hvx.layout import VECTOR_BYTES, ceil_div
 from hexsim.hvx.streams import Kernel
 from hexsim.hvx.streams.movement import moved, turned
 
 
-def permuting(machine: Machine, split: Shape, permutation: Sequence[int]) -> tuple[Shape, Kernel]:
+def permuting(
+    machine: HvxMachine, split: Shape, permutation: Sequence[int]
+) -> tuple[Shape, Kernel]:
     """Return the shape and the loop that permute a tensor seen under the shape `split`.
 
     Whole blocks of 128 x 128 bytes are turned over if that is cheaper; the shape is then that of

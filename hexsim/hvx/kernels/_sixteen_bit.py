@@ -13,7 +13,7 @@ from hexsim.planning.plan import KernelCall
 from hexsim.timing.work import NodeWork, Stage, WorkItem
 
 
-def is_wide(call: KernelCall) -> bool:
+def is_16bit(call: KernelCall) -> bool:
     """True if the call computes with 16-bit codes."""
     return call.activation_bits > 8
 

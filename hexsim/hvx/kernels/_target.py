@@ -8,7 +8,7 @@ from hexsim.datasheets.architecture import takes_signed_weights, version
 from hexsim.datasheets.chips import Chip
 from hexsim.datasheets.stacks import Stack
 from hexsim.errors import HexsimError
-from hexsim.hvx.isa import Machine
+from hexsim.hvx.isa import HvxMachine
 from hexsim.hvx.layout import VECTOR_BYTES
 
 
@@ -24,7 +24,7 @@ class Target:
     says that matrix products bring their weights anew for every row.
     """
 
-    machine: Machine
+    machine: HvxMachine
     workers: int
     l2_bytes: int
     vtcm_bytes: int
@@ -59,7 +59,7 @@ class Target:
         return takes_signed_weights(self.version)
 
 
-def _vector_unit(chip: Chip) -> Machine:
+def _vector_unit(chip: Chip) -> HvxMachine:
     """The machine that streams are scheduled for."""
     hvx = chip.dsp.hvx
     if hvx.vector_bytes != VECTOR_BYTES:
@@ -67,7 +67,7 @@ def _vector_unit(chip: Chip) -> Machine:
             f"chip {chip.name}, key dsp.hvx.vector_bytes: layers are laid out in vectors of "
             f"{VECTOR_BYTES} bytes, not {hvx.vector_bytes}"
         )
-    return Machine(
+    return HvxMachine(
         version(chip.dsp.arch),
         VECTOR_BYTES,
         permute_pipes=hvx.permute_pipes,

@@ -10,7 +10,7 @@ import math
 
 from hexsim.graph.ir import Shape
 from hexsim.graph.nhwc import as_nhwc
-from hexsim.hvx.isa import Machine
+from hexsim.hvx.isa import HvxMachine
 from hexsim.hvx.kernels._per_vector import per_vector_stage
 from hexsim.hvx.kernels._target import Target
 from hexsim.hvx.layout import ceil_div
@@ -27,7 +27,7 @@ FlatStep = tuple[Shape, Kernel]
 """A shape, and the loop over its vectors."""
 
 
-def flat_steps(call: KernelCall, machine: Machine, move: FlatStep | None) -> list[FlatStep]:
+def flat_steps(call: KernelCall, machine: HvxMachine, move: FlatStep | None) -> list[FlatStep]:
     """Return the changes of layout around `move`, which makes the result; perhaps none.
 
     What is moved is flat: its shape is seen as rows of bytes without padding.

@@ -13,7 +13,7 @@ from __future__ import annotations
 from hexsim.graph.nhwc import as_nhwc
 from hexsim.hvx.kernels._blocking import RowCost, row_stage
 from hexsim.hvx.kernels._model import KernelModel, Models
-from hexsim.hvx.kernels._sixteen_bit import is_wide
+from hexsim.hvx.kernels._sixteen_bit import is_16bit
 from hexsim.hvx.kernels._target import Target
 from hexsim.hvx.layout import PIXELS, ceil_div, vectors
 from hexsim.hvx.streams import Kernel, elementwise, halfwords
@@ -25,7 +25,7 @@ from hexsim.timing.work import NodeWork
 
 def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
     """One encoding to another."""
-    return ((halfwords if is_wide(call) else elementwise).rescale(target.machine),)
+    return ((halfwords if is_16bit(call) else elementwise).rescale(target.machine),)
 
 
 def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:

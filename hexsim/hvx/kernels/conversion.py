@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 from hexsim.graph.ir import Shape
 from hexsim.graph.nhwc import as_nhwc
-from hexsim.hvx.isa import Machine
+from hexsim.hvx.isa import HvxMachine
 from hexsim.hvx.kernels._blocking import RowCost, row_stage
 from hexsim.hvx.kernels._per_vector import per_vector_stage
 from hexsim.hvx.kernels._sixteen_bit import twice_stage
@@ -37,7 +37,7 @@ def from_d32(shape: Shape, target: Target, traffic: Traffic, bits: int = 8) -> S
 
 def _change(
     shape: Shape,
-    loop: Callable[[Machine], Kernel],
+    loop: Callable[[HvxMachine], Kernel],
     target: Target,
     traffic: Traffic,
     bits: int,

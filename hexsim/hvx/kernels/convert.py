@@ -7,7 +7,7 @@ import math
 from hexsim.graph.nhwc import as_nhwc
 from hexsim.hvx.kernels._model import KernelModel, Models
 from hexsim.hvx.kernels._per_vector import per_vector_stage
-from hexsim.hvx.kernels._sixteen_bit import is_wide
+from hexsim.hvx.kernels._sixteen_bit import is_16bit
 from hexsim.hvx.kernels._target import Target
 from hexsim.hvx.layout import PIXELS
 from hexsim.hvx.streams import Kernel, halfwords
@@ -19,7 +19,7 @@ from hexsim.timing.work import NodeWork
 
 def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
     """The loop of the direction."""
-    return ((halfwords.widen if is_wide(call) else halfwords.narrow)(target.machine),)
+    return ((halfwords.widen if is_16bit(call) else halfwords.narrow)(target.machine),)
 
 
 def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:

@@ -19,7 +19,7 @@ from typing import Literal
 from hexsim.graph.nhwc import as_nhwc
 from hexsim.hvx.kernels._blocking import RowCost, blocks, cut_evenly, parts
 from hexsim.hvx.kernels._model import KernelModel
-from hexsim.hvx.kernels._sixteen_bit import is_wide, twice_stage
+from hexsim.hvx.kernels._sixteen_bit import is_16bit, twice_stage
 from hexsim.hvx.kernels._target import Target
 from hexsim.hvx.layout import PIXELS, SHEET, VECTOR_BYTES, ceil_div, row_vectors, sheets
 from hexsim.hvx.streams import Kernel, first_layer, halfwords, layout_change, two_bytes
@@ -92,7 +92,7 @@ class DenseShape:
             channels=channels // layer.groups,
             kernel=layer.window.kernel,
             strides=layer.window.strides,
-            wide=is_wide(call),
+            wide=is_16bit(call),
         )
 
 

@@ -19,7 +19,7 @@ from hexsim.graph.nhwc import as_nhwc
 from hexsim.hvx.kernels import any_convolution, grouped_convolution
 from hexsim.hvx.kernels._blocking import RowCost, row_stage
 from hexsim.hvx.kernels._model import KernelModel, Models
-from hexsim.hvx.kernels._sixteen_bit import is_wide, twice_stage
+from hexsim.hvx.kernels._sixteen_bit import is_16bit, twice_stage
 from hexsim.hvx.kernels._target import Target
 from hexsim.hvx.kernels.convolution import (
     Blocking,
@@ -119,7 +119,7 @@ def _woven(call: KernelCall, kernel: Kernel, target: Target, traffic: Traffic) -
     row = RowCost.of(kernel.cost, tiles, sheets(channels))
     written = traffic.part(is_first=False, is_last=True)
     stage = row_stage(batch * height, row, target.workers, written, target.l2_bytes)
-    return twice_stage(stage) if is_wide(call) else stage
+    return twice_stage(stage) if is_16bit(call) else stage
 
 
 MODELS: Models = {

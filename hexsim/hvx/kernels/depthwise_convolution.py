@@ -20,7 +20,7 @@ from hexsim.hvx.kernels._blocking import RowCost, row_stage
 from hexsim.hvx.kernels._depthwise_form import DepthwiseForm
 from hexsim.hvx.kernels._model import KernelModel
 from hexsim.hvx.kernels._per_vector import per_vector_stage
-from hexsim.hvx.kernels._sixteen_bit import is_wide, twice
+from hexsim.hvx.kernels._sixteen_bit import is_16bit, twice
 from hexsim.hvx.kernels._target import Target
 from hexsim.hvx.layout import SHEET, ceil_div, row_vectors, sheets
 from hexsim.hvx.streams import Kernel, elementwise
@@ -56,7 +56,7 @@ def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
         stages.append(_moved(call.results[0], target, writes))
     nodes = len(stages) - 1 + form.chunks
     work = NodeWork(tuple(stages), "kernel" if form.is_direct else "generic", nodes)
-    return twice(work) if is_wide(call) else work
+    return twice(work) if is_16bit(call) else work
 
 
 def _rows(call: KernelCall, form: DepthwiseForm, target: Target, traffic: Traffic) -> Stage:

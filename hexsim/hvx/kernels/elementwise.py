@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from hexsim.hvx.kernels._model import KernelModel, Models
 from hexsim.hvx.kernels._per_vector import per_vector_stage
-from hexsim.hvx.kernels._sixteen_bit import is_wide, twice
+from hexsim.hvx.kernels._sixteen_bit import is_16bit, twice
 from hexsim.hvx.kernels._target import Target
 from hexsim.hvx.streams import Kernel, elementwise, halfwords
 from hexsim.layers import Elementwise
@@ -25,7 +25,7 @@ def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
     assert isinstance(call.layer, Elementwise)
     if call.layer.kind == "div":
         return (elementwise.divide(target.machine),)
-    loops = halfwords if is_wide(call) else elementwise
+    loops = halfwords if is_16bit(call) else elementwise
     is_product = call.layer.kind == "product"
     return ((loops.multiply if is_product else loops.add)(target.machine),)
 
@@ -45,7 +45,7 @@ def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
         for step in range(steps)
     )
     work = NodeWork(stages, "kernel", nodes=steps)
-    return twice(work) if is_wide(call) and kernel.name == "divide" else work
+    return twice(work) if is_16bit(call) and kernel.name == "divide" else work
 
 
 MODELS: Models = {Elementwise: KernelModel(streams, work, takes_16_bits=True)}

@@ -18,7 +18,7 @@ from hexsim.graph.nhwc import as_nhwc
 from hexsim.hvx.kernels import _loops
 from hexsim.hvx.kernels._blocking import RowCost, row_stage
 from hexsim.hvx.kernels._model import KernelModel, Models
-from hexsim.hvx.kernels._sixteen_bit import is_wide, twice_stage
+from hexsim.hvx.kernels._sixteen_bit import is_16bit, twice_stage
 from hexsim.hvx.kernels._target import Target
 from hexsim.hvx.layout import SHEET, ceil_div, sheets, vectors
 from hexsim.hvx.streams import Kernel, layout_change, two_bytes
@@ -44,7 +44,7 @@ def _rows(call: KernelCall, target: Target) -> tuple[tuple[Kernel, int], ...]:
     """Streams for 32 outputs of the batch, with how often each runs."""
     batch = call.operands[0][0]
     inputs = math.prod(call.operands[0]) // batch
-    if is_wide(call):
+    if is_16bit(call):
         return ((two_bytes.fully_connected(target.machine, inputs), batch),)
     return _loops.matrix_rows(target.machine, inputs, batch)
 
@@ -78,7 +78,7 @@ def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
     flatten = RowCost.of(out_of_d32, ceil_div(vectors(source), 4 * batch * height))
     read = traffic.part(is_first=True, is_last=False)
     flat = row_stage(batch * height, flatten, _FLATTEN_THREADS, read, target.l2_bytes)
-    flat = twice_stage(flat) if is_wide(call) else flat
+    flat = twice_stage(flat) if is_16bit(call) else flat
     return NodeWork((flat, _stage(pieces, target)), "kernel", nodes=2)
 
 

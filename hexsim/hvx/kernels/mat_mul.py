@@ -22,7 +22,7 @@ from hexsim.hvx.kernels import _loops
 from hexsim.hvx.kernels._blocking import RowCost, row_stage
 from hexsim.hvx.kernels._model import KernelModel, Models
 from hexsim.hvx.kernels._per_vector import per_vector_stage
-from hexsim.hvx.kernels._sixteen_bit import is_wide, twice_stage
+from hexsim.hvx.kernels._sixteen_bit import is_16bit, twice_stage
 from hexsim.hvx.kernels._target import Target
 from hexsim.hvx.layout import VECTOR_BYTES, ceil_div, sheets
 from hexsim.hvx.streams import Kernel, halfwords, layout_change, mat_mul, two_bytes
@@ -62,7 +62,7 @@ class Sizes:
 
 def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
     """The packing, the products, and changes of layout around them."""
-    sizes, wide = Sizes.of(call), is_wide(call)
+    sizes, wide = Sizes.of(call), is_16bit(call)
     kernels = [halfwords.split(target.machine)] if wide else []
     kernels += [_packing(sizes, target)[0], mat_mul.row_sums(target.machine)]
     kernels += [kernel for kernel, _ in _rows(sizes, target, wide=wide)]
@@ -92,7 +92,7 @@ def _packing(sizes: Sizes, target: Target) -> tuple[Kernel, int]:
 
 def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
     """Operands flat, the right one packed, the products, the result in its layout."""
-    sizes, threads, wide = Sizes.of(call), min(_THREADS, target.workers), is_wide(call)
+    sizes, threads, wide = Sizes.of(call), min(_THREADS, target.workers), is_16bit(call)
 
     def moved(shape: Shape, kernel: Kernel) -> Stage:
         stage = per_vector_stage(shape, kernel.cost, threads, Traffic(), target.l2_bytes)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from hexsim.hvx.kernels._model import KernelModel, Models
 from hexsim.hvx.kernels._per_vector import per_vector_stage
-from hexsim.hvx.kernels._sixteen_bit import is_wide, twice
+from hexsim.hvx.kernels._sixteen_bit import is_16bit, twice
 from hexsim.hvx.kernels._target import Target
 from hexsim.hvx.streams import Kernel, elementwise, halfwords
 from hexsim.layers import Neuron
@@ -21,7 +21,7 @@ def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
     assert isinstance(call.layer, Neuron)
     if call.layer.function != "clamp":
         return (elementwise.table(target.machine),)
-    return ((halfwords if is_wide(call) else elementwise).clamp(target.machine),)
+    return ((halfwords if is_16bit(call) else elementwise).clamp(target.machine),)
 
 
 def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
@@ -35,7 +35,7 @@ def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
         target.l2_bytes,
     )
     work = NodeWork((stage,), "kernel")
-    return twice(work) if is_wide(call) and kernel.name == "table" else work
+    return twice(work) if is_16bit(call) and kernel.name == "table" else work
 
 
 MODELS: Models = {Neuron: KernelModel(streams, work, takes_16_bits=True)}

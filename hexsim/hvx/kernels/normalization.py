@@ -9,7 +9,7 @@ from __future__ import annotations
 from hexsim.graph.nhwc import as_nhwc
 from hexsim.hvx.kernels._model import KernelModel, Models
 from hexsim.hvx.kernels._per_vector import per_vector_stage
-from hexsim.hvx.kernels._sixteen_bit import is_wide
+from hexsim.hvx.kernels._sixteen_bit import is_16bit
 from hexsim.hvx.kernels._target import Target
 from hexsim.hvx.streams import Kernel
 from hexsim.hvx.streams.normalization import scaled, sums, wide_scaled, wide_sums
@@ -21,7 +21,7 @@ from hexsim.timing.work import NodeWork
 
 def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
     """Both passes over one vector."""
-    if is_wide(call):
+    if is_16bit(call):
         return wide_sums(target.machine), wide_scaled(target.machine)
     return sums(target.machine), scaled(target.machine)
 

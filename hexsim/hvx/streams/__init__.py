@@ -6,7 +6,7 @@ row of tiles and a call that the blocking multiplies out. Schedules are made onc
 shape class. `hand_written` compares them with the kernels of Hexagon NN.
 """
 
-from hexsim.hvx.isa import Machine
-from hexsim.hvx.streams._kernel import Kernel, LoopCost, Stretch
+from hexsim.hvx.isa import HvxMachine
+from hexsim.hvx.streams._kernel import Kernel, LoopCost, Segment
 
-__all__ = ["Kernel", "LoopCost", "Machine", "Stretch"]
+__all__ = ["HvxMachine", "Kernel", "LoopCost", "Segment"]

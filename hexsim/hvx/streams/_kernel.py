@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from hexsim.hvx.isa import Machine, Port
+from hexsim.hvx.isa import HvxMachine, Port
 from hexsim.hvx.modulo import Loop
 from hexsim.hvx.packets import Insn, split
 from hexsim.hvx.pipelining import PipelinedLoop, pipelined
@@ -43,7 +43,7 @@ class LoopCost:
 
 
 @dataclass(frozen=True)
-class Stretch:
+class Segment:
     """Code that is run `times`, `slots` packet slots each time.
 
     Negative times take away what another stretch contains already.
@@ -76,10 +76,10 @@ class Kernel:
     """
 
     name: str
-    machine: Machine
-    tile: tuple[Stretch, ...]
-    row: tuple[Stretch, ...] = ()
-    call: tuple[Stretch, ...] = ()
+    machine: HvxMachine
+    tile: tuple[Segment, ...]
+    row: tuple[Segment, ...] = ()
+    call: tuple[Segment, ...] = ()
     pixels: int = 4
     slices: int = 1
     in_vtcm: frozenset[str] = frozenset()
@@ -129,16 +129,16 @@ def _scalar_fed(code: Loop | Straight) -> bool:
     return any(split(value)[0] in loaded for i in code.insns if i.operation.macs for value in i.src)
 
 
-def pipelined_stretches(name: str, made: PipelinedLoop, times: int = 1) -> tuple[Stretch, ...]:
+def pipelined_segments(name: str, made: PipelinedLoop, times: int = 1) -> tuple[Segment, ...]:
     """A run of an inner loop as its steady passes and the epilogue and prologue between runs."""
     slots = made.slots - made.steady * made.loop.interval
-    steady = Stretch(f"{name}: loop", made.loop, made.steady * times, made.loop.interval)
-    return (steady, Stretch(f"{name}: epilogue and prologue", made.epilogue_prologue, times, slots))
+    steady = Segment(f"{name}: loop", made.loop, made.steady * times, made.loop.interval)
+    return (steady, Segment(f"{name}: epilogue and prologue", made.epilogue_prologue, times, slots))
 
 
 def tile_loop(
     name: str,
-    machine: Machine,
+    machine: HvxMachine,
     body: tuple[Insn, ...],
     *,
     before: tuple[Insn, ...] = (),
@@ -150,40 +150,40 @@ def tile_loop(
     return Kernel(
         name,
         machine,
-        (Stretch("loop", made.loop, 1, made.loop.interval),),
-        row_stretches("", made),
+        (Segment("loop", made.loop, 1, made.loop.interval),),
+        row_segments("", made),
         call(machine),
         pixels=pixels,
         note=note,
     )
 
 
-def row_stretches(name: str, made: PipelinedLoop) -> tuple[Stretch, ...]:
+def row_segments(name: str, made: PipelinedLoop) -> tuple[Segment, ...]:
     """Epilogue and prologue of a row of tiles, less the passes of the loop they stand for."""
     slots = made.slots - made.steady * made.loop.interval
     missing = made.steady - made.iterations
     return (
-        Stretch(f"{name}epilogue and prologue", made.epilogue_prologue, 1, slots),
-        Stretch(f"{name}passes in epilogue and prologue", made.loop, missing, made.loop.interval),
+        Segment(f"{name}epilogue and prologue", made.epilogue_prologue, 1, slots),
+        Segment(f"{name}passes in epilogue and prologue", made.loop, missing, made.loop.interval),
     )
 
 
 def plain_loop(
-    name: str, machine: Machine, body: tuple[Insn, ...], *, pixels: int = 4, note: str = ""
+    name: str, machine: HvxMachine, body: tuple[Insn, ...], *, pixels: int = 4, note: str = ""
 ) -> Kernel:
     """A kernel whose loop is not pipelined: every pass waits for its own results."""
     code = straight(machine, body)
     return Kernel(
         name,
         machine,
-        (Stretch("loop body", code, 1, code.length),),
+        (Segment("loop body", code, 1, code.length),),
         call=call(machine),
         pixels=pixels,
         note=note,
     )
 
 
-def call(machine: Machine, saved_pairs: int = 6, arguments: int = 10) -> tuple[Stretch, ...]:
+def call(machine: HvxMachine, saved_pairs: int = 6, arguments: int = 10) -> tuple[Segment, ...]:
     """Entry and exit: a frame, saved registers, arguments from the stack, constants splatted.
 
     saved_pairs: callee-saved register pairs of the ABI, r16 to r27. arguments: beyond the six in
@@ -198,6 +198,6 @@ def call(machine: Machine, saved_pairs: int = 6, arguments: int = 10) -> tuple[S
     out = [Insn("r.loadd.at", f"old{k}", ("sp",), 8 * k) for k in range(saved_pairs)]
     entry, leave = straight(machine, insns), straight(machine, out)
     return (
-        Stretch("entry", entry, 1, entry.length),
-        Stretch("exit", leave, 1, leave.length + 1),
+        Segment("entry", entry, 1, entry.length),
+        Segment("exit", leave, 1, leave.length + 1),
     )

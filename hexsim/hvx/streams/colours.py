@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from hexsim.hvx.isa import Machine
+from hexsim.hvx.isa import HvxMachine
 from hexsim.hvx.streams._kernel import Kernel, tile_loop
 from hexsim.hvx.streams._stream import Stream
 
@@ -17,7 +17,7 @@ _HALVES = ("lo", "hi")
 
 
 @lru_cache(maxsize=16)
-def pick_channels(machine: Machine, channels: int) -> Kernel:
+def pick_channels(machine: HvxMachine, channels: int) -> Kernel:
     """As many whole pixels of `channels` bytes as a vector holds to pixels of three."""
     s = Stream()
     s("loadu", "x", "in")
@@ -28,7 +28,7 @@ def pick_channels(machine: Machine, channels: int) -> Kernel:
 
 
 @lru_cache(maxsize=16)
-def nv21_colours(machine: Machine) -> Kernel:
+def nv21_colours(machine: HvxMachine) -> Kernel:
     """128 pixels of a row to a vector of each colour: 16-bit differences, 32-bit sums.
 
     Widening separates even from odd bytes: luma into even and odd columns, chroma into V and U,
@@ -60,7 +60,7 @@ def nv21_colours(machine: Machine) -> Kernel:
 
 
 @lru_cache(maxsize=16)
-def weave(machine: Machine) -> Kernel:
+def weave(machine: HvxMachine) -> Kernel:
     """A vector of each colour to three vectors of pixels."""
     s = Stream()
     for colour in "bgr":

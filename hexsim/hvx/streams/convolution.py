@@ -16,10 +16,10 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from hexsim.hvx.isa import Machine
+from hexsim.hvx.isa import HvxMachine
 from hexsim.hvx.packets import Insn
 from hexsim.hvx.pipelining import pipelined
-from hexsim.hvx.streams._kernel import Kernel, Stretch, call, pipelined_stretches
+from hexsim.hvx.streams._kernel import Kernel, Segment, call, pipelined_segments
 from hexsim.hvx.streams._requantize import requantize
 from hexsim.hvx.streams._stream import Stream
 
@@ -32,7 +32,7 @@ Code = tuple[Insn, ...]
 
 
 @lru_cache(maxsize=1024)
-def v60(machine: Machine, fw: int, depth_rows: int) -> Kernel:
+def v60(machine: HvxMachine, fw: int, depth_rows: int) -> Kernel:
     """Weights u8 as vectors, activations u8 as scalars; four pixels. fw: filter width."""
     s = Stream()
     for k in range(2):
@@ -60,7 +60,7 @@ def v60(machine: Machine, fw: int, depth_rows: int) -> Kernel:
 
 @lru_cache(maxsize=1024)
 def v65(
-    machine: Machine, fw: int, depth_rows: int, slices: int = 2, pixels: int = V65_PIXELS
+    machine: HvxMachine, fw: int, depth_rows: int, slices: int = 2, pixels: int = V65_PIXELS
 ) -> Kernel:
     """Signed weights in VTCM, two pixels per register pair; 8 or 6 pixels of one or two slices.
 
@@ -117,7 +117,7 @@ def v65(
 
 
 @lru_cache(maxsize=1024)
-def v66(machine: Machine, fw: int, depth_rows: int) -> Kernel:
+def v66(machine: HvxMachine, fw: int, depth_rows: int) -> Kernel:
     """Activations in the Z register, signed weights read from VTCM by the dots themselves.
 
     One dot is 4 pixels x 32 channels x 4 inputs and fills all pipes. A row of up to three taps is
@@ -137,7 +137,7 @@ def v66(machine: Machine, fw: int, depth_rows: int) -> Kernel:
     _next_tile(head)
     if whole_row:
         s("r.add", "pixels", "pixels", "next_row")
-        tile = pipelined_stretches(
+        tile = pipelined_segments(
             "rows of taps", pipelined(machine, s.insns, depth_rows, tail.insns, head.insns)
         )
     else:
@@ -165,15 +165,15 @@ def _next_tile(s: Stream, pixels: str = "pixels") -> None:
 
 
 def _tile(
-    machine: Machine, body: Code, steps: int, depth_rows: int, tail: Code, head: Code
-) -> tuple[Stretch, ...]:
+    machine: HvxMachine, body: Code, steps: int, depth_rows: int, tail: Code, head: Code
+) -> tuple[Segment, ...]:
     """`depth_rows` runs of the loop over a row of taps, the last one followed by the tail."""
     row = Stream()
     for address in sorted({i.address for i in body if i.address.startswith("pixels")}):
         row("r.add", address, address, "next_row")
     row("loop0", "", "steps")
-    tile: tuple[Stretch, ...] = ()
+    tile: tuple[Segment, ...] = ()
     if depth_rows > 1:
         between = pipelined(machine, body, steps, row.insns)
-        tile += pipelined_stretches("row of taps", between, depth_rows - 1)
-    return tile + pipelined_stretches("last row", pipelined(machine, body, steps, tail, head))
+        tile += pipelined_segments("row of taps", between, depth_rows - 1)
+    return tile + pipelined_segments("last row", pipelined(machine, body, steps, tail, head))

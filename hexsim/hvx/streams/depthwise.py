@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from hexsim.hvx.isa import Machine
+from hexsim.hvx.isa import HvxMachine
 from hexsim.hvx.pipelining import pipelined
-from hexsim.hvx.streams._kernel import Kernel, call, pipelined_stretches, tile_loop
+from hexsim.hvx.streams._kernel import Kernel, call, pipelined_segments, tile_loop
 from hexsim.hvx.streams._requantize import requantize
 from hexsim.hvx.streams._stream import Stream
 
@@ -23,7 +23,7 @@ SHIFTED = "Hexagon NN joins words with byte shuffles, for stride 2 cheaper than 
 
 
 @lru_cache(maxsize=64)
-def three_by_three(machine: Machine, stride: int) -> Kernel:
+def three_by_three(machine: HvxMachine, stride: int) -> Kernel:
     """3x3, stride 1 or 2: the whole filter is one loop pass per four pixels."""
     s, begin = Stream(), Stream()
     for p in range(4):
@@ -38,7 +38,7 @@ def three_by_three(machine: Machine, stride: int) -> Kernel:
 
 
 @lru_cache(maxsize=64)
-def by_rows(machine: Machine, height: int, width: int, stride: int) -> Kernel:
+def by_rows(machine: HvxMachine, height: int, width: int, stride: int) -> Kernel:
     """3, 5 or 7 wide filters of any height: a loop over the filter's rows inside each tile."""
     body, head, tail = Stream(), Stream(), Stream()
     words = -(-(width + 1) // TAPS)  # the same taps also serve the pixel one further
@@ -61,14 +61,14 @@ def by_rows(machine: Machine, height: int, width: int, stride: int) -> Kernel:
     return Kernel(
         f"depthwise {height}x{width} s{stride}",
         machine,
-        pipelined_stretches("filter rows", made),
+        pipelined_segments("filter rows", made),
         call=call(machine),
     )
 
 
 def _filter_row(
     s: Stream,
-    machine: Machine,
+    machine: HvxMachine,
     tag: str,
     stride: int,
     words: int,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from hexsim.hvx.isa import Machine
+from hexsim.hvx.isa import HvxMachine
 from hexsim.hvx.streams._kernel import Kernel, tile_loop
 from hexsim.hvx.streams._requantize import requantize as requantized
 from hexsim.hvx.streams._stream import Stream
@@ -17,7 +17,7 @@ def _halves() -> tuple[str, str]:
 
 
 @lru_cache(maxsize=16)
-def add(machine: Machine) -> Kernel:
+def add(machine: HvxMachine) -> Kernel:
     """Sum of two tensors: each minus its zero point, scaled in 16 bits, added, saturated.
 
     As in Hexagon NN; the running minimum and maximum of the sum are kept.
@@ -39,7 +39,7 @@ def add(machine: Machine) -> Kernel:
 
 
 @lru_cache(maxsize=16)
-def multiply(machine: Machine) -> Kernel:
+def multiply(machine: HvxMachine) -> Kernel:
     """Product of two tensors: 16-bit differences, 32-bit products, requantised."""
     s = Stream()
     for name in ("x", "y"):
@@ -55,7 +55,7 @@ def multiply(machine: Machine) -> Kernel:
 
 
 @lru_cache(maxsize=16)
-def divide(machine: Machine) -> Kernel:
+def divide(machine: HvxMachine) -> Kernel:
     """Quotient of two tensors: a difference times the reciprocal of the other, requantised.
 
     The reciprocals of the 256 divisors are a table of 16 bits, two of bytes, as the exponentials of
@@ -79,7 +79,7 @@ def divide(machine: Machine) -> Kernel:
 
 
 @lru_cache(maxsize=16)
-def rescale(machine: Machine) -> Kernel:
+def rescale(machine: HvxMachine) -> Kernel:
     """Codes of one encoding to another (concat, permuted inputs)."""
     s = Stream()
     s("load", "x", "x_in")
@@ -95,7 +95,7 @@ def rescale(machine: Machine) -> Kernel:
 
 
 @lru_cache(maxsize=16)
-def copy(machine: Machine) -> Kernel:
+def copy(machine: HvxMachine) -> Kernel:
     """Vectors moved as they are."""
     s = Stream()
     s("load", "x", "x_in")
@@ -104,7 +104,7 @@ def copy(machine: Machine) -> Kernel:
 
 
 @lru_cache(maxsize=16)
-def clamp(machine: Machine) -> Kernel:
+def clamp(machine: HvxMachine) -> Kernel:
     """Relu and its kin: maximum and minimum with constants."""
     s = Stream()
     s("load", "x", "x_in")
@@ -115,7 +115,7 @@ def clamp(machine: Machine) -> Kernel:
 
 
 @lru_cache(maxsize=16)
-def requantize(machine: Machine) -> Kernel:
+def requantize(machine: HvxMachine) -> Kernel:
     """int32 to u8: four vectors in, one out."""
     s = Stream()
     words = [s("load", f"x{k}", "x_in") for k in range(4)]
@@ -124,7 +124,7 @@ def requantize(machine: Machine) -> Kernel:
 
 
 @lru_cache(maxsize=16)
-def prelu(machine: Machine) -> Kernel:
+def prelu(machine: HvxMachine) -> Kernel:
     """Negative codes times a slope per channel, in 16 bits."""
     s = Stream()
     s("load", "x", "x_in")
@@ -143,7 +143,7 @@ def prelu(machine: Machine) -> Kernel:
 
 
 @lru_cache(maxsize=16)
-def table(machine: Machine) -> Kernel:
+def table(machine: HvxMachine) -> Kernel:
     """A function of one code as 256 bytes: eight lookups in tables of 32."""
     s = Stream()
     s("load", "x", "x_in")

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from hexsim.hvx.isa import Machine
+from hexsim.hvx.isa import HvxMachine
 from hexsim.hvx.pipelining import pipelined
-from hexsim.hvx.streams._kernel import Kernel, call, pipelined_stretches
+from hexsim.hvx.streams._kernel import Kernel, call, pipelined_segments
 from hexsim.hvx.streams._requantize import requantize
 from hexsim.hvx.streams._stream import Stream
 
@@ -20,7 +20,7 @@ NOTE = "the hand-written tail was inferred from its file size; ours overlaps the
 
 
 @lru_cache(maxsize=256)
-def convolution(machine: Machine, height: int, width: int, stride: int) -> Kernel:
+def convolution(machine: HvxMachine, height: int, width: int, stride: int) -> Kernel:
     """A tile of four pixels; height, width: of the filter."""
     taps, passes = (width, height) if width <= WIDE else (2, height * -(-width // 2))
     s = Stream()
@@ -42,7 +42,7 @@ def convolution(machine: Machine, height: int, width: int, stride: int) -> Kerne
     head("loop0", "", "rows")
     made = pipelined(machine, s.insns, passes, tail.insns, head.insns)
     name = f"first conv {height}x{width} s{stride}"
-    tile = pipelined_stretches("filter rows", made)
+    tile = pipelined_segments("filter rows", made)
     return Kernel(name, machine, tile, call=call(machine), note=NOTE)
 
 

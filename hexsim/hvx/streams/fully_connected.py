@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from hexsim.hvx.isa import Machine
+from hexsim.hvx.isa import HvxMachine
 from hexsim.hvx.pipelining import pipelined
-from hexsim.hvx.streams._kernel import Kernel, call, pipelined_stretches
+from hexsim.hvx.streams._kernel import Kernel, call, pipelined_segments
 from hexsim.hvx.streams._stream import Stream
 
 INPUTS = 16  # per loop pass
@@ -17,7 +17,7 @@ NOTE = "the hand-written tail was inferred from its file size; ours overlaps the
 
 
 @lru_cache(maxsize=256)
-def outputs(machine: Machine, inputs: int, rows: int) -> Kernel:
+def outputs(machine: HvxMachine, inputs: int, rows: int) -> Kernel:
     """32 outputs of `rows` (1 or 2) of the batch."""
     s = Stream()
     for r in range(rows):
@@ -49,4 +49,4 @@ def outputs(machine: Machine, inputs: int, rows: int) -> Kernel:
     head("loop0", "", "steps")
     made = pipelined(machine, s.insns, -(-inputs // INPUTS), tail.insns, head.insns)
     name = "fully connected" + (f" batch {rows}" if rows > 1 else "")
-    return Kernel(name, machine, pipelined_stretches("inputs", made), call=call(machine), note=NOTE)
+    return Kernel(name, machine, pipelined_segments("inputs", made), call=call(machine), note=NOTE)

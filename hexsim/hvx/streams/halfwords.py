@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from hexsim.hvx.isa import Machine
+from hexsim.hvx.isa import HvxMachine
 from hexsim.hvx.streams._kernel import Kernel, tile_loop
 from hexsim.hvx.streams._stream import Stream
 
@@ -28,7 +28,7 @@ def _stored(s: Stream, value: str) -> None:
 
 
 @lru_cache(maxsize=16)
-def add(machine: Machine) -> Kernel:
+def add(machine: HvxMachine) -> Kernel:
     """Sum of two tensors: each scaled by a fraction, added, saturated; zero points in `offset`."""
     s = Stream()
     for name in ("x", "y"):
@@ -40,7 +40,7 @@ def add(machine: Machine) -> Kernel:
 
 
 @lru_cache(maxsize=16)
-def multiply(machine: Machine) -> Kernel:
+def multiply(machine: HvxMachine) -> Kernel:
     """Product of two tensors: 32-bit products, requantised."""
     s = Stream()
     for name in ("x", "y"):
@@ -57,7 +57,7 @@ def multiply(machine: Machine) -> Kernel:
 
 
 @lru_cache(maxsize=16)
-def rescale(machine: Machine) -> Kernel:
+def rescale(machine: HvxMachine) -> Kernel:
     """Codes of one encoding to another of the same width."""
     s = Stream()
     s("mpy.h.h.frac", "f", _signed(s, "x", "x_in"), "scale")
@@ -67,7 +67,7 @@ def rescale(machine: Machine) -> Kernel:
 
 
 @lru_cache(maxsize=16)
-def clamp(machine: Machine) -> Kernel:
+def clamp(machine: HvxMachine) -> Kernel:
     """Relu and its kin: maximum and minimum with constants."""
     s = Stream()
     s("max.h", "y", _signed(s, "x", "x_in"), "low")
@@ -77,7 +77,7 @@ def clamp(machine: Machine) -> Kernel:
 
 
 @lru_cache(maxsize=16)
-def widen(machine: Machine) -> Kernel:
+def widen(machine: HvxMachine) -> Kernel:
     """128 codes of 8 bits to 16 bits over the same range: each byte is both bytes, q * 257."""
     s = Stream()
     s("load", "x", "x_in")
@@ -88,7 +88,7 @@ def widen(machine: Machine) -> Kernel:
 
 
 @lru_cache(maxsize=16)
-def narrow(machine: Machine) -> Kernel:
+def narrow(machine: HvxMachine) -> Kernel:
     """128 codes of 16 bits to 8 bits over the same range: a fraction, then the high bytes."""
     s = Stream()
     for half in _HALVES:
@@ -100,7 +100,7 @@ def narrow(machine: Machine) -> Kernel:
 
 
 @lru_cache(maxsize=16)
-def split(machine: Machine) -> Kernel:
+def split(machine: HvxMachine) -> Kernel:
     """128 codes to a vector of low bytes and one of high bytes, as multiplies take them."""
     s = Stream()
     for half in _HALVES:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from hexsim.hvx.isa import Machine
+from hexsim.hvx.isa import HvxMachine
 from hexsim.hvx.streams._kernel import Kernel, tile_loop
 from hexsim.hvx.streams._stream import Stream
 
@@ -15,7 +15,7 @@ NOTE = "bounded by the shift pipe in both; ours takes the sign with a multiplex"
 
 
 @lru_cache(maxsize=16)
-def value_range(machine: Machine) -> Kernel:
+def value_range(machine: HvxMachine) -> Kernel:
     """Running maximum and minimum of 32 floats, compared as integers."""
     s = Stream()
     s("load", "x", "in")
@@ -26,7 +26,7 @@ def value_range(machine: Machine) -> Kernel:
 
 
 @lru_cache(maxsize=16)
-def codes(machine: Machine) -> Kernel:
+def codes(machine: HvxMachine) -> Kernel:
     """128 floats to 128 codes: add a constant that leaves the code in the mantissa's last bits."""
     s = Stream()
     for k in range(4):

@@ -9,14 +9,14 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import lru_cache
 
-from hexsim.hvx.isa import Machine
+from hexsim.hvx.isa import HvxMachine
 from hexsim.hvx.pipelining import pipelined
 from hexsim.hvx.scheduling import straight
 from hexsim.hvx.streams._kernel import (
     Kernel,
-    Stretch,
+    Segment,
     call,
-    pipelined_stretches,
+    pipelined_segments,
     plain_loop,
     tile_loop,
 )
@@ -39,7 +39,7 @@ def _transposed(s: Stream, load: str, store: str, name: str) -> None:
 
 
 @lru_cache(maxsize=16)
-def to_d32(machine: Machine) -> Kernel:
+def to_d32(machine: HvxMachine) -> Kernel:
     """Four flat vectors to four sheets."""
     s = Stream()
     _transposed(s, "load", "store", "to")
@@ -48,7 +48,7 @@ def to_d32(machine: Machine) -> Kernel:
 
 
 @lru_cache(maxsize=16)
-def from_d32(machine: Machine) -> Kernel:
+def from_d32(machine: HvxMachine) -> Kernel:
     """Four sheets to four flat vectors."""
     s = Stream()
     _transposed(s, "load", "store", "from")
@@ -56,7 +56,7 @@ def from_d32(machine: Machine) -> Kernel:
 
 
 @lru_cache(maxsize=16)
-def few_channels(machine: Machine, size: int) -> Kernel:
+def few_channels(machine: HvxMachine, size: int) -> Kernel:
     """A pixel of `size` bytes into d32 or out of it: a loop over them, as a compiler leaves a copy
     with steps whose width it does not know."""
     byte, pixel = Stream(), Stream()
@@ -75,8 +75,8 @@ def few_channels(machine: Machine, size: int) -> Kernel:
         f"pixels of {size} bytes",
         machine,
         (
-            Stretch("byte", one, size, one.length),
-            Stretch("pixel", rest, 1, rest.length),
+            Segment("byte", one, size, one.length),
+            Segment("pixel", rest, 1, rest.length),
         ),
         call=call(machine),
         pixels=1,
@@ -84,7 +84,7 @@ def few_channels(machine: Machine, size: int) -> Kernel:
 
 
 @lru_cache(maxsize=16)
-def to_depth_4(machine: Machine) -> Kernel:
+def to_depth_4(machine: HvxMachine) -> Kernel:
     """96 bytes of RGB to 32 pixels of 4 bytes; not pipelined by Hexagon NN."""
     s = Stream()
     s("loadu", "x", "in")
@@ -95,7 +95,7 @@ def to_depth_4(machine: Machine) -> Kernel:
 
 
 @lru_cache(maxsize=16)
-def pixel_pairs(machine: Machine) -> Kernel:
+def pixel_pairs(machine: HvxMachine) -> Kernel:
     """Rows of activations for the V65 convolution: neighbouring pixels word by word, kept twice."""
     s = Stream()
     s("load.at", "x", "in")
@@ -108,7 +108,7 @@ def pixel_pairs(machine: Machine) -> Kernel:
 
 
 @lru_cache(maxsize=16)
-def activation_sums(machine: Machine) -> Kernel:
+def activation_sums(machine: HvxMachine) -> Kernel:
     """Sums over the depth of four pixels, for weights with a zero point and 1x1 filters."""
     s = Stream()
     s("load.tmp", "x", "in")
@@ -117,7 +117,7 @@ def activation_sums(machine: Machine) -> Kernel:
 
 
 @lru_cache(maxsize=64)
-def pixel_sums(machine: Machine, sheets: int) -> Kernel:
+def pixel_sums(machine: HvxMachine, sheets: int) -> Kernel:
     """The same over all sheets, kept as one vector. Larger windows add them up (left out)."""
     s, tail, head = Stream(), Stream(), Stream()
     s("load.tmp", "x", "in")
@@ -127,11 +127,11 @@ def pixel_sums(machine: Machine, sheets: int) -> Kernel:
     head("r.add", "in", "start", "pixels")
     head("loop0", "", "sheets")
     made = pipelined(machine, s.insns, sheets, tail.insns, head.insns)
-    return Kernel("pixel sums", machine, pipelined_stretches("sheets", made), call=call(machine))
+    return Kernel("pixel sums", machine, pipelined_segments("sheets", made), call=call(machine))
 
 
 @lru_cache(maxsize=16)
-def weights_to_vtcm(machine: Machine) -> Kernel:
+def weights_to_vtcm(machine: HvxMachine) -> Kernel:
     """One vector of weights from L2 to VTCM."""
     kernel = copy(machine)
     return replace(kernel, name="weights to VTCM", in_vtcm=frozenset({"output"}))

@@ -10,14 +10,14 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from hexsim.hvx.isa import Machine
+from hexsim.hvx.isa import HvxMachine
 from hexsim.hvx.scheduling import straight
-from hexsim.hvx.streams._kernel import Kernel, Stretch, call
+from hexsim.hvx.streams._kernel import Kernel, Segment, call
 from hexsim.hvx.streams._stream import Stream
 
 
 @lru_cache(maxsize=16)
-def vector(machine: Machine, radius: int) -> Kernel:
+def vector(machine: HvxMachine, radius: int) -> Kernel:
     """One vector of outputs; radius: neighbours on either side."""
     s = Stream()
     s("load", "x", "x_in")
@@ -39,7 +39,7 @@ def vector(machine: Machine, radius: int) -> Kernel:
     s("pack.h.ub", "out", "half1", "half0")
     s("store.new", "", "output", "out")
     code = straight(machine, s.insns)
-    tile = (Stretch("vector", code, 1, code.length),)
+    tile = (Segment("vector", code, 1, code.length),)
     return Kernel(f"LRN radius {radius}", machine, tile, call=call(machine))
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from hexsim.hvx.isa import Machine
+from hexsim.hvx.isa import HvxMachine
 from hexsim.hvx.streams._kernel import Kernel, tile_loop
 from hexsim.hvx.streams._stream import Stream
 
@@ -23,7 +23,7 @@ _TURNED = 4
 
 
 @lru_cache(maxsize=16)
-def woven(machine: Machine) -> Kernel:
+def woven(machine: HvxMachine) -> Kernel:
     """Four rows of 128 outputs become four vectors of 32 outputs and four inputs."""
     s = Stream()
     for k in range(ROWS):
@@ -39,7 +39,7 @@ def woven(machine: Machine) -> Kernel:
 
 
 @lru_cache(maxsize=16)
-def turned(machine: Machine) -> Kernel:
+def turned(machine: HvxMachine) -> Kernel:
     """Four vectors of 32 rows of inputs: words are exchanged between them in two of five steps.
 
     All 32 take five; a pass of this loop stands for two and a half times its exchanges, so it has
@@ -60,7 +60,7 @@ def turned(machine: Machine) -> Kernel:
 
 
 @lru_cache(maxsize=16)
-def row_sums(machine: Machine) -> Kernel:
+def row_sums(machine: HvxMachine) -> Kernel:
     """A vector of the left operand added to the sum of its row."""
     s = Stream()
     s("load", "x", "row")

@@ -19,14 +19,14 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from hexsim.hvx.isa import Machine
+from hexsim.hvx.isa import HvxMachine
 from hexsim.hvx.pipelining import pipelined
 from hexsim.hvx.scheduling import straight
 from hexsim.hvx.streams._kernel import (
     Kernel,
-    Stretch,
+    Segment,
     call,
-    pipelined_stretches,
+    pipelined_segments,
     tile_loop,
 )
 from hexsim.hvx.streams._stream import Stream
@@ -41,7 +41,7 @@ _PASSES = 2
 
 
 @lru_cache(maxsize=16)
-def rows(machine: Machine) -> Kernel:
+def rows(machine: HvxMachine) -> Kernel:
     """Runs of a vector or more."""
     s = Stream()
     s("loadu", "x", "x_in")
@@ -50,7 +50,7 @@ def rows(machine: Machine) -> Kernel:
 
 
 @lru_cache(maxsize=256)
-def runs(machine: Machine, count: int) -> Kernel:
+def runs(machine: HvxMachine, count: int) -> Kernel:
     """A vector of `count` runs."""
     s, tail, head = Stream(), Stream(), Stream()
     s("loadu", "x", "run")
@@ -60,11 +60,11 @@ def runs(machine: Machine, count: int) -> Kernel:
     head("r.mov", "run", "start")
     head("loop0", "", "runs")
     made = pipelined(machine, s.insns, count, tail.insns, head.insns)
-    return Kernel("move runs", machine, pipelined_stretches("runs", made), call=call(machine))
+    return Kernel("move runs", machine, pipelined_segments("runs", made), call=call(machine))
 
 
 @lru_cache(maxsize=256)
-def networks(machine: Machine, sources: int) -> Kernel:
+def networks(machine: HvxMachine, sources: int) -> Kernel:
     """A vector out of `sources` vectors."""
     s, tail, head = Stream(), Stream(), Stream()
     s("load", "x", "x_in")
@@ -81,12 +81,12 @@ def networks(machine: Machine, sources: int) -> Kernel:
     head("r.mov", "controls", "table")
     head("loop0", "", "sources")
     made = pipelined(machine, s.insns, sources, tail.insns, head.insns)
-    stretches = pipelined_stretches("networks", made)
+    stretches = pipelined_segments("networks", made)
     return Kernel("move through networks", machine, stretches, call=call(machine))
 
 
 @lru_cache(maxsize=16)
-def turned(machine: Machine) -> Kernel:
+def turned(machine: HvxMachine) -> Kernel:
     """Sixteen vectors of a block of 128 x 128 bytes that is turned over."""
     s = Stream()
     held = [s("load", f"x{k}", "block") for k in range(_HELD)]
@@ -99,11 +99,11 @@ def turned(machine: Machine) -> Kernel:
     for value in held:
         s("store", "", "turned", value)
     code = straight(machine, s.insns)
-    tile = (Stretch("four steps", code, _PASSES, code.length),)
+    tile = (Segment("four steps", code, _PASSES, code.length),)
     return Kernel("turn blocks over", machine, tile, call=call(machine), pixels=_HELD * 4)
 
 
-def moved(machine: Machine, run: int, sources: int) -> Kernel:
+def moved(machine: HvxMachine, run: int, sources: int) -> Kernel:
     """The loop for runs of `run` bytes, a vector of the result being out of `sources` vectors."""
     if run >= VECTOR_BYTES:
         return rows(machine)

@@ -15,10 +15,10 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from hexsim.hvx.isa import Machine
+from hexsim.hvx.isa import HvxMachine
 from hexsim.hvx.packets import Insn
 from hexsim.hvx.pipelining import pipelined
-from hexsim.hvx.streams._kernel import Kernel, Stretch, call, row_stretches
+from hexsim.hvx.streams._kernel import Kernel, Segment, call, row_segments
 from hexsim.hvx.streams._requantize import requantize
 from hexsim.hvx.streams._stream import Stream
 
@@ -26,7 +26,7 @@ _MANY = 64
 
 
 @lru_cache(maxsize=16)
-def sums(machine: Machine) -> Kernel:
+def sums(machine: HvxMachine) -> Kernel:
     """One vector of 128 codes added to the sums."""
     s = Stream()
     s("load", "x", "x_in")
@@ -36,7 +36,7 @@ def sums(machine: Machine) -> Kernel:
 
 
 @lru_cache(maxsize=16)
-def scaled(machine: Machine) -> Kernel:
+def scaled(machine: HvxMachine) -> Kernel:
     """One vector of 128 codes normalised."""
     s = Stream()
     s("load", "x", "x_in")
@@ -51,7 +51,7 @@ def scaled(machine: Machine) -> Kernel:
 
 
 @lru_cache(maxsize=16)
-def wide_sums(machine: Machine) -> Kernel:
+def wide_sums(machine: HvxMachine) -> Kernel:
     """128 codes of 16 bits added to the sums: of bytes, of their squares, and of what crosses."""
     s = Stream()
     for half in ("lo", "hi"):
@@ -66,7 +66,7 @@ def wide_sums(machine: Machine) -> Kernel:
 
 
 @lru_cache(maxsize=16)
-def wide_scaled(machine: Machine) -> Kernel:
+def wide_scaled(machine: HvxMachine) -> Kernel:
     """One vector of 64 codes of 16 bits normalised."""
     s = Stream()
     s("load", "x", "x_in")
@@ -94,7 +94,7 @@ def _normalised(s: Stream, many: str, name: str) -> str:
     return s("add.w", f"acc_{name}", f"a_{name}", "offsets")
 
 
-def _pass(name: str, machine: Machine, s: Stream, pixels: int = 4) -> Kernel:
+def _pass(name: str, machine: HvxMachine, s: Stream, pixels: int = 4) -> Kernel:
     made = pipelined(machine, s.insns, _MANY, (), (Insn("loop0", "", ("vectors",)),))
-    tile = (Stretch("loop", made.loop, 1, made.loop.interval),)
-    return Kernel(name, machine, tile, row_stretches("", made), call(machine), pixels)
+    tile = (Segment("loop", made.loop, 1, made.loop.interval),)
+    return Kernel(name, machine, tile, row_segments("", made), call(machine), pixels)

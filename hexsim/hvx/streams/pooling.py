@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from hexsim.hvx.isa import Machine
+from hexsim.hvx.isa import HvxMachine
 from hexsim.hvx.pipelining import pipelined
-from hexsim.hvx.streams._kernel import Kernel, call, pipelined_stretches, tile_loop
+from hexsim.hvx.streams._kernel import Kernel, call, pipelined_segments, tile_loop
 from hexsim.hvx.streams._stream import Stream
 
 EAGER = "the hand-written loop waits for each unaligned load, ours loads one pass ahead"
@@ -19,7 +19,7 @@ TAIL = "the hand-written tail places its result by cases; ours has one case"
 
 
 @lru_cache(maxsize=64)
-def max_3x3_s1(machine: Machine) -> Kernel:
+def max_3x3_s1(machine: HvxMachine) -> Kernel:
     """Two rows of four pixels."""
     s = Stream()
     rows = [s("load", f"r{k}", f"row{k}") for k in range(4)]
@@ -38,7 +38,7 @@ def max_3x3_s1(machine: Machine) -> Kernel:
 
 
 @lru_cache(maxsize=64)
-def max_3x3_s2(machine: Machine) -> Kernel:
+def max_3x3_s2(machine: HvxMachine) -> Kernel:
     """Two rows of four pixels from five rows of eight."""
     s = Stream()
     columns: dict[tuple[int, int], str] = {}
@@ -59,7 +59,7 @@ def max_3x3_s2(machine: Machine) -> Kernel:
 
 
 @lru_cache(maxsize=64)
-def max_2x2_s2(machine: Machine) -> Kernel:
+def max_2x2_s2(machine: HvxMachine) -> Kernel:
     """Four pixels from two rows of eight."""
     s = Stream()
     for half in range(2):
@@ -74,7 +74,7 @@ def max_2x2_s2(machine: Machine) -> Kernel:
 
 
 @lru_cache(maxsize=64)
-def max_any(machine: Machine, taps: int) -> Kernel:
+def max_any(machine: HvxMachine, taps: int) -> Kernel:
     """Any window: one unaligned vector per window element."""
     s, tail, head = Stream(), Stream(), Stream()
     s("loadu", "x", "window")
@@ -84,12 +84,12 @@ def max_any(machine: Machine, taps: int) -> Kernel:
     head("r.mov", "window", "start")
     head("loop0", "", "taps")
     made = pipelined(machine, s.insns, taps, tail.insns, head.insns)
-    tile = pipelined_stretches("window", made)
+    tile = pipelined_segments("window", made)
     return Kernel("max pool any", machine, tile, call=call(machine), note=EAGER)
 
 
 @lru_cache(maxsize=64)
-def average_3x3_s1(machine: Machine) -> Kernel:
+def average_3x3_s1(machine: HvxMachine) -> Kernel:
     """Two rows of four pixels: column sums of 16 bits, three of them, times 1/9."""
     s = Stream()
     rows = [s("load", f"r{k}", f"row{k}") for k in range(4)]
@@ -111,7 +111,7 @@ def average_3x3_s1(machine: Machine) -> Kernel:
 
 
 @lru_cache(maxsize=256)
-def average_any(machine: Machine, taps: int) -> Kernel:
+def average_any(machine: HvxMachine, taps: int) -> Kernel:
     """Any window: one multiply by one per vector, then the scale."""
     s, tail, head = Stream(), Stream(), Stream()
     s("loadu", "x", "window")
@@ -128,12 +128,12 @@ def average_any(machine: Machine, taps: int) -> Kernel:
     head("r.mov", "window", "start")
     head("loop0", "", "taps")
     made = pipelined(machine, s.insns, taps, tail.insns, head.insns)
-    tile = pipelined_stretches("window", made)
+    tile = pipelined_segments("window", made)
     return Kernel("average pool any", machine, tile, call=call(machine), note=TAIL)
 
 
 @lru_cache(maxsize=64)
-def global_average(machine: Machine) -> Kernel:
+def global_average(machine: HvxMachine) -> Kernel:
     """Channel sums of a whole image, four pixels a pass; the division is paid once per sheet."""
     s = Stream()
     s("load.tmp", "raw", "image")

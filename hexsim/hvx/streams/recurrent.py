@@ -12,9 +12,9 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from hexsim.hvx.isa import Machine
+from hexsim.hvx.isa import HvxMachine
 from hexsim.hvx.scheduling import straight
-from hexsim.hvx.streams._kernel import Kernel, Stretch, call
+from hexsim.hvx.streams._kernel import Kernel, Segment, call
 from hexsim.hvx.streams._stream import Stream
 from hexsim.hvx.streams.softmax import TABLE_PARTS
 from hexsim.layers.recurrent import GATES, Cell
@@ -26,7 +26,7 @@ _PRODUCTS = {"lstm": 3, "gru": 3, "rnn": 0}
 
 
 @lru_cache(maxsize=16)
-def gates(machine: Machine, cell: Cell) -> Kernel:
+def gates(machine: HvxMachine, cell: Cell) -> Kernel:
     """All gates of 32 units, their cells and their new codes."""
     s = Stream()
     for k in range(GATES[cell]):
@@ -46,7 +46,7 @@ def gates(machine: Machine, cell: Cell) -> Kernel:
     s("pack.h.ub", "codes", "halves", "halves")
     s("storeu", "", "output", "codes")
     done = straight(machine, s.insns)
-    tile = (Stretch("32 units", done, 1, done.length),)
+    tile = (Segment("32 units", done, 1, done.length),)
     return Kernel(f"{cell} gates", machine, tile, call=call(machine))
 
 

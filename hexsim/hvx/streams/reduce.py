@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Literal
 
-from hexsim.hvx.isa import Machine
+from hexsim.hvx.isa import HvxMachine
 from hexsim.hvx.streams._kernel import Kernel, tile_loop
 from hexsim.hvx.streams._requantize import requantize
 from hexsim.hvx.streams._stream import Stream
@@ -38,7 +38,7 @@ def inside_of(axes: Sequence[int], last: int) -> Inside:
 
 
 @lru_cache(maxsize=16)
-def sum_pass(machine: Machine, inside: Inside) -> Kernel:
+def sum_pass(machine: HvxMachine, inside: Inside) -> Kernel:
     """One vector of the input added up."""
     s = Stream()
     if inside == "channels":
@@ -56,7 +56,7 @@ def sum_pass(machine: Machine, inside: Inside) -> Kernel:
 
 
 @lru_cache(maxsize=16)
-def sum_end(machine: Machine, inside: Inside) -> Kernel:
+def sum_end(machine: HvxMachine, inside: Inside) -> Kernel:
     """One vector of the result: the rest of its sums, requantised."""
     s = Stream()
     words = [s("load", f"sum{k}", "sums") for k in range(4)]
@@ -70,7 +70,7 @@ def sum_end(machine: Machine, inside: Inside) -> Kernel:
 
 
 @lru_cache(maxsize=16)
-def extremum_pass(machine: Machine, *, largest: bool) -> Kernel:
+def extremum_pass(machine: HvxMachine, *, largest: bool) -> Kernel:
     """One vector of the input compared with the best so far."""
     s = Stream()
     s("load", "x", "x_in")
@@ -79,7 +79,7 @@ def extremum_pass(machine: Machine, *, largest: bool) -> Kernel:
 
 
 @lru_cache(maxsize=16)
-def extremum_end(machine: Machine, inside: Inside, *, largest: bool) -> Kernel:
+def extremum_end(machine: HvxMachine, inside: Inside, *, largest: bool) -> Kernel:
     """One vector of the result: the best inside it."""
     s = Stream()
     best = s("load", "x", "best_in")
@@ -91,7 +91,7 @@ def extremum_end(machine: Machine, inside: Inside, *, largest: bool) -> Kernel:
 
 
 @lru_cache(maxsize=16)
-def place_pass(machine: Machine) -> Kernel:
+def place_pass(machine: HvxMachine) -> Kernel:
     """One vector of the input: codes and counts as halfwords, compared with the best so far."""
     s = Stream()
     s("load", "x", "x_in")
@@ -104,7 +104,7 @@ def place_pass(machine: Machine) -> Kernel:
 
 
 @lru_cache(maxsize=16)
-def place_end(machine: Machine, inside: Inside) -> Kernel:
+def place_end(machine: HvxMachine, inside: Inside) -> Kernel:
     """One vector of the result: the best keys inside it, and the counts in them."""
     s = Stream()
     best = [s("load", f"x_{half}", "best_in") for half in ("lo", "hi")]

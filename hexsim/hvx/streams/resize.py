@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from hexsim.hvx.isa import Machine
+from hexsim.hvx.isa import HvxMachine
 from hexsim.hvx.streams._kernel import Kernel, tile_loop
 from hexsim.hvx.streams._stream import Stream
 
@@ -19,7 +19,7 @@ _MADE = 16
 
 
 @lru_cache(maxsize=16)
-def bilinear_by_two(machine: Machine) -> Kernel:
+def bilinear_by_two(machine: HvxMachine) -> Kernel:
     """Four input pixels of a row to two rows of eight."""
     s = Stream()
     s("load", "x0", "row0")
@@ -36,7 +36,7 @@ def bilinear_by_two(machine: Machine) -> Kernel:
 
 
 @lru_cache(maxsize=16)
-def bilinear_by_two_centred(machine: Machine) -> Kernel:
+def bilinear_by_two_centred(machine: HvxMachine) -> Kernel:
     """The same where output pixels lie a quarter beside the centres of input pixels."""
     s = Stream()
     s("load", "middle", "row1")
@@ -58,7 +58,7 @@ def bilinear_by_two_centred(machine: Machine) -> Kernel:
 
 
 @lru_cache(maxsize=16)
-def nearest_by_two(machine: Machine) -> Kernel:
+def nearest_by_two(machine: HvxMachine) -> Kernel:
     """Four input pixels of a row to two rows of eight."""
     s = Stream()
     s("load", "x", "row")

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from hexsim.hvx.isa import Machine
+from hexsim.hvx.isa import HvxMachine
 from hexsim.hvx.packets import Insn
 from hexsim.hvx.pipelining import pipelined
-from hexsim.hvx.streams._kernel import Kernel, Stretch, call, row_stretches
+from hexsim.hvx.streams._kernel import Kernel, Segment, call, row_segments
 from hexsim.hvx.streams._stream import Stream
 
 _MANY = 64
@@ -19,7 +19,7 @@ TABLE_PARTS = 8
 
 
 @lru_cache(maxsize=16)
-def vector(machine: Machine) -> Kernel:
+def vector(machine: HvxMachine) -> Kernel:
     """All three passes for one vector of 128 codes."""
     largest, exponential, scale = Stream(), Stream(), Stream()
     largest("load", "x", "x_in")
@@ -41,10 +41,10 @@ def vector(machine: Machine) -> Kernel:
     scale("asr.h.ub.rnd", "out", "mixed.hi", "mixed.lo", "shift")
     scale("store.new", "", "output", "out")
     passes = (("maximum", largest), ("exponential", exponential), ("scale", scale))
-    tile: list[Stretch] = []
-    row: list[Stretch] = []
+    tile: list[Segment] = []
+    row: list[Segment] = []
     for name, s in passes:
         made = pipelined(machine, s.insns, _MANY, (), (Insn("loop0", "", ("vectors",)),))
-        tile.append(Stretch(name, made.loop, 1, made.loop.interval))
-        row += row_stretches(f"{name}: ", made)
+        tile.append(Segment(name, made.loop, 1, made.loop.interval))
+        row += row_segments(f"{name}: ", made)
     return Kernel("softmax", machine, tuple(tile), tuple(row), call(machine))

@@ -15,9 +15,9 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from hexsim.hvx.isa import Machine
+from hexsim.hvx.isa import HvxMachine
 from hexsim.hvx.pipelining import pipelined
-from hexsim.hvx.streams._kernel import Kernel, call, pipelined_stretches
+from hexsim.hvx.streams._kernel import Kernel, call, pipelined_segments
 from hexsim.hvx.streams._stream import Stream
 from hexsim.hvx.streams.fully_connected import INPUTS
 
@@ -49,7 +49,7 @@ def halfwords(s: Stream, pairs: list[tuple[str, str]], result: str) -> str:
 
 
 @lru_cache(maxsize=1024)
-def convolution(machine: Machine, fw: int, depth_rows: int) -> Kernel:
+def convolution(machine: HvxMachine, fw: int, depth_rows: int) -> Kernel:
     """Four pixels x 32 channels from byte planes in L2 and signed weights in VTCM.
 
     The rows of taps are walked once for each byte; a loop pass is one half tap of one row.
@@ -75,8 +75,8 @@ def convolution(machine: Machine, fw: int, depth_rows: int) -> Kernel:
     head("r.add", "low_pixels", "start", "plane")
     head("loop0", "", "steps")
     steps = 2 * fw * depth_rows
-    tile = pipelined_stretches("high bytes", pipelined(machine, passes[0], steps, between.insns))
-    tile += pipelined_stretches(
+    tile = pipelined_segments("high bytes", pipelined(machine, passes[0], steps, between.insns))
+    tile += pipelined_segments(
         "low bytes", pipelined(machine, passes[1], steps, tail.insns, head.insns)
     )
     vtcm = frozenset({"high_weights", "low_weights"})
@@ -84,7 +84,7 @@ def convolution(machine: Machine, fw: int, depth_rows: int) -> Kernel:
 
 
 @lru_cache(maxsize=256)
-def fully_connected(machine: Machine, inputs: int) -> Kernel:
+def fully_connected(machine: HvxMachine, inputs: int) -> Kernel:
     """32 outputs of one item: every vector of weights is used twice."""
     s = Stream()
     for byte in ("high", "low"):
@@ -106,12 +106,12 @@ def fully_connected(machine: Machine, inputs: int) -> Kernel:
     head("r.add", "low_in", "start", "plane")
     head("loop0", "", "steps")
     made = pipelined(machine, s.insns, -(-inputs // INPUTS), tail.insns, head.insns)
-    stretches = pipelined_stretches("inputs", made)
+    stretches = pipelined_segments("inputs", made)
     return Kernel("fully connected, 16 bits", machine, stretches, call=call(machine), note=NOTE)
 
 
 @lru_cache(maxsize=256)
-def product(machine: Machine, depth: int) -> Kernel:
+def product(machine: HvxMachine, depth: int) -> Kernel:
     """A row of one computed matrix by 32 columns of another, both as byte planes.
 
     High bytes by high ones, low by low, and what crosses: three sums. Each starts from what the
@@ -147,5 +147,5 @@ def product(machine: Machine, depth: int) -> Kernel:
     head("r.add", "low_in", "start", "plane")
     head("loop0", "", "steps")
     made = pipelined(machine, s.insns, -(-depth // INPUTS), tail.insns, head.insns)
-    stretches = pipelined_stretches("inputs", made)
+    stretches = pipelined_segments("inputs", made)
     return Kernel("matrix product, 16 bits", machine, stretches, call=call(machine), note=NOTE)

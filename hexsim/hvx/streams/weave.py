@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from hexsim.hvx.isa import Machine
+from hexsim.hvx.isa import HvxMachine
 from hexsim.hvx.streams._kernel import Kernel, tile_loop
 from hexsim.hvx.streams._stream import Stream
 
@@ -17,7 +17,7 @@ MOST = 4
 
 
 @lru_cache(maxsize=16)
-def weave_pixels(machine: Machine, images: int) -> Kernel:
+def weave_pixels(machine: HvxMachine, images: int) -> Kernel:
     """A vector of each of `images` (2 to 4) images to as many vectors of one."""
     s = Stream()
     names = [s("load", f"x{k}", f"in{k}") for k in range(images)]

@@ -9,8 +9,8 @@ from functools import cache, cached_property, partial
 
 from hexsim.files.private import is_own
 from hexsim.int8.algorithm import Name, wanted
-from hexsim.int8.autotuner.cache import KeptChoices
-from hexsim.int8.autotuner.decision import DOUBT, Candidate, choose
+from hexsim.int8.autotuner.cache import AutotunerCache
+from hexsim.int8.autotuner.decision import DOUBT, AlgorithmCandidate, choose
 from hexsim.int8.autotuner.measured import seconds_of
 from hexsim.int8.gemm.convolution import (
     ByCodes,
@@ -28,13 +28,13 @@ from hexsim.int8.machine_code.inner_loops.winograd_tile import pair_tile
 from hexsim.int8.prepared import PreparedCall
 from hexsim.int8.winograd.convolution import WinogradConvolution, admits_winograd
 from hexsim.int8.winograd.self_check import pairs_are_exact
-from hexsim.lowering.convolution import BoundConvolution
+from hexsim.lowering.convolution import LoweredConvolution
 
 
 class _Layer:
     """A convolution in the forms that algorithms pack, each made when it is first needed."""
 
-    def __init__(self, call: BoundConvolution) -> None:
+    def __init__(self, call: LoweredConvolution) -> None:
         self.call = call
 
     @cached_property
@@ -48,7 +48,7 @@ class _Layer:
 
 @dataclass(frozen=True)
 class _Algorithm:
-    """Which convolutions it admits, how it prepares them, and the rest of a `Candidate`.
+    """Which convolutions it admits, how it prepares them, and the rest of a `AlgorithmCandidate`.
 
     Instructions are those for four products of each of 8 channels. `weight_bytes` are those of a
     packed weight. What an algorithm `beats` is no candidate beside it: it reads as many bytes with
@@ -56,7 +56,7 @@ class _Algorithm:
     """
 
     name: Name
-    admits: Callable[[BoundConvolution], bool]
+    admits: Callable[[LoweredConvolution], bool]
     prepare: Callable[[_Layer], PreparedCall]
     instructions: float
     weight_bytes: int
@@ -64,7 +64,7 @@ class _Algorithm:
     doubt: float = DOUBT
     beats: Name | None = None
 
-    def candidate(self, layer: _Layer) -> Candidate:
+    def candidate(self, layer: _Layer) -> AlgorithmCandidate:
         """The algorithm as a candidate for `layer`.
 
         They are not fewer than those that could run while weights come from memory, which kernels
@@ -80,7 +80,9 @@ class _Algorithm:
                 return max(count(layer), waiting)
 
         prepare = partial(self.prepare, layer)
-        return Candidate(self.name, max(self.instructions, waiting), prepare, counted, self.doubt)
+        return AlgorithmCandidate(
+            self.name, max(self.instructions, waiting), prepare, counted, self.doubt
+        )
 
 
 _FOUR_BY_LANES = 4 * LANES
@@ -139,7 +141,7 @@ ALGORITHMS = (
 )
 
 
-def prepare_convolution(call: BoundConvolution) -> PreparedCall:
+def prepare_convolution(call: LoweredConvolution) -> PreparedCall:
     """Prepare a dense or grouped convolution by the algorithm that suits it.
 
     Raises HexsimError if HEXSIM_KERNELS names no algorithm.
@@ -152,10 +154,10 @@ def prepare_convolution(call: BoundConvolution) -> PreparedCall:
     admitted = [one for one in ALGORITHMS if one.admits(call)]
     beaten = {one.beats for one in admitted}
     candidates = [one.candidate(layer) for one in admitted if one.name not in beaten]
-    return choose(candidates, describe(call), partial(seconds_of, call=call), kept_choices())
+    return choose(candidates, describe(call), partial(seconds_of, call=call), autotuner_cache())
 
 
-def describe(call: BoundConvolution) -> str:
+def describe(call: LoweredConvolution) -> str:
     """Return what decides the time of a convolution, but for the values of its weights."""
     window, codes = call.window, call.weights.codes
     middle = _MIDDLE[codes.dtype.name]
@@ -164,7 +166,7 @@ def describe(call: BoundConvolution) -> str:
         f"step {_by(window.strides)}, dilation {_by(window.dilations)}, pads {_by(window.pads)}, "
         f"{'symmetric' if call.weights.zero_point == middle else 'asymmetric'} {codes.dtype}, "
         f"{'codes' if call.output.bits == 8 else 'sums'}"
-        f"{', shifted' if call.tail.shift.any() else ''}"
+        f"{', shifted' if call.stage.shift.any() else ''}"
     )
 
 
@@ -177,8 +179,8 @@ def _by(sizes: Sequence[int]) -> str:
 
 
 @cache
-def kept_choices() -> KeptChoices:
+def autotuner_cache() -> AutotunerCache:
     """Return the choices of this machine."""
     folder = cache_folder()
     choices = None if folder is None else folder / "choices"
-    return KeptChoices(choices if choices is not None and is_own(choices) else None)
+    return AutotunerCache(choices if choices is not None and is_own(choices) else None)

@@ -12,12 +12,12 @@ import hashlib
 from pathlib import Path
 
 from hexsim.errors import HexsimError
-from hexsim.files import alone, write_text
+from hexsim.files import outside_transaction, write_text
 
 _BETWEEN = " | "
 
 
-class KeptChoices:
+class AutotunerCache:
     """Answers of this process, and of earlier ones if there is a `folder` to keep them in."""
 
     def __init__(self, folder: Path | None) -> None:
@@ -42,7 +42,7 @@ class KeptChoices:
             return
         try:
             self._folder.mkdir(mode=0o700, exist_ok=True)
-            with alone():  # whatever becomes of the command that asked
+            with outside_transaction():  # whatever becomes of the command that asked
                 write_text(self._file(question), _BETWEEN.join((answer, question, because)) + "\n")
         except (OSError, HexsimError):
             pass  # the next run measures again

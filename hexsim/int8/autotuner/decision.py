@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from hexsim.int8.algorithm import Name
-from hexsim.int8.autotuner.cache import KeptChoices
+from hexsim.int8.autotuner.cache import AutotunerCache
 from hexsim.int8.prepared import PreparedCall
 
 DOUBT = 1.15
@@ -25,7 +25,7 @@ often names the slower of `pairs` and `guarded` lie within it."""
 
 
 @dataclass(frozen=True)
-class Candidate:
+class AlgorithmCandidate:
     """An algorithm that computes a layer.
 
     `instructions` are those it takes at best, in a unit that all candidates for the layer share.
@@ -42,10 +42,10 @@ class Candidate:
 
 
 def choose(
-    candidates: Sequence[Candidate],
+    candidates: Sequence[AlgorithmCandidate],
     layer: str,
     measure: Callable[[Sequence[PreparedCall]], Sequence[float]],
-    kept: KeptChoices,
+    kept: AutotunerCache,
 ) -> PreparedCall:
     """Return the layer as the fastest of `candidates` prepared it.
 
@@ -69,7 +69,7 @@ def choose(
     return prepared[fastest]
 
 
-def _near_best(candidates: Sequence[Candidate]) -> list[tuple[Candidate, float]]:
+def _near_best(candidates: Sequence[AlgorithmCandidate]) -> list[tuple[AlgorithmCandidate, float]]:
     """Those that may be the fastest, and their instructions."""
     bound = math.inf
     counted = []

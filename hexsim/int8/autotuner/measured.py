@@ -8,10 +8,10 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from hexsim.int8.commands.command_list import Program
+from hexsim.int8.commands.command_list import KernelCommandList
 from hexsim.int8.prepared import PreparedCall
 from hexsim.int8.step import Workspace
-from hexsim.lowering.lowered_call import BoundCall
+from hexsim.lowering.lowered_call import LoweredCall
 
 _ROUNDS = 9
 _ENOUGH_S = 0.01
@@ -20,7 +20,7 @@ _ENOUGH_S = 0.01
 
 def seconds_of(
     prepared: Sequence[PreparedCall],
-    call: BoundCall,
+    call: LoweredCall,
     clock: Callable[[], float] = time.thread_time,
 ) -> list[float]:
     """Return the shortest time of each of several ways to compute `call`, by `clock`.
@@ -31,7 +31,9 @@ def seconds_of(
     inputs = [np.full(x.shape, x.zero_point, x.encoding.dtype) for x in call.inputs]
     kind = call.output.encoding.dtype if call.output.bits == 8 else np.dtype(np.int32)
     output = np.empty(call.output.shape, kind)  # of 16 bits, kernels are asked for sums
-    programs = [Program(one.steps(inputs, output, Workspace()), threads=1) for one in prepared]
+    programs = [
+        KernelCommandList(one.steps(inputs, output, Workspace()), threads=1) for one in prepared
+    ]
     for program in programs:
         program.run()
     best = [math.inf] * len(programs)

@@ -1,6 +1,6 @@
 """Programs: all work of a subnet, done by one or several threads without Python in between.
 
-Each kernel step is a row of a table of words, which the threads of `programs.team` go through
+Each kernel step is a row of a table of words, which the threads of `programs.pool` go through
 together. A plain function between steps ends the table; the next begins behind it.
 """
 
@@ -21,7 +21,7 @@ from hexsim.int8.commands.thread_pool import (
     SECTION,
     WORDS,
     counter_words,
-    the_team,
+    the_thread_pool,
 )
 from hexsim.int8.machine_code.atomics import CAN_YIELD, call_entry, write_word
 from hexsim.int8.machine_code.entry import check, entries
@@ -29,7 +29,7 @@ from hexsim.int8.machine_code.jit import kernel
 from hexsim.int8.machine_code.memory import aligned
 from hexsim.int8.machine_code.record import fields_of
 from hexsim.int8.machine_code.words import Array, Int64, Word, Words, expanded
-from hexsim.int8.step import FIRST, LAST, Row, Scratch, Step, Work
+from hexsim.int8.step import FIRST, LAST, RowArgument, Scratch, Step, Work
 from hexsim.threads.cores import default_threads
 
 _PIECES = 4
@@ -39,7 +39,7 @@ _LEAST_SHARED = 1 << 15
 them (8 to 64 KB measured alike)."""
 
 
-class Program:
+class KernelCommandList:
     """Work made ready to be repeated; one run at a time.
 
     It owns all memory that its steps read and write: whoever made them may forget them.
@@ -50,27 +50,27 @@ class Program:
         self.threads = (threads or default_threads()) if CAN_YIELD else 1
         scratch = max((_scratch_bytes(step) for step in work if isinstance(step, Step)), default=0)
         scratches = [aligned(scratch) for _ in range(self.threads)]
-        self._parts: list[_Table | Callable[[], None]] = []
+        self._parts: list[_CommandTable | Callable[[], None]] = []
         for is_step, group in groupby(work, lambda one: isinstance(one, Step)):
             steps: list[Any] = list(group)
-            self._parts += [_Table(steps, scratches)] if is_step else steps
+            self._parts += [_CommandTable(steps, scratches)] if is_step else steps
 
     def owned(self) -> Iterator[Array]:
         """All arrays that machine code reaches from here; plain functions keep their own."""
         for part in self._parts:
-            if isinstance(part, _Table):
+            if isinstance(part, _CommandTable):
                 yield from part.owned()
 
     def run(self, *, alone: bool = False) -> None:
-        """Do all work, with helpers unless `alone`."""
+        """Do all work, with workers unless `alone`."""
         for part in self._parts:
-            if isinstance(part, _Table):
+            if isinstance(part, _CommandTable):
                 part.run(alone=alone)
             else:
                 part()
 
 
-class _Table:
+class _CommandTable:
     """Steps as words, a row each; they own all that the steps read and write."""
 
     def __init__(self, steps: Sequence[Step], scratch: Sequence[npt.NDArray[np.uint8]]) -> None:
@@ -86,8 +86,8 @@ class _Table:
         return self._job.owned()
 
     def run(self, *, alone: bool) -> None:
-        """Do all rows; unless `alone`, with helpers if that is worth it and they are free."""
-        if alone or not (self._shared and the_team().lead(self._job)):
+        """Do all rows; unless `alone`, with workers if that is worth it and they are free."""
+        if alone or not (self._shared and the_thread_pool().lead(self._job)):
             _run_alone(self._rows.numbers)
 
 
@@ -101,7 +101,7 @@ def _row(step: Step, scratch: Sequence[npt.NDArray[np.uint8]]) -> list[Word]:
     check(step.kernel, each[0])
     *starts, _ = accumulate((len(expanded(one)) for one in each[0]), initial=1)
     both = zip(fields_of(step.arguments), starts, strict=True)
-    at = {one: start for one, start in both if isinstance(one, Row)}
+    at = {one: start for one, start in both if isinstance(one, RowArgument)}
     words = [Words([[0, *chain.from_iterable(map(expanded, one))]]) for one in each]
     return [step.rows, *_shares(step, len(scratch)), at.get(FIRST, 0), at.get(LAST, 0), *words]
 
@@ -136,7 +136,7 @@ def _arguments(step: Step, scratch: npt.NDArray[np.uint8]) -> list[Any]:
             used += argument.bytes
             arguments.append(part.view(argument.dtype))
         else:
-            arguments.append(0 if isinstance(argument, Row) else argument)
+            arguments.append(0 if isinstance(argument, RowArgument) else argument)
     return arguments
 
 

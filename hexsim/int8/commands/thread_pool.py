@@ -2,8 +2,8 @@
 
 The thread that asks leads: it makes a job known and begins with it. Helpers join as soon as their
 core lets them, take pieces of whatever step is being done, and are waited for only as long as they
-hold a piece. So nobody waits for a helper whose core is busy with something else; the leader does
-its share meanwhile. Between jobs a helper looks out for the next one for a while, then sleeps.
+hold a piece. So nobody waits for a worker whose core is busy with something else; the leader does
+its share meanwhile. Between jobs a worker looks out for the next one for a while, then sleeps.
 
 Each thread has a section of a step's rows, the same part of every step, and takes what is left of
 others' only when its own is done. So what it reads it has mostly written itself, a step before: a
@@ -54,23 +54,23 @@ def counter_words(threads: int, steps: int) -> int:
 _SPINS = 2000
 """Looks before a waiting thread offers its core to others, about a microsecond (measured)."""
 _PATIENCE = 40
-"""So often it offers its core until a helper without a job sleeps: some 50 us (measured), in which
+"""So often it offers its core until a worker without a job sleeps: some 50 us (measured), in which
 Python begins the next inference of a loop. Waking it would take as long."""
 _JOBS, _JOB, _INSIDE = 0, 8 * LINE, 16 * LINE
-"""Bytes to the words that all share: jobs so far, address of the open job or 0, helpers in it."""
+"""Bytes to the words that all share: jobs so far, address of the open job or 0, workers in it."""
 
 
-class Team:
+class ThreadPool:
     """Helpers of this process, as many as were ever needed; they live as long as it does."""
 
     def __init__(self) -> None:
         self._turn = threading.Lock()
         self._shared = aligned(8 * 3 * LINE).view(np.int64)
         self._shared[:] = 0
-        self._helpers: list[_Helper] = []
+        self._workers: list[_Helper] = []
 
     def lead(self, job: Words) -> bool:
-        """Do `job` with helpers; return False, having done nothing, while they help elsewhere."""
+        """Do `job` with workers; return False, having done nothing, while they help elsewhere."""
         if not self._turn.acquire(blocking=False):
             return False
         try:
@@ -81,10 +81,10 @@ class Team:
         return True
 
     def _wake(self, wanted: int) -> None:
-        while len(self._helpers) < wanted:
-            self._helpers.append(_Helper(self._shared, len(self._helpers) + 1))
-        for helper in self._helpers[:wanted]:
-            helper.wake()
+        while len(self._workers) < wanted:
+            self._workers.append(_Helper(self._shared, len(self._workers) + 1))
+        for worker in self._workers[:wanted]:
+            worker.wake()
 
 
 class _Helper:
@@ -199,18 +199,18 @@ def _serve(shared: Int64, asleep: Int64, thread: int) -> None:
     add_and_fetch_old(asleep.ctypes.data, 1)
 
 
-_the_team = Team()
+_the_thread_pool = ThreadPool()
 
 
 def _begin_anew() -> None:
-    global _the_team
-    _the_team = Team()
+    global _the_thread_pool
+    _the_thread_pool = ThreadPool()
 
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_begin_anew)  # a forked process has no other threads
 
 
-def the_team() -> Team:
-    """Return the helpers of this process."""
-    return _the_team
+def the_thread_pool() -> ThreadPool:
+    """Return the workers of this process."""
+    return _the_thread_pool

@@ -41,8 +41,9 @@ class Piece(NamedTuple):
 
 
 @record("int64,int64,int64,int64")
-class Settings(NamedTuple):
-    """The way of the tail (`requantize.rows`), the limits of codes, pixels of a tile."""
+class LoopSettings(NamedTuple):
+    """The way of the requantise stage (`requantize.rows`), the limits of codes, pixels of a
+    tile."""
 
     way: int
     low: int
@@ -59,7 +60,7 @@ class Packed(NamedTuple):
     table: Int64
     weights: Codes
     constants: Int32
-    settings: Settings
+    settings: LoopSettings
 
 
 @record("int64[::1],int64[::1],int16[::1]")

@@ -26,17 +26,17 @@ from hexsim.int8.machine_code.inner_loops.microkernel import GUARDED, RegisterTi
 from hexsim.int8.machine_code.jit import Template
 from hexsim.int8.panel import COLUMNS, STEP_BYTES
 from hexsim.int8.prepared import Out
-from hexsim.int8.requantize.constants import all_tails
-from hexsim.int8.requantize.rows import row_tail
+from hexsim.int8.requantize.constants import all_stages
+from hexsim.int8.requantize.rows import row_stage
 from hexsim.int8.step import FIRST, LAST, Step, Work, Workspace
-from hexsim.lowering.convolution import BoundConvolution
+from hexsim.lowering.convolution import LoweredConvolution
 from hexsim.lowering.lowered_call import Codes, Int32, Int64
 
 
-class _Runs:
+class _WindowRuns:
     """The runs of consecutive elements that a window of `call` consists of."""
 
-    def __init__(self, call: BoundConvolution) -> None:
+    def __init__(self, call: LoweredConvolution) -> None:
         self.groups = call.groups
         self.group_channels = call.inputs[0].shape[3] // call.groups
         self.columns: int = call.weights.codes.shape[-1] // call.groups
@@ -57,9 +57,9 @@ class _Product:
     preload: Int32
     weight_zero = 0
 
-    def __init__(self, call: BoundConvolution) -> None:
-        self.runs, self.tail = _Runs(call), call.tail
-        self.preload = call.tail.preload.astype(np.int32, copy=False)
+    def __init__(self, call: LoweredConvolution) -> None:
+        self.runs, self.stage = _WindowRuns(call), call.stage
+        self.preload = call.stage.preload.astype(np.int32, copy=False)
 
     @cached_property
     def starts(self) -> Int64:
@@ -111,7 +111,7 @@ class _Product:
 class ByDistances(_Product):
     """int16 distances from both zero points."""
 
-    def __init__(self, call: BoundConvolution) -> None:
+    def __init__(self, call: LoweredConvolution) -> None:
         super().__init__(call)
         x = call.inputs[0]
         self.padded = PaddedInput(x.shape, call.window, x.zero_point)
@@ -121,7 +121,7 @@ class ByDistances(_Product):
 class ByCodes(_Product):
     """Codes by signed weights (hexsim.int8.gemm.panels)."""
 
-    def __init__(self, call: BoundConvolution) -> None:
+    def __init__(self, call: LoweredConvolution) -> None:
         super().__init__(call)
         x, slack = call.inputs[0], self.runs.length % STEP_BYTES > 0
         self.padded = PaddedInput(x.shape, call.window, x.zero_point, "uint8", slack)
@@ -139,12 +139,12 @@ class ByCodes(_Product):
 class PlainConvolution:
     """Weights are packed (groups, columns, runs, run), int16."""
 
-    def __init__(self, call: BoundConvolution) -> None:
+    def __init__(self, call: LoweredConvolution) -> None:
         product = ByDistances(call)
         self._padded, self._pixels = product.padded, product.starts.size
         packed = np.ascontiguousarray(product.matrix.transpose(2, 3, 0, 1)).reshape(-1)
-        self._constants = (product.windows, packed, all_tails(call.tail))
-        self._channels = call.tail.multiplier.size
+        self._constants = (product.windows, packed, all_stages(call.stage))
+        self._channels = call.stage.multiplier.size
 
     def steps(self, inputs: Sequence[Codes], output: Out, workspace: Workspace) -> list[Work]:
         """See PreparedCall."""
@@ -164,7 +164,7 @@ class _Tiled:
         self, product: _Product, tile: RegisterTile, kernel: Template, weights: panels.Steps,
         offsets: Int64, steps: tuple[Column, Column, Column, Column],
     ) -> None:  # fmt: skip
-        runs, tail, item_bytes = product.runs, product.tail, product.item_bytes
+        runs, stage, item_bytes = product.runs, product.stage, product.item_bytes
         self._padded, self._pixels = product.padded, product.starts.size
         group, panel = np.divmod(np.arange(product.panel_count), product.panel_count // runs.groups)
         column = COLUMNS * panel
@@ -172,11 +172,11 @@ class _Tiled:
             *steps, input=group * runs.group_channels * item_bytes, addends=group * self._pixels,
             column=group * runs.columns + column, rest=runs.columns - column,
         )  # fmt: skip
-        way, multiplier = row_tail(tail)
-        constants = (product.preload, multiplier, tail.shift)
+        way, multiplier = row_stage(stage)
+        constants = (product.preload, multiplier, stage.shift)
         self._tiles = Tiles(
             kernel, tile, item_bytes * product.starts, offsets, table.stacked(tile), weights,
-            panels.panel_constants(constants, runs.groups), way, tail,
+            panels.panel_constants(constants, runs.groups), way, stage,
         )  # fmt: skip
         self._sums = (product.windows, product.weight_zero)
         self._summed_groups = runs.groups if product.weight_zero else 0

@@ -18,9 +18,9 @@ import numpy.typing as npt
 from hexsim.int8.machine_code.jit import template
 from hexsim.int8.prepared import Out, PreparedCall
 from hexsim.int8.step import FIRST, LAST, Step, Work, Workspace
-from hexsim.lowering import BoundCall, Weights
-from hexsim.lowering.convolution import BoundConvolution
-from hexsim.lowering.deconvolution import BoundDeconvolution
+from hexsim.lowering import LoweredCall, Weights
+from hexsim.lowering.convolution import LoweredConvolution
+from hexsim.lowering.deconvolution import LoweredDeconvolution
 from hexsim.lowering.lowered_call import Codes, Int64
 
 
@@ -28,7 +28,7 @@ class PreparedDeconvolution:
     """The convolution, then the weaving unless there is one phase."""
 
     def __init__(
-        self, call: BoundDeconvolution, prepare: Callable[[BoundCall], PreparedCall]
+        self, call: LoweredDeconvolution, prepare: Callable[[LoweredCall], PreparedCall]
     ) -> None:
         convolution = as_convolution(call)
         self._prepared = prepare(convolution)
@@ -51,7 +51,7 @@ class PreparedDeconvolution:
         return [*work, Step(_weave(output.dtype), arguments, math.prod(output.shape[:2]))]
 
 
-def as_convolution(call: BoundDeconvolution) -> BoundConvolution:
+def as_convolution(call: LoweredDeconvolution) -> LoweredConvolution:
     """Return the convolution of all phases; its channels are ordered by group, phase, channel."""
     x, phases = call.inputs[0], call.phases
     size = phases.window.output_size(*x.shape[1:3])
@@ -61,7 +61,7 @@ def as_convolution(call: BoundDeconvolution) -> BoundConvolution:
         parts = entries.reshape(call.groups, 1, -1)
         return np.repeat(parts, phases.number, axis=1).reshape(-1)
 
-    return BoundConvolution(
+    return LoweredConvolution(
         layer=call.layer,
         inputs=call.inputs,
         output=replace(call.output, shape=(x.shape[0], *size, channels)),
@@ -70,16 +70,16 @@ def as_convolution(call: BoundDeconvolution) -> BoundConvolution:
         ),
         window=phases.window,
         groups=call.groups,
-        tail=replace(
-            call.tail,
-            preload=of_phases(call.tail.preload),
-            multiplier=of_phases(call.tail.multiplier),
-            shift=of_phases(call.tail.shift),
+        stage=replace(
+            call.stage,
+            preload=of_phases(call.stage.preload),
+            multiplier=of_phases(call.stage.multiplier),
+            shift=of_phases(call.stage.shift),
         ),
     )
 
 
-def _weights_of_phases(call: BoundDeconvolution) -> npt.NDArray[np.integer[Any]]:
+def _weights_of_phases(call: LoweredDeconvolution) -> npt.NDArray[np.integer[Any]]:
     """(kernel height, kernel width, inputs / groups, groups * phases * outputs / groups).
 
     Tap t of the convolution reads what lies taps - 1 - t strides behind: hence turned around.

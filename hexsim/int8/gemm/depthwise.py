@@ -21,13 +21,13 @@ from hexsim.int8.machine_code.inner_loops.depthwise_tile import tile_by_channel
 from hexsim.int8.machine_code.jit import template
 from hexsim.int8.panel import COLUMNS, STEP_BYTES, SUM_BYTES
 from hexsim.int8.prepared import Out, Preparers
-from hexsim.int8.requantize.constants import Tails, all_tails
-from hexsim.int8.requantize.rows import row_tail
+from hexsim.int8.requantize.constants import RequantizeStages, all_stages
+from hexsim.int8.requantize.rows import row_stage
 from hexsim.int8.requantize.scalar import requantize
 from hexsim.int8.step import FIRST, LAST, Scratch, Step, Work, Workspace
 from hexsim.layers import Window
-from hexsim.lowering.batch_norm import BoundBatchNorm
-from hexsim.lowering.convolution import BoundConvolution
+from hexsim.lowering.batch_norm import LoweredBatchNorm
+from hexsim.lowering.convolution import LoweredConvolution
 from hexsim.lowering.lowered_call import Codes, Int32, Int64
 from hexsim.lowering.requantize import Requantize
 
@@ -39,34 +39,34 @@ class PreparedDepthwise:
     """
 
     def __init__(
-        self, shape: Shape, zero_point: int, window: Window, weights: Int16, tail: Requantize
+        self, shape: Shape, zero_point: int, window: Window, weights: Int16, stage: Requantize
     ) -> None:
         self._padded = PaddedInput(shape, window, zero_point)
         self._starts = self._padded.starts()
         self._offsets = self._padded.tap_offsets().ravel()
-        self._weights, self._tail = weights, tail
+        self._weights, self._stage = weights, stage
         self._tiles = None
         if use_vectors():
-            preload = all_tails(tail).preload
-            self._tiles = _tiled(self._padded, self._offsets, weights, preload, tail)
+            preload = all_stages(stage).preload
+            self._tiles = _tiled(self._padded, self._offsets, weights, preload, stage)
 
     @classmethod
-    def of_convolution(cls, call: BoundConvolution) -> PreparedDepthwise | DepthwiseOfCodes:
+    def of_convolution(cls, call: LoweredConvolution) -> PreparedDepthwise | DepthwiseOfCodes:
         """Prepare a convolution with one input and one output channel per group."""
         x, codes = call.inputs[0], call.weights.codes
         distances = codes.astype(np.int16) - np.int16(call.weights.zero_point)
         weights = distances.reshape(-1, x.shape[-1])
         if wanted() in (None, "dots") and has_wide_dots() and dots_are_exact():
             return DepthwiseOfCodes(call, weights)
-        return cls(x.shape, x.zero_point, call.window, weights, call.tail)
+        return cls(x.shape, x.zero_point, call.window, weights, call.stage)
 
     @classmethod
-    def of_batch_norm(cls, call: BoundBatchNorm) -> PreparedDepthwise:
+    def of_batch_norm(cls, call: LoweredBatchNorm) -> PreparedDepthwise:
         """Prepare a batch norm; its 16-bit factors are the weights."""
         x = call.inputs[0]
         pixels, channels = math.prod(x.shape[:-1]), x.shape[-1]
         factors = call.factors.reshape(1, channels)
-        return cls((1, 1, pixels, channels), x.zero_point, Window((1, 1)), factors, call.tail)
+        return cls((1, 1, pixels, channels), x.zero_point, Window((1, 1)), factors, call.stage)
 
     def steps(self, inputs: Sequence[Codes], output: Out, workspace: Workspace) -> list[Work]:
         """See PreparedCall."""
@@ -75,21 +75,21 @@ class PreparedDepthwise:
             return [*copying, self._tiles.step(x, np.empty(0, np.int32), output)]
         taps = Taps(self._starts, self._offsets, np.ascontiguousarray(self._weights).reshape(-1))
         sums = Scratch(self._padded.shape[3], np.int32)
-        arguments = (x, taps, all_tails(self._tail), output.reshape(-1), FIRST, LAST, sums)
+        arguments = (x, taps, all_stages(self._stage), output.reshape(-1), FIRST, LAST, sums)
         return [*copying, Step(_depthwise(output.dtype), arguments, self._starts.size)]
 
 
 class DepthwiseOfCodes:
     """The same by products of codes and signed bytes; `weights` are distances (taps, channels)."""
 
-    def __init__(self, call: BoundConvolution, weights: Int16) -> None:
+    def __init__(self, call: LoweredConvolution, weights: Int16) -> None:
         x, channels = call.inputs[0], call.inputs[0].shape[-1]
         slack = channels % COLUMNS > 0
         self._padded = PaddedInput(x.shape, call.window, x.zero_point, "uint8", slack)
         signed, taps = in_bytes(weights)
         offsets = self._padded.tap_offsets().ravel()[taps]
-        preload = less_codes_zero(all_tails(call.tail).preload, signed, 0, x.zero_point)
-        self._tiles = _tiled(self._padded, offsets, signed, preload, call.tail)
+        preload = less_codes_zero(all_stages(call.stage).preload, signed, 0, x.zero_point)
+        self._tiles = _tiled(self._padded, offsets, signed, preload, call.stage)
 
     def steps(self, inputs: Sequence[Codes], output: Out, workspace: Workspace) -> list[Work]:
         """See PreparedCall."""
@@ -98,7 +98,7 @@ class DepthwiseOfCodes:
 
 
 def _tiled(
-    padded: PaddedInput, offsets: Int64, weights: Steps, preload: Int32, tail: Requantize
+    padded: PaddedInput, offsets: Int64, weights: Steps, preload: Int32, stage: Requantize
 ) -> Tiles:
     """Tiles of `weights` (taps, channels), each tap `offsets` elements from a window's start."""
     item_bytes, channels = weights.itemsize, padded.shape[3]
@@ -111,21 +111,27 @@ def _tiled(
         addends=0, column=column, rest=channels - column,
     )  # fmt: skip
     order = channel_order(tile, column.size)
-    way, multiplier = row_tail(tail)
-    per_channel = [pad_to_panels(one, 1)[order] for one in (preload, multiplier, tail.shift)]
+    way, multiplier = row_stage(stage)
+    per_channel = [pad_to_panels(one, 1)[order] for one in (preload, multiplier, stage.shift)]
     return Tiles(
         convolve_channels, tile, item_bytes * padded.starts(), item_bytes * offsets,
-        table.stacked(tile), pack_taps(weights, tile), panel_constants(per_channel, 1), way, tail,
+        table.stacked(tile), pack_taps(weights, tile), panel_constants(per_channel, 1), way, stage,
     )  # fmt: skip
 
 
 @template("void(int16[::1],Taps,Tails,{0}[::1],int64,int64,int32[::1])")
 def _depthwise(
-    x: Int16, taps: Taps, tails: Tails, out: Out, first_pixel: int, last_pixel: int, sums: Int32
+    x: Int16,
+    taps: Taps,
+    stages: RequantizeStages,
+    out: Out,
+    first_pixel: int,
+    last_pixel: int,
+    sums: Int32,
 ) -> None:
     starts, offsets, weights, channels = taps.starts, taps.offsets, taps.weights, sums.size
-    preload = tails.preload
-    multiplier, shift, low, high = tails.multiplier, tails.shift, tails.low, tails.high
+    preload = stages.preload
+    multiplier, shift, low, high = stages.multiplier, stages.shift, stages.low, stages.high
     for pixel in range(first_pixel, last_pixel):
         for c in range(channels):
             sums[c] = preload[c]
@@ -144,4 +150,4 @@ def _depthwise(
                 row[c] = requantize(sums[c], multiplier[c], shift[c], low, high)
 
 
-PREPARERS: Preparers = {BoundBatchNorm: PreparedDepthwise.of_batch_norm}
+PREPARERS: Preparers = {LoweredBatchNorm: PreparedDepthwise.of_batch_norm}

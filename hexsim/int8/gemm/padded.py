@@ -103,7 +103,7 @@ class PaddedInput:
         copy = workspace.empty(batch * self.height * self.width * channels + SLACK, kind)
         wide = kind.itemsize > 1
         taken, padding = (self.zero_point, 0) if wide else (0, self.zero_point)
-        place = Place(
+        place = PaddedPlace(
             batch, height, width, channels, taken, padding, *self.window.pads[:2], self.height,
             self.width,
         )  # fmt: skip
@@ -112,7 +112,7 @@ class PaddedInput:
 
 
 @record(",".join(["int64"] * 10))
-class Place(NamedTuple):
+class PaddedPlace(NamedTuple):
     """Sizes of an input, what becomes of its codes, and where they lie in a padded copy."""
 
     batch: int
@@ -128,7 +128,7 @@ class Place(NamedTuple):
 
 
 @template("void(uint8[::1],Place,{0}[::1],int64,int64)")
-def _pad(codes: Codes, place: Place, copy: Padded, first: int, last: int) -> None:
+def _pad(codes: Codes, place: PaddedPlace, copy: Padded, first: int, last: int) -> None:
     height, width, channels, top = place.height, place.width, place.channels, place.top
     padded_height, padded_width, padding = place.padded_height, place.padded_width, place.padding
     zero = np.int16(place.subtracted)

@@ -20,8 +20,8 @@ class Sums(NamedTuple):
     addends: int
 
 
-class PanelTail(NamedTuple):
-    """Addresses of a panel's constants, and the way of its tail (`requantize.rows`)."""
+class PanelStage(NamedTuple):
+    """Addresses of a panel's constants, and the way of its requantise stage (`requantize.rows`)."""
 
     preload: int
     multiplier: int
@@ -45,7 +45,7 @@ class Destination(NamedTuple):
 
 
 @inlined
-def store_panel(count: int, sums: Sums, tail: PanelTail, destination: Destination) -> None:
+def store_panel(count: int, sums: Sums, stage: PanelStage, destination: Destination) -> None:
     """Store `count` rows of what becomes of the sums."""
     valid, channels = destination.valid, destination.channels
     if destination.item_bytes == SUM_BYTES:
@@ -53,19 +53,19 @@ def store_panel(count: int, sums: Sums, tail: PanelTail, destination: Destinatio
             addend = load_int32(sums.addends + SUM_BYTES * row)
             for i in range(valid):
                 total = np.int32(load_int32(sums.at + row * sums.step + SUM_BYTES * i) + addend)
-                total = np.int32(total + load_int32(tail.preload + SUM_BYTES * i))
+                total = np.int32(total + load_int32(stage.preload + SUM_BYTES * i))
                 store_int32(destination.at + SUM_BYTES * (row * channels + i), total)
     elif valid == COLUMNS:
-        _requantize(count, sums, tail, destination.at, channels)
+        _requantize(count, sums, stage, destination.at, channels)
     else:
-        _requantize(count, sums, tail, destination.spare, COLUMNS)
+        _requantize(count, sums, stage, destination.spare, COLUMNS)
         for row in range(count):
             copy_bytes(destination.spare + row * COLUMNS, destination.at + row * channels, valid)
 
 
 @inlined
-def _requantize(count: int, sums: Sums, tail: PanelTail, to: int, step: int) -> None:
+def _requantize(count: int, sums: Sums, stage: PanelStage, to: int, step: int) -> None:
     requantize_rows(
-        count, sums.at, sums.step, sums.addends, tail.preload, tail.multiplier, tail.shift,
-        tail.way, tail.low, tail.high, to, step,
+        count, sums.at, sums.step, sums.addends, stage.preload, stage.multiplier, stage.shift,
+        stage.way, stage.low, stage.high, to, step,
     )  # fmt: skip

@@ -9,7 +9,7 @@ from hexsim.int8.gemm.padded import Int16
 from hexsim.int8.machine_code.jit import template
 from hexsim.int8.panel import SUM_BYTES
 from hexsim.int8.prepared import Out
-from hexsim.int8.requantize.constants import Tails
+from hexsim.int8.requantize.constants import RequantizeStages
 from hexsim.int8.requantize.scalar import requantize
 
 _BLOCK = 96
@@ -18,12 +18,12 @@ _BLOCK = 96
 
 @template("void(int16[::1],Windows,int16[::1],Tails,{0}[::1],Piece)")
 def convolve_plain(
-    x: Int16, windows: Windows, weights: Int16, tails: Tails, out: Out, piece: Piece
+    x: Int16, windows: Windows, weights: Int16, stages: RequantizeStages, out: Out, piece: Piece
 ) -> None:
     """Compute some pixels of some channels."""
     starts, offsets, run, columns = windows.starts, windows.offsets, windows.run, windows.columns
-    multiplier, shift, low, high = tails.multiplier, tails.shift, tails.low, tails.high
-    preload = tails.preload
+    multiplier, shift, low, high = stages.multiplier, stages.shift, stages.low, stages.high
+    preload = stages.preload
     channels, last_pixel = windows.groups * columns, piece.last_pixel
     for block in range(piece.first_pixel, last_pixel, _BLOCK):
         for channel in range(piece.first_panel, piece.last_panel):

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from hexsim.int8.gemm.arguments import Packed, Piece, Settings
+from hexsim.int8.gemm.arguments import LoopSettings, Packed, Piece
 from hexsim.int8.gemm.padded import Padded
 from hexsim.int8.machine_code.inner_loops.microkernel import RegisterTile
 from hexsim.int8.machine_code.jit import Template
@@ -80,7 +80,7 @@ class Tiles:
     weights: npt.NDArray[Any]
     constants: Int32
     way: int
-    tail: Requantize
+    stage: Requantize
 
     def step(self, x: Padded, addends: Int32, output: Out) -> Step:
         """The step that computes `output` of activations `x`.
@@ -88,11 +88,11 @@ class Tiles:
         `addends` is int32 (groups * pixels), with room for a tile's rows behind, or empty; see
         `products.code_sums`.
         """
-        tile, tail, pixels = self.tile, self.tail, self.starts.size
+        tile, stage, pixels = self.tile, self.stage, self.starts.size
         out = output.reshape(pixels, -1)
         piece, rows = pieces(pixels, len(self.table), tile.rows, tile.panels)
         starts = np.append(self.starts, np.repeat(self.starts[-1:], tile.rows - 1))
-        settings = Settings(self.way, tail.low, tail.high, tile.rows)
+        settings = LoopSettings(self.way, stage.low, stage.high, tile.rows)
         weights = self.weights.view(np.uint8)
         packed = Packed(starts, self.offsets, self.table, weights, self.constants, settings)
         line = Scratch(tile.rows * tile.panels * COLUMNS * out.itemsize, np.uint8)

@@ -2,7 +2,7 @@
 
 The folder's name holds a hash of the source of this package, of numba's version, and of the CPU and
 those of its features that kernels are compiled for. Numba checks only the file that defines a
-kernel, so a change in a helper it inlines would otherwise leave a stale kernel in use.
+kernel, so a change in a worker it inlines would otherwise leave a stale kernel in use.
 
 In it each signature has a folder of its own. Numba's index numbers the signatures of a function
 and the targets it is compiled for, and two processes that add one at the same moment give both the

@@ -10,14 +10,14 @@ import numpy as np
 from hexsim.int8.machine_code.jit import template
 from hexsim.int8.prepared import Out, Preparers
 from hexsim.int8.step import FIRST, LAST, Scratch, Step, Work, Workspace
-from hexsim.lowering.arg_extremum import BoundArgExtremum
+from hexsim.lowering.arg_extremum import LoweredArgExtremum
 from hexsim.lowering.lowered_call import Codes, Int32
 
 
 class PreparedArgExtremum:
     """The first largest or smallest code."""
 
-    def __init__(self, call: BoundArgExtremum) -> None:
+    def __init__(self, call: LoweredArgExtremum) -> None:
         self._axis, self._codes = call.axis, call.codes
         self._largest = call.kind == "max"
 
@@ -61,4 +61,4 @@ def _places(
             out[row, c] = codes[places[c]]
 
 
-PREPARERS: Preparers = {BoundArgExtremum: PreparedArgExtremum}
+PREPARERS: Preparers = {LoweredArgExtremum: PreparedArgExtremum}

@@ -13,14 +13,14 @@ from hexsim.int8.pointwise.strided_copy import copy
 from hexsim.int8.prepared import Out, Preparers
 from hexsim.int8.step import FIRST, LAST, Step, Work, Workspace
 from hexsim.layers.colour_conversion import YVU_ORIGIN
-from hexsim.lowering.colour_conversion import MATRIX_BITS, BoundChannelPick, BoundNv21
+from hexsim.lowering.colour_conversion import MATRIX_BITS, LoweredChannelPick, LoweredNv21
 from hexsim.lowering.lowered_call import Codes, Int32
 
 
 class PreparedChannelPick:
     """Channels in another order, some left out."""
 
-    def __init__(self, call: BoundChannelPick) -> None:
+    def __init__(self, call: LoweredChannelPick) -> None:
         self._channels = call.channels
         self._table = call.table
 
@@ -36,7 +36,7 @@ class PreparedChannelPick:
 class PreparedNv21:
     """One plane of luma and interleaved chroma to pixels of three channels."""
 
-    def __init__(self, call: BoundNv21) -> None:
+    def __init__(self, call: LoweredNv21) -> None:
         self._matrix = call.matrix
         self._table = call.table
 
@@ -66,4 +66,4 @@ def _nv21(planes: Codes, matrix: Int32, origin: Int32, out: Codes, first: int, l
                 out[n, row, column, colour] = min(max(code, 0), 255)
 
 
-PREPARERS: Preparers = {BoundChannelPick: PreparedChannelPick, BoundNv21: PreparedNv21}
+PREPARERS: Preparers = {LoweredChannelPick: PreparedChannelPick, LoweredNv21: PreparedNv21}

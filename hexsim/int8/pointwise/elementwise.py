@@ -11,28 +11,28 @@ from hexsim.int8.panel import SUM_BYTES
 from hexsim.int8.pointwise.movement import rescaled
 from hexsim.int8.pointwise.operands import CHUNK, Spread, chunk, spread
 from hexsim.int8.prepared import Out, Preparers
-from hexsim.int8.requantize.constants import OneWideTail, Tail, one_tail, one_wide_tail
+from hexsim.int8.requantize.constants import OneStage16, RequantizeStage, one_stage, one_stage_16bit
 from hexsim.int8.requantize.run import requantize_run, requantize_sum
-from hexsim.int8.requantize.scalar import requantize_wide
+from hexsim.int8.requantize.scalar import requantize_16bit
 from hexsim.int8.step import FIRST, LAST, Scratch, Step, Work, Workspace
-from hexsim.lowering.elementwise import BoundExtremum, BoundProduct, BoundSum
+from hexsim.lowering.elementwise import LoweredExtremum, LoweredProduct, LoweredSum
 from hexsim.lowering.lowered_call import Codes, Int32, Int64
 
 
 class PreparedSum:
     """Sum or difference: one signed factor per operand."""
 
-    def __init__(self, call: BoundSum) -> None:
+    def __init__(self, call: LoweredSum) -> None:
         zero_points = np.array([x.zero_point for x in call.inputs], np.int64)
-        start = np.int64(call.tail.preload[0]) - np.dot(zero_points, call.factors.astype(np.int64))
+        start = np.int64(call.stage.preload[0]) - np.dot(zero_points, call.factors.astype(np.int64))
         # Sums wrap, so what is constant in them may.
-        self._tail = one_tail(call.tail, int(start.astype(np.int32)))
+        self._stage = one_stage(call.stage, int(start.astype(np.int32)))
         self._factors = call.factors
 
     def steps(self, inputs: Sequence[Codes], output: Out, workspace: Workspace) -> list[Work]:
         """See PreparedCall."""
         arguments = (
-            *spread(inputs, output), self._factors, self._tail, output.reshape(-1),
+            *spread(inputs, output), self._factors, self._stage, output.reshape(-1),
             FIRST, LAST, Scratch(CHUNK, np.int32),
         )  # fmt: skip
         return [Step(_sum(output.dtype), arguments, output.size, grain=CHUNK)]
@@ -41,30 +41,30 @@ class PreparedSum:
 class PreparedProduct:
     """Product of two or three operands."""
 
-    def __init__(self, call: BoundProduct) -> None:
+    def __init__(self, call: LoweredProduct) -> None:
         self._zero_points = np.array([x.zero_point for x in call.inputs], np.int32)
-        self._tail = one_tail(call.tail)
+        self._stage = one_stage(call.stage)
 
     def steps(self, inputs: Sequence[Codes], output: Out, workspace: Workspace) -> list[Work]:
         """See PreparedCall."""
         arguments = (
-            *spread(inputs, output), self._zero_points, self._tail, output.reshape(-1),
+            *spread(inputs, output), self._zero_points, self._stage, output.reshape(-1),
             FIRST, LAST, Scratch(CHUNK, np.int32),
         )  # fmt: skip
         return [Step(_product, arguments, output.size, grain=CHUNK)]
 
 
-class PreparedWideProduct:
+class Prepared16Product:
     """Product of two or three 16-bit operands, in 64 bits."""
 
-    def __init__(self, call: BoundProduct) -> None:
+    def __init__(self, call: LoweredProduct) -> None:
         self._zero_points = np.array([x.zero_point for x in call.inputs], np.int64)
-        self._tail = one_wide_tail(call.tail)
+        self._stage = one_stage_16bit(call.stage)
 
     def steps(self, inputs: Sequence[Codes], output: Out, workspace: Workspace) -> list[Work]:
         """See PreparedCall."""
         arguments = (
-            *spread(inputs, output), self._zero_points, self._tail, output.reshape(-1),
+            *spread(inputs, output), self._zero_points, self._stage, output.reshape(-1),
             FIRST, LAST, Scratch(CHUNK, np.int64),
         )  # fmt: skip
         return [Step(_wide_product, arguments, output.size, grain=CHUNK)]
@@ -73,7 +73,7 @@ class PreparedWideProduct:
 class PreparedExtremum:
     """Maximum or minimum of rescaled codes."""
 
-    def __init__(self, call: BoundExtremum) -> None:
+    def __init__(self, call: LoweredExtremum) -> None:
         self._tables = call.tables
         self._largest = call.kind == "max"
 
@@ -94,13 +94,13 @@ def _sum(
     operands: Spread,
     scratch: Codes,
     factors: Int32,
-    tail: Tail,
+    stage: RequantizeStage,
     out: Out,
     first: int,
     last: int,
     sums: Int32,
 ) -> None:
-    fused = factors.size == 2 and tail.shift == 0 and out.itemsize == 1
+    fused = factors.size == 2 and stage.shift == 0 and out.itemsize == 1
     for at in range(first, last, CHUNK):
         end = min(at + CHUNK, last)
         part = out[at:end]
@@ -108,10 +108,10 @@ def _sum(
             requantize_sum(
                 chunk(operands, scratch[:CHUNK], 0, at, end),
                 chunk(operands, scratch[CHUNK:], 1, at, end),
-                factors[0], factors[1], tail, part,
+                factors[0], factors[1], stage, part,
             )  # fmt: skip
             continue
-        sums[:] = tail.preload
+        sums[:] = stage.preload
         for i in range(factors.size):
             codes = chunk(operands, scratch, i, at, end)
             factor = factors[i]
@@ -121,7 +121,7 @@ def _sum(
             for k in range(part.size):
                 part[k] = sums[k]
         else:
-            requantize_run(sums, tail, part)
+            requantize_run(sums, stage, part)
 
 
 @kernel("void(Spread,uint8[::1],int32[::1],Tail,uint8[::1],int64,int64,int32[::1])")
@@ -129,7 +129,7 @@ def _product(
     operands: Spread,
     scratch: Codes,
     zero_points: Int32,
-    tail: Tail,
+    stage: RequantizeStage,
     out: Codes,
     first: int,
     last: int,
@@ -145,8 +145,8 @@ def _product(
                 distance = np.int32(np.int32(codes[k]) - zero_point)
                 products[k] = np.int32(products[k] * distance)
         for k in range(end - at):
-            products[k] = np.int32(products[k] + tail.preload)
-        requantize_run(products, tail, out[at:end])
+            products[k] = np.int32(products[k] + stage.preload)
+        requantize_run(products, stage, out[at:end])
 
 
 @kernel("void(Spread,uint16[::1],int64[::1],OneWideTail,uint16[::1],int64,int64,int64[::1])")
@@ -154,7 +154,7 @@ def _wide_product(
     operands: Spread,
     scratch: Codes,
     zero_points: Int64,
-    tail: OneWideTail,
+    stage: OneStage16,
     out: Codes,
     first: int,
     last: int,
@@ -169,9 +169,9 @@ def _wide_product(
                 products[k] *= np.int64(codes[k]) - zero_points[i]
         part = out[at:end]
         for k in range(part.size):
-            part[k] = requantize_wide(
-                products[k] + tail.preload, tail.multiplier, tail.shift, tail.fraction_bits,
-                tail.low, tail.high,
+            part[k] = requantize_16bit(
+                products[k] + stage.preload, stage.multiplier, stage.shift, stage.fraction_bits,
+                stage.low, stage.high,
             )  # fmt: skip
 
 
@@ -201,8 +201,8 @@ def _extremum(
 
 
 PREPARERS: Preparers = {
-    BoundExtremum: PreparedExtremum,
-    BoundProduct: PreparedProduct,
-    BoundSum: PreparedSum,
+    LoweredExtremum: PreparedExtremum,
+    LoweredProduct: PreparedProduct,
+    LoweredSum: PreparedSum,
 }
-WIDE_PREPARERS: Preparers = {BoundProduct: PreparedWideProduct}
+WIDE_PREPARERS: Preparers = {LoweredProduct: Prepared16Product}

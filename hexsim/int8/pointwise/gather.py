@@ -12,15 +12,15 @@ from hexsim.int8.pointwise.movement import through
 from hexsim.int8.pointwise.strided_copy import copy
 from hexsim.int8.prepared import Out, Preparers
 from hexsim.int8.step import FIRST, LAST, Step, Work, Workspace
-from hexsim.lowering.gather import BoundGather
+from hexsim.lowering.gather import LoweredGather
 from hexsim.lowering.lowered_call import Codes, Int32
-from hexsim.lowering.tile import BoundTile
+from hexsim.lowering.tile import LoweredTile
 
 
 class PreparedGather:
     """Positions of one axis or more; between two axes the codes lie in the workspace."""
 
-    def __init__(self, call: BoundGather) -> None:
+    def __init__(self, call: LoweredGather) -> None:
         self._places = call.places
         self._table = call.table
 
@@ -42,7 +42,7 @@ class PreparedGather:
 class PreparedTile:
     """A copy from a source that stays where it is along the axis of the repeats."""
 
-    def __init__(self, call: BoundTile) -> None:
+    def __init__(self, call: LoweredTile) -> None:
         self._repeats = call.repeats
         self._table = call.table
 
@@ -75,4 +75,4 @@ def _take(x: Codes, places: Int32, out: Out, first: int, last: int) -> None:
             target[k] = source[k]
 
 
-PREPARERS: Preparers = {BoundGather: PreparedGather, BoundTile: PreparedTile}
+PREPARERS: Preparers = {LoweredGather: PreparedGather, LoweredTile: PreparedTile}

@@ -16,10 +16,10 @@ from hexsim.int8.machine_code.inner_loops.float_bits import bits_of_float
 from hexsim.int8.machine_code.jit import template
 from hexsim.int8.machine_code.record import record
 from hexsim.int8.prepared import Out, Preparers
-from hexsim.int8.requantize.constants import Tail, one_tail
+from hexsim.int8.requantize.constants import RequantizeStage, one_stage
 from hexsim.int8.requantize.run import requantize_run
 from hexsim.int8.step import FIRST, LAST, Scratch, Step, Work, Workspace
-from hexsim.lowering.local_response_norm import OCTAVE_BITS, BoundLocalResponseNorm
+from hexsim.lowering.local_response_norm import OCTAVE_BITS, LoweredLocalResponseNorm
 from hexsim.lowering.lowered_call import Codes, Int32, Int64
 
 _EXPONENT_OF_ONE = 127
@@ -29,12 +29,12 @@ _FRACTION_BITS = 23
 
 @record("int32,int64,int32[::1],Tail")
 class Norm(NamedTuple):
-    """Zero point and channels of the window, powers at the knots, and the tail."""
+    """Zero point and channels of the window, powers at the knots, and the requantise stage."""
 
     zero_point: int
     size: int
     powers: Int32
-    tail: Tail
+    stage: RequantizeStage
 
 
 @record("int32[::1],int32[::1],int32[::1],int32[::1],int32[::1]")
@@ -51,19 +51,19 @@ class Lines(NamedTuple):
 class PreparedLocalResponseNorm:
     """Normalisation across the channels around each one."""
 
-    def __init__(self, call: BoundLocalResponseNorm) -> None:
+    def __init__(self, call: LoweredLocalResponseNorm) -> None:
         self._zero_point = call.inputs[0].zero_point
         self._size = call.size
         self._powers = call.powers
         self._slopes = _slopes(call.powers)
-        self._tail = call.tail
+        self._stage = call.stage
 
     def steps(self, inputs: Sequence[Codes], output: Out, workspace: Workspace) -> list[Work]:
         """See PreparedCall."""
-        channels, tail = output.shape[-1], self._tail
+        channels, stage = output.shape[-1], self._stage
         pixels = output.reshape(-1, channels)
         row = Scratch(channels, np.int32)
-        norm = Norm(self._zero_point, self._size, self._powers, one_tail(tail))
+        norm = Norm(self._zero_point, self._size, self._powers, one_stage(stage))
         lines = Lines(Scratch(channels + self._size - 1, np.int32), row, row, row, row)
         arguments = (
             inputs[0].reshape(-1, channels), norm, self._slopes, pixels, FIRST, LAST, lines,
@@ -91,7 +91,7 @@ def _local_response_norm(
     lines: Lines,
     slope: Int32,
 ) -> None:
-    zero_point, size, powers, tail = norm.zero_point, norm.size, norm.powers, norm.tail
+    zero_point, size, powers, stage = norm.zero_point, norm.size, norm.powers, norm.stage
     squares, sums, bits = lines.squares, lines.sums, lines.bits
     knots, power = lines.knots, lines.power
     wide = slopes.dtype.type
@@ -130,8 +130,8 @@ def _local_response_norm(
             rise = wide(wide(slope[c] * wide(rest)) + wide(step >> np.int32(1)))
             factor = np.int32(power[c] + np.int32(rise >> wide(bits[c])))
             distance = np.int32(np.int32(row[c]) - zero_point)
-            sums[c] = np.int32(np.int32(distance * factor) + tail.preload)
-        requantize_run(sums, tail, out[pixel])
+            sums[c] = np.int32(np.int32(distance * factor) + stage.preload)
+        requantize_run(sums, stage, out[pixel])
 
 
-PREPARERS: Preparers = {BoundLocalResponseNorm: PreparedLocalResponseNorm}
+PREPARERS: Preparers = {LoweredLocalResponseNorm: PreparedLocalResponseNorm}

@@ -12,7 +12,7 @@ from hexsim.int8.machine_code.jit import kernel, template
 from hexsim.int8.machine_code.memory import ALIGNMENT
 from hexsim.int8.prepared import Out, Preparers
 from hexsim.int8.step import FIRST, LAST, Step, Work, Workspace
-from hexsim.lowering.lookup import BoundLookup
+from hexsim.lowering.lookup import LoweredLookup
 from hexsim.lowering.lowered_call import Codes
 
 _BYTES = 1024
@@ -22,7 +22,7 @@ _BYTES = 1024
 class PreparedLookup:
     """Neuron or Prelu."""
 
-    def __init__(self, call: BoundLookup) -> None:
+    def __init__(self, call: LoweredLookup) -> None:
         self._tables = call.tables
 
     def steps(self, inputs: Sequence[Codes], output: Out, workspace: Workspace) -> list[Work]:
@@ -61,4 +61,4 @@ def _look_up_bytes(codes: Codes, table: Codes, out: Codes, first: int, last: int
         out[at] = table[codes[at]]
 
 
-PREPARERS: Preparers = {BoundLookup: PreparedLookup}
+PREPARERS: Preparers = {LoweredLookup: PreparedLookup}

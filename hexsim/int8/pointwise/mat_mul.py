@@ -12,12 +12,12 @@ from hexsim.graph.ir import Shape
 from hexsim.int8.machine_code.jit import kernel
 from hexsim.int8.machine_code.record import record
 from hexsim.int8.prepared import Out, Preparers
-from hexsim.int8.requantize.constants import OneWideTail, Tail, one_tail, one_wide_tail
+from hexsim.int8.requantize.constants import OneStage16, RequantizeStage, one_stage, one_stage_16bit
 from hexsim.int8.requantize.run import requantize_run
-from hexsim.int8.requantize.scalar import requantize_wide
+from hexsim.int8.requantize.scalar import requantize_16bit
 from hexsim.int8.step import FIRST, LAST, Scratch, Step, Work, Workspace
 from hexsim.lowering.lowered_call import Codes, Int32, Int64
-from hexsim.lowering.mat_mul import BoundMatMul
+from hexsim.lowering.mat_mul import LoweredMatMul
 
 
 @record("uint8[:,:,::1],int64[::1],int64")
@@ -30,7 +30,7 @@ class Matrices(NamedTuple):
 
 
 @record("uint16[:,:,::1],int64[::1],int64")
-class WideMatrices(NamedTuple):
+class Matrices16(NamedTuple):
     """The same of 16 bits."""
 
     codes: Codes
@@ -41,9 +41,9 @@ class WideMatrices(NamedTuple):
 class PreparedMatMul:
     """Batches are numbered; tables say which matrix of each operand belongs to one."""
 
-    def __init__(self, call: BoundMatMul) -> None:
+    def __init__(self, call: LoweredMatMul) -> None:
         self._call = call
-        self._wide = call.tail.fraction_bits > 0
+        self._wide = call.stage.fraction_bits > 0
         outer = call.output.shape[:-2]
         self._of_first, self._of_second = (_matrices(x.shape[:-2], outer) for x in call.inputs)
         self._zero_points = [x.zero_point for x in call.inputs]
@@ -52,12 +52,12 @@ class PreparedMatMul:
         """See PreparedCall."""
         first, second = (codes.reshape(-1, *codes.shape[-2:]) for codes in inputs)
         result = output.reshape(-1, output.shape[-1])
-        tail = one_wide_tail(self._call.tail) if self._wide else one_tail(self._call.tail)
-        kind = WideMatrices if self._wide else Matrices
+        stage = one_stage_16bit(self._call.stage) if self._wide else one_stage(self._call.stage)
+        kind = Matrices16 if self._wide else Matrices
         zero_first, zero_second = self._zero_points
         arguments = (
             kind(first, self._of_first, zero_first), kind(second, self._of_second, zero_second),
-            self._call.transposed, tail, result, FIRST, LAST,
+            self._call.transposed, stage, result, FIRST, LAST,
             Scratch(output.shape[-1], np.int64 if self._wide else np.int32),
         )  # fmt: skip
         return [Step(_wide_product if self._wide else _product, arguments, len(result))]
@@ -74,7 +74,7 @@ def _product(
     a: Matrices,
     b: Matrices,
     transposed: int,
-    tail: Tail,
+    stage: RequantizeStage,
     out: Codes,
     first: int,
     last: int,
@@ -84,7 +84,7 @@ def _product(
     for row in range(first, last):
         left = a.codes[a.numbers[row // rows], row % rows]
         matrix = b.codes[b.numbers[row // rows]]
-        sums[:] = tail.preload
+        sums[:] = stage.preload
         if transposed:
             for n in range(sums.size):
                 column = matrix[n]
@@ -102,15 +102,15 @@ def _product(
                 for n in range(sums.size):
                     other = np.int32(np.int32(line[n]) - np.int32(b.zero_point))
                     sums[n] = np.int32(sums[n] + np.int32(distance * other))
-        requantize_run(sums, tail, out[row])
+        requantize_run(sums, stage, out[row])
 
 
 @kernel("void(WideMatrices,WideMatrices,int64,OneWideTail,uint16[:,::1],int64,int64,int64[::1])")
 def _wide_product(
-    a: WideMatrices,
-    b: WideMatrices,
+    a: Matrices16,
+    b: Matrices16,
     transposed: int,
-    tail: OneWideTail,
+    stage: OneStage16,
     out: Codes,
     first: int,
     last: int,
@@ -120,7 +120,7 @@ def _wide_product(
     for row in range(first, last):
         left = a.codes[a.numbers[row // rows], row % rows]
         matrix = b.codes[b.numbers[row // rows]]
-        sums[:] = tail.preload
+        sums[:] = stage.preload
         if transposed:
             for n in range(sums.size):
                 column = matrix[n]
@@ -138,10 +138,10 @@ def _wide_product(
                     sums[n] += distance * (np.int64(line[n]) - b.zero_point)
         part = out[row]
         for n in range(part.size):
-            part[n] = requantize_wide(
-                sums[n], tail.multiplier, tail.shift, tail.fraction_bits, tail.low, tail.high
+            part[n] = requantize_16bit(
+                sums[n], stage.multiplier, stage.shift, stage.fraction_bits, stage.low, stage.high
             )
 
 
-PREPARERS: Preparers = {BoundMatMul: PreparedMatMul}
-WIDE_PREPARERS: Preparers = {BoundMatMul: PreparedMatMul}
+PREPARERS: Preparers = {LoweredMatMul: PreparedMatMul}
+WIDE_PREPARERS: Preparers = {LoweredMatMul: PreparedMatMul}

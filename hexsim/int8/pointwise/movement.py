@@ -11,11 +11,11 @@ from hexsim.int8.pointwise.lookup import look_up
 from hexsim.int8.pointwise.strided_copy import copy
 from hexsim.int8.prepared import Out, Preparers
 from hexsim.int8.step import Work, Workspace
-from hexsim.lowering.concat import BoundConcat
+from hexsim.lowering.concat import LoweredConcat
 from hexsim.lowering.lowered_call import Codes
-from hexsim.lowering.pad import BoundPad
-from hexsim.lowering.rearrange import BoundRearrange
-from hexsim.lowering.strided_slice import BoundSlice
+from hexsim.lowering.pad import LoweredPad
+from hexsim.lowering.rearrange import LoweredRearrange
+from hexsim.lowering.strided_slice import LoweredSlice
 
 
 def rescaled(codes: Codes, table: Codes | None, workspace: Workspace) -> tuple[Codes, list[Work]]:
@@ -34,7 +34,7 @@ def through(table: Codes | None, codes: Out) -> list[Work]:
 class PreparedConcat:
     """Inputs side by side along one axis."""
 
-    def __init__(self, call: BoundConcat) -> None:
+    def __init__(self, call: LoweredConcat) -> None:
         self._axis = call.axis
         self._tables = call.tables
 
@@ -52,7 +52,7 @@ class PreparedConcat:
 class PreparedRearrange:
     """Reshape, permute or channel shuffle."""
 
-    def __init__(self, call: BoundRearrange) -> None:
+    def __init__(self, call: LoweredRearrange) -> None:
         self._split = call.split
         self._permutation = call.permutation
         self._table = call.table
@@ -66,7 +66,7 @@ class PreparedRearrange:
 class PreparedSlice:
     """Part of a tensor."""
 
-    def __init__(self, call: BoundSlice) -> None:
+    def __init__(self, call: LoweredSlice) -> None:
         self._selection = call.selection
         self._table = call.table
 
@@ -78,7 +78,7 @@ class PreparedSlice:
 class PreparedPad:
     """A tensor inside a larger one."""
 
-    def __init__(self, call: BoundPad) -> None:
+    def __init__(self, call: LoweredPad) -> None:
         self._interior = call.interior
         self._fill = call.fill
         self._table = call.table
@@ -92,8 +92,8 @@ class PreparedPad:
 
 
 PREPARERS: Preparers = {
-    BoundConcat: PreparedConcat,
-    BoundPad: PreparedPad,
-    BoundRearrange: PreparedRearrange,
-    BoundSlice: PreparedSlice,
+    LoweredConcat: PreparedConcat,
+    LoweredPad: PreparedPad,
+    LoweredRearrange: PreparedRearrange,
+    LoweredSlice: PreparedSlice,
 }

@@ -13,11 +13,11 @@ from hexsim.int8.machine_code.jit import inlined, template
 from hexsim.int8.machine_code.record import record
 from hexsim.int8.pointwise.strided_copy import copy
 from hexsim.int8.prepared import Out, Preparers
-from hexsim.int8.requantize.constants import OneWideTail, one_wide_tail
-from hexsim.int8.requantize.scalar import requantize_wide
+from hexsim.int8.requantize.constants import OneStage16, one_stage_16bit
+from hexsim.int8.requantize.scalar import requantize_16bit
 from hexsim.int8.step import FIRST, LAST, Step, Work, Workspace
 from hexsim.lowering.lowered_call import Codes, Int64
-from hexsim.lowering.normalization import NORMAL_BITS, ROOT_BITS, BoundNormalization
+from hexsim.lowering.normalization import NORMAL_BITS, ROOT_BITS, LoweredNormalization
 
 _LEAST = 1 << 2 * ROOT_BITS - 2
 """What a number is scaled to at least before its root is taken."""
@@ -46,7 +46,7 @@ class Affine(NamedTuple):
 class PreparedNormalization:
     """What shares a statistic is brought to the end, if it is not there."""
 
-    def __init__(self, call: BoundNormalization) -> None:
+    def __init__(self, call: LoweredNormalization) -> None:
         shape = call.output.shape
         kept = tuple(axis for axis in range(len(shape)) if axis not in call.axes)
         shared = tuple(sorted(call.axes))
@@ -55,11 +55,11 @@ class PreparedNormalization:
         count = 1 if call.kind == "length" else self._shared
         zero_point = call.inputs[0].zero_point
         self._form = Form(zero_point, call.epsilon, count, int(call.kind == "deviation"))
-        self._tail = one_wide_tail(call.tail)
+        self._stage = one_stage_16bit(call.stage)
         places = np.broadcast_to(np.arange(call.factors.size).reshape(call.spread), shape)
         self._affine = Affine(
             call.factors.astype(np.int64),
-            call.tail.preload.astype(np.int64),
+            call.stage.preload.astype(np.int64),
             _along(places, kept, shape),
             _along(places, shared, shape),
         )
@@ -72,7 +72,7 @@ class PreparedNormalization:
         result = shown if in_place else workspace.empty(shown.shape, shown.dtype)
         rows = result.reshape(-1, self._shared)
         arguments = (
-            moved.reshape(-1, self._shared), self._form, self._affine, self._tail, rows,
+            moved.reshape(-1, self._shared), self._form, self._affine, self._stage, rows,
             FIRST, LAST,
         )  # fmt: skip
         step = Step(_normalize(output.dtype), arguments, len(rows))
@@ -105,7 +105,7 @@ def _reciprocal_root(number: int) -> tuple[np.int64, np.int64]:
 
 @template("void({0}[:,::1],Form,Affine,OneWideTail,{0}[:,::1],int64,int64)")
 def _normalize(
-    x: Codes, form: Form, affine: Affine, tail: OneWideTail, out: Codes, first: int, last: int
+    x: Codes, form: Form, affine: Affine, stage: OneStage16, out: Codes, first: int, last: int
 ) -> None:
     for row in range(first, last):
         total = np.int64(0)
@@ -125,11 +125,11 @@ def _normalize(
             distance = form.number * (np.int64(x[row, k]) - form.zero_point) - taken
             normal = (distance * reciprocal + half) >> shift
             at = place + affine.by_column[k]
-            out[row, k] = requantize_wide(
+            out[row, k] = requantize_16bit(
                 affine.preloads[at] + affine.factors[at] * normal,
-                tail.multiplier, tail.shift, tail.fraction_bits, tail.low, tail.high,
+                stage.multiplier, stage.shift, stage.fraction_bits, stage.low, stage.high,
             )  # fmt: skip
 
 
-PREPARERS: Preparers = {BoundNormalization: PreparedNormalization}
-WIDE_PREPARERS: Preparers = {BoundNormalization: PreparedNormalization}
+PREPARERS: Preparers = {LoweredNormalization: PreparedNormalization}
+WIDE_PREPARERS: Preparers = {LoweredNormalization: PreparedNormalization}

@@ -14,18 +14,18 @@ from hexsim.int8.machine_code.record import record
 from hexsim.int8.panel import SUM_BYTES
 from hexsim.int8.pointwise.movement import through
 from hexsim.int8.prepared import Out, Preparers
-from hexsim.int8.requantize.constants import Tails, all_tails
+from hexsim.int8.requantize.constants import RequantizeStages, all_stages
 from hexsim.int8.requantize.scalar import requantize
 from hexsim.int8.step import FIRST, LAST, Scratch, Step, Work, Workspace
 from hexsim.layers import Window
 from hexsim.lowering.lowered_call import Codes, Int32, Int64
-from hexsim.lowering.pooling import BoundAveragePool, BoundMaxPool
+from hexsim.lowering.pooling import LoweredAveragePool, LoweredMaxPool
 
 
 class PreparedMaxPool:
     """Maximum of codes, then the table."""
 
-    def __init__(self, call: BoundMaxPool) -> None:
+    def __init__(self, call: LoweredMaxPool) -> None:
         self._window = _window(call.window)
         self._table = call.table
 
@@ -40,20 +40,21 @@ class PreparedMaxPool:
 
 @record("int64[:,::1],int32,int32[:,::1],Tails")
 class Average(NamedTuple):
-    """A window as `_window` returns it, the zero point, and which tail each pixel has."""
+    """A window as `_window` returns it, the zero point, and which requantise stage each pixel
+    has."""
 
     window: Int64
     zero_point: int
     tail_of: Int32
-    tails: Tails
+    stages: RequantizeStages
 
 
 class PreparedAveragePool:
     """Sum of codes, requantised by the constants of the pixel's count."""
 
-    def __init__(self, call: BoundAveragePool) -> None:
-        zero_point, tails = call.inputs[0].zero_point, all_tails(call.tail)
-        self._average = Average(_window(call.window), zero_point, call.tail_of, tails)
+    def __init__(self, call: LoweredAveragePool) -> None:
+        zero_point, stages = call.inputs[0].zero_point, all_stages(call.stage)
+        self._average = Average(_window(call.window), zero_point, call.tail_of, stages)
 
     def steps(self, inputs: Sequence[Codes], output: Out, workspace: Workspace) -> list[Work]:
         """See PreparedCall."""
@@ -104,15 +105,15 @@ def _inside(start: int, taps: int, dilation: int, size: int) -> tuple[int, int]:
 @template("void(uint8[:,:,:,::1],Average,{0}[:,:,:,::1],int64,int64,int32[::1])")
 def _average_pool(x: Codes, average: Average, out: Out, first: int, last: int, sums: Int32) -> None:
     window, zero_point = average.window, average.zero_point
-    tail_of, preload = average.tail_of, average.tails.preload
-    multiplier, shift = average.tails.multiplier, average.tails.shift
-    low, high = average.tails.low, average.tails.high
+    tail_of, preload = average.tail_of, average.stages.preload
+    multiplier, shift = average.stages.multiplier, average.stages.shift
+    low, high = average.stages.low, average.stages.high
     for row_of_all in range(first, last):
         image = row_of_all // out.shape[1]
         oy = row_of_all - image * out.shape[1]
         for ox in range(out.shape[2]):
-            tail = tail_of[oy, ox]
-            sums[:] = preload[tail]
+            stage = tail_of[oy, ox]
+            sums[:] = preload[stage]
             for ky in range(window[0, 0]):
                 y = oy * window[1, 0] - window[3, 0] + ky * window[2, 0]
                 if y < 0 or y >= x.shape[1]:
@@ -130,7 +131,7 @@ def _average_pool(x: Codes, average: Average, out: Out, first: int, last: int, s
                     row[c] = sums[c]
             else:
                 for c in range(sums.size):
-                    row[c] = requantize(sums[c], multiplier[tail], shift[tail], low, high)
+                    row[c] = requantize(sums[c], multiplier[stage], shift[stage], low, high)
 
 
-PREPARERS: Preparers = {BoundAveragePool: PreparedAveragePool, BoundMaxPool: PreparedMaxPool}
+PREPARERS: Preparers = {LoweredAveragePool: PreparedAveragePool, LoweredMaxPool: PreparedMaxPool}

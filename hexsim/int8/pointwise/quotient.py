@@ -13,7 +13,7 @@ from hexsim.int8.pointwise.operands import CHUNK, Spread, chunk, spread
 from hexsim.int8.prepared import Out, Preparers
 from hexsim.int8.step import FIRST, LAST, Step, Work, Workspace
 from hexsim.lowering.lowered_call import Codes
-from hexsim.lowering.quotient import BoundQuotient
+from hexsim.lowering.quotient import LoweredQuotient
 
 
 @record("int64,int64,int64,int64,int64,int64,int64")
@@ -32,7 +32,7 @@ class Division(NamedTuple):
 class PreparedQuotient:
     """One operand divided by another."""
 
-    def __init__(self, call: BoundQuotient) -> None:
+    def __init__(self, call: LoweredQuotient) -> None:
         x, w = (operand.zero_point for operand in call.inputs)
         self._division = Division(
             x, w, call.output.zero_point, call.scale, call.shift, call.low, call.high
@@ -68,4 +68,4 @@ def _quotient(
             part[k] = min(max(code, division.low), division.high)  # type: ignore[assignment]
 
 
-PREPARERS: Preparers = {BoundQuotient: PreparedQuotient}
+PREPARERS: Preparers = {LoweredQuotient: PreparedQuotient}

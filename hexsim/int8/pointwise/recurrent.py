@@ -16,7 +16,7 @@ from hexsim.lowering.lowered_call import Codes, Int32, Int64
 from hexsim.lowering.recurrent import (
     GATE_BITS,
     KNOT_SHIFT,
-    BoundRecurrent,
+    LoweredRecurrent,
     Scales,
 )
 from hexsim.lowering.weights import Weights
@@ -37,7 +37,7 @@ class Product(NamedTuple):
 
 
 @record("int64,int64,int64,int64,int64,int64,int64,int64,int64,int64")
-class Rules(NamedTuple):
+class RecurrentRules(NamedTuple):
     """Zero points of input and output, the largest code, the scale of the output, and the form.
 
     `reversed_from` is the first direction that walks backwards.
@@ -56,25 +56,25 @@ class Rules(NamedTuple):
 
 
 @record("Product,Product,int64[::1],int64[::1],Rules")
-class Model(NamedTuple):
+class RecurrentConstants(NamedTuple):
     """All that does not change from step to step."""
 
     of_input: Product
     of_state: Product
     sigmoid: Int64
     tanh: Int64
-    rules: Rules
+    rules: RecurrentRules
 
 
 class PreparedRecurrent:
     """Weights and tables as the kernel reads them."""
 
-    def __init__(self, call: BoundRecurrent) -> None:
+    def __init__(self, call: LoweredRecurrent) -> None:
         _, self._directions, self._batch, self._hidden = call.output.shape
         self._places = {name: place for place, name in enumerate(call.initial, start=1)}
         self._table = call.hidden_table
         cell = self._places.get("cell")
-        rules = Rules(
+        rules = RecurrentRules(
             call.inputs[0].zero_point,
             call.output.zero_point,
             call.output.encoding.steps,
@@ -86,7 +86,7 @@ class PreparedRecurrent:
             0 if cell is None else call.inputs[cell].zero_point,
             call.cell_factor,
         )
-        self._model = Model(
+        self._model = RecurrentConstants(
             _product(call.weights, call.of_input, call.bias[0]),
             _product(call.recurrence, call.of_state, call.bias[1]),
             call.sigmoid,
@@ -179,7 +179,7 @@ def _multiply_codes(
 
 
 @inlined
-def _lstm(k: int, p: Int64, q: Int64, kept: Int64, model: Model) -> Any:
+def _lstm(k: int, p: Int64, q: Int64, kept: Int64, model: RecurrentConstants) -> Any:
     """The new state of a unit of an LSTM, from zero, unlimited."""
     units = kept.size
     i = _gate(p[k] + q[k], model.sigmoid)
@@ -194,7 +194,7 @@ def _lstm(k: int, p: Int64, q: Int64, kept: Int64, model: Model) -> Any:
 
 
 @inlined
-def _gru(k: int, p: Int64, q: Int64, state: Int64, model: Model) -> Any:
+def _gru(k: int, p: Int64, q: Int64, state: Int64, model: RecurrentConstants) -> Any:
     """The same of a GRU."""
     units = state.size
     z = _gate(p[k] + q[k], model.sigmoid)
@@ -210,7 +210,9 @@ def _gru(k: int, p: Int64, q: Int64, state: Int64, model: Model) -> Any:
 
 
 @inlined
-def _of_state(state: Int64, reset: Int64, model: Model, start: int, p: Int64, q: Int64) -> None:
+def _of_state(
+    state: Int64, reset: Int64, model: RecurrentConstants, start: int, p: Int64, q: Int64
+) -> None:
     """The product with the state; for an early reset gate that of new gates with what it leaves."""
     units = state.size
     if model.rules.cell != _GRU or model.rules.resets_late != 0:
@@ -228,7 +230,7 @@ def _walk(
     x: Codes,
     hidden: Codes,
     initial_cell: Codes,
-    model: Model,
+    model: RecurrentConstants,
     out: Codes,
     first: int,
     last: int,
@@ -266,4 +268,4 @@ def _walk(
                 state[k] = new[k]
 
 
-PREPARERS: Preparers = {BoundRecurrent: PreparedRecurrent}
+PREPARERS: Preparers = {LoweredRecurrent: PreparedRecurrent}

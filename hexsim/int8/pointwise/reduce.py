@@ -17,29 +17,29 @@ from hexsim.int8.panel import SUM_BYTES
 from hexsim.int8.pointwise.movement import through
 from hexsim.int8.pointwise.strided_copy import copy
 from hexsim.int8.prepared import Out, Preparers
-from hexsim.int8.requantize.constants import Tail, one_tail
+from hexsim.int8.requantize.constants import RequantizeStage, one_stage
 from hexsim.int8.requantize.scalar import requantize
 from hexsim.int8.step import FIRST, LAST, Scratch, Step, Work, Workspace
 from hexsim.lowering.lowered_call import Codes, Int32
-from hexsim.lowering.reduce import BoundReduceExtremum, BoundReduceSum
+from hexsim.lowering.reduce import LoweredReduceExtremum, LoweredReduceSum
 
 
 class PreparedReduceSum:
     """Sum or mean."""
 
-    def __init__(self, call: BoundReduceSum) -> None:
+    def __init__(self, call: LoweredReduceSum) -> None:
         self._axes = call.axes
-        self._tail, self._zero_point = call.tail, call.inputs[0].zero_point
+        self._stage, self._zero_point = call.stage, call.inputs[0].zero_point
 
     def steps(self, inputs: Sequence[Codes], output: Out, workspace: Workspace) -> list[Work]:
         """See PreparedCall."""
         blocks, before = _blocks(inputs[0], self._axes, workspace)
         # Sums wrap, so the zero points of all positions are a constant.
-        start = int(self._tail.preload[0]) - self._zero_point * blocks.shape[1]
+        start = int(self._stage.preload[0]) - self._zero_point * blocks.shape[1]
         start = (start + (1 << 31)) % (1 << 32) - (1 << 31)
         rows = output.reshape(blocks.shape[0], blocks.shape[2])
         arguments = (
-            blocks, one_tail(self._tail, start), rows, FIRST, LAST,
+            blocks, one_stage(self._stage, start), rows, FIRST, LAST,
             Scratch(blocks.shape[2], np.int32),
         )  # fmt: skip
         return [*before, Step(_sum(output.dtype), arguments, len(rows))]
@@ -48,7 +48,7 @@ class PreparedReduceSum:
 class PreparedReduceExtremum:
     """Maximum or minimum, then the table."""
 
-    def __init__(self, call: BoundReduceExtremum) -> None:
+    def __init__(self, call: LoweredReduceExtremum) -> None:
         self._axes, self._table = call.axes, call.table
         self._largest = call.kind == "max"
 
@@ -89,16 +89,16 @@ def _order(shape: Shape, axes: Sequence[int]) -> tuple[tuple[int, ...], int]:
 
 
 @template("void(uint8[:,:,::1],Tail,{0}[:,::1],int64,int64,int32[::1])")
-def _sum(x: Codes, tail: Tail, out: Out, first: int, last: int, sums: Int32) -> None:
+def _sum(x: Codes, stage: RequantizeStage, out: Out, first: int, last: int, sums: Int32) -> None:
     for row in range(first, last):
         block = x[row]
         if sums.size == 1:
-            total = np.int32(tail.preload)
+            total = np.int32(stage.preload)
             for k in range(block.shape[0]):
                 total = np.int32(total + np.int32(block[k, 0]))
             sums[0] = total
         else:
-            sums[:] = tail.preload
+            sums[:] = stage.preload
             for k in range(block.shape[0]):
                 position = block[k]
                 for c in range(sums.size):
@@ -109,7 +109,7 @@ def _sum(x: Codes, tail: Tail, out: Out, first: int, last: int, sums: Int32) -> 
                 codes[c] = sums[c]
         else:
             for c in range(sums.size):
-                codes[c] = requantize(sums[c], tail.multiplier, tail.shift, tail.low, tail.high)
+                codes[c] = requantize(sums[c], stage.multiplier, stage.shift, stage.low, stage.high)
 
 
 @template("void({0}[:,:,::1],int64,{0}[:,::1],int64,int64)")
@@ -129,6 +129,6 @@ def _extremum(x: Codes, largest: int, out: Codes, first: int, last: int) -> None
 
 
 PREPARERS: Preparers = {
-    BoundReduceExtremum: PreparedReduceExtremum,
-    BoundReduceSum: PreparedReduceSum,
+    LoweredReduceExtremum: PreparedReduceExtremum,
+    LoweredReduceSum: PreparedReduceSum,
 }

@@ -14,17 +14,17 @@ from hexsim.int8.machine_code.record import record
 from hexsim.int8.panel import COLUMNS, SUM_BYTES
 from hexsim.int8.pointwise.lookup import look_up
 from hexsim.int8.prepared import Out, Preparers
-from hexsim.int8.requantize.constants import Tail, one_tail
+from hexsim.int8.requantize.constants import RequantizeStage, one_stage
 from hexsim.int8.requantize.scalar import requantize
 from hexsim.int8.step import FIRST, LAST, Scratch, Step, Work, Workspace
 from hexsim.lowering.lowered_call import Codes, Int32
-from hexsim.lowering.resize import WEIGHT_BITS, BoundBilinear, BoundNearest
+from hexsim.lowering.resize import WEIGHT_BITS, LoweredBilinear, LoweredNearest
 
 
 class PreparedNearest:
     """Pixels copied, then the table."""
 
-    def __init__(self, call: BoundNearest) -> None:
+    def __init__(self, call: LoweredNearest) -> None:
         self._rows, self._columns = call.rows, call.columns
         self._table = call.table
 
@@ -38,7 +38,7 @@ class PreparedNearest:
 
 
 @record("int32[::1],int32[::1],int32[::1],int32[::1]")
-class Line(NamedTuple):
+class LineScratch(NamedTuple):
     """Scratch for the sums of a line, and what `requantize_rows` wants with them: vectors of what
     is added (nothing), of the multiplier and of the shift.
     """
@@ -52,21 +52,21 @@ class Line(NamedTuple):
 class PreparedBilinear:
     """Sums of four codes, requantised."""
 
-    def __init__(self, call: BoundBilinear) -> None:
+    def __init__(self, call: LoweredBilinear) -> None:
         self._rows, self._columns = call.rows, call.columns
-        self._zero_point, self._tail = call.inputs[0].zero_point, call.tail
+        self._zero_point, self._stage = call.inputs[0].zero_point, call.stage
 
     def steps(self, inputs: Sequence[Codes], output: Out, workspace: Workspace) -> list[Work]:
         """See PreparedCall."""
-        tail, row = self._tail, math.prod(output.shape[2:])
+        stage, row = self._stage, math.prod(output.shape[2:])
         # The weights of a pixel add up to one, so the zero point is a constant.
-        start = int(tail.preload[0]) - (self._zero_point << 2 * WEIGHT_BITS)
+        start = int(stage.preload[0]) - (self._zero_point << 2 * WEIGHT_BITS)
         start = (start + (1 << 31)) % (1 << 32) - (1 << 31)
         vector = Scratch(COLUMNS, np.int32)
         none = Scratch(max(row // COLUMNS, COLUMNS), np.int32)
         arguments = (
-            inputs[0], self._rows, self._columns, one_tail(tail, start), output, FIRST, LAST,
-            Line(Scratch(row, np.int32), none, vector, vector),
+            inputs[0], self._rows, self._columns, one_stage(stage, start), output, FIRST, LAST,
+            LineScratch(Scratch(row, np.int32), none, vector, vector),
         )  # fmt: skip
         add = _bilinear(output.dtype)
         return [Step(add, arguments, math.prod(output.shape[:2]))]
@@ -88,14 +88,14 @@ def _bilinear(
     x: Codes,
     rows: Int32,
     columns: Int32,
-    tail: Tail,
+    stage: RequantizeStage,
     out: Out,
     first: int,
     last: int,
-    line: Line,
+    line: LineScratch,
 ) -> None:
-    start, multiplier, shift = np.int64(tail.preload), tail.multiplier, tail.shift
-    low, high = tail.low, tail.high
+    start, multiplier, shift = np.int64(stage.preload), stage.multiplier, stage.shift
+    low, high = stage.low, stage.high
     sums, none, multipliers, shifts = line.sums, line.none, line.multipliers, line.shifts
     way = SHIFTED if shift else PLAIN
     none[:] = 0
@@ -131,4 +131,4 @@ def _bilinear(
                 row[k] = requantize(sums[k], multiplier, shift, low, high)
 
 
-PREPARERS: Preparers = {BoundBilinear: PreparedBilinear, BoundNearest: PreparedNearest}
+PREPARERS: Preparers = {LoweredBilinear: PreparedBilinear, LoweredNearest: PreparedNearest}

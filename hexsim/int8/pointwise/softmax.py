@@ -12,13 +12,13 @@ from hexsim.int8.pointwise.strided_copy import copy
 from hexsim.int8.prepared import Out, Preparers
 from hexsim.int8.step import FIRST, LAST, Step, Work, Workspace
 from hexsim.lowering.lowered_call import Codes, Int32
-from hexsim.lowering.softmax import SCALE_BITS, BoundSoftmax
+from hexsim.lowering.softmax import SCALE_BITS, LoweredSoftmax
 
 
 class PreparedSoftmax:
     """The summed axes are brought to the end, if they are not there."""
 
-    def __init__(self, call: BoundSoftmax) -> None:
+    def __init__(self, call: LoweredSoftmax) -> None:
         shape = call.output.shape
         kept = tuple(axis for axis in range(len(shape)) if axis not in call.axes)
         self._order = (*kept, *sorted(call.axes))
@@ -70,4 +70,4 @@ def _softmax(
             out[row, k] = min(max(code, 0), most)  # type: ignore[assignment]
 
 
-PREPARERS: Preparers = {BoundSoftmax: PreparedSoftmax}
+PREPARERS: Preparers = {LoweredSoftmax: PreparedSoftmax}

@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from hexsim.int8.prepared import Out, Preparers
 from hexsim.int8.step import Work, Workspace
 from hexsim.lowering.lowered_call import Codes
-from hexsim.lowering.user_defined import BoundUserDefined
+from hexsim.lowering.user_defined import LoweredUserDefined
 from hexsim.udl.calling import coded_values
 
 
 class PreparedUserDefined:
     """Nothing is packed."""
 
-    def __init__(self, call: BoundUserDefined) -> None:
+    def __init__(self, call: LoweredUserDefined) -> None:
         self._call = call
 
     def steps(self, inputs: Sequence[Codes], output: Out, workspace: Workspace) -> list[Work]:
@@ -28,4 +28,4 @@ class PreparedUserDefined:
         return [work]
 
 
-PREPARERS: Preparers = {BoundUserDefined: PreparedUserDefined}
+PREPARERS: Preparers = {LoweredUserDefined: PreparedUserDefined}

@@ -1,4 +1,4 @@
-"""The constants of tails (hexsim.lowering.requantize) as kernels read them."""
+"""The constants of requantise stages (hexsim.lowering.requantize) as kernels read them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hexsim.lowering.requantize import Requantize
 
 
 @record("int32,int32,int32,int32,int32,int32")
-class Tail(NamedTuple):
+class RequantizeStage(NamedTuple):
     """One preload, multiplier and shift, the limits of codes, and the bits of the float factor.
 
     They are 0 if there is no exact one (`requantize.factors`).
@@ -28,7 +28,7 @@ class Tail(NamedTuple):
 
 
 @record("int32[::1],int32[::1],int32[::1],int32,int32")
-class Tails(NamedTuple):
+class RequantizeStages(NamedTuple):
     """Several preloads, multipliers and shifts, for instance of channels."""
 
     preload: Int32
@@ -39,8 +39,8 @@ class Tails(NamedTuple):
 
 
 @record("int64,int32,int32,int64,int64,int64")
-class OneWideTail(NamedTuple):
-    """A tail of accumulators with fraction bits."""
+class OneStage16(NamedTuple):
+    """A requantise stage of accumulators with fraction bits."""
 
     preload: int
     multiplier: int
@@ -50,23 +50,25 @@ class OneWideTail(NamedTuple):
     high: int
 
 
-def one_tail(tail: Requantize, preload: int | None = None) -> Tail:
-    """Return a tail of one entry, with another preload if one is given."""
-    start = int(tail.preload[0]) if preload is None else preload
-    factors = factor_bits(tail)
+def one_stage(stage: Requantize, preload: int | None = None) -> RequantizeStage:
+    """Return a requantise stage of one entry, with another preload if one is given."""
+    start = int(stage.preload[0]) if preload is None else preload
+    factors = factor_bits(stage)
     factor = 0 if factors is None else int(factors[0])
-    return Tail(start, int(tail.multiplier[0]), int(tail.shift[0]), tail.low, tail.high, factor)
-
-
-def all_tails(tail: Requantize) -> Tails:
-    """Return the constants of all entries."""
-    preload = tail.preload.astype(np.int32, copy=False)
-    return Tails(preload, tail.multiplier, tail.shift, tail.low, tail.high)
-
-
-def one_wide_tail(tail: Requantize) -> OneWideTail:
-    """Return a tail of one entry, with its fraction bits."""
-    preload, multiplier, shift = (
-        int(one[0]) for one in (tail.preload, tail.multiplier, tail.shift)
+    return RequantizeStage(
+        start, int(stage.multiplier[0]), int(stage.shift[0]), stage.low, stage.high, factor
     )
-    return OneWideTail(preload, multiplier, shift, tail.fraction_bits, tail.low, tail.high)
+
+
+def all_stages(stage: Requantize) -> RequantizeStages:
+    """Return the constants of all entries."""
+    preload = stage.preload.astype(np.int32, copy=False)
+    return RequantizeStages(preload, stage.multiplier, stage.shift, stage.low, stage.high)
+
+
+def one_stage_16bit(stage: Requantize) -> OneStage16:
+    """Return a requantise stage of one entry, with its fraction bits."""
+    preload, multiplier, shift = (
+        int(one[0]) for one in (stage.preload, stage.multiplier, stage.shift)
+    )
+    return OneStage16(preload, multiplier, shift, stage.fraction_bits, stage.low, stage.high)

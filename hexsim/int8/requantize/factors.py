@@ -28,16 +28,16 @@ _FLOAT_BITS = 24
 """Bits of a float's significand: integers below 2^24 are floats."""
 
 
-def float_factors(tail: Requantize) -> Float32 | None:
-    """Return the factor of each entry of `tail`, or None if an entry has none that is exact.
+def float_factors(stage: Requantize) -> Float32 | None:
+    """Return the factor of each entry of `stage`, or None if an entry has none that is exact.
 
     Exact: clamp(fma(sum, factor, 1.5 * 2^23) - 1.5 * 2^23, low, high) is the code of every int32
     sum that holds the preload.
     """
-    if tail.fraction_bits or tail.shift.any():
+    if stage.fraction_bits or stage.shift.any():
         return None
-    multipliers, places = np.unique(tail.multiplier.astype(np.int64), return_inverse=True)
-    codes = np.arange(tail.low + 1, tail.high + 1, dtype=np.int64)
+    multipliers, places = np.unique(stage.multiplier.astype(np.int64), return_inverse=True)
+    codes = np.arange(stage.low + 1, stage.high + 1, dtype=np.int64)
     if (_least_sums(codes, multipliers[:1]) >= 1 << _FLOAT_BITS).any():
         return None
     found = (multipliers / _ONE).astype(np.float32)
@@ -52,9 +52,9 @@ def float_factors(tail: Requantize) -> Float32 | None:
     return None
 
 
-def factor_bits(tail: Requantize) -> Int32 | None:
+def factor_bits(stage: Requantize) -> Int32 | None:
     """Return the same as bits, which kernels are given; None also on a CPU that rounds twice."""
-    factors = float_factors(tail) if has_fused_floats() else None
+    factors = float_factors(stage) if has_fused_floats() else None
     return None if factors is None else factors.view(np.int32)
 
 

@@ -1,4 +1,5 @@
-"""How kernels that requantise rows of channels take a tail (`inner_loops.requantize_rows`)."""
+"""How kernels that requantise rows of channels take a requantise stage
+(`inner_loops.requantize_rows`)."""
 
 from __future__ import annotations
 
@@ -10,16 +11,16 @@ from hexsim.lowering.lowered_call import Int32
 from hexsim.lowering.requantize import Requantize
 
 
-class RowTail(NamedTuple):
+class RowStage(NamedTuple):
     """Its way, and what sums are multiplied by: multipliers, or the bits of float factors."""
 
     way: int
     multiplier: Int32
 
 
-def row_tail(tail: Requantize) -> RowTail:
+def row_stage(stage: Requantize) -> RowStage:
     """Return the quickest way that is exact."""
-    factors = factor_bits(tail)
+    factors = factor_bits(stage)
     if factors is not None:
-        return RowTail(FLOATS, factors)
-    return RowTail(SHIFTED if tail.shift.any() else PLAIN, tail.multiplier)
+        return RowStage(FLOATS, factors)
+    return RowStage(SHIFTED if stage.shift.any() else PLAIN, stage.multiplier)

@@ -1,4 +1,5 @@
-"""The tails that accumulating kernels end with (hexsim.lowering.requantize states them)."""
+"""The requantise stages that accumulating kernels end with (hexsim.lowering.requantize states
+them)."""
 
 from __future__ import annotations
 
@@ -25,7 +26,7 @@ def requantize(accumulator: int, multiplier: int, shift: int, low: int, high: in
 
 
 @inlined
-def requantize_wide(
+def requantize_16bit(
     accumulator: int, multiplier: int, shift: int, fraction_bits: int, low: int, high: int
 ) -> int:
     """One accumulator with fraction bits (int64) to one code; multiplier and shift are int32."""

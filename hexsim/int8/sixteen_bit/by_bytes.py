@@ -1,8 +1,8 @@
-"""16-bit operands: one pass of the 8-bit kernel for every pair of bytes, then one tail.
+"""16-bit operands: one pass of the 8-bit kernel for every pair of bytes, then one requantise stage.
 
 A kernel that accumulates products writes its bare int32 sums if its output is int32
-(`PreparedCall`). Each pass has the bytes of one place as its operands; the tail adds the sums up,
-each raised by its place, in 64 bits.
+(`PreparedCall`). Each pass has the bytes of one place as its operands; the requantise stage adds
+the sums up, each raised by its place, in 64 bits.
 """
 
 from __future__ import annotations
@@ -18,39 +18,39 @@ from hexsim.int8.machine_code.jit import kernel, template
 from hexsim.int8.machine_code.memory import ALIGNMENT
 from hexsim.int8.machine_code.record import record
 from hexsim.int8.prepared import Out, PreparedCall
-from hexsim.int8.requantize.scalar import requantize_wide
+from hexsim.int8.requantize.scalar import requantize_16bit
 from hexsim.int8.step import FIRST, LAST, Scratch, Step, Work, Workspace
-from hexsim.lowering import BoundCall
-from hexsim.lowering.batch_norm import BoundBatchNorm
+from hexsim.lowering import LoweredCall
+from hexsim.lowering.batch_norm import LoweredBatchNorm
 from hexsim.lowering.bytes_of import byte_operands, byte_weights
-from hexsim.lowering.convolution import BoundConvolution
-from hexsim.lowering.elementwise import BoundSum
-from hexsim.lowering.fully_connected import BoundFullyConnected
+from hexsim.lowering.convolution import LoweredConvolution
+from hexsim.lowering.elementwise import LoweredSum
+from hexsim.lowering.fully_connected import LoweredFullyConnected
 from hexsim.lowering.lowered_call import Codes, Int32, Int64
-from hexsim.lowering.pooling import BoundAveragePool
-from hexsim.lowering.reduce import BoundReduceSum
+from hexsim.lowering.pooling import LoweredAveragePool
+from hexsim.lowering.reduce import LoweredReduceSum
 from hexsim.lowering.requantize import Requantize
-from hexsim.lowering.resize import BoundBilinear
+from hexsim.lowering.resize import LoweredBilinear
 
 Linear = (
-    BoundConvolution
-    | BoundFullyConnected
-    | BoundBatchNorm
-    | BoundAveragePool
-    | BoundBilinear
-    | BoundReduceSum
-    | BoundSum
+    LoweredConvolution
+    | LoweredFullyConnected
+    | LoweredBatchNorm
+    | LoweredAveragePool
+    | LoweredBilinear
+    | LoweredReduceSum
+    | LoweredSum
 )
 
 
 class PreparedBytes:
     """A call that is linear in its operand's codes and, if it has weights, in theirs."""
 
-    def __init__(self, call: Linear, prepare: Callable[[BoundCall], PreparedCall]) -> None:
+    def __init__(self, call: Linear, prepare: Callable[[LoweredCall], PreparedCall]) -> None:
         passes = _passes(call)
         self._bytes = [byte for byte, _, _ in passes]
         self._kernels = [prepare(one) for _, _, one in passes]
-        self._finish = WideTail(call, [8 * (byte + weight) for byte, weight, _ in passes])
+        self._finish = Stage16(call, [8 * (byte + weight) for byte, weight, _ in passes])
 
     def steps(self, inputs: Sequence[Codes], output: Out, workspace: Workspace) -> list[Work]:
         """See PreparedCall."""
@@ -86,10 +86,10 @@ def _passes(call: Linear) -> list[tuple[int, int, Linear]]:
     """(byte of the operands, byte of the weights, 8-bit call) of every pass."""
     operands = zip(*(byte_operands(x) for x in call.inputs), strict=True)
     narrow = [
-        (same[0][0], 0, replace(call, inputs=tuple(x for _, x in same), tail=_bare(call.tail)))
+        (same[0][0], 0, replace(call, inputs=tuple(x for _, x in same), stage=_bare(call.stage)))
         for same in operands
     ]
-    if not isinstance(call, BoundConvolution | BoundFullyConnected):
+    if not isinstance(call, LoweredConvolution | LoweredFullyConnected):
         return narrow
     weights = byte_weights(call.weights)
     return [
@@ -99,16 +99,16 @@ def _passes(call: Linear) -> list[tuple[int, int, Linear]]:
     ]
 
 
-def _bare(tail: Requantize) -> Requantize:
-    """A tail that adds nothing to the sums."""
-    return replace(tail, preload=np.zeros(tail.preload.shape, np.int32), fraction_bits=0)
+def _bare(stage: Requantize) -> Requantize:
+    """A requantise stage that adds nothing to the sums."""
+    return replace(stage, preload=np.zeros(stage.preload.shape, np.int32), fraction_bits=0)
 
 
 @record("int32[::1],int64,int64[::1],int32[::1],int32[::1],int64,int64,int64")
-class WideTails(NamedTuple):
+class Stages16(NamedTuple):
     """Tails with fraction bits: one per column if `along` is not zero, else one per row.
 
-    The tail of a row is that which `entries`, again and again, say.
+    The requantise stage of a row is that which `entries`, again and again, say.
     """
 
     entries: Int32
@@ -121,23 +121,23 @@ class WideTails(NamedTuple):
     high: int
 
 
-class WideTail:
+class Stage16:
     """Sums raised by their places, added to the preload, requantised.
 
     `places` are the bits by which each of the arrays of sums is raised. Constants are per last
     axis, per pixel (average pooling) or one for all.
     """
 
-    def __init__(self, call: BoundCall, places: Sequence[int]) -> None:
-        tail: Requantize = call.tail  # type: ignore[attr-defined]
+    def __init__(self, call: LoweredCall, places: Sequence[int]) -> None:
+        stage: Requantize = call.stage  # type: ignore[attr-defined]
         self._places = np.array(places, np.int64)
-        along = int(tail.preload.size > 1 and not isinstance(call, BoundAveragePool))
+        along = int(stage.preload.size > 1 and not isinstance(call, LoweredAveragePool))
         entries = np.zeros(1, np.int32)
-        if isinstance(call, BoundAveragePool):
+        if isinstance(call, LoweredAveragePool):
             entries = np.ascontiguousarray(call.tail_of).reshape(-1)
-        self._tails = WideTails(
-            entries, along, tail.preload.astype(np.int64), tail.multiplier, tail.shift,
-            tail.fraction_bits, tail.low, tail.high,
+        self._tails = Stages16(
+            entries, along, stage.preload.astype(np.int64), stage.multiplier, stage.shift,
+            stage.fraction_bits, stage.low, stage.high,
         )  # fmt: skip
 
     def step(self, sums: npt.NDArray[np.signedinteger[Any]], output: Out) -> Step:
@@ -159,16 +159,16 @@ class WideTail:
 def _finish(
     sums: npt.NDArray[np.signedinteger[Any]],
     places: Int64,
-    tails: WideTails,
+    stages: Stages16,
     out: npt.NDArray[Any],
     totals: Int64,
     first_row: int,
     last_row: int,
 ) -> None:
     entries, preload, multiplier, shift = (
-        tails.entries, tails.preload, tails.multiplier, tails.shift
+        stages.entries, stages.preload, stages.multiplier, stages.shift
     )  # fmt: skip
-    fraction_bits, low, high = tails.fraction_bits, tails.low, tails.high
+    fraction_bits, low, high = stages.fraction_bits, stages.low, stages.high
     for row in range(first_row, last_row):
         first = np.int64(entries[row % entries.size])
         codes = out[row]
@@ -177,15 +177,15 @@ def _finish(
             place, part = places[k], sums[k, row]
             for column in range(totals.size):
                 totals[column] += np.int64(part[column]) << place
-        if tails.along:
+        if stages.along:
             for column in range(totals.size):
-                codes[column] = requantize_wide(
+                codes[column] = requantize_16bit(
                     totals[column] + preload[column], multiplier[column], shift[column],
                     fraction_bits, low, high,
                 )  # fmt: skip
         else:
             for column in range(totals.size):
-                codes[column] = requantize_wide(
+                codes[column] = requantize_16bit(
                     totals[column] + preload[first], multiplier[first], shift[first],
                     fraction_bits, low, high,
                 )  # fmt: skip

@@ -8,20 +8,20 @@ from functools import partial
 import numpy as np
 
 from hexsim.int8.prepared import Out, Preparers
-from hexsim.int8.sixteen_bit.by_bytes import WideTail
+from hexsim.int8.sixteen_bit.by_bytes import Stage16
 from hexsim.int8.step import Work, Workspace
-from hexsim.lowering.local_response_norm import OCTAVE_BITS, BoundLocalResponseNorm
+from hexsim.lowering.local_response_norm import OCTAVE_BITS, LoweredLocalResponseNorm
 from hexsim.lowering.lowered_call import Codes, Int64
 
 
-class PreparedWideResponseNorm:
+class Prepared16ResponseNorm:
     """Normalisation across the channels around each one."""
 
-    def __init__(self, call: BoundLocalResponseNorm) -> None:
+    def __init__(self, call: LoweredLocalResponseNorm) -> None:
         self._zero_point = call.inputs[0].zero_point
         self._size = call.size
         self._powers = call.powers.astype(np.int64)
-        self._finish = WideTail(call, [0])
+        self._finish = Stage16(call, [0])
 
     def steps(self, inputs: Sequence[Codes], output: Out, workspace: Workspace) -> list[Work]:
         """See PreparedCall."""
@@ -48,4 +48,4 @@ class PreparedWideResponseNorm:
         return power
 
 
-WIDE_PREPARERS: Preparers = {BoundLocalResponseNorm: PreparedWideResponseNorm}
+WIDE_PREPARERS: Preparers = {LoweredLocalResponseNorm: Prepared16ResponseNorm}

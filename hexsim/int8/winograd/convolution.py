@@ -11,7 +11,7 @@ from hexsim.int8.gemm.panels import pad_to_panels
 from hexsim.int8.machine_code.inner_loops.winograd_tile import pair_tile
 from hexsim.int8.panel import COLUMNS
 from hexsim.int8.prepared import Out
-from hexsim.int8.requantize.rows import row_tail
+from hexsim.int8.requantize.rows import row_stage
 from hexsim.int8.step import FIRST, LAST, Scratch, Step, Work, Workspace
 from hexsim.int8.winograd.maps import KERNEL, OUTPUTS, SQUARES
 from hexsim.int8.winograd.panels import pack_winograd, sums_fit
@@ -25,7 +25,7 @@ from hexsim.int8.winograd.product import (
     transform_tiles,
 )
 from hexsim.int8.winograd.transform import CHANNELS
-from hexsim.lowering.convolution import BoundConvolution
+from hexsim.lowering.convolution import LoweredConvolution
 from hexsim.lowering.lowered_call import Codes
 
 _BLOCK = 3
@@ -35,7 +35,7 @@ _FEW_BLOCKS = 4
 128 channels), and threads can share out panels. Beyond, each block is when its turn comes."""
 
 
-def admits_winograd(call: BoundConvolution) -> bool:
+def admits_winograd(call: LoweredConvolution) -> bool:
     """Return whether the result is exact: a dense 3x3 convolution of 8 bits, stride 1, not dilated.
 
     No sum of products may reach `maps.LIMIT`; transforms fit 16 bits whatever the weights.
@@ -52,10 +52,10 @@ def admits_winograd(call: BoundConvolution) -> bool:
 class WinogradConvolution:
     """Weights are packed by `winograd.panels`; the call must admit it."""
 
-    def __init__(self, call: BoundConvolution) -> None:
+    def __init__(self, call: LoweredConvolution) -> None:
         _, height, width, channels = call.inputs[0].shape
         batch, out_height, out_width, columns = call.output.shape
-        tail, self._tile = call.tail, pair_tile()
+        stage, self._tile = call.stage, pair_tile()
         self._deep = -(-channels // CHANNELS) * CHANNELS
         places = _places(batch, out_height, out_width)
         self._tiles = len(places)
@@ -64,11 +64,11 @@ class WinogradConvolution:
             places,
         )  # fmt: skip
         self._output = out_height, out_width, columns
-        preload = tail.preload.astype(np.int32, copy=False)
-        way, multiplier = row_tail(tail)
+        preload = stage.preload.astype(np.int32, copy=False)
+        way, multiplier = row_stage(stage)
         self._panels = Panels(
             pack_winograd(call.weights), pad_to_panels(preload, 1),
-            pad_to_panels(multiplier, 1), pad_to_panels(tail.shift, 1), way, tail.low, tail.high,
+            pad_to_panels(multiplier, 1), pad_to_panels(stage.shift, 1), way, stage.low, stage.high,
         )  # fmt: skip
         self._groups = -(-columns // (COLUMNS * self._tile.panels))
 

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hexsim.int8.gemm.padded import Int16
-from hexsim.int8.gemm.panel_output import Destination, PanelTail, Sums, store_panel
+from hexsim.int8.gemm.panel_output import Destination, PanelStage, Sums, store_panel
 from hexsim.int8.machine_code.inner_loops.winograd_tile import multiply_point
 from hexsim.int8.machine_code.jit import inlined, kernel, template
 from hexsim.int8.machine_code.record import record
@@ -59,7 +59,8 @@ class Blocks(NamedTuple):
 
 @record("uint8[::1],int32[::1],int32[::1],int32[::1],int64,int32,int32")
 class Panels(NamedTuple):
-    """Packed weights, the constants of their channels, the way of their tail, limits."""
+    """Packed weights, the constants of their channels, the way of their requantise stage,
+    limits."""
 
     weights: Codes
     preload: Int32
@@ -159,7 +160,7 @@ def convolve_winograd(
         memory.products.ctypes.data, memory.sums.ctypes.data, addends.ctypes.data,
         memory.spare.ctypes.data, out.ctypes.data, out.itemsize,
     )  # fmt: skip
-    tail = PanelTail(
+    stage = PanelStage(
         panels.preload.ctypes.data, panels.multiplier.ctypes.data, panels.shift.ctypes.data,
         panels.way, panels.low, panels.high,
     )  # fmt: skip
@@ -182,7 +183,7 @@ def convolve_winograd(
             for tile in range(count):
                 place = places[start + tile]
                 product = stages.products + (tile * tile_panels + part) * SUM_BYTES * COLUMNS
-                _store_tile(blocks, tail, place, panel + part, product, stages)
+                _store_tile(blocks, stage, place, panel + part, product, stages)
 
 
 @inlined
@@ -206,18 +207,18 @@ def _multiply(
 
 @inlined
 def _store_tile(
-    blocks: Blocks, tail: PanelTail, place: Int64, panel: int, product: int, stages: _Stages
+    blocks: Blocks, stage: PanelStage, place: Int64, panel: int, product: int, stages: _Stages
 ) -> None:
     """Store a tile's outputs of one panel, whose products begin at an address.
 
-    `tail` has the addresses of the constants of all panels.
+    `stage` has the addresses of the constants of all panels.
     """
     line, column = SUM_BYTES * COLUMNS, panel * COLUMNS
     constants = SUM_BYTES * column
     sums_of_products(product, blocks.block * blocks.tile_panels * line, stages.sums)
-    of_panel = PanelTail(
-        tail.preload + constants, tail.multiplier + constants, tail.shift + constants,
-        tail.way, tail.low, tail.high,
+    of_panel = PanelStage(
+        stage.preload + constants, stage.multiplier + constants, stage.shift + constants,
+        stage.way, stage.low, stage.high,
     )  # fmt: skip
     valid = min(COLUMNS, blocks.columns - column)
     for row in range(min(OUTPUTS, blocks.out_height - place[1])):

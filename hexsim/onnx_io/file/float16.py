@@ -22,17 +22,17 @@ _TYPES = ("to", "dtype", "output_dtype")
 """Attributes that name an element type."""
 
 
-def has_halves(graph: onnx.GraphProto) -> bool:
+def has_float16(graph: onnx.GraphProto) -> bool:
     """True if a tensor of `graph` is said to hold halves."""
     values = (*graph.input, *graph.output, *graph.value_info)
     return (
         any(tensor.data_type in HALVES for tensor in graph.initializer)
         or any(value.type.tensor_type.elem_type in HALVES for value in values)
-        or any(_has_halves(node) for node in graph.node)
+        or any(_has_float16(node) for node in graph.node)
     )
 
 
-def in_singles(graph: onnx.GraphProto) -> onnx.GraphProto:
+def as_float32(graph: onnx.GraphProto) -> onnx.GraphProto:
     """Return a copy of `graph` that speaks of singles, but for the types of its initialisers."""
     single = onnx.GraphProto()
     single.CopyFrom(graph)
@@ -52,11 +52,11 @@ def widened(array: npt.NDArray[Any]) -> npt.NDArray[np.float32]:
     return array.astype(np.float32)
 
 
-def _has_halves(node: onnx.NodeProto) -> bool:
+def _has_float16(node: onnx.NodeProto) -> bool:
     return any(
         (attribute.name in _TYPES and attribute.i in HALVES) or attribute.t.data_type in HALVES
         for attribute in node.attribute
-    ) or any(has_halves(graph) for graph in subgraphs(node))
+    ) or any(has_float16(graph) for graph in subgraphs(node))
 
 
 def _change(graph: onnx.GraphProto) -> None:

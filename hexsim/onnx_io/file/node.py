@@ -30,7 +30,7 @@ def positive_axis(axis: int, rank: int) -> int:
 
 
 @dataclass(frozen=True)
-class Node:
+class OnnxNode:
     """A node, the unique layer name it gets, and the opset version of its operator."""
 
     proto: onnx.NodeProto

@@ -19,7 +19,7 @@ import onnx.inliner
 from hexsim.errors import HexsimError
 from hexsim.frameworks.file_kinds import file_kind
 from hexsim.onnx_io.file.counts import require_counts
-from hexsim.onnx_io.file.float16 import has_halves, in_singles
+from hexsim.onnx_io.file.float16 import as_float32, has_float16
 from hexsim.onnx_io.file.old_opsets import OLDEST_OPSET, to_oldest_opset
 from hexsim.onnx_io.file.versions import require_readable
 from hexsim.onnx_io.file.visible_names import with_visible_names
@@ -38,7 +38,7 @@ _LARGEST = 2**31 - 1
 class OnnxSource:
     """A checked model: `label` names it in messages, external data lies beside its file `path`.
 
-    `was_half` is true if the file spoke of halves.
+    `was_float16` is true if the file spoke of halves.
     """
 
     label: str
@@ -46,7 +46,7 @@ class OnnxSource:
     opsets: Mapping[str, int]
     path: Path | None
     ir_version: int
-    was_half: bool = False
+    was_float16: bool = False
 
     @property
     def opset(self) -> int:
@@ -116,9 +116,9 @@ def _source(model: onnx.ModelProto, label: str, path: Path | None) -> OnnxSource
     if source.opset < OLDEST_OPSET:
         graph = to_oldest_opset(model, label).graph
         source = dataclasses.replace(source, graph=graph, opsets={**opsets, "": OLDEST_OPSET})
-    if not has_halves(source.graph):
+    if not has_float16(source.graph):
         return source
-    return dataclasses.replace(source, graph=in_singles(source.graph), was_half=True)
+    return dataclasses.replace(source, graph=as_float32(source.graph), was_float16=True)
 
 
 def _inlined(model: onnx.ModelProto, label: str) -> onnx.ModelProto:

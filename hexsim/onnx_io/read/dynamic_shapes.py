@@ -31,7 +31,7 @@ from hexsim.graph.ir import Shape, Tensor
 from hexsim.layers import Opaque
 from hexsim.layers.opaque import PART_DOMAIN, operator_of
 from hexsim.onnx_io.file.known import Array
-from hexsim.onnx_io.file.node import Node
+from hexsim.onnx_io.file.node import OnnxNode
 from hexsim.onnx_io.file.source import EXTENSIONS, OnnxSource
 from hexsim.onnx_io.read import node_results as inference
 from hexsim.onnx_io.read.importer import Importer
@@ -49,7 +49,7 @@ _VALUE_ELEMENTS = 64
 _REASON = "the size of its result depends on values that are known only when the network runs"
 
 
-def joins(node: Node, net: Importer) -> bool:
+def joins(node: OnnxNode, net: Importer) -> bool:
     """True if `node` belongs to a tail; a product that does not takes its operands out of it."""
     read = [name for name in node.reads if name in net.tails.tensors]
     read = [name for name in read if name not in net.tensors]
@@ -64,7 +64,7 @@ def joins(node: Node, net: Importer) -> bool:
     return False
 
 
-def add(node: Node, net: Importer, source: OnnxSource) -> None:
+def add(node: OnnxNode, net: Importer, source: OnnxSource) -> None:
     """Add a node to its tail.
 
     Raises UnknownShapeError if it is control flow, not of onnxruntime, or its results have no
@@ -94,9 +94,9 @@ def add(node: Node, net: Importer, source: OnnxSource) -> None:
 def finish(net: Importer, source: OnnxSource, outputs: Iterable[str]) -> None:
     """Make a layer of each tail, as far as the network's outputs or other layers need it."""
     ends = [*outputs, *(name for name in net.tails.tensors if name in net.tensors)]
-    parts: list[tuple[list[Node], list[str]]] = []
+    parts: list[tuple[list[OnnxNode], list[str]]] = []
     for tail in reversed(range(len(net.tails.nodes))):
-        kept, needed = list[Node](), set(ends)
+        kept, needed = list[OnnxNode](), set(ends)
         for node in reversed(net.tails.nodes[tail]):
             if needed.intersection(node.outputs):
                 kept.insert(0, node)
@@ -110,7 +110,7 @@ def finish(net: Importer, source: OnnxSource, outputs: Iterable[str]) -> None:
 
 
 def _add_part(
-    nodes: Sequence[Node], wanted: Sequence[str], net: Importer, source: OnnxSource
+    nodes: Sequence[OnnxNode], wanted: Sequence[str], net: Importer, source: OnnxSource
 ) -> None:
     """Add the layer that `nodes` are; `wanted` has the tensors that others read."""
     tensors, first = net.tails.tensors, nodes[0]
@@ -139,7 +139,7 @@ def _add_part(
     net.add_with(layer, made)
 
 
-def _part(nodes: Sequence[Node], outputs: Sequence[str], net: Importer) -> bytes:
+def _part(nodes: Sequence[OnnxNode], outputs: Sequence[str], net: Importer) -> bytes:
     """The nodes as one, whose subgraph reads what it needs of the graph around it."""
     body = onnx.GraphProto(name="part", node=[node.proto for node in nodes])
     for node in body.node:
@@ -154,19 +154,19 @@ def _tensor(name: str, one: Unsized) -> Tensor:
     return Tensor(name, one.most.shape, (), one.most.dtype, one.varies)
 
 
-def _elements_read(node: Node, net: Importer) -> int:
+def _elements_read(node: OnnxNode, net: Importer) -> int:
     """Elements that a node reads: some of a table, else all."""
     picks = net.tails.work[node.name].picks
     return picks or sum(math.prod(_operand(name, net).shape) for name in node.inputs if name)
 
 
-def _is_product(node: Node, net: Importer) -> bool:
+def _is_product(node: OnnxNode, net: Importer) -> bool:
     operands = {name: _operand(name, net) for name in node.reads}
     given = [operands[name].shape if name else None for name in node.inputs]
     return not node.has_subgraph and operator_work(node, given, [(1,)]).macs > 0
 
 
-def _tail_of(node: Node, net: Importer) -> int:
+def _tail_of(node: OnnxNode, net: Importer) -> int:
     """The first tail that has all that the node needs of tails."""
     tensors = net.tails.tensors
     behind = {name: one.tail + 1 for name, one in tensors.items() if name in net.tensors}
@@ -179,16 +179,16 @@ def _tail_of(node: Node, net: Importer) -> int:
     return max([*joined, *(behind.get(name, 0) for name in node.inputs)], default=0)
 
 
-def _as_floats(node: Node, net: Importer) -> Node:
+def _as_floats(node: OnnxNode, net: Importer) -> OnnxNode:
     """Codes that are only moved are floats here, and stay what they are."""
     ends = ((QUANTIZE, node.output), (DEQUANTIZE, node.inputs[0] if node.inputs else ""))
     if not any(is_linear(node, operator) and name in net.moved for operator, name in ends):
         return node
     proto = onnx.helper.make_node("Identity", [node.inputs[0]], [node.output], name=node.name)
-    return Node(proto, node.name, node.opset)
+    return OnnxNode(proto, node.name, node.opset)
 
 
-def _seen(node: Node, net: Importer, few: bool) -> dict[str, NodeInput] | None:
+def _seen(node: OnnxNode, net: Importer, few: bool) -> dict[str, NodeInput] | None:
     """What a node reads, at the most or with few elements; None if that cannot be told."""
     found = {}
     for name in node.reads:
@@ -209,7 +209,7 @@ def _operand(name: str, net: Importer) -> NodeInput:
 
 
 def _tried(
-    node: Node, operands: Mapping[str, NodeInput], source: OnnxSource
+    node: OnnxNode, operands: Mapping[str, NodeInput], source: OnnxSource
 ) -> dict[str, NodeInput] | None:
     try:
         return _results(node, operands, source, few=True)
@@ -218,7 +218,7 @@ def _tried(
 
 
 def _results(
-    node: Node, operands: Mapping[str, NodeInput], source: OnnxSource, *, few: bool
+    node: OnnxNode, operands: Mapping[str, NodeInput], source: OnnxSource, *, few: bool
 ) -> dict[str, NodeInput]:
     """Shapes, types and, where they can be told, values of what a node writes."""
     bounds = most_elements(node, operands)
@@ -245,7 +245,7 @@ def _filled(sizes: inference.Sizes | None, bound: Shape | None, few: bool) -> Sh
 
 
 def _values(
-    node: Node,
+    node: OnnxNode,
     operands: Mapping[str, NodeInput],
     results: Mapping[str, NodeInput],
     source: OnnxSource,

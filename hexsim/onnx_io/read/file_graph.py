@@ -9,7 +9,7 @@ from functools import cached_property
 import onnx
 
 from hexsim.errors import HexsimError
-from hexsim.onnx_io.file.node import Node
+from hexsim.onnx_io.file.node import OnnxNode
 from hexsim.onnx_io.file.source import OnnxSource
 
 
@@ -18,18 +18,18 @@ class FileGraph:
     """Nodes of one graph of a file with unique names, and what the file says about its tensors."""
 
     graph: onnx.GraphProto
-    nodes: tuple[Node, ...]
+    nodes: tuple[OnnxNode, ...]
     opset: int
 
     @cached_property
-    def producers(self) -> dict[str, Node]:
+    def producers(self) -> dict[str, OnnxNode]:
         """The node that writes a tensor."""
         return {name: node for node in self.nodes for name in node.outputs if name}
 
     @cached_property
-    def readers(self) -> dict[str, list[Node]]:
+    def readers(self) -> dict[str, list[OnnxNode]]:
         """The nodes that read a tensor; one of several times is there as often."""
-        found: dict[str, list[Node]] = {}
+        found: dict[str, list[OnnxNode]] = {}
         for node in self.nodes:
             for name in filter(None, node.inputs):
                 found.setdefault(name, []).append(node)
@@ -58,7 +58,7 @@ class FileGraph:
 
 def named(
     protos: Iterable[onnx.NodeProto], source: OnnxSource, taken: set[str]
-) -> tuple[Node, ...]:
+) -> tuple[OnnxNode, ...]:
     """Give nodes unique names: their own, or that of their first output; they become `taken`."""
     nodes = []
     for proto in protos:
@@ -73,10 +73,10 @@ def named(
                 f"node '{label}' ({proto.op_type}): {source.label} does not say which version "
                 f"of operator set '{domain or 'ai.onnx'}' it uses"
             )
-        nodes.append(Node(proto, label, source.opsets[domain]))
+        nodes.append(OnnxNode(proto, label, source.opsets[domain]))
     return tuple(nodes)
 
 
-def constants_first(nodes: Sequence[Node]) -> list[Node]:
+def constants_first(nodes: Sequence[OnnxNode]) -> list[OnnxNode]:
     """Put Constant nodes before all others, so that whoever looks ahead knows their values."""
     return sorted(nodes, key=lambda node: node.op_type != "Constant")

@@ -21,10 +21,10 @@ from hexsim.graph.ir import Constant, Layer, Network, Shape, Tensor
 from hexsim.layers import Permute, Reshape
 from hexsim.onnx_io.file.axis_order import Order, channels_last, identity, reshaped, stored_shape
 from hexsim.onnx_io.file.known import Array, Known
-from hexsim.onnx_io.file.node import Node, NotALayerError, outer_names
+from hexsim.onnx_io.file.node import NotALayerError, OnnxNode, outer_names
 from hexsim.onnx_io.read.node_codes import NodeCodes
 from hexsim.onnx_io.read.node_results import NodeInput
-from hexsim.onnx_io.read.unsized import DynamicTails
+from hexsim.onnx_io.read.unsized import DynamicShapes
 
 _LOOKS = 4
 """How often a node may be read in the mean."""
@@ -51,8 +51,8 @@ class Importer:
     def __init__(self, known: Mapping[str, Known]) -> None:
         self.known = dict(known)
         self.uses: Counter[str] = Counter()
-        self.readers: dict[str, list[Node]] = {}
-        self.writers: dict[str, Node] = {}
+        self.readers: dict[str, list[OnnxNode]] = {}
+        self.writers: dict[str, OnnxNode] = {}
         self.labels: set[str] = set()
         self.expanded: dict[str, str] = {}
         self.folded: dict[str, str] = {}
@@ -66,7 +66,7 @@ class Importer:
         self.ends: frozenset[str] = frozenset()
         self.coded_ends: dict[str, CodedEnd] = {}
         self.judged: set[str] = set()
-        self.tails = DynamicTails()
+        self.tails = DynamicShapes()
         self.tensors: dict[str, Tensor] = {}
         self._producers: dict[str, Layer] = {}
         self._layers: list[Layer] = []
@@ -83,7 +83,7 @@ class Importer:
     def fork(self) -> Importer:
         """A copy that knows what is there, for a look at what nodes would become."""
         other = Importer(self.known)
-        other.tails = DynamicTails(allowed=False)
+        other.tails = DynamicShapes(allowed=False)
         other.tensors.update(self.tensors)
         other.stripped.update(self.stripped)
         other.moved.update(self.moved)
@@ -98,7 +98,7 @@ class Importer:
 
     # What is there
 
-    def expect(self, nodes: Iterable[Node], outputs: Iterable[str]) -> None:
+    def expect(self, nodes: Iterable[OnnxNode], outputs: Iterable[str]) -> None:
         """Be told of nodes before they are read, and of the names that their graph hands out."""
         for node in nodes:
             self._names.update((node.name, *node.outputs))
@@ -108,7 +108,7 @@ class Importer:
                 self.readers.setdefault(name, []).append(node)
         self.uses.update(outputs)
 
-    def forget(self, node: Node) -> None:
+    def forget(self, node: OnnxNode) -> None:
         """Let a node that others stand for read nothing any more."""
         for name in node.reads:
             self.uses[name] -= 1
@@ -153,7 +153,7 @@ class Importer:
             raise InvalidDataError(f"'{name}' has {len(found.shape)} axes, not {rank}")
         return found
 
-    def integers(self, node: Node, attribute: str, position: int) -> tuple[int, ...] | None:
+    def integers(self, node: OnnxNode, attribute: str, position: int) -> tuple[int, ...] | None:
         """A list of ints that is an attribute or, in newer opsets, an input; None if absent."""
         if node.has(attribute):
             return node.integers(attribute)

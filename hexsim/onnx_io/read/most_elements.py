@@ -15,13 +15,13 @@ import numpy as np
 
 from hexsim.errors import InvalidDataError
 from hexsim.graph.ir import Shape
-from hexsim.onnx_io.file.node import Node, positive_axis
+from hexsim.onnx_io.file.node import OnnxNode, positive_axis
 from hexsim.onnx_io.read.node_results import NodeInput
 
-_Rule = Callable[[Node, Sequence[NodeInput | None]], Sequence[Shape]]
+_Rule = Callable[[OnnxNode, Sequence[NodeInput | None]], Sequence[Shape]]
 
 
-def most_elements(node: Node, operands: Mapping[str, NodeInput]) -> dict[str, Shape]:
+def most_elements(node: OnnxNode, operands: Mapping[str, NodeInput]) -> dict[str, Shape]:
     """Return the largest shape of each named output; nothing for operators without a bound."""
     rule = _RULES.get(node.op_type)
     if rule is None:
@@ -30,7 +30,7 @@ def most_elements(node: Node, operands: Mapping[str, NodeInput]) -> dict[str, Sh
     return {name: shape for name, shape in zip(node.outputs, shapes, strict=False) if name}
 
 
-def _chosen_boxes(node: Node, inputs: Sequence[NodeInput | None]) -> Sequence[Shape]:
+def _chosen_boxes(node: OnnxNode, inputs: Sequence[NodeInput | None]) -> Sequence[Shape]:
     """Rows of batch, class and box."""
     batches, classes, boxes = _shape(inputs, 1, 3)
     most = boxes
@@ -41,12 +41,12 @@ def _chosen_boxes(node: Node, inputs: Sequence[NodeInput | None]) -> Sequence[Sh
     return [(batches * classes * most, 3)]
 
 
-def _places(node: Node, inputs: Sequence[NodeInput | None]) -> Sequence[Shape]:
+def _places(node: OnnxNode, inputs: Sequence[NodeInput | None]) -> Sequence[Shape]:
     shape = _shape(inputs, 0)
     return [(len(shape), math.prod(shape))]
 
 
-def _distinct(node: Node, inputs: Sequence[NodeInput | None]) -> Sequence[Shape]:
+def _distinct(node: OnnxNode, inputs: Sequence[NodeInput | None]) -> Sequence[Shape]:
     """Values, where each was first, which one every element is, how often it was there."""
     shape = _shape(inputs, 0)
     if not node.has("axis"):
@@ -55,7 +55,7 @@ def _distinct(node: Node, inputs: Sequence[NodeInput | None]) -> Sequence[Shape]
     return [shape, *[(size,)] * 3]
 
 
-def _compressed(node: Node, inputs: Sequence[NodeInput | None]) -> Sequence[Shape]:
+def _compressed(node: OnnxNode, inputs: Sequence[NodeInput | None]) -> Sequence[Shape]:
     shape, (asked,) = _shape(inputs, 0), _shape(inputs, 1, 1)
     if not node.has("axis"):
         return [(min(math.prod(shape), asked),)]
@@ -63,7 +63,7 @@ def _compressed(node: Node, inputs: Sequence[NodeInput | None]) -> Sequence[Shap
     return [(*shape[:axis], min(shape[axis], asked), *shape[axis + 1 :])]
 
 
-def _all_of_it(node: Node, inputs: Sequence[NodeInput | None]) -> Sequence[Shape]:
+def _all_of_it(node: OnnxNode, inputs: Sequence[NodeInput | None]) -> Sequence[Shape]:
     return [_shape(inputs, 0)] * 2
 
 

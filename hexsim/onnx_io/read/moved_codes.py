@@ -15,7 +15,7 @@ from dataclasses import replace
 import numpy as np
 
 from hexsim.onnx_io.file.known import Array, Known
-from hexsim.onnx_io.file.node import Node
+from hexsim.onnx_io.file.node import OnnxNode
 from hexsim.onnx_io.read.importer import Importer
 from hexsim.onnx_io.read.node_codes import (
     DEQUANTIZE,
@@ -90,7 +90,7 @@ class Region:
             linked |= found
         return linked
 
-    def _linked(self, node: Node, name: str) -> set[str] | None:
+    def _linked(self, node: OnnxNode, name: str) -> set[str] | None:
         makes = is_linear(node, QUANTIZE) and node.output == name
         if makes or (is_linear(node, DEQUANTIZE) and node.inputs[0] == name):
             dtype = integer_type(node, self._net.known) if makes else self._dtype
@@ -106,7 +106,7 @@ class Region:
         return {*(one for one in data if one not in self._net.known), *filter(None, node.outputs)}
 
 
-def code_places(node: Node) -> tuple[int, ...]:
+def code_places(node: OnnxNode) -> tuple[int, ...]:
     """Which inputs hold what the outputs of `node` hold; none if it is no mover of codes."""
     places = _MOVERS.get(node.op_type)
     if places is None or (node.op_type != "Split" and any(node.outputs[1:])):
@@ -124,7 +124,7 @@ def is_coded_input(name: str, net: Importer) -> bool:
     return known is not None and net.producer(name) is None and known.dtype in END_TYPES
 
 
-def with_real_constants(node: Node, net: Importer) -> Node:
+def with_real_constants(node: OnnxNode, net: Importer) -> OnnxNode:
     """Return `node` with real numbers for its constants, if what it moves are codes."""
     codes = next((net.moved[name] for name in node.outputs if name in net.moved), None)
     places = code_places(node)
@@ -169,7 +169,7 @@ def _real_constant(name: str, codes: NodeCodes, net: Importer) -> str:
     return label
 
 
-def _code_zero(node: Node, codes: NodeCodes, net: Importer) -> str:
+def _code_zero(node: OnnxNode, codes: NodeCodes, net: Importer) -> str:
     """What a Pad adds that does not say what: code zero, whatever number that is."""
     signed = net.moved_types[node.output].startswith("int")
     value = real_values(np.zeros((), np.int64), codes, signed=signed).astype(np.float32)

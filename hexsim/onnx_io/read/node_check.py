@@ -10,7 +10,7 @@ import difflib
 
 import onnx
 
-from hexsim.onnx_io.file.node import Node
+from hexsim.onnx_io.file.node import OnnxNode
 from hexsim.onnx_io.file.source import EXTENSIONS
 
 Schema = onnx.defs.OpSchema
@@ -24,13 +24,13 @@ _CODING = {"QuantizeLinear", "DequantizeLinear"}
 _FIRST_CODING_OPSET = 10
 
 
-def is_of_onnx(node: Node) -> bool:
+def is_of_onnx(node: OnnxNode) -> bool:
     """True if onnx itself knows the operator, in this opset."""
     domain = "" if node.proto.domain == "ai.onnx" else node.proto.domain
     return bool(onnx.defs.has(node.standard, node.opset, domain))
 
 
-def check(node: Node) -> None:
+def check(node: OnnxNode) -> None:
     """Raise HexsimError, with what its operator asks for, unless the node is one of its own."""
     if not any(node.outputs):
         raise node.error("has no output, so that nobody can read what it computes")
@@ -58,7 +58,7 @@ def check(node: Node) -> None:
         raise node.error(f"num_outputs is {parts}, and it has {len(node.outputs)} outputs")
 
 
-def _check_names(node: Node, schema: Schema, side: str) -> None:
+def _check_names(node: OnnxNode, schema: Schema, side: str) -> None:
     names = node.inputs if side == "input" else node.outputs
     formal = schema.inputs if side == "input" else schema.outputs
     least, most = (
@@ -84,7 +84,7 @@ def _is_needed(parameter: Schema.FormalParameter, side: str) -> bool:
     return several or option == Schema.FormalParameterOption.Single
 
 
-def _check_attributes(node: Node, schema: Schema) -> None:
+def _check_attributes(node: OnnxNode, schema: Schema) -> None:
     for attribute in node.proto.attribute:
         if attribute.name not in schema.attributes:
             if attribute.name.startswith(_INTERNAL):

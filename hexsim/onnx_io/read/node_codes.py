@@ -19,7 +19,7 @@ import numpy as np
 from hexsim.errors import InvalidDataError
 from hexsim.graph.ir import Shape
 from hexsim.onnx_io.file.known import Array, Known
-from hexsim.onnx_io.file.node import Node, positive_axis
+from hexsim.onnx_io.file.node import OnnxNode, positive_axis
 
 QUANTIZE, DEQUANTIZE = "QuantizeLinear", "DequantizeLinear"
 _DOMAINS = ("", "ai.onnx", "com.microsoft")
@@ -69,13 +69,13 @@ class NodeCodes:
         return np.broadcast_to(numbers.reshape(line), shape)
 
 
-def is_linear(node: Node, op_type: str) -> bool:
+def is_linear(node: OnnxNode, op_type: str) -> bool:
     """True for a node of that operator in one of its domains."""
     return node.standard == op_type and node.proto.domain in _DOMAINS
 
 
 def linear_codes(
-    node: Node, known: Mapping[str, Known], dtype: str, shape: Shape | None
+    node: OnnxNode, known: Mapping[str, Known], dtype: str, shape: Shape | None
 ) -> NodeCodes | None:
     """Codes of a QuantizeLinear or DequantizeLinear node whose integers have type `dtype`.
 
@@ -111,7 +111,7 @@ def linear_codes(
     )
 
 
-def integer_type(node: Node, known: Mapping[str, Known]) -> str:
+def integer_type(node: OnnxNode, known: Mapping[str, Known]) -> str:
     """Type of the integers that a QuantizeLinear node makes."""
     zero = node.input(2)
     if zero:
@@ -120,7 +120,7 @@ def integer_type(node: Node, known: Mapping[str, Known]) -> str:
     return by_number.get(node.integer("output_dtype", 2), "")
 
 
-def fake_codes(node: Node, known: Mapping[str, Known]) -> NodeCodes | None:
+def fake_codes(node: OnnxNode, known: Mapping[str, Known]) -> NodeCodes | None:
     """Codes of a node that quantises and dequantises at once, None for any other node."""
     found = _fake_limits(node, known)
     if found is None:
@@ -135,7 +135,7 @@ def fake_codes(node: Node, known: Mapping[str, Known]) -> NodeCodes | None:
     return NodeCodes(bits, (scale,), (offset,), symmetric)
 
 
-def _fake_limits(node: Node, known: Mapping[str, Known]) -> tuple[float, float, int] | None:
+def _fake_limits(node: OnnxNode, known: Mapping[str, Known]) -> tuple[float, float, int] | None:
     """Lowest and highest real value and the number of codes between."""
     if node.standard == "FakeQuantize":
         limits = [_number(name, known) for name in node.inputs[1:5]]
@@ -152,7 +152,7 @@ def _fake_limits(node: Node, known: Mapping[str, Known]) -> tuple[float, float, 
     return None if low is None or high is None or levels < 2 else (low, high, levels)
 
 
-def _tensorflow_levels(node: Node) -> int:
+def _tensorflow_levels(node: OnnxNode) -> int:
     bits = node.integer("num_bits", 8)
     return (1 << bits) - node.integer("narrow_range", 0) if 0 < bits <= _MOST_BITS else 0
 

@@ -13,7 +13,7 @@ from hexsim import budget
 from hexsim.errors import HexsimError
 from hexsim.graph.ir import Shape
 from hexsim.onnx_io.file.known import Array, dtype_name
-from hexsim.onnx_io.file.node import END_BEFORE, Node
+from hexsim.onnx_io.file.node import END_BEFORE, OnnxNode
 from hexsim.onnx_io.file.source import EXTENSIONS, OnnxSource
 from hexsim.onnx_io.read.scaled_sizes import scaled, scales_of
 
@@ -40,7 +40,7 @@ class NodeInput:
 
 
 def output_types(
-    node: Node, operands: Mapping[str, NodeInput], source: OnnxSource
+    node: OnnxNode, operands: Mapping[str, NodeInput], source: OnnxSource
 ) -> dict[str, tuple[Shape, str]]:
     """Return shape and dtype of each named output.
 
@@ -56,7 +56,7 @@ def output_types(
 
 
 def partial_types(
-    node: Node, operands: Mapping[str, NodeInput], source: OnnxSource
+    node: OnnxNode, operands: Mapping[str, NodeInput], source: OnnxSource
 ) -> dict[str, tuple[Sizes | None, str]]:
     """Return sizes and dtype of each named output; None is a size, or a rank, that is not known."""
     domain = _domain(node)
@@ -76,7 +76,7 @@ def partial_types(
     return found
 
 
-def unknown_shape(node: Node, name: str) -> UnknownShapeError:
+def unknown_shape(node: OnnxNode, name: str) -> UnknownShapeError:
     """Build the error that says why output `name` has no shape."""
     reason = "its operator is unknown to onnx and the file does not give its shape"
     remedy = f"say what it does (--udl), or {END_BEFORE}"
@@ -87,7 +87,7 @@ def unknown_shape(node: Node, name: str) -> UnknownShapeError:
     return UnknownShapeError(str(error))
 
 
-def evaluate(node: Node, inputs: Mapping[str, Array], source: OnnxSource) -> list[Array]:
+def evaluate(node: OnnxNode, inputs: Mapping[str, Array], source: OnnxSource) -> list[Array]:
     """Return the named outputs of a node whose inputs are all known."""
     from onnx.reference import ReferenceEvaluator  # slow to import, seldom needed
 
@@ -108,7 +108,7 @@ def evaluate(node: Node, inputs: Mapping[str, Array], source: OnnxSource) -> lis
     return [np.asarray(result) for result in results]
 
 
-def _coded(node: Node, operands: Mapping[str, NodeInput]) -> tuple[Shape, str]:
+def _coded(node: OnnxNode, operands: Mapping[str, NodeInput]) -> tuple[Shape, str]:
     """The shape of the first operand, and the type of the scale or of the zero point."""
     data, scale = operands[node.inputs[0]], operands[node.inputs[1]]
     if node.proto.op_type == "DequantizeLinear":
@@ -117,7 +117,10 @@ def _coded(node: Node, operands: Mapping[str, NodeInput]) -> tuple[Shape, str]:
 
 
 def _inferred(
-    schema: onnx.defs.OpSchema, node: Node, operands: Mapping[str, NodeInput], source: OnnxSource
+    schema: onnx.defs.OpSchema,
+    node: OnnxNode,
+    operands: Mapping[str, NodeInput],
+    source: OnnxSource,
 ) -> dict[str, onnx.TypeProto]:
     types = {name: _type(operand) for name, operand in operands.items()}
     data = {
@@ -147,7 +150,7 @@ def _written_types(source: OnnxSource) -> dict[str, onnx.TypeProto]:
     return {value.name: value.type for value in (*source.graph.value_info, *source.graph.output)}
 
 
-def _sizes(node: Node, name: str, found: onnx.TypeProto | None) -> tuple[Sizes | None, str]:
+def _sizes(node: OnnxNode, name: str, found: onnx.TypeProto | None) -> tuple[Sizes | None, str]:
     if found is not None and found.WhichOneof("value") not in (None, "tensor_type"):
         kind = str(found.WhichOneof("value")).removesuffix("_type")
         raise node.error(f"output '{name}' is a {kind}; hexsim reads tensors only", END_BEFORE)
@@ -165,5 +168,5 @@ def _sizes(node: Node, name: str, found: onnx.TypeProto | None) -> tuple[Sizes |
     return sizes, dtype
 
 
-def _domain(node: Node) -> str:
+def _domain(node: OnnxNode) -> str:
     return "" if node.proto.domain == "ai.onnx" else node.proto.domain

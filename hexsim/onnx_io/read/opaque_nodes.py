@@ -8,13 +8,13 @@ from collections.abc import Mapping, Sequence
 from hexsim.graph.ir import Shape, Tensor
 from hexsim.layers import Opaque
 from hexsim.onnx_io.file.axis_order import Order, identity, stored_shape
-from hexsim.onnx_io.file.node import Node, outer_names
+from hexsim.onnx_io.file.node import OnnxNode, outer_names
 from hexsim.onnx_io.read.importer import Importer
 from hexsim.onnx_io.read.operator_work import ignores_layout, operator_work
 from hexsim.onnx_io.read.operators.elementwise import common_order
 
 
-def add_opaque(node: Node, net: Importer, types: Mapping[str, tuple[Shape, str]]) -> None:
+def add_opaque(node: OnnxNode, net: Importer, types: Mapping[str, tuple[Shape, str]]) -> None:
     """Add `node`, whose outputs have the source shapes and dtypes `types`.
 
     What its subgraphs read of the graph around it comes behind its own inputs.
@@ -48,7 +48,7 @@ def add_opaque(node: Node, net: Importer, types: Mapping[str, tuple[Shape, str]]
     net.add_with(layer, outputs)
 
 
-def _free_order(node: Node, given: Sequence[Shape | None], net: Importer) -> Order | None:
+def _free_order(node: OnnxNode, given: Sequence[Shape | None], net: Importer) -> Order | None:
     """The stored order of a node that knows no axes, if it is not that of the source."""
     if not ignores_layout(node, given):
         return None

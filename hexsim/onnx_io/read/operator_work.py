@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from hexsim.graph.ir import Shape
-from hexsim.onnx_io.file.node import Node
+from hexsim.onnx_io.file.node import OnnxNode
 
 _FUNCTION = 10
 """Operations of a function such as exp: a polynomial of degree ten or so (assumed)."""
@@ -29,7 +29,7 @@ _BOX = 10
 
 
 @dataclass(frozen=True)
-class Work:
+class OperatorWork:
     """Multiply-accumulates, and operations on elements; elements that are read, 0 for all."""
 
     macs: int = 0
@@ -39,10 +39,10 @@ class Work:
 
 Inputs = Sequence[Shape | None]
 """Shapes by position, None where the node omits an optional input."""
-Rule = Callable[[Node, Inputs, Sequence[Shape]], Work]
+Rule = Callable[[OnnxNode, Inputs, Sequence[Shape]], OperatorWork]
 
 
-def operator_work(node: Node, inputs: Inputs, outputs: Sequence[Shape]) -> Work:
+def operator_work(node: OnnxNode, inputs: Inputs, outputs: Sequence[Shape]) -> OperatorWork:
     """Return the work of a node; one operation for every element it touches if nobody knows it.
 
     A fused operator of onnxruntime is what it is fused to.
@@ -51,7 +51,7 @@ def operator_work(node: Node, inputs: Inputs, outputs: Sequence[Shape]) -> Work:
     return rule(node, inputs, outputs)
 
 
-def assumption(node: Node, inputs: Inputs, outputs: Sequence[Shape]) -> str:
+def assumption(node: OnnxNode, inputs: Inputs, outputs: Sequence[Shape]) -> str:
     """Say what the work of a node was counted for, if values decide how much it is."""
     if node.standard != "NonMaxSuppression":
         return ""
@@ -63,7 +63,7 @@ def assumption(node: Node, inputs: Inputs, outputs: Sequence[Shape]) -> str:
     )
 
 
-def ignores_layout(node: Node, inputs: Inputs) -> bool:
+def ignores_layout(node: OnnxNode, inputs: Inputs) -> bool:
     """True if the node does the same to every element, wherever it lies.
 
     Operands are broadcast; those that are not must be one number.
@@ -82,53 +82,55 @@ def _at(inputs: Inputs, position: int) -> Shape:
     return shape or ()
 
 
-def _touched(node: Node, inputs: Inputs, outputs: Sequence[Shape]) -> Work:
-    return Work(operations=_elements(inputs) + _elements(outputs))
+def _touched(node: OnnxNode, inputs: Inputs, outputs: Sequence[Shape]) -> OperatorWork:
+    return OperatorWork(operations=_elements(inputs) + _elements(outputs))
 
 
 def _written(times: int) -> Rule:
     """So many operations for every element of the outputs."""
-    return lambda node, inputs, outputs: Work(operations=times * _elements(outputs))
+    return lambda node, inputs, outputs: OperatorWork(operations=times * _elements(outputs))
 
 
 def _read(times: int) -> Rule:
     """So many operations for every element of the first input."""
-    return lambda node, inputs, outputs: Work(operations=times * _elements(inputs[:1]))
+    return lambda node, inputs, outputs: OperatorWork(operations=times * _elements(inputs[:1]))
 
 
-def _picked(node: Node, inputs: Inputs, outputs: Sequence[Shape]) -> Work:
+def _picked(node: OnnxNode, inputs: Inputs, outputs: Sequence[Shape]) -> OperatorWork:
     """What is written has been read, and so have the places: not all of a table."""
     written = _elements(outputs)
-    return Work(operations=written, picks=written + _elements(inputs[1:]))
+    return OperatorWork(operations=written, picks=written + _elements(inputs[1:]))
 
 
-def _sort(node: Node, inputs: Inputs, outputs: Sequence[Shape]) -> Work:
+def _sort(node: OnnxNode, inputs: Inputs, outputs: Sequence[Shape]) -> OperatorWork:
     """n log2 n along the axis, or of everything."""
     data = _at(inputs, 0)
     axis = node.integer("axis", -1)
     length = data[axis] if -len(data) <= axis < len(data) else math.prod(data)
-    return Work(operations=math.prod(data) * max(1, math.ceil(math.log2(max(2, length)))))
+    return OperatorWork(operations=math.prod(data) * max(1, math.ceil(math.log2(max(2, length)))))
 
 
-def _spectrum(node: Node, inputs: Inputs, outputs: Sequence[Shape]) -> Work:
+def _spectrum(node: OnnxNode, inputs: Inputs, outputs: Sequence[Shape]) -> OperatorWork:
     """A fast transform: five operations and the logarithm of its length for each number."""
     numbers = _elements(outputs)
-    return Work(operations=5 * numbers * max(1, math.ceil(math.log2(max(2, *_at(inputs, 0), 2)))))
+    return OperatorWork(
+        operations=5 * numbers * max(1, math.ceil(math.log2(max(2, *_at(inputs, 0), 2))))
+    )
 
 
-def _window(node: Node, inputs: Inputs, outputs: Sequence[Shape]) -> Work:
-    return Work(
+def _window(node: OnnxNode, inputs: Inputs, outputs: Sequence[Shape]) -> OperatorWork:
+    return OperatorWork(
         operations=_elements(outputs[:1]) * math.prod(node.integers("kernel_shape") or (1,))
     )
 
 
-def _regions(node: Node, inputs: Inputs, outputs: Sequence[Shape]) -> Work:
+def _regions(node: OnnxNode, inputs: Inputs, outputs: Sequence[Shape]) -> OperatorWork:
     """Several places of the image for each number of a region; as many as asked for, or four."""
     samples = max(node.integer("sampling_ratio", 0), 0) ** 2 or 4
-    return Work(operations=_elements(outputs) * samples * _INTERPOLATED)
+    return OperatorWork(operations=_elements(outputs) * samples * _INTERPOLATED)
 
 
-def _boxes(node: Node, inputs: Inputs, outputs: Sequence[Shape]) -> Work:
+def _boxes(node: OnnxNode, inputs: Inputs, outputs: Sequence[Shape]) -> OperatorWork:
     """The scores of each class sorted, and every pair of boxes that it may keep compared once.
 
     The search ends when a class has kept its most. How many boxes have too low a score, and how
@@ -137,7 +139,7 @@ def _boxes(node: Node, inputs: Inputs, outputs: Sequence[Shape]) -> Work:
     classes, boxes = _classes_and_boxes(inputs)
     kept = _most_kept(inputs, outputs)
     each = boxes * max(1, math.ceil(math.log2(max(2, boxes)))) + _BOX * kept * (kept - 1) // 2
-    return Work(operations=classes * each)
+    return OperatorWork(operations=classes * each)
 
 
 def _classes_and_boxes(inputs: Inputs) -> tuple[int, int]:
@@ -153,34 +155,34 @@ def _most_kept(inputs: Inputs, outputs: Sequence[Shape]) -> int:
     return min(boxes, -(-rows // max(1, classes)))
 
 
-def _determinant(node: Node, inputs: Inputs, outputs: Sequence[Shape]) -> Work:
+def _determinant(node: OnnxNode, inputs: Inputs, outputs: Sequence[Shape]) -> OperatorWork:
     *_, size = _at(inputs, 0) or (1,)
-    return Work(macs=_elements(outputs) * size**3 // 3)
+    return OperatorWork(macs=_elements(outputs) * size**3 // 3)
 
 
 def _convolution(weight: int) -> Rule:
     """Every output is the sum of a filter's products; the weight is input number `weight`."""
-    return lambda node, inputs, outputs: Work(
+    return lambda node, inputs, outputs: OperatorWork(
         macs=_elements(outputs[:1]) * math.prod(_at(inputs, weight)[1:])
     )
 
 
-def _transposed(node: Node, inputs: Inputs, outputs: Sequence[Shape]) -> Work:
+def _transposed(node: OnnxNode, inputs: Inputs, outputs: Sequence[Shape]) -> OperatorWork:
     """Every input meets the filters of its channel."""
-    return Work(macs=_elements(inputs[:1]) * math.prod(_at(inputs, 1)[1:]))
+    return OperatorWork(macs=_elements(inputs[:1]) * math.prod(_at(inputs, 1)[1:]))
 
 
-def _product(node: Node, inputs: Inputs, outputs: Sequence[Shape]) -> Work:
+def _product(node: OnnxNode, inputs: Inputs, outputs: Sequence[Shape]) -> OperatorWork:
     *_, depth = _at(inputs, 0) or (1,)
-    return Work(macs=_elements(outputs[:1]) * depth)
+    return OperatorWork(macs=_elements(outputs[:1]) * depth)
 
 
-def _gemm(node: Node, inputs: Inputs, outputs: Sequence[Shape]) -> Work:
+def _gemm(node: OnnxNode, inputs: Inputs, outputs: Sequence[Shape]) -> OperatorWork:
     rows = _at(outputs, 0)[0] if outputs and outputs[0] else 1
-    return Work(macs=_elements(outputs[:1]) * _elements(inputs[:1]) // max(1, rows))
+    return OperatorWork(macs=_elements(outputs[:1]) * _elements(inputs[:1]) // max(1, rows))
 
 
-def _einsum(node: Node, inputs: Inputs, outputs: Sequence[Shape]) -> Work:
+def _einsum(node: OnnxNode, inputs: Inputs, outputs: Sequence[Shape]) -> OperatorWork:
     """One product for every value of all labels; what dots stand for is an axis of its own."""
     terms = node.text("equation", "").replace(" ", "").split("->")[0].split(",")
     sizes: dict[str, int] = {}
@@ -193,25 +195,25 @@ def _einsum(node: Node, inputs: Inputs, outputs: Sequence[Shape]) -> Work:
             pairs += zip(behind, named[len(named) - len(behind) :], strict=False)
             dots = max(dots, math.prod(named[len(before) : len(named) - len(behind)]))
         sizes.update(pairs)
-    return Work(macs=dots * math.prod(sizes.values()))
+    return OperatorWork(macs=dots * math.prod(sizes.values()))
 
 
-def _recurrent(node: Node, inputs: Inputs, outputs: Sequence[Shape]) -> Work:
+def _recurrent(node: OnnxNode, inputs: Inputs, outputs: Sequence[Shape]) -> OperatorWork:
     """Every step of every sequence meets all weights; its gates are functions."""
     *steps, _ = _at(inputs, 0) or (1,)
     weights, recurrence = _at(inputs, 1), _at(inputs, 2)
     gates = math.prod(weights[:-1])
     times = math.prod(steps)
     macs = times * (math.prod(weights) + math.prod(recurrence))
-    return Work(macs, times * gates * _FUNCTION)
+    return OperatorWork(macs, times * gates * _FUNCTION)
 
 
-def _attention(node: Node, inputs: Inputs, outputs: Sequence[Shape]) -> Work:
+def _attention(node: OnnxNode, inputs: Inputs, outputs: Sequence[Shape]) -> OperatorWork:
     """Queries with keys, then what a Softmax makes of them with values."""
     query, key = _at(inputs, 0), _at(inputs, 1)
     length = key[-2] if len(key) > 1 else 1
     scores = math.prod(query) * length
-    return Work(2 * scores, scores // max(1, query[-1] if query else 1) * _FUNCTION)
+    return OperatorWork(2 * scores, scores // max(1, query[-1] if query else 1) * _FUNCTION)
 
 
 _Family = tuple[Rule, str]

@@ -24,7 +24,7 @@ from typing import cast
 from hexsim.graph.coded_end import CodedEnd, CodeType
 from hexsim.layers import NO_CLAMP, RELU, Clamp, Neuron
 from hexsim.onnx_io.file.known import Array, Known
-from hexsim.onnx_io.file.node import Node
+from hexsim.onnx_io.file.node import OnnxNode
 from hexsim.onnx_io.read.importer import Importer
 from hexsim.onnx_io.read.moved_codes import END_TYPES, Region, is_coded_input, real_values
 from hexsim.onnx_io.read.node_codes import (
@@ -40,7 +40,7 @@ from hexsim.onnx_io.read.node_codes import (
 _SIX = 6.0
 
 
-def strip(node: Node, net: Importer) -> bool:
+def strip(node: OnnxNode, net: Importer) -> bool:
     """Take `node` out of the network, if it is one that can be; tell whether it was.
 
     Whatever node comes first to an input that holds codes, the input becomes real before.
@@ -60,7 +60,7 @@ def strip(node: Node, net: Importer) -> bool:
     return True
 
 
-def _quantize(node: Node, net: Importer) -> bool:
+def _quantize(node: OnnxNode, net: Importer) -> bool:
     source = node.inputs[0]
     if node.output in net.moved:
         return _move(source, net.moved[node.output], node, net)
@@ -108,7 +108,7 @@ def _remember(region: Region, dtype: str, net: Importer) -> None:
     net.coded_ends.update(dict.fromkeys(inputs | (region.names & net.ends), end))
 
 
-def _left(node: Node, floats: str, net: Importer) -> bool:
+def _left(node: OnnxNode, floats: str, net: Importer) -> bool:
     """Remember the codes of a node that stays (rule 6); False, since it does."""
     quantizes = is_linear(node, QUANTIZE)
     integers = node.output if quantizes else node.inputs[0]
@@ -121,7 +121,7 @@ def _left(node: Node, floats: str, net: Importer) -> bool:
     return False
 
 
-def _move(source: str, codes: NodeCodes, node: Node, net: Importer) -> bool:
+def _move(source: str, codes: NodeCodes, node: OnnxNode, net: Importer) -> bool:
     """Let the integers that `node` makes be the floats it reads (rule 4)."""
     net.stripped[node.output] = (source, codes)
     _pass_on(source, codes, node, net)
@@ -133,7 +133,7 @@ def _coded_otherwise(source: str, codes: NodeCodes, net: Importer) -> bool:
     return any(name == source and one != codes for name, one in net.stripped.values())
 
 
-def _dequantize(node: Node, net: Importer) -> bool:
+def _dequantize(node: OnnxNode, net: Importer) -> bool:
     name = node.inputs[0]
     if name in net.stripped:
         source, codes = net.stripped[name]
@@ -159,7 +159,7 @@ def _dequantize(node: Node, net: Importer) -> bool:
     return True
 
 
-def _pass_on(source: str, codes: NodeCodes, node: Node, net: Importer) -> None:
+def _pass_on(source: str, codes: NodeCodes, node: OnnxNode, net: Importer) -> None:
     """Let the output of `node` be `source`, and remember its codes."""
     if source in net.known:
         known = net.known[source]

@@ -32,7 +32,7 @@ from hexsim.layers import Opaque
 from hexsim.onnx_io.dynamic_notes import dynamic_notes
 from hexsim.onnx_io.file.axis_order import channels_last, identity, stored_shape
 from hexsim.onnx_io.file.known import Array, Known, dtype_name, initializers, known_tensor
-from hexsim.onnx_io.file.node import MisfitError, Node, NotALayerError, outer_names
+from hexsim.onnx_io.file.node import MisfitError, NotALayerError, OnnxNode, outer_names
 from hexsim.onnx_io.file.source import OnnxSource, open_source
 from hexsim.onnx_io.read import dynamic_shapes
 from hexsim.onnx_io.read import node_results as inference
@@ -145,7 +145,7 @@ def _given(source: OnnxSource, values: Mapping[str, npt.ArrayLike]) -> dict[str,
 def _report(network: Network, net: Importer, source: OnnxSource) -> ImportReport:
     opaque = (layer for layer in network.layers if isinstance(layer, Opaque))
     notes = list(net.notes)
-    if source.was_half:
+    if source.was_float16:
         notes.insert(0, "the file holds halves, which are read as singles")
     notes += [
         f"'{name}' is codes in the file ({end}), and real numbers in the network"
@@ -179,7 +179,7 @@ def _read_graph(graph: onnx.GraphProto, net: Importer, source: OnnxSource) -> No
             _read_node(node, net, source)
 
 
-def _if(node: Node, net: Importer, source: OnnxSource) -> None:
+def _if(node: OnnxNode, net: Importer, source: OnnxSource) -> None:
     """Read the branch that an If takes in its place; leave it as it is if that is not known.
 
     A branch that contradicts the shapes of this network is not taken.
@@ -229,7 +229,7 @@ def _if(node: Node, net: Importer, source: OnnxSource) -> None:
     add_opaque(node, net, types["then_branch"])
 
 
-def _only(node: Node, attribute: str, net: Importer, source: OnnxSource) -> None:
+def _only(node: OnnxNode, attribute: str, net: Importer, source: OnnxSource) -> None:
     """Read the only branch that fits the shapes."""
     other = "as the other is for other shapes"
     net.notes.append(f"node '{node.name}' (If) is its {attribute}, {other}")
@@ -237,7 +237,7 @@ def _only(node: Node, attribute: str, net: Importer, source: OnnxSource) -> None
     _branch(node, attribute, net, source)
 
 
-def _branch(node: Node, attribute: str, net: Importer, source: OnnxSource) -> None:
+def _branch(node: OnnxNode, attribute: str, net: Importer, source: OnnxSource) -> None:
     """Read a branch of an If in its place."""
     graph = onnx.GraphProto()
     graph.CopyFrom(node.graph(attribute))
@@ -275,7 +275,7 @@ def _readers(name: str, graph: onnx.GraphProto) -> list[onnx.NodeProto]:
     return found
 
 
-def _read_node(node: Node, net: Importer, source: OnnxSource) -> None:
+def _read_node(node: OnnxNode, net: Importer, source: OnnxSource) -> None:
     check(node)
     _require_names(node, net)
     try:
@@ -284,7 +284,7 @@ def _read_node(node: Node, net: Importer, source: OnnxSource) -> None:
         raise node.misfit(str(error)) from error
 
 
-def _add(node: Node, net: Importer, source: OnnxSource) -> None:
+def _add(node: OnnxNode, net: Importer, source: OnnxSource) -> None:
     """Take a node into the network, as what it can be.
 
     Raises InvalidDataError or HexsimError for a node that contradicts itself or what it reads. Any
@@ -320,7 +320,7 @@ def _add(node: Node, net: Importer, source: OnnxSource) -> None:
         _opaque(node, net, source)
 
 
-def _require_names(node: Node, net: Importer) -> None:
+def _require_names(node: OnnxNode, net: Importer) -> None:
     """Raise HexsimError unless all names are there that it reads, and none that it writes."""
     for name in filter(None, (*node.inputs, *outer_names(node.proto))):
         if not net.exists(name):
@@ -336,11 +336,11 @@ def _require_names(node: Node, net: Importer) -> None:
             raise node.error(f"writes '{name}', which exists already")
 
 
-def _folds(node: Node) -> bool:
+def _folds(node: OnnxNode) -> bool:
     return not node.has_subgraph and node.standard not in RANDOM
 
 
-def _fold(node: Node, net: Importer, source: OnnxSource) -> None:
+def _fold(node: OnnxNode, net: Importer, source: OnnxSource) -> None:
     """Make the outputs known arrays, computed when first read."""
     net.folded[node.name] = node.op_type
     value = node.tensor("value") if node.standard == "Constant" else None
@@ -370,7 +370,7 @@ def _fold(node: Node, net: Importer, source: OnnxSource) -> None:
             made.read()
 
 
-def _opaque(node: Node, net: Importer, source: OnnxSource) -> None:
+def _opaque(node: OnnxNode, net: Importer, source: OnnxSource) -> None:
     """Add a node without a layer; it begins a tail if its results have no size before it runs."""
     try:
         types = inference.output_types(node, _operands(node, net), source)
@@ -380,5 +380,5 @@ def _opaque(node: Node, net: Importer, source: OnnxSource) -> None:
         add_opaque(node, net, types)
 
 
-def _operands(node: Node, net: Importer) -> dict[str, inference.NodeInput]:
+def _operands(node: OnnxNode, net: Importer) -> dict[str, inference.NodeInput]:
     return {name: net.operand_type(name) for name in node.reads}

@@ -13,13 +13,15 @@ import numpy.typing as npt
 
 from hexsim.errors import InvalidDataError
 from hexsim.graph.ir import Shape
-from hexsim.onnx_io.file.node import Node
+from hexsim.onnx_io.file.node import OnnxNode
 
 _LAST_WITHOUT_REGION = 10
 """Opset; later ones have a region of interest before the scales."""
 
 
-def scales_of(node: Node, values: Mapping[str, npt.NDArray[np.generic]]) -> npt.NDArray[np.float32]:
+def scales_of(
+    node: OnnxNode, values: Mapping[str, npt.NDArray[np.generic]]
+) -> npt.NDArray[np.float32]:
     """The scales of all axes, by which alone `node` resizes; empty if it does not.
 
     `values` are the inputs that are known.

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from hexsim.onnx_io.file.node import Node
+from hexsim.onnx_io.file.node import OnnxNode
 from hexsim.onnx_io.read.node_results import NodeInput
-from hexsim.onnx_io.read.operator_work import Work
+from hexsim.onnx_io.read.operator_work import OperatorWork
 
 
 @dataclass(frozen=True)
@@ -27,13 +27,13 @@ class Unsized:
 
 
 @dataclass
-class DynamicTails:
+class DynamicShapes:
     """The tails of one graph: their nodes, the work of each, and the tensors these write.
 
     Where they are not `allowed`, such nodes are refused.
     """
 
     allowed: bool = True
-    nodes: list[list[Node]] = field(default_factory=list)
-    work: dict[str, Work] = field(default_factory=dict)
+    nodes: list[list[OnnxNode]] = field(default_factory=list)
+    work: dict[str, OperatorWork] = field(default_factory=dict)
     tensors: dict[str, Unsized] = field(default_factory=dict)

@@ -9,7 +9,7 @@ from hexsim.layers import UserDefined
 from hexsim.layers._attribute import Attribute
 from hexsim.layers.user_defined import MOST_INPUTS
 from hexsim.onnx_io.file.axis_order import identity, stored_shape
-from hexsim.onnx_io.file.node import Node
+from hexsim.onnx_io.file.node import OnnxNode
 from hexsim.onnx_io.file.stored_tensors import array_of
 from hexsim.onnx_io.read.importer import Importer
 from hexsim.onnx_io.read.operators.elementwise import common_order
@@ -19,7 +19,7 @@ from hexsim.udl import UserLayer
 _Kinds = onnx.AttributeProto
 
 
-def add_user_defined(node: Node, net: Importer, brought: UserLayer) -> None:
+def add_user_defined(node: OnnxNode, net: Importer, brought: UserLayer) -> None:
     """Add `node`, which is what the user says of its operator.
 
     Raises HexsimError for a node without inputs that vary, one that leaves out an output, and for
@@ -62,7 +62,7 @@ def _operand(name: str, order: tuple[int, ...] | None, net: Importer) -> str:
     return net.as_is(name) if name in net.known else net.source_order(name)
 
 
-def _attribute(proto: onnx.AttributeProto, node: Node) -> Attribute:
+def _attribute(proto: onnx.AttributeProto, node: OnnxNode) -> Attribute:
     kind, name = proto.type, visible(proto.name)
     if kind == _Kinds.INT:
         return Attribute(name, "int", ints=(proto.i,))

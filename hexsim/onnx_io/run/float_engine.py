@@ -22,7 +22,7 @@ import numpy as np
 from hexsim import budget
 from hexsim.graph.ir import FloatArray, Layer, Network
 from hexsim.layers import UserDefined
-from hexsim.onnx_io.run.session import Session
+from hexsim.onnx_io.run.session import OrtSession
 from hexsim.onnx_io.run.user_values import UserValues
 from hexsim.onnx_io.write.precision import Precision
 
@@ -48,9 +48,9 @@ class FloatEngine:
         budget.require(budget.VALUES, elements, f"an inference of network '{network.name}'")
         self._network = network
         self._outputs = tuple(network.outputs if outputs is None else outputs)
-        self._parts: list[Session | UserValues] = []
+        self._parts: list[OrtSession | UserValues] = []
         if not any(isinstance(layer, UserDefined) for layer in network.layers):
-            self._parts.append(Session(network, self._outputs, precision, threads))
+            self._parts.append(OrtSession(network, self._outputs, precision, threads))
             return
         whole = network.subnetwork(network.layers, network.inputs, self._outputs)
         for brought, run in groupby(whole.layers, lambda one: isinstance(one, UserDefined)):
@@ -61,7 +61,7 @@ class FloatEngine:
 
         Float tensors come as float32, others in their own type.
         """
-        if len(self._parts) == 1 and isinstance(self._parts[0], Session):
+        if len(self._parts) == 1 and isinstance(self._parts[0], OrtSession):
             return self._parts[0].run(inputs)
         tensors = self._network.tensors
         values = {n: np.asarray(inputs[n], tensors[n].dtype) for n in self._network.inputs}
@@ -72,7 +72,7 @@ class FloatEngine:
 
 def _parts(
     network: Network, layers: Sequence[Layer], precision: Precision, threads: int, *, brought: bool
-) -> list[Session | UserValues]:
+) -> list[OrtSession | UserValues]:
     """A run of layers that the user brings, or of others, made ready."""
     if brought:
         return [
@@ -82,4 +82,4 @@ def _parts(
         ]
     inputs, outputs = network.boundary(layers)
     part = network.subnetwork(layers, inputs, outputs)
-    return [Session(part, outputs, precision, threads)]
+    return [OrtSession(part, outputs, precision, threads)]

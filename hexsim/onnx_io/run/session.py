@@ -27,7 +27,7 @@ _LARGE = 1 << 26
 """Elements in tensors from which on memory is given back after each run: 256 MiB of singles."""
 
 
-class Session:
+class OrtSession:
     """A network made ready for onnxruntime; arguments and errors are those of `FloatEngine`."""
 
     def __init__(

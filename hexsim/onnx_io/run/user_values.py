@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from hexsim.graph.ir import FloatArray, Network
 from hexsim.layers import UserDefined
-from hexsim.onnx_io.write.precision import Precision, as_half, rounded
+from hexsim.onnx_io.write.precision import Precision, as_float16, rounded
 from hexsim.udl.calling import float_values
 
 
@@ -42,4 +42,4 @@ class UserValues:
         """Floats as the precision stores activations."""
         if self._precision == "float32" or array.dtype != np.float32:
             return array
-        return as_half(array)
+        return as_float16(array)

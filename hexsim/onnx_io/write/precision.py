@@ -23,7 +23,7 @@ _BLOCK = 1 << 15
 
 def rounded(array: Array, precision: Precision) -> Array:
     """Return weights as `precision` stores them; what half cannot hold becomes infinite."""
-    return as_half(array) if rounds_weights(precision, array) else array
+    return as_float16(array) if rounds_weights(precision, array) else array
 
 
 def rounds_weights(precision: Precision, array: Array) -> bool:
@@ -31,7 +31,7 @@ def rounds_weights(precision: Precision, array: Array) -> bool:
     return precision in ("half_storage", "float16") and array.dtype == np.float32
 
 
-def as_half(array: Array) -> Array:
+def as_float16(array: Array) -> Array:
     """Return the halves nearest to `array`, as float32."""
     flat = array.reshape(-1)
     result = np.empty_like(flat, np.float32)

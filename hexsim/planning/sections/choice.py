@@ -18,7 +18,7 @@ Refusals = tuple[str | None, ...]
 """For each layer in order why the HTA refuses it, None where it does not."""
 
 
-class Rules(Protocol):
+class SectionRules(Protocol):
     """One generation of partition rules."""
 
     def automatic(self, network: Network, refusals: Refusals) -> tuple[range, ...]:
@@ -28,7 +28,7 @@ class Rules(Protocol):
         """Raise HexsimError for a section that breaks a rule."""
 
 
-RULES: Mapping[PartitionRules, Rules] = {"1.23": single, "1.25+": several}
+RULES: Mapping[PartitionRules, SectionRules] = {"1.23": single, "1.25+": several}
 
 
 def refusals(model: Model, release: Partitioning) -> Refusals:

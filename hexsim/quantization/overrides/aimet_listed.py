@@ -22,7 +22,7 @@ from hexsim.quantization.overrides.override import (
 )
 
 
-class _Entry(BaseModel):
+class _ListedEntry(BaseModel):
     """An entry of version 1.0.0."""
 
     model_config = ConfigDict(allow_inf_nan=False)
@@ -44,7 +44,7 @@ def listed_section(section: Any, where: str) -> Mapping[str, Override]:
     for position, tree in enumerate(section):
         any_width = says_only_float(tree, "bw")
         whole = {**tree, "bw": 32} if any_width else tree
-        entry = validated(_Entry, whole, f"{where}, entry {position}")
+        entry = validated(_ListedEntry, whole, f"{where}, entry {position}")
         if entry.name in overrides:
             raise HexsimError(f"{where}: '{entry.name}' is there twice; keep one of them")
         place = f"{where}, '{entry.name}'"
@@ -52,7 +52,7 @@ def listed_section(section: Any, where: str) -> Mapping[str, Override]:
     return overrides
 
 
-def _listed(entry: _Entry, where: str) -> Override:
+def _listed(entry: _ListedEntry, where: str) -> Override:
     if entry.dtype == "FLOAT":
         return float_override(entry.bw, where)
     if entry.enc_type == "PER_BLOCK":

@@ -22,7 +22,7 @@ from hexsim.quantization.overrides.override import (
 )
 
 
-class _Entry(BaseModel):
+class _NamedEntry(BaseModel):
     """An entry of versions up to 0.6.1."""
 
     model_config = ConfigDict(allow_inf_nan=False)
@@ -66,7 +66,7 @@ def named_section(section: Any, where: str) -> Mapping[str, Override]:
 def _named(entries: list[Any], where: str) -> Override:
     if all(says_only_float(one, "bitwidth") for one in entries):
         return FloatOverride(None)
-    read = [validated(_Entry, one, f"{where}, entry {n}") for n, one in enumerate(entries)]
+    read = [validated(_NamedEntry, one, f"{where}, entry {n}") for n, one in enumerate(entries)]
     first = read[0]
     if any(
         (e.bitwidth, e.dtype, e.symmetric) != (first.bitwidth, first.dtype, first.symmetric)

@@ -16,7 +16,7 @@ from hexsim.quantization.overrides.override import (
 
 if TYPE_CHECKING:
     from hexsim.onnx_io.read.node_codes import NodeCodes
-    from hexsim.passes.provenance import Fate
+    from hexsim.passes.provenance import Provenance
 
 
 def from_nodes(codes: Mapping[str, NodeCodes], network: Network) -> Overrides:
@@ -30,7 +30,7 @@ def from_nodes(codes: Mapping[str, NodeCodes], network: Network) -> Overrides:
     return Overrides(activations, parameters)
 
 
-def followed(overrides: Overrides, fate: Fate) -> Overrides:
+def followed(overrides: Overrides, fate: Provenance) -> Overrides:
     """Return `overrides` with what became of their keys when the network was optimised."""
     keys = {*overrides.activations, *overrides.parameters}
     return replace(
@@ -40,7 +40,7 @@ def followed(overrides: Overrides, fate: Fate) -> Overrides:
     )
 
 
-def asked(overrides: Overrides | None, own: Overrides, fate: Fate | None) -> Overrides:
+def asked(overrides: Overrides | None, own: Overrides, fate: Provenance | None) -> Overrides:
     """Return what is to be applied to a float model: `overrides`, else those of its `own` nodes.
 
     Names that went when its network was optimised are followed, as they are for a file of

@@ -13,7 +13,7 @@ from hexsim.reports.benchmark_json import case_facts
 from hexsim.reports.pages.case_figures import case_figures, source_of, summary
 from hexsim.reports.pages.figures.cuts import cuts_figures
 from hexsim.reports.pages.figures.distributions import distributions_figure
-from hexsim.reports.pages.figures.figure import Figure, Table
+from hexsim.reports.pages.figures.figure import Figure, FigureTable
 from hexsim.reports.pages.figures.interval import interval_figure
 from hexsim.reports.pages.figures.latencies import latencies_figure, use_figure
 from hexsim.reports.pages.figures.layer_errors import errors_figure, ranges_figure
@@ -48,7 +48,7 @@ def bench_page(cases: Sequence[Case], refusals: Sequence[Refusal], command: str)
     if refusals:
         rows = [(one.network, one.runtime, one.reason) for one in refusals]
         text = "Networks that a runtime does not take, and why."
-        figures.append(Figure("Refused", text, Table(("network", "runtime", "reason"), rows)))
+        figures.append(Figure("Refused", text, FigureTable(("network", "runtime", "reason"), rows)))
     for case, facts in every:
         of_case = [layer_times(facts), memory_figure(facts["memory"])]
         if facts["uncertainty"]:

@@ -9,7 +9,7 @@ from hexsim.reports.decision_data import decision_facts
 from hexsim.reports.decision_groups import OutGroup, out_groups
 from hexsim.reports.decision_table import recommendation, spent, taken
 from hexsim.reports.pages.figures.choices import choices_figure, runtimes_summary
-from hexsim.reports.pages.figures.figure import Figure, Table
+from hexsim.reports.pages.figures.figure import Figure, FigureTable
 from hexsim.reports.pages.report import Heading, report
 from hexsim.reports.text import number, quantity
 from hexsim.studies.decision import Decision, RuledOut
@@ -25,7 +25,9 @@ def decision_page(decision: Decision, commands: Sequence[str], command: str) -> 
         figures.append(_out_figure(decision.ruled_out))
     if commands:
         text = "They give the same figures again."
-        figures.append(Figure("Commands", text, Table(("command",), [(one,) for one in commands])))
+        figures.append(
+            Figure("Commands", text, FigureTable(("command",), [(one,) for one in commands]))
+        )
     first, *why = recommendation(decision).splitlines()
     heading = Heading(
         f"A decision for {decision.network}",
@@ -63,7 +65,7 @@ def _out_figure(out: Sequence[RuledOut]) -> Figure:
         "reason. Of a limit there is the figure nearest to it, and the furthest."
     )
     header = ("choices", "reason", "nearest", "furthest", "modes", "where")
-    return Figure("Ruled out", text, Table(header, [_out_row(one) for one in groups]))
+    return Figure("Ruled out", text, FigureTable(header, [_out_row(one) for one in groups]))
 
 
 def _out_row(one: OutGroup) -> tuple[str | int, ...]:

@@ -20,7 +20,7 @@ _AT_ONCE = 1 << 20
 
 
 @dataclass(frozen=True)
-class Histogram:
+class BinnedValues:
     """Counts in bins of equal width from `low` to `high`, and values that are not finite."""
 
     low: float
@@ -29,7 +29,7 @@ class Histogram:
     not_finite: int = 0
 
 
-def histogram(model: Model, name: str) -> Histogram | None:
+def histogram(model: Model, name: str) -> BinnedValues | None:
     """Count the values of constant `name`; None if none of them is a finite real number."""
     encoding = model.encoding(name)
     if isinstance(encoding, Encoding):
@@ -39,7 +39,7 @@ def histogram(model: Model, name: str) -> Histogram | None:
     return _of_values(model.stored(name).value())
 
 
-def _of_codes(codes: npt.NDArray[np.integer], encoding: Encoding) -> Histogram:
+def _of_codes(codes: npt.NDArray[np.integer], encoding: Encoding) -> BinnedValues:
     lowest = encoding.offset + encoding.zero_point
     every, flat = encoding.steps + 1, codes.ravel()
     counts = np.zeros(every, np.int64)
@@ -47,14 +47,14 @@ def _of_codes(codes: npt.NDArray[np.integer], encoding: Encoding) -> Histogram:
         some = flat[start : start + _AT_ONCE].astype(np.int64) - lowest
         counts += np.bincount(some, minlength=every)
     grouped = counts.reshape(min(BINS, every), -1).sum(axis=1)
-    return Histogram(
+    return BinnedValues(
         encoding.delta * (encoding.offset - 0.5),
         encoding.delta * (encoding.offset + encoding.steps + 0.5),
         tuple(grouped.tolist()),
     )
 
 
-def _of_values(values: npt.NDArray[np.generic]) -> Histogram | None:
+def _of_values(values: npt.NDArray[np.generic]) -> BinnedValues | None:
     if values.dtype.kind not in "fiu" or not values.size:
         return None
     flat = values.ravel()
@@ -69,4 +69,4 @@ def _of_values(values: npt.NDArray[np.generic]) -> Histogram | None:
     if not np.isfinite(high - low):
         return None
     counts, edges = np.histogram(real, BINS, (low, high))
-    return Histogram(float(edges[0]), float(edges[-1]), tuple(counts.tolist()), missing)
+    return BinnedValues(float(edges[0]), float(edges[-1]), tuple(counts.tolist()), missing)

@@ -12,7 +12,7 @@ from hexsim.reports.benchmark_json import case_facts
 from hexsim.reports.pages.case_figures import Summary, case_figures, source_of, summary
 from hexsim.reports.pages.command_pages import called, validation_figures
 from hexsim.reports.pages.figures.cuts import cuts_figures
-from hexsim.reports.pages.figures.figure import Figure, Table
+from hexsim.reports.pages.figures.figure import Figure, FigureTable
 from hexsim.reports.pages.figures.histograms import histograms_figure
 from hexsim.reports.pages.figures.runtimes import runtimes_figure
 from hexsim.reports.pages.report import Heading, report
@@ -51,7 +51,7 @@ def model_page(
     if refusals:
         rows = [(one.runtime, one.reason) for one in refusals]
         text = "Runtimes that do not take the model, and why."
-        figures.append(Figure("Refused", text, Table(("runtime", "reason"), rows)))
+        figures.append(Figure("Refused", text, FigureTable(("runtime", "reason"), rows)))
     for one in found:
         of_one = _figures(one, platform)
         figures += called(one.case.runtime, of_one) if several else of_one

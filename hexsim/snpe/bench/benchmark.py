@@ -17,7 +17,7 @@ from hexsim import __version__
 from hexsim.cli._say import report_progress
 from hexsim.cli._stopping import keeping
 from hexsim.snpe.bench import folder, inputs, results, runs
-from hexsim.snpe.bench.config import Config, Settings
+from hexsim.snpe.bench.config import BenchSettings, Config
 from hexsim.snpe.bench.flavours import Flavour, flavours
 from hexsim.snpe.bench.values import Values
 from hexsim.snpe.buffers import Buffers
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from hexsim.graph.ir import Network
     from hexsim.inputs.source import InputSource
     from hexsim.runtimes import Runtime
-    from hexsim.snpe.bench.files import Column, Sheet
-    from hexsim.snpe.diag_log import Run
+    from hexsim.snpe.bench.files import BenchmarkResults, Column
+    from hexsim.snpe.diag_log import DiagRun
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Bench:
     """
 
     config: Config
-    settings: Settings
+    settings: BenchSettings
     platform: Platform
     network: Network
     flavours: tuple[Flavour, ...]
@@ -53,7 +53,7 @@ class Bench:
 
     @classmethod
     def prepared(
-        cls, config: Config, settings: Settings, platform: Platform, float_model: Path | None
+        cls, config: Config, settings: BenchSettings, platform: Platform, float_model: Path | None
     ) -> Bench:
         """Find all parts; HexsimError, before anything is written, for what cannot run."""
         from hexsim.accuracy.reference import with_reference
@@ -88,7 +88,7 @@ class Bench:
             float_model,
         )
 
-    def run(self, base: Path, write: Callable[[Sheet], Mapping[str, str]]) -> Path:
+    def run(self, base: Path, write: Callable[[BenchmarkResults], Mapping[str, str]]) -> Path:
         """Run what is not finished below `base`, and write the files of the results; the first is
         what tells that a benchmark is finished, and is returned. `write` makes them, by name.
         """
@@ -133,8 +133,8 @@ class Bench:
         write_text(place / "input_list.txt", inputs.as_found(text, data))
         return place / "input_list.txt"
 
-    def _sheet(self, place: Path, input_list: Path | None) -> Sheet:
-        from hexsim.snpe.bench.files import Sheet
+    def _sheet(self, place: Path, input_list: Path | None) -> BenchmarkResults:
+        from hexsim.snpe.bench.files import BenchmarkResults
 
         config, settings, network = self.config, self.settings, self.network
         values = None if self.source is None else Values(self.in_float, self.source)
@@ -148,7 +148,7 @@ class Bench:
         layers = [(name, "data") for name in network.inputs]
         layers += [(layer.name, layer.type) for layer in network.layers]
         names = [one.name for one in self.flavours]
-        return Sheet(
+        return BenchmarkResults(
             results.version(self.platform),
             results.configuration(config, settings, network, names, place.name),
             results.device(self.platform),
@@ -183,7 +183,7 @@ class Bench:
         answered = None if answers is None else Answered(answers.items, answers.same)
         return Column(flavour.name, "timing", tuple(found), answered)
 
-    def _script(self, at: Path, flavour: Flavour, run: Run, input_list: Path | None) -> str:
+    def _script(self, at: Path, flavour: Flavour, run: DiagRun, input_list: Path | None) -> str:
         """The commands that do what a run does; constants that are drawn cannot be said there."""
         config = self.config
         words = [

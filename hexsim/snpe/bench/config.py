@@ -71,7 +71,7 @@ class Config:
 
 
 @dataclass(frozen=True)
-class Settings:
+class BenchSettings:
     """How everything is run: what the command line says, else the config.
 
     With `draws` each run has other constants. `sleep_s` is told in the results; on a device it lets
@@ -93,7 +93,7 @@ def settings(
     user_buffer: str | None = None,
     sleep_s: int = 0,
     draws: bool = False,
-) -> Settings:
+) -> BenchSettings:
     """Settle what the command line leaves open; HexsimError for an unknown profile or level."""
     profile = perf_profile or config.perf_profile or "high_performance"
     level = profiling_level or config.profiling_level or "basic"
@@ -102,7 +102,7 @@ def settings(
     if level not in get_args(Level):
         raise unknown("ProfilingLevel", level, get_args(Level))
     buffers = config.buffers if user_buffer is None else (f"ub_{user_buffer}",)
-    return Settings(profile, cast(Level, level), buffers, sleep_s, draws)
+    return BenchSettings(profile, cast(Level, level), buffers, sleep_s, draws)
 
 
 def read_config(path: Path) -> Config:

@@ -15,7 +15,7 @@ from typing import Any
 
 from hexsim.reports.csv_text import csv_text
 from hexsim.reports.row_names import IN_CSV
-from hexsim.snpe.diag_log import Row
+from hexsim.snpe.diag_log import DiagRow
 
 MISSING = " "
 MEMORY = ("pss", "prv_dirty", "prv_clean")
@@ -50,12 +50,12 @@ class Column:
 
     flavour: str
     measurement: str
-    runs: tuple[tuple[Row, ...], ...]
+    runs: tuple[tuple[DiagRow, ...], ...]
     answered: Answered | None = None
 
 
 @dataclass(frozen=True)
-class Sheet:
+class BenchmarkResults:
     """All results. `layers` has name and type of every layer, by its number."""
 
     version: str
@@ -76,15 +76,15 @@ class Cell:
     runtime: str
 
 
-def bench_csv(sheet: Sheet) -> str:
+def bench_csv(sheet: BenchmarkResults) -> str:
     """Return the results as CSV."""
-    table = _Table(sheet)
+    table = _ColumnCells(sheet)
     return csv_text(("SNPE SDK version:", sheet.version), _csv_rows(sheet, table))
 
 
-def bench_json(sheet: Sheet) -> str:
+def bench_json(sheet: BenchmarkResults) -> str:
     """Return the results as JSON."""
-    table = _Table(sheet)
+    table = _ColumnCells(sheet)
     document: dict[str, Any] = {"SNPE SDK version:": sheet.version}
     document |= dict((*sheet.device, *sheet.configuration))
     document["Execution_Data"] = {
@@ -95,10 +95,10 @@ def bench_json(sheet: Sheet) -> str:
     return json.dumps(document, indent=1) + "\n"
 
 
-class _Table:
+class _ColumnCells:
     """The cells of every column by row."""
 
-    def __init__(self, sheet: Sheet) -> None:
+    def __init__(self, sheet: BenchmarkResults) -> None:
         self._sheet = sheet
         self.columns = [
             _cells(column.runs) if column.measurement == "timing" else {}
@@ -132,7 +132,7 @@ class _Table:
         return f"layer_{number:03d} (Name:{name} Type:{type_})"
 
 
-def _cells(runs: Sequence[Sequence[Row]]) -> dict[Key, Cell]:
+def _cells(runs: Sequence[Sequence[DiagRow]]) -> dict[Key, Cell]:
     """The figures of some runs, which have the same rows."""
     us: dict[Key, list[int]] = {}
     runtime: dict[Key, str] = {}
@@ -149,7 +149,7 @@ def _mean(numbers: Sequence[int]) -> int:
     return (2 * sum(numbers) + len(numbers)) // (2 * len(numbers))
 
 
-def _key(row: Row) -> Key:
+def _key(row: DiagRow) -> Key:
     if row.block == "layer":
         return "layer", int(row.id or 0)
     if row.block == "convert":
@@ -157,7 +157,7 @@ def _key(row: Row) -> Key:
     return "", row.name
 
 
-def _csv_rows(sheet: Sheet, table: _Table) -> Iterator[Sequence[Any]]:
+def _csv_rows(sheet: BenchmarkResults, table: _ColumnCells) -> Iterator[Sequence[Any]]:
     yield ()
     yield ("Configuration used:",)
     yield from sheet.configuration
@@ -183,7 +183,7 @@ def _joined(cells: Iterable[Sequence[Any]]) -> list[Any]:
     return [cell for group in cells for cell in group]
 
 
-def _title(sheet: Sheet, column: Column) -> str:
+def _title(sheet: BenchmarkResults, column: Column) -> str:
     count = len(column.runs)
     asleep = f", {sheet.sleep_s}s sleep" if sheet.sleep_s else ""
     return f"{column.flavour}_{column.measurement}({count} runs{asleep})"
@@ -210,7 +210,7 @@ def _column_name(column: Column) -> str:
     return column.flavour if column.measurement == "timing" else f"{column.flavour}_mem"
 
 
-def _column_json(column: Column, table: _Table, number: int) -> Mapping[str, Any]:
+def _column_json(column: Column, table: _ColumnCells, number: int) -> Mapping[str, Any]:
     if column.measurement == "mem":
         sizes = dict.fromkeys(("Avg_Size", "Max_Size", "Min_Size"))
         return {**{name: dict(sizes) for name in MEMORY}, "Units": "kB"}

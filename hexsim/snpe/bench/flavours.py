@@ -19,7 +19,7 @@ _ASKED = ("ub_auto",)
 
 
 @dataclass(frozen=True)
-class _Kind:
+class _FlavourKind:
     """What a config calls a runtime: ours, the flags of snpe-net-run, the buffers it may have."""
 
     runtime: Runtime
@@ -27,15 +27,15 @@ class _Kind:
     buffers: tuple[str, ...]
 
 
-_KINDS: Mapping[str, _Kind] = {
-    "CPU": _Kind("cpu", "", _FLOAT),
-    "GPU": _Kind("gpu", "--use_gpu", _FLOAT),
-    "GPU_FP16": _Kind("gpu_fp16", "--use_gpu --gpu_mode float16", _FLOAT),
-    "DSP": _Kind("dsp", "--use_dsp", _CODES),
-    "AIP": _Kind("aip", "--use_aip", _CODES),
-    "DSP_ACT16": _Kind("dsp", "--use_dsp", _CODES_16),
-    "AIP_ACT16": _Kind("aip", "--use_aip", _CODES_16),
-    "CPU_FXP8": _Kind("fxp_cpu", "--use_fxp_cpu", _FLOAT),
+_KINDS: Mapping[str, _FlavourKind] = {
+    "CPU": _FlavourKind("cpu", "", _FLOAT),
+    "GPU": _FlavourKind("gpu", "--use_gpu", _FLOAT),
+    "GPU_FP16": _FlavourKind("gpu_fp16", "--use_gpu --gpu_mode float16", _FLOAT),
+    "DSP": _FlavourKind("dsp", "--use_dsp", _CODES),
+    "AIP": _FlavourKind("aip", "--use_aip", _CODES),
+    "DSP_ACT16": _FlavourKind("dsp", "--use_dsp", _CODES_16),
+    "AIP_ACT16": _FlavourKind("aip", "--use_aip", _CODES_16),
+    "CPU_FXP8": _FlavourKind("fxp_cpu", "--use_fxp_cpu", _FLOAT),
 }
 _NOT_HERE: Mapping[str, str] = {
     "DSP_FP16": "the DSP of these chips does not compute in floats; take DSP",

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from hexsim import __version__
-from hexsim.snpe.bench.config import Config, Settings
+from hexsim.snpe.bench.config import BenchSettings, Config
 
 if TYPE_CHECKING:
     from hexsim.deployment.platform import Platform
@@ -16,7 +16,7 @@ _UNKNOWN = " "
 
 
 def configuration(
-    config: Config, settings: Settings, network: Network, flavours: Sequence[str], date: str
+    config: Config, settings: BenchSettings, network: Network, flavours: Sequence[str], date: str
 ) -> list[tuple[str, str]]:
     """The rows on the config."""
     shapes = (f"{n}:{','.join(map(str, network.shape(n)))}" for n in network.inputs)

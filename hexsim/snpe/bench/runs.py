@@ -18,12 +18,12 @@ from hexsim.files import write_bytes
 if TYPE_CHECKING:
     from hexsim.datasheets.stacks import BufferType
     from hexsim.deployment import Deployment
-    from hexsim.snpe.diag_log import Row, Run
+    from hexsim.snpe.diag_log import DiagRow, DiagRun
 
 NO_MEMORY = "The memory of the process is not simulated.\n"
 
 
-def finished_run(folder: Path, run: Run) -> list[Row] | None:
+def finished_run(folder: Path, run: DiagRun) -> list[DiagRow] | None:
     """The rows of a run that has ended; None if there is none, or one of something else."""
     from hexsim.snpe.diag_log import read_diag_log
 
@@ -36,8 +36,8 @@ def finished_run(folder: Path, run: Run) -> list[Row] | None:
 
 
 def new_run(
-    folder: Path, deployment: Deployment, run: Run, buffer: BufferType | None, script: str
-) -> list[Row]:
+    folder: Path, deployment: Deployment, run: DiagRun, buffer: BufferType | None, script: str
+) -> list[DiagRow]:
     """Simulate a run and write its folder, with a `script` that does the same; return its rows."""
     from hexsim.snpe.diag_log import diag_log, diag_rows
 

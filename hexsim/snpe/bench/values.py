@@ -29,7 +29,7 @@ FILE = "answers.json"
 
 
 @dataclass(frozen=True)
-class Answers:
+class AgreeingAnswers:
     """How many items of the inputs have the same answer as in float."""
 
     items: int
@@ -43,7 +43,7 @@ class Values:
         self._network = network
         self._source = source
 
-    def of(self, folder: Path, deployment: Deployment, user_buffer: str) -> Answers:
+    def of(self, folder: Path, deployment: Deployment, user_buffer: str) -> AgreeingAnswers:
         """Compare a flavour with float, or read what is in `folder`, and leave it there."""
         found = _read(folder / FILE)
         if found is None:
@@ -51,7 +51,7 @@ class Values:
             write_text(folder / FILE, json.dumps(asdict(found)) + "\n")
         return found
 
-    def _compared(self, deployment: Deployment, user_buffer: str) -> Answers:
+    def _compared(self, deployment: Deployment, user_buffer: str) -> AgreeingAnswers:
         from hexsim.accuracy.scores import class_scores
 
         scores = deployment.over(class_scores(deployment.network))
@@ -59,7 +59,7 @@ class Values:
         values = buffers.around(scores).run_each(self._source.feeds())
         found = list(self._answers(values, scores.network.outputs[0]))
         pairs = zip(self._in_float, found, strict=True)
-        return Answers(len(found), sum(one == other for one, other in pairs))
+        return AgreeingAnswers(len(found), sum(one == other for one, other in pairs))
 
     @cached_property
     def _in_float(self) -> list[int]:
@@ -81,8 +81,8 @@ class Values:
             yield from map(winner, scores_of_items(kept, source.batch))
 
 
-def _read(path: Path) -> Answers | None:
+def _read(path: Path) -> AgreeingAnswers | None:
     try:
-        return Answers(**parse_json(path.read_text("utf-8"), str(path)))
+        return AgreeingAnswers(**parse_json(path.read_text("utf-8"), str(path)))
     except (OSError, ValueError, TypeError, HexsimError):
         return None

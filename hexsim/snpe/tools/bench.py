@@ -71,9 +71,9 @@ def snpe_bench(
     json: Annotated[bool, typer.Option("--json")] = False,
 ) -> None:
     """Measure everything that a config asks for."""
-    from hexsim.files import alone
+    from hexsim.files import outside_transaction
     from hexsim.snpe.bench.benchmark import Bench
-    from hexsim.snpe.bench.files import Sheet, bench_csv, bench_json
+    from hexsim.snpe.bench.files import BenchmarkResults, bench_csv, bench_json
 
     if output_base is not None and output_base.is_absolute():
         raise HexsimError(f"-o '{output_base}' is absolute; it takes a relative folder")
@@ -91,11 +91,11 @@ def snpe_bench(
         remark(f"[WARNING] {keys} in the config: nothing changes, since no device is connected")
     bench = Bench.prepared(config, how, device.platform(config), float_model)
 
-    def files(results: Sheet) -> dict[str, str]:
+    def files(results: BenchmarkResults) -> dict[str, str]:
         found = {".csv": bench_csv(results)} | ({".json": bench_json(results)} if json else {})
         return {f"benchmark_stats_{config.name}{end}": text for end, text in found.items()}
 
-    with alone():  # finished runs stay, whatever becomes of those after them
+    with outside_transaction():  # finished runs stay, whatever becomes of those after them
         written = bench.run(output_base or Path(), files)
     say(f"Results are in {written}")
 

@@ -1,7 +1,7 @@
 """`snpe-dlc-diff`: in what two .dlc files differ."""
 
 from hexsim.cli.diff import diff
-from hexsim.snpe.option import UDL, Ignored, Option, Ours, Refused, Tool
+from hexsim.snpe.option import UDL, Ignored, Option, Ours, RefusedOption, Tool
 
 OPTIONS = (
     Option(("--input_dlc_one", "-i1"), ("FILE",), "A .dlc file.", Ours(), is_required=True),
@@ -20,7 +20,7 @@ OPTIONS = (
     ),
     Option(
         ("--diff_by_id", "-i"), (), "Pair layers by their ids.",
-        Refused("layers are paired by name and type; leave it out"),
+        RefusedOption("layers are paired by name and type; leave it out"),
     ),
     Option(("--save", "-s"), ("FILE",), "Write the differences as CSV.", Ours("--csv")),
     UDL,

@@ -1,7 +1,7 @@
 """`snpe-dlc-quantize`, and `snpe-dlc-quant` of 2.x: a float .dlc file becomes a quantised one."""
 
 from hexsim.cli.quantize import quantize
-from hexsim.snpe.option import CHIP, NO_UDO, STACK, UDL, Ignored, Option, Ours, Refused, Tool
+from hexsim.snpe.option import CHIP, NO_UDO, STACK, UDL, Ignored, Option, Ours, RefusedOption, Tool
 
 _NO_HTP = Ignored("graphs are compiled for a tensor processor when they are simulated on htp")
 _LOG = Ignored("the log goes to stderr, as it is")
@@ -84,7 +84,7 @@ _RANGES = (
     ),
     Option(
         ("--float_fallback",), (), "Leave float what has no encoding.",
-        Refused("what has no encoding is calibrated on --input_list; leave it out"),
+        RefusedOption("what has no encoding is calibrated on --input_list; leave it out"),
     ),
     Option(
         ("--use_encoding_optimizations",), (), "Deprecated.",

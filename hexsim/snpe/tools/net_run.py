@@ -43,12 +43,12 @@ class Runs(Hardware):
     perf_profile: Annotated[str, typer.Option("--perf-profile")] = "default"
     profiling_level: Annotated[Level, typer.Option("--profiling-level")] = "detailed"
 
-    def choice(self, platform: Platform) -> runtimes.Choice:
+    def choice(self, platform: Platform) -> runtimes.RuntimeChoice:
         """The runtime that is meant."""
         if self.runtime_order is not None:
             return runtimes.ordered(self.runtime_order, platform)
         found = runtimes.flagged(self.runtime or (), self.gpu_mode)
-        return runtimes.Choice(found, self.cpu_fallback)
+        return runtimes.RuntimeChoice(found, self.cpu_fallback)
 
 
 @dataclass(frozen=True)

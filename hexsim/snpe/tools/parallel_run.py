@@ -34,20 +34,22 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Threads(Hardware):
+class ParallelRuntimes(Hardware):
     """The runtimes that work at once, and how."""
 
     runtime: Annotated[list[str] | None, typer.Option("--runtime")] = None
     perf_profile: Annotated[list[str] | None, typer.Option("--perf-profile")] = None
     cpu_fallback: Annotated[Literal["true", "false"], typer.Option("--cpu-fallback")] = "false"
 
-    def choices(self, platform: Platform) -> list[runtimes.Choice]:
+    def choices(self, platform: Platform) -> list[runtimes.RuntimeChoice]:
         """The runtime of each thread."""
         if not self.runtime:
             raise HexsimError("no thread has a runtime; give --use_... or --runtime_order for each")
         falls_back = self.cpu_fallback == "true"
         found = [runtimes.ordered(order, platform) for order in self.runtime]
-        return [runtimes.Choice(one.runtime, one.cpu_fallback or falls_back) for one in found]
+        return [
+            runtimes.RuntimeChoice(one.runtime, one.cpu_fallback or falls_back) for one in found
+        ]
 
     def profiles(self, threads: int) -> list[str]:
         """The performance profile of each thread."""
@@ -88,7 +90,7 @@ def parallel_run(
     container: Annotated[str, typer.Argument(), MODEL],
     input_list: Annotated[Path, typer.Option("--input-list"), INPUT_LIST],
     output_dir: Annotated[Path, typer.Option("--output-dir"), Writes(folder=True)] = Path("output"),
-    threads: Threads,
+    threads: ParallelRuntimes,
     profiling_level: Annotated[Level, typer.Option("--profiling-level")] = "off",
 ) -> None:
     """Run every input of a list on one of the runtimes."""

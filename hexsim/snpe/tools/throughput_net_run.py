@@ -15,7 +15,7 @@ from hexsim.cli._simulated import Hardware
 from hexsim.errors import HexsimError
 from hexsim.snpe import runtimes
 from hexsim.snpe.net_run_options import PROFILES
-from hexsim.snpe.option import CHIP, NO_UDO, STACK, UDL, Ignored, Option, Ours, Refused, Tool
+from hexsim.snpe.option import CHIP, NO_UDO, STACK, UDL, Ignored, Option, Ours, RefusedOption, Tool
 
 if TYPE_CHECKING:
     from hexsim.deployment import Deployment
@@ -123,7 +123,7 @@ OPTIONS = (
     Option(("--input_raw",), ("FILES",), "Inputs of the network.", _ALIKE),
     Option(
         ("--skip_execute",), (), "Build the networks only.",
-        Refused("nothing is left to print; snpe-net-run tells the time to build a network"),
+        RefusedOption("nothing is left to print; snpe-net-run tells the time to build a network"),
     ),
     Option(
         ("--storage_dir",), ("FOLDER",), "Where compiled kernels are kept.",

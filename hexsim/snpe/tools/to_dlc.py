@@ -10,7 +10,7 @@ from hexsim.snpe.option import (
     Ignored,
     Option,
     Ours,
-    Refused,
+    RefusedOption,
     Tool,
 )
 
@@ -42,7 +42,7 @@ _SHARED = (
     ),
     Option(
         ("--input_layout",), ("NAME", "LAYOUT"), "Order of an input's axes.",
-        Refused("the order of axes follows from the file; leave it out"),
+        RefusedOption("the order of axes follows from the file; leave it out"),
     ),
     Option(
         ("--disable_batchnorm_folding",), (), "Keep batch norms as layers.",
@@ -54,7 +54,7 @@ _SHARED = (
     ),
     Option(
         ("--keep_quant_nodes",), (), "Keep quantising nodes as layers.",
-        Refused("the ranges of quantising nodes are kept as overrides, and never as layers"),
+        RefusedOption("the ranges of quantising nodes are kept as overrides, and never as layers"),
     ),
     Option(
         ("--model_version",), ("TEXT",), "ASCII text of at most 64 bytes, kept in the file.",
@@ -79,7 +79,7 @@ _SHARED = (
 
 _OTHER_NUMBERS = ("float16", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "bool")
 _OF_THE_FILE = Ignored("the file says what numbers its inputs hold")
-_OF_A_SCRIPT = Refused(
+_OF_A_SCRIPT = RefusedOption(
     "a TorchScript module does not say what numbers it takes, and is given float32; save other "
     "networks with torch.export.save, and leave it out"
 )
@@ -108,7 +108,7 @@ _CAFFE = (
     ),
     Option(
         ("--enable_preprocessing",), (), "Take means and crops of the data layer.",
-        Refused("inputs come as they are; prepare them before"),
+        RefusedOption("inputs come as they are; prepare them before"),
     ),
 )  # fmt: skip
 _TENSORFLOW = (

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from hexsim.datasheets.background import Client
 from hexsim.datasheets.chips.chip import Corner
 from hexsim.deployment.platform import Platform
-from hexsim.energy import Energy, Estimate
+from hexsim.energy import Energy, EnergyEstimate
 from hexsim.energy.idle import IdleRates, idle_rates
 from hexsim.energy.rates import Rates, rates
 from hexsim.errors import HexsimError
@@ -124,7 +124,7 @@ def on_dsp(
 
 
 @dataclass(frozen=True)
-class _Call:
+class _DspCall:
     """A call, and the silence that follows it."""
 
     result: Result
@@ -143,14 +143,14 @@ class _Call:
 
 def _cycle(
     plan: Plan, platform: Platform, period_s: float, perf_profile: str | None
-) -> tuple[_Call, ...]:
+) -> tuple[_DspCall, ...]:
     """The calls that come back for ever: mostly one, after the silence that it leaves.
 
     A call that waits for waking may last into the next period. The next one then comes late, finds
     everything awake, and leaves a longer silence: so short periods have calls that alternate.
     """
     period_ps = round(period_s * PS_PER_SECOND)
-    calls: list[_Call] = []
+    calls: list[_DspCall] = []
     states: list[tuple[int, int]] = []
     late_ps, idle_ps = 0, period_ps
     while (late_ps, idle_ps) not in states and len(calls) < _LONGEST:
@@ -166,7 +166,7 @@ def _cycle(
             )
         left_ps = period_ps - late_ps - result.total_ps
         late_ps, idle_ps = max(0, -left_ps), max(0, left_ps)
-        calls.append(_Call(result, idle_ps))
+        calls.append(_DspCall(result, idle_ps))
     again = states.index((late_ps, idle_ps)) if (late_ps, idle_ps) in states else 0
     return tuple(calls[again:])
 
@@ -207,5 +207,5 @@ class _Shares:
         }
 
 
-def _joules(millijoules: Estimate, end: str) -> float:
+def _joules(millijoules: EnergyEstimate, end: str) -> float:
     return float(getattr(millijoules, end)) * 1e-3

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from hexsim.datasheets.chips.chip import Corner
-from hexsim.energy import Estimate
+from hexsim.energy import EnergyEstimate
 from hexsim.energy.estimate import total
 
 Part = Literal["inference", "background", "wake-ups", "idle", "ddr"]
@@ -29,19 +29,21 @@ class Alternative:
     clock_hz: float
     call_ms: float
     duty: float
-    parts: Mapping[Part, Estimate]
+    parts: Mapping[Part, EnergyEstimate]
     elsewhere: tuple[str, ...] = ()
     refusal: str = ""
 
     @property
-    def milliwatts(self) -> Estimate:
+    def milliwatts(self) -> EnergyEstimate:
         """All parts together."""
         return total(self.parts.values())
 
 
-def side_by_side(found: Sequence[Mapping[Part, float]]) -> dict[Part, Estimate]:
+def side_by_side(found: Sequence[Mapping[Part, float]]) -> dict[Part, EnergyEstimate]:
     """Milliwatts by part from watts at the stated constants, at the lower and at the upper ends."""
     value, low, high = found
     return {
-        part: Estimate(value[part], low[part], high[part]) * 1e3 for part in PARTS if part in value
+        part: EnergyEstimate(value[part], low[part], high[part]) * 1e3
+        for part in PARTS
+        if part in value
     }

@@ -77,7 +77,7 @@ class Problem:
 
 
 @dataclass(frozen=True)
-class Estimate:
+class FittedConstants:
     """The logarithms found, with the Jacobian of the robustly weighted residuals there.
 
     `slopes` are derivatives of the logarithms of times, without weights. `scatter` is the mean
@@ -139,7 +139,7 @@ def trust(residuals: Array) -> Array:
     return trust
 
 
-def estimate(problem: Problem, freedom: int) -> Estimate:
+def estimate(problem: Problem, freedom: int) -> FittedConstants:
     """Find the estimate from the prior's mean; `freedom` divides the sum of squares of `scatter`.
 
     Times are simulated about (constants + 5) times per round, of which there are two to four.
@@ -155,7 +155,7 @@ def estimate(problem: Problem, freedom: int) -> Estimate:
     residuals = problem.residuals(logs)
     jacobian = np.sqrt(trust(residuals))[:, None] * problem.weights[:, None] * slopes
     scatter = max(1.0, soft_l1(residuals) / max(1, freedom))
-    return Estimate(logs, slopes, jacobian, scatter, problem.prior.precision)
+    return FittedConstants(logs, slopes, jacobian, scatter, problem.prior.precision)
 
 
 def differences(problem: Problem, logs: Array) -> Array:

@@ -30,7 +30,7 @@ from hexsim.errors import HexsimError
 from hexsim.studies.calibration.constants import Parameter, SheetT
 from hexsim.studies.calibration.estimator import (
     Array,
-    Estimate,
+    FittedConstants,
     Prior,
     Problem,
     differences,
@@ -38,7 +38,7 @@ from hexsim.studies.calibration.estimator import (
     settle,
 )
 from hexsim.studies.calibration.own_rows import Names, read_rows
-from hexsim.studies.calibration.prediction import Predictions, Run, weights
+from hexsim.studies.calibration.prediction import MeasuredRun, Predictions, weights
 
 Adjust = Literal["stack", "chip", "both"]
 ADJUSTABLE: tuple[Adjust, ...] = ("stack", "chip", "both")
@@ -54,7 +54,7 @@ _TOLD = 0.01
 
 
 @dataclass(frozen=True)
-class Adjusted:
+class AdjustedConstant:
     """One constant before and after; the errors are standard ones of its logarithm."""
 
     sheet: str
@@ -73,7 +73,7 @@ class Adjusted:
 
 
 @dataclass(frozen=True)
-class Told:
+class ReportedRow:
     """One measured row with its simulated times in ms.
 
     `left_out_ms` is by a calibration with the other runs only, None if there are none.
@@ -97,8 +97,8 @@ class OwnCalibration:
 
     before: Platform
     after: Platform
-    constants: tuple[Adjusted, ...]
-    rows: tuple[Told, ...]
+    constants: tuple[AdjustedConstant, ...]
+    rows: tuple[ReportedRow, ...]
     one_run: tuple[float, float] | None
 
 
@@ -147,7 +147,7 @@ class _Update:
         if adjust in ("chip", "both"):
             self._sheets.append(platform.chip)
         self._predictions = predictions
-        self._runs = [Run.of(row) for row in rows]
+        self._runs = [MeasuredRun.of(row) for row in rows]
         progress("simulating the rows")
         chosen = [p for sheet in self._sheets for p in self._in_doubt(sheet)]
         self._chosen, self._prior, self._slopes = self._seen(chosen)
@@ -172,7 +172,7 @@ class _Update:
             after=after,
             constants=tuple(sorted(found, key=lambda one: -abs(math.log(one.after / one.before)))),
             rows=tuple(
-                Told(*one)
+                ReportedRow(*one)
                 for one in zip(self._rows, before_ms, after_ms, self._left_out(best), strict=True)
             ),
             one_run=self._one_run(before_ms),
@@ -275,7 +275,7 @@ class _Update:
         }
         return [self._predictions.ms(row, values) for row in (self._rows if rows is None else rows)]
 
-    def _left_out(self, best: Estimate) -> list[float | None]:
+    def _left_out(self, best: FittedConstants) -> list[float | None]:
         """Time of each row by a calibration without its run."""
         found: list[float | None] = [None] * len(self._rows)
         runs = list(dict.fromkeys(self._runs))
@@ -306,11 +306,13 @@ class _Update:
                 with_one.append(abs(times[at] / measured - 1))
         return float(np.median(without)), float(np.median(with_one))
 
-    def _adjusted(self, best: Estimate) -> list[Adjusted]:
+    def _adjusted(self, best: FittedConstants) -> list[AdjustedConstant]:
         before = np.sqrt(np.diag(np.linalg.inv(self._prior.precision)))
         columns = zip(self._chosen, np.exp(best.logs), before, best.log_errors, strict=True)
         return [
-            Adjusted(next(iter(p.sheets)), p.path, p.unit, p.committed, float(value), *errors)
+            AdjustedConstant(
+                next(iter(p.sheets)), p.path, p.unit, p.committed, float(value), *errors
+            )
             for p, value, *errors in (
                 (p, value, float(old), float(new)) for p, value, old, new in columns
             )
@@ -321,7 +323,7 @@ class _Update:
         predictions = Predictions(lambda chip, stack: platform, self._predictions.load_model)
         return [predictions.ms(row, {}) for row in self._rows]
 
-    def _stated(self, sheet: SheetT, found: Sequence[Adjusted]) -> SheetT:
+    def _stated(self, sheet: SheetT, found: Sequence[AdjustedConstant]) -> SheetT:
         """The sheet with what was found, and with what the published fit left open as bounds."""
         if sheet not in self._sheets:
             return sheet
@@ -335,7 +337,7 @@ class _Update:
                 stated[path] = constant.model_copy(update={"low": low, "high": high})
         return sheet.restated(stated)
 
-    def _restated(self, constant: Quantity, one: Adjusted) -> Quantity:
+    def _restated(self, constant: Quantity, one: AdjustedConstant) -> Quantity:
         assert constant.low is not None
         assert constant.high is not None
         factor = math.exp(STANDARD_ERRORS * one.error_after)

@@ -27,7 +27,7 @@ MODEL_ERROR = 0.05
 outweigh all others (assumed)."""
 
 
-class Run(NamedTuple):
+class MeasuredRun(NamedTuple):
     """What was run when a row was measured; total and forward time are rows of one run."""
 
     chip: str
@@ -39,7 +39,7 @@ class Run(NamedTuple):
     buffer: BufferType | None
 
     @classmethod
-    def of(cls, row: Measurement) -> Run:
+    def of(cls, row: Measurement) -> MeasuredRun:
         """The run of a row; unknown idle time counts as none (a benchmark loop)."""
         buffer = cast("BufferType | None", row.buffer)
         return cls(
@@ -68,13 +68,15 @@ class Predictions:
         self._load_platform = platform
         self.load_model = model
         self._platforms: dict[tuple[str, str], Platform] = {}
-        self._workloads: dict[Run, Workload] = {}
-        self._reads: dict[Run, dict[str, set[str]]] = {}
-        self._times: dict[tuple[Run, tuple[tuple[Parameter, float], ...]], tuple[float, float]] = {}
+        self._workloads: dict[MeasuredRun, Workload] = {}
+        self._reads: dict[MeasuredRun, dict[str, set[str]]] = {}
+        self._times: dict[
+            tuple[MeasuredRun, tuple[tuple[Parameter, float], ...]], tuple[float, float]
+        ] = {}
 
     def ms(self, row: Measurement, values: Values) -> float:
         """Simulated latency of a row with some constants at other values."""
-        run = Run.of(row)
+        run = MeasuredRun.of(row)
         read = self.read(run)
         moved = [(p, value) for p, value in values.items() if p.sheets & read.get(p.path, set())]
         total_us, forward_us = self._simulated(run, tuple(moved))
@@ -84,7 +86,7 @@ class Predictions:
         """Logarithms of the simulated latencies."""
         return np.log([self.ms(row, values) for row in rows])
 
-    def read(self, run: Run) -> dict[str, set[str]]:
+    def read(self, run: MeasuredRun) -> dict[str, set[str]]:
         """Names of chip and stack by the paths of the constants that simulating a run reads."""
         if run not in self._reads:
             platform = self.platform(run)
@@ -98,7 +100,7 @@ class Predictions:
             self._reads[run] = found
         return self._reads[run]
 
-    def platform(self, run: Run) -> Platform:
+    def platform(self, run: MeasuredRun) -> Platform:
         """Chip and stack of a run, as they are stated."""
         key = run.chip, run.stack
         if key not in self._platforms:
@@ -106,7 +108,7 @@ class Predictions:
         return self._platforms[key]
 
     def _simulated(
-        self, run: Run, moved: tuple[tuple[Parameter, float], ...]
+        self, run: MeasuredRun, moved: tuple[tuple[Parameter, float], ...]
     ) -> tuple[float, float]:
         """Total and forward time in microseconds."""
         key = run, moved
@@ -119,7 +121,7 @@ class Predictions:
             self._times[key] = result.total_us, result.forward_us
         return self._times[key]
 
-    def _workload(self, run: Run) -> Workload:
+    def _workload(self, run: MeasuredRun) -> Workload:
         """Plans depend on no constant, so one serves all evaluations."""
         if run not in self._workloads:
             model = self.load_model(run.model)
@@ -151,13 +153,13 @@ def weights(rows: Sequence[Measurement]) -> Array:
 
     A published range is two rows of one figure, and as uncertain as it is wide.
     """
-    count = Counter(map(Run.of, rows))
-    figures: dict[tuple[Run, bool], list[float]] = {}
+    count = Counter(map(MeasuredRun.of, rows))
+    figures: dict[tuple[MeasuredRun, bool], list[float]] = {}
     for row in rows:
-        figures.setdefault((Run.of(row), row.forward), []).append(row.latency_ms)
+        figures.setdefault((MeasuredRun.of(row), row.forward), []).append(row.latency_ms)
     errors = []
     for row in rows:
-        ends = figures[Run.of(row), row.forward]
+        ends = figures[MeasuredRun.of(row), row.forward]
         doubt_ms = max(row.resolution_ms, (max(ends) - min(ends)) / 2)
         errors.append(math.hypot(doubt_ms / row.latency_ms, MODEL_ERROR))
-    return np.array([count[Run.of(row)] ** -0.5 for row in rows]) / errors
+    return np.array([count[MeasuredRun.of(row)] ** -0.5 for row in rows]) / errors

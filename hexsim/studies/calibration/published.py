@@ -25,13 +25,13 @@ from hexsim.datasheets.measurements.calibration import Trade
 from hexsim.studies.calibration.constants import Parameter, Values, bounded
 from hexsim.studies.calibration.estimator import (
     Array,
-    Estimate,
+    FittedConstants,
     Prior,
     Problem,
     estimate,
     settle,
 )
-from hexsim.studies.calibration.prediction import Predictions, Run, weights
+from hexsim.studies.calibration.prediction import MeasuredRun, Predictions, weights
 
 MOST_CONSTANTS = 9
 Family = Literal["accelerators", "cpu"]
@@ -55,7 +55,7 @@ class Fit:
     """Fitted constants and how sure they are, in the order of `parameters`."""
 
     parameters: tuple[Parameter, ...]
-    estimate: Estimate
+    estimate: FittedConstants
 
     @property
     def values(self) -> dict[Parameter, float]:
@@ -102,7 +102,7 @@ def fit(rows: Sequence[Measurement], family: Family) -> Fit:
     """Fit a family's parameters to its `rows`; one of which they say nothing stays in the middle
     of its bounds."""
     chosen = parameters(family)
-    freedom = len(set(map(Run.of, rows))) - len(chosen)
+    freedom = len(set(map(MeasuredRun.of, rows))) - len(chosen)
     return Fit(chosen, estimate(_problem(chosen, rows), freedom))
 
 

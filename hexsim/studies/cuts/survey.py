@@ -11,7 +11,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from hexsim.display import Sheet, Shown
+from hexsim.display import DisplayTable, Shown
 from hexsim.graph.ir import Network
 from hexsim.layers import Opaque, UserDefined
 from hexsim.planning.sections import RULES
@@ -53,7 +53,7 @@ class Cut:
 
 
 @dataclass(frozen=True)
-class Refused:
+class RefusedLayer:
     """A layer that runs on HVX because the HTA refuses it, and what that costs the inference."""
 
     layer: str
@@ -76,16 +76,16 @@ class Survey(Shown):
     mac_share: float
     total_us: float
     hvx_us: float
-    refused: tuple[Refused, ...]
+    refused: tuple[RefusedLayer, ...]
 
-    def sheet(self) -> Sheet:
+    def sheet(self) -> DisplayTable:
         """Return a row per subnet."""
         times = f"{self.total_us:.0f} us, without HTA {self.hvx_us:.0f} us"
         rows = tuple(
             (one.ids, one.runtime, one.engine, len(one.layers), one.macs, one.us)
             for one in self.pieces
         )
-        return Sheet(
+        return DisplayTable(
             f"{len(self.pieces)} subnets, {times}",
             ("ids", "runtime", "engine", "layers", "macs", "us"),
             rows,
@@ -172,7 +172,7 @@ def _reason(prices: Prices, left: Subnet, right: Subnet, before: range, after: r
     return f"{layers[refused].type} '{layers[refused].name}': {why[refused]}"
 
 
-def _refused(prices: Prices) -> tuple[Refused, ...]:
+def _refused(prices: Prices) -> tuple[RefusedLayer, ...]:
     network, why = prices.times.network, prices.times.refusals
     rules = RULES[prices.times.platform.stack.partitioning.rules]
     now = prices.total_us(rules.automatic(network, why))
@@ -183,5 +183,5 @@ def _refused(prices: Prices) -> tuple[Refused, ...]:
             taken = rules.automatic(network, (*why[:at], None, *why[at + 1 :]))
             layer = network.layers[at]
             cost = max(0.0, now - prices.total_us(taken))
-            found.append(Refused(layer.name, id_of(network, at), layer.type, reason, cost))
+            found.append(RefusedLayer(layer.name, id_of(network, at), layer.type, reason, cost))
     return tuple(sorted(found, key=lambda one: -one.cost_us))

@@ -5,7 +5,7 @@ that and keep it, `limits` say what is allowed, `ranking` orders what is left. `
 asked, `deciding` answers it, `commands` are those that give the same figures again.
 """
 
-from hexsim.studies.decision.candidates import Accuracy, Candidate, RuledOut, Timed
+from hexsim.studies.decision.candidates import CandidateAccuracy, DecisionCandidate, RuledOut, Timed
 from hexsim.studies.decision.deciding import Decision, decide
 from hexsim.studies.decision.limits import Limits
 from hexsim.studies.decision.modes import MIXED, MODES, Mode, parse_modes
@@ -16,9 +16,9 @@ __all__ = [
     "MIXED",
     "MODES",
     "PREFERENCES",
-    "Accuracy",
-    "Candidate",
+    "CandidateAccuracy",
     "Decision",
+    "DecisionCandidate",
     "Limits",
     "Mode",
     "Preference",

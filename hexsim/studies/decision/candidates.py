@@ -36,7 +36,7 @@ class Timed:
 
 
 @dataclass(frozen=True)
-class Accuracy:
+class CandidateAccuracy:
     """How the answers agree with float, as `hexsim validate` counts it.
 
     Those against labels are None without labels; `sqnr_db` is None without any noise. `worst` are
@@ -52,7 +52,7 @@ class Accuracy:
 
 
 @dataclass(frozen=True)
-class Drawn:
+class DrawnTotals:
     """Total times in us with all constants in doubt drawn at once; the ends hold nine in ten."""
 
     low_us: float
@@ -61,7 +61,7 @@ class Drawn:
 
 
 @dataclass(frozen=True)
-class Candidate:
+class DecisionCandidate:
     """A mode on a runtime of a chip, cut in some way; `order` tells the plainer of two modes.
 
     `loss` are percentage points of top-1 that it is worse than float, or of agreement with float;
@@ -75,10 +75,10 @@ class Candidate:
     stack: str
     runtime: Runtime
     timed: Timed
-    accuracy: Accuracy | None = None
+    accuracy: CandidateAccuracy | None = None
     loss: float | None = None
     in_front: bool = False
-    drawn: Drawn | None = None
+    drawn: DrawnTotals | None = None
 
     @property
     def ms(self) -> float:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from hexsim.studies.decision.candidates import Candidate
+from hexsim.studies.decision.candidates import DecisionCandidate
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Wording:
     calling: tuple[str, ...] = ()
 
 
-def commands(one: Candidate, wording: Wording) -> tuple[str, ...]:
+def commands(one: DecisionCandidate, wording: Wording) -> tuple[str, ...]:
     """Return the commands, a line of a shell each, in the order to run them.
 
     They write files named after the model into the folder they are run in.
@@ -35,7 +35,7 @@ def commands(one: Candidate, wording: Wording) -> tuple[str, ...]:
     return tuple(_lines(one, wording))
 
 
-def _lines(one: Candidate, wording: Wording) -> Iterator[str]:
+def _lines(one: DecisionCandidate, wording: Wording) -> Iterator[str]:
     where = ("--chip", one.chip, *wording.platform, "--runtime", one.runtime)
     if not one.mode.quantizes:
         model = (wording.model, *where, *wording.dims)
@@ -63,7 +63,7 @@ def _lines(one: Candidate, wording: Wording) -> Iterator[str]:
     )
 
 
-def _sections(one: Candidate, wording: Wording) -> tuple[str, ...]:
+def _sections(one: DecisionCandidate, wording: Wording) -> tuple[str, ...]:
     """What compiles the HTA sections of a candidate."""
     if one.timed.cut not in ("automatic", "fastest"):
         return ()

@@ -12,14 +12,14 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from hexsim.accuracy.scores import is_classifier
-from hexsim.display import Cell, Sheet, Shown
+from hexsim.display import Cell, DisplayTable, Shown
 from hexsim.errors import HexsimError
 from hexsim.quantization.model import require_float
 from hexsim.runtimes import FIXED_POINT
-from hexsim.studies.decision.candidates import Accuracy, Candidate, RuledOut
+from hexsim.studies.decision.candidates import CandidateAccuracy, DecisionCandidate, RuledOut
 from hexsim.studies.decision.limits import Limits
 from hexsim.studies.decision.modes import MIXED_LAYERS, Mode, is_eight_bit
-from hexsim.studies.decision.parts import Parts, Place
+from hexsim.studies.decision.parts import DecisionParts, Place
 from hexsim.studies.decision.question import Question
 from hexsim.studies.decision.ranking import Preference, heads, ranked
 
@@ -48,20 +48,20 @@ class Decision(Shown):
     float_top1: int | None
     limits: Limits
     prefer: Preference
-    ranked: tuple[Candidate, ...]
+    ranked: tuple[DecisionCandidate, ...]
     ruled_out: tuple[RuledOut, ...]
     sure: tuple[float, ...]
     notes: tuple[str, ...]
 
-    def sheet(self) -> Sheet:
+    def sheet(self) -> DisplayTable:
         """Return a row per choice within the limits, best first."""
         count = len(self.ranked)
         title = f"{self.network}: {count} within the limits, {len(self.ruled_out)} ruled out"
         columns = ("mode", "chip", "runtime", "cut", "ms", "peak_mib", "mj", "loss", "sqnr_db")
-        return Sheet(title, columns, tuple(map(_row, self.ranked)), bars="ms")
+        return DisplayTable(title, columns, tuple(map(_row, self.ranked)), bars="ms")
 
 
-def _row(one: Candidate) -> tuple[Cell, ...]:
+def _row(one: DecisionCandidate) -> tuple[Cell, ...]:
     costs = (one.ms, one.peak_mib, one.timed.energy_mj)
     sqnr_db = one.accuracy.sqnr_db if one.accuracy else None
     return (one.mode.name, one.chip, one.runtime, one.timed.cut, *costs, one.loss, sqnr_db)
@@ -134,7 +134,7 @@ class _Remaining:
 class _Deciding:
     def __init__(self, question: Question, classifier: bool, progress: Progress) -> None:
         self._asked, self._classifier, self._tell = question, classifier, progress
-        self._parts = Parts(question)
+        self._parts = DecisionParts(question)
         self._out: list[RuledOut] = []
         self._places = tuple(self._runtimes())
         if not self._places:
@@ -144,7 +144,7 @@ class _Deciding:
 
     def decision(self) -> Decision:
         """Go through the modes, those that keep layers float last."""
-        asked, found = self._asked, list[Candidate]()
+        asked, found = self._asked, list[DecisionCandidate]()
         for order, mode in enumerate(asked.modes):
             found += self._candidates(order, mode)
         for order, mode in enumerate(self._mixed(found), start=len(asked.modes)):
@@ -185,7 +185,7 @@ class _Deciding:
         """Where the file of a mode is at home: floats on float runtimes, codes on the others."""
         return [place for place in self._places if (place[1] in FIXED_POINT) == mode.quantizes]
 
-    def _candidates(self, order: int, mode: Mode) -> Iterator[Candidate]:
+    def _candidates(self, order: int, mode: Mode) -> Iterator[DecisionCandidate]:
         """Those of one mode whose cost is allowed, with what their answers are worth."""
         for platform, runtime in self._of(mode):
             place, chip = (platform, runtime), platform.chip.name
@@ -196,7 +196,7 @@ class _Deciding:
                 self._out.append(RuledOut(mode.name, chip, runtime, timed, limit=False))
                 continue
             for one in timed:
-                made = Candidate(mode, order, chip, platform.stack.name, runtime, one)
+                made = DecisionCandidate(mode, order, chip, platform.stack.name, runtime, one)
                 if one.cut == "none" and (platform, "dsp") in self._places:
                     self._out.append(RuledOut(mode.name, chip, WHOLE, AS_DSP, limit=False))
                     continue
@@ -204,13 +204,13 @@ class _Deciding:
                     accuracy = self._parts.accuracy(mode, place, one)
                     yield replace(made, accuracy=accuracy)
 
-    def _is_beyond(self, one: Candidate, reason: str | None) -> bool:
+    def _is_beyond(self, one: DecisionCandidate, reason: str | None) -> bool:
         if reason is not None:
             where = one.where.removeprefix(f"{one.chip} ")
             self._out.append(RuledOut(one.mode.name, one.chip, where, reason, limit=True))
         return reason is not None
 
-    def _mixed(self, found: list[Candidate]) -> Iterator[Mode]:
+    def _mixed(self, found: list[DecisionCandidate]) -> Iterator[Mode]:
         """The most accurate mode of 8 bits with its worst layers float, if there is any noise."""
         eight = [one for one in found if is_eight_bit(one.mode)]
         if not self._asked.mixed or not eight:
@@ -227,13 +227,13 @@ class _Deciding:
                 yield base.mode.keeping(name, worst[:count])
 
     @staticmethod
-    def _float_top1(found: list[Candidate]) -> int | None:
+    def _float_top1(found: list[DecisionCandidate]) -> int | None:
         """What the float network has right: equalization may change what it computes."""
         plain = [one.accuracy for one in found if "cle" not in one.mode.optimizations]
         known = plain or [one.accuracy for one in found]
         return next((one.float_top1 for one in known if one is not None), None)
 
-    def _loss(self, accuracy: Accuracy | None, float_top1: int | None) -> float | None:
+    def _loss(self, accuracy: CandidateAccuracy | None, float_top1: int | None) -> float | None:
         if accuracy is None or not self._classifier:
             return None
         lost = accuracy.inputs - accuracy.same_top1
@@ -241,7 +241,7 @@ class _Deciding:
             lost = float_top1 - accuracy.runtime_top1
         return 100.0 * lost / accuracy.inputs
 
-    def _with_draws(self, best: tuple[Candidate, ...]) -> tuple[Candidate, ...]:
+    def _with_draws(self, best: tuple[DecisionCandidate, ...]) -> tuple[DecisionCandidate, ...]:
         """The same; the heads of the first places have intervals."""
         asked = self._asked
         if not asked.draws:
@@ -264,7 +264,7 @@ class _Deciding:
         return source.description, f"quantised on {on}"
 
 
-def _sure(best: tuple[Candidate, ...]) -> Iterator[float]:
+def _sure(best: tuple[DecisionCandidate, ...]) -> Iterator[float]:
     """How often the head of each place is quicker than that of the next.
 
     On one platform the constants of both are drawn together, so draws are compared one by one; on

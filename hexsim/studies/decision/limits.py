@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from hexsim.studies.decision.candidates import Candidate
+from hexsim.studies.decision.candidates import DecisionCandidate
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Limits:
         """True if one of them is."""
         return self.max_loss is not None or self.min_db is not None
 
-    def cost_beyond(self, one: Candidate) -> str | None:
+    def cost_beyond(self, one: DecisionCandidate) -> str | None:
         """Why a candidate costs too much, as far as that is known before its answers are."""
         if self.max_ms is not None and one.ms > self.max_ms:
             return f"{one.ms:.4g} ms, over --max-ms {self.max_ms:g}"
@@ -35,7 +35,7 @@ class Limits:
             return f"{one.timed.energy_mj:.4g} mJ, over --max-mj {self.max_mj:g}"
         return None
 
-    def worth_beyond(self, one: Candidate) -> str | None:
+    def worth_beyond(self, one: DecisionCandidate) -> str | None:
         """Why the answers of a candidate are not good enough."""
         if self.max_loss is not None and one.loss is not None and one.loss > self.max_loss:
             return f"loses {one.loss:.4g} points, over --max-loss {self.max_loss:g}"

@@ -15,11 +15,11 @@ from hexsim.accuracy.layer_errors import most_added
 from hexsim.accuracy.reference import with_reference
 from hexsim.accuracy.validation import Validation, validate
 from hexsim.deployment import Deployment, deploy
-from hexsim.deployment.offline_hta import Order, prepared, with_hta
+from hexsim.deployment.offline_hta import CompileOrder, prepared, with_hta
 from hexsim.deployment.platform import Platform
 from hexsim.dlc.loading import applied_overrides, is_dlc, load_container
 from hexsim.errors import HexsimError
-from hexsim.files.checkpoint import KeptParts, hash_of
+from hexsim.files.checkpoint import Checkpoints, hash_of
 from hexsim.graph.ir import Network
 from hexsim.inputs.source import InputSource, seeded_source
 from hexsim.int8.machine_code.features import compiled_for
@@ -29,7 +29,7 @@ from hexsim.quantization.optimizations import quantize_optimized
 from hexsim.quantization.overrides import Overrides
 from hexsim.runtimes import FIXED_POINT, Runtime
 from hexsim.studies.cuts import LayerTimes, Prices, compiled_sections, search
-from hexsim.studies.decision.candidates import Accuracy, Cut, Drawn, Timed
+from hexsim.studies.decision.candidates import CandidateAccuracy, Cut, DrawnTotals, Timed
 from hexsim.studies.decision.modes import Mode
 from hexsim.studies.decision.question import Question
 from hexsim.studies.draws import drawn, draws
@@ -46,14 +46,14 @@ class _Priced:
     found: list[dict[str, Any]]
 
 
-class Parts:
+class DecisionParts:
     """Computes parts of one question, or finds them kept; one quantised model is in memory."""
 
     def __init__(self, question: Question) -> None:
         self._asked = question
         network = question.read.model.network
         held = repr((question.read.overrides, question.cpu_fallback))
-        self._kept = KeptParts("decide", (network_hash(network), self._calibrated_on, held))
+        self._kept = Checkpoints("decide", (network_hash(network), self._calibrated_on, held))
         self._made: tuple[Mode, Model] | None = None
         self._priced: list[_Priced] = []
 
@@ -66,18 +66,18 @@ class Parts:
         found = self._kept.part(self._timing(mode, place), lambda: self._time(mode, place))
         return found if isinstance(found, str) else tuple(Timed(**one) for one in found)
 
-    def accuracy(self, mode: Mode, place: Place, timed: Timed) -> Accuracy:
+    def accuracy(self, mode: Mode, place: Place, timed: Timed) -> CandidateAccuracy:
         """What the answers of a mode are worth."""
         cpu = repr(compiled_for())  # float sums are added up in an order that depends on it
         key = ("accuracy", repr(mode), cpu, timed.values, self._inputs)
         found = self._kept.part(key, lambda: self._judge(mode, place, timed))
-        return Accuracy(**{**found, "worst": tuple(found["worst"])})
+        return CandidateAccuracy(**{**found, "worst": tuple(found["worst"])})
 
-    def drawn(self, mode: Mode, place: Place, timed: Timed, count: int) -> Drawn:
+    def drawn(self, mode: Mode, place: Place, timed: Timed, count: int) -> DrawnTotals:
         """Times with constants drawn; the draws are the same for all on one platform."""
         key = ("draws", str(count), timed.cut, *self._timing(mode, place))
         found = self._kept.part(key, lambda: self._draw(mode, place, timed, count))
-        return Drawn(found["low_us"], found["high_us"], tuple(found["us"]))
+        return DrawnTotals(found["low_us"], found["high_us"], tuple(found["us"]))
 
     def deployment(self, mode: Mode, place: Place, cut: Cut, sections: str) -> Deployment:
         """The mode on a runtime, cut so; HexsimError if the runtime refuses it."""
@@ -86,7 +86,7 @@ class Parts:
         if cut == "automatic":
             model = prepared(model, platform, runtime)
         elif cut == "fastest":
-            order = Order(platform.chip, platform.stack, parse(sections).ranges)
+            order = CompileOrder(platform.chip, platform.stack, parse(sections).ranges)
             model = with_hta(model, order)
         return deploy(model, platform, runtime, cpu_fallback=self._asked.cpu_fallback)
 
@@ -235,12 +235,12 @@ def values_of(deployment: Deployment) -> str:
     return hash_of([str(signed), *computed])
 
 
-def accuracy_of(found: Validation) -> Accuracy:
+def accuracy_of(found: Validation) -> CandidateAccuracy:
     """What is kept of a validation."""
     hits, sqnr_db = found.hits, found.output_sqnr_db
     ordered = (row.tensor for row in most_added(found.layers) if row.added_noise > 0)
     exact = sqnr_db == float("inf")
-    return Accuracy(
+    return CandidateAccuracy(
         hits.inputs,
         hits.same_top1,
         hits.runtime_top1 if found.labelled else None,

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Literal, get_args
 
 from hexsim.runtimes import RUNTIMES
-from hexsim.studies.decision.candidates import Candidate
+from hexsim.studies.decision.candidates import DecisionCandidate
 
 Preference = Literal["latency", "accuracy", "memory", "energy"]
 PREFERENCES: tuple[Preference, ...] = get_args(Preference)
@@ -30,7 +30,9 @@ def rule(preference: Preference) -> str:
     return _RULES[preference]
 
 
-def ranked(candidates: Sequence[Candidate], preference: Preference) -> tuple[Candidate, ...]:
+def ranked(
+    candidates: Sequence[DecisionCandidate], preference: Preference
+) -> tuple[DecisionCandidate, ...]:
     """The candidates, best first, and marked where they are in front."""
     figures = [_figures(one) for one in candidates]
     marked = [
@@ -40,9 +42,9 @@ def ranked(candidates: Sequence[Candidate], preference: Preference) -> tuple[Can
     return tuple(sorted(marked, key=lambda one: _key(one, preference)))
 
 
-def heads(candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
+def heads(candidates: Sequence[DecisionCandidate]) -> tuple[DecisionCandidate, ...]:
     """The first candidate of each place, in their order."""
-    first: dict[object, Candidate] = {}
+    first: dict[object, DecisionCandidate] = {}
     for one in candidates:
         first.setdefault(one.place, one)
     return tuple(first.values())
@@ -53,7 +55,7 @@ def two_digits(value: float) -> float:
     return float(f"{value:.1e}")
 
 
-def _key(one: Candidate, preference: Preference) -> tuple[object, ...]:
+def _key(one: DecisionCandidate, preference: Preference) -> tuple[object, ...]:
     first = {
         "latency": (two_digits(one.timed.total_us),),
         "accuracy": (),
@@ -63,12 +65,12 @@ def _key(one: Candidate, preference: Preference) -> tuple[object, ...]:
     return (*first, *_inaccuracy(one), one.timed.total_us, one.order, *_place(one))
 
 
-def _place(one: Candidate) -> tuple[object, ...]:
+def _place(one: DecisionCandidate) -> tuple[object, ...]:
     """Last of all: names, and dsp before aip, which does the same where it has no sections."""
     return one.chip, RUNTIMES.index(one.runtime), one.timed.cut
 
 
-def _inaccuracy(one: Candidate) -> tuple[float, float]:
+def _inaccuracy(one: DecisionCandidate) -> tuple[float, float]:
     """Smaller is better: points lost, where there are classes, then noise."""
     if one.accuracy is None:
         return math.inf, math.inf
@@ -76,7 +78,7 @@ def _inaccuracy(one: Candidate) -> tuple[float, float]:
     return (one.loss or 0.0, -sqnr_db)
 
 
-def _figures(one: Candidate) -> tuple[float, ...]:
+def _figures(one: DecisionCandidate) -> tuple[float, ...]:
     """Time, memory, energy, loss and noise; smaller is better in each."""
     timed = one.timed
     return (timed.total_us, timed.peak_bytes, timed.energy_mj, *_inaccuracy(one))

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from hexsim.discovery import joined
-from hexsim.studies.probes._kind import Kind, Kinds, Sizes
+from hexsim.studies.probes._kind import KernelKind, Kinds, Sizes
 
-__all__ = ["KINDS", "Kind", "Sizes"]
+__all__ = ["KINDS", "KernelKind", "Sizes"]
 
 KINDS: Kinds = joined(__name__, "KINDS")

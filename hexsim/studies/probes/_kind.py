@@ -20,7 +20,7 @@ def _none(sizes: Sizes) -> tuple[Shape, ...]:
 
 
 @dataclass(frozen=True)
-class Kind:
+class KernelKind:
     """One kind of kernel: how its shape is written, and the layer it makes of it.
 
     Inputs are `n` x `c`, or images `h` x `w` x `c`, `inputs` of them alike, if `operands` does not
@@ -37,12 +37,12 @@ class Kind:
     operands: Callable[[Sizes], tuple[Shape, ...]] | None = None
 
 
-Kinds = dict[str, Kind]
+Kinds = dict[str, KernelKind]
 
 
-def plain(layer: Layer, parameters: Callable[[Sizes], tuple[Shape, ...]] = _none) -> Kind:
+def plain(layer: Layer, parameters: Callable[[Sizes], tuple[Shape, ...]] = _none) -> KernelKind:
     """Return the kind of a layer that takes an image of any size."""
-    return Kind(IMAGE, "56x56x64", lambda sizes: layer, parameters)
+    return KernelKind(IMAGE, "56x56x64", lambda sizes: layer, parameters)
 
 
 def window(sizes: Sizes, *, padded: bool) -> Window:

@@ -15,7 +15,7 @@ from hexsim.layers import (
     StridedSlice,
     Tile,
 )
-from hexsim.studies.probes._kind import IMAGE, Kind, Kinds, Sizes, plain
+from hexsim.studies.probes._kind import IMAGE, KernelKind, Kinds, Sizes, plain
 
 
 def _flat(sizes: Sizes) -> Reshape:
@@ -50,7 +50,7 @@ def _reversed(sizes: Sizes) -> Gather:
 
 
 KINDS: Kinds = {
-    "concat": Kind(
+    "concat": KernelKind(
         IMAGE,
         "28x28x64",
         lambda sizes: Concat(name="concat", inputs=("a", "b"), outputs=("out",), axis=3),
@@ -62,12 +62,12 @@ KINDS: Kinds = {
     "pad": plain(
         Pad(name="pad", inputs=("in",), outputs=("out",), begins=(0, 1, 1, 0), ends=(0, 1, 1, 0))
     ),
-    "shuffle": Kind(IMAGE + r":g(?P<g>\d+)", "28x28x64:g2", _shuffle),
-    "depth_to_space": Kind(IMAGE + r":b(?P<b>\d+)", "28x28x64:b2", _blocks),
-    "pixel_shuffle": Kind(
+    "shuffle": KernelKind(IMAGE + r":g(?P<g>\d+)", "28x28x64:g2", _shuffle),
+    "depth_to_space": KernelKind(IMAGE + r":b(?P<b>\d+)", "28x28x64:b2", _blocks),
+    "pixel_shuffle": KernelKind(
         IMAGE + r":b(?P<b>\d+)", "28x28x64:b2", lambda sizes: _blocks(sizes).replace(mode="CRD")
     ),
-    "space_to_depth": Kind(
+    "space_to_depth": KernelKind(
         IMAGE + r":b(?P<b>\d+)",
         "56x56x16:b2",
         lambda sizes: SpaceToDepth(
@@ -75,9 +75,9 @@ KINDS: Kinds = {
         ),
     ),
     "tile": plain(Tile(name="tile", inputs=("in",), outputs=("out",), repeats=(1, 2, 2, 1))),
-    "gather": Kind(IMAGE, "28x28x64", _reversed),
-    "reshape": Kind(IMAGE, "56x56x64", _flat),
-    "slice": Kind(IMAGE, "56x56x64", _half),
-    "to_d32": Kind(IMAGE, "56x56x64", _same),
-    "from_d32": Kind(IMAGE, "56x56x64", _same),
+    "gather": KernelKind(IMAGE, "28x28x64", _reversed),
+    "reshape": KernelKind(IMAGE, "56x56x64", _flat),
+    "slice": KernelKind(IMAGE, "56x56x64", _half),
+    "to_d32": KernelKind(IMAGE, "56x56x64", _same),
+    "from_d32": KernelKind(IMAGE, "56x56x64", _same),
 }

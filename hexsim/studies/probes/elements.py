@@ -16,15 +16,15 @@ from hexsim.layers import (
 )
 from hexsim.layers.elementwise import ElementwiseKind
 from hexsim.layers.neuron import NeuronFunction
-from hexsim.studies.probes._kind import IMAGE, Kind, Kinds, Sizes, plain
+from hexsim.studies.probes._kind import IMAGE, KernelKind, Kinds, Sizes, plain
 
 
-def _pairs(kind: ElementwiseKind) -> Kind:
+def _pairs(kind: ElementwiseKind) -> KernelKind:
     layer = Elementwise(name=kind, inputs=("a", "b"), outputs=("out",), kind=kind)
-    return Kind(IMAGE, "56x56x64", lambda sizes: layer, inputs=2)
+    return KernelKind(IMAGE, "56x56x64", lambda sizes: layer, inputs=2)
 
 
-def _function(name: str, function: NeuronFunction) -> Kind:
+def _function(name: str, function: NeuronFunction) -> KernelKind:
     return plain(Neuron(name=name, inputs=("in",), outputs=("out",), function=function))
 
 
@@ -59,7 +59,7 @@ KINDS: Kinds = {
     "argmax": plain(
         ArgExtremum(name="argmax", inputs=("in",), outputs=("out",), kind="max", axis=3)
     ),
-    "softmax": Kind(r"((?P<h>\d+)x(?P<w>\d+)x)?(?P<c>\d+)", "1000 or 64x64x21", _softmax),
+    "softmax": KernelKind(r"((?P<h>\d+)x(?P<w>\d+)x)?(?P<c>\d+)", "1000 or 64x64x21", _softmax),
     "layer_norm": plain(
         Normalization(
             name="norm",
@@ -83,7 +83,7 @@ KINDS: Kinds = {
             epsilon=1e-5,
         )
     ),
-    "narrow": Kind(
+    "narrow": KernelKind(
         IMAGE,
         "56x56x64",
         lambda sizes: Convert(name="narrow", inputs=("in",), outputs=("out",)),

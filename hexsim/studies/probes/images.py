@@ -5,7 +5,7 @@ from __future__ import annotations
 from hexsim.errors import InvalidDataError
 from hexsim.layers import ColourConversion, LocalResponseNorm, Pooling, Resize
 from hexsim.layers.colour_conversion import ConvertedEncoding
-from hexsim.studies.probes._kind import IMAGE, WINDOW, Kind, Kinds, Sizes, window
+from hexsim.studies.probes._kind import IMAGE, WINDOW, KernelKind, Kinds, Sizes, window
 
 _TO = r":(?P<h2>\d+)x(?P<w2>\d+)"
 _LARGEST_NORM = 65
@@ -49,16 +49,16 @@ def _colours(sizes: Sizes) -> ColourConversion:
 
 
 KINDS: Kinds = {
-    "max_pool": Kind(IMAGE + WINDOW, "112x112x64:3x3:s2", _max_pool),
-    "average_pool": Kind(
+    "max_pool": KernelKind(IMAGE + WINDOW, "112x112x64:3x3:s2", _max_pool),
+    "average_pool": KernelKind(
         IMAGE + WINDOW, "7x7x1024:7x7", lambda sizes: _max_pool(sizes).replace(kind="average")
     ),
-    "resize": Kind(IMAGE + _TO, "28x28x64:56x56", _resize),
-    "resize_nearest": Kind(
+    "resize": KernelKind(IMAGE + _TO, "28x28x64:56x56", _resize),
+    "resize_nearest": KernelKind(
         IMAGE + _TO, "28x28x64:56x56", lambda sizes: _resize(sizes).replace(kind="nearest")
     ),
-    "lrn": Kind(IMAGE + r":(?P<size>\d+)", "55x55x96:5", _lrn),
-    "colours": Kind(
+    "lrn": KernelKind(IMAGE + r":(?P<size>\d+)", "55x55x96:5", _lrn),
+    "colours": KernelKind(
         r"(?P<h>\d+)x(?P<w>\d+)x(?P<c>[134])", "336x224x1 of NV21 or 224x224x4 of RGBA", _colours
     ),
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hexsim.graph.ir import Shape
 from hexsim.layers import MatMul
-from hexsim.studies.probes._kind import Kind, Kinds, Sizes
+from hexsim.studies.probes._kind import KernelKind, Kinds, Sizes
 
 
 def _operands(sizes: Sizes) -> tuple[Shape, ...]:
@@ -13,7 +13,7 @@ def _operands(sizes: Sizes) -> tuple[Shape, ...]:
 
 
 KINDS: Kinds = {
-    "matmul": Kind(
+    "matmul": KernelKind(
         r"((?P<b>\d+)x)?(?P<n>\d+)x(?P<c>\d+):(?P<out>\d+)",
         "196x64:196, or 12x196x64:196 for twelve of them",
         lambda sizes: MatMul(name="matmul", inputs=("a", "b"), outputs=("out",)),

@@ -5,10 +5,10 @@ from __future__ import annotations
 from hexsim.graph.ir import Shape
 from hexsim.layers import Recurrent
 from hexsim.layers.recurrent import Cell
-from hexsim.studies.probes._kind import Kind, Kinds, Sizes
+from hexsim.studies.probes._kind import KernelKind, Kinds, Sizes
 
 
-def _recurrent(cell: Cell) -> Kind:
+def _recurrent(cell: Cell) -> KernelKind:
     def layer(sizes: Sizes) -> Recurrent:
         return Recurrent(
             name=cell,
@@ -25,7 +25,7 @@ def _recurrent(cell: Cell) -> Kind:
         columns = layer(sizes).columns
         return (sizes["c"], columns), (sizes["hidden"], columns)
 
-    return Kind(
+    return KernelKind(
         r"(?P<n>\d+)x(?P<c>\d+):(?P<hidden>\d+)",
         "80x288:64",
         layer,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hexsim.graph.ir import Shape
 from hexsim.layers import Convolution, Deconvolution, FullyConnected
-from hexsim.studies.probes._kind import IMAGE, WINDOW, Kind, Kinds, Sizes, window
+from hexsim.studies.probes._kind import IMAGE, WINDOW, KernelKind, Kinds, Sizes, window
 
 
 def _convolution(sizes: Sizes) -> Convolution:
@@ -49,22 +49,22 @@ def _filters(sizes: Sizes) -> tuple[Shape, ...]:
 
 
 KINDS: Kinds = {
-    "conv": Kind(
+    "conv": KernelKind(
         IMAGE + r":(?P<out>\d+)" + WINDOW + r"(:g(?P<g>\d+))?",
         "56x56x64:64:3x3 or 56x56x64:64:3x3:s2:g2",
         _convolution,
         _filters,
     ),
-    "depthwise": Kind(
+    "depthwise": KernelKind(
         IMAGE + WINDOW,
         "112x112x32:3x3:s2",
         _depthwise,
         lambda sizes: ((sizes["kh"], sizes["kw"], 1, sizes["c"]),),
     ),
-    "deconv": Kind(
+    "deconv": KernelKind(
         IMAGE + r":(?P<out>\d+)" + WINDOW, "28x28x64:32:2x2:s2", _deconvolution, _filters
     ),
-    "fully_connected": Kind(
+    "fully_connected": KernelKind(
         r"((?P<n>\d+)x)?(?P<c>\d+):(?P<out>\d+)",
         "2048:1000, or 4x2048:1000 for a batch of four",
         _fully_connected,

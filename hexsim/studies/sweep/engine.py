@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from hexsim.studies.pool import Pool
 from hexsim.studies.sweep.evaluation import row
-from hexsim.studies.sweep.parts import Parts
+from hexsim.studies.sweep.parts import SweepParts
 from hexsim.studies.sweep.points import Points
 from hexsim.studies.sweep.table import table_of
 
@@ -22,7 +22,7 @@ def evaluate(points: Points, first: int, stop: int) -> pyarrow.Table:
 
 
 def simulate_parts(
-    pool: Pool, points: Points, parts: Parts, progress: Callable[[int], None]
+    pool: Pool, points: Points, parts: SweepParts, progress: Callable[[int], None]
 ) -> None:
     """Simulate all parts that are missing, and keep each as soon as it is done.
 

@@ -13,7 +13,7 @@ from hexsim.deployment.platform import Platform
 from hexsim.errors import HexsimError
 from hexsim.memory import footprint_of
 from hexsim.simulation.simulator import Workload
-from hexsim.studies.sweep.points import Point
+from hexsim.studies.sweep.points import SweepPoint
 from hexsim.studies.sweep.values import leaves_bounds
 from hexsim.studies.throughput import Caller, ClosedLoop, throughput
 from hexsim.timing.simtime import PS_PER_MS, PS_PER_SECOND
@@ -41,7 +41,7 @@ RESULTS = (*TIMES, MEMORY, *ENERGY, *AREA, *COUNTERS)
 """The columns of numbers that a simulation gives."""
 
 
-def row(point: Point, inferences: int) -> Row:
+def row(point: SweepPoint, inferences: int) -> Row:
     """Simulate a point; closed loops have `inferences` calls of each instance."""
     numbers: Mapping[str, float | None] = dict.fromkeys(RESULTS)  # of a point that is refused
     refusal = None
@@ -53,7 +53,7 @@ def row(point: Point, inferences: int) -> Row:
     return {**_parameters(point), **numbers, "refusal": refusal}
 
 
-def _parameters(point: Point) -> Row:
+def _parameters(point: SweepPoint) -> Row:
     setting, calling = point.setting, point.calling
     chip, stack = setting.platform.chip, setting.platform.stack
     outside = [
@@ -78,7 +78,7 @@ def _parameters(point: Point) -> Row:
     }
 
 
-def _numbers(point: Point, platform: Platform, inferences: int) -> Mapping[str, float]:
+def _numbers(point: SweepPoint, platform: Platform, inferences: int) -> Mapping[str, float]:
     calling, plan = point.calling, point.setting.plan
     if calling.instances == 1 and not calling.background:
         result = platform.simulate(

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from hexsim import __version__
 from hexsim.errors import HexsimError
-from hexsim.files import alone, clean_tree, write_bytes
+from hexsim.files import clean_tree, outside_transaction, write_bytes
 from hexsim.studies.pool import ranges
 from hexsim.studies.sweep.points import Points
 from hexsim.studies.sweep.table import FORMAT, as_bytes, read
@@ -31,7 +31,7 @@ _IDENTITY = "sweep.json"
 
 
 @dataclass(frozen=True)
-class Parts:
+class SweepParts:
     """The folder of one sweep; `points` are cut into ranges of a size."""
 
     folder: Path
@@ -86,7 +86,7 @@ class Parts:
         return self.folder / f"{part.start:012}.parquet"
 
     def _write(self, name: str, data: bytes) -> None:
-        with alone():
+        with outside_transaction():
             write_bytes(self.folder / name, data, parents=True)
 
     @property

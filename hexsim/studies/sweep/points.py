@@ -22,7 +22,7 @@ from hexsim.studies.sweep.values import value_at
 
 
 @dataclass(frozen=True)
-class Calling:
+class SweepCalling:
     """One way of calling a network; profile and buffer None are the stack's own."""
 
     instances: int
@@ -33,12 +33,12 @@ class Calling:
 
 
 @dataclass(frozen=True)
-class Point:
+class SweepPoint:
     """One point: what is simulated."""
 
     number: int
     setting: Setting
-    calling: Calling
+    calling: SweepCalling
     constants: Mapping[str, float]
 
 
@@ -53,7 +53,7 @@ class Points:
         """How many there are."""
         return math.prod(self._sizes)
 
-    def __getitem__(self, number: int) -> Point:
+    def __getitem__(self, number: int) -> SweepPoint:
         """The point of a number, from 0 on."""
         if not 0 <= number < len(self):
             raise IndexError(number)
@@ -66,7 +66,7 @@ class Points:
             for path, how in self.space.constants.items()
         }
         values |= {path: float(round(values[path])) for path in setting.counted}
-        return Point(number, setting, self._callings[calling], values)
+        return SweepPoint(number, setting, self._callings[calling], values)
 
     @cached_property
     def _sizes(self) -> tuple[int, ...]:
@@ -74,11 +74,11 @@ class Points:
         return len(self.settings), len(self._callings), *steps, self.space.draws
 
     @cached_property
-    def _callings(self) -> list[Calling]:
+    def _callings(self) -> list[SweepCalling]:
         calls = self.space.workload
         profiles, buffers = calls.perf_profiles or (None,), calls.buffers or (None,)
         lists = (calls.instances, calls.background, profiles, buffers, calls.idle_ms)
-        return [Calling(*one) for one in itertools.product(*lists)]
+        return [SweepCalling(*one) for one in itertools.product(*lists)]
 
     @cached_property
     def _shares(self) -> Array:

@@ -62,11 +62,11 @@ Several = Annotated[tuple[Item, ...], Field(min_length=1, strict=False), AfterVa
 """A list of a TOML file that is not empty and has nothing twice."""
 
 
-class _Table(BaseModel):
+class _SpaceTable(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
 
 
-class Variation(_Table):
+class Variation(_SpaceTable):
     """How one constant varies: `values`, `steps` over a range, or `drawn` from a range."""
 
     values: Several[float] | None = None
@@ -92,7 +92,7 @@ class Variation(_Table):
         return len(self.values) if self.values is not None else self.steps or 1
 
 
-class Calls(_Table):
+class Calls(_SpaceTable):
     """How the networks are called; every combination is a workload of its own.
 
     Profiles and buffers are the stack's own by default. More than one instance, or a background,
@@ -123,7 +123,7 @@ class Calls(_Table):
         return math.prod(len(one) for one in asked if one is not None)
 
 
-class Space(_Table):
+class Space(_SpaceTable):
     """What is simulated: all combinations of all lists. Stacks are each chip's own by default."""
 
     networks: Several[str]

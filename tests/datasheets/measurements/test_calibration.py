@@ -9,7 +9,7 @@ import pytest
 
 from benchmarks.calibrate import LARGEST_ERROR
 from hexsim.datasheets import chips, stacks
-from hexsim.datasheets.measurements.calibration import Calibrated, calibration
+from hexsim.datasheets.measurements.calibration import CalibratedConstant, calibration
 from hexsim.studies.calibration.constants import bounded
 from hexsim.studies.calibration.published import (
     FAMILIES,
@@ -69,9 +69,9 @@ def test_every_trade_is_an_assumed_constant_of_its_sheets() -> None:
 
 
 def test_an_interval_is_two_standard_errors_inside_the_bounds() -> None:
-    free = Calibrated("a", ("b",), "1", 1.0, 10.0, 100.0, math.log(2), math.log(3))
+    free = CalibratedConstant("a", ("b",), "1", 1.0, 10.0, 100.0, math.log(2), math.log(3))
     assert free.interval == pytest.approx((2.5, 40.0))
-    tight = Calibrated("a", ("b",), "1", 9.0, 10.0, 11.0, math.log(2), math.log(3))
+    tight = CalibratedConstant("a", ("b",), "1", 9.0, 10.0, 11.0, math.log(2), math.log(3))
     assert tight.interval == (9.0, 11.0)
 
 

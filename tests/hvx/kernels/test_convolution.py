@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hexsim.hvx.isa import Machine
+from hexsim.hvx.isa import HvxMachine
 from hexsim.hvx.kernels import Target, kernel_streams, node_work
 from hexsim.hvx.streams import convolution, first_layer, layout_change
 from hexsim.timing.memory import Traffic
@@ -19,10 +19,10 @@ from tests.small_networks import Sketch, only_call
 KB = 1024
 NONE = Traffic()
 TARGETS = {
-    "v60": Target(Machine(60), 2, 256 * KB, 0),
-    "v62": Target(Machine(62), 2, 256 * KB, 0),
-    "v65": Target(Machine(65), 2, 512 * KB, 256 * KB),
-    "v66": Target(Machine(66), 4, 1024 * KB, 256 * KB),
+    "v60": Target(HvxMachine(60), 2, 256 * KB, 0),
+    "v62": Target(HvxMachine(62), 2, 256 * KB, 0),
+    "v65": Target(HvxMachine(65), 2, 512 * KB, 256 * KB),
+    "v66": Target(HvxMachine(66), 4, 1024 * KB, 256 * KB),
 }
 
 
@@ -52,7 +52,7 @@ def v66_tiles(size: tuple[int, int, int], channels: int, kernel: int) -> int:
         for _tile in range(0, width, 4):
             for _slice in range(0, channels, 32):
                 depth_rows = kernel * len(range(0, depth, 32))
-                packets += convolution.v66(Machine(66), kernel, depth_rows).cost.tile
+                packets += convolution.v66(HvxMachine(66), kernel, depth_rows).cost.tile
     return packets
 
 
@@ -74,7 +74,7 @@ def test_v66_packets_are_tiles_calls_and_weight_copies(
     slices = math.ceil(channels / 32)
     weight_vectors = slices * 32 * (kernel**2 * math.ceil(size[2] / 32) * 32 + 4) / 128
     jobs = only_stage(work).jobs
-    call = convolution.v66(Machine(66), kernel, 1).cost.call
+    call = convolution.v66(HvxMachine(66), kernel, 1).cost.call
     calls = (slots(work) - tiles - weight_vectors) / call
     assert jobs <= calls + jobs / call
     assert calls - jobs / call <= slices * size[0]
@@ -124,8 +124,8 @@ def test_what_l2_cannot_hold_of_the_activations_is_read_again_for_every_group() 
 
 def test_unsigned_weights_need_sums_of_activations() -> None:
     calls = 2 * 4 * 2  # threads, slices, and 14 rows in calls of 9
-    cost = convolution.v60(Machine(62), 1, 4).cost
-    sums = layout_change.pixel_sums(Machine(62), 4).cost.tile
+    cost = convolution.v60(HvxMachine(62), 1, 4).cost
+    sums = layout_change.pixel_sums(HvxMachine(62), 4).cost.tile
     work = conv_work("v62", (28, 28, 128), 128)
     plain = cost.tile * 28 * 7 * 4 + cost.call * calls
     assert slots(work) == pytest.approx(plain + 28 * 28 // 4 * sums, abs=4)
@@ -155,7 +155,7 @@ def test_v65_falls_back_to_v60_if_a_slice_exceeds_vtcm() -> None:
     work = conv_work("v65", (7, 7, 1024), 32, 3)  # 288 KB a slice
     assert work.vtcm_bytes == 0
     assert work.packets == pytest.approx(
-        convolution.v60(Machine(65), 3, 96).cost.tile * 14, rel=0.05
+        convolution.v60(HvxMachine(65), 3, 96).cost.tile * 14, rel=0.05
     )
 
 
@@ -166,7 +166,7 @@ def test_v66_leaves_strides_above_two_to_v60() -> None:
 
 def test_the_first_layer_uses_the_depth_four_kernel_on_every_version() -> None:
     packets = {v: conv_work(v, (224, 224, 3), 32, 3, stride=2).packets for v in TARGETS}
-    tiles = 112 * 28 * first_layer.convolution(Machine(60), 3, 3, 2).cost.tile
+    tiles = 112 * 28 * first_layer.convolution(HvxMachine(60), 3, 3, 2).cost.tile
     copies = math.ceil(224 * 224 * 4 / 128) * 3
     for total in packets.values():
         assert total == pytest.approx(tiles + copies, rel=0.01)

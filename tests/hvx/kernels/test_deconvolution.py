@@ -2,14 +2,14 @@
 
 import pytest
 
-from hexsim.hvx.isa import Machine
+from hexsim.hvx.isa import HvxMachine
 from hexsim.hvx.kernels import Target, activation_l2_bytes, kernel_streams, node_work
 from hexsim.hvx.streams import elementwise
 from hexsim.hvx.streams.weave import weave_pixels
 from hexsim.timing.memory import Traffic
 from tests.small_networks import Sketch, only_call
 
-V66 = Machine(66)
+V66 = HvxMachine(66)
 TARGET = Target(V66, 4, 1 << 20, 1 << 18)
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hexsim.hvx.isa import Machine
+from hexsim.hvx.isa import HvxMachine
 from hexsim.hvx.kernels import Target, node_work
 from hexsim.hvx.kernels._depthwise_form import DepthwiseForm
 from hexsim.layers import Convolution
@@ -15,7 +15,7 @@ from hexsim.planning.plan import KernelCall
 from hexsim.timing.memory import Traffic
 from tests.small_networks import Sketch, only_call
 
-TARGET = Target(Machine(66), 4, 1 << 20, 256 * 1024)
+TARGET = Target(HvxMachine(66), 4, 1 << 20, 256 * 1024)
 
 
 def depthwise(window: Window, size: tuple[int, int] = (56, 56), per_channel: int = 1) -> KernelCall:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from hexsim.graph.input_format import InputFormat
 from hexsim.graph.ir import Network
-from hexsim.hvx.isa import Machine
+from hexsim.hvx.isa import HvxMachine
 from hexsim.hvx.kernels import Target, kernel_streams, node_work
 from hexsim.hvx.layout import tensor_sizes
 from hexsim.hvx.streams import Kernel, elementwise, movement, pooling
@@ -37,7 +37,7 @@ from hexsim.timing.memory import Traffic
 from hexsim.timing.work import NodeWork
 from tests.small_networks import Sketch, networks, only_call, plan
 
-V66 = Machine(66)
+V66 = HvxMachine(66)
 TARGET = Target(V66, 4, 1 << 20, 1 << 18)
 SHAPE = (1, 16, 16, 64)
 VECTORS = 16 * 4 * 2
@@ -87,7 +87,7 @@ def test_a_norm_has_no_more_neighbours_than_channels() -> None:
     ],
 )
 def test_max_pool_loops(
-    kernel: int, stride: int, loop: Callable[[Machine], Kernel], rows_at_once: int
+    kernel: int, stride: int, loop: Callable[[HvxMachine], Kernel], rows_at_once: int
 ) -> None:
     net = Sketch((1, 33, 33, 64))
     out = net.pool("in", "max", kernel, stride)
@@ -254,8 +254,8 @@ def test_products_have_a_loop_and_other_pairs_take_that_of_sums() -> None:
 @settings(deadline=None, max_examples=30)
 @given(networks())
 def test_more_pipes_never_cost_packets_and_fewer_never_save_them(network: Network) -> None:
-    poor = dataclasses.replace(TARGET, machine=Machine(66, multiply_pipes=1))
-    rich = dataclasses.replace(TARGET, machine=Machine(66, permute_pipes=2, load_ports=2))
+    poor = dataclasses.replace(TARGET, machine=HvxMachine(66, multiply_pipes=1))
+    rich = dataclasses.replace(TARGET, machine=HvxMachine(66, permute_pipes=2, load_ports=2))
     for subnet in plan(network).subnets:
         for call in subnet.calls if subnet.engine == "hvx" else ():
             now, less, more = (slots(node_work(call, t, NONE)) for t in (TARGET, poor, rich))
@@ -268,7 +268,7 @@ def test_one_multiply_pipe_doubles_a_convolution_layer(version: int) -> None:
     net = Sketch((1, 28, 28, 256))
     call = only_call(net, net.conv("in", 256, 3))
     two, one = (
-        slots(node_work(call, Target(Machine(version, multiply_pipes=n), 2, 1 << 18, 0), NONE))
+        slots(node_work(call, Target(HvxMachine(version, multiply_pipes=n), 2, 1 << 18, 0), NONE))
         for n in (2, 1)
     )
     assert one == pytest.approx(2 * two, rel=0.03)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from hexsim.hvx.isa import Machine
+from hexsim.hvx.isa import HvxMachine
 from hexsim.hvx.kernels import _loops
 
-V66 = Machine(66)
+V66 = HvxMachine(66)
 
 
 @pytest.mark.parametrize("batch", [1, 2, 3, 8])

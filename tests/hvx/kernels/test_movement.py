@@ -2,7 +2,7 @@
 
 import pytest
 
-from hexsim.hvx.isa import Machine
+from hexsim.hvx.isa import HvxMachine
 from hexsim.hvx.kernels import Target, kernel_streams, node_work
 from hexsim.hvx.kernels._scattered import origin, permuting
 from hexsim.hvx.streams import elementwise, layout_change, movement
@@ -10,7 +10,7 @@ from hexsim.layers import DepthToSpace, Gather, Pad, SpaceToDepth, Tile
 from hexsim.timing.memory import Traffic
 from tests.small_networks import Sketch, only_call
 
-V66 = Machine(66)
+V66 = HvxMachine(66)
 TARGET = Target(V66, 4, 1 << 20, 1 << 18)
 
 

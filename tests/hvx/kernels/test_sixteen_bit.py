@@ -6,7 +6,7 @@ import dataclasses
 
 import pytest
 
-from hexsim.hvx.isa import Machine
+from hexsim.hvx.isa import HvxMachine
 from hexsim.hvx.kernels import Target, kernel_streams, node_work
 from hexsim.hvx.streams import convolution, halfwords, normalization, two_bytes
 from hexsim.hvx.streams._kernel import Kernel
@@ -24,7 +24,7 @@ from hexsim.timing.memory import Traffic
 from hexsim.timing.work import NodeWork
 from tests.small_networks import Sketch, only_call
 
-V66 = Machine(66)
+V66 = HvxMachine(66)
 TARGET = Target(V66, 4, 1 << 20, 1 << 18)
 SHAPE = (1, 16, 16, 64)
 
@@ -76,7 +76,7 @@ def test_with_streams_the_cost_is_the_kernels(make: str) -> None:
 
 @pytest.mark.parametrize("version", [60, 65])
 def test_older_forms_of_the_convolution_are_generic(version: int) -> None:
-    target = Target(Machine(version), 2, 1 << 19, 1 << 18 if version == 65 else 0)
+    target = Target(HvxMachine(version), 2, 1 << 19, 1 << 18 if version == 65 else 0)
     narrow, wide = _both("conv", target)
     assert (wide.packets, wide.cost_model) == (2 * narrow.packets, "generic")
 

@@ -3,14 +3,14 @@ from __future__ import annotations
 import pytest
 
 from hexsim.graph.ir import Shape
-from hexsim.hvx.isa import Machine
+from hexsim.hvx.isa import HvxMachine
 from hexsim.hvx.kernels import Target, activation_l2_bytes, packed_bytes, vtcm_bytes
 from hexsim.planning.plan import KernelCall
 from tests.small_networks import Sketch, only_call
 
 KB = 1024
-V62 = Target(Machine(62), 2, 256 * KB, 0)
-V66 = Target(Machine(66), 4, 1024 * KB, 256 * KB)
+V62 = Target(HvxMachine(62), 2, 256 * KB, 0)
+V66 = Target(HvxMachine(66), 4, 1024 * KB, 256 * KB)
 
 
 def weights(target: Target, channels: int, outputs: int, kernel: int = 1, groups: int = 1) -> int:

@@ -5,7 +5,7 @@ import statistics
 import pytest
 
 from hexsim.hvx.assembly import loop_asm, straight_asm
-from hexsim.hvx.isa import Machine
+from hexsim.hvx.isa import HvxMachine
 from hexsim.hvx.modulo import Loop
 from hexsim.hvx.streams.hand_written import comparison
 from tests.oracle.toolchain import refused
@@ -38,7 +38,7 @@ def asm(stretch):
 @pytest.mark.toolchain
 @pytest.mark.parametrize("version", [60, 65, 66])
 def test_llvm_mc_accepts_every_packet(version):
-    machine = Machine(version)
+    machine = HvxMachine(version)
     kernels = {r.kernel.name: r.kernel for r in ROWS if r.kernel.machine == machine}
     texts = [t for k in kernels.values() for s in (*k.tile, *k.row, *k.call) for t in asm(s)]
     assert texts

@@ -2,25 +2,25 @@
 
 import pytest
 
-from hexsim.hvx.isa import Machine
+from hexsim.hvx.isa import HvxMachine
 from hexsim.hvx.streams import convolution, depthwise, elementwise, first_layer, layout_change
 
-V60 = Machine(60)
+V60 = HvxMachine(60)
 
 
 def test_multiply_adds_are_those_of_the_tile():
     width, rows = 3, 12
     assert convolution.v60(V60, width, rows).cost.macs == 4 * 32 * 32 * width * rows
-    assert convolution.v65(Machine(65), width, rows).cost.macs == 8 * 64 * 32 * width * rows
-    assert convolution.v66(Machine(66), width, rows).cost.macs == 4 * 32 * 32 * width * rows
+    assert convolution.v65(HvxMachine(65), width, rows).cost.macs == 8 * 64 * 32 * width * rows
+    assert convolution.v66(HvxMachine(66), width, rows).cost.macs == 4 * 32 * 32 * width * rows
     assert first_layer.convolution(V60, 7, 7, 2).cost.macs == 4 * 32 * 4 * 49
 
 
 def test_vector_accesses_are_counted_where_they_go():
-    cost = convolution.v66(Machine(66), 3, 4).cost
+    cost = convolution.v66(HvxMachine(66), 3, 4).cost
     steps = 3 * 4
     assert (cost.vtcm_vectors, cost.l2_vectors) == (8 * steps, 2 * steps + 1)
-    cost = convolution.v65(Machine(65), 3, 4).cost
+    cost = convolution.v65(HvxMachine(65), 3, 4).cost
     assert (cost.vtcm_vectors, cost.l2_vectors) == (32 * steps, 4)
     assert convolution.v60(V60, 3, 4).cost.l2_vectors == 8 * steps + 1
     assert elementwise.copy(V60).cost.l2_vectors == 2
@@ -50,12 +50,12 @@ def test_scalar_code_needs_no_vectors():
 
 def test_which_loops_are_fed_by_scalar_loads():
     assert convolution.v60(V60, 3, 4).cost.scalar_fed
-    assert convolution.v65(Machine(65), 3, 4).cost.scalar_fed
-    assert not convolution.v66(Machine(66), 3, 4).cost.scalar_fed
+    assert convolution.v65(HvxMachine(65), 3, 4).cost.scalar_fed
+    assert not convolution.v66(HvxMachine(66), 3, 4).cost.scalar_fed
     assert not depthwise.three_by_three(V60, 1).cost.scalar_fed
 
 
 def test_a_pair_of_slices_is_twice_the_channels():
-    pair, single = (convolution.v65(Machine(65), 3, 4, slices=n).cost for n in (2, 1))
+    pair, single = (convolution.v65(HvxMachine(65), 3, 4, slices=n).cost for n in (2, 1))
     assert (pair.channels, single.channels) == (64, 32)
     assert (pair.pixels, single.pixels) == (8, 8)

@@ -2,10 +2,10 @@
 
 import pytest
 
-from hexsim.hvx.isa import Machine
+from hexsim.hvx.isa import HvxMachine
 from hexsim.hvx.streams import movement
 
-V66 = Machine(66)
+V66 = HvxMachine(66)
 
 
 def test_a_run_of_a_vector_is_a_load_and_a_store():
@@ -36,5 +36,5 @@ def test_the_cheaper_of_both_ways_is_taken():
 
 
 def test_two_permute_units_help():
-    wide = Machine(66, permute_pipes=2)
+    wide = HvxMachine(66, permute_pipes=2)
     assert movement.runs(wide, 16).cost.tile < movement.runs(V66, 16).cost.tile

@@ -10,12 +10,12 @@ import pytest
 
 from hexsim.errors import HexsimError
 from hexsim.int8.autotuner import algorithms
-from hexsim.int8.autotuner.cache import KeptChoices
+from hexsim.int8.autotuner.cache import AutotunerCache
 from hexsim.int8.gemm.convolution import GuardedConvolution, PlainConvolution, TiledConvolution
 from hexsim.int8.machine_code.features import has_vectors
 from hexsim.layers import Window
 from hexsim.lowering import Operand, Requantize, Weights
-from hexsim.lowering.convolution import BoundConvolution
+from hexsim.lowering.convolution import LoweredConvolution
 from tests.int8 import naive
 from tests.int8.drawn import encoding
 from tests.int8.single_layer import execute
@@ -29,14 +29,14 @@ EVEN = 40
 def convolution(spread=SMALL, deep=64, channels=32, bits=8):
     rng = np.random.default_rng(1)
     codes = np.clip(np.rint(rng.normal(0, spread, (1, 1, deep, channels))), -128, 127)
-    return BoundConvolution(
+    return LoweredConvolution(
         layer="conv",
         inputs=(Operand("x", (1, 30, 50, deep), encoding(3)),),
         output=Operand("y", (1, 30, 50, channels), encoding(0, bits=bits)),
         weights=Weights(codes.astype(np.int8), 0, np.ones(channels)),
         window=Window((1, 1)),
         groups=1,
-        tail=Requantize(
+        stage=Requantize(
             rng.integers(-100, 100, channels, np.int32),
             rng.integers(2**20, 2**21, channels, np.int32),
             np.zeros(channels, np.int32),
@@ -57,7 +57,7 @@ def single_pixel(call):
 @pytest.fixture
 def cpu(monkeypatch):
     """Set what the CPU has; nothing is measured, and nothing is known."""
-    kept = KeptChoices(None)
+    kept = AutotunerCache(None)
 
     def measured(prepared, call):
         raise AssertionError("measured")

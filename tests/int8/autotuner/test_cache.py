@@ -4,31 +4,31 @@ import sys
 
 import pytest
 
-from hexsim.int8.autotuner.cache import KeptChoices
+from hexsim.int8.autotuner.cache import AutotunerCache
 
 
 def test_later_processes_read_what_was_kept(tmp_path):
-    KeptChoices(tmp_path / "choices").keep("1x7x7x8: a 1.00, b 1.10", "b", "a 2.0 us, b 1.0 us")
+    AutotunerCache(tmp_path / "choices").keep("1x7x7x8: a 1.00, b 1.10", "b", "a 2.0 us, b 1.0 us")
     (file,) = (tmp_path / "choices").iterdir()
     assert file.read_text() == "b | 1x7x7x8: a 1.00, b 1.10 | a 2.0 us, b 1.0 us\n"
-    assert KeptChoices(tmp_path / "choices").answer("1x7x7x8: a 1.00, b 1.10") == "b"
-    assert KeptChoices(tmp_path / "choices").answer("1x7x7x9: a 1.00, b 1.10") is None
+    assert AutotunerCache(tmp_path / "choices").answer("1x7x7x8: a 1.00, b 1.10") == "b"
+    assert AutotunerCache(tmp_path / "choices").answer("1x7x7x9: a 1.00, b 1.10") is None
 
 
 @pytest.mark.parametrize("found", [b"", b"b", b"b | another | a", b"a | b | c | d", b"\xff | q | "])
 def test_a_file_that_says_something_else_is_no_answer_and_is_replaced(tmp_path, found):
-    kept = KeptChoices(tmp_path)
+    kept = AutotunerCache(tmp_path)
     kept.keep("question", "a", "")
     (file,) = tmp_path.iterdir()
     file.write_bytes(found)
-    later = KeptChoices(tmp_path)
+    later = AutotunerCache(tmp_path)
     assert later.answer("question") is None
     later.keep("question", "b", "")
-    assert KeptChoices(tmp_path).answer("question") == "b"
+    assert AutotunerCache(tmp_path).answer("question") == "b"
 
 
 def test_without_a_folder_the_process_remembers():
-    kept = KeptChoices(None)
+    kept = AutotunerCache(None)
     assert kept.answer("question") is None
     kept.keep("question", "a", "")
     assert kept.answer("question") == "a"
@@ -37,7 +37,7 @@ def test_without_a_folder_the_process_remembers():
 @pytest.mark.parametrize("folder", ["file", "file/choices", "missing/choices"])
 def test_a_folder_that_cannot_be_written_does_no_harm(tmp_path, folder):
     (tmp_path / "file").write_text("in the way")
-    kept = KeptChoices(tmp_path / folder)
+    kept = AutotunerCache(tmp_path / folder)
     kept.keep("question", "a", "")
     assert kept.answer("question") == "a"
     assert [one.name for one in tmp_path.iterdir()] == ["file"]
@@ -46,7 +46,7 @@ def test_a_folder_that_cannot_be_written_does_no_harm(tmp_path, folder):
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
 def test_a_read_only_folder_does_no_harm(tmp_path):
     tmp_path.chmod(0o500)
-    kept = KeptChoices(tmp_path)
+    kept = AutotunerCache(tmp_path)
     kept.keep("question", "a", "")
     assert kept.answer("question") == "a"
     tmp_path.chmod(0o700)
@@ -61,8 +61,8 @@ def test_after_a_race_all_read_the_same(tmp_path):
         subprocess.Popen([sys.executable, "-c", write, str(tmp_path), name]) for name in ("a", "b")
     ]
     while any(racer.poll() is None for racer in racers):
-        assert KeptChoices(tmp_path).answer("question") in ("a", "b", None)
+        assert AutotunerCache(tmp_path).answer("question") in ("a", "b", None)
     assert [racer.returncode for racer in racers] == [0, 0]
     assert len(list(tmp_path.iterdir())) == 1
-    answers = {KeptChoices(tmp_path).answer("question") for _ in range(3)}
+    answers = {AutotunerCache(tmp_path).answer("question") for _ in range(3)}
     assert answers in ({"a"}, {"b"})

@@ -2,8 +2,8 @@ import pytest
 
 from hexsim.errors import HexsimError
 from hexsim.int8.algorithm import use_vectors, wanted
-from hexsim.int8.autotuner.cache import KeptChoices
-from hexsim.int8.autotuner.decision import Candidate, choose
+from hexsim.int8.autotuner.cache import AutotunerCache
+from hexsim.int8.autotuner.decision import AlgorithmCandidate, choose
 
 
 def candidates(prepared, **instructions):
@@ -13,7 +13,9 @@ def candidates(prepared, **instructions):
         prepared.append(name)
         return name
 
-    return [Candidate(n, count, lambda n=n: prepare(n)) for n, count in instructions.items()]
+    return [
+        AlgorithmCandidate(n, count, lambda n=n: prepare(n)) for n, count in instructions.items()
+    ]
 
 
 def never(prepared):
@@ -23,13 +25,13 @@ def never(prepared):
 def test_fewest_instructions_need_no_measurement():
     prepared = []
     of_two = candidates(prepared, pairs=4, dots=1)
-    assert choose(of_two, "layer", never, KeptChoices(None)) == "dots"
+    assert choose(of_two, "layer", never, AutotunerCache(None)) == "dots"
     assert prepared == ["dots"]
 
 
 @pytest.mark.parametrize(("seconds", "fastest"), [([1e-3, 2e-3], "guarded"), ([2, 1], "pairs")])
 def test_those_near_the_best_are_timed_once(seconds, fastest):
-    kept, prepared = KeptChoices(None), []
+    kept, prepared = AutotunerCache(None), []
     near = candidates(prepared, portable=16, pairs=4, guarded=3.8)
     assert choose(near, "layer", lambda of: seconds, kept) == fastest
     assert prepared == ["guarded", "pairs"]
@@ -38,7 +40,7 @@ def test_those_near_the_best_are_timed_once(seconds, fastest):
 
 
 def test_another_layer_and_other_weights_are_other_questions():
-    kept, prepared = KeptChoices(None), []
+    kept, prepared = AutotunerCache(None), []
     near = candidates(prepared, pairs=4, guarded=3.8)
     assert choose(near, "layer", lambda of: [1, 2], kept) == "guarded"
     assert choose(near, "another", lambda of: [2, 1], kept) == "pairs"
@@ -48,7 +50,7 @@ def test_another_layer_and_other_weights_are_other_questions():
 
 
 def test_an_answer_that_is_no_candidate_is_measured_again():
-    kept = KeptChoices(None)
+    kept = AutotunerCache(None)
     kept.keep("layer: guarded 3.80, pairs 4.00", "dots", "")
     near = candidates([], pairs=4, guarded=3.8)
     assert choose(near, "layer", lambda of: [2, 1], kept) == "pairs"
@@ -58,21 +60,21 @@ def test_weights_are_counted_only_where_that_can_matter():
     def uncounted():
         raise AssertionError("counted")
 
-    far = Candidate("guarded", 2.5, lambda: "guarded", uncounted)
-    near = Candidate("dots", 0.5, lambda: "dots", lambda: 1.0)
-    assert choose([far, near], "layer", never, KeptChoices(None)) == "dots"
+    far = AlgorithmCandidate("guarded", 2.5, lambda: "guarded", uncounted)
+    near = AlgorithmCandidate("dots", 0.5, lambda: "dots", lambda: 1.0)
+    assert choose([far, near], "layer", never, AutotunerCache(None)) == "dots"
 
 
 def test_counted_weights_decide():
-    pairs = Candidate("pairs", 4, lambda: "pairs")
-    guarded = Candidate("guarded", 2.5, lambda: "guarded", lambda: 6.0)
-    assert choose([guarded, pairs], "layer", never, KeptChoices(None)) == "pairs"
+    pairs = AlgorithmCandidate("pairs", 4, lambda: "pairs")
+    guarded = AlgorithmCandidate("guarded", 2.5, lambda: "guarded", lambda: 6.0)
+    assert choose([guarded, pairs], "layer", never, AutotunerCache(None)) == "pairs"
 
 
 def test_an_algorithm_in_great_doubt_lets_others_be_timed():
-    sure = Candidate("guarded", 2.5, lambda: "guarded")
-    doubtful = Candidate("pairs", 1, lambda: "pairs", doubt=4)
-    assert choose([sure, doubtful], "layer", lambda of: [2, 1], KeptChoices(None)) == "guarded"
+    sure = AlgorithmCandidate("guarded", 2.5, lambda: "guarded")
+    doubtful = AlgorithmCandidate("pairs", 1, lambda: "pairs", doubt=4)
+    assert choose([sure, doubtful], "layer", lambda of: [2, 1], AutotunerCache(None)) == "guarded"
 
 
 def test_unknown_choice_is_refused(monkeypatch):

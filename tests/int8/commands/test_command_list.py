@@ -8,7 +8,7 @@ import weakref
 import numpy as np
 import pytest
 
-from hexsim.int8.commands.command_list import Program
+from hexsim.int8.commands.command_list import KernelCommandList
 from hexsim.int8.machine_code.jit import kernel
 from hexsim.int8.machine_code.words import Words
 from hexsim.int8.step import FIRST, LAST, Scratch, Step
@@ -40,11 +40,11 @@ def test_every_row_once_and_steps_in_order(threads: int, rows: int, grain: int) 
         lambda: noted.append(int(numbers.sum())),
         Step(_running_sum, (numbers, sums, FIRST, Scratch(3, np.int64), LAST), rows, grain),
     ]
-    program = Program(work, threads)
+    commands = KernelCommandList(work, threads)
     for _ in range(20):
         numbers[:] = np.arange(rows)
         expected = 4 * np.arange(rows) + 11
-        program.run()
+        commands.run()
         np.testing.assert_array_equal(numbers, expected)
         np.testing.assert_array_equal(sums, np.cumsum(expected))
         assert noted.pop() == expected.sum()
@@ -64,14 +64,14 @@ def test_a_program_owns_all_memory_of_its_steps(threads: int) -> None:
         Step(_double_and_add, (numbers[::-1][::-1], 3, FIRST, LAST), 8),
         Step(_copy_numbers, (Words([[pointed, n] for n in range(8)]), target, FIRST, LAST), 8),
     ]
-    program = Program(steps, threads)
+    commands = KernelCommandList(steps, threads)
     alive = [weakref.ref(array) for array in (numbers, pointed, target)]
     del numbers, pointed, target, steps
     assert all(array() is not None for array in alive)
-    program.run()
+    commands.run()
     assert alive[0]().tolist() == (2 * np.arange(8) + 3).tolist()
     assert alive[2]().tolist() == list(range(8))
-    reached = [one for one in program.owned() if one is alive[1]()]
+    reached = [one for one in commands.owned() if one is alive[1]()]
     assert len(reached) == 8 * threads
-    del reached, program
+    del reached, commands
     assert all(array() is None for array in alive)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from hexsim.int8.commands import command_list, thread_pool
-from hexsim.int8.commands.command_list import Program
+from hexsim.int8.commands.command_list import KernelCommandList
 from hexsim.int8.machine_code.jit import kernel
 from hexsim.int8.step import FIRST, LAST, Step
 
@@ -57,8 +57,8 @@ def _expected():
 def test_steps_wait_for_each_other(threads):
     expected = _expected()
     arrays, steps = _work()
-    ready = Program(steps, threads)
-    for pause in (0, 0, 0.002, 0, 0.01):  # helpers look out, or sleep
+    ready = KernelCommandList(steps, threads)
+    for pause in (0, 0, 0.002, 0, 0.01):  # workers look out, or sleep
         time.sleep(pause)
         for array in arrays[1:]:
             array[:] = 0
@@ -70,7 +70,7 @@ def test_helpers_do_take_part():
     """Not in every run, where cores are busy, but in some."""
     seen = np.zeros(64, np.int64)
     step = Step(_count_up, (np.ones(1 << 17, np.int64), seen, FIRST, LAST), 64)
-    ready = Program([step], 2)
+    ready = KernelCommandList([step], 2)
     (table,) = ready._parts
     row = table._rows.numbers[0]
     helper_words = next(
@@ -88,7 +88,7 @@ def test_helpers_do_take_part():
 def test_a_thread_begins_with_its_own_section(thread, sections, monkeypatch):
     monkeypatch.setattr(command_list, "_LEAST_SHARED", 0)
     order = np.zeros(1 + 40, np.int64)
-    ready = Program([Step(_note_order, (order, FIRST, LAST), rows=40, grain=7)], 3)
+    ready = KernelCommandList([Step(_note_order, (order, FIRST, LAST), rows=40, grain=7)], 3)
     (table,) = ready._parts
     counters = next(x for x in table.owned() if x.nbytes == 8 * thread_pool.counter_words(3, 1))
     counters[:] = 0
@@ -97,12 +97,12 @@ def test_a_thread_begins_with_its_own_section(thread, sections, monkeypatch):
 
 
 def test_who_finds_the_helpers_busy_does_it_alone(monkeypatch):
-    monkeypatch.setattr(thread_pool, "_the_team", thread_pool.Team())
+    monkeypatch.setattr(thread_pool, "_the_team", thread_pool.ThreadPool())
     expected = _expected()
     arrays, steps = _work()
-    with thread_pool.the_team()._turn:
-        Program(steps, 2).run()
-    assert not thread_pool.the_team()._helpers
+    with thread_pool.the_thread_pool()._turn:
+        KernelCommandList(steps, 2).run()
+    assert not thread_pool.the_thread_pool()._workers
     np.testing.assert_array_equal(arrays[-1], expected)
 
 
@@ -112,7 +112,7 @@ def test_programs_of_several_threads_share_the_helpers():
 
     def run():
         arrays, steps = _work()
-        Program(steps, 3).run()
+        KernelCommandList(steps, 3).run()
         results.append(arrays[-1])
 
     threads = [threading.Thread(target=run) for _ in range(6)]
@@ -126,13 +126,13 @@ def test_programs_of_several_threads_share_the_helpers():
 
 
 def test_little_work_is_not_shared(monkeypatch):
-    monkeypatch.setattr(thread_pool, "_the_team", thread_pool.Team())
+    monkeypatch.setattr(thread_pool, "_the_team", thread_pool.ThreadPool())
     numbers = np.ones(100, np.int64)
-    Program([Step(_count_up, (numbers, numbers.copy(), FIRST, LAST), 100)], 2).run()
-    assert not thread_pool.the_team()._helpers
+    KernelCommandList([Step(_count_up, (numbers, numbers.copy(), FIRST, LAST), 100)], 2).run()
+    assert not thread_pool.the_thread_pool()._workers
     monkeypatch.setattr(command_list, "_LEAST_SHARED", 0)
-    Program([Step(_count_up, (numbers, numbers.copy(), FIRST, LAST), 100)], 2).run()
-    assert len(thread_pool.the_team()._helpers) == 1
+    KernelCommandList([Step(_count_up, (numbers, numbers.copy(), FIRST, LAST), 100)], 2).run()
+    assert len(thread_pool.the_thread_pool()._workers) == 1
 
 
 @pytest.mark.skipif(not hasattr(thread_pool.os, "fork"), reason="no fork on this system")

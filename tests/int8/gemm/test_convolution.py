@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from hexsim.layers import Clamp, Convolution, Window
 from hexsim.lowering import Operand, Requantize, Weights
-from hexsim.lowering.convolution import BoundConvolution
+from hexsim.lowering.convolution import LoweredConvolution
 from tests.int8 import naive
 from tests.int8.drawn import (
     BITS,
@@ -14,7 +14,7 @@ from tests.int8.drawn import (
     assert_equals_twin,
     encoding,
     operands,
-    tails,
+    stages,
     weights,
     windows,
 )
@@ -35,14 +35,14 @@ def convolutions(draw):
     multiplied = draw(weights((*window.kernel, deep, groups * wide)))
     channels = groups * wide
     shape = (x.shape[0], *window.output_size(height, width), channels)
-    call = BoundConvolution(
+    call = LoweredConvolution(
         layer="conv",
         inputs=(x,),
         output=draw(operands(shape, "y", bits)),
         weights=multiplied,
         window=window,
         groups=groups,
-        tail=draw(tails(channels, bits, bits - 8 + multiplied.bits - 8)),
+        stage=draw(stages(channels, bits, bits - 8 + multiplied.bits - 8)),
     )
     return call, draw(arrays(x.shape, CODES[bits]))
 
@@ -64,28 +64,28 @@ def test_long_sums_of_extremes(weight, code):
         codes[:, :, ::2], codes[:, :, 1::2] = -128, 127
     zero = 255 - code
     rng = np.random.default_rng(1)
-    call = BoundConvolution(
+    call = LoweredConvolution(
         layer="conv",
         inputs=(fixed_operand((1, 2, 5, depth), zero),),
         output=fixed_operand((1, 2, 5, channels), 0),
         weights=Weights(codes, 0, np.ones(channels)),
         window=Window((1, 1)),
         groups=1,
-        tail=spread_tail(rng, channels),
+        stage=spread_tail(rng, channels),
     )
     assert_equals_twin(call, [np.full((1, 2, 5, depth), code, np.uint8)], ALL)
 
 
 def test_accumulator_wraps_modulo_2_to_32():
     depth = 33026  # 255 * 255 * depth > 2^31
-    call = BoundConvolution(
+    call = LoweredConvolution(
         layer="conv",
         inputs=(fixed_operand((1, 1, 1, depth), 0),),
         output=fixed_operand((1, 1, 1, 1), 0),
         weights=Weights(np.full((1, 1, depth, 1), 255, np.uint8), 0, np.ones(1)),
         window=Window((1, 1)),
         groups=1,
-        tail=spread_tail(np.random.default_rng(0), 1),
+        stage=spread_tail(np.random.default_rng(0), 1),
     )
     assert naive.wrap(255 * 255 * depth) < 0
     assert_equals_twin(call, [np.full((1, 1, 1, depth), 255, np.uint8)], ALL)

@@ -7,7 +7,7 @@ from hexsim.graph.ir import Constant, Network, Tensor
 from hexsim.int8.gemm.deconvolution import as_convolution
 from hexsim.layers import RELU, Deconvolution, Window
 from hexsim.lowering import Operand, Weights
-from hexsim.lowering.deconvolution import BoundDeconvolution
+from hexsim.lowering.deconvolution import LoweredDeconvolution
 from hexsim.lowering.requantize import requantize
 from hexsim.onnx_io.run.float_engine import FloatEngine
 from tests.int8.drawn import (
@@ -17,7 +17,7 @@ from tests.int8.drawn import (
     assert_equals_twin,
     encoding,
     operands,
-    tails,
+    stages,
     weights,
 )
 from tests.int8.single_layer import assert_within, run_layer
@@ -69,7 +69,7 @@ def deconvolutions(draw):
     multiplied = draw(weights((*window.kernel, deep, groups * wide)))
     layer = layer_of(window, groups * wide, groups, more)
     ((*shape,),) = layer.output_shapes([x.shape])
-    call = BoundDeconvolution(
+    call = LoweredDeconvolution(
         layer="up",
         inputs=(x,),
         output=draw(operands(shape, "y", bits)),
@@ -77,7 +77,7 @@ def deconvolutions(draw):
         window=window,
         groups=groups,
         phases=layer.phases(*size),
-        tail=draw(tails(groups * wide, bits, bits - 8 + multiplied.bits - 8)),
+        stage=draw(stages(groups * wide, bits, bits - 8 + multiplied.bits - 8)),
     )
     return call, draw(arrays(x.shape, CODES[bits]))
 
@@ -93,7 +93,7 @@ def test_a_stride_as_large_as_the_window_is_a_convolution_of_one_tap():
     window = Window((2, 2), (2, 2))
     layer = layer_of(window, 3)
     codes = np.arange(2 * 2 * 4 * 3, dtype=np.uint8).reshape(2, 2, 4, 3)
-    call = BoundDeconvolution(
+    call = LoweredDeconvolution(
         layer="up",
         inputs=(Operand("x", (1, 5, 6, 4), encoding(3)),),
         output=Operand("y", (1, 10, 12, 3), encoding(7)),
@@ -101,7 +101,7 @@ def test_a_stride_as_large_as_the_window_is_a_convolution_of_one_tap():
         window=window,
         groups=1,
         phases=layer.phases(5, 6),
-        tail=requantize(np.full(3, 0.001), encoding(7)),
+        stage=requantize(np.full(3, 0.001), encoding(7)),
     )
     convolution = as_convolution(call)
     assert convolution.window == Window((1, 1))

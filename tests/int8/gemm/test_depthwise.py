@@ -7,15 +7,15 @@ from hexsim.int8.dispatch import prepare
 from hexsim.int8.gemm.depthwise import DepthwiseOfCodes, PreparedDepthwise
 from hexsim.int8.sixteen_bit.by_bytes import PreparedBytes
 from hexsim.layers import NO_CLAMP, BatchNorm, Clamp, Convolution, Window
-from hexsim.lowering.batch_norm import BoundBatchNorm
-from hexsim.lowering.convolution import BoundConvolution
+from hexsim.lowering.batch_norm import LoweredBatchNorm
+from hexsim.lowering.convolution import LoweredConvolution
 from tests.int8.drawn import (
     BITS,
     CODES,
     arrays,
     assert_equals_twin,
     operands,
-    tails,
+    stages,
     weights,
     windows,
 )
@@ -33,14 +33,14 @@ def depthwise_convolutions(draw):
     window = draw(windows(height, width))
     multiplied = draw(weights((*window.kernel, 1, channels)))
     shape = (x.shape[0], *window.output_size(height, width), channels)
-    call = BoundConvolution(
+    call = LoweredConvolution(
         layer="depthwise",
         inputs=(x,),
         output=draw(operands(shape, "y", bits)),
         weights=multiplied,
         window=window,
         groups=channels,
-        tail=draw(tails(channels, bits, bits - 8 + multiplied.bits - 8)),
+        stage=draw(stages(channels, bits, bits - 8 + multiplied.bits - 8)),
     )
     return call, draw(arrays(x.shape, CODES[bits]))
 
@@ -51,7 +51,7 @@ def test_equals_twin(case):
     call, codes = case
     codes_or_distances = (DepthwiseOfCodes, PreparedDepthwise)
     assert isinstance(
-        prepare(call), PreparedBytes if call.tail.fraction_bits else codes_or_distances
+        prepare(call), PreparedBytes if call.stage.fraction_bits else codes_or_distances
     )
     assert_equals_twin(call, [codes], ("portable", "pairs", "dots"))
 
@@ -61,12 +61,12 @@ def batch_norms(draw):
     channels = draw(st.integers(1, 40))
     shape = (*draw(st.lists(st.integers(1, 4), min_size=1, max_size=3)), channels)
     bits = draw(BITS)
-    call = BoundBatchNorm(
+    call = LoweredBatchNorm(
         layer="norm",
         inputs=(draw(operands(shape, bits=bits)),),
         output=draw(operands(shape, "y", bits)),
         factors=draw(arrays((channels,), np.int16)),
-        tail=draw(tails(channels, bits, bits - 8)),
+        stage=draw(stages(channels, bits, bits - 8)),
     )
     return call, draw(arrays(shape, CODES[bits]))
 

@@ -1,4 +1,5 @@
-"""The tails of tiles, at the edges of int32 and of rounding; products are in test_convolution."""
+"""The requantise stages of tiles, at the edges of int32 and of rounding; products are in
+test_convolution."""
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ from hypothesis import strategies as st
 from hexsim.int8.dispatch import prepare
 from hexsim.layers import Window
 from hexsim.lowering import Operand, Requantize, Weights
-from hexsim.lowering.convolution import BoundConvolution
+from hexsim.lowering.convolution import LoweredConvolution
 from tests.int8.drawn import assert_equals_twin, encoding
 from tests.int8.requantize.test_scalar import CASES
 from tests.int8.single_layer import execute
@@ -24,14 +25,14 @@ def with_accumulators(kind, accumulator, multiplier, shift, limits):
     channels = len(accumulator)
     deep, groups = KINDS[kind]
     groups = groups or channels
-    call = BoundConvolution(
+    call = LoweredConvolution(
         layer="conv",
         inputs=(Operand("x", (1, 1, 11, deep * groups), encoding(3)),),
         output=Operand("y", (1, 1, 11, channels), encoding(0)),
         weights=Weights(np.zeros((1, 1, deep, channels), np.int8), 0, np.ones(channels)),
         window=Window((1, 1)),
         groups=groups,
-        tail=Requantize(accumulator, multiplier, shift, *limits),
+        stage=Requantize(accumulator, multiplier, shift, *limits),
     )
     return call, np.ascontiguousarray(CODES[..., : deep * groups])
 

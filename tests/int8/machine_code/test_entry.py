@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 
-from hexsim.int8.commands.command_list import Program
+from hexsim.int8.commands.command_list import KernelCommandList
 from hexsim.int8.machine_code.entry import entries
 from hexsim.int8.machine_code.jit import kernel
 from hexsim.int8.step import FIRST, LAST, Step
@@ -21,7 +21,7 @@ def _columns(x, add, out, first, last):
 def test_types_and_strides_reach_the_kernel() -> None:
     x = np.arange(24, dtype=np.uint8).reshape(4, 6)[::2, ::3]
     out = np.zeros(4, np.float32)
-    Program([Step(_columns, (x, -7, out, FIRST, LAST), 2)], 1).run()
+    KernelCommandList([Step(_columns, (x, -7, out, FIRST, LAST), 2)], 1).run()
     np.testing.assert_array_equal(out, x.ravel() - np.float32(7))
 
 
@@ -45,6 +45,6 @@ def test_wrong_arguments_never_reach_machine_code(changed, said) -> None:
     right = [np.zeros((4, 6), np.uint8), 3, np.zeros(24, np.float32), FIRST, LAST]
     arguments = tuple(changed.get(at, argument) for at, argument in enumerate(right))
     with pytest.raises(TypeError, match=re.escape(said)):
-        Program([Step(_columns, arguments, 4)], 1)
+        KernelCommandList([Step(_columns, arguments, 4)], 1)
     with pytest.raises(TypeError, match="takes 5 arguments, not 4"):
-        Program([Step(_columns, tuple(right[1:]), 4)], 1)
+        KernelCommandList([Step(_columns, tuple(right[1:]), 4)], 1)

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from hexsim.int8.commands.command_list import Program
+from hexsim.int8.commands.command_list import KernelCommandList
 from hexsim.int8.machine_code import record as records
 from hexsim.int8.machine_code.jit import kernel
 from hexsim.int8.machine_code.record import argument_types, fields_of, record, with_fields
@@ -53,7 +53,7 @@ def test_every_field_reaches_the_kernel(threads: int) -> None:
     out = np.zeros(4, np.int64)
     step = _step(out)
     if threads:
-        Program([step], threads).run()
+        KernelCommandList([step], threads).run()
     else:
         step.piece(2, 4), step.piece(0, 2)
     assert out.tolist() == EXPECTED
@@ -64,9 +64,9 @@ def test_a_wrong_field_never_reaches_machine_code() -> None:
     step = _step(np.zeros(4, np.int64))
     mixture = step.arguments[1]._replace(codes=np.zeros((4, 3), np.int8))
     with pytest.raises(TypeError, match=re.escape("argument 2 is no array(uint8, 2d, C)")):
-        Program([Step(_mix, (step.arguments[0], mixture, 5), 4)], 1)
+        KernelCommandList([Step(_mix, (step.arguments[0], mixture, 5), 4)], 1)
     with pytest.raises(TypeError, match="takes 8 arguments, not 7"):
-        Program([Step(_mix, step.arguments[:2], 4)], 1)
+        KernelCommandList([Step(_mix, step.arguments[:2], 4)], 1)
 
 
 def test_fields_are_listed_and_changed_one_by_one() -> None:

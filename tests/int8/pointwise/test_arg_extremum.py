@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from hexsim.graph.ir import Network, Tensor
 from hexsim.layers import ArgExtremum
 from hexsim.layers.support import refusal
-from hexsim.lowering.arg_extremum import BoundArgExtremum
+from hexsim.lowering.arg_extremum import LoweredArgExtremum
 from hexsim.quantization.options import QuantizationOptions
 from hexsim.quantization.quantizer import quantize
 from tests.int8.drawn import BITS, CODES, arrays, assert_equals_twin, operands
@@ -22,7 +22,7 @@ def test_equals_twin(data):
     kept = data.draw(st.sampled_from([(1,), ()]))
     result = (*shape[:axis], *kept, *shape[axis + 1 :])
     few = data.draw(st.sampled_from([1, 2**bits]))  # equal codes, or hardly any
-    call = BoundArgExtremum(
+    call = LoweredArgExtremum(
         layer="arg",
         inputs=(data.draw(operands(shape, bits=bits)),),
         output=data.draw(operands(result, "y", bits)),

@@ -6,8 +6,12 @@ from hypothesis import strategies as st
 from hexsim.errors import HexsimError
 from hexsim.layers import ColourConversion
 from hexsim.layers.colour_conversion import CONVERTED
-from hexsim.lowering.colour_conversion import BoundChannelPick, BoundNv21, bind_colour_conversion
-from hexsim.lowering.source import Source
+from hexsim.lowering.colour_conversion import (
+    LoweredChannelPick,
+    LoweredNv21,
+    lower_colour_conversion,
+)
+from hexsim.lowering.source import QuantizedSource
 from hexsim.quantization.encodings import Encoding
 from tests.int8.drawn import arrays, assert_equals_twin, operands
 from tests.int8.single_layer import quantized, subnet_of
@@ -33,7 +37,7 @@ def layer(encoding):
 def test_channel_pick_equals_twin(data):
     channels = data.draw(st.integers(3, 4))
     shape = (data.draw(st.integers(1, 2)), 3, 5)
-    call = BoundChannelPick(
+    call = LoweredChannelPick(
         layer="c",
         inputs=(data.draw(operands((*shape, channels))),),
         output=data.draw(operands((*shape, 3), "y")),
@@ -49,7 +53,7 @@ def test_nv21_equals_twin(data):
     batch, high, wide = (data.draw(st.integers(1, 3)) for _ in range(3))
     shape = (batch, 3 * high, 2 * wide, 1)
     matrix = data.draw(arrays((3, 3), np.int16)).astype(np.int32)
-    call = BoundNv21(
+    call = LoweredNv21(
         layer="c",
         inputs=(data.draw(operands(shape)),),
         output=data.draw(operands((batch, 2 * high, 2 * wide, 3), "y")),
@@ -89,4 +93,4 @@ def test_nv21_codes_must_be_bytes():
     encodings = {"x": Encoding.from_range(0, 1), "y": BYTES}
     model = quantized([layer("nv21")], {"x": (1, 3, 2, 1)}, {}, encodings, ["y"])
     with pytest.raises(HexsimError, match=r"layer 'c': NV21 input 'x' .* must be the bytes"):
-        bind_colour_conversion(layer("nv21"), Source(model, False))
+        lower_colour_conversion(layer("nv21"), QuantizedSource(model, False))

@@ -4,9 +4,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hexsim.layers import NO_CLAMP, RELU, Elementwise
-from hexsim.lowering.elementwise import BoundExtremum, BoundProduct, BoundSum
+from hexsim.lowering.elementwise import LoweredExtremum, LoweredProduct, LoweredSum
 from hexsim.lowering.requantize import FACTOR_BITS
-from tests.int8.drawn import BITS, CODES, arrays, assert_equals_twin, operands, tails
+from tests.int8.drawn import BITS, CODES, arrays, assert_equals_twin, operands, stages
 from tests.int8.single_layer import assert_within, run_layer
 from tests.thorough import examples
 
@@ -31,8 +31,8 @@ def test_sum_equals_twin(case, data):
     random = np.random.default_rng(data.draw(st.integers(0, 1000)))
     limit = 1 << FACTOR_BITS[output.bits]
     factors = random.integers(-limit, limit, len(inputs), np.int32, endpoint=True)
-    tail = data.draw(tails(1, output.bits, output.bits - 8))
-    call = BoundSum(layer="sum", inputs=inputs, output=output, factors=factors, tail=tail)
+    stage = data.draw(stages(1, output.bits, output.bits - 8))
+    call = LoweredSum(layer="sum", inputs=inputs, output=output, factors=factors, stage=stage)
     assert_equals_twin(call, codes)
 
 
@@ -40,8 +40,10 @@ def test_sum_equals_twin(case, data):
 @examples(80)
 def test_product_equals_twin(case, data):
     inputs, output, codes = case
-    tail = data.draw(tails(1, output.bits, (output.bits - 8) * len(inputs)))
-    assert_equals_twin(BoundProduct(layer="mul", inputs=inputs, output=output, tail=tail), codes)
+    stage = data.draw(stages(1, output.bits, (output.bits - 8) * len(inputs)))
+    assert_equals_twin(
+        LoweredProduct(layer="mul", inputs=inputs, output=output, stage=stage), codes
+    )
 
 
 @given(operands_of(4), st.sampled_from(["max", "min"]), st.data())
@@ -50,7 +52,7 @@ def test_extremum_equals_twin(case, kind, data):
     inputs, output, codes = case
     kind_of_table = arrays((2**output.bits,), CODES[output.bits])
     tables = tuple(data.draw(st.none() | kind_of_table) for _ in inputs)
-    call = BoundExtremum(layer="max", inputs=inputs, output=output, kind=kind, tables=tables)
+    call = LoweredExtremum(layer="max", inputs=inputs, output=output, kind=kind, tables=tables)
     assert_equals_twin(call, codes)
 
 
@@ -60,8 +62,8 @@ def test_sum_longer_than_a_chunk_equals_twin(data):
     shape = (1, 41, 40, 7)
     x, y = data.draw(operands(shape, "x")), data.draw(operands(shape, "y"))
     factors = np.array([16384, 9000], np.int32)
-    tail = data.draw(tails(1))
-    call = BoundSum(layer="sum", inputs=(x, x), output=y, factors=factors, tail=tail)
+    stage = data.draw(stages(1))
+    call = LoweredSum(layer="sum", inputs=(x, x), output=y, factors=factors, stage=stage)
     assert_equals_twin(call, [data.draw(arrays(shape)) for _ in range(2)])
 
 

@@ -4,8 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hexsim.layers import Gather, Pad, Tile
-from hexsim.lowering.gather import BoundGather
-from hexsim.lowering.tile import BoundTile
+from hexsim.lowering.gather import LoweredGather
+from hexsim.lowering.tile import LoweredTile
 from tests.int8.drawn import BITS, CODES, arrays, assert_equals_twin, operands
 from tests.int8.single_layer import assert_within, run_layer
 from tests.thorough import examples
@@ -23,7 +23,7 @@ def test_gather_equals_twin(data):
         taken.append((axis, np.array(positions, np.int32)))
         result[axis] = len(positions)
     bits = data.draw(BITS)
-    call = BoundGather(
+    call = LoweredGather(
         layer="gather",
         inputs=(data.draw(operands(shape, bits=bits)),),
         output=data.draw(operands(result, "y", bits)),
@@ -38,7 +38,7 @@ def test_gather_equals_twin(data):
 def test_tile_equals_twin(data):
     pairs = data.draw(st.lists(st.tuples(st.integers(1, 4), st.integers(1, 3)), max_size=4))
     shape, bits = tuple(size for size, _ in pairs), data.draw(BITS)
-    call = BoundTile(
+    call = LoweredTile(
         layer="tile",
         inputs=(data.draw(operands(shape, bits=bits)),),
         output=data.draw(operands(tuple(size * times for size, times in pairs), "y", bits)),

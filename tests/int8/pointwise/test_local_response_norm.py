@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from hexsim.layers import LocalResponseNorm
 from hexsim.lowering import Operand, Requantize
-from hexsim.lowering.local_response_norm import BoundLocalResponseNorm, power_knots
+from hexsim.lowering.local_response_norm import LoweredLocalResponseNorm, power_knots
 from tests.int8.drawn import (
     BITS,
     CODES,
@@ -14,7 +14,7 @@ from tests.int8.drawn import (
     assert_equals_twin,
     encoding,
     operands,
-    tails,
+    stages,
 )
 from tests.int8.single_layer import assert_within, run_layer
 from tests.thorough import examples
@@ -29,13 +29,13 @@ def test_equals_twin(data):
     bits = data.draw(BITS)
     knots = power_knots(size * (2**bits - 1) ** 2).size
     powers = np.sort(random.integers(0, 2**17, knots, np.int32, endpoint=True))[::-1]
-    call = BoundLocalResponseNorm(
+    call = LoweredLocalResponseNorm(
         layer="norm",
         inputs=(data.draw(operands(shape, bits=bits)),),
         output=data.draw(operands(shape, "y", bits)),
         size=size,
         powers=np.ascontiguousarray(powers),
-        tail=data.draw(tails(1, bits, bits - 8)),
+        stage=data.draw(stages(1, bits, bits - 8)),
     )
     assert_equals_twin(call, [data.draw(arrays(shape, CODES[bits]))])
 
@@ -49,13 +49,13 @@ def test_interpolation_is_rounded_once(seed):
     codes[:, ::2] = 1
     operand = Operand("x", codes.shape, encoding(0))
     powers = np.sort(random.integers(0, 256, power_knots(5 * 255**2).size, np.int32))
-    call = BoundLocalResponseNorm(
+    call = LoweredLocalResponseNorm(
         layer="norm",
         inputs=(operand,),
         output=operand,
         size=5,
         powers=powers[::-1].copy(),
-        tail=Requantize(
+        stage=Requantize(
             np.array([0], np.int32), np.array([2**30], np.int32), np.array([1], np.int32), 0, 255
         ),
     )

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hexsim.int8.pointwise.lookup import look_up
 from hexsim.layers import Clamp, Neuron, Prelu
 from hexsim.layers.neuron import FUNCTIONS
-from hexsim.lowering.lookup import BoundLookup
+from hexsim.lowering.lookup import LoweredLookup
 from tests.int8.drawn import BITS, CODES, arrays, assert_equals_twin, operands
 from tests.int8.single_layer import assert_within, run_layer
 from tests.thorough import examples
@@ -24,7 +24,7 @@ def test_equals_twin(data):
     x, y = data.draw(operands(shape, bits=bits)), data.draw(operands(shape, "y", of_result))
     count = data.draw(st.sampled_from([1, channels]))
     tables = data.draw(arrays((count, 2**bits), CODES[of_result]))
-    call = BoundLookup(layer="neuron", inputs=(x,), output=y, tables=tables)
+    call = LoweredLookup(layer="neuron", inputs=(x,), output=y, tables=tables)
     assert_equals_twin(call, [data.draw(arrays(shape, CODES[bits]))])
 
 

@@ -5,8 +5,8 @@ from hypothesis import strategies as st
 
 from hexsim.errors import HexsimError
 from hexsim.layers import RELU, MatMul
-from hexsim.lowering.mat_mul import BoundMatMul
-from tests.int8.drawn import BITS, CODES, arrays, assert_equals_twin, operands, tails
+from hexsim.lowering.mat_mul import LoweredMatMul
+from tests.int8.drawn import BITS, CODES, arrays, assert_equals_twin, operands, stages
 from tests.int8.single_layer import assert_within, run_layer
 from tests.thorough import examples
 
@@ -27,12 +27,12 @@ def test_equals_twin(data):
         (*outer[1], *((columns, depth) if transposed else (depth, columns))),
     )
     result = (*np.broadcast_shapes(*outer), rows, columns)
-    call = BoundMatMul(
+    call = LoweredMatMul(
         layer="product",
         inputs=tuple(data.draw(operands(shape, "ab"[k], bits)) for k, shape in enumerate(shapes)),
         output=data.draw(operands(result, "y", bits)),
         transposed=transposed,
-        tail=data.draw(tails(1, bits, 2 * (bits - 8))),
+        stage=data.draw(stages(1, bits, 2 * (bits - 8))),
     )
     assert_equals_twin(call, [data.draw(arrays(shape, CODES[bits])) for shape in shapes])
 

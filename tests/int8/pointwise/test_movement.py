@@ -4,10 +4,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hexsim.layers import AxisSlice, ChannelShuffle, Concat, Pad, Permute, Reshape, StridedSlice
-from hexsim.lowering.concat import BoundConcat
-from hexsim.lowering.pad import BoundPad
-from hexsim.lowering.rearrange import BoundRearrange
-from hexsim.lowering.strided_slice import BoundSlice
+from hexsim.lowering.concat import LoweredConcat
+from hexsim.lowering.pad import LoweredPad
+from hexsim.lowering.rearrange import LoweredRearrange
+from hexsim.lowering.strided_slice import LoweredSlice
 from tests.int8.drawn import BITS, CODES, arrays, assert_equals_twin, operands
 from tests.int8.single_layer import assert_within, run_layer
 from tests.thorough import examples
@@ -26,7 +26,7 @@ def test_concat_equals_twin(data):
         shapes.append(tuple(shape))
     joined = [2, 3, 4, 5]
     joined[axis] = sum(shape[axis] for shape in shapes)
-    call = BoundConcat(
+    call = LoweredConcat(
         layer="concat",
         inputs=tuple(data.draw(operands(shape, f"x{i}", bits)) for i, shape in enumerate(shapes)),
         output=data.draw(operands(joined, "y", bits)),
@@ -43,7 +43,7 @@ def test_rearrange_equals_twin(data):
     permutation = tuple(data.draw(st.permutations(range(len(split)))))
     shape = tuple(split[axis] for axis in permutation)
     bits = data.draw(BITS)
-    call = BoundRearrange(
+    call = LoweredRearrange(
         layer="move",
         inputs=(data.draw(operands(split, bits=bits)),),
         output=data.draw(operands(shape, "y", bits)),
@@ -67,7 +67,7 @@ def test_slice_equals_twin(data):
     layer = StridedSlice(name="s", inputs=("x",), outputs=("y",), parts=tuple(parts))
     (result,) = layer.output_shapes([shape])
     bits = data.draw(BITS)
-    call = BoundSlice(
+    call = LoweredSlice(
         layer="s",
         inputs=(data.draw(operands(shape, bits=bits)),),
         output=data.draw(operands(result, "y", bits)),
@@ -85,7 +85,7 @@ def test_pad_equals_twin(data):
     layer = Pad(name="p", inputs=("x",), outputs=("y",), begins=begins, ends=ends)
     (result,) = layer.output_shapes([shape])
     bits = data.draw(BITS)
-    call = BoundPad(
+    call = LoweredPad(
         layer="p",
         inputs=(data.draw(operands(shape, bits=bits)),),
         output=data.draw(operands(result, "y", bits)),

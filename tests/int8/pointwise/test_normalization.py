@@ -5,8 +5,8 @@ from hypothesis import strategies as st
 
 from hexsim.errors import HexsimError
 from hexsim.layers import RELU, Normalization
-from hexsim.lowering.normalization import FRACTION_BITS, BoundNormalization
-from tests.int8.drawn import BITS, CODES, SEEDS, arrays, assert_equals_twin, operands, tails
+from hexsim.lowering.normalization import FRACTION_BITS, LoweredNormalization
+from tests.int8.drawn import BITS, CODES, SEEDS, arrays, assert_equals_twin, operands, stages
 from tests.int8.single_layer import assert_within, run_layer
 from tests.thorough import examples
 
@@ -22,9 +22,9 @@ def test_equals_twin(data):
     spread = tuple(data.draw(st.sampled_from([1, size])) for size in shape)
     random = np.random.default_rng(data.draw(SEEDS))
     entries = int(np.prod(spread))
-    tail = data.draw(tails(1, bits, FRACTION_BITS))
+    stage = data.draw(stages(1, bits, FRACTION_BITS))
     preload = random.integers(-(2**40), 2**40, entries)
-    call = BoundNormalization(
+    call = LoweredNormalization(
         layer="norm",
         inputs=(data.draw(operands(shape, bits=bits)),),
         output=data.draw(operands(shape, "y", bits)),
@@ -33,7 +33,7 @@ def test_equals_twin(data):
         epsilon=data.draw(st.sampled_from([0, 1, 10**6, 2**61])),
         spread=spread,
         factors=random.integers(-32767, 32767, entries, np.int16, endpoint=True),
-        tail=type(tail)(preload, *(getattr(tail, n) for n in _CONSTANTS)),
+        stage=type(stage)(preload, *(getattr(stage, n) for n in _CONSTANTS)),
     )
     assert_equals_twin(call, [data.draw(arrays(shape, CODES[bits]))])
 

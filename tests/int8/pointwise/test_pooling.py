@@ -4,9 +4,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hexsim.layers import Pooling, Window
-from hexsim.lowering.pooling import BoundAveragePool, BoundMaxPool
+from hexsim.lowering.pooling import LoweredAveragePool, LoweredMaxPool
 from tests.int8 import naive
-from tests.int8.drawn import BITS, CODES, arrays, assert_equals_twin, operands, tails, windows
+from tests.int8.drawn import BITS, CODES, arrays, assert_equals_twin, operands, stages, windows
 from tests.int8.single_layer import assert_within, run_layer
 from tests.thorough import examples
 
@@ -27,7 +27,7 @@ def pooled(draw):
 def test_max_equals_twin(case, data):
     x, window, output, codes = case
     table = data.draw(st.none() | arrays((2**x.bits,), CODES[x.bits]))
-    call = BoundMaxPool(layer="max", inputs=(x,), output=output, window=window, table=table)
+    call = LoweredMaxPool(layer="max", inputs=(x,), output=output, window=window, table=table)
     assert_equals_twin(call, [codes])
 
 
@@ -37,12 +37,12 @@ def test_average_equals_twin(case, data):
     x, window, output, codes = case
     entries = data.draw(st.integers(1, 4))
     random = np.random.default_rng(data.draw(st.integers(0, 1000)))
-    call = BoundAveragePool(
+    call = LoweredAveragePool(
         layer="average",
         inputs=(x,),
         output=output,
         window=window,
-        tail=data.draw(tails(entries, x.bits, x.bits - 8)),
+        stage=data.draw(stages(entries, x.bits, x.bits - 8)),
         tail_of=random.integers(0, entries, output.shape[1:3], np.int32),
     )
     assert_equals_twin(call, [codes])

@@ -7,7 +7,7 @@ from hexsim.errors import HexsimError
 from hexsim.int8.dispatch import prepare
 from hexsim.layers import Elementwise
 from hexsim.lowering import Operand
-from hexsim.lowering.quotient import BoundQuotient, bind_quotient
+from hexsim.lowering.quotient import LoweredQuotient, lower_quotient
 from tests.int8 import naive
 from tests.int8.drawn import assert_equals_twin, encoding
 from tests.int8.pointwise.test_elementwise import operands_of
@@ -21,7 +21,7 @@ def test_equals_twin(case, data):
     inputs, output, codes = case
     top = 2**output.bits - 1
     low = data.draw(st.integers(0, top))
-    call = BoundQuotient(
+    call = LoweredQuotient(
         layer="div",
         inputs=inputs,
         output=output,
@@ -37,7 +37,7 @@ def test_equals_twin(case, data):
 def test_the_scale_keeps_its_bits_and_fits(ratio):
     layer = Elementwise(name="d", inputs=("a", "b"), outputs=("y",), kind="div")
     x, w = (Operand(name, (3,), encoding(0)) for name in "ab")
-    call = bind_quotient(layer, (x, w), Operand("y", (3,), encoding(0, delta=1 / ratio)))
+    call = lower_quotient(layer, (x, w), Operand("y", (3,), encoding(0, delta=1 / ratio)))
     assert 0 <= call.shift <= 44
     assert 0 <= call.scale <= 2**31
     if 2**-14 <= ratio < 2**30:
@@ -47,7 +47,7 @@ def test_the_scale_keeps_its_bits_and_fits(ratio):
 def test_divides_two_operands_only():
     layer = Elementwise(name="d", inputs=("a",), outputs=("y",), kind="div")
     with pytest.raises(HexsimError, match="layer 'd' divides 3 operands"):
-        bind_quotient(layer, (None, None, None), None)
+        lower_quotient(layer, (None, None, None), None)
 
 
 @pytest.mark.parametrize("bits", [8, 16])
@@ -66,7 +66,7 @@ def test_close_to_float(bits):
 def test_zero_divides_as_real_numbers_do(code, expected):
     """A divisor of zero gives the largest code, the code of zero, or the smallest."""
     x, w, y = (encoding(zero) for zero in (5, 9, 40))
-    call = bind_quotient(
+    call = lower_quotient(
         Elementwise(name="d", inputs=("a", "b"), outputs=("y",), kind="div"),
         (Operand("a", (1,), x), Operand("b", (1,), w)),
         Operand("y", (1,), y),

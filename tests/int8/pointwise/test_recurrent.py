@@ -7,7 +7,7 @@ from hexsim.errors import HexsimError
 from hexsim.layers import Recurrent
 from hexsim.layers.recurrent import GATES
 from hexsim.lowering import Weights
-from hexsim.lowering.recurrent import BoundRecurrent, Scales, bind_recurrent
+from hexsim.lowering.recurrent import LoweredRecurrent, Scales, lower_recurrent
 from tests.int8.drawn import BITS, CODES, SEEDS, arrays, assert_equals_twin, operands
 from tests.int8.single_layer import assert_within, run_layer
 from tests.thorough import examples
@@ -46,7 +46,7 @@ def test_equals_twin(data):
     weights, of_input = data.draw(products(inputs, columns))
     recurrence, of_state = data.draw(products(hidden, columns))
     random = np.random.default_rng(data.draw(SEEDS))
-    call = BoundRecurrent(
+    call = LoweredRecurrent(
         layer="rnn",
         inputs=tuple(data.draw(operands(s, f"x{k}", bits)) for k, s in enumerate(shapes)),
         output=data.draw(operands((steps, DIRECTIONS[direction], batch, hidden), "y", bits)),
@@ -123,4 +123,4 @@ def test_weights_of_more_than_8_bits_are_refused(monkeypatch):
     wide = Weights(np.zeros((2, 2), np.uint16), 0, np.ones(2))
     monkeypatch.setattr("hexsim.lowering.recurrent.bind_weights", lambda *given: wide)
     with pytest.raises(HexsimError, match="weights of up to 8 bits"):
-        bind_recurrent(layer, Source())
+        lower_recurrent(layer, Source())

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from hexsim.errors import HexsimError
 from hexsim.layers import Reduce
-from hexsim.lowering.reduce import BoundReduceExtremum, BoundReduceSum
-from tests.int8.drawn import BITS, CODES, arrays, assert_equals_twin, operands, tails
+from hexsim.lowering.reduce import LoweredReduceExtremum, LoweredReduceSum
+from tests.int8.drawn import BITS, CODES, arrays, assert_equals_twin, operands, stages
 from tests.int8.single_layer import assert_within, run_layer
 from tests.thorough import examples
 
@@ -30,8 +30,8 @@ def ends(draw):
 @examples(60)
 def test_sum_equals_twin(case, data):
     axes, x, codes, y = case
-    tail = data.draw(tails(1, y.bits, y.bits - 8))
-    call = BoundReduceSum(layer="sum", inputs=(x,), output=y, axes=axes, tail=tail)
+    stage = data.draw(stages(1, y.bits, y.bits - 8))
+    call = LoweredReduceSum(layer="sum", inputs=(x,), output=y, axes=axes, stage=stage)
     assert_equals_twin(call, [codes])
 
 
@@ -40,7 +40,7 @@ def test_sum_equals_twin(case, data):
 def test_extremum_equals_twin(case, kind, data):
     axes, x, codes, y = case
     table = data.draw(st.none() | arrays((2**y.bits,), CODES[y.bits]))
-    call = BoundReduceExtremum(
+    call = LoweredReduceExtremum(
         layer="max", inputs=(x,), output=y, kind=kind, axes=axes, table=table
     )
     assert_equals_twin(call, [codes])

@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 from hexsim.graph.ir import Network, Tensor
 from hexsim.layers import Resize
 from hexsim.layers.resize import CoordinateMode, NearestMode
-from hexsim.lowering.resize import WEIGHT_BITS, BoundBilinear, BoundNearest, bind_resize
-from hexsim.lowering.source import Source
+from hexsim.lowering.resize import WEIGHT_BITS, LoweredBilinear, LoweredNearest, lower_resize
+from hexsim.lowering.source import QuantizedSource
 from hexsim.onnx_io.run.float_engine import FloatEngine
 from hexsim.quantization.encodings import Encoding
-from tests.int8.drawn import BITS, CODES, SEEDS, arrays, assert_equals_twin, operands, tails
+from tests.int8.drawn import BITS, CODES, SEEDS, arrays, assert_equals_twin, operands, stages
 from tests.int8.single_layer import assert_within, quantized, run_layer, subnet_of
 from tests.thorough import examples
 
@@ -53,7 +53,7 @@ def test_nearest_equals_twin(case, data):
         random.integers(0, x.shape[axis], output.shape[axis], np.int32) for axis in (1, 2)
     )
     table = data.draw(st.none() | arrays((2**x.bits,), CODES[x.bits]))
-    call = BoundNearest(
+    call = LoweredNearest(
         layer="r", inputs=(x,), output=output, rows=rows, columns=columns, table=table
     )
     assert_equals_twin(call, [codes])
@@ -69,13 +69,13 @@ def test_bilinear_equals_twin(case, data):
         weights = random.choice([0, 1, 128, 511, 512], output.shape[axis])
         return np.stack([first, second, weights], axis=1).astype(np.int32)
 
-    call = BoundBilinear(
+    call = LoweredBilinear(
         layer="r",
         inputs=(x,),
         output=output,
         rows=between(1),
         columns=between(2),
-        tail=data.draw(tails(1, x.bits, x.bits - 8)),
+        stage=data.draw(stages(1, x.bits, x.bits - 8)),
     )
     assert_equals_twin(call, [codes])
 
@@ -117,10 +117,10 @@ def test_worked_example():
         "y": Encoding(8, 0.0, 2.55, 0.01, 0),
     }
     model = quantized([layer], {"x": (1, 1, 2, 1)}, {}, encodings, ["y"])
-    call = bind_resize(layer, Source(model, False))
-    assert isinstance(call, BoundBilinear)
+    call = lower_resize(layer, QuantizedSource(model, False))
+    assert isinstance(call, LoweredBilinear)
     assert call.columns.tolist() == [[0, 1, 0], [0, 1, 171], [0, 1, 341], [1, 1, 0]]
-    assert (int(call.tail.multiplier[0]), int(call.tail.shift[0])) == (16384, 0)
+    assert (int(call.stage.multiplier[0]), int(call.stage.shift[0])) == (16384, 0)
     x = np.array([0.0, 0.2], np.float32).reshape(1, 1, 2, 1)
     result = subnet_of(model).run({"x": x})["y"]
     assert encodings["y"].quantize(result).reshape(-1).tolist() == [0, 7, 13, 20]

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hexsim.layers import Softmax
-from hexsim.lowering.softmax import BoundSoftmax
+from hexsim.lowering.softmax import LoweredSoftmax
 from tests.int8.drawn import BITS, CODES, arrays, assert_equals_twin, operands
 from tests.int8.single_layer import assert_within, run_layer
 from tests.thorough import examples
@@ -20,7 +20,7 @@ def test_equals_twin(data):
     exponentials = random.integers(0, 2**23, 2**bits, np.int32, endpoint=True)
     exponentials = np.sort(exponentials)[::-1].copy()
     exponentials[0] = 2**23
-    call = BoundSoftmax(
+    call = LoweredSoftmax(
         layer="softmax",
         inputs=(data.draw(operands(shape, bits=bits)),),
         output=data.draw(operands(shape, "y", bits)),

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hexsim.int8.machine_code.features import has_fused_floats
-from hexsim.int8.requantize.constants import one_tail
+from hexsim.int8.requantize.constants import one_stage
 from hexsim.int8.requantize.factors import factor_bits, float_factors
 from hexsim.lowering.requantize import Requantize
 from tests.int8 import naive
@@ -19,7 +19,7 @@ from tests.thorough import examples
 EXTREMES = [-(2**31), 2**31 - 1, -1, 0, 1, 2**24 - 1, 2**24, 2**24 + 1, 2**30 + 1]
 
 
-def _tail(multipliers, low=0, high=255, shift=0, fraction_bits=0):
+def _stage(multipliers, low=0, high=255, shift=0, fraction_bits=0):
     each = np.array(multipliers, np.int32)
     none = np.zeros(each.size, np.int32)
     return Requantize(none, each, none + shift, low, high, fraction_bits)
@@ -46,7 +46,7 @@ ROUND = st.tuples(st.integers(1, 255), st.integers(0, 22)).map(lambda one: one[0
 @examples(150)
 def test_a_factor_gives_the_codes_of_the_multiplier(multiplier, a, b):
     low, high = sorted((a, b))
-    factors = float_factors(_tail([multiplier], low, high))
+    factors = float_factors(_stage([multiplier], low, high))
     if factors is None:
         return
     sums = _near_thresholds(multiplier)
@@ -61,31 +61,31 @@ def test_a_factor_gives_the_codes_of_the_multiplier(multiplier, a, b):
 @examples(100)
 def test_the_instructions_do_the_same(multiplier, limits):
     low, high = sorted(limits)
-    tail = one_tail(_tail([multiplier], low, high))
+    stage = one_stage(_stage([multiplier], low, high))
     sums = _near_thresholds(multiplier)
     none = np.zeros(sums.size, np.int32)
     expected = naive.requantize(sums, none + multiplier, none, low, high)
-    np.testing.assert_array_equal(codes_of_run(sums, tail), expected)
+    np.testing.assert_array_equal(codes_of_run(sums, stage), expected)
 
 
 @pytest.mark.skipif(not has_fused_floats(), reason="this CPU does not fuse multiply and add")
 @pytest.mark.parametrize("multiplier", [2**21 + 12345, 2**23 + 1, 2**25 + 64, 2**17])
 def test_every_sum_that_has_a_code(multiplier):
-    tail = one_tail(_tail([multiplier]))
-    assert tail.factor
+    stage = one_stage(_stage([multiplier]))
+    assert stage.factor
     sums = np.arange(-1000, 256 * 2**31 // multiplier + 1000, dtype=np.int64)
     expected = np.clip((sums * multiplier + 2**30) >> 31, 0, 255)
-    np.testing.assert_array_equal(codes_of_run(sums.astype(np.int32), tail), expected)
+    np.testing.assert_array_equal(codes_of_run(sums.astype(np.int32), stage), expected)
 
 
 def test_scales_below_a_128th_are_floats_themselves():
     multipliers = np.random.default_rng(1).integers(2**16, 2**23, 1000) * 2 + 1
-    factors = float_factors(_tail(multipliers))
+    factors = float_factors(_stage(multipliers))
     np.testing.assert_array_equal(factors, multipliers * 2.0**-31)
 
 
 def test_a_power_of_two_has_ties_and_takes_the_float_above():
-    (factor,) = float_factors(_tail([2**17]))
+    (factor,) = float_factors(_stage([2**17]))
     assert factor == np.nextafter(np.float32(2.0**-14), np.float32(1))
 
 
@@ -97,7 +97,7 @@ NONE_IS_EXACT = 16876031
 def test_larger_scales_nearly_always_have_one_which_may_not_be_the_nearest(scale):
     rng = np.random.default_rng(2)
     multipliers = (scale * (1 + rng.random(500)) * 2**31).astype(np.int64)
-    found = [float_factors(_tail([one])) for one in multipliers]
+    found = [float_factors(_stage([one])) for one in multipliers]
     assert sum(one is not None for one in found) > 0.99 * len(found)
     nearest = (multipliers * 2.0**-31).astype(np.float32)
     both = zip(found, nearest, strict=True)
@@ -108,29 +108,29 @@ def test_larger_scales_nearly_always_have_one_which_may_not_be_the_nearest(scale
 @pytest.mark.parametrize(
     "tail",
     [
-        _tail([2**22], shift=1),
-        _tail([2**22], fraction_bits=8),
-        _tail([2**22, 2**14]),  # a code of the second takes a sum that is no float
+        _stage([2**22], shift=1),
+        _stage([2**22], fraction_bits=8),
+        _stage([2**22, 2**14]),  # a code of the second takes a sum that is no float
     ],
     ids=["shift", "fraction bits", "sums of more than 24 bits"],
 )
-def test_others_have_none(tail):
-    assert float_factors(tail) is None
-    assert factor_bits(tail) is None
+def test_others_have_none(stage):
+    assert float_factors(stage) is None
+    assert factor_bits(stage) is None
 
 
 def test_one_entry_without_a_factor_leaves_all_without():
-    assert float_factors(_tail([2**22 + 1])) is not None
-    assert float_factors(_tail([2**22 + 1, NONE_IS_EXACT])) is None
+    assert float_factors(_stage([2**22 + 1])) is not None
+    assert float_factors(_stage([2**22 + 1, NONE_IS_EXACT])) is None
 
 
 def test_only_codes_between_the_limits_count():
-    assert float_factors(_tail([NONE_IS_EXACT])) is None
-    assert float_factors(_tail([NONE_IS_EXACT], 0, 200)) is not None
-    assert float_factors(_tail([NONE_IS_EXACT], 9, 9)) is not None
+    assert float_factors(_stage([NONE_IS_EXACT])) is None
+    assert float_factors(_stage([NONE_IS_EXACT], 0, 200)) is not None
+    assert float_factors(_stage([NONE_IS_EXACT], 9, 9)) is not None
 
 
 def test_entries_keep_their_order():
     multipliers = [2**22 + 1, 2**20 + 1, 2**22 + 1, 2**21 + 1]
-    factors = float_factors(_tail(multipliers))
+    factors = float_factors(_stage(multipliers))
     assert [math.ldexp(float(one), 31) for one in factors] == multipliers

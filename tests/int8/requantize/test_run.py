@@ -2,21 +2,21 @@ import numpy as np
 import pytest
 
 from hexsim.int8.machine_code.jit import kernel
-from hexsim.int8.requantize.constants import Tail
+from hexsim.int8.requantize.constants import RequantizeStage
 from hexsim.int8.requantize.run import requantize_run
 from tests.int8 import naive
 from tests.int8.guarded_memory import BEHIND, guarded
 
 
 @kernel("void(int32[::1],Tail,uint8[::1])")
-def _run(sums, tail, codes):
-    requantize_run(sums, tail, codes)
+def _run(sums, stage, codes):
+    requantize_run(sums, stage, codes)
 
 
-def codes_of_run(sums, tail):
+def codes_of_run(sums, stage):
     """The codes of sums, with memory around them that must not be touched."""
     codes = guarded(np.full(sums.size, 77, np.uint8), BEHIND)
-    _run(guarded(sums, BEHIND), tail, codes)
+    _run(guarded(sums, BEHIND), stage, codes)
     return codes
 
 
@@ -30,5 +30,5 @@ def test_equals_twin(size, low, high, shift, multiplier):
     sums = rng.integers(-2 * edge, 300 * edge, size).clip(-(2**31), 2**31 - 1).astype(np.int32)
     extremes = np.array([-(2**31), 2**31 - 1, -1, 0, 1, edge // 2, -edge // 2, edge], np.int64)
     sums[:8] = extremes[: sums[:8].size].clip(-(2**31), 2**31 - 1)
-    codes = codes_of_run(sums, Tail(0, multiplier, shift, low, high))
+    codes = codes_of_run(sums, RequantizeStage(0, multiplier, shift, low, high))
     np.testing.assert_array_equal(codes, naive.requantize(sums, multiplier, shift, low, high))

@@ -7,8 +7,8 @@ import hexsim
 from hexsim.graph.ir import Constant
 from hexsim.layers import Convert, Window
 from hexsim.lowering import Operand, Weights
-from hexsim.lowering.convolution import BoundConvolution
-from hexsim.lowering.fully_connected import BoundFullyConnected
+from hexsim.lowering.convolution import LoweredConvolution
+from hexsim.lowering.fully_connected import LoweredFullyConnected
 from hexsim.lowering.requantize import requantize
 from hexsim.onnx_io.run.float_engine import FloatEngine
 from hexsim.quantization.conversions import with_conversions
@@ -35,15 +35,15 @@ def test_long_sums_of_extremes(weight, dtype, code):
     x = Operand("x", (1, 1, 2, depth), encoding(65535 - code, 1e-4, 16))
     y = Operand("y", (1, 1, 2, channels), encoding(30000, 20.0, 16))
     weights = Weights(codes, zero, np.full(channels, 0.01))
-    tail = requantize(1e-6 * np.arange(1, 1 + channels), y.encoding, fraction_bits=weights.bits)
-    call = BoundConvolution(
+    stage = requantize(1e-6 * np.arange(1, 1 + channels), y.encoding, fraction_bits=weights.bits)
+    call = LoweredConvolution(
         layer="conv",
         inputs=(x,),
         output=y,
         weights=weights,
         window=Window((1, 1)),
         groups=1,
-        tail=tail,
+        stage=stage,
     )
     assert_equals_twin(call, [np.full(x.shape, code, np.uint16)], BOTH)
 
@@ -52,8 +52,8 @@ def test_accumulators_of_bytes_wrap_modulo_2_to_32():
     depth = 33026  # 255 * 255 * depth > 2^31
     x, y = (Operand(n, s, encoding(0, bits=16)) for n, s in (("x", (1, depth)), ("y", (1, 1))))
     weights = Weights(np.full((depth, 1), 255, np.uint8), 0, np.ones(1))
-    tail = requantize(1e-4, y.encoding, fraction_bits=8)
-    call = BoundFullyConnected(layer="fc", inputs=(x,), output=y, weights=weights, tail=tail)
+    stage = requantize(1e-4, y.encoding, fraction_bits=8)
+    call = LoweredFullyConnected(layer="fc", inputs=(x,), output=y, weights=weights, stage=stage)
     assert_equals_twin(call, [np.full((1, depth), 65535, np.uint16)])
 
 

@@ -6,14 +6,14 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from hexsim.int8.algorithm import use_vectors
-from hexsim.int8.commands.command_list import Program
+from hexsim.int8.commands.command_list import KernelCommandList
 from hexsim.int8.step import Step, Workspace
 from hexsim.int8.winograd.convolution import WinogradConvolution, admits_winograd
 from hexsim.layers import Window
 from hexsim.lowering import Requantize, Weights
-from hexsim.lowering.convolution import BoundConvolution
+from hexsim.lowering.convolution import LoweredConvolution
 from tests.int8 import naive
-from tests.int8.drawn import arrays, in_pieces, operands, tails
+from tests.int8.drawn import arrays, in_pieces, operands, stages
 from tests.int8.gemm.test_convolution import fixed_operand, spread_tail
 from tests.int8.single_layer import execute
 from tests.thorough import examples
@@ -34,14 +34,14 @@ def convolutions(draw):
     dtype = draw(st.sampled_from([np.int8, np.uint8]))
     zero = draw(st.sampled_from([0, 128, 255])) if dtype is np.uint8 else 0
     x = draw(operands((draw(st.integers(1, 2)), height, width, deep)))
-    call = BoundConvolution(
+    call = LoweredConvolution(
         layer="conv",
         inputs=(x,),
         output=draw(operands((x.shape[0], *window.output_size(height, width), wide), "y")),
         weights=Weights(draw(arrays((3, 3, deep, wide), dtype)), zero, np.ones(wide)),
         window=window,
         groups=1,
-        tail=draw(tails(wide)),
+        stage=draw(stages(wide)),
     )
     return call, draw(arrays(x.shape))
 
@@ -68,7 +68,7 @@ def test_sums_instead_of_codes(case):
     assume(admits_winograd(call))
     channels = call.output.shape[-1]
     nothing, ones = np.zeros(channels, np.int32), np.ones(channels, np.int32)
-    bare = replace(call, tail=Requantize(nothing, ones, nothing, 0, 255))
+    bare = replace(call, stage=Requantize(nothing, ones, nothing, 0, 255))
     sums = np.empty(call.output.shape, np.int32)
     execute(WinogradConvolution(bare), [codes], sums)
     x, weights = codes.astype(np.int64), call.weights.codes.astype(np.int64)
@@ -85,14 +85,14 @@ def dense(shape, weights, zero_point=0, window=None, groups=1):
     window = window or Window((3, 3), pads=(1, 1, 1, 1))
     channels = weights.codes.shape[-1]
     output = (shape[0], *window.output_size(*shape[1:3]), channels)
-    return BoundConvolution(
+    return LoweredConvolution(
         layer="conv",
         inputs=(fixed_operand(shape, zero_point),),
         output=fixed_operand(output, 0),
         weights=weights,
         window=window,
         groups=groups,
-        tail=spread_tail(np.random.default_rng(5), channels),
+        stage=spread_tail(np.random.default_rng(5), channels),
     )
 
 
@@ -140,7 +140,7 @@ def test_threads_share_it(size, threads):
     work = WinogradConvolution(call).steps([x], output, Workspace())
     assert len(work) == (2 if size == 9 else 1)
     assert all(isinstance(step, Step) for step in work)
-    program = Program(work, threads)
+    program = KernelCommandList(work, threads)
     program.run()
     program.run()
     np.testing.assert_array_equal(output, fast_twin(call, x))
@@ -152,9 +152,9 @@ def fast_twin(call, codes):
     windows = np.lib.stride_tricks.sliding_window_view(x, (3, 3), axis=(1, 2))
     weights = call.weights.codes.astype(np.int64)
     sums = np.einsum("nyxkij,ijkc->nyxc", windows, weights, optimize=True)
-    tail = call.tail
-    total = sums + tail.preload
-    return np.clip((total * tail.multiplier + 2**30) >> 31, tail.low, tail.high)
+    stage = call.stage
+    total = sums + stage.preload
+    return np.clip((total * stage.multiplier + 2**30) >> 31, stage.low, stage.high)
 
 
 @pytest.mark.parametrize(

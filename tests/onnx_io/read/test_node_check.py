@@ -4,7 +4,7 @@ import pytest
 from onnx import NodeProto, helper
 
 from hexsim.errors import HexsimError
-from hexsim.onnx_io.file.node import Node
+from hexsim.onnx_io.file.node import OnnxNode
 from hexsim.onnx_io.read.node_check import check
 
 node = helper.make_node
@@ -30,9 +30,9 @@ TAKEN = (
 @pytest.mark.parametrize(("words", "proto"), REFUSED.items(), ids=REFUSED)
 def test_what_an_operator_asks_for(words: str, proto: NodeProto) -> None:
     with pytest.raises(HexsimError, match=rf"node 'n' \({proto.op_type}\): {words}"):
-        check(Node(proto, "n", 13))
+        check(OnnxNode(proto, "n", 13))
 
 
 @pytest.mark.parametrize("proto", TAKEN, ids=lambda proto: proto.op_type)
 def test_what_is_taken(proto: NodeProto) -> None:
-    check(Node(proto, "n", 13))
+    check(OnnxNode(proto, "n", 13))

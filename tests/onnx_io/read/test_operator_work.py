@@ -9,16 +9,16 @@ from onnx import helper
 
 from hexsim.graph.ir import Network
 from hexsim.layers import Opaque, Permute
-from hexsim.onnx_io.file.node import Node
-from hexsim.onnx_io.read.operator_work import RULES, Work, ignores_layout, operator_work
+from hexsim.onnx_io.file.node import OnnxNode
+from hexsim.onnx_io.read.operator_work import RULES, OperatorWork, ignores_layout, operator_work
 from hexsim.onnx_io.read.reader import read
 
 STANDARD = {s.name for s in onnx.defs.get_all_schemas_with_history() if s.domain == ""}
 
 
-def node(operator: str, domain: str = "", **attributes: object) -> Node:
+def node(operator: str, domain: str = "", **attributes: object) -> OnnxNode:
     proto = helper.make_node(operator, ["x", "w", "v"], ["y"], domain=domain, **attributes)
-    return Node(proto, "n", 17)
+    return OnnxNode(proto, "n", 17)
 
 
 @pytest.mark.parametrize("operator", sorted(STANDARD))
@@ -52,21 +52,21 @@ def test_a_rule_counts_something_whatever_the_shapes(operator: str) -> None:
     ],
 )
 def test_multiply_accumulates(
-    what: Node, inputs: list[tuple[int, ...]], output: tuple[int, ...], macs: int
+    what: OnnxNode, inputs: list[tuple[int, ...]], output: tuple[int, ...], macs: int
 ) -> None:
-    assert operator_work(what, inputs, [output]) == Work(macs)
+    assert operator_work(what, inputs, [output]) == OperatorWork(macs)
 
 
 def test_a_recurrent_cell_meets_its_weights_at_every_step_and_has_gates() -> None:
     inputs = [(10, 2, 8), (1, 4 * 16, 8), (1, 4 * 16, 16)]
     found = operator_work(node("LSTM"), inputs, [(10, 1, 2, 16)])
-    assert found == Work(20 * 64 * (8 + 16), 20 * 64 * 10)
+    assert found == OperatorWork(20 * 64 * (8 + 16), 20 * 64 * 10)
 
 
 def test_attention_is_two_products_and_a_softmax() -> None:
     query, key = (1, 2, 10, 8), (1, 2, 12, 8)
     found = operator_work(node("Attention"), [query, key, key], [query])
-    assert found == Work(2 * 2 * 10 * 12 * 8, 2 * 10 * 12 * 10)
+    assert found == OperatorWork(2 * 2 * 10 * 12 * 8, 2 * 10 * 12 * 10)
 
 
 @pytest.mark.parametrize(
@@ -86,9 +86,9 @@ def test_attention_is_two_products_and_a_softmax() -> None:
     ],
 )
 def test_operations_on_elements(
-    what: Node, inputs: list[tuple[int, ...] | None], output: tuple[int, ...], operations: int
+    what: OnnxNode, inputs: list[tuple[int, ...] | None], output: tuple[int, ...], operations: int
 ) -> None:
-    assert operator_work(what, inputs, [output]) == Work(0, operations)
+    assert operator_work(what, inputs, [output]) == OperatorWork(0, operations)
 
 
 def test_of_a_table_only_what_is_picked_is_read(

@@ -71,8 +71,8 @@ def long_sums(rng):
     x = replace(call.inputs[0], shape=(1, 1, 3, depth), encoding=Encoding(8, 0, 255, 1, 0))
     preload = wrapped(rng.randint(0, 2**17, 5) - 255 * int(weight) * depth)
     multiplier = rng.randint(1, 2**22, 5).astype(np.int32)
-    tail = Requantize(preload, multiplier, np.zeros(5, np.int32), 0, 255)
-    call = replace(call, inputs=(x,), weights=weights, tail=tail)
+    stage = Requantize(preload, multiplier, np.zeros(5, np.int32), 0, 255)
+    call = replace(call, inputs=(x,), weights=weights, stage=stage)
     return call, [np.full(x.shape, 255, np.uint8)]
 
 
@@ -147,7 +147,7 @@ CASES = {
 
 
 def drawn(kernel):
-    """All cases of a kernel: pairs of a bound call and its inputs' codes."""
+    """All cases of a kernel: pairs of a lowered call and its inputs' codes."""
     draw, count = CASES[kernel]
     return [draw(np.random.RandomState([*kernel.encode(), i])) for i in range(count)]
 
@@ -192,7 +192,7 @@ def _pooled(rng, kind, window, height, width):
     )
     call = _bound(layer, {"x": shape}, {}, {"x": x, "y": y}, rng)
     if kind == "average":
-        call = _finished(rng, call, len(call.tail.multiplier))
+        call = _finished(rng, call, len(call.stage.multiplier))
     return call, [any_codes(rng, shape)]
 
 
@@ -219,4 +219,4 @@ def _bound(layer, shapes, constants, encodings, rng):
 
 def _finished(rng, call, entries):
     """The call with its own constants, or with any."""
-    return replace(call, tail=any_tail(rng, entries)) if rng.randint(4) == 0 else call
+    return replace(call, stage=any_tail(rng, entries)) if rng.randint(4) == 0 else call

@@ -11,13 +11,13 @@ from tests.oracle.int8.record import VECTOR, record
 def weighted_sum(call, inputs):
     spread = [np.broadcast_to(x, call.output.shape) for x in inputs]
     zeros = [x.zero_point for x in call.inputs]
-    case = _elementwise(spread, zeros, call.tail, factors=call.factors)
+    case = _elementwise(spread, zeros, call.stage, factors=call.factors)
     return Job("elementwise", [case], lambda results: _plain(results[0], call.output.shape))
 
 
 def product(call, inputs):
     spread = [np.broadcast_to(x, call.output.shape) for x in inputs]
-    case = _elementwise(spread, [x.zero_point for x in call.inputs], call.tail)
+    case = _elementwise(spread, [x.zero_point for x in call.inputs], call.stage)
     return Job("elementwise", [case], lambda results: _plain(results[0], call.output.shape))
 
 
@@ -27,8 +27,8 @@ def concat(call, inputs):
     for operand, x, table in zip(call.inputs, inputs, call.tables, strict=True):
         if table is not None:
             factors, step = common_scale([operand.delta], call.output.encoding)
-            tail = requantize(step, call.output.encoding)
-            cases.append(_elementwise([x], [operand.zero_point], tail, factors=factors))
+            stage = requantize(step, call.output.encoding)
+            cases.append(_elementwise([x], [operand.zero_point], stage, factors=factors))
 
     def codes(results):
         made = iter(results)
@@ -41,7 +41,7 @@ def concat(call, inputs):
     return Job("elementwise", cases, codes)
 
 
-def _elementwise(operands, zeros, tail, factors=None):
+def _elementwise(operands, zeros, stage, factors=None):
     size = up(operands[0].size, VECTOR)
     sections = []
     for x in operands:
@@ -50,7 +50,7 @@ def _elementwise(operands, zeros, tail, factors=None):
         sections.append(flat)
     spare = [0] * (4 - len(operands))
     arguments = [size // VECTOR, len(operands), int(factors is None)]
-    arguments += [tail.preload[0], tail.multiplier[0], tail.shift[0], tail.low, tail.high]
+    arguments += [stage.preload[0], stage.multiplier[0], stage.shift[0], stage.low, stage.high]
     arguments += [*zeros, *spare, *(factors if factors is not None else [])]
     return record(sections, arguments, size)
 

@@ -46,5 +46,5 @@ def write(folder):
         cases = golden_cases(kernel)
         codes = np.concatenate([c.reshape(-1) for c in judged(cases, VERSION)])
         np.savez_compressed(folder / path(kernel).name, cases=digest(cases), codes=codes)
-    tails = primitives.codes(VERSION, *primitives.tail_cases(), 0, 255)
-    np.savez_compressed(folder / path("tail").name, codes=tails)
+    stages = primitives.codes(VERSION, *primitives.tail_cases(), 0, 255)
+    np.savez_compressed(folder / path("tail").name, codes=stages)

@@ -1,4 +1,4 @@
-"""A bound call as work for one HVX program, and what the layouts of all of them share."""
+"""A lowered call as work for one HVX program, and what the layouts of all of them share."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ def span(window, rows, columns):
     return reach[0] + window.reach[0], up(reach[1] + window.reach[1], 4)
 
 
-def constants(tail, folded):
+def constants(stage, folded):
     """Preload with `folded` added, multipliers and shifts, by lane."""
-    preload = wrapped(tail.preload.astype(np.int64) + folded)
-    return lanes(preload, 0), lanes(tail.multiplier, 1), lanes(tail.shift, 0)
+    preload = wrapped(stage.preload.astype(np.int64) + folded)
+    return lanes(preload, 0), lanes(stage.multiplier, 1), lanes(stage.shift, 0)

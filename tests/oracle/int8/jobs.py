@@ -1,27 +1,27 @@
-"""Which HVX program judges a bound call."""
+"""Which HVX program judges a lowered call."""
 
 import numpy as np
 
-from hexsim.lowering.batch_norm import BoundBatchNorm
-from hexsim.lowering.concat import BoundConcat
-from hexsim.lowering.convolution import BoundConvolution
-from hexsim.lowering.elementwise import BoundProduct, BoundSum
-from hexsim.lowering.fully_connected import BoundFullyConnected
-from hexsim.lowering.pooling import BoundAveragePool, BoundMaxPool
+from hexsim.lowering.batch_norm import LoweredBatchNorm
+from hexsim.lowering.concat import LoweredConcat
+from hexsim.lowering.convolution import LoweredConvolution
+from hexsim.lowering.elementwise import LoweredProduct, LoweredSum
+from hexsim.lowering.fully_connected import LoweredFullyConnected
+from hexsim.lowering.pooling import LoweredAveragePool, LoweredMaxPool
 from tests.oracle.int8 import elementwise, pooling, weighted
 
 _JOBS = {
-    BoundConvolution: weighted.convolution,
-    BoundFullyConnected: weighted.fully_connected,
-    BoundBatchNorm: weighted.batch_norm,
-    BoundMaxPool: pooling.max_pool,
-    BoundAveragePool: pooling.average_pool,
-    BoundSum: elementwise.weighted_sum,
-    BoundProduct: elementwise.product,
-    BoundConcat: elementwise.concat,
+    LoweredConvolution: weighted.convolution,
+    LoweredFullyConnected: weighted.fully_connected,
+    LoweredBatchNorm: weighted.batch_norm,
+    LoweredMaxPool: pooling.max_pool,
+    LoweredAveragePool: pooling.average_pool,
+    LoweredSum: elementwise.weighted_sum,
+    LoweredProduct: elementwise.product,
+    LoweredConcat: elementwise.concat,
 }
 
 
 def job(call, inputs):
-    """The job of a bound call on the codes of its operands."""
+    """The job of a lowered call on the codes of its operands."""
     return _JOBS[type(call)](call, [np.asarray(x, np.uint8) for x in inputs])

@@ -29,12 +29,12 @@ def average_pool(call, inputs):
     size = call.output.shape[1:3]
     rows, columns = span(window, *size)
     entry = call.tail_of.reshape(-1)
-    preload = wrapped(call.tail.preload[entry].astype(np.int64) - window.taps * zero)
-    constants = [preload, call.tail.multiplier[entry], call.tail.shift[entry]]
+    preload = wrapped(call.stage.preload[entry].astype(np.int64) - window.taps * zero)
+    constants = [preload, call.stage.multiplier[entry], call.stage.shift[entry]]
     records = []
     for image in inputs[0]:
         x = sheets(image, rows, columns, window.pads[:2], zero)
         arguments = [len(x), rows, columns, *window.kernel, *window.strides, *window.dilations]
-        arguments += [*size, call.tail.low, call.tail.high]
+        arguments += [*size, call.stage.low, call.stage.high]
         records.append(record([x, *constants], arguments, len(x) * size[0] * size[1] * SHEET))
     return Job("average_pool", records, images(call))

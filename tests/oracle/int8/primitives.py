@@ -39,7 +39,7 @@ def ask(step, version, *operands, low=0, high=255):
 
 
 def codes(version, accumulator, multiplier, shift, low, high):
-    """The whole tail on flat arrays: one code per accumulator."""
+    """The whole requantise stage on flat arrays: one code per accumulator."""
     rows = [words(x) for x in (accumulator, multiplier, shift)]
     answer = ask(Step.REQUANTIZE, version, *rows, low=low, high=high)
     four = answer.view(np.uint8).reshape(-1, 4, 32)

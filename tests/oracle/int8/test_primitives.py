@@ -89,12 +89,12 @@ def test_tail_equals_contract(version, low, high):
 
 @pytest.mark.parametrize("limits", [(0, 255), LIMITS])
 def test_tails_equal_committed_answers(limits):
-    """All that requantise: the method of the constants, the kernels' tail, the twin."""
+    """All that requantise: the method of the constants, the kernels' requantise stage, the twin."""
     accumulator, multiplier, shift = map(np.ascontiguousarray, primitives.tail_cases())
     with np.load(golden.path("tail")) as answers:
         expected = np.clip(answers["codes"], *limits)
-    tail = Requantize(np.zeros_like(accumulator), multiplier, shift, *limits)
-    np.testing.assert_array_equal(tail.apply(accumulator.astype(np.int64)), expected)
+    stage = Requantize(np.zeros_like(accumulator), multiplier, shift, *limits)
+    np.testing.assert_array_equal(stage.apply(accumulator.astype(np.int64)), expected)
     out = np.empty(accumulator.size, np.uint8)
     requantize_all(accumulator, multiplier, shift, *limits, out)
     np.testing.assert_array_equal(out, expected)

@@ -23,14 +23,14 @@ def convolution(call, inputs):
         (
             image[..., g * deep : (g + 1) * deep],
             call.weights.codes[..., g * wide : (g + 1) * wide],
-            _entries(call.tail, slice(g * wide, (g + 1) * wide)),
+            _entries(call.stage, slice(g * wide, (g + 1) * wide)),
         )
         for image in inputs[0]
         for g in range(groups)
     ]
     zeros = call.inputs[0].zero_point, call.weights.zero_point
     size = call.output.shape[1:3]
-    records = [_dense(x, w, tail, zeros, window, size) for x, w, tail in parts]
+    records = [_dense(x, w, stage, zeros, window, size) for x, w, stage in parts]
 
     def codes(results):
         made = [pixels(data, *size, wide) for data in results]
@@ -46,11 +46,11 @@ def fully_connected(call, inputs):
     x = inputs[0].reshape(1, batch, -1)
     weights = call.weights.codes[None, None]
     zeros = call.inputs[0].zero_point, call.weights.zero_point
-    case = _dense(x, weights, call.tail, zeros, Window((1, 1)), (1, batch))
+    case = _dense(x, weights, call.stage, zeros, Window((1, 1)), (1, batch))
     return Job("convolution", [case], lambda results: pixels(results[0], 1, batch, outputs)[0])
 
 
-def _dense(image, weights, tail, zeros, window, size):
+def _dense(image, weights, stage, zeros, window, size):
     channels, slices = up(image.shape[-1], SHEET), up(weights.shape[-1], SHEET) // SHEET
     rows, columns = span(window, size[0], up(size[1], 4))
     x = sheets(image, rows, columns, window.pads[:2], zeros[0])
@@ -61,9 +61,9 @@ def _dense(image, weights, tail, zeros, window, size):
     folded = -zeros[0] * distance.sum(axis=(0, 1, 2))[: weights.shape[3]]
     arguments = [len(x), rows, columns, *window.kernel, *window.strides, *window.dilations]
     arguments += [size[0], up(size[1], 4), slices]
-    arguments += [zeros[1], int(weights.dtype == np.int8), tail.low, tail.high]
+    arguments += [zeros[1], int(weights.dtype == np.int8), stage.low, stage.high]
     result = slices * size[0] * up(size[1], 4) * SHEET
-    return record([x, packed, *constants(tail, folded)], arguments, result)
+    return record([x, packed, *constants(stage, folded)], arguments, result)
 
 
 def is_depthwise(call):
@@ -88,14 +88,14 @@ def depthwise(call, inputs):
     full[:, :3, : inputs[0].shape[-1]] = call.weights.codes[:, :, 0]
     packed = full.reshape(3, 4, -1, SHEET).transpose(2, 0, 3, 1)
     distance = call.weights.codes.astype(np.int64) - weight_zero
-    tail = constants(call.tail, -zero * distance.sum(axis=(0, 1, 2)))
+    stage = constants(call.stage, -zero * distance.sum(axis=(0, 1, 2)))
     records = []
     for image in inputs[0]:
         x = sheets(image, rows, columns, window.pads[:2], zero)
         arguments = [len(x), rows, columns, stride, height, up(width, 4)]
-        arguments += [weight_zero, int(signed), call.tail.low, call.tail.high]
+        arguments += [weight_zero, int(signed), call.stage.low, call.stage.high]
         result = len(x) * height * up(width, 4) * SHEET
-        records.append(record([x, packed, *tail], arguments, result))
+        records.append(record([x, packed, *stage], arguments, result))
     return Job("depthwise", records, images(call))
 
 
@@ -106,9 +106,9 @@ def batch_norm(call, inputs):
     columns = up(x.shape[1], 4)
     packed = sheets(x, 1, columns, (0, 0), call.inputs[0].zero_point)
     factors = lanes(call.factors.astype(np.int32) << 16, 0)
-    arguments = [len(packed), columns, call.inputs[0].zero_point, call.tail.low, call.tail.high]
+    arguments = [len(packed), columns, call.inputs[0].zero_point, call.stage.low, call.stage.high]
     result = packed.size
-    case = record([packed, factors, *constants(call.tail, 0)], arguments, result)
+    case = record([packed, factors, *constants(call.stage, 0)], arguments, result)
     shape = call.output.shape
     return Job(
         "batch_norm",
@@ -117,6 +117,6 @@ def batch_norm(call, inputs):
     )
 
 
-def _entries(tail, chosen):
-    constants = tail.preload[chosen], tail.multiplier[chosen], tail.shift[chosen]
-    return Requantize(*constants, tail.low, tail.high)
+def _entries(stage, chosen):
+    constants = stage.preload[chosen], stage.multiplier[chosen], stage.shift[chosen]
+    return Requantize(*constants, stage.low, stage.high)

@@ -7,13 +7,13 @@ import pytest
 from hexsim.graph.ir import Constant, Network
 from hexsim.quantization.encodings import AxisEncoding, Encoding
 from hexsim.quantization.model import Model
-from hexsim.reports.pages.histogram import BINS, Histogram, histogram
+from hexsim.reports.pages.histogram import BINS, BinnedValues, histogram
 
 RNG = np.random.default_rng(0)
 
 
 def counted(values: npt.NDArray[np.generic], encoding: Encoding | AxisEncoding | None = None) -> (
-    Histogram | None
+    BinnedValues | None
 ):  # fmt: skip
     constant = Constant("w", values.shape, values, values.dtype.name)
     network = Network("n", (), {}, {"w": constant}, (), ())
@@ -21,7 +21,7 @@ def counted(values: npt.NDArray[np.generic], encoding: Encoding | AxisEncoding |
     return histogram(Model(network, parameters=parameters, quantized=bool(encoding)), "w")
 
 
-def naive(values: npt.NDArray[np.generic], found: Histogram) -> list[int]:
+def naive(values: npt.NDArray[np.generic], found: BinnedValues) -> list[int]:
     """Counts of each bin, value by value."""
     counts = [0] * len(found.counts)
     width = (found.high - found.low) / len(counts)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hexsim.reports.pages.figures.figure import Figure, Table
+from hexsim.reports.pages.figures.figure import Figure, FigureTable
 from hexsim.reports.pages.repetition import shortened
 from hexsim.reports.pages.report import Heading, report
 from tests.reports.pages.conftest import data_of
@@ -22,7 +22,7 @@ values = st.one_of(
 def test_all_values_come_back(once: list[object], repeated: list[object]) -> None:
     rows = [(one,) for one in once]
     choices = {"at": {"x": once, "y": 40 * repeated}, "distinct": {"at": 40 * repeated}}
-    figure = Figure("f", "", Table(("value",), rows), choices=choices)
+    figure = Figure("f", "", FigureTable(("value",), rows), choices=choices)
     page = data_of(report(Heading("t", "s", "c", ()), [figure]))
     (drawn,) = page["figures"]
     assert drawn["choices"] == choices

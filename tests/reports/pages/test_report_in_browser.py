@@ -11,7 +11,7 @@ from tests.reports.pages.networks import HOSTILE
 pytest.importorskip("bokeh")
 
 from hexsim.reports.pages.figures.chart import chart, source
-from hexsim.reports.pages.figures.figure import Figure, Table
+from hexsim.reports.pages.figures.figure import Figure, FigureTable
 from hexsim.reports.pages.report import Heading, report
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def made(names: list[str]) -> str:
     rows = {"name": names, "x": list(range(len(names))), "us": TIMES}
     bars.vbar(x="x", top="us", width=0.9, fill_alpha="alpha", line_color=None, source=source(rows))
     path = f"/{'far/away/' * 12}model.onnx"
-    table = Table(("layer", "us"), list(zip(names, TIMES, strict=True)))
+    table = FigureTable(("layer", "us"), list(zip(names, TIMES, strict=True)))
     figure = Figure(f"Times {HOSTILE}", HOSTILE + path, table, bars, (("#123456", HOSTILE),))
     heading = Heading(
         HOSTILE,
@@ -164,7 +164,7 @@ def test_powers_are_marked_as_far_as_there_is_room(
 def test_an_axis_of_powers_has_those_marks(opened: Open) -> None:
     bars = chart("ms", "dB", x_axis_type="log")
     bars.scatter("x", "y", source=source({"x": [0.1, 1.0, 9.0], "y": [1.0, 2.0, 3.0]}))
-    figure = Figure("Powers", "of ten", Table(("x",), [(1,)]), bars)
+    figure = Figure("Powers", "of ten", FigureTable(("x",), [(1,)]), bars)
     browser = drawn(opened(report(Heading("t", "s", "c", ()), [figure]), 700))
     ticks = browser.execute_script("return charts[0].plot.below[0].ticker.ticks")
     assert {0.1, 0.2, 0.5, 1, 2, 5} <= set(ticks)
@@ -172,6 +172,6 @@ def test_an_axis_of_powers_has_those_marks(opened: Open) -> None:
 
 def test_the_search_is_there_only_where_there_are_layers(opened: Open) -> None:
     assert opened(PAGE).find_element("id", "finder").is_displayed()
-    figure = Figure("Alone", "a table", Table(("us",), [(1,)]))
+    figure = Figure("Alone", "a table", FigureTable(("us",), [(1,)]))
     browser = opened(report(Heading("t", "s", "c", ()), [figure]))
     assert not browser.find_element("id", "finder").is_displayed()

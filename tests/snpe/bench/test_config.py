@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from hexsim.errors import HexsimError
-from hexsim.snpe.bench.config import MOST_RUNS, Settings, read_config, settings
+from hexsim.snpe.bench.config import MOST_RUNS, BenchSettings, read_config, settings
 
 MODEL = {"Name": "n", "Dlc": "n.dlc", "InputList": "l.txt", "Data": ["d", "e"]}
 FULL: dict[str, Any] = {
@@ -45,7 +45,7 @@ def test_every_key_is_read(tmp_path: Path) -> None:
     assert config.measurements == ("timing", "mem")
     assert config.buffers == ("float", "")
     assert config.device_keys == ("DevicePath", "HostName")
-    assert settings(config) == Settings("burst", "detailed", ("float", ""), 0, False)
+    assert settings(config) == BenchSettings("burst", "detailed", ("float", ""), 0, False)
 
 
 def test_one_text_stands_for_a_list_and_digits_for_a_number(tmp_path: Path) -> None:
@@ -58,7 +58,7 @@ def test_one_text_stands_for_a_list_and_digits_for_a_number(tmp_path: Path) -> N
 def test_the_command_line_goes_before_the_config(tmp_path: Path) -> None:
     config = read_config(written(tmp_path))
     found = settings(config, perf_profile="balanced", profiling_level="off", user_buffer="tf8")
-    assert found == Settings("balanced", "off", ("ub_tf8",), 0, False)
+    assert found == BenchSettings("balanced", "off", ("ub_tf8",), 0, False)
     nothing = read_config(written(tmp_path, PerfProfile="", ProfilingLevel=""))
     assert settings(nothing).perf_profile == "high_performance"
     assert settings(nothing).profiling_level == "basic"

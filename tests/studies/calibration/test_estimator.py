@@ -12,7 +12,7 @@ from scipy.optimize import least_squares
 from hexsim.studies.calibration.estimator import (
     OUTLIER,
     Array,
-    Estimate,
+    FittedConstants,
     Prior,
     Problem,
     differences,
@@ -37,10 +37,10 @@ def problem(measured: Array, *, error: float = 0.05, known: float = 0.0) -> Prob
     return Problem(predict, measured, np.full(5, 1 / error), prior)
 
 
-def found(jacobian: list[list[float]], prior: float = 1.0, scatter: float = 1.0) -> Estimate:
+def found(jacobian: list[list[float]], prior: float = 1.0, scatter: float = 1.0) -> FittedConstants:
     matrix = np.array(jacobian)
     size = matrix.shape[1]
-    return Estimate(np.zeros(size), matrix, matrix, scatter, prior * np.eye(size))
+    return FittedConstants(np.zeros(size), matrix, matrix, scatter, prior * np.eye(size))
 
 
 def test_it_finds_the_constants_that_made_the_times() -> None:

@@ -14,7 +14,7 @@ from hexsim.deployment.platform import Platform
 from hexsim.dlc.loading import load
 from hexsim.errors import HexsimError
 from hexsim.simulation.simulator import Workload
-from hexsim.studies.calibration.own import ADJUSTABLE, OwnCalibration, Told, calibrate
+from hexsim.studies.calibration.own import ADJUSTABLE, OwnCalibration, ReportedRow, calibrate
 from hexsim.studies.calibration.prediction import deployed
 
 NETWORKS = ("mobilenet_v1", "squeezenet1_1", "googlenet", "alexnet")
@@ -55,7 +55,7 @@ def error(simulated: dict[str, float], measured: dict[str, float], out: str) -> 
     return float(np.median([abs(simulated[name] / measured[name] - 1) for name in others]))
 
 
-def left_out_error(rows: tuple[Told, ...]) -> float:
+def left_out_error(rows: tuple[ReportedRow, ...]) -> float:
     return float(np.median([abs((r.left_out_ms or 0) / r.row.latency_ms - 1) for r in rows]))
 
 

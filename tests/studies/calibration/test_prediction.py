@@ -8,7 +8,7 @@ from collections import defaultdict
 import pytest
 
 from hexsim.studies.calibration.constants import Parameter, bounded
-from hexsim.studies.calibration.prediction import Run, weights
+from hexsim.studies.calibration.prediction import MeasuredRun, weights
 from hexsim.studies.calibration.published import (
     family_rows,
     fitted_rows,
@@ -19,10 +19,10 @@ from hexsim.studies.calibration.published import (
 
 def test_a_run_published_as_two_numbers_counts_once() -> None:
     rows = family_rows("accelerators")
-    total: dict[Run, float] = defaultdict(float)
+    total: dict[MeasuredRun, float] = defaultdict(float)
     for row, weight in zip(rows, weights(rows), strict=True):
         error = math.hypot(row.resolution_ms / row.latency_ms, 0.05)
-        total[Run.of(row)] += (weight * error) ** 2
+        total[MeasuredRun.of(row)] += (weight * error) ** 2
     assert list(total.values()) == pytest.approx([1.0] * len(total))
     assert len(total) < len(rows)
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from hexsim.studies.calibration.constants import bounded
-from hexsim.studies.calibration.prediction import Predictions, Run
+from hexsim.studies.calibration.prediction import MeasuredRun, Predictions
 from hexsim.studies.calibration.published import (
     FAMILIES,
     bounds_prior,
@@ -36,7 +36,7 @@ def test_families_share_no_constant_and_together_have_all_rows() -> None:
     assert set.union(*sets) == set(bounded("calibrated"))
     assert [row for family in FAMILIES for row in family_rows(family)] == fitted_rows()
     predictions = Predictions()
-    read = [predictions.read(Run.of(row)) for row in family_rows("accelerators")]
+    read = [predictions.read(MeasuredRun.of(row)) for row in family_rows("accelerators")]
     assert not any(path.startswith("cpu_software.") for paths in read for path in paths)
 
 

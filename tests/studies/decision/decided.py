@@ -9,7 +9,7 @@ import onnx
 from onnx import helper
 
 from hexsim.runtimes import Runtime
-from hexsim.studies.decision import MODES, Accuracy, Candidate, Timed
+from hexsim.studies.decision import MODES, CandidateAccuracy, DecisionCandidate, Timed
 from hexsim.studies.decision.candidates import Cut
 from tests.conftest import make_model
 
@@ -56,10 +56,10 @@ def candidate(
     same: int = 10,
     sqnr_db: float | None = 30.0,
     loss: float | None = 0.0,
-) -> Candidate:
+) -> DecisionCandidate:
     """One that counts on ten inputs."""
     timed = Timed(
         cut, "", us, 0.9 * us, 5000.0, 1000, peak_bytes, us / 1e3, us / 2e3, us / 500, "values"
     )
-    accuracy = Accuracy(10, same, None, None, sqnr_db, ("r0",))
-    return Candidate(MODES[mode], mode, chip, "snpe-1.30", runtime, timed, accuracy, loss)
+    accuracy = CandidateAccuracy(10, same, None, None, sqnr_db, ("r0",))
+    return DecisionCandidate(MODES[mode], mode, chip, "snpe-1.30", runtime, timed, accuracy, loss)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hexsim.errors import HexsimError
 from hexsim.studies.pool import ranges
 from hexsim.studies.sweep.engine import evaluate
-from hexsim.studies.sweep.parts import Parts, part_points
+from hexsim.studies.sweep.parts import SweepParts, part_points
 from hexsim.studies.sweep.points import Points
 
 
@@ -32,11 +32,11 @@ def test_only_a_folder_with_parts_belongs_to_its_sweep(folder: Path, grid: Point
     place = folder / "space.parquet.parts"
     place.mkdir()
     for points in (grid, other, grid):
-        Parts(place, points).open()
-    mine = Parts(place, grid)
+        SweepParts(place, points).open()
+    mine = SweepParts(place, grid)
     mine.add(range(32), evaluate(grid, 0, 32))
     mine.open()
     assert mine.missing()[0].start == 32
     with pytest.raises(HexsimError, match="holds the parts of another sweep"):
-        Parts(place, other).open()
+        SweepParts(place, other).open()
     assert mine.missing()[0].start == 32

@@ -9,7 +9,9 @@ from collections.abc import Callable, Mapping
 
 from hexsim.discovery import joined
 from hexsim.frameworks.caffe.description import CaffeLayer
-from hexsim.frameworks.caffe.graph import Graph
+from hexsim.frameworks.caffe.graph import CaffeGraph
 
-TRANSLATORS: Mapping[str, Callable[[CaffeLayer, Graph], None]] = joined(__name__, "TRANSLATORS")
+TRANSLATORS: Mapping[str, Callable[[CaffeLayer, CaffeGraph], None]] = joined(
+    __name__, "TRANSLATORS"
+)
 """By layer type."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from hexsim.frameworks.caffe.description import CaffeLayer, Shape
-from hexsim.frameworks.caffe.graph import Graph
+from hexsim.frameworks.caffe.graph import CaffeGraph
 from hexsim.frameworks.caffe.parameters import Parameters
 
 
@@ -24,7 +24,7 @@ def axis_of(layer: CaffeLayer, axis: int, rank: int, what: str = "axis") -> int:
     return axis % rank
 
 
-def image(layer: CaffeLayer, net: Graph) -> tuple[int, int, int, int]:
+def image(layer: CaffeLayer, net: CaffeGraph) -> tuple[int, int, int, int]:
     """The shape (N, C, H, W) of the input; HexsimError if that is no image."""
     shape = net.shape(layer)
     if len(shape) != 4:

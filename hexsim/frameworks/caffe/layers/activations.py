@@ -6,14 +6,14 @@ import math
 from collections.abc import Callable
 
 from hexsim.frameworks.caffe.description import CaffeLayer
-from hexsim.frameworks.caffe.graph import Graph
+from hexsim.frameworks.caffe.graph import CaffeGraph
 from hexsim.frameworks.caffe.layers._shapes import require_counts
 
 
-def plain(op_type: str) -> Callable[[CaffeLayer, Graph], None]:
+def plain(op_type: str) -> Callable[[CaffeLayer, CaffeGraph], None]:
     """A layer without parameters that is one ONNX operator."""
 
-    def translate(layer: CaffeLayer, net: Graph) -> None:
+    def translate(layer: CaffeLayer, net: CaffeGraph) -> None:
         require_counts(layer)
         for name in ("sigmoid_param", "tanh_param", "relu_param"):  # which engine computes it
             layer.fields.message(name)
@@ -22,7 +22,7 @@ def plain(op_type: str) -> Callable[[CaffeLayer, Graph], None]:
     return translate
 
 
-def relu(layer: CaffeLayer, net: Graph) -> None:
+def relu(layer: CaffeLayer, net: CaffeGraph) -> None:
     """Relu, or LeakyRelu with a negative slope."""
     require_counts(layer)
     slope = layer.fields.message("relu_param").value("negative_slope", 0.0)
@@ -32,14 +32,14 @@ def relu(layer: CaffeLayer, net: Graph) -> None:
         net.add(layer, "Relu", layer.inputs, net.shape(layer))
 
 
-def relu6(layer: CaffeLayer, net: Graph) -> None:
+def relu6(layer: CaffeLayer, net: CaffeGraph) -> None:
     """Clip to 0..6, as forks of Caffe have it."""
     require_counts(layer)
     layer.fields.message("relu_param")
     _clip(layer, net, 0.0, 6.0)
 
 
-def clip(layer: CaffeLayer, net: Graph) -> None:
+def clip(layer: CaffeLayer, net: CaffeGraph) -> None:
     """Clip."""
     require_counts(layer)
     given = layer.fields.message("clip_param")
@@ -48,12 +48,12 @@ def clip(layer: CaffeLayer, net: Graph) -> None:
     _clip(layer, net, given.value("min", 0.0), given.value("max", 0.0))
 
 
-def _clip(layer: CaffeLayer, net: Graph, least: float, most: float) -> None:
+def _clip(layer: CaffeLayer, net: CaffeGraph, least: float, most: float) -> None:
     bounds = [net.constant(layer, *bound, "float32") for bound in (("min", least), ("max", most))]
     net.add(layer, "Clip", [layer.inputs[0], *bounds], net.shape(layer))
 
 
-def prelu(layer: CaffeLayer, net: Graph) -> None:
+def prelu(layer: CaffeLayer, net: CaffeGraph) -> None:
     """PRelu with a slope per channel, or one for all."""
     require_counts(layer)
     shape = net.shape(layer)
@@ -64,14 +64,14 @@ def prelu(layer: CaffeLayer, net: Graph) -> None:
     net.add(layer, "PRelu", [layer.inputs[0], net.weight(layer, 0, "slopes", slopes)], shape)
 
 
-def elu(layer: CaffeLayer, net: Graph) -> None:
+def elu(layer: CaffeLayer, net: CaffeGraph) -> None:
     """Elu."""
     require_counts(layer)
     alpha = layer.fields.message("elu_param").value("alpha", 1.0)
     net.add(layer, "Elu", layer.inputs, net.shape(layer), alpha=alpha)
 
 
-def swish(layer: CaffeLayer, net: Graph) -> None:
+def swish(layer: CaffeLayer, net: CaffeGraph) -> None:
     """x times the sigmoid of beta x."""
     require_counts(layer)
     beta, data = layer.fields.message("swish_param").value("beta", 1.0), layer.inputs[0]
@@ -81,7 +81,7 @@ def swish(layer: CaffeLayer, net: Graph) -> None:
     net.add(layer, "Mul", [data, gate], shape)
 
 
-def power(layer: CaffeLayer, net: Graph) -> None:
+def power(layer: CaffeLayer, net: CaffeGraph) -> None:
     """(shift + scale x) ^ power; what changes nothing is left out."""
     require_counts(layer)
     given = layer.fields.message("power_param")
@@ -93,7 +93,7 @@ def power(layer: CaffeLayer, net: Graph) -> None:
     _steps(layer, net, layer.inputs[0], [(op, n) for op, n, neutral in steps if n != neutral])
 
 
-def exponential(layer: CaffeLayer, net: Graph) -> None:
+def exponential(layer: CaffeLayer, net: CaffeGraph) -> None:
     """base ^ (shift + scale x)."""
     require_counts(layer)
     factor, given = _base(layer, "exp_param")
@@ -102,7 +102,7 @@ def exponential(layer: CaffeLayer, net: Graph) -> None:
     net.add(layer, "Exp", [data], net.shape(layer))
 
 
-def logarithm(layer: CaffeLayer, net: Graph) -> None:
+def logarithm(layer: CaffeLayer, net: CaffeGraph) -> None:
     """Logarithm of (shift + scale x) to a base."""
     require_counts(layer)
     factor, given = _base(layer, "log_param")
@@ -124,14 +124,14 @@ def _base(layer: CaffeLayer, name: str) -> tuple[float, tuple[float, float]]:
     return factor, (given.value("scale", 1.0), given.value("shift", 0.0))
 
 
-def _lines(layer: CaffeLayer, net: Graph, scale: float, shift: float) -> str:
+def _lines(layer: CaffeLayer, net: CaffeGraph, scale: float, shift: float) -> str:
     data = layer.inputs[0]
     if scale != 1:
         data = net.numbers(layer, "Mul", data, "scaled", scale)
     return net.numbers(layer, "Add", data, "shifted", shift) if shift else data
 
 
-def _steps(layer: CaffeLayer, net: Graph, data: str, steps: list[tuple[str, float]]) -> None:
+def _steps(layer: CaffeLayer, net: CaffeGraph, data: str, steps: list[tuple[str, float]]) -> None:
     if not steps:
         net.add(layer, "Identity", [data], net.shape(layer))
     for number, (op_type, operand) in enumerate(steps, start=1):
@@ -139,7 +139,7 @@ def _steps(layer: CaffeLayer, net: Graph, data: str, steps: list[tuple[str, floa
         data = net.numbers(layer, op_type, data, what, operand)
 
 
-def threshold(layer: CaffeLayer, net: Graph) -> None:
+def threshold(layer: CaffeLayer, net: CaffeGraph) -> None:
     """1 where the input is above the threshold, else 0."""
     require_counts(layer)
     shape = net.shape(layer)

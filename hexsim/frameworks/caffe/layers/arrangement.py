@@ -7,19 +7,19 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from hexsim.frameworks.caffe.description import CaffeLayer, Shape
-from hexsim.frameworks.caffe.graph import Graph
+from hexsim.frameworks.caffe.graph import CaffeGraph
 from hexsim.frameworks.caffe.layers._shapes import axis_of, require_counts
 from hexsim.frameworks.caffe.parameters import Parameters
 
 
-def copies(layer: CaffeLayer, net: Graph) -> None:
+def copies(layer: CaffeLayer, net: CaffeGraph) -> None:
     """Split hands its input to several readers; Dropout does nothing in inference."""
     require_counts(layer, 1, None)
     for output in layer.outputs:
         net.add(layer, "Identity", layer.inputs, net.shape(layer), output)
 
 
-def concat(layer: CaffeLayer, net: Graph) -> None:
+def concat(layer: CaffeLayer, net: CaffeGraph) -> None:
     """Concat."""
     require_counts(layer, None)
     shape = net.shape(layer)
@@ -33,7 +33,7 @@ def concat(layer: CaffeLayer, net: Graph) -> None:
     net.add(layer, "Concat", layer.inputs, _with(shape, axis, size), axis=axis)
 
 
-def cut(layer: CaffeLayer, net: Graph) -> None:
+def cut(layer: CaffeLayer, net: CaffeGraph) -> None:
     """Split at the points given, or into equal parts."""
     require_counts(layer, 1, None)
     shape, given = net.shape(layer), layer.fields.message("slice_param")
@@ -69,7 +69,7 @@ def _with(shape: Shape, axis: int, size: int) -> Shape:
     return (*shape[:axis], size, *shape[axis + 1 :])
 
 
-def flatten(layer: CaffeLayer, net: Graph) -> None:
+def flatten(layer: CaffeLayer, net: CaffeGraph) -> None:
     """Axes from one to another become one."""
     require_counts(layer)
     shape, given = net.shape(layer), layer.fields.message("flatten_param")
@@ -81,7 +81,7 @@ def flatten(layer: CaffeLayer, net: Graph) -> None:
     _reshape(layer, net, (*shape[:first], inner, *shape[last + 1 :]))
 
 
-def reshape(layer: CaffeLayer, net: Graph) -> None:
+def reshape(layer: CaffeLayer, net: CaffeGraph) -> None:
     """Axes from one on get other sizes: 0 is that of the input, -1 what is left."""
     require_counts(layer)
     shape, given = net.shape(layer), layer.fields.message("reshape_param")
@@ -107,12 +107,12 @@ def reshape(layer: CaffeLayer, net: Graph) -> None:
     _reshape(layer, net, (*shape[:begin], *sizes, *shape[end:]))
 
 
-def _reshape(layer: CaffeLayer, net: Graph, shape: Shape) -> None:
+def _reshape(layer: CaffeLayer, net: CaffeGraph, shape: Shape) -> None:
     target = net.constant(layer, "shape", shape, "int64")
     net.add(layer, "Reshape", [layer.inputs[0], target], shape)
 
 
-def crop(layer: CaffeLayer, net: Graph) -> None:
+def crop(layer: CaffeLayer, net: CaffeGraph) -> None:
     """A part of the first input that is as large as the second from an axis on."""
     require_counts(layer, 2)
     shape, other = net.shape(layer), net.shape(layer, 1)
@@ -135,7 +135,7 @@ def crop(layer: CaffeLayer, net: Graph) -> None:
     net.add(layer, "Slice", [layer.inputs[0], *bounds], (*shape[:axis], *other[axis:]))
 
 
-def tile(layer: CaffeLayer, net: Graph) -> None:
+def tile(layer: CaffeLayer, net: CaffeGraph) -> None:
     """Tile along one axis."""
     require_counts(layer)
     shape, given = net.shape(layer), layer.fields.message("tile_param")
@@ -146,7 +146,7 @@ def tile(layer: CaffeLayer, net: Graph) -> None:
     net.add(layer, "Tile", [layer.inputs[0], counts], _with(shape, axis, shape[axis] * times))
 
 
-def permute(layer: CaffeLayer, net: Graph) -> None:
+def permute(layer: CaffeLayer, net: CaffeGraph) -> None:
     """Transpose (SSD); axes that are not named keep their order behind the others."""
     require_counts(layer)
     shape = net.shape(layer)
@@ -161,7 +161,7 @@ def _picked(shape: Shape, order: Sequence[int]) -> Shape:
     return tuple(shape[axis] for axis in order)
 
 
-def shuffle(layer: CaffeLayer, net: Graph) -> None:
+def shuffle(layer: CaffeLayer, net: CaffeGraph) -> None:
     """Channels of groups, one of each group in turn (ShuffleNet)."""
     require_counts(layer)
     shape, given = net.shape(layer), layer.fields.message("shuffle_channel_param")

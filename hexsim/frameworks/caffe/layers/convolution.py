@@ -5,26 +5,26 @@ from __future__ import annotations
 import math
 
 from hexsim.frameworks.caffe.description import CaffeLayer
-from hexsim.frameworks.caffe.graph import Graph
+from hexsim.frameworks.caffe.graph import CaffeGraph
 from hexsim.frameworks.caffe.layers._shapes import axis_of, image, require_counts, sliding
 
 
-def convolution(layer: CaffeLayer, net: Graph) -> None:
+def convolution(layer: CaffeLayer, net: CaffeGraph) -> None:
     """Conv; its output is cut off where a window does not fit any more."""
     _filter(layer, net, transposed=False, depthwise=False)
 
 
-def depthwise(layer: CaffeLayer, net: Graph) -> None:
+def depthwise(layer: CaffeLayer, net: CaffeGraph) -> None:
     """Conv with a group per channel, as many forks of Caffe have it."""
     _filter(layer, net, transposed=False, depthwise=True)
 
 
-def deconvolution(layer: CaffeLayer, net: Graph) -> None:
+def deconvolution(layer: CaffeLayer, net: CaffeGraph) -> None:
     """ConvTranspose."""
     _filter(layer, net, transposed=True, depthwise=False)
 
 
-def _filter(layer: CaffeLayer, net: Graph, *, transposed: bool, depthwise: bool) -> None:
+def _filter(layer: CaffeLayer, net: CaffeGraph, *, transposed: bool, depthwise: bool) -> None:
     require_counts(layer)
     given = layer.fields.message("convolution_param")
     batch, channels, height, width = image(layer, net)
@@ -61,7 +61,7 @@ def _filter(layer: CaffeLayer, net: Graph, *, transposed: bool, depthwise: bool)
     )
 
 
-def inner_product(layer: CaffeLayer, net: Graph) -> None:
+def inner_product(layer: CaffeLayer, net: CaffeGraph) -> None:
     """Flatten and Gemm; axes before `axis` are kept."""
     require_counts(layer)
     given = layer.fields.message("inner_product_param")

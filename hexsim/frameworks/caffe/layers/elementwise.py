@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 
 from hexsim.frameworks.caffe.description import CaffeLayer
-from hexsim.frameworks.caffe.graph import Graph
+from hexsim.frameworks.caffe.graph import CaffeGraph
 from hexsim.frameworks.caffe.layers._shapes import axis_of, require_counts
 
 
-def eltwise(layer: CaffeLayer, net: Graph) -> None:
+def eltwise(layer: CaffeLayer, net: CaffeGraph) -> None:
     """Product, sum with coefficients, or maximum of two or more inputs."""
     require_counts(layer, None)
     given = layer.fields.message("eltwise_param")
@@ -40,7 +40,7 @@ def eltwise(layer: CaffeLayer, net: Graph) -> None:
         data = net.add(layer, op_type, [data, operand], shape, output)
 
 
-def axpy(layer: CaffeLayer, net: Graph) -> None:
+def axpy(layer: CaffeLayer, net: CaffeGraph) -> None:
     """a x + y with one a per channel, as squeeze-and-excitation networks have it."""
     require_counts(layer, 3)
     factors, data, addend = (net.shape(layer, position) for position in range(3))
@@ -58,7 +58,7 @@ def axpy(layer: CaffeLayer, net: Graph) -> None:
     net.add(layer, "Add", [product, layer.inputs[2]], data)
 
 
-def reduction(layer: CaffeLayer, net: Graph) -> None:
+def reduction(layer: CaffeLayer, net: CaffeGraph) -> None:
     """Sum, sum of magnitudes or squares, or mean over all axes from one on, times a number."""
     require_counts(layer)
     given = layer.fields.message("reduction_param")
@@ -81,7 +81,7 @@ def reduction(layer: CaffeLayer, net: Graph) -> None:
         net.numbers(layer, "Mul", output, None, factor)
 
 
-def arg_max(layer: CaffeLayer, net: Graph) -> None:
+def arg_max(layer: CaffeLayer, net: CaffeGraph) -> None:
     """The place of the maximum along an axis, or along all of an item, as a real number."""
     require_counts(layer)
     given = layer.fields.message("argmax_param")

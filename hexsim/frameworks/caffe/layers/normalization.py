@@ -9,11 +9,11 @@ import numpy as np
 
 from hexsim.frameworks.caffe.blobs import Blob
 from hexsim.frameworks.caffe.description import CaffeLayer, Shape
-from hexsim.frameworks.caffe.graph import Array, Graph
+from hexsim.frameworks.caffe.graph import Array, CaffeGraph
 from hexsim.frameworks.caffe.layers._shapes import axis_of, broadcast, image, require_counts
 
 
-def batch_norm(layer: CaffeLayer, net: Graph) -> None:
+def batch_norm(layer: CaffeLayer, net: CaffeGraph) -> None:
     """BatchNormalization without gamma and beta; stored sums are divided by the stored factor."""
     require_counts(layer)
     given = layer.fields.message("batch_norm_param")
@@ -35,7 +35,7 @@ def batch_norm(layer: CaffeLayer, net: Graph) -> None:
     net.add(layer, "BatchNormalization", inputs, shape, epsilon=epsilon)
 
 
-def _checked(layer: CaffeLayer, net: Graph, at: int, channels: Shape) -> tuple[Blob, Blob]:
+def _checked(layer: CaffeLayer, net: CaffeGraph, at: int, channels: Shape) -> tuple[Blob, Blob]:
     sums, factor = net.blob(layer, at), net.blob(layer, 2)
     if math.prod(sums.shape) != channels[0] or math.prod(factor.shape) != 1:
         raise layer.error(
@@ -50,14 +50,14 @@ def _averaged(sums: Blob, factor: Blob, shape: Shape) -> Array:
     return sums.read().reshape(shape) * np.float32(0.0 if weight == 0 else 1.0 / weight)
 
 
-def _neutral(layer: CaffeLayer, net: Graph, channels: Shape) -> tuple[str, str]:
+def _neutral(layer: CaffeLayer, net: CaffeGraph, channels: Shape) -> tuple[str, str]:
     """Ones and zeros."""
     ones = net.promise(layer, "ones", channels, partial(np.ones, channels, np.float32))
     zeros = net.promise(layer, "zeros", channels, partial(np.zeros, channels, np.float32))
     return ones, zeros
 
 
-def scale(layer: CaffeLayer, net: Graph) -> None:
+def scale(layer: CaffeLayer, net: CaffeGraph) -> None:
     """Mul and, with `bias_term`, Add; behind a BatchNorm its gamma and beta."""
     require_counts(layer, None)
     given = layer.fields.message("scale_param")
@@ -89,7 +89,7 @@ def scale(layer: CaffeLayer, net: Graph) -> None:
     net.add(layer, "Add", [product, bias], shape)
 
 
-def bias(layer: CaffeLayer, net: Graph) -> None:
+def bias(layer: CaffeLayer, net: CaffeGraph) -> None:
     """Add of a blob, or of a second bottom."""
     require_counts(layer, None)
     given = layer.fields.message("bias_param")
@@ -99,7 +99,9 @@ def bias(layer: CaffeLayer, net: Graph) -> None:
     net.add(layer, "Add", [layer.inputs[0], operand], shape)
 
 
-def _operand(layer: CaffeLayer, net: Graph, axis: int, count: int, what: str) -> tuple[str, Shape]:
+def _operand(
+    layer: CaffeLayer, net: CaffeGraph, axis: int, count: int, what: str
+) -> tuple[str, Shape]:
     """What stands beside the data from `axis` on, a blob or the second bottom, and its shape."""
     shape, rank = net.shape(layer), len(net.shape(layer))
     if len(layer.inputs) > 2:
@@ -121,7 +123,7 @@ def _operand(layer: CaffeLayer, net: Graph, axis: int, count: int, what: str) ->
     return net.add(layer, "Reshape", [layer.inputs[1], target], whole, name), inner
 
 
-def lrn(layer: CaffeLayer, net: Graph) -> None:
+def lrn(layer: CaffeLayer, net: CaffeGraph) -> None:
     """LRN across channels; within channels squares are averaged over a window of the image."""
     require_counts(layer)
     given = layer.fields.message("lrn_param")
@@ -147,7 +149,7 @@ def lrn(layer: CaffeLayer, net: Graph) -> None:
     net.add(layer, "Mul", [data, factors], shape)
 
 
-def mvn(layer: CaffeLayer, net: Graph) -> None:
+def mvn(layer: CaffeLayer, net: CaffeGraph) -> None:
     """Mean taken off and, unless told not to, divided by the deviation plus `eps`."""
     require_counts(layer)
     given = layer.fields.message("mvn_param")
@@ -167,7 +169,7 @@ def mvn(layer: CaffeLayer, net: Graph) -> None:
     net.add(layer, "Div", [centred, net.numbers(layer, "Add", root, "divisor", epsilon)], shape)
 
 
-def normalize(layer: CaffeLayer, net: Graph) -> None:
+def normalize(layer: CaffeLayer, net: CaffeGraph) -> None:
     """Divided by the length of the vector of channels, or of the whole item, then scaled (SSD)."""
     require_counts(layer)
     given = layer.fields.message("norm_param")
@@ -184,7 +186,7 @@ def normalize(layer: CaffeLayer, net: Graph) -> None:
     net.add(layer, "Mul", [unit, factors], shape)
 
 
-def softmax(layer: CaffeLayer, net: Graph) -> None:
+def softmax(layer: CaffeLayer, net: CaffeGraph) -> None:
     """Softmax along one axis."""
     require_counts(layer)
     shape = net.shape(layer)

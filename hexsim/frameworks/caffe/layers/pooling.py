@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from hexsim.frameworks.caffe.description import CaffeLayer
-from hexsim.frameworks.caffe.graph import Graph
+from hexsim.frameworks.caffe.graph import CaffeGraph
 from hexsim.frameworks.caffe.layers._shapes import image, require_counts, sliding
 
 
-def pooling(layer: CaffeLayer, net: Graph) -> None:
+def pooling(layer: CaffeLayer, net: CaffeGraph) -> None:
     """MaxPool, AveragePool or their global forms.
 
     Sizes are rounded up unless `round_mode` says FLOOR. An average counts the padding, but not

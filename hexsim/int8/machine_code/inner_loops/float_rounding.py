@@ -1,4 +1,5 @@
-"""Codes by one rounding of floats, as LLVM IR (`requantize.factors` says for which tails).
+"""Codes by one rounding of floats, as LLVM IR (`requantize.factors` says for which requantise
+stages).
 
 Four instructions: sums to floats, times a factor with 1.5 * 2^23 added, and two limits. Floats of
 that size are whole numbers, whose last byte is the code. An integer product that is rounded takes

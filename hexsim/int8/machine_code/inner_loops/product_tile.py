@@ -1,6 +1,7 @@
-"""One tile of a convolution from codes to codes: the product, then its tail, all in registers.
+"""One tile of a convolution from codes to codes: the product, then its requantise stage, all in
+registers.
 
-Sums begin as the preload, so that the tail need not add it.
+Sums begin as the preload, so that the requantise stage need not add it.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from hexsim.int8.machine_code.inner_loops.microkernel import (
     summed,
     tile_of,
 )
-from hexsim.int8.machine_code.inner_loops.requantize_rows import TailValues, store_rows
+from hexsim.int8.machine_code.inner_loops.requantize_rows import RequantizeValues, store_rows
 from hexsim.int8.machine_code.vector_ir import (
     INT32,
     INT64,
@@ -43,7 +44,7 @@ TAIL_BYTES = 3 * SUM_BYTES * COLUMNS
 
 
 @dataclass(frozen=True)
-class _Kind:
+class _TileKind:
     """A shape, the loop that sums into it, and the channel of each sum of a number of panels."""
 
     tile: RegisterTile
@@ -52,7 +53,7 @@ class _Kind:
 
 
 @dataclass(frozen=True)
-class _Place:
+class _ResultPlace:
     """Where a tile's results go: rows from address `to`, `step` bytes apart, `count` of them.
 
     `item_bytes` tells codes from sums.
@@ -73,10 +74,11 @@ class _Place:
         return places
 
 
-def _tail_at(builder: Any, constants: Any, limits: Sequence[Any]) -> TailValues:
-    """The tail of the panel whose constants are at an address; `limits`: way, low, high."""
+def _tail_at(builder: Any, constants: Any, limits: Sequence[Any]) -> RequantizeValues:
+    """The requantise stage of the panel whose constants are at an address; `limits`: way, low,
+    high."""
     addresses = (builder.add(constants, INT64(SUM_BYTES * COLUMNS * row)) for row in range(3))
-    return TailValues(*addresses, *limits)
+    return RequantizeValues(*addresses, *limits)
 
 
 def _store_sums(
@@ -90,19 +92,19 @@ def _store_sums(
 
 
 def _tile(
-    builder: Any, kind: _Kind, panels: int, bases: Sequence[Any], product: Sequence[Any],
-    tails: Sequence[Any], place: _Place,
+    builder: Any, kind: _TileKind, panels: int, bases: Sequence[Any], product: Sequence[Any],
+    stages: Sequence[Any], place: _ResultPlace,
 ) -> None:  # fmt: skip
     tile = kind.tile
     offsets, twos, ones, weights, panel_bytes = product
-    constants, addends, *limits = tails
+    constants, addends, *limits = stages
     of_panels = [
         _tail_at(builder, builder.add(constants, INT64(TAIL_BYTES * panel)), limits)
         for panel in range(panels)
     ]
     preloads = [
-        load(builder, builder.add(tail.preload, INT64(SUM_BYTES * lane)), tile.sums)
-        for tail in of_panels
+        load(builder, builder.add(stage.preload, INT64(SUM_BYTES * lane)), tile.sums)
+        for stage in of_panels
         for lane in range(0, COLUMNS, tile.lanes)
     ]
     factors = Factors(bases, offsets, weights, panel_bytes, twos, ones)
@@ -127,26 +129,26 @@ def _tile(
         store_rows(builder, rows, of_panels, places, kind.order(panels))
 
 
-def _typed(x: Any, out: Any, kind: _Kind) -> tuple[Any, Callable[..., Any]]:
+def _typed(x: Any, out: Any, kind: _TileKind) -> tuple[Any, Callable[..., Any]]:
     tile = kind.tile
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         _, _, panels, base, starts, *rest = arguments
-        product, tails, (to, step, count) = rest[:5], rest[5:10], rest[10:]
+        product, stages, (to, step, count) = rest[:5], rest[5:10], rest[10:]
         bases = [
             builder.add(base, load(builder, builder.add(starts, INT64(8 * row)), INT64))
             for row in range(tile.rows)
         ]
-        place = _Place(to, step, count, out.dtype.bitwidth // 8)
+        place = _ResultPlace(to, step, count, out.dtype.bitwidth // 8)
 
         def some(count: int) -> None:
             if count == 1:
-                _tile(builder, kind, 1, bases, product, tails, place)
+                _tile(builder, kind, 1, bases, product, stages, place)
                 return
             so_many = builder.icmp_signed("==", panels, INT64(count))
             with builder.if_else(so_many) as (then, otherwise):
                 with then:
-                    _tile(builder, kind, count, bases, product, tails, place)
+                    _tile(builder, kind, count, bases, product, stages, place)
                 with otherwise:
                     some(count // 2)
 
@@ -156,7 +158,7 @@ def _typed(x: Any, out: Any, kind: _Kind) -> tuple[Any, Callable[..., Any]]:
     return types.void(x, out, *[types.intp] * 16), generate
 
 
-def _intrinsic(kind_of: Callable[[int], _Kind]) -> Any:
+def _intrinsic(kind_of: Callable[[int], _TileKind]) -> Any:
     @intrinsic  # type: ignore[untyped-decorator]
     def convolve(
         typing: Any, x: Any, out: Any, panels: Any, base: Any, starts: Any, offsets: Any,
@@ -169,7 +171,7 @@ def _intrinsic(kind_of: Callable[[int], _Kind]) -> Any:
         are intp. A row's activations begin at address `base` plus the row's entry of the table
         `starts`. `offsets` to `panel_bytes` are as in `microkernel.Factors`; `constants` is the
         address of TAIL_BYTES for each panel, `addends` that of an int32 for each row, or 0;
-        `way` is as in `requantize_rows.TailValues`. `count` rows of the tile are stored from
+        `way` is as in `requantize_rows.RequantizeValues`. `count` rows of the tile are stored from
         address `to`, `step` bytes apart.
         """
         return _typed(x, out, kind_of(x.dtype.bitwidth // 8))
@@ -177,10 +179,10 @@ def _intrinsic(kind_of: Callable[[int], _Kind]) -> Any:
     return convolve
 
 
-def _by_channel(tile: RegisterTile) -> _Kind:
-    return _Kind(tile, summed_by_channel, partial(order_of, tile))
+def _by_channel(tile: RegisterTile) -> _TileKind:
+    return _TileKind(tile, summed_by_channel, partial(order_of, tile))
 
 
-convolve_tile = _intrinsic(lambda item_bytes: _Kind(tile_of(item_bytes)))
-convolve_guarded_tile = _intrinsic(lambda _: _Kind(GUARDED))
+convolve_tile = _intrinsic(lambda item_bytes: _TileKind(tile_of(item_bytes)))
+convolve_guarded_tile = _intrinsic(lambda _: _TileKind(GUARDED))
 convolve_channels_tile = _intrinsic(lambda item_bytes: _by_channel(tile_by_channel(item_bytes)))

@@ -39,14 +39,15 @@ from hexsim.int8.machine_code.vector_ir import (
 from hexsim.int8.panel import COLUMNS, GROUP, SUM_BYTES
 
 PLAIN, SHIFTED, FLOATS = range(3)
-"""Ways of a tail: multipliers without a shift, any with one, factors instead of multipliers."""
+"""Ways of a requantise stage: multipliers without a shift, any with one, factors instead of
+multipliers."""
 _ROW = ir.VectorType(BYTE, COLUMNS)
 _PACKED = 4
 """Vectors of sums of which codes fill one."""
 
 
 @dataclass(frozen=True)
-class TailValues:
+class RequantizeValues:
     """Constants of a panel as values of the IR; the first three are addresses of int32.
 
     Where `way` is FLOATS, what is at `multiplier` are the bits of floats.
@@ -61,7 +62,7 @@ class TailValues:
 
 
 def store_rows(
-    builder: Any, rows: Sequence[Sequence[Any]], tails: Sequence[TailValues],
+    builder: Any, rows: Sequence[Sequence[Any]], stages: Sequence[RequantizeValues],
     places: Sequence[Any], order: Sequence[int],
 ) -> None:  # fmt: skip
     """Emit the store of rows of codes at the addresses `places`, the first row last.
@@ -72,12 +73,12 @@ def store_rows(
     vectors, sums = len(rows[0]), [one for row in rows for one in row]
 
     def by_integers() -> None:
-        limits = _limits(builder, tails[0])
-        codes = _each_packed(builder, _requantized(builder, sums, tails), vectors, order)
+        limits = _limits(builder, stages[0])
+        codes = _each_packed(builder, _requantized(builder, sums, stages), vectors, order)
         _store(builder, [_clamped(builder, one, *limits) for one in codes], places, order)
 
     def by_floats() -> None:
-        codes = _by_factors(builder, sums, tails)
+        codes = _by_factors(builder, sums, stages)
         if codes[0].type.count == COLUMNS:
             together = [codes[at : at + vectors] for at in range(0, len(codes), vectors)]
             found = [_last_bytes(builder, row, order) for row in together]
@@ -86,17 +87,20 @@ def store_rows(
             found = _each_packed(builder, codes, vectors, order)
         _store(builder, found, places, order)
 
-    _either(builder, tails[0], by_floats, by_integers)
+    _either(builder, stages[0], by_floats, by_integers)
 
 
 def _either(
-    builder: Any, tail: TailValues, by_floats: Callable[[], None], by_integers: Callable[[], None]
+    builder: Any,
+    stage: RequantizeValues,
+    by_floats: Callable[[], None],
+    by_integers: Callable[[], None],
 ) -> None:
-    """Emit both for the tail to choose from, if this CPU has what floats need."""
+    """Emit both for the requantise stage to choose from, if this CPU has what floats need."""
     if not has_fused_floats():
         by_integers()
         return
-    floats = builder.icmp_signed("==", tail.way, INT64(FLOATS))
+    floats = builder.icmp_signed("==", stage.way, INT64(FLOATS))
     with builder.if_else(floats) as (then, otherwise):
         with then:
             by_floats()
@@ -143,10 +147,10 @@ def _last_bytes(builder: Any, vectors: Sequence[Any], order: Sequence[int]) -> A
     return shuffled(builder, taken[0], taken[-1], lanes)
 
 
-def _by_factors(builder: Any, sums: Sequence[Any], tails: Sequence[TailValues]) -> list[Any]:
+def _by_factors(builder: Any, sums: Sequence[Any], stages: Sequence[RequantizeValues]) -> list[Any]:
     """int32 whose last bytes are clamped codes, of sums whose preload is added."""
-    rounding = FloatRounding(builder, tails[0].low, tails[0].high, sums[0].type.count)
-    factors = _constants(builder, "multiplier", tails, rounding.kind)
+    rounding = FloatRounding(builder, stages[0].low, stages[0].high, sums[0].type.count)
+    factors = _constants(builder, "multiplier", stages, rounding.kind)
     return [rounding.code(*one) for one in zip(sums, factors, strict=False)]
 
 
@@ -182,13 +186,15 @@ def _clamped(builder: Any, codes: Any, low: Any, high: Any) -> Any:
     return builder.select(builder.icmp_unsigned(">", codes, most), most, codes)
 
 
-def _limits(builder: Any, tail: TailValues) -> tuple[Any, Any]:
-    return builder.trunc(tail.low, BYTE), builder.trunc(tail.high, BYTE)
+def _limits(builder: Any, stage: RequantizeValues) -> tuple[Any, Any]:
+    return builder.trunc(stage.low, BYTE), builder.trunc(stage.high, BYTE)
 
 
-def _constants(builder: Any, name: str, tails: Sequence[TailValues], kind: Any) -> Iterator[Any]:
+def _constants(
+    builder: Any, name: str, stages: Sequence[RequantizeValues], kind: Any
+) -> Iterator[Any]:
     """Vectors of one of the constants of each panel, again for every row."""
-    addresses = [getattr(tail, name) for tail in tails]
+    addresses = [getattr(stage, name) for stage in stages]
     vectors = [
         load(builder, builder.add(address, INT64(SUM_BYTES * lane)), kind)
         for address in addresses
@@ -197,16 +203,16 @@ def _constants(builder: Any, name: str, tails: Sequence[TailValues], kind: Any) 
     return cycle(vectors)
 
 
-def _requantized(builder: Any, sums: list[Any], tails: Sequence[TailValues]) -> list[Any]:
+def _requantized(builder: Any, sums: list[Any], stages: Sequence[RequantizeValues]) -> list[Any]:
     """int32 codes, not yet clamped, of rows of sums whose preload is added."""
     kind = sums[0].type
 
     def shifted() -> list[Any]:
-        bits = _constants(builder, "shift", tails, kind)
+        bits = _constants(builder, "shift", stages, kind)
         return [_saturating_shift(builder, *one) for one in zip(sums, bits, strict=False)]
 
-    some = builder.icmp_signed("!=", tails[0].way, INT64(PLAIN))
-    multipliers = _constants(builder, "multiplier", tails, kind)
+    some = builder.icmp_signed("!=", stages[0].way, INT64(PLAIN))
+    multipliers = _constants(builder, "multiplier", stages, kind)
     after = when(builder, some, sums, shifted)
     return [_rounded_product(builder, *one) for one in zip(after, multipliers, strict=False)]
 
@@ -249,8 +255,8 @@ def requantize_rows(
     """Store `count` (at least 1) rows of COLUMNS codes, `out_step` bytes apart, from address `out`.
 
     Rows of sums are `sums_step` bytes apart; `addends` holds one int32 for each, added to all its
-    sums. `preload`, `multiplier`, `shift` and `way` are as in `TailValues`, of COLUMNS channels.
-    `low` and `high` are int32, all others intp.
+    sums. `preload`, `multiplier`, `shift` and `way` are as in `RequantizeValues`, of COLUMNS
+    channels. `low` and `high` are int32, all others intp.
     """
     word, size = types.int32, types.intp
     return types.void(*[size] * 8, word, word, size, size), _requantize_rows
@@ -258,14 +264,14 @@ def requantize_rows(
 
 def _requantize_rows(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
     count, sums, sums_step, addends, *constant, out, out_step = arguments
-    tail = TailValues(*constant)
+    stage = RequantizeValues(*constant)
     kind = ir.VectorType(INT32, COLUMNS)
 
     def rows(codes: Callable[[Any], Any]) -> None:
         def row(state: list[Any]) -> Sequence[Any]:
             at_sums, at_addends, at_out = state
             addend = broadcast(builder, load(builder, at_addends, INT32), kind)
-            total = builder.add(load(builder, at_sums, kind), load(builder, tail.preload, kind))
+            total = builder.add(load(builder, at_sums, kind), load(builder, stage.preload, kind))
             store(builder, codes(builder.add(total, addend)), at_out)
             return (
                 builder.add(at_sums, sums_step), builder.add(at_addends, INT64(SUM_BYTES)),
@@ -275,12 +281,12 @@ def _requantize_rows(context: Any, builder: Any, signature: Any, arguments: Any)
         repeat(builder, count, [sums, addends, out], row)
 
     def by_integers(total: Any) -> Any:
-        (code,) = _requantized(builder, [total], [tail])
-        return _clamped(builder, _narrowed(builder, code), *_limits(builder, tail))
+        (code,) = _requantized(builder, [total], [stage])
+        return _clamped(builder, _narrowed(builder, code), *_limits(builder, stage))
 
     def by_floats(total: Any) -> Any:
-        (code,) = _by_factors(builder, [total], [tail])
+        (code,) = _by_factors(builder, [total], [stage])
         return builder.trunc(code, _ROW)
 
-    _either(builder, tail, partial(rows, by_floats), partial(rows, by_integers))
+    _either(builder, stage, partial(rows, by_floats), partial(rows, by_integers))
     return context.get_dummy_value()

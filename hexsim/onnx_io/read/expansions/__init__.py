@@ -18,15 +18,15 @@ from collections.abc import Callable, Mapping, Sequence
 import onnx
 
 from hexsim.discovery import joined
-from hexsim.onnx_io.file.node import Node
+from hexsim.onnx_io.file.node import OnnxNode
 from hexsim.onnx_io.file.source import OnnxSource
 from hexsim.onnx_io.read.file_graph import FileGraph, constants_first, named
 from hexsim.onnx_io.read.importer import Importer
 from hexsim.onnx_io.read.node_check import check, is_of_onnx
 from hexsim.udl import find
 
-Expansion = Callable[[Node, FileGraph], Sequence[onnx.NodeProto] | None]
-ShapedExpansion = Callable[[Node, Importer], Sequence[onnx.NodeProto]]
+Expansion = Callable[[OnnxNode, FileGraph], Sequence[onnx.NodeProto] | None]
+ShapedExpansion = Callable[[OnnxNode, Importer], Sequence[onnx.NodeProto]]
 
 EXPANSIONS: Mapping[str, Expansion] = joined(__name__, "EXPANSIONS")
 """By operator, with its domain unless that is the standard one."""
@@ -37,13 +37,13 @@ SHAPED: Mapping[str, ShapedExpansion] = joined(__name__, "SHAPED")
 
 def expanded(
     graph: onnx.GraphProto, source: OnnxSource, taken: set[str]
-) -> tuple[list[Node], list[Node]]:
+) -> tuple[list[OnnxNode], list[OnnxNode]]:
     """Return the nodes of `graph` with all expansions, constants first, and those expanded.
 
     Names of nodes become `taken`. Operators that the user brings are none.
     """
-    nodes: list[Node] = []
-    gone: list[Node] = []
+    nodes: list[OnnxNode] = []
+    gone: list[OnnxNode] = []
     whole = FileGraph(graph, named(graph.node, source, taken), source.opset)
     for node in whole.nodes:
         expand = None if find(node.op_type) else EXPANSIONS.get(node.op_type)
@@ -59,7 +59,7 @@ def expanded(
     return constants_first(nodes), gone
 
 
-def expanded_by_shape(node: Node, net: Importer, source: OnnxSource) -> list[Node]:
+def expanded_by_shape(node: OnnxNode, net: Importer, source: OnnxSource) -> list[OnnxNode]:
     """Return the nodes, constants first, in place of one whose operator is in SHAPED.
 
     Raises what the expansion raises; then nothing has changed in `net`.

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import onnx
 from onnx import helper, numpy_helper
 
-from hexsim.onnx_io.file.node import Node
+from hexsim.onnx_io.file.node import OnnxNode
 
 _SPLIT_IS_TOLD_A_COUNT = 18
 """Opset from which a Split into equal parts says how many."""
@@ -20,13 +20,13 @@ _SUM_AXES_ARE_INPUTS = 13
 """The same of sums."""
 
 
-class Parts:
+class ExpansionNodes:
     """Nodes written so far in place of `node`.
 
     Its name goes to the operator that has its attributes, else to the one that writes its output.
     """
 
-    def __init__(self, node: Node) -> None:
+    def __init__(self, node: OnnxNode) -> None:
         self.nodes: list[onnx.NodeProto] = []
         self._node = node
         self._main: onnx.NodeProto | None = None

@@ -7,26 +7,26 @@ from collections.abc import Sequence
 
 import onnx
 
-from hexsim.onnx_io.file.node import Node
-from hexsim.onnx_io.read.expansions._parts import Parts
+from hexsim.onnx_io.file.node import OnnxNode
+from hexsim.onnx_io.read.expansions._parts import ExpansionNodes
 from hexsim.onnx_io.read.file_graph import FileGraph
 
 _FIRST_WITH_ERF = 9
 
 
-def gelu(node: Node, graph: FileGraph) -> Sequence[onnx.NodeProto] | None:
+def gelu(node: OnnxNode, graph: FileGraph) -> Sequence[onnx.NodeProto] | None:
     """Gelu, and BiasGelu, which adds its second input first, by the error function."""
     if graph.opset < _FIRST_WITH_ERF:
         return None
-    parts = Parts(node)
+    parts = ExpansionNodes(node)
     x = _biased(node, parts)
     inner = parts.add("Mul", [x, parts.constant(math.sqrt(0.5))])
     return _half_of_one_plus(x, parts.add("Erf", [inner]), parts)
 
 
-def fast_gelu(node: Node, graph: FileGraph) -> Sequence[onnx.NodeProto]:
+def fast_gelu(node: OnnxNode, graph: FileGraph) -> Sequence[onnx.NodeProto]:
     """FastGelu, perhaps with a bias, by the hyperbolic tangent."""
-    parts = Parts(node)
+    parts = ExpansionNodes(node)
     x = _biased(node, parts)
     cube = parts.add("Mul", [parts.add("Mul", [x, x]), x])
     inner = parts.add("Add", [x, parts.add("Mul", [cube, parts.constant(0.044715)])])
@@ -34,28 +34,28 @@ def fast_gelu(node: Node, graph: FileGraph) -> Sequence[onnx.NodeProto]:
     return _half_of_one_plus(x, parts.add("Tanh", [inner]), parts)
 
 
-def quick_gelu(node: Node, graph: FileGraph) -> Sequence[onnx.NodeProto]:
+def quick_gelu(node: OnnxNode, graph: FileGraph) -> Sequence[onnx.NodeProto]:
     """QuickGelu is x * sigmoid(alpha * x)."""
-    parts = Parts(node)
+    parts = ExpansionNodes(node)
     alpha = parts.constant(node.real("alpha", 1.702))
     gate = parts.add("Sigmoid", [parts.add("Mul", [node.required(0), alpha])])
     return parts.finish(parts.add("Mul", [node.required(0), gate]))
 
 
-def bias_add(node: Node, graph: FileGraph) -> Sequence[onnx.NodeProto]:
+def bias_add(node: OnnxNode, graph: FileGraph) -> Sequence[onnx.NodeProto]:
     """BiasAdd is the sum of all its inputs."""
-    parts, total = Parts(node), node.required(0)
+    parts, total = ExpansionNodes(node), node.required(0)
     for name in (node.required(1), *filter(None, node.inputs[2:])):
         total = parts.add("Add", [total, name])
     return parts.finish(total)
 
 
-def _biased(node: Node, parts: Parts) -> str:
+def _biased(node: OnnxNode, parts: ExpansionNodes) -> str:
     bias = node.input(1)
     return parts.add("Add", [node.required(0), bias]) if bias else node.required(0)
 
 
-def _half_of_one_plus(x: str, gate: str, parts: Parts) -> Sequence[onnx.NodeProto]:
+def _half_of_one_plus(x: str, gate: str, parts: ExpansionNodes) -> Sequence[onnx.NodeProto]:
     opened = parts.add("Add", [gate, parts.constant(1.0)])
     half = parts.add("Mul", [x, parts.constant(0.5)])
     return parts.finish(parts.add("Mul", [half, opened]))

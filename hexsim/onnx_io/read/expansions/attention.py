@@ -16,8 +16,8 @@ from collections.abc import Sequence
 
 import onnx
 
-from hexsim.onnx_io.file.node import Node
-from hexsim.onnx_io.read.expansions._parts import Parts
+from hexsim.onnx_io.file.node import OnnxNode
+from hexsim.onnx_io.read.expansions._parts import ExpansionNodes
 from hexsim.onnx_io.read.expansions.dynamic_quantization import dequantized, real_codes
 from hexsim.onnx_io.read.file_graph import FileGraph
 
@@ -27,31 +27,31 @@ _EMBEDDING = "com.microsoft.EmbedLayerNormalization"
 _FLAGS = ("do_rotary", "past_present_share_buffer")
 
 
-def attention(node: Node, graph: FileGraph) -> Sequence[onnx.NodeProto] | None:
+def attention(node: OnnxNode, graph: FileGraph) -> Sequence[onnx.NodeProto] | None:
     """Attention: one product makes queries, keys and values of its input."""
     if not _is_plain(node, (4, 6)) or node.has("qkv_hidden_sizes"):
         return None
-    return _of_one(node, graph, Parts(node), node.required(0), node.required(1), (2, 3, 5))
+    return _of_one(node, graph, ExpansionNodes(node), node.required(0), node.required(1), (2, 3, 5))
 
 
-def quantized_attention(node: Node, graph: FileGraph) -> Sequence[onnx.NodeProto] | None:
+def quantized_attention(node: OnnxNode, graph: FileGraph) -> Sequence[onnx.NodeProto] | None:
     """QAttention: the same of codes."""
     if not _is_plain(node, (8,)):
         return None
-    parts = Parts(node)
+    parts = ExpansionNodes(node)
     data = real_codes(node, (0, 3, 6), graph, parts)
     weight = dequantized(node, (1, 4, 7), graph, parts)
     return _of_one(node, graph, parts, data, weight, (2, 5, -1))
 
 
-def multi_head_attention(node: Node, graph: FileGraph) -> Sequence[onnx.NodeProto] | None:
+def multi_head_attention(node: OnnxNode, graph: FileGraph) -> Sequence[onnx.NodeProto] | None:
     """MultiHeadAttention: queries, keys and values are there, perhaps without their biases."""
     if not _is_plain(node, range(6, 12)) or not (node.input(1) and node.input(2)):
         return None
     packed = any(graph.rank(name) not in (3, None) for name in node.inputs[1:3])
     if packed or node.integer("unidirectional", 0):
         return None
-    parts, projected = Parts(node), list(node.inputs[:3])
+    parts, projected = ExpansionNodes(node), list(node.inputs[:3])
     if node.input(3):
         biases = parts.split(node.input(3), 3, graph.opset)
         projected = [parts.add("Add", pair) for pair in zip(projected, biases, strict=True)]
@@ -60,9 +60,9 @@ def multi_head_attention(node: Node, graph: FileGraph) -> Sequence[onnx.NodeProt
 
 
 def _of_one(
-    node: Node,
+    node: OnnxNode,
     graph: FileGraph,
-    parts: Parts,
+    parts: ExpansionNodes,
     data: str,
     weight: str,
     others: tuple[int, int, int],
@@ -80,7 +80,7 @@ def _of_one(
 
 
 def _heads(
-    node: Node, parts: Parts, projected: Sequence[str], added: Sequence[str]
+    node: OnnxNode, parts: ExpansionNodes, projected: Sequence[str], added: Sequence[str]
 ) -> Sequence[onnx.NodeProto]:
     """Weigh values by the softmax of scores, head by head."""
     heads = node.integer("num_heads", 1)
@@ -98,7 +98,7 @@ def _heads(
     return parts.finish(parts.add("Reshape", [turned, parts.constant([0, 0, -1], "int64")]))
 
 
-def _scale(node: Node, cut: str, parts: Parts) -> str:
+def _scale(node: OnnxNode, cut: str, parts: ExpansionNodes) -> str:
     """The scale that is given, or one over the root of the size of a head."""
     given = node.real("scale", 0.0)
     if given:
@@ -109,7 +109,7 @@ def _scale(node: Node, cut: str, parts: Parts) -> str:
     return parts.add("Div", [parts.constant(1.0), root])
 
 
-def _hiding(mask: str, node: Node, graph: FileGraph, parts: Parts) -> str | None:
+def _hiding(mask: str, node: OnnxNode, graph: FileGraph, parts: ExpansionNodes) -> str | None:
     """What is added to scores: nothing, or much less; None unless the mask is one of tokens."""
     if not mask:
         return ""
@@ -125,7 +125,7 @@ def _hiding(mask: str, node: Node, graph: FileGraph, parts: Parts) -> str | None
     return parts.add("Mul", [hidden, parts.constant(value)])
 
 
-def _causal(data: str, parts: Parts) -> str:
+def _causal(data: str, parts: ExpansionNodes) -> str:
     """Minus infinity where a key comes after its query, else zero."""
     start, step = parts.constant(0, "int64"), parts.constant(1, "int64")
     length = parts.add("Gather", [parts.add("Shape", [data]), step], axis=0)
@@ -148,7 +148,7 @@ def _rank(name: str, graph: FileGraph) -> int | None:
     return graph.rank(name)
 
 
-def _is_plain(node: Node, without: Sequence[int]) -> bool:
+def _is_plain(node: OnnxNode, without: Sequence[int]) -> bool:
     """True if it has one output, none of the inputs `without`, and no flags."""
     asked = any(node.integer(flag, 0) for flag in _FLAGS)
     return not asked and not any(node.outputs[1:]) and not any(map(node.input, without))

@@ -18,8 +18,8 @@ import onnx
 
 from hexsim.errors import InvalidDataError
 from hexsim.onnx_io.file.known import Array, Known
-from hexsim.onnx_io.file.node import Node, NotALayerError
-from hexsim.onnx_io.read.expansions._parts import Parts
+from hexsim.onnx_io.file.node import NotALayerError, OnnxNode
+from hexsim.onnx_io.read.expansions._parts import ExpansionNodes
 from hexsim.onnx_io.read.importer import Importer
 
 _BITS = (2, 4, 8)
@@ -59,7 +59,7 @@ class _Blocks:
         return np.ascontiguousarray(real.reshape(self.columns, -1)[:, : self.rows].T)
 
 
-def matmul_nbits(node: Node, net: Importer) -> Sequence[onnx.NodeProto]:
+def matmul_nbits(node: OnnxNode, net: Importer) -> Sequence[onnx.NodeProto]:
     """The product with the real weights, and the bias added."""
     data = node.required(0)
     if net.dtype(data) != "float32":
@@ -85,12 +85,12 @@ def matmul_nbits(node: Node, net: Importer) -> Sequence[onnx.NodeProto]:
     )
     if note not in net.notes:
         net.notes.append(note)
-    parts = Parts(node)
+    parts = ExpansionNodes(node)
     result = parts.add("MatMul", [data, label])
     return parts.finish(parts.add("Add", [result, node.input(5)]) if node.input(5) else result)
 
 
-def _blocks(node: Node) -> _Blocks:
+def _blocks(node: OnnxNode) -> _Blocks:
     blocks = _Blocks(
         rows=node.integer("K", 0),
         columns=node.integer("N", 0),

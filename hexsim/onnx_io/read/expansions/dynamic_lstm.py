@@ -6,17 +6,17 @@ from collections.abc import Sequence
 
 import onnx
 
-from hexsim.onnx_io.file.node import Node
-from hexsim.onnx_io.read.expansions._parts import Parts
+from hexsim.onnx_io.file.node import OnnxNode
+from hexsim.onnx_io.read.expansions._parts import ExpansionNodes
 from hexsim.onnx_io.read.file_graph import FileGraph
 
 _WEIGHTS = ((1, 8), (2, 10))
 """Where codes are among the inputs, and where their scale is, before their zero point."""
 
 
-def dynamic_quantize_lstm(node: Node, graph: FileGraph) -> Sequence[onnx.NodeProto] | None:
+def dynamic_quantize_lstm(node: OnnxNode, graph: FileGraph) -> Sequence[onnx.NodeProto] | None:
     """LSTM in floats; codes are (directions, inputs, gates), with a scale of one or two axes."""
-    parts, inputs = Parts(node), list(node.inputs[:8])
+    parts, inputs = ExpansionNodes(node), list(node.inputs[:8])
     for position, scale in _WEIGHTS:
         if graph.rank(node.required(scale)) not in (1, 2):
             return None
@@ -32,7 +32,7 @@ def dynamic_quantize_lstm(node: Node, graph: FileGraph) -> Sequence[onnx.NodePro
     return parts.finish(result)
 
 
-def _spread(name: str, parts: Parts) -> str:
+def _spread(name: str, parts: ExpansionNodes) -> str:
     """Numbers of directions, or of directions and gates, over all inputs."""
     return parts.add("Reshape", [name, parts.constant([0, 1, -1], "int64")])
 

@@ -12,8 +12,8 @@ from collections.abc import Mapping, Sequence
 
 import onnx
 
-from hexsim.onnx_io.file.node import Node
-from hexsim.onnx_io.read.expansions._parts import Parts
+from hexsim.onnx_io.file.node import OnnxNode
+from hexsim.onnx_io.read.expansions._parts import ExpansionNodes
 from hexsim.onnx_io.read.file_graph import FileGraph
 
 _PRODUCTS = {"ConvInteger": "Conv", "MatMulInteger": "MatMul"}
@@ -26,23 +26,23 @@ _CODES: Mapping[str, tuple[int, int | None, int]] = {
 """Where products read codes of an activation, their scale if they do, and their zero point."""
 
 
-def dynamic_quantize_linear(node: Node, graph: FileGraph) -> Sequence[onnx.NodeProto] | None:
+def dynamic_quantize_linear(node: OnnxNode, graph: FileGraph) -> Sequence[onnx.NodeProto] | None:
     """Hand the floats on, if only products of integers read the codes."""
     if not _hands_on_floats(node, graph):
         return None
     _, scale, zero = node.outputs
-    parts = Parts(node)
+    parts = ExpansionNodes(node)
     parts.constant(1.0, output=scale)
     parts.constant(0.0, output=zero)
     return parts.finish(parts.add("Identity", [node.required(0)]))
 
 
-def integer_product(node: Node, graph: FileGraph) -> Sequence[onnx.NodeProto] | None:
+def integer_product(node: OnnxNode, graph: FileGraph) -> Sequence[onnx.NodeProto] | None:
     """ConvInteger and MatMulInteger of such floats are Conv and MatMul of floats."""
     quantize = graph.producers.get(node.required(0))
     if quantize is None or not _hands_on_floats(quantize, graph):
         return None
-    parts = Parts(node)
+    parts = ExpansionNodes(node)
     weight = parts.add("Cast", [node.required(1)], to=onnx.TensorProto.FLOAT)
     if node.input(3):
         zero = parts.add("Cast", [node.input(3)], to=onnx.TensorProto.FLOAT)
@@ -56,23 +56,25 @@ def integer_product(node: Node, graph: FileGraph) -> Sequence[onnx.NodeProto] | 
     return parts.finish(parts.copy(_PRODUCTS[node.standard], [node.required(0), weight]))
 
 
-def dynamic_quantize_matmul(node: Node, graph: FileGraph) -> Sequence[onnx.NodeProto]:
+def dynamic_quantize_matmul(node: OnnxNode, graph: FileGraph) -> Sequence[onnx.NodeProto]:
     """DynamicQuantizeMatMul is a product with dequantised weights, and a sum with its bias."""
-    parts = Parts(node)
+    parts = ExpansionNodes(node)
     weight = dequantized(node, (1, 2, 3), graph, parts)
     result = parts.add("MatMul", [node.required(0), weight])
     return parts.finish(parts.add("Add", [result, node.input(4)]) if node.input(4) else result)
 
 
-def matmul_to_float(node: Node, graph: FileGraph) -> Sequence[onnx.NodeProto]:
+def matmul_to_float(node: OnnxNode, graph: FileGraph) -> Sequence[onnx.NodeProto]:
     """MatMulIntegerToFloat is a product of dequantised tensors, and a sum with its bias."""
-    parts = Parts(node)
+    parts = ExpansionNodes(node)
     data = real_codes(node, (0, 2, 4), graph, parts)
     result = parts.add("MatMul", [data, dequantized(node, (1, 3, 5), graph, parts)])
     return parts.finish(parts.add("Add", [result, node.input(6)]) if node.input(6) else result)
 
 
-def real_codes(node: Node, places: Sequence[int], graph: FileGraph, parts: Parts) -> str:
+def real_codes(
+    node: OnnxNode, places: Sequence[int], graph: FileGraph, parts: ExpansionNodes
+) -> str:
     """The floats of an activation whose codes, scale and zero point are inputs at `places`."""
     writer = graph.producers.get(node.required(places[0]))
     if writer is not None and _hands_on_floats(writer, graph):
@@ -80,7 +82,9 @@ def real_codes(node: Node, places: Sequence[int], graph: FileGraph, parts: Parts
     return dequantized(node, places, graph, parts)
 
 
-def dequantized(node: Node, places: Sequence[int], graph: FileGraph, parts: Parts) -> str:
+def dequantized(
+    node: OnnxNode, places: Sequence[int], graph: FileGraph, parts: ExpansionNodes
+) -> str:
     """The floats of codes, whose scale is one number or one for each column."""
     codes, scale, zero = (node.input(place) for place in places)
     axis = {} if graph.rank(scale) == 0 else {"axis": 1}
@@ -88,7 +92,7 @@ def dequantized(node: Node, places: Sequence[int], graph: FileGraph, parts: Part
     return parts.add("DequantizeLinear", named, domain="com.microsoft", **axis)
 
 
-def _hands_on_floats(node: Node, graph: FileGraph) -> bool:
+def _hands_on_floats(node: OnnxNode, graph: FileGraph) -> bool:
     """True if nobody could tell the floats from codes times scale."""
     if node.op_type != "DynamicQuantizeLinear" or len(node.outputs) != 3:
         return False

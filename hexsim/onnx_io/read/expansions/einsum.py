@@ -20,9 +20,9 @@ import onnx
 
 from hexsim.errors import InvalidDataError
 from hexsim.graph.ir import Shape
-from hexsim.onnx_io.file.node import Node, NotALayerError
+from hexsim.onnx_io.file.node import NotALayerError, OnnxNode
 from hexsim.onnx_io.read.expansions._equations import Labels, parsed, sizes_of
-from hexsim.onnx_io.read.expansions._parts import Parts
+from hexsim.onnx_io.read.expansions._parts import ExpansionNodes
 from hexsim.onnx_io.read.importer import Importer
 
 _AXES = 4
@@ -38,7 +38,7 @@ class _Term:
     known: bool
 
 
-def einsum(node: Node, net: Importer) -> Sequence[onnx.NodeProto]:
+def einsum(node: OnnxNode, net: Importer) -> Sequence[onnx.NodeProto]:
     """Multiply all operands, and bring the result into the order that is asked for."""
     if any(net.dtype(name) != "float32" for name in node.inputs):
         raise NotALayerError("not float32")
@@ -60,8 +60,8 @@ def einsum(node: Node, net: Importer) -> Sequence[onnx.NodeProto]:
 class _Products:
     """The nodes of one Einsum; every term has the size of each of its labels."""
 
-    def __init__(self, node: Node, sizes: Mapping[str, int], result: Labels) -> None:
-        self._parts = Parts(node)
+    def __init__(self, node: OnnxNode, sizes: Mapping[str, int], result: Labels) -> None:
+        self._parts = ExpansionNodes(node)
         self._opset = node.opset
         self._sizes = sizes
         self._result = result

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 
 import onnx
 
-from hexsim.onnx_io.file.node import Node
-from hexsim.onnx_io.read.expansions._parts import Parts
+from hexsim.onnx_io.file.node import OnnxNode
+from hexsim.onnx_io.read.expansions._parts import ExpansionNodes
 from hexsim.onnx_io.read.expansions.layer_norms import layer_norm
 from hexsim.onnx_io.read.file_graph import FileGraph
 
@@ -20,7 +20,7 @@ _AXES_ARE_INPUTS = 13
 """Opset from which sums have their axes as an input."""
 
 
-def embed_layer_norm(node: Node, graph: FileGraph) -> Sequence[onnx.NodeProto] | None:
+def embed_layer_norm(node: OnnxNode, graph: FileGraph) -> Sequence[onnx.NodeProto] | None:
     """Words, positions and perhaps segments."""
     ids, segments, words, positions, kinds, scale, shift, mask, places = (
         node.input(position) for position in range(9)
@@ -32,7 +32,7 @@ def embed_layer_norm(node: Node, graph: FileGraph) -> Sequence[onnx.NodeProto] |
         return None
     if node.integer("mask_index_type", 1 if mask else 0) != (1 if mask else 0):
         return None
-    parts = Parts(node)
+    parts = ExpansionNodes(node)
     total = parts.add("Gather", [words, ids], axis=0)
     if places:
         total = parts.add("Add", [total, parts.add("Gather", [positions, places], axis=0)])
@@ -49,13 +49,13 @@ def embed_layer_norm(node: Node, graph: FileGraph) -> Sequence[onnx.NodeProto] |
     return parts.finish(result)
 
 
-def _lengths(mask: str, parts: Parts, opset: int) -> str:
+def _lengths(mask: str, parts: ExpansionNodes, opset: int) -> str:
     if opset >= _AXES_ARE_INPUTS:
         return parts.add("ReduceSum", [mask, _whole([1], parts)], keepdims=0)
     return parts.add("ReduceSum", [mask], axes=[1], keepdims=0)
 
 
-def _whole(numbers: Sequence[int], parts: Parts) -> str:
+def _whole(numbers: Sequence[int], parts: ExpansionNodes) -> str:
     return parts.constant(numbers, "int64")
 
 

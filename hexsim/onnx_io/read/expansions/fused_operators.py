@@ -10,8 +10,8 @@ from typing import Any
 
 import onnx
 
-from hexsim.onnx_io.file.node import Node
-from hexsim.onnx_io.read.expansions._parts import Parts
+from hexsim.onnx_io.file.node import OnnxNode
+from hexsim.onnx_io.read.expansions._parts import ExpansionNodes
 from hexsim.onnx_io.read.file_graph import FileGraph
 
 _PARAMETERS = {
@@ -25,9 +25,9 @@ _BOUNDS_AS_INPUTS = 11
 """Opset since which Clip has its bounds as inputs."""
 
 
-def fused_conv(node: Node, graph: FileGraph) -> Sequence[onnx.NodeProto]:
+def fused_conv(node: OnnxNode, graph: FileGraph) -> Sequence[onnx.NodeProto]:
     """FusedConv is a Conv, a sum with its fourth input if there is one, and an activation."""
-    parts = Parts(node)
+    parts = ExpansionNodes(node)
     inputs = [name for name in node.inputs[:3] if name]
     result = parts.copy("Conv", inputs, ("activation", "activation_params"))
     if node.input(3):
@@ -36,20 +36,20 @@ def fused_conv(node: Node, graph: FileGraph) -> Sequence[onnx.NodeProto]:
     return parts.finish(_activated(result, node, parameters, parts, graph))
 
 
-def fused_gemm(node: Node, graph: FileGraph) -> Sequence[onnx.NodeProto]:
+def fused_gemm(node: OnnxNode, graph: FileGraph) -> Sequence[onnx.NodeProto]:
     """FusedGemm is a Gemm and an activation."""
-    parts = Parts(node)
+    parts = ExpansionNodes(node)
     own = ("activation", "activation_alpha", "activation_beta", "activation_gamma")
     result = parts.copy("Gemm", [name for name in node.inputs if name], own)
     parameters = [node.real(name, 0.0) for name in own[1:] if node.has(name)]
     return parts.finish(_activated(result, node, parameters, parts, graph))
 
 
-def fused_matmul(node: Node, graph: FileGraph) -> Sequence[onnx.NodeProto] | None:
+def fused_matmul(node: OnnxNode, graph: FileGraph) -> Sequence[onnx.NodeProto] | None:
     """FusedMatMul is a MatMul of tensors perhaps transposed, perhaps scaled."""
     if node.integer("transBatchA", 0) or node.integer("transBatchB", 0):
         return None
-    parts, operands = Parts(node), []
+    parts, operands = ExpansionNodes(node), []
     pair = node.required(0), node.required(1)
     for name, flag in zip(pair, ("transA", "transB"), strict=True):
         rank = graph.rank(name)
@@ -68,7 +68,11 @@ def fused_matmul(node: Node, graph: FileGraph) -> Sequence[onnx.NodeProto] | Non
 
 
 def _activated(
-    result: str, node: Node, parameters: Sequence[float], parts: Parts, graph: FileGraph
+    result: str,
+    node: OnnxNode,
+    parameters: Sequence[float],
+    parts: ExpansionNodes,
+    graph: FileGraph,
 ) -> str:
     operator = node.text("activation", "")
     if not operator:

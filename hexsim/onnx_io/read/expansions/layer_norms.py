@@ -9,8 +9,8 @@ from collections.abc import Sequence
 
 import onnx
 
-from hexsim.onnx_io.file.node import Node
-from hexsim.onnx_io.read.expansions._parts import Parts
+from hexsim.onnx_io.file.node import OnnxNode
+from hexsim.onnx_io.read.expansions._parts import ExpansionNodes
 from hexsim.onnx_io.read.file_graph import FileGraph
 
 _EPSILON = 1e-12
@@ -21,28 +21,30 @@ _SUM = 3
 """The output that holds what is normalised."""
 
 
-def layer_norm(x: str, scale: str, shift: str, node: Node, parts: Parts, opset: int) -> str:
+def layer_norm(
+    x: str, scale: str, shift: str, node: OnnxNode, parts: ExpansionNodes, opset: int
+) -> str:
     """Normalise `x` along its last axis; `shift` may be empty."""
     centred = parts.add("Sub", [x, parts.mean(x, opset)])
     return _scaled(centred, scale, shift, node.real("epsilon", _EPSILON), parts, opset)
 
 
-def skip_layer_norm(node: Node, graph: FileGraph) -> Sequence[onnx.NodeProto] | None:
+def skip_layer_norm(node: OnnxNode, graph: FileGraph) -> Sequence[onnx.NodeProto] | None:
     """SkipLayerNormalization: two tensors and perhaps a bias are added, and normalised."""
     if any(node.outputs[_STATISTICS]):
         return None
-    parts = Parts(node)
+    parts = ExpansionNodes(node)
     x = _sum_of(node, (0, 1, 4), parts)
     result = layer_norm(x, node.required(2), node.input(3), node, parts, graph.opset)
     parts.hand_out(x, _SUM)
     return parts.finish(result)
 
 
-def skip_root_mean_square_norm(node: Node, graph: FileGraph) -> Sequence[onnx.NodeProto] | None:
+def skip_root_mean_square_norm(node: OnnxNode, graph: FileGraph) -> Sequence[onnx.NodeProto] | None:
     """SkipSimplifiedLayerNormalization: the same without taking out the mean."""
     if any(node.outputs[_STATISTICS]):
         return None
-    parts = Parts(node)
+    parts = ExpansionNodes(node)
     x = _sum_of(node, (0, 1, 3), parts)
     epsilon = node.real("epsilon", _EPSILON)
     result = _scaled(x, node.required(2), "", epsilon, parts, graph.opset)
@@ -50,16 +52,18 @@ def skip_root_mean_square_norm(node: Node, graph: FileGraph) -> Sequence[onnx.No
     return parts.finish(result)
 
 
-def root_mean_square_norm(node: Node, graph: FileGraph) -> Sequence[onnx.NodeProto] | None:
+def root_mean_square_norm(node: OnnxNode, graph: FileGraph) -> Sequence[onnx.NodeProto] | None:
     """SimplifiedLayerNormalization, which onnxruntime has in the standard domain."""
     if any(node.outputs[1:]) or node.integer("axis", -1) != -1:
         return None
-    parts = Parts(node)
+    parts = ExpansionNodes(node)
     x, scale = node.required(0), node.required(1)
     return parts.finish(_scaled(x, scale, "", node.real("epsilon", 1e-5), parts, graph.opset))
 
 
-def _scaled(x: str, scale: str, shift: str, epsilon: float, parts: Parts, opset: int) -> str:
+def _scaled(
+    x: str, scale: str, shift: str, epsilon: float, parts: ExpansionNodes, opset: int
+) -> str:
     """`x` over the root of its mean square, with scale and shift."""
     square = parts.mean(parts.add("Mul", [x, x]), opset)
     root = parts.add("Sqrt", [parts.add("Add", [square, parts.constant(epsilon)])])
@@ -67,7 +71,7 @@ def _scaled(x: str, scale: str, shift: str, epsilon: float, parts: Parts, opset:
     return parts.add("Add", [result, shift]) if shift else result
 
 
-def _sum_of(node: Node, positions: Sequence[int], parts: Parts) -> str:
+def _sum_of(node: OnnxNode, positions: Sequence[int], parts: ExpansionNodes) -> str:
     first = node.required(positions[0])
     for name in filter(None, map(node.input, positions[1:])):
         first = parts.add("Add", [first, name])

@@ -9,16 +9,16 @@ from collections.abc import Callable, Sequence
 
 import onnx
 
-from hexsim.onnx_io.file.node import Node
-from hexsim.onnx_io.read.expansions._parts import Parts
+from hexsim.onnx_io.file.node import OnnxNode
+from hexsim.onnx_io.read.expansions._parts import ExpansionNodes
 from hexsim.onnx_io.read.file_graph import FileGraph
 
-_Expand = Callable[[Node, FileGraph], Sequence[onnx.NodeProto] | None]
+_Expand = Callable[[OnnxNode, FileGraph], Sequence[onnx.NodeProto] | None]
 
 
-def qlinear_conv(node: Node, graph: FileGraph) -> Sequence[onnx.NodeProto]:
+def qlinear_conv(node: OnnxNode, graph: FileGraph) -> Sequence[onnx.NodeProto]:
     """QLinearConv; the scale of its bias is that of its input times that of its weight."""
-    parts = Parts(node)
+    parts = ExpansionNodes(node)
     inputs = [_real(node, 0, parts), _real(node, 3, parts, axis=0)]
     if node.input(8):
         scale = parts.add("Mul", [node.required(1), node.required(4)])
@@ -26,17 +26,17 @@ def qlinear_conv(node: Node, graph: FileGraph) -> Sequence[onnx.NodeProto]:
     return _coded(parts.copy("Conv", inputs), node, 6, parts)
 
 
-def qlinear_matmul(node: Node, graph: FileGraph) -> Sequence[onnx.NodeProto]:
+def qlinear_matmul(node: OnnxNode, graph: FileGraph) -> Sequence[onnx.NodeProto]:
     """QLinearMatMul; a scale for each column of the right side is one per channel."""
-    parts = Parts(node)
+    parts = ExpansionNodes(node)
     rank = graph.rank(node.required(3)) or 2
     inputs = [_real(node, 0, parts), _real(node, 3, parts, axis=rank - 1)]
     return _coded(parts.add("MatMul", inputs), node, 6, parts)
 
 
-def qgemm(node: Node, graph: FileGraph) -> Sequence[onnx.NodeProto]:
+def qgemm(node: OnnxNode, graph: FileGraph) -> Sequence[onnx.NodeProto]:
     """QGemm; without a scale of its output that stays float."""
-    parts = Parts(node)
+    parts = ExpansionNodes(node)
     axis = 0 if node.integer("transB", 0) else 1
     inputs = [_real(node, 0, parts), _real(node, 3, parts, axis=axis)]
     if node.input(6):
@@ -49,8 +49,8 @@ def qgemm(node: Node, graph: FileGraph) -> Sequence[onnx.NodeProto]:
 def of_two(operator: str) -> _Expand:
     """A function of two tensors with codes of their own."""
 
-    def expand(node: Node, graph: FileGraph) -> Sequence[onnx.NodeProto]:
-        parts = Parts(node)
+    def expand(node: OnnxNode, graph: FileGraph) -> Sequence[onnx.NodeProto]:
+        parts = ExpansionNodes(node)
         inputs = [_real(node, 0, parts), _real(node, 3, parts)]
         return _coded(parts.add(operator, inputs), node, 6, parts)
 
@@ -60,36 +60,38 @@ def of_two(operator: str) -> _Expand:
 def of_one(operator: str, *without: str) -> _Expand:
     """A function of one tensor; `without` are attributes that the float operator lacks."""
 
-    def expand(node: Node, graph: FileGraph) -> Sequence[onnx.NodeProto] | None:
+    def expand(node: OnnxNode, graph: FileGraph) -> Sequence[onnx.NodeProto] | None:
         if node.integer("channels_last", 0):
             return None
-        parts = Parts(node)
+        parts = ExpansionNodes(node)
         result = parts.copy(operator, [_real(node, 0, parts)], ("channels_last", *without))
         return _coded(result, node, 3, parts)
 
     return expand
 
 
-def qlinear_concat(node: Node, graph: FileGraph) -> Sequence[onnx.NodeProto]:
+def qlinear_concat(node: OnnxNode, graph: FileGraph) -> Sequence[onnx.NodeProto]:
     """QLinearConcat names the codes of its output first."""
-    parts = Parts(node)
+    parts = ExpansionNodes(node)
     inputs = [_real(node, position, parts) for position in range(2, len(node.inputs), 3)]
     return _coded(parts.copy("Concat", inputs), node, 0, parts)
 
 
-def _real(node: Node, position: int, parts: Parts, axis: int | None = None) -> str:
+def _real(node: OnnxNode, position: int, parts: ExpansionNodes, axis: int | None = None) -> str:
     """The floats of the codes at `position`, behind which their scale and zero point are."""
     return _dequantized(list(node.inputs[position : position + 3]), parts, axis)
 
 
-def _dequantized(inputs: list[str], parts: Parts, axis: int | None = None) -> str:
+def _dequantized(inputs: list[str], parts: ExpansionNodes, axis: int | None = None) -> str:
     """DequantizeLinear of a domain that has axes in every opset."""
     axes = {} if axis is None else {"axis": axis}
     named = [name for name in inputs if name]
     return parts.add("DequantizeLinear", named, domain="com.microsoft", **axes)
 
 
-def _coded(result: str, node: Node, position: int, parts: Parts) -> Sequence[onnx.NodeProto]:
+def _coded(
+    result: str, node: OnnxNode, position: int, parts: ExpansionNodes
+) -> Sequence[onnx.NodeProto]:
     """Codes of `result` with the scale and zero point at `position` and behind."""
     codes = [name for name in node.inputs[position : position + 2] if name]
     return parts.finish(parts.add("QuantizeLinear", [result, *codes], domain="com.microsoft"))

@@ -11,8 +11,8 @@ from typing import Any
 
 import onnx
 
-from hexsim.onnx_io.file.node import Node
-from hexsim.onnx_io.read.expansions._parts import Parts
+from hexsim.onnx_io.file.node import OnnxNode
+from hexsim.onnx_io.read.expansions._parts import ExpansionNodes
 from hexsim.onnx_io.read.file_graph import FileGraph
 
 _AXES_ARE_INPUTS = 18
@@ -21,30 +21,30 @@ _SUM_AXES_ARE_INPUTS = 13
 """The same of a sum."""
 
 
-def l1_norm(node: Node, graph: FileGraph) -> Sequence[onnx.NodeProto]:
+def l1_norm(node: OnnxNode, graph: FileGraph) -> Sequence[onnx.NodeProto]:
     """The sum of absolute values."""
-    parts = Parts(node)
+    parts = ExpansionNodes(node)
     return parts.finish(_sum(node, graph, parts, parts.add("Abs", [node.required(0)])))
 
 
-def l2_norm(node: Node, graph: FileGraph) -> Sequence[onnx.NodeProto]:
+def l2_norm(node: OnnxNode, graph: FileGraph) -> Sequence[onnx.NodeProto]:
     """The root of the sum of squares."""
-    parts = Parts(node)
+    parts = ExpansionNodes(node)
     squares = parts.add("Mul", [node.required(0), node.required(0)])
     return parts.finish(parts.add("Sqrt", [_sum(node, graph, parts, squares)]))
 
 
-def log_sum(node: Node, graph: FileGraph) -> Sequence[onnx.NodeProto]:
+def log_sum(node: OnnxNode, graph: FileGraph) -> Sequence[onnx.NodeProto]:
     """The logarithm of the sum."""
-    parts = Parts(node)
+    parts = ExpansionNodes(node)
     return parts.finish(parts.add("Log", [_sum(node, graph, parts, node.required(0))]))
 
 
-def log_sum_exp(node: Node, graph: FileGraph) -> Sequence[onnx.NodeProto] | None:
+def log_sum_exp(node: OnnxNode, graph: FileGraph) -> Sequence[onnx.NodeProto] | None:
     """The largest number, plus the logarithm of the sum of exponentials of what is below it."""
     if not node.integer("keepdims", 1):
         return None  # the largest number would be wanted with and without its axes
-    parts, x = Parts(node), node.required(0)
+    parts, x = ExpansionNodes(node), node.required(0)
     if graph.opset >= _AXES_ARE_INPUTS:
         largest = parts.add("ReduceMax", [x, *node.inputs[1:]], **_flags(node))
     else:
@@ -54,7 +54,7 @@ def log_sum_exp(node: Node, graph: FileGraph) -> Sequence[onnx.NodeProto] | None
     return parts.finish(parts.add("Add", [largest, below]))
 
 
-def _sum(node: Node, graph: FileGraph, parts: Parts, x: str) -> str:
+def _sum(node: OnnxNode, graph: FileGraph, parts: ExpansionNodes, x: str) -> str:
     """The sum of `x` along the axes of the node."""
     if graph.opset >= _AXES_ARE_INPUTS:
         return parts.add("ReduceSum", [x, *node.inputs[1:]], **_flags(node))
@@ -65,12 +65,12 @@ def _sum(node: Node, graph: FileGraph, parts: Parts, x: str) -> str:
     return parts.add("ReduceSum", [x, given], keepdims=node.integer("keepdims", 1))
 
 
-def _axes(node: Node) -> dict[str, Any]:
+def _axes(node: OnnxNode) -> dict[str, Any]:
     axes = node.integers("axes")
     return {"axes": list(axes)} if axes else {}
 
 
-def _flags(node: Node) -> dict[str, Any]:
+def _flags(node: OnnxNode) -> dict[str, Any]:
     flags: dict[str, Any] = {"keepdims": node.integer("keepdims", 1)}
     if node.has("noop_with_empty_axes"):
         flags["noop_with_empty_axes"] = node.integer("noop_with_empty_axes", 0)

@@ -17,8 +17,8 @@ import onnx
 
 from hexsim.errors import InvalidDataError
 from hexsim.graph.ir import Shape
-from hexsim.onnx_io.file.node import Node, NotALayerError
-from hexsim.onnx_io.read.expansions._parts import Parts
+from hexsim.onnx_io.file.node import NotALayerError, OnnxNode
+from hexsim.onnx_io.read.expansions._parts import ExpansionNodes
 from hexsim.onnx_io.read.importer import Importer
 
 
@@ -32,13 +32,13 @@ class _Inputs:
     positions: str
 
 
-def rotary_embedding(node: Node, net: Importer) -> Sequence[onnx.NodeProto]:
+def rotary_embedding(node: OnnxNode, net: Importer) -> Sequence[onnx.NodeProto]:
     """The operator of ONNX."""
     data, cosines, sines = (node.required(place) for place in range(3))
     return _rotated(node, net, _Inputs(data, cosines, sines, node.input(3)))
 
 
-def fused_rotary_embedding(node: Node, net: Importer) -> Sequence[onnx.NodeProto]:
+def fused_rotary_embedding(node: OnnxNode, net: Importer) -> Sequence[onnx.NodeProto]:
     """That of com.microsoft; one position alone is that of the first token."""
     data, positions, cosines, sines = (node.required(place) for place in range(4))
     if node.integer("is_packed_batching", 0):
@@ -48,10 +48,10 @@ def fused_rotary_embedding(node: Node, net: Importer) -> Sequence[onnx.NodeProto
     return _rotated(node, net, _Inputs(data, cosines, sines, positions))
 
 
-def _rotated(node: Node, net: Importer, inputs: _Inputs) -> Sequence[onnx.NodeProto]:
+def _rotated(node: OnnxNode, net: Importer, inputs: _Inputs) -> Sequence[onnx.NodeProto]:
     if any(net.dtype(name) != "float32" for name in (inputs.data, inputs.cosines, inputs.sines)):
         raise NotALayerError("not float32")
-    parts, shape = Parts(node), net.source_shape(inputs.data)
+    parts, shape = ExpansionNodes(node), net.source_shape(inputs.data)
     table = net.source_shape(inputs.cosines)
     if len(table) not in (2, 3) or net.source_shape(inputs.sines) != table:
         raise InvalidDataError("its cosines and sines are no tables of the same shape")
@@ -91,7 +91,7 @@ def _rotated(node: Node, net: Importer, inputs: _Inputs) -> Sequence[onnx.NodePr
     return parts.finish(result)
 
 
-def _by_heads(node: Node, shape: Shape, turned: int) -> Shape:
+def _by_heads(node: OnnxNode, shape: Shape, turned: int) -> Shape:
     """The shape with an axis of heads: (N, heads, L, size); of three axes, (N, L, heads, size)."""
     if len(shape) == 4:
         return shape
@@ -105,7 +105,7 @@ def _by_heads(node: Node, shape: Shape, turned: int) -> Shape:
     return (*shape[:2], heads, shape[2] // heads)
 
 
-def _positions(name: str, net: Importer, parts: Parts, tokens: tuple[int, int]) -> str:
+def _positions(name: str, net: Importer, parts: ExpansionNodes, tokens: tuple[int, int]) -> str:
     """Positions of all tokens (N, L), empty if there are none."""
     if not name:
         return ""
@@ -118,7 +118,7 @@ def _positions(name: str, net: Importer, parts: Parts, tokens: tuple[int, int]) 
     return parts.add("Add", [name, counted])
 
 
-def _joined(parts: Parts, first: str, second: str, shape: Shape, paired: bool) -> str:
+def _joined(parts: ExpansionNodes, first: str, second: str, shape: Shape, paired: bool) -> str:
     """Rows of `first` with those of `second` behind them, or number by number if `paired`."""
     if not paired:
         return parts.add("Concat", [first, second], axis=len(shape) - 1)
@@ -127,7 +127,7 @@ def _joined(parts: Parts, first: str, second: str, shape: Shape, paired: bool) -
     return _reshaped(parts, joined, (*shape[:-1], 2 * shape[-1]))
 
 
-def _swapped(parts: Parts, name: str, shape: Shape, paired: bool) -> str:
+def _swapped(parts: ExpansionNodes, name: str, shape: Shape, paired: bool) -> str:
     """The second half before the first, or both numbers of each pair swapped."""
     half = shape[-1] // 2
     if not paired:
@@ -138,13 +138,13 @@ def _swapped(parts: Parts, name: str, shape: Shape, paired: bool) -> str:
     return _reshaped(parts, parts.add("Concat", columns, axis=3), shape)
 
 
-def _slice(parts: Parts, name: str, start: int, end: int) -> str:
+def _slice(parts: ExpansionNodes, name: str, start: int, end: int) -> str:
     """Part of the last of four axes."""
     places = [parts.constant([place], "int64") for place in (start, end, 3)]
     return parts.add("Slice", [name, *places])
 
 
-def _reshaped(parts: Parts, name: str, shape: Shape) -> str:
+def _reshaped(parts: ExpansionNodes, name: str, shape: Shape) -> str:
     return parts.add("Reshape", [name, parts.constant(shape, "int64")])
 
 

@@ -19,15 +19,15 @@ import onnx
 
 from hexsim.errors import InvalidDataError
 from hexsim.graph.ir import Shape
-from hexsim.onnx_io.file.node import Node, NotALayerError
-from hexsim.onnx_io.read.expansions._parts import Parts
+from hexsim.onnx_io.file.node import NotALayerError, OnnxNode
+from hexsim.onnx_io.read.expansions._parts import ExpansionNodes
 from hexsim.onnx_io.read.importer import Importer
 
 
-def attention(node: Node, net: Importer) -> Sequence[onnx.NodeProto]:
+def attention(node: OnnxNode, net: Importer) -> Sequence[onnx.NodeProto]:
     """Weigh values by the softmax of scores, head by head."""
     _require_plain(node, net)
-    parts = Parts(node)
+    parts = ExpansionNodes(node)
     query, query_shape = _heads(node, net, parts, 0, "q_num_heads")
     key, key_shape = _with_past(node, net, parts, 1, 4)
     value, value_shape = _with_past(node, net, parts, 2, 5)
@@ -61,7 +61,7 @@ def attention(node: Node, net: Importer) -> Sequence[onnx.NodeProto]:
     return parts.finish(result)
 
 
-def _require_plain(node: Node, net: Importer) -> None:
+def _require_plain(node: OnnxNode, net: Importer) -> None:
     if any(node.outputs[3:]):
         raise NotALayerError("its scores are an output")
     if node.input(6):
@@ -76,7 +76,7 @@ def _require_plain(node: Node, net: Importer) -> None:
 
 
 def _heads(
-    node: Node, net: Importer, parts: Parts, position: int, attribute: str
+    node: OnnxNode, net: Importer, parts: ExpansionNodes, position: int, attribute: str
 ) -> tuple[str, Shape]:
     """An input as (N, heads, L, size), and that shape."""
     name = node.inputs[position]
@@ -97,7 +97,7 @@ def _heads(
 
 
 def _with_past(
-    node: Node, net: Importer, parts: Parts, position: int, past: int
+    node: OnnxNode, net: Importer, parts: ExpansionNodes, position: int, past: int
 ) -> tuple[str, Shape]:
     """Keys or values behind those of the past, handed out if the node does so."""
     name, shape = _heads(node, net, parts, position, "kv_num_heads")
@@ -116,7 +116,7 @@ def _with_past(
     return output, shape
 
 
-def _scaled(node: Node, parts: Parts, scores: str, size: int) -> str:
+def _scaled(node: OnnxNode, parts: ExpansionNodes, scores: str, size: int) -> str:
     """Scores times their scale, and bounded if they are."""
     scale = node.real("scale", 0.0) if node.has("scale") else 1 / math.sqrt(size)
     bound = node.real("softcap", 0.0)
@@ -126,7 +126,7 @@ def _scaled(node: Node, parts: Parts, scores: str, size: int) -> str:
     return parts.add("Mul", [bent, parts.constant(bound)])
 
 
-def _biases(node: Node, net: Importer, parts: Parts, scores: Shape) -> list[str]:
+def _biases(node: OnnxNode, net: Importer, parts: ExpansionNodes, scores: Shape) -> list[str]:
     """What is added to scores; what is constant is one constant."""
     causal = node.integer("is_causal", 0)
     mask = node.input(3)
@@ -162,7 +162,7 @@ def _hidden(seen: np.ndarray) -> np.ndarray:
     return np.where(seen, np.float32(0), np.float32(-np.inf))
 
 
-def _reshaped(parts: Parts, name: str, shape: Shape) -> str:
+def _reshaped(parts: ExpansionNodes, name: str, shape: Shape) -> str:
     return parts.add("Reshape", [name, parts.constant(shape, "int64")])
 
 

@@ -13,10 +13,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from hexsim.discovery import joined
-from hexsim.onnx_io.file.node import Node
+from hexsim.onnx_io.file.node import OnnxNode
 from hexsim.onnx_io.read.importer import Importer
 
-Translator = Callable[[Node, Importer], None]
+Translator = Callable[[OnnxNode, Importer], None]
 
 TRANSLATORS: Mapping[str, Translator] = joined(__name__, "TRANSLATORS")
 """By operator of the standard domain."""

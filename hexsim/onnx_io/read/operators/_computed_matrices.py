@@ -8,12 +8,12 @@ from hexsim.errors import InvalidDataError
 from hexsim.graph.ir import Shape
 from hexsim.layers import Elementwise, MatMul, Permute
 from hexsim.onnx_io.file.axis_order import identity
-from hexsim.onnx_io.file.node import Node, NotALayerError
+from hexsim.onnx_io.file.node import NotALayerError, OnnxNode
 from hexsim.onnx_io.read.importer import Importer
 
 
 def product(
-    node: Node,
+    node: OnnxNode,
     net: Importer,
     output: str,
     turned: tuple[bool, bool] = (False, False),
@@ -57,7 +57,7 @@ def product(
         net.reshape(net.unique(f"{node.name}.shape"), result, kept, output)
 
 
-def matrix_operand(net: Importer, node: Node, side: int, full: Shape, swap: bool) -> str:
+def matrix_operand(net: Importer, node: OnnxNode, side: int, full: Shape, swap: bool) -> str:
     """Name an operand of shape `full` in source order, its last two axes swapped if asked for."""
     name = node.input(side)
     if name in net.known:
@@ -97,7 +97,7 @@ def _as_stored(net: Importer, name: str) -> tuple[str, bool]:
     return name, False
 
 
-def sum_with(node: Node, net: Importer, product_name: str, beta: float) -> None:
+def sum_with(node: OnnxNode, net: Importer, product_name: str, beta: float) -> None:
     """Add the third input of a Gemm, times `beta`, to its product."""
     name = node.input(2)
     if beta != 1.0:

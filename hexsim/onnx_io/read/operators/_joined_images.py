@@ -18,14 +18,14 @@ from hexsim.layers import (
     Window,
 )
 from hexsim.onnx_io.file.axis_order import channels_last
-from hexsim.onnx_io.file.node import Node
+from hexsim.onnx_io.file.node import OnnxNode
 from hexsim.onnx_io.read.importer import Importer
 
 
 class JoinedImages:
     """What the first input of `node` becomes; `name` is the tensor so far."""
 
-    def __init__(self, node: Node, net: Importer) -> None:
+    def __init__(self, node: OnnxNode, net: Importer) -> None:
         self._node, self._net = node, net
         self.batch, self._channels, self.depth, *self._size = net.source_shape(node.input(0))
         self.name = net.channels_last(node.input(0))

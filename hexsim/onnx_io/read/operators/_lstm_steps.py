@@ -16,7 +16,7 @@ from hexsim.layers.elementwise import ElementwiseKind
 from hexsim.layers.neuron import NeuronFunction
 from hexsim.onnx_io.file.axis_order import identity
 from hexsim.onnx_io.file.known import Array
-from hexsim.onnx_io.file.node import Node
+from hexsim.onnx_io.file.node import OnnxNode
 from hexsim.onnx_io.read.importer import Importer
 from hexsim.onnx_io.read.operators._cuts import cut
 
@@ -34,7 +34,7 @@ class States:
 class LstmSteps:
     """The layers of direction `number` of a node; all tensors are batch x something."""
 
-    def __init__(self, node: Node, net: Importer, number: int) -> None:
+    def __init__(self, node: OnnxNode, net: Importer, number: int) -> None:
         self._node = node
         self._net = net
         self._number = number

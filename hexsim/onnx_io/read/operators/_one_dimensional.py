@@ -14,10 +14,10 @@ import onnx
 from hexsim.graph.ir import Shape
 from hexsim.layers import Reshape
 from hexsim.onnx_io.file.axis_order import channels_last
-from hexsim.onnx_io.file.node import Node
+from hexsim.onnx_io.file.node import OnnxNode
 from hexsim.onnx_io.read.importer import Importer
 
-Translate = Callable[[Node, Importer], None]
+Translate = Callable[[OnnxNode, Importer], None]
 
 _AXES = 3
 _OF_HEIGHT = {
@@ -30,11 +30,11 @@ _OF_HEIGHT = {
 """What a height of one is to each attribute that has a number per axis."""
 
 
-def of_lines_too(translate: Translate) -> Translate:
+def also_1d(translate: Translate) -> Translate:
     """Let a translator of images take lines as well."""
 
     @wraps(translate)
-    def wrapped(node: Node, net: Importer) -> None:
+    def wrapped(node: OnnxNode, net: Importer) -> None:
         name = node.input(0)
         if name not in net.tensors or len(net.source_shape(name)) != _AXES:
             translate(node, net)
@@ -61,7 +61,7 @@ def with_height(shape: Shape) -> Shape:
     return (*shape[:2], 1, shape[2]) if len(shape) == _AXES else shape
 
 
-def _of_image(node: Node, data: str, result: str) -> Node:
+def _of_image(node: OnnxNode, data: str, result: str) -> OnnxNode:
     """The node with two axes for one, which reads `data` and writes `result`."""
     proto = onnx.NodeProto()
     proto.CopyFrom(node.proto)
@@ -72,4 +72,4 @@ def _of_image(node: Node, data: str, result: str) -> Node:
             attribute.ints[:] = (0, given[0], 0, given[1])
         elif attribute.name in _OF_HEIGHT and len(given) == 1:
             attribute.ints[:] = (*_OF_HEIGHT[attribute.name], *given)
-    return Node(proto, node.name, node.opset)
+    return OnnxNode(proto, node.name, node.opset)

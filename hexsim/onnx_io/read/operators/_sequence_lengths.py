@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from hexsim.errors import InvalidDataError
 from hexsim.layers import Concat, Pad
 from hexsim.onnx_io.file.axis_order import identity
-from hexsim.onnx_io.file.node import Node, NotALayerError
+from hexsim.onnx_io.file.node import NotALayerError, OnnxNode
 from hexsim.onnx_io.read.importer import Importer
 
 
@@ -25,7 +25,7 @@ class Block:
     length: int
 
 
-def blocks(node: Node, net: Importer, steps: int, batch: int) -> list[Block]:
+def blocks(node: OnnxNode, net: Importer, steps: int, batch: int) -> list[Block]:
     """The neighbours of the same length, one block of all steps if the node says no lengths.
 
     NotALayerError if the lengths are not known, or one is 0.

@@ -23,13 +23,13 @@ from hexsim.graph.ir import Shape
 from hexsim.layers import Reshape, Window
 from hexsim.onnx_io.file.axis_order import channels_last
 from hexsim.onnx_io.file.known import Known
-from hexsim.onnx_io.file.node import Node, NotALayerError
+from hexsim.onnx_io.file.node import NotALayerError, OnnxNode
 from hexsim.onnx_io.read.importer import Importer
 from hexsim.onnx_io.read.operators._joined_images import JoinedImages
 from hexsim.onnx_io.read.operators._windows import read_window
 
-Translate = Callable[[Node, Importer], None]
-OfVolumes = Callable[[Translate, Node, Importer], None]
+Translate = Callable[[OnnxNode, Importer], None]
+OfVolumes = Callable[[Translate, OnnxNode, Importer], None]
 
 _AXES = 5
 _DEPTH, _IMAGE = (0,), (1, 2)
@@ -38,11 +38,11 @@ _NEUTRAL = {"kernel_shape": 1, "strides": 1, "dilations": 1, "output_padding": 0
 """What a width of one is to each attribute that has a number per axis."""
 
 
-def of_volumes_too(of_volumes: OfVolumes, translate: Translate) -> Translate:
+def also_3d(of_volumes: OfVolumes, translate: Translate) -> Translate:
     """Let a translator of images take volumes as well, in the way that `of_volumes` has."""
 
     @wraps(translate)
-    def wrapped(node: Node, net: Importer) -> None:
+    def wrapped(node: OnnxNode, net: Importer) -> None:
         name = node.input(0)
         if name not in net.tensors or len(net.source_shape(name)) != _AXES:
             translate(node, net)
@@ -53,7 +53,7 @@ def of_volumes_too(of_volumes: OfVolumes, translate: Translate) -> Translate:
     return wrapped
 
 
-def convolution(translate: Translate, node: Node, net: Importer) -> None:
+def convolution(translate: Translate, node: OnnxNode, net: Importer) -> None:
     """Conv of what its windows meet along the depth."""
     weight = _weight(node, net)
     outputs, inputs, taps, *kernel = weight.shape
@@ -68,7 +68,7 @@ def convolution(translate: Translate, node: Node, net: Importer) -> None:
     _on_images(translate, node, net, images, flat)
 
 
-def deconvolution(translate: Translate, node: Node, net: Importer) -> None:
+def deconvolution(translate: Translate, node: OnnxNode, net: Importer) -> None:
     """ConvTranspose of what its windows, backwards, meet among images and zeros."""
     if node.text("auto_pad", "NOTSET") not in ("NOTSET", "VALID") or node.has("output_shape"):
         raise NotALayerError("a volume whose output has a size of its own")
@@ -91,7 +91,7 @@ def deconvolution(translate: Translate, node: Node, net: Importer) -> None:
     _on_images(translate, node, net, images, flat)
 
 
-def pooling(translate: Translate, node: Node, net: Importer) -> None:
+def pooling(translate: Translate, node: OnnxNode, net: Importer) -> None:
     """MaxPool and AveragePool over images, then along the depth."""
     batch, _, depth, height, width = net.source_shape(node.input(0))
     kernel = node.integers("kernel_shape") or ()
@@ -115,7 +115,7 @@ def pooling(translate: Translate, node: Node, net: Importer) -> None:
     _as_volume(node, net, data, (batch, depth, height, width))
 
 
-def pooling_all(translate: Translate, node: Node, net: Importer) -> None:
+def pooling_all(translate: Translate, node: OnnxNode, net: Importer) -> None:
     """A pooling over everything is one over an image of depth times height."""
     batch, _, depth, height, width = net.source_shape(node.input(0))
     data = net.channels_last(node.input(0))
@@ -125,7 +125,7 @@ def pooling_all(translate: Translate, node: Node, net: Importer) -> None:
     _as_volume(node, net, result, (batch, 1, 1, 1))
 
 
-def _weight(node: Node, net: Importer) -> Known:
+def _weight(node: OnnxNode, net: Importer) -> Known:
     weight = net.array(node.input(1))
     if len(weight.shape) != _AXES:
         raise InvalidDataError(f"the weight has shape {list(weight.shape)}, expected five axes")
@@ -137,7 +137,7 @@ def _weight(node: Node, net: Importer) -> Known:
     return weight
 
 
-def _along_depth(node: Node, taps: int, net: Importer) -> Window:
+def _along_depth(node: OnnxNode, taps: int, net: Importer) -> Window:
     """The window of a convolution along the depth, as a window of width one."""
     _, _, depth, *_ = net.source_shape(node.input(0))
     return read_window(_part(node, _DEPTH), (taps, 1), (depth, 1))
@@ -165,7 +165,7 @@ def _flat(
 
 
 def _on_images(
-    translate: Translate, node: Node, net: Importer, images: JoinedImages, weight: str
+    translate: Translate, node: OnnxNode, net: Importer, images: JoinedImages, weight: str
 ) -> None:
     """Translate what is left of a convolution, and make volumes of its images."""
     result = net.unique(f"{node.name}.result")
@@ -174,7 +174,7 @@ def _on_images(
     _as_volume(node, net, result, (images.batch, images.depth, height, width))
 
 
-def _reshaped(node: Node, net: Importer, data: str, shape: Shape, what: str) -> str:
+def _reshaped(node: OnnxNode, net: Importer, data: str, shape: Shape, what: str) -> str:
     """Name `data`, channels last as it is, seen as `shape` and channels."""
     channels = net.tensor(data).shape[-1]
     label = net.unique(f"{node.name}.{what}")
@@ -183,7 +183,7 @@ def _reshaped(node: Node, net: Importer, data: str, shape: Shape, what: str) -> 
     return label
 
 
-def _as_volume(node: Node, net: Importer, data: str, shape: Shape) -> None:
+def _as_volume(node: OnnxNode, net: Importer, data: str, shape: Shape) -> None:
     """Let the output of the node be `data`, seen as `shape` and channels."""
     layer = Reshape(
         name=net.unique(f"{node.name}.volume"),
@@ -194,7 +194,7 @@ def _as_volume(node: Node, net: Importer, data: str, shape: Shape) -> None:
     net.add(layer, channels_last(_AXES))
 
 
-def _part(node: Node, places: Sequence[int], kernel: Sequence[int] = ()) -> Node:
+def _part(node: OnnxNode, places: Sequence[int], kernel: Sequence[int] = ()) -> OnnxNode:
     """The node over two axes: those at `places`, the second of size one if there is one place.
 
     With a `kernel` the other attributes say nothing.
@@ -212,20 +212,20 @@ def _part(node: Node, places: Sequence[int], kernel: Sequence[int] = ()) -> Node
             attribute.ints[:] = [*(given[place] for place in places), *more]
             if attribute.name == "kernel_shape" and kernel:
                 attribute.ints[:] = kernel
-    return Node(proto, node.name, node.opset)
+    return OnnxNode(proto, node.name, node.opset)
 
 
-def _reading(node: Node, name: str, data: str, result: str, weight: str = "") -> Node:
+def _reading(node: OnnxNode, name: str, data: str, result: str, weight: str = "") -> OnnxNode:
     """The node under another name, with other ends."""
     proto = onnx.NodeProto()
     proto.CopyFrom(node.proto)
     proto.input[0], proto.output[0] = data, result
     if weight:
         proto.input[1] = weight
-    return Node(proto, name, node.opset)
+    return OnnxNode(proto, name, node.opset)
 
 
-def _is_alone(node: Node) -> bool:
+def _is_alone(node: OnnxNode) -> bool:
     """True if a window as large as its input is the only one, and meets all of it."""
     same = node.text("auto_pad", "NOTSET") not in ("NOTSET", "VALID")
     apart = set(node.integers("dilations") or ()) - {1}

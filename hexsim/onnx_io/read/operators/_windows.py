@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from hexsim.errors import InvalidDataError
 from hexsim.layers import Window
-from hexsim.onnx_io.file.node import Node, NotALayerError
+from hexsim.onnx_io.file.node import NotALayerError, OnnxNode
 
 
-def read_window(node: Node, kernel: tuple[int, int], size: tuple[int, int]) -> Window:
+def read_window(node: OnnxNode, kernel: tuple[int, int], size: tuple[int, int]) -> Window:
     """Return the window of `node` over an input of `size` (height, width), auto_pad resolved."""
     strides = pair(node, "strides", 1)
     dilations = pair(node, "dilations", 1)
@@ -26,7 +26,7 @@ def require_positive(*pairs: tuple[int, int]) -> None:
         raise InvalidDataError("kernel, strides and dilations must be at least 1")
 
 
-def read_pads(node: Node) -> tuple[int, int, int, int]:
+def read_pads(node: OnnxNode) -> tuple[int, int, int, int]:
     """Return (top, left, bottom, right) of a node whose pads do not depend on its input."""
     pads = node.integers("pads") or (0, 0, 0, 0)
     if len(pads) != 4:
@@ -42,7 +42,7 @@ def read_pads(node: Node) -> tuple[int, int, int, int]:
     return top, left, bottom, right
 
 
-def pair(node: Node, attribute: str, default: int) -> tuple[int, int]:
+def pair(node: OnnxNode, attribute: str, default: int) -> tuple[int, int]:
     """Return an attribute that is (height, width); both are `default` if it is absent."""
     values = node.integers(attribute) or (default, default)
     if len(values) != 2:

@@ -11,7 +11,7 @@ from hexsim.errors import InvalidDataError
 from hexsim.layers import NO_CLAMP, RELU, Clamp, Neuron, Prelu
 from hexsim.layers.neuron import NeuronFunction
 from hexsim.onnx_io.file.axis_order import channels_last
-from hexsim.onnx_io.file.node import Node, NotALayerError
+from hexsim.onnx_io.file.node import NotALayerError, OnnxNode
 from hexsim.onnx_io.read.importer import Importer
 
 _UNBOUNDED = float(np.finfo(np.float32).max)
@@ -25,12 +25,12 @@ _POWERS: dict[float, NeuronFunction] = {
 }
 
 
-def relu(node: Node, net: Importer) -> None:
+def relu(node: OnnxNode, net: Importer) -> None:
     """Relu becomes a clamp at zero."""
     _add(node, net, "clamp", clamp=RELU)
 
 
-def clip(node: Node, net: Importer) -> None:
+def clip(node: OnnxNode, net: Importer) -> None:
     """Clip becomes a clamp; bounds are attributes before opset 11, inputs since."""
     low = _bound(node, net, "min", 1, -math.inf)
     high = _bound(node, net, "max", 2, math.inf)
@@ -41,36 +41,36 @@ def clip(node: Node, net: Importer) -> None:
 
 def function(
     kind: NeuronFunction, alpha: float = 0.0, beta: float = 0.0
-) -> Callable[[Node, Importer], None]:
+) -> Callable[[OnnxNode, Importer], None]:
     """An activation with its ONNX attributes; `alpha` and `beta` are their defaults."""
 
-    def translate(node: Node, net: Importer) -> None:
+    def translate(node: OnnxNode, net: Importer) -> None:
         _add(node, net, kind, alpha=node.real("alpha", alpha), beta=node.real("beta", beta))
 
     return translate
 
 
-def real_function(kind: NeuronFunction) -> Callable[[Node, Importer], None]:
+def real_function(kind: NeuronFunction) -> Callable[[OnnxNode, Importer], None]:
     """A function of real numbers; one of integers is no layer of ours."""
 
-    def translate(node: Node, net: Importer) -> None:
+    def translate(node: OnnxNode, net: Importer) -> None:
         _require_real(node, net)
         _add(node, net, kind)
 
     return translate
 
 
-def gelu(node: Node, net: Importer) -> None:
+def gelu(node: OnnxNode, net: Importer) -> None:
     """Gelu in the form that `approximate` names."""
     _add(node, net, "gelu_tanh" if node.text("approximate", "none") == "tanh" else "gelu")
 
 
-def swish(node: Node, net: Importer) -> None:
+def swish(node: OnnxNode, net: Importer) -> None:
     """Swish is x * sigmoid(alpha * x)."""
     _add(node, net, "silu", alpha=node.real("alpha", 1.0))
 
 
-def power(node: Node, net: Importer) -> None:
+def power(node: OnnxNode, net: Importer) -> None:
     """Pow with one constant exponent; those with a name of their own have it."""
     _require_real(node, net)
     exponent = net.array(node.input(1))
@@ -86,7 +86,7 @@ def power(node: Node, net: Importer) -> None:
         _add(node, net, "pow", alpha=value)
 
 
-def prelu(node: Node, net: Importer) -> None:
+def prelu(node: OnnxNode, net: Importer) -> None:
     """PRelu with one constant slope per channel, or one for all."""
     data = net.tensor(node.input(0))
     rank, axes = len(data.shape), len(net.source_shape(node.input(1)))
@@ -113,12 +113,12 @@ def prelu(node: Node, net: Importer) -> None:
     )
 
 
-def _require_real(node: Node, net: Importer) -> None:
+def _require_real(node: OnnxNode, net: Importer) -> None:
     if not net.tensor(node.input(0)).dtype.startswith("float"):
         raise NotALayerError("a function of integers")
 
 
-def _bound(node: Node, net: Importer, name: str, position: int, default: float) -> float:
+def _bound(node: OnnxNode, net: Importer, name: str, position: int, default: float) -> float:
     value = node.real(name, default)
     if node.input(position):
         value = net.number(node.input(position))
@@ -126,7 +126,7 @@ def _bound(node: Node, net: Importer, name: str, position: int, default: float) 
 
 
 def _add(
-    node: Node,
+    node: OnnxNode,
     net: Importer,
     kind: NeuronFunction,
     clamp: Clamp = NO_CLAMP,

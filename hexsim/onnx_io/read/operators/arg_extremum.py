@@ -11,14 +11,14 @@ import onnx
 from hexsim.graph.ir import Tensor
 from hexsim.layers import ArgExtremum, Opaque
 from hexsim.onnx_io.file.axis_order import without
-from hexsim.onnx_io.file.node import Node, NotALayerError, positive_axis
+from hexsim.onnx_io.file.node import NotALayerError, OnnxNode, positive_axis
 from hexsim.onnx_io.read.importer import Importer
 
 
-def arg_extremum(kind: Literal["max", "min"]) -> Callable[[Node, Importer], None]:
+def arg_extremum(kind: Literal["max", "min"]) -> Callable[[OnnxNode, Importer], None]:
     """The first place along an axis; the last one has no layer."""
 
-    def translate(node: Node, net: Importer) -> None:
+    def translate(node: OnnxNode, net: Importer) -> None:
         data = net.tensor(node.input(0))
         if data.dtype != "float32" or not data.shape:
             raise NotALayerError("does not search an axis of float32")
@@ -41,7 +41,7 @@ def arg_extremum(kind: Literal["max", "min"]) -> Callable[[Node, Importer], None
     return translate
 
 
-def _cast(node: Node, net: Importer, place: str) -> None:
+def _cast(node: OnnxNode, net: Importer, place: str) -> None:
     """Make integers of the places, which lie as they are."""
     found = net.tensors[place]
     proto = onnx.helper.make_node("Cast", [place], [node.output], to=onnx.TensorProto.INT64)

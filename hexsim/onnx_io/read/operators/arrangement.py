@@ -12,12 +12,12 @@ from hexsim.graph.ir import Shape
 from hexsim.layers import Concat, Permute
 from hexsim.onnx_io.file.axis_order import transposed
 from hexsim.onnx_io.file.known import Known, dtype_name
-from hexsim.onnx_io.file.node import Node, NotALayerError, positive_axis
+from hexsim.onnx_io.file.node import NotALayerError, OnnxNode, positive_axis
 from hexsim.onnx_io.read.importer import Importer
 from hexsim.onnx_io.read.operators.elementwise import common_order
 
 
-def identity(node: Node, net: Importer) -> None:
+def identity(node: OnnxNode, net: Importer) -> None:
     """Identity, and Dropout whose mask nobody reads, become a Reshape to the same shape."""
     if any(net.uses[name] for name in node.outputs[1:]):
         raise NotALayerError("the mask is used")
@@ -27,7 +27,7 @@ def identity(node: Node, net: Importer) -> None:
     _reshape(node, net, data.source_shape)
 
 
-def cast(node: Node, net: Importer) -> None:
+def cast(node: OnnxNode, net: Importer) -> None:
     """Cast to the type that a tensor has already is an identity."""
     data = net.tensor(node.input(0))
     if dtype_name(node.integer("to", 0), node.output) != data.dtype:
@@ -35,7 +35,7 @@ def cast(node: Node, net: Importer) -> None:
     _reshape(node, net, data.source_shape)
 
 
-def reshape(node: Node, net: Importer) -> None:
+def reshape(node: OnnxNode, net: Importer) -> None:
     """Reshape to a constant shape; zeros copy a size, one -1 takes what is left."""
     source = net.tensor(node.input(0)).source_shape
     wanted = [*net.whole_numbers(node.input(1))]
@@ -51,7 +51,7 @@ def reshape(node: Node, net: Importer) -> None:
     _reshape(node, net, tuple(wanted))
 
 
-def flatten(node: Node, net: Importer) -> None:
+def flatten(node: OnnxNode, net: Importer) -> None:
     """Flatten to two axes."""
     source = net.tensor(node.input(0)).source_shape
     axis = node.integer("axis", 1)
@@ -59,7 +59,7 @@ def flatten(node: Node, net: Importer) -> None:
     _reshape(node, net, (math.prod(source[:axis]), math.prod(source[axis:])))
 
 
-def squeeze(node: Node, net: Importer) -> None:
+def squeeze(node: OnnxNode, net: Importer) -> None:
     """Squeeze; axes are an attribute before opset 13, an input since."""
     source = net.tensor(node.input(0)).source_shape
     axes = net.integers(node, "axes", 1)
@@ -73,7 +73,7 @@ def squeeze(node: Node, net: Importer) -> None:
     _reshape(node, net, tuple(size for axis, size in enumerate(source) if axis not in gone))
 
 
-def unsqueeze(node: Node, net: Importer) -> None:
+def unsqueeze(node: OnnxNode, net: Importer) -> None:
     """Unsqueeze; axes are an attribute before opset 13, an input since."""
     sizes = iter(net.tensor(node.input(0)).source_shape)
     axes = net.integers(node, "axes", 1) or ()
@@ -84,7 +84,7 @@ def unsqueeze(node: Node, net: Importer) -> None:
     _reshape(node, net, tuple(1 if axis in new else next(sizes) for axis in range(rank)))
 
 
-def transpose(node: Node, net: Importer) -> None:
+def transpose(node: OnnxNode, net: Importer) -> None:
     """Transpose becomes a Permute of stored axes, which moves nothing if it need not."""
     data = net.tensor(node.input(0))
     rank = len(data.shape)
@@ -96,7 +96,7 @@ def transpose(node: Node, net: Importer) -> None:
     net.add(layer, order)
 
 
-def concat(node: Node, net: Importer) -> None:
+def concat(node: OnnxNode, net: Importer) -> None:
     """Concat; all inputs get the same stored order."""
     order = common_order(node.inputs, net)
     rank = len(order)
@@ -119,26 +119,28 @@ def concat(node: Node, net: Importer) -> None:
     )
 
 
-def shape_of(measure: Callable[[Shape, Node], np.ndarray]) -> Callable[[Node, Importer], None]:
+def shape_of(
+    measure: Callable[[Shape, OnnxNode], np.ndarray],
+) -> Callable[[OnnxNode, Importer], None]:
     """Shape and Size are known before the network runs."""
 
-    def translate(node: Node, net: Importer) -> None:
+    def translate(node: OnnxNode, net: Importer) -> None:
         value = measure(net.source_shape(node.input(0)), node)
         net.known[node.output] = Known(node.output, value.shape, "int64", lambda: value)
 
     return translate
 
 
-def _shape(source: Shape, node: Node) -> np.ndarray:
+def _shape(source: Shape, node: OnnxNode) -> np.ndarray:
     end = node.integer("end", len(source))
     return np.array(source[node.integer("start", 0) : end], np.int64)
 
 
-def _size(source: Shape, node: Node) -> np.ndarray:
+def _size(source: Shape, node: OnnxNode) -> np.ndarray:
     return np.array(math.prod(source), np.int64)
 
 
-def _reshape(node: Node, net: Importer, target: Shape) -> None:
+def _reshape(node: OnnxNode, net: Importer, target: Shape) -> None:
     net.reshape(node.name, node.input(0), target, node.output)
 
 

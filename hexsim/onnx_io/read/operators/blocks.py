@@ -8,11 +8,11 @@ from hexsim.errors import InvalidDataError
 from hexsim.layers import DepthToSpace, SpaceToDepth
 from hexsim.layers.depth_to_space import BlockMode
 from hexsim.onnx_io.file.axis_order import channels_last
-from hexsim.onnx_io.file.node import Node
+from hexsim.onnx_io.file.node import OnnxNode
 from hexsim.onnx_io.read.importer import Importer
 
 
-def _blocks(node: Node, net: Importer, layer: type[DepthToSpace] | type[SpaceToDepth]) -> None:
+def _blocks(node: OnnxNode, net: Importer, layer: type[DepthToSpace] | type[SpaceToDepth]) -> None:
     """Either of them; before opset 11 and in older opsets there is one mode."""
     data = net.tensor(node.input(0), rank=4)
     net.add(
@@ -27,14 +27,14 @@ def _blocks(node: Node, net: Importer, layer: type[DepthToSpace] | type[SpaceToD
     )
 
 
-def _mode(node: Node) -> BlockMode:
+def _mode(node: OnnxNode) -> BlockMode:
     mode = node.text("mode", "DCR")
     if mode not in ("DCR", "CRD"):
         raise InvalidDataError(f"attribute mode has the unknown value '{mode}'")
     return "CRD" if mode == "CRD" else "DCR"
 
 
-def _block(node: Node) -> int:
+def _block(node: OnnxNode) -> int:
     block = node.integer("blocksize", 1)
     if block < 1:
         raise InvalidDataError("blocksize must be at least 1")

@@ -9,15 +9,15 @@ from hexsim.graph.ir import Tensor
 from hexsim.layers import Convolution, Deconvolution, Window
 from hexsim.onnx_io.file.axis_order import channels_last
 from hexsim.onnx_io.file.known import Array, Known
-from hexsim.onnx_io.file.node import Node, NotALayerError
+from hexsim.onnx_io.file.node import NotALayerError, OnnxNode
 from hexsim.onnx_io.read.importer import Importer
 from hexsim.onnx_io.read.operators import _three_dimensional
-from hexsim.onnx_io.read.operators._one_dimensional import of_lines_too, with_height
-from hexsim.onnx_io.read.operators._three_dimensional import of_volumes_too
+from hexsim.onnx_io.read.operators._one_dimensional import also_1d, with_height
+from hexsim.onnx_io.read.operators._three_dimensional import also_3d
 from hexsim.onnx_io.read.operators._windows import pair, read_pads, read_window, require_positive
 
 
-def conv(node: Node, net: Importer) -> None:
+def conv(node: OnnxNode, net: Importer) -> None:
     """Conv becomes Convolution; the weight O x I x H x W becomes H x W x I x O."""
     data, weight, groups = _operands(node, net)
     full = with_height(weight.shape)
@@ -47,7 +47,7 @@ def conv(node: Node, net: Importer) -> None:
     )
 
 
-def conv_transpose(node: Node, net: Importer) -> None:
+def conv_transpose(node: OnnxNode, net: Importer) -> None:
     """ConvTranspose becomes Deconvolution; I x O / groups x H x W becomes H x W x I / groups x O.
 
     Pads that crop more than a window, and negative ones, are left out.
@@ -92,7 +92,7 @@ def conv_transpose(node: Node, net: Importer) -> None:
     )
 
 
-def _operands(node: Node, net: Importer) -> tuple[Tensor, Known, int]:
+def _operands(node: OnnxNode, net: Importer) -> tuple[Tensor, Known, int]:
     """The image, the weight and the number of groups."""
     data = net.tensor(node.input(0), rank=4)
     weight = net.array(node.input(1))
@@ -116,7 +116,7 @@ def _misfit(weight: Known, groups: int, channels: int) -> InvalidDataError:
     )
 
 
-def _bias(node: Node, net: Importer, outputs: int) -> str | None:
+def _bias(node: OnnxNode, net: Importer, outputs: int) -> str | None:
     """Name of the bias, None without one."""
     if not node.input(2):
         return None
@@ -127,7 +127,7 @@ def _bias(node: Node, net: Importer, outputs: int) -> str | None:
 
 
 def _cropped(
-    node: Node, window: Window, more: tuple[int, int], size: tuple[int, int]
+    node: OnnxNode, window: Window, more: tuple[int, int], size: tuple[int, int]
 ) -> tuple[int, int, int, int]:
     """What the output of a ConvTranspose loses at its (top, left, bottom, right)."""
     mode = node.text("auto_pad", "NOTSET")
@@ -146,6 +146,6 @@ def _cropped(
 
 
 TRANSLATORS = {
-    "Conv": of_lines_too(of_volumes_too(_three_dimensional.convolution, conv)),
-    "ConvTranspose": of_lines_too(of_volumes_too(_three_dimensional.deconvolution, conv_transpose)),
+    "Conv": also_1d(also_3d(_three_dimensional.convolution, conv)),
+    "ConvTranspose": also_1d(also_3d(_three_dimensional.deconvolution, conv_transpose)),
 }

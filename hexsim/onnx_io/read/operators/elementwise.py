@@ -9,14 +9,14 @@ import numpy as np
 from hexsim.layers import Elementwise
 from hexsim.layers.elementwise import ElementwiseKind
 from hexsim.onnx_io.file.axis_order import Order, channels_last, identity
-from hexsim.onnx_io.file.node import Node, NotALayerError
+from hexsim.onnx_io.file.node import NotALayerError, OnnxNode
 from hexsim.onnx_io.read.importer import Importer
 
 
-def elementwise(kind: ElementwiseKind) -> Callable[[Node, Importer], None]:
+def elementwise(kind: ElementwiseKind) -> Callable[[OnnxNode, Importer], None]:
     """All operands get the same rank and stored order; constants are permuted lazily."""
 
-    def translate(node: Node, net: Importer) -> None:
+    def translate(node: OnnxNode, net: Importer) -> None:
         order = common_order(node.inputs, net)
         if len(node.inputs) == 1:
             net.reshape(node.name, node.input(0), net.source_shape(node.input(0)), node.output)
@@ -28,7 +28,7 @@ def elementwise(kind: ElementwiseKind) -> Callable[[Node, Importer], None]:
     return translate
 
 
-def divide(node: Node, net: Importer) -> None:
+def divide(node: OnnxNode, net: Importer) -> None:
     """Division by a constant is the product with its reciprocal, other divisions stay one."""
     if not net.dtype(node.input(0)).startswith("float"):
         raise NotALayerError("integer division")

@@ -8,11 +8,11 @@ from collections.abc import Mapping, Sequence
 from hexsim.errors import InvalidDataError
 from hexsim.layers import AxisSlice, Gather, Pad, StridedSlice, Tile
 from hexsim.layers.pad import PadMode
-from hexsim.onnx_io.file.node import Node, NotALayerError, positive_axis
+from hexsim.onnx_io.file.node import NotALayerError, OnnxNode, positive_axis
 from hexsim.onnx_io.read.importer import Importer
 
 
-def slice_(node: Node, net: Importer) -> None:
+def slice_(node: OnnxNode, net: Importer) -> None:
     """Slice; bounds are attributes before opset 10, inputs since. Backwards it is a gather."""
     data = net.tensor(node.input(0))
     source = data.source_shape
@@ -48,7 +48,7 @@ def slice_(node: Node, net: Importer) -> None:
         _add(label, name, net, parts, node.output)
 
 
-def split(node: Node, net: Importer) -> None:
+def split(node: OnnxNode, net: Importer) -> None:
     """Split becomes one slice for each output."""
     source = net.tensor(node.input(0)).source_shape
     axis = positive_axis(node.integer("axis", 0), len(source))
@@ -68,7 +68,7 @@ def split(node: Node, net: Importer) -> None:
         start += size
 
 
-def pad(node: Node, net: Importer) -> None:
+def pad(node: OnnxNode, net: Importer) -> None:
     """Pad; what is added are attributes before opset 11, inputs since."""
     data = net.tensor(node.input(0))
     rank = len(data.shape)
@@ -108,7 +108,7 @@ def pad(node: Node, net: Importer) -> None:
     net.add(layer, data.order)
 
 
-def tile(node: Node, net: Importer) -> None:
+def tile(node: OnnxNode, net: Importer) -> None:
     """Tile by constant repeats."""
     data = net.tensor(node.input(0))
     repeats = net.whole_numbers(node.input(1))
@@ -117,7 +117,7 @@ def tile(node: Node, net: Importer) -> None:
     _repeat(node.name, data.name, repeats, node.output, net)
 
 
-def expand(node: Node, net: Importer) -> None:
+def expand(node: OnnxNode, net: Importer) -> None:
     """Expand: axes are put in front, and those of size one repeated."""
     data = net.tensor(node.input(0))
     wanted = [*net.whole_numbers(node.input(1))]

@@ -6,11 +6,11 @@ import math
 
 from hexsim.errors import InvalidDataError
 from hexsim.layers import AxisSlice, Gather, StridedSlice
-from hexsim.onnx_io.file.node import Node, NotALayerError, positive_axis
+from hexsim.onnx_io.file.node import NotALayerError, OnnxNode, positive_axis
 from hexsim.onnx_io.read.importer import Importer
 
 
-def gather(node: Node, net: Importer) -> None:
+def gather(node: OnnxNode, net: Importer) -> None:
     """The axis of the positions is replaced by the axes of their array, which a Reshape makes."""
     data, indices = net.tensor(node.input(0)), net.array(node.input(1))
     source = data.source_shape

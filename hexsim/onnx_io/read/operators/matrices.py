@@ -10,12 +10,12 @@ from hexsim.errors import InvalidDataError
 from hexsim.layers import FullyConnected
 from hexsim.onnx_io.file.axis_order import identity
 from hexsim.onnx_io.file.known import Array
-from hexsim.onnx_io.file.node import Node
+from hexsim.onnx_io.file.node import OnnxNode
 from hexsim.onnx_io.read.importer import Importer
 from hexsim.onnx_io.read.operators._computed_matrices import matrix_operand, product, sum_with
 
 
-def gemm(node: Node, net: Importer) -> None:
+def gemm(node: OnnxNode, net: Importer) -> None:
     """Gemm of constant weights becomes FullyConnected, any other a MatMul; what is added a sum.
 
     Alpha, beta and a bias that is the same for all rows go into weight and bias.
@@ -40,7 +40,7 @@ def gemm(node: Node, net: Importer) -> None:
 
 
 def _weighted(
-    node: Node,
+    node: OnnxNode,
     net: Importer,
     output: str,
     turned: tuple[bool, bool],
@@ -75,7 +75,7 @@ def _weighted(
     )
 
 
-def matmul(node: Node, net: Importer) -> None:
+def matmul(node: OnnxNode, net: Importer) -> None:
     """MatMul with a constant matrix becomes FullyConnected, one row per leading position."""
     if not _applies_weights(node, net):
         product(node, net, node.output)
@@ -104,7 +104,7 @@ def matmul(node: Node, net: Importer) -> None:
         net.reshape(net.unique(f"{node.name}.shape"), result, (*shape[:-1], outputs), node.output)
 
 
-def _applies_weights(node: Node, net: Importer) -> bool:
+def _applies_weights(node: OnnxNode, net: Importer) -> bool:
     """True if one constant matrix is on the right, and rows of something computed on the left."""
     data, matrix = node.inputs[:2]
     return (

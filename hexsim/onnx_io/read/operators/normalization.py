@@ -8,11 +8,11 @@ from hexsim.errors import InvalidDataError
 from hexsim.layers import BatchNorm, LocalResponseNorm, Softmax
 from hexsim.onnx_io.file.axis_order import channels_last
 from hexsim.onnx_io.file.known import Array
-from hexsim.onnx_io.file.node import Node, NotALayerError, positive_axis
+from hexsim.onnx_io.file.node import NotALayerError, OnnxNode, positive_axis
 from hexsim.onnx_io.read.importer import Importer
 
 
-def batch_normalization(node: Node, net: Importer) -> None:
+def batch_normalization(node: OnnxNode, net: Importer) -> None:
     """BatchNormalization of inference becomes scale and shift per channel, computed in double.
 
     What it normalises has, over the training data, mean beta and standard deviation |gamma|.
@@ -56,7 +56,7 @@ def batch_normalization(node: Node, net: Importer) -> None:
     )
 
 
-def lrn(node: Node, net: Importer) -> None:
+def lrn(node: OnnxNode, net: Importer) -> None:
     """LRN of an image becomes LocalResponseNorm."""
     data = net.tensor(node.input(0), rank=4)
     net.add(
@@ -73,7 +73,7 @@ def lrn(node: Node, net: Importer) -> None:
     )
 
 
-def softmax(node: Node, net: Importer) -> None:
+def softmax(node: OnnxNode, net: Importer) -> None:
     """Softmax along one axis; before opset 13 along all axes from `axis` on."""
     data = net.tensor(node.input(0))
     rank = len(data.shape)

@@ -9,19 +9,19 @@ from hexsim.errors import InvalidDataError
 from hexsim.graph.ir import Tensor
 from hexsim.layers import Pooling, Window
 from hexsim.onnx_io.file.axis_order import channels_last
-from hexsim.onnx_io.file.node import Node, NotALayerError
+from hexsim.onnx_io.file.node import NotALayerError, OnnxNode
 from hexsim.onnx_io.read.importer import Importer
-from hexsim.onnx_io.read.operators._one_dimensional import of_lines_too
-from hexsim.onnx_io.read.operators._three_dimensional import of_volumes_too, pooling, pooling_all
+from hexsim.onnx_io.read.operators._one_dimensional import also_1d
+from hexsim.onnx_io.read.operators._three_dimensional import also_3d, pooling, pooling_all
 from hexsim.onnx_io.read.operators._windows import read_window
 
 Kind = Literal["max", "average"]
 
 
-def windowed(kind: Kind) -> Callable[[Node, Importer], None]:
+def windowed(kind: Kind) -> Callable[[OnnxNode, Importer], None]:
     """MaxPool and AveragePool become Pooling, unless the indices of the maxima are used."""
 
-    def translate(node: Node, net: Importer) -> None:
+    def translate(node: OnnxNode, net: Importer) -> None:
         data = net.tensor(node.input(0), rank=4)
         if any(net.uses[name] for name in node.outputs[1:]):
             raise NotALayerError("indices are used")
@@ -38,10 +38,10 @@ def windowed(kind: Kind) -> Callable[[Node, Importer], None]:
     return translate
 
 
-def whole_image(kind: Kind) -> Callable[[Node, Importer], None]:
+def whole_image(kind: Kind) -> Callable[[OnnxNode, Importer], None]:
     """GlobalMaxPool and GlobalAveragePool become a Pooling as large as the image."""
 
-    def translate(node: Node, net: Importer) -> None:
+    def translate(node: OnnxNode, net: Importer) -> None:
         data = net.tensor(node.input(0), rank=4)
         _add(node, net, data, kind, _whole(data), node.output)
 
@@ -54,7 +54,7 @@ def _whole(data: Tensor) -> Window:
 
 
 def _add(
-    node: Node,
+    node: OnnxNode,
     net: Importer,
     data: Tensor,
     kind: Kind,
@@ -76,8 +76,8 @@ def _add(
 
 
 TRANSLATORS = {
-    "MaxPool": of_lines_too(of_volumes_too(pooling, windowed("max"))),
-    "AveragePool": of_lines_too(of_volumes_too(pooling, windowed("average"))),
-    "GlobalMaxPool": of_lines_too(of_volumes_too(pooling_all, whole_image("max"))),
-    "GlobalAveragePool": of_lines_too(of_volumes_too(pooling_all, whole_image("average"))),
+    "MaxPool": also_1d(also_3d(pooling, windowed("max"))),
+    "AveragePool": also_1d(also_3d(pooling, windowed("average"))),
+    "GlobalMaxPool": also_1d(also_3d(pooling_all, whole_image("max"))),
+    "GlobalAveragePool": also_1d(also_3d(pooling_all, whole_image("average"))),
 }

@@ -17,7 +17,7 @@ from hexsim.layers import AxisSlice, Concat, Recurrent, StridedSlice
 from hexsim.layers.recurrent import GATES, Cell, Direction, State
 from hexsim.onnx_io.file.axis_order import identity
 from hexsim.onnx_io.file.known import Array, Known
-from hexsim.onnx_io.file.node import Node, NotALayerError
+from hexsim.onnx_io.file.node import NotALayerError, OnnxNode
 from hexsim.onnx_io.read.importer import Importer
 from hexsim.onnx_io.read.operators._cuts import cut
 from hexsim.onnx_io.read.operators._lstm_steps import LstmSteps
@@ -41,10 +41,10 @@ Outputs = tuple[str, str, str]
 """Names for every hidden state, the last one, and the last cell state; empty if nobody reads it."""
 
 
-def recurrent(cell: Cell) -> Callable[[Node, Importer], None]:
+def recurrent(cell: Cell) -> Callable[[OnnxNode, Importer], None]:
     """The operator becomes Recurrent; its last hidden states are slices of all of them."""
 
-    def translate(node: Node, net: Importer) -> None:
+    def translate(node: OnnxNode, net: Importer) -> None:
         data = net.tensor(node.input(0), rank=3)
         weight, recurrence = (net.array(node.input(at), rank=3) for at in (1, 2))
         direction = _direction(node)
@@ -103,7 +103,7 @@ def _add_blocks(
 class _Run:
     """What makes layers of the sequences of a node, of all or of some."""
 
-    def __init__(self, node: Node, net: Importer, cell: Cell, direction: Direction) -> None:
+    def __init__(self, node: OnnxNode, net: Importer, cell: Cell, direction: Direction) -> None:
         self.node = node
         self.net = net
         self._cell: Cell = cell
@@ -186,14 +186,14 @@ def _require_few(steps: int) -> None:
         )
 
 
-def _direction(node: Node) -> Direction:
+def _direction(node: OnnxNode) -> Direction:
     found = node.text("direction", "forward")
     if found not in _DIRECTIONS:
         raise InvalidDataError(f"attribute direction has the unknown value '{found}'")
     return _DIRECTIONS[found]
 
 
-def _require_usual_form(node: Node, cell: Cell) -> None:
+def _require_usual_form(node: OnnxNode, cell: Cell) -> None:
     """Raise NotALayerError for a form that is left out."""
     given = tuple(one.decode("utf-8", "replace").lower() for one in node.strings("activations"))
     usual = _ACTIVATIONS[cell]
@@ -212,7 +212,7 @@ def _by_columns(array: Array) -> Array:
     return array.transpose(2, 0, 1).reshape(array.shape[2], -1)
 
 
-def _bias(node: Node, net: Importer, directions: int, rows: int) -> str | None:
+def _bias(node: OnnxNode, net: Importer, directions: int, rows: int) -> str | None:
     if not node.input(3):
         return None
     known = net.array(node.input(3))
@@ -225,7 +225,7 @@ def _bias(node: Node, net: Importer, directions: int, rows: int) -> str | None:
     return net.constant(known.name, "columns", (2, directions * rows), stacked)
 
 
-def _states(node: Node, net: Importer, shape: Shape) -> dict[State, str]:
+def _states(node: OnnxNode, net: Importer, shape: Shape) -> dict[State, str]:
     """The names of the initial states; those that are zero are none."""
     states: dict[State, str] = {}
     given: tuple[tuple[State, str], ...] = (("hidden", node.input(5)), ("cell", node.input(6)))
@@ -244,7 +244,7 @@ def _is_zero(known: Known) -> bool:
     return not np.any(known.read())
 
 
-def _last(node: Node, net: Importer, every: str, output: str, direction: Direction) -> None:
+def _last(node: OnnxNode, net: Importer, every: str, output: str, direction: Direction) -> None:
     """Add the state after the last step of each direction: directions x batch x hidden."""
     steps, directions, batch, hidden = net.source_shape(every)
     parts = []

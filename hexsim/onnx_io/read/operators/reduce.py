@@ -11,20 +11,20 @@ from collections.abc import Callable
 from hexsim.layers import Elementwise, Pooling, Reduce, Window
 from hexsim.layers.reduce import ReduceKind
 from hexsim.onnx_io.file.axis_order import channels_last
-from hexsim.onnx_io.file.node import Node, NotALayerError, positive_axis
+from hexsim.onnx_io.file.node import NotALayerError, OnnxNode, positive_axis
 from hexsim.onnx_io.read.importer import Importer
 
 
-def reduction(kind: ReduceKind) -> Callable[[Node, Importer], None]:
+def reduction(kind: ReduceKind) -> Callable[[OnnxNode, Importer], None]:
     """Reduce, then without the axes if the node drops them; the mean of an image is a pooling."""
 
-    def translate(node: Node, net: Importer) -> None:
+    def translate(node: OnnxNode, net: Importer) -> None:
         _add(node, net, kind, node.input(0))
 
     return translate
 
 
-def sum_of_squares(node: Node, net: Importer) -> None:
+def sum_of_squares(node: OnnxNode, net: Importer) -> None:
     """The product of the tensor with itself, summed up."""
     data = net.tensor(node.input(0))
     _axes(node, net)
@@ -39,7 +39,7 @@ def sum_of_squares(node: Node, net: Importer) -> None:
     _add(node, net, "sum", square)
 
 
-def _add(node: Node, net: Importer, kind: ReduceKind, name: str) -> None:
+def _add(node: OnnxNode, net: Importer, kind: ReduceKind, name: str) -> None:
     """Add the reduction of tensor `name` along the axes of the node, and its Reshape."""
     data, axes = net.tensor(name), _axes(node, net)
     if not axes:
@@ -66,7 +66,7 @@ def _add(node: Node, net: Importer, kind: ReduceKind, name: str) -> None:
         net.reshape(net.unique(f"{node.name}.squeeze"), result, tuple(kept), node.output)
 
 
-def _axes(node: Node, net: Importer) -> tuple[int, ...]:
+def _axes(node: OnnxNode, net: Importer) -> tuple[int, ...]:
     """The source axes in order; without any, all of them, unless the node says that means none."""
     data = net.tensor(node.input(0))
     if data.dtype != "float32":

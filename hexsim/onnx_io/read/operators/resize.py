@@ -11,7 +11,7 @@ from hexsim.graph.ir import Tensor
 from hexsim.layers import Resize
 from hexsim.layers.resize import CoordinateMode, NearestMode
 from hexsim.onnx_io.file.axis_order import channels_last
-from hexsim.onnx_io.file.node import Node, NotALayerError, positive_axis
+from hexsim.onnx_io.file.node import NotALayerError, OnnxNode, positive_axis
 from hexsim.onnx_io.read.importer import Importer
 
 _KINDS: dict[str, Literal["nearest", "bilinear"]] = {
@@ -24,7 +24,7 @@ _COORDINATES: dict[str, CoordinateMode] = {mode: mode for mode in get_args(Coord
 _ROUNDINGS: dict[str, NearestMode] = {mode: mode for mode in get_args(NearestMode)}
 
 
-def upsample(node: Node, net: Importer) -> None:
+def upsample(node: OnnxNode, net: Importer) -> None:
     """Upsample, and Resize of opset 10: pixels lie at position / scale, rounded down.
 
     Nearest ones that shrink are left out: onnxruntime rounds them up, which ONNX does not say.
@@ -36,7 +36,7 @@ def upsample(node: Node, net: Importer) -> None:
     _add(node, net, data, scales, None, "asymmetric", "floor")
 
 
-def resize(node: Node, net: Importer) -> None:
+def resize(node: OnnxNode, net: Importer) -> None:
     """Resize by scales or to sizes, of height and width, in the modes of onnx opset 11."""
     if node.opset < 11:
         upsample(node, net)
@@ -60,14 +60,14 @@ def resize(node: Node, net: Importer) -> None:
     )  # fmt: skip
 
 
-def _kind(node: Node) -> Literal["nearest", "bilinear"]:
+def _kind(node: OnnxNode) -> Literal["nearest", "bilinear"]:
     mode = node.text("mode", "nearest")
     if mode not in _KINDS:
         raise NotALayerError(f"mode '{mode}'")
     return _KINDS[mode]
 
 
-def _scales(node: Node, net: Importer, position: int) -> tuple[float, ...]:
+def _scales(node: OnnxNode, net: Importer, position: int) -> tuple[float, ...]:
     """Scales of all four axes, an attribute in Upsample of opset 7."""
     found = node.reals("scales")
     if found is None:
@@ -79,7 +79,7 @@ def _scales(node: Node, net: Importer, position: int) -> tuple[float, ...]:
 
 
 def _of_all_axes(
-    node: Node, given: Sequence[_Number], others: Sequence[_Number]
+    node: OnnxNode, given: Sequence[_Number], others: Sequence[_Number]
 ) -> tuple[_Number, ...]:
     """Numbers for four axes, where `axes` (opset 18) says of which the given ones are."""
     axes = node.integers("axes") or range(4)
@@ -92,7 +92,7 @@ def _of_all_axes(
 
 
 def _add(
-    node: Node,
+    node: OnnxNode,
     net: Importer,
     data: Tensor,
     scales: Sequence[float] | None,

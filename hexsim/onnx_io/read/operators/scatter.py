@@ -12,11 +12,11 @@ from hexsim.graph.ir import Shape
 from hexsim.layers import AxisSlice, Concat, StridedSlice
 from hexsim.onnx_io.file.axis_order import Order, stored_shape
 from hexsim.onnx_io.file.known import Array
-from hexsim.onnx_io.file.node import Node, NotALayerError
+from hexsim.onnx_io.file.node import NotALayerError, OnnxNode
 from hexsim.onnx_io.read.importer import Importer
 
 
-def scatter_nd(node: Node, net: Importer) -> None:
+def scatter_nd(node: OnnxNode, net: Importer) -> None:
     """Slices and a Concat, or the updates alone if they are written over everything."""
     if node.text("reduction", "none") != "none":
         raise NotALayerError("combines what it writes with what is there")
@@ -73,7 +73,7 @@ def _block(indices: Array, written: Shape) -> tuple[Shape, Shape]:
     return tuple(map(int, lows)), tuple(map(int, sizes))
 
 
-def _part(node: Node, net: Importer, order: Order, taken: tuple[int, int, int]) -> str:
+def _part(node: OnnxNode, net: Importer, order: Order, taken: tuple[int, int, int]) -> str:
     """Name positions (source axis, first, behind) of what is written over; empty for none."""
     data, (axis, first, behind) = node.input(0), taken
     if first == behind:

@@ -14,22 +14,22 @@ from hexsim.layers.elementwise import ElementwiseKind
 from hexsim.layers.normalization import NormalizationKind
 from hexsim.onnx_io.file.axis_order import channels_last, identity
 from hexsim.onnx_io.file.known import Known
-from hexsim.onnx_io.file.node import Node, NotALayerError, positive_axis
+from hexsim.onnx_io.file.node import NotALayerError, OnnxNode, positive_axis
 from hexsim.onnx_io.read.importer import Importer
 from hexsim.onnx_io.read.operators.reduce import sum_of_squares
 
 
-def layer_normalization(node: Node, net: Importer) -> None:
+def layer_normalization(node: OnnxNode, net: Importer) -> None:
     """LayerNormalization: all axes from `axis` on."""
     _from_axis_on(node, net, "deviation")
 
 
-def rms_normalization(node: Node, net: Importer) -> None:
+def rms_normalization(node: OnnxNode, net: Importer) -> None:
     """RMSNormalization: the same without the mean."""
     _from_axis_on(node, net, "mean_square")
 
 
-def lp_normalization(node: Node, net: Importer) -> None:
+def lp_normalization(node: OnnxNode, net: Importer) -> None:
     """LpNormalization with p = 2: over the length along one axis."""
     data = net.tensor(node.input(0))
     if node.integer("p", 2) != 2:
@@ -38,17 +38,17 @@ def lp_normalization(node: Node, net: Importer) -> None:
     _normalize(node, net, data, "length", [axis], 0.0)
 
 
-def length(node: Node, net: Importer) -> None:
+def length(node: OnnxNode, net: Importer) -> None:
     """ReduceL2: the root of the sum of squares."""
     proto = onnx.NodeProto()
     proto.CopyFrom(node.proto)
     square = proto.output[0] = net.unique(f"{node.output}.square")
-    sum_of_squares(Node(proto, net.unique(f"{node.name}.squares"), node.opset), net)
+    sum_of_squares(OnnxNode(proto, net.unique(f"{node.name}.squares"), node.opset), net)
     root = Neuron(name=node.name, inputs=(square,), outputs=(node.output,), function="sqrt")
     net.add(root, net.order(square))
 
 
-def instance_normalization(node: Node, net: Importer) -> None:
+def instance_normalization(node: OnnxNode, net: Importer) -> None:
     """InstanceNormalization: every channel of every item by itself.
 
     Groups of channels that were made channels by a reshape are normalised where they were.
@@ -91,7 +91,7 @@ def _in_channels(data: Tensor, net: Importer) -> Tensor | None:
     return None
 
 
-def mean_variance_normalization(node: Node, net: Importer) -> None:
+def mean_variance_normalization(node: OnnxNode, net: Importer) -> None:
     """MeanVarianceNormalization, whose deviation grows by 1e-9; its square is below a float's."""
     data = net.tensor(node.input(0))
     axes = node.integers("axes") or (0, 2, 3)
@@ -99,7 +99,7 @@ def mean_variance_normalization(node: Node, net: Importer) -> None:
     _normalize(node, net, data, "deviation", [positive_axis(axis, rank) for axis in axes], 1e-18)
 
 
-def group_normalization(node: Node, net: Importer) -> None:
+def group_normalization(node: OnnxNode, net: Importer) -> None:
     """GroupNormalization: the channels become groups of channels, which are normalised."""
     data = net.tensor(node.input(0))
     if len(data.shape) < 2:
@@ -114,7 +114,12 @@ def group_normalization(node: Node, net: Importer) -> None:
 
 
 def _normalize_groups(
-    node: Node, net: Importer, data: Tensor, groups: int, affine: tuple[Known, Known], output: str
+    node: OnnxNode,
+    net: Importer,
+    data: Tensor,
+    groups: int,
+    affine: tuple[Known, Known],
+    output: str,
 ) -> None:
     """Normalise `groups` of channels; scale and shift have a number for each, or each channel."""
     batch, channels, *size = data.source_shape
@@ -150,7 +155,7 @@ def _normalize_groups(
     net.add(joined, channels_last(len(data.shape)))
 
 
-def _from_axis_on(node: Node, net: Importer, kind: NormalizationKind) -> None:
+def _from_axis_on(node: OnnxNode, net: Importer, kind: NormalizationKind) -> None:
     data = net.tensor(node.input(0))
     rank = len(data.shape)
     if any(net.uses[name] for name in node.outputs[1:]):
@@ -161,7 +166,7 @@ def _from_axis_on(node: Node, net: Importer, kind: NormalizationKind) -> None:
 
 
 def _normalize(
-    node: Node,
+    node: OnnxNode,
     net: Importer,
     data: Tensor,
     kind: NormalizationKind,

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hexsim.reports.pages.figures.chart import GREY, PALETTE, chart, source
-from hexsim.reports.pages.figures.figure import Cell, Figure, Table
+from hexsim.reports.pages.figures.figure import Cell, Figure, FigureTable
 
 _SHAPES = ("circle", "square", "triangle", "diamond", "hex", "star")
 """A shape for each runtime; a colour is a chip's."""
@@ -97,7 +97,7 @@ def runtimes_summary(facts: Mapping[str, Any]) -> Figure:
     ]
     header = ("runtime", *(_COLUMNS[key] for key in _BEST), "SQNR", "within limits", "ruled out")
     text = "The best choice on each runtime, in the order of the ranking."
-    return Figure("Best of each runtime", text, Table(header, rows))
+    return Figure("Best of each runtime", text, FigureTable(header, rows))
 
 
 def runtime_of(out: Mapping[str, Any]) -> str:
@@ -178,8 +178,8 @@ def _words(made: Any, choices: Sequence[Mapping[str, Any]], above: float) -> Non
         made.add_layout(LabelSet(x=4, x_units="screen", y="y", text="word", source=named, **look))
 
 
-def _table(choices: Sequence[Mapping[str, Any]]) -> Table:
-    return Table(tuple(_COLUMNS.values()), [_row(one, tuple(_COLUMNS)) for one in choices])
+def _table(choices: Sequence[Mapping[str, Any]]) -> FigureTable:
+    return FigureTable(tuple(_COLUMNS.values()), [_row(one, tuple(_COLUMNS)) for one in choices])
 
 
 def _row(one: Mapping[str, Any], keys: Sequence[str]) -> tuple[Cell, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from hexsim.reports.pages.figures.figure import Figure, Table
+from hexsim.reports.pages.figures.figure import Figure, FigureTable
 
 
 def cuts_figures(found: Mapping[str, Any], drawing: str) -> tuple[Figure, ...]:
@@ -36,16 +36,16 @@ def cuts_figures(found: Mapping[str, Any], drawing: str) -> tuple[Figure, ...]:
             f"{found['layer_share']:.1%} of the layers and {found['mac_share']:.1%} of the "
             "multiply-adds. "
             f"{found['total_us'] / 1e3:.2f} ms, without it {found['hvx_us'] / 1e3:.2f} ms.",
-            Table(("subnet", "engine", "ids", "first layer", "MMAC", "us"), pieces),
+            FigureTable(("subnet", "engine", "ids", "first layer", "MMAC", "us"), pieces),
             drawing=drawing,
         )
     ]
     if cuts:
         text = "Each place where one engine hands over to another, and why there."
         header = ("id", "behind layer", "reason", "kB", "conversion us", "dispatch us")
-        figures.append(Figure("Cuts", text, Table(header, cuts)))
+        figures.append(Figure("Cuts", text, FigureTable(header, cuts)))
     if refused:
         text = "Layers that the tensor engine refuses, with what that costs the inference."
         columns = ("id", "layer", "type", "costs us", "reason")
-        figures.append(Figure("Refused layers", text, Table(columns, refused)))
+        figures.append(Figure("Refused layers", text, FigureTable(columns, refused)))
     return tuple(figures)

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from hexsim.reports.pages.figures.chart import GREY, PALETTE, chart, source
-from hexsim.reports.pages.figures.figure import Figure, Table
+from hexsim.reports.pages.figures.figure import Figure, FigureTable
 
 _FLOOR = 0.5
 """Where bars begin: an axis of powers has no zero."""
@@ -60,7 +60,7 @@ def distributions_figure(found: Mapping[str, Any]) -> Figure | None:
         "Upright lines are the ends of its encoding. Below, every other code of 8 bits is a "
         "stripe, as wide as a step; zoom in to tell them apart. A value more than half a step "
         "outside is clipped.",
-        Table((*header, "clipped"), [_row(one) for one in counted]),
+        FigureTable((*header, "clipped"), [_row(one) for one in counted]),
         made,
         (
             (_VALUES, "values"),

@@ -7,7 +7,7 @@ from typing import Any
 
 from hexsim.energy.estimate import PARTS
 from hexsim.reports.pages.figures.chart import GREY, PALETTE, source
-from hexsim.reports.pages.figures.figure import Figure, Table
+from hexsim.reports.pages.figures.figure import Figure, FigureTable
 from hexsim.reports.pages.figures.layer_bars import layer_bars, legend, stacked
 
 _COLOURS: dict[str, str] = dict(zip(PARTS, PALETTE, strict=False))
@@ -57,7 +57,7 @@ def _largest(energy: Mapping[str, Any]) -> str:
     return f"Most is {part}, {parts[part] / energy['mj']:.0%}."
 
 
-def _table(case: Mapping[str, Any]) -> Table:
+def _table(case: Mapping[str, Any]) -> FigureTable:
     shown = tuple(part for part in PARTS if part in case["energy"]["parts_mj"])
     total = case["energy"]["mj"] or 1.0
     ends = ("mj", "mj_low", "mj_high")
@@ -78,4 +78,4 @@ def _table(case: Mapping[str, Any]) -> Table:
     ]
     rows.sort(key=lambda row: -row[2])
     header = ("layer", "engine", "mJ", "low", "high", "share", *shown)
-    return Table(header, rows)
+    return FigureTable(header, rows)

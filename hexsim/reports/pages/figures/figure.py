@@ -10,7 +10,7 @@ Cell = str | int | float | None
 
 
 @dataclass(frozen=True)
-class Table:
+class FigureTable:
     """Rows under a header, in the order in which they are shown first."""
 
     header: tuple[str, ...]
@@ -29,7 +29,7 @@ class Figure:
 
     title: str
     text: str
-    table: Table
+    table: FigureTable
     chart: Any = None
     legend: tuple[tuple[str, ...], ...] = ()
     drawing: str = ""

@@ -7,8 +7,8 @@ from typing import Any
 from hexsim.quantization.encodings import AxisEncoding, Encoding
 from hexsim.quantization.model import Model
 from hexsim.reports.pages.figures.chart import PALETTE, chart, source
-from hexsim.reports.pages.figures.figure import Figure, Table
-from hexsim.reports.pages.histogram import Histogram, histogram
+from hexsim.reports.pages.figures.figure import Figure, FigureTable
+from hexsim.reports.pages.histogram import BinnedValues, histogram
 
 MOST = 200
 """Weights that a page has, the largest of the network."""
@@ -44,7 +44,7 @@ def histograms_figure(model: Model) -> Figure | None:
         "Weights",
         "How often the values of a constant occur as its file holds them; choose one. The table "
         f"has the ranges of the encodings. At most the {MOST} largest constants are counted.",
-        Table(
+        FigureTable(
             ("constant", "smallest", "largest", "encoding from", "to", "bits", "encodings"),
             [(name, one.low, one.high, *_range(model, name)) for name, one in found.items()],
         ),
@@ -53,7 +53,7 @@ def histograms_figure(model: Model) -> Figure | None:
     )
 
 
-def _columns(one: Histogram) -> dict[str, list[Any]]:
+def _columns(one: BinnedValues) -> dict[str, list[Any]]:
     width = (one.high - one.low) / len(one.counts)
     edges = [one.low + width * number for number in range(len(one.counts) + 1)]
     return {"left": edges[:-1], "right": edges[1:], "count": list(one.counts)}

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from hexsim.reports.pages.figures.chart import PALETTE, chart, source
-from hexsim.reports.pages.figures.figure import Figure, Table
+from hexsim.reports.pages.figures.figure import Figure, FigureTable
 from hexsim.reports.text import quantity
 
 MOST = 20
@@ -67,7 +67,7 @@ def _names(made: Any, marks: Any) -> None:
     made.add_layout(LabelSet(x=4, x_units="screen", y="top", text="constant", source=marks, **look))
 
 
-def _table(constants: list[Mapping[str, Any]]) -> Table:
+def _table(constants: list[Mapping[str, Any]]) -> FigureTable:
     header = (
         *("constant", "stated by", "confidence", "low", "value", "high"),
         *("ms at low", "ms at high", "share", "source"),
@@ -79,4 +79,4 @@ def _table(constants: list[Mapping[str, Any]]) -> Table:
         sizes = (quantity(value, one["unit"]) for value in (low, one["value"], high))
         named = (one["constant"], one["stated_by"], one["confidence"])
         rows.append((*named, *sizes, at_low / 1e3, at_high / 1e3, one["share"], one["source"]))
-    return Table(header, rows)
+    return FigureTable(header, rows)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from hexsim.reports.pages.figures.chart import PALETTE, chart, source
-from hexsim.reports.pages.figures.figure import Figure, Table
+from hexsim.reports.pages.figures.figure import Figure, FigureTable
 
 
 def latencies_figure(found: Mapping[str, Any]) -> Figure:
@@ -37,7 +37,7 @@ def latencies_figure(found: Mapping[str, Any]) -> Figure:
     return Figure(
         "Latencies",
         f"{total:.2f} inferences per second together{limit}. Each point is a call.",
-        Table((*header, *(f"{name} ms" for name in names)), rows),
+        FigureTable((*header, *(f"{name} ms" for name in names)), rows),
         made,
         tuple(legend),
     )
@@ -58,4 +58,6 @@ def use_figure(found: Mapping[str, Any]) -> Figure:
     look = {"color": PALETTE[6], "fill_alpha": "alpha", "line_alpha": "alpha"}
     made.hbar(y="name", right="share", height=0.6, source=source(columns), **look)
     text = "How much of its time each part of the phone is busy."
-    return Figure("Utilisation", text, Table(("resource", "share"), list(shares.items())), made)
+    return Figure(
+        "Utilisation", text, FigureTable(("resource", "share"), list(shares.items())), made
+    )

@@ -12,7 +12,7 @@ BAR = 0.8
 """How wide a bar is, of the room that a layer has."""
 
 
-class Part(NamedTuple):
+class BarPart(NamedTuple):
     """A rectangle: `amount` of a layer's `whole` goes on `what`."""
 
     name: str
@@ -32,21 +32,21 @@ def stacked(
     whole: float,
     amounts: Iterable[tuple[str, float]],
     colours: Mapping[str, str],
-) -> list[Part]:
+) -> list[BarPart]:
     """Return the parts of the bar of layer `number`, one on the other from the bottom up."""
     named = list(amounts)
     tops = accumulate(amount for _, amount in named)
     left, right = number - BAR / 2, number + BAR / 2
     return [
-        Part(name, what, amount, whole, left, right, top - amount, top, colours[what])
+        BarPart(name, what, amount, whole, left, right, top - amount, top, colours[what])
         for (what, amount), top in zip(named, tops, strict=True)
     ]
 
 
-def layer_bars(up: str, parts: Sequence[Part], told: Sequence[tuple[str, str]]) -> Any:
+def layer_bars(up: str, parts: Sequence[BarPart], told: Sequence[tuple[str, str]]) -> Any:
     """Return a chart of bars; `up` is what it measures, `told` what a pointed part says."""
     made = chart("layers, in the order in which they run", up, told=(("", "@name"), *told))
-    columns = {key: [getattr(part, key) for part in parts] for key in Part._fields}
+    columns = {key: [getattr(part, key) for part in parts] for key in BarPart._fields}
     made.quad(
         left="left",
         right="right",
@@ -62,7 +62,7 @@ def layer_bars(up: str, parts: Sequence[Part], told: Sequence[tuple[str, str]]) 
     return made
 
 
-def legend(parts: Sequence[Part], colours: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+def legend(parts: Sequence[BarPart], colours: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
     """Return the colours of what is seen, in the order of `colours`."""
     seen = {part.what for part in parts}
     return tuple((colour, what) for what, colour in colours.items() if what in seen)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from hexsim.reports.pages.figures.chart import PALETTE, chart, source
-from hexsim.reports.pages.figures.figure import Figure, Table
+from hexsim.reports.pages.figures.figure import Figure, FigureTable
 from hexsim.reports.text import number
 
 
@@ -47,7 +47,7 @@ def errors_figure(found: Mapping[str, Any]) -> Figure:
     return Figure(
         "Error by layer",
         f"Signal over noise of every tensor against the float network; more is better.{whole}",
-        Table(header, [tuple(row[key] for key in keys) for row in layers]),
+        FigureTable(header, [tuple(row[key] for key in keys) for row in layers]),
         made,
     )
 
@@ -88,7 +88,7 @@ def ranges_figure(found: Mapping[str, Any]) -> Figure | None:
     return Figure(
         "Ranges and encodings",
         "The floats that were seen, within what the codes of each tensor can say.",
-        Table((*header, "step", "offset", "bits"), rows),
+        FigureTable((*header, "step", "offset", "bits"), rows),
         made,
         ((PALETTE[2], "range of the encoding"), (PALETTE[1], "floats that were seen")),
     )

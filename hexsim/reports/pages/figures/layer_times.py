@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any, get_args
 
 from hexsim.reports.pages.figures.chart import PALETTE
-from hexsim.reports.pages.figures.figure import Figure, Table
+from hexsim.reports.pages.figures.figure import Figure, FigureTable
 from hexsim.reports.pages.figures.layer_bars import layer_bars, legend, stacked
 from hexsim.timing.results import Bound
 
@@ -44,7 +44,7 @@ def layer_times(case: Mapping[str, Any]) -> Figure:
     )
 
 
-def _table(case: Mapping[str, Any]) -> Table:
+def _table(case: Mapping[str, Any]) -> FigureTable:
     header = ("layer", "type", "engine", "us", "share", "bound", "MMAC", "DDR kB", "cost model")
     total = case["total_inference_us"] or 1.0
     rows: list[tuple[Any, ...]] = [
@@ -67,4 +67,4 @@ def _table(case: Mapping[str, Any]) -> Table:
     ]
     every = [*rows, *others]
     every.sort(key=lambda row: -row[3])
-    return Table(header, every)
+    return FigureTable(header, every)

@@ -7,7 +7,7 @@ from typing import Any
 
 from hexsim.reports.memory_facts import memory_parts
 from hexsim.reports.pages.figures.chart import PALETTE, chart, source
-from hexsim.reports.pages.figures.figure import Figure, Table
+from hexsim.reports.pages.figures.figure import Figure, FigureTable
 from hexsim.reports.text import quantity
 
 _KIB = 1024
@@ -44,7 +44,7 @@ def memory_figure(memory: Mapping[str, Any]) -> Figure:
         "Memory",
         f"Activations that are live while a layer runs. All that is allocated is "
         f"{quantity(memory['peak_bytes'], 'B')}: {memory_parts(memory)}.",
-        Table(
+        FigureTable(
             ("layer", "type", "engine", "live KiB", "weights KiB", "packed KiB", "on chip KiB"),
             [
                 (

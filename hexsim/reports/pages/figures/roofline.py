@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hexsim.reports.pages.figures.chart import GREY, PALETTE, chart, source
-from hexsim.reports.pages.figures.figure import Figure, Table
+from hexsim.reports.pages.figures.figure import Figure, FigureTable
 
 _LEVELS = {"ddr": ("DDR", PALETTE[0], "circle"), "l2": ("L2", PALETTE[1], "square")}
 
@@ -80,7 +80,7 @@ def _roofs(
     return legend
 
 
-def _table(points: Sequence[Mapping[str, Any]]) -> Table:
+def _table(points: Sequence[Mapping[str, Any]]) -> FigureTable:
     header = ("layer", "type", "MAC/B of DDR", "MAC/B of L2", "GMAC/s", "roof", "lost us", "bound")
     rows = [
         (
@@ -95,4 +95,4 @@ def _table(points: Sequence[Mapping[str, Any]]) -> Table:
         )
         for point in points
     ]
-    return Table(header, rows)
+    return FigureTable(header, rows)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hexsim.reports.pages.figures.chart import GREY, PALETTE, chart, source
-from hexsim.reports.pages.figures.figure import Figure, Table
+from hexsim.reports.pages.figures.figure import Figure, FigureTable
 from hexsim.reports.text import quantity
 
 _ROW, _BORDERS = 40, 70
@@ -63,7 +63,7 @@ def _labels(made: Any, marks: Any) -> None:
     made.add_layout(LabelSet(x=4, x_units="screen", y="top", text="name", source=marks, **look))
 
 
-def _table(cases: Sequence[Mapping[str, Any]]) -> Table:
+def _table(cases: Sequence[Mapping[str, Any]]) -> FigureTable:
     header = (
         *("network", "runtime", "total ms", "low", "high", "forward ms", "measured total ms"),
         *("peak memory", "SQNR dB", "same top-1", "inputs"),
@@ -87,4 +87,4 @@ def _table(cases: Sequence[Mapping[str, Any]]) -> Table:
                 accuracy and accuracy["inputs"],
             )
         )
-    return Table(header, rows)
+    return FigureTable(header, rows)

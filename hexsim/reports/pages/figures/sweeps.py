@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from hexsim.reports.pages.figures.chart import GREY, PALETTE, chart, source
-from hexsim.reports.pages.figures.figure import Cell, Figure, Table
+from hexsim.reports.pages.figures.figure import Cell, Figure, FigureTable
 from hexsim.reports.sweep_table import spread_text
 from hexsim.studies.sweep.effects import Effects
 from hexsim.studies.sweep.front import numbers
@@ -48,7 +48,7 @@ def scatter_figure(swept: Swept, rows: Sequence[int], figures: Sequence[str]) ->
         f"{up} over {across}; {drawn} of {len(known)} points are drawn. The table has the "
         f"{len(rows)} that nothing beats in {', '.join(figures)}."
     )
-    return Figure("Points", text, Table(header, cells), made, _LEGEND)
+    return Figure("Points", text, FigureTable(header, cells), made, _LEGEND)
 
 
 def lines_figure(swept: Swept, rows: Sequence[int], figures: Sequence[str]) -> Figure:
@@ -79,7 +79,7 @@ def lines_figure(swept: Swept, rows: Sequence[int], figures: Sequence[str]) -> F
     made.xaxis.major_label_overrides = dict(enumerate(axes))
     made.xaxis.major_label_orientation = _SLANT
     made.yaxis.visible = False
-    table = Table(("axis", "lowest", "highest"), [(name, *scaled[name][1]) for name in axes])
+    table = FigureTable(("axis", "lowest", "highest"), [(name, *scaled[name][1]) for name in axes])
     text = f"Each line is a point, {drawn} of {len(known)} are drawn; each axis has its own scale."
     return Figure("Parallel coordinates", text, table, made, _LEGEND)
 
@@ -89,7 +89,7 @@ def effects_figure(found: Effects) -> Figure:
     pairs = {f"{one} with {other}": part for (one, other), part in found.together.items()}
     parts = {**found.alone, **pairs}
     text = f"{spread_text(found).capitalize()}; parts are those of the logarithm."
-    table = Table(("parameter", "part of its variance"), list(parts.items()))
+    table = FigureTable(("parameter", "part of its variance"), list(parts.items()))
     shown = dict(found.alone)
     if not shown:
         return Figure(f"What matters to {found.result}", "The same at all points.", table)

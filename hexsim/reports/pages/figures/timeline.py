@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from hexsim.reports.pages.figures.chart import GREY, PALETTE, chart, source
-from hexsim.reports.pages.figures.figure import Figure, Table
+from hexsim.reports.pages.figures.figure import Figure, FigureTable
 from hexsim.reports.text import number
 from hexsim.reports.trace_tracks import Nested, Track, tracks
 from hexsim.timing.results import Result
@@ -99,10 +99,10 @@ def _span(row: int, nested: Nested, works: bool, colours: dict[str, str]) -> dic
     }
 
 
-def _table(every: Sequence[Track], result: Result) -> Table:
+def _table(every: Sequence[Track], result: Result) -> FigureTable:
     end = max(1, result.timeline.end_ps)
     rows = []
     for track in every:
         busy = sum(one.span.t1_ps - one.span.t0_ps for one in track.spans if one.depth == 0)
         rows.append((track.name, len(track.spans), busy / PS_PER_US, busy / end))
-    return Table(("track", "spans", "busy us", "share"), rows)
+    return FigureTable(("track", "spans", "busy us", "share"), rows)

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from hexsim.reports.pages.figures.chart import PALETTE
-from hexsim.reports.pages.figures.figure import Figure, Table
-from hexsim.reports.pages.figures.layer_bars import BAR, Part, layer_bars, legend
+from hexsim.reports.pages.figures.figure import Figure, FigureTable
+from hexsim.reports.pages.figures.layer_bars import BAR, BarPart, layer_bars, legend
 from hexsim.reports.text import quantity
 
 _KIB = 1024
@@ -36,7 +36,7 @@ def traffic_figure(case: Mapping[str, Any]) -> Figure | None:
         f"Bytes that a layer moves, by level of memory; all layers together: {told}. Levels stand "
         "beside each other: what comes from DDR passes L2 as well. Layers whose cost model counts "
         "no bytes, those on the CPU above all, have no bar.",
-        Table(
+        FigureTable(
             ("layer", "type", "engine", *(f"{_LEVELS[key][0]} KiB" for key in shown)),
             [
                 (
@@ -51,7 +51,7 @@ def traffic_figure(case: Mapping[str, Any]) -> Figure | None:
     )
 
 
-def _parts(number: int, layer: Mapping[str, Any], shown: list[str]) -> list[Part]:
+def _parts(number: int, layer: Mapping[str, Any], shown: list[str]) -> list[BarPart]:
     """What a layer moves, side by side; written bytes of DDR stand on those that are read."""
     slots = [key for key in shown if key != "ddr_write_bytes" or "ddr_read_bytes" not in shown]
     width = BAR / len(slots)
@@ -65,5 +65,5 @@ def _parts(number: int, layer: Mapping[str, Any], shown: list[str]) -> list[Part
         left = number - BAR / 2 + width * (0 if is_above else slots.index(key))
         what, colour = _LEVELS[key]
         place = (left, left + width, bottom, bottom + kib)
-        parts.append(Part(layer["name"], what, kib, kib, *place, colour))
+        parts.append(BarPart(layer["name"], what, kib, kib, *place, colour))
     return parts

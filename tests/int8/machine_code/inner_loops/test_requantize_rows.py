@@ -12,7 +12,7 @@ from hexsim.int8.machine_code.inner_loops.requantize_rows import (
 )
 from hexsim.int8.machine_code.jit import kernel
 from hexsim.int8.panel import COLUMNS
-from hexsim.int8.requantize.rows import row_tail
+from hexsim.int8.requantize.rows import row_stage
 from hexsim.lowering.requantize import Requantize
 from tests.int8 import naive
 from tests.int8.requantize.test_scalar import CASES
@@ -78,7 +78,7 @@ def test_floats_equal_twin(multipliers, far, code, limits):
     near = -(-(code * 2**31 - 2**30) // multiplier.astype(np.int64))
     sums = np.array([near, near - 1, *np.tile(far, (COLUMNS, 1)).T]).clip(-(2**31), 2**31 - 1)
     sums = sums.astype(np.int32)
-    way, bits = row_tail(Requantize(shift, multiplier, shift, low, high))
+    way, bits = row_stage(Requantize(shift, multiplier, shift, low, high))
     assert way == FLOATS
     out = np.empty(sums.shape, np.uint8)
     none = np.zeros(len(sums), np.int32)
