@@ -30,7 +30,7 @@ def prepare(call: LoweredCall) -> PreparedCall:
 
 def is_16bit(call: LoweredCall) -> bool:
     """True if operands or weights have 16 bits and the call does arithmetic on them."""
-    stage = getattr(call, "tail", None)
+    stage = getattr(call, "stage", None)
     return stage is not None and stage.fraction_bits > 0
 
 

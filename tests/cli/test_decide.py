@@ -146,14 +146,14 @@ def test_who_interrupts_is_told_what_is_kept(tmp_path: Path, parts: Path) -> Non
 
 _INTERRUPTED = """
 import signal
-from hexsim.files.checkpoint import KeptParts
+from hexsim.files.checkpoint import Checkpoints
 signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever runs the tests may ignore it
-part = KeptParts.part
+part = Checkpoints.part
 def part_and_signal(*given):
     found = part(*given)
     signal.raise_signal(signal.SIGINT)
     return found
-KeptParts.part = part_and_signal
+Checkpoints.part = part_and_signal
 """
 _CHILD = """
 import sys

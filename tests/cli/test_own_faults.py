@@ -9,9 +9,10 @@ import onnx
 import pytest
 from onnx import TensorProto, helper
 
-from hexsim.cli import start
+from hexsim.cli import main
 from hexsim.cli._own_faults import EXIT_CODE
 from hexsim.onnx_io.read import operators, reader
+from hexsim.snpe import main as snpe_main
 
 
 def _translator_with_a_bug(node: object, net: object) -> None:
@@ -40,11 +41,16 @@ CALLS = (
 
 @pytest.mark.parametrize(("name", "words"), CALLS)
 def test_a_bug_is_told_as_one(
-    name: str, words: list[str], temporary: Path, capsys: pytest.CaptureFixture[str]
+    name: str,
+    words: list[str],
+    temporary: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     for _ in range(2):  # a second file does not take the place of the first
         with pytest.raises(SystemExit) as ended:
-            start(name, words)
+            monkeypatch.setattr(sys, "argv", [name, *words])
+            (main if name == "hexsim" else snpe_main)()
         assert ended.value.code == EXIT_CODE == 70
         assert isinstance(ended.value.__cause__, KeyError)
     said = capsys.readouterr()
@@ -66,9 +72,9 @@ def test_without_a_place_for_the_file_the_traceback_follows(
     temporary: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(temporary / "nowhere"))
-    monkeypatch.setattr(sys, "argv", ["hexsim"])
+    monkeypatch.setattr(sys, "argv", ["hexsim", "info", "m.onnx"])
     with pytest.raises(SystemExit) as ended:
-        start("hexsim", ["info", "m.onnx"])
+        main()
     assert ended.value.code == EXIT_CODE
     first, *others = capsys.readouterr().err.splitlines()
     assert "with the traceback below" in first

@@ -42,7 +42,8 @@ def missing(kind: type[Layer]) -> Iterator[str]:
         if not any(fact in vars(base) for base in own):
             yield f"{name} does not state `{fact}`: do so in hexsim/layers/{file}"
     if kind not in EMITTERS and kind not in OF_THE_USER:
-        yield f"{name} has no emitter: add one to EMITTERS in a file of hexsim/onnx_io/write/emitters"
+        where = "hexsim/onnx_io/write/emitters"
+        yield f"{name} has no emitter: add one to EMITTERS in a file of {where}"
     if isinstance(kind.support, Support) and not kind.support.targets & INTEGER:
         return
     if kind not in BINDERS:

@@ -195,7 +195,7 @@ def test_recurrent():
         Operand("y", (1, 1, 1, 1), y),
     )
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("hexsim.lowering.recurrent.bind_weights", columns)
+        patch.setattr("hexsim.lowering.recurrent.lower_weights", columns)
         call = lower_recurrent(layer, source)
     assert (call.of_input.multiplier[0], call.of_input.shift[0]) == (13743895, 18)
     assert (call.of_output.multiplier[0], call.of_output.shift[0]) == (8388608, 46)

@@ -12,7 +12,9 @@ from hexsim import dlc
 from hexsim.quantization.model import Model
 from hexsim.snpe import main
 from tests.accuracy import culprits
-from tests.cli.conftest import Done
+from tests.cli.conftest import Done, command, refused
+
+__all__ = ["command", "refused"]
 
 
 @pytest.fixture

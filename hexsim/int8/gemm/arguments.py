@@ -51,7 +51,7 @@ class LoopSettings(NamedTuple):
     tile_rows: int
 
 
-@record("int64[::1],int64[::1],int64[:,::1],uint8[::1],int32[::1],Settings")
+@record("int64[::1],int64[::1],int64[:,::1],uint8[::1],int32[::1],LoopSettings")
 class Packed(NamedTuple):
     """A convolution as a kernel of tiles reads it; `products.tiles.Tiles` has the meanings."""
 

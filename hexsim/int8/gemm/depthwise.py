@@ -119,7 +119,7 @@ def _tiled(
     )  # fmt: skip
 
 
-@template("void(int16[::1],Taps,Tails,{0}[::1],int64,int64,int32[::1])")
+@template("void(int16[::1],Taps,RequantizeStages,{0}[::1],int64,int64,int32[::1])")
 def _depthwise(
     x: Int16,
     taps: Taps,

@@ -127,7 +127,7 @@ class PaddedPlace(NamedTuple):
     padded_width: int
 
 
-@template("void(uint8[::1],Place,{0}[::1],int64,int64)")
+@template("void(uint8[::1],PaddedPlace,{0}[::1],int64,int64)")
 def _pad(codes: Codes, place: PaddedPlace, copy: Padded, first: int, last: int) -> None:
     height, width, channels, top = place.height, place.width, place.channels, place.top
     padded_height, padded_width, padding = place.padded_height, place.padded_width, place.padding

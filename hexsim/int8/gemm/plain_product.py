@@ -16,7 +16,7 @@ _BLOCK = 96
 """Pixels for which a channel's weights are read once."""
 
 
-@template("void(int16[::1],Windows,int16[::1],Tails,{0}[::1],Piece)")
+@template("void(int16[::1],Windows,int16[::1],RequantizeStages,{0}[::1],Piece)")
 def convolve_plain(
     x: Int16, windows: Windows, weights: Int16, stages: RequantizeStages, out: Out, piece: Piece
 ) -> None:

@@ -89,7 +89,7 @@ class PreparedExtremum:
         return [*work, Step(_extremum(output.dtype), arguments, output.size, grain=CHUNK)]
 
 
-@template("void(Spread,uint8[::1],int32[::1],Tail,{0}[::1],int64,int64,int32[::1])")
+@template("void(Spread,uint8[::1],int32[::1],RequantizeStage,{0}[::1],int64,int64,int32[::1])")
 def _sum(
     operands: Spread,
     scratch: Codes,
@@ -124,7 +124,7 @@ def _sum(
             requantize_run(sums, stage, part)
 
 
-@kernel("void(Spread,uint8[::1],int32[::1],Tail,uint8[::1],int64,int64,int32[::1])")
+@kernel("void(Spread,uint8[::1],int32[::1],RequantizeStage,uint8[::1],int64,int64,int32[::1])")
 def _product(
     operands: Spread,
     scratch: Codes,
@@ -149,7 +149,7 @@ def _product(
         requantize_run(products, stage, out[at:end])
 
 
-@kernel("void(Spread,uint16[::1],int64[::1],OneWideTail,uint16[::1],int64,int64,int64[::1])")
+@kernel("void(Spread,uint16[::1],int64[::1],OneStage16,uint16[::1],int64,int64,int64[::1])")
 def _wide_product(
     operands: Spread,
     scratch: Codes,

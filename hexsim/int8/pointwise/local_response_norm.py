@@ -27,7 +27,7 @@ _FRACTION_BITS = 23
 """Of an IEEE float32."""
 
 
-@record("int32,int64,int32[::1],Tail")
+@record("int32,int64,int32[::1],RequantizeStage")
 class Norm(NamedTuple):
     """Zero point and channels of the window, powers at the knots, and the requantise stage."""
 

@@ -69,7 +69,7 @@ def _matrices(own: Shape, outer: Shape) -> Int64:
     return np.ascontiguousarray(np.broadcast_to(numbers, outer)).reshape(-1)
 
 
-@kernel("void(Matrices,Matrices,int64,Tail,uint8[:,::1],int64,int64,int32[::1])")
+@kernel("void(Matrices,Matrices,int64,RequantizeStage,uint8[:,::1],int64,int64,int32[::1])")
 def _product(
     a: Matrices,
     b: Matrices,
@@ -105,7 +105,7 @@ def _product(
         requantize_run(sums, stage, out[row])
 
 
-@kernel("void(WideMatrices,WideMatrices,int64,OneWideTail,uint16[:,::1],int64,int64,int64[::1])")
+@kernel("void(Matrices16,Matrices16,int64,OneStage16,uint16[:,::1],int64,int64,int64[::1])")
 def _wide_product(
     a: Matrices16,
     b: Matrices16,

@@ -103,7 +103,7 @@ def _reciprocal_root(number: int) -> tuple[np.int64, np.int64]:
     return reciprocal, np.int64(2 * ROOT_BITS - 1 - NORMAL_BITS) - even // 2
 
 
-@template("void({0}[:,::1],Form,Affine,OneWideTail,{0}[:,::1],int64,int64)")
+@template("void({0}[:,::1],Form,Affine,OneStage16,{0}[:,::1],int64,int64)")
 def _normalize(
     x: Codes, form: Form, affine: Affine, stage: OneStage16, out: Codes, first: int, last: int
 ) -> None:

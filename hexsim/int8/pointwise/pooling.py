@@ -38,7 +38,7 @@ class PreparedMaxPool:
         return [step, *through(self._table, output)]
 
 
-@record("int64[:,::1],int32,int32[:,::1],Tails")
+@record("int64[:,::1],int32,int32[:,::1],RequantizeStages")
 class Average(NamedTuple):
     """A window as `_window` returns it, the zero point, and which requantise stage each pixel
     has."""

@@ -55,7 +55,7 @@ class RecurrentRules(NamedTuple):
     cell_factor: int
 
 
-@record("Product,Product,int64[::1],int64[::1],Rules")
+@record("Product,Product,int64[::1],int64[::1],RecurrentRules")
 class RecurrentConstants(NamedTuple):
     """All that does not change from step to step."""
 
@@ -225,7 +225,9 @@ def _of_state(
     _multiply(reset, model.of_state, start, 2 * units, q)
 
 
-@template("void({0}[:,:,::1],{0}[:,::1],{0}[:,::1],Model,{0}[:,:,:,::1],int64,int64,int64[::1])")
+@template(
+    "void({0}[:,:,::1],{0}[:,::1],{0}[:,::1],RecurrentConstants,{0}[:,:,:,::1],int64,int64,int64[::1])"
+)
 def _walk(
     x: Codes,
     hidden: Codes,

@@ -88,7 +88,7 @@ def _order(shape: Shape, axes: Sequence[int]) -> tuple[tuple[int, ...], int]:
     return (*kept, *axes), 1
 
 
-@template("void(uint8[:,:,::1],Tail,{0}[:,::1],int64,int64,int32[::1])")
+@template("void(uint8[:,:,::1],RequantizeStage,{0}[:,::1],int64,int64,int32[::1])")
 def _sum(x: Codes, stage: RequantizeStage, out: Out, first: int, last: int, sums: Int32) -> None:
     for row in range(first, last):
         block = x[row]

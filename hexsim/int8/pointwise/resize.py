@@ -83,7 +83,9 @@ def _nearest(x: Codes, rows: Int32, columns: Int32, out: Out, first: int, last: 
                 target[c] = source[c]
 
 
-@template("void(uint8[:,:,:,::1],int32[:,::1],int32[:,::1],Tail,{0}[:,:,:,::1],int64,int64,Line)")
+@template(
+    "void(uint8[:,:,:,::1],int32[:,::1],int32[:,::1],RequantizeStage,{0}[:,:,:,::1],int64,int64,LineScratch)"
+)
 def _bilinear(
     x: Codes,
     rows: Int32,

@@ -155,7 +155,7 @@ class Stage16:
         self.step(sums, output)()
 
 
-@template("void({0}[:,:,::1],int64[::1],WideTails,{1}[:,::1],int64[::1],int64,int64)")
+@template("void({0}[:,:,::1],int64[::1],Stages16,{1}[:,::1],int64[::1],int64,int64)")
 def _finish(
     sums: npt.NDArray[np.signedinteger[Any]],
     places: Int64,

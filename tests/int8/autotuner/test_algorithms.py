@@ -69,7 +69,7 @@ def cpu(monkeypatch):
         monkeypatch.setattr(algorithms, "seconds_of", seconds)
         return kept
 
-    monkeypatch.setattr(algorithms, "kept_choices", lambda: kept)
+    monkeypatch.setattr(algorithms, "autotuner_cache", lambda: kept)
     monkeypatch.delenv("HEXSIM_KERNELS", raising=False)
     return of
 

@@ -54,8 +54,9 @@ def test_a_read_only_folder_does_no_harm(tmp_path):
 
 def test_after_a_race_all_read_the_same(tmp_path):
     write = (
-        "import sys; from pathlib import Path; from hexsim.int8.autotuner.cache import KeptChoices\n"
-        "for _ in range(200): KeptChoices(Path(sys.argv[1])).keep('question', sys.argv[2], 'x')"
+        "import sys; from pathlib import Path\n"
+        "from hexsim.int8.autotuner.cache import AutotunerCache\n"
+        "for _ in range(200): AutotunerCache(Path(sys.argv[1])).keep('question', sys.argv[2], 'x')"
     )
     racers = [
         subprocess.Popen([sys.executable, "-c", write, str(tmp_path), name]) for name in ("a", "b")

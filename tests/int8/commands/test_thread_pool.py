@@ -97,7 +97,7 @@ def test_a_thread_begins_with_its_own_section(thread, sections, monkeypatch):
 
 
 def test_who_finds_the_helpers_busy_does_it_alone(monkeypatch):
-    monkeypatch.setattr(thread_pool, "_the_team", thread_pool.ThreadPool())
+    monkeypatch.setattr(thread_pool, "_the_thread_pool", thread_pool.ThreadPool())
     expected = _expected()
     arrays, steps = _work()
     with thread_pool.the_thread_pool()._turn:
@@ -126,7 +126,7 @@ def test_programs_of_several_threads_share_the_helpers():
 
 
 def test_little_work_is_not_shared(monkeypatch):
-    monkeypatch.setattr(thread_pool, "_the_team", thread_pool.ThreadPool())
+    monkeypatch.setattr(thread_pool, "_the_thread_pool", thread_pool.ThreadPool())
     numbers = np.ones(100, np.int64)
     KernelCommandList([Step(_count_up, (numbers, numbers.copy(), FIRST, LAST), 100)], 2).run()
     assert not thread_pool.the_thread_pool()._workers
@@ -140,14 +140,14 @@ def test_a_forked_process_has_helpers_of_its_own():
     code = """
 import os
 from tests.int8.commands.test_thread_pool import _expected, _work
-from hexsim.int8.commands.command_list import Program
+from hexsim.int8.commands.command_list import KernelCommandList
 expected = _expected()
 for forked in (False, True):
     child = os.fork() if forked else 0
     if child:
         raise SystemExit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
     arrays, steps = _work()
-    Program(steps, 2).run()
+    KernelCommandList(steps, 2).run()
     assert (arrays[-1] == expected).all()
 """
     command = [sys.executable, "-W", "ignore", "-c", code]

@@ -121,6 +121,6 @@ def test_weights_of_more_than_8_bits_are_refused(monkeypatch):
         name="n", inputs=("x",), outputs=("y",), cell="rnn", hidden=2, weight="w", recurrence="r"
     )
     wide = Weights(np.zeros((2, 2), np.uint16), 0, np.ones(2))
-    monkeypatch.setattr("hexsim.lowering.recurrent.bind_weights", lambda *given: wide)
+    monkeypatch.setattr("hexsim.lowering.recurrent.lower_weights", lambda *given: wide)
     with pytest.raises(HexsimError, match="weights of up to 8 bits"):
         lower_recurrent(layer, Source())

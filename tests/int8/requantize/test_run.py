@@ -8,7 +8,7 @@ from tests.int8 import naive
 from tests.int8.guarded_memory import BEHIND, guarded
 
 
-@kernel("void(int32[::1],Tail,uint8[::1])")
+@kernel("void(int32[::1],RequantizeStage,uint8[::1])")
 def _run(sums, stage, codes):
     requantize_run(sums, stage, codes)
 
