@@ -85,8 +85,9 @@ class InputList:
 
     def _values(self, network: Network, name: str, line: InputLine) -> FloatArray:
         path = line.files[name]
+        stored = _stored_type(network, name, self.types)
         try:
-            values = np.frombuffer(path.read_bytes(), _stored_type(network, name, self.types))
+            values = np.frombuffer(path.read_bytes(), stored)
         except (OSError, ValueError) as error:
             raise _error(self.path, line.number, f"cannot read '{path}': {error}") from None
         fault = network.input_format(name).fault(values)
