@@ -33,7 +33,8 @@ def start(name: str, words: list[str], run: Run) -> None:
     except KeyboardInterrupt:  # from the first moments, or a thread of somebody else's
         _end(name, 130, "interrupted")
     except (ImportError, OSError) as error:
-        _end(name, 2, f"cannot start: {error}")
+        remedy = "; allow more (ulimit -n)" if "Too many open files" in str(error) else ""
+        _end(name, 2, f"cannot start: {error}{remedy}")
     except MemoryError:
         _end(name, 2, "cannot start: there is not enough memory")
 

@@ -17,7 +17,8 @@ LEAST_BYTES = 1 << 30
 
 _SHORT = "there is not enough memory; allow more (ulimit -v), or give smaller inputs"
 _NO_THREAD = "no thread can be started; allow more threads (ulimit -u) or memory (ulimit -v)"
-_LIMITS = (errno.EMFILE, errno.ENFILE, errno.EAGAIN)
+_NO_FILE = "too many files are open at once; allow more (ulimit -n)"
+_NO_FILE_ERRORS = (errno.EMFILE, errno.ENFILE)
 
 
 def short_of_memory() -> str | None:
@@ -45,11 +46,20 @@ def of_the_system(error: Exception) -> str | None:
     lines = str(error).strip().splitlines() or [""]
     if isinstance(error, MemoryError) or "failed to map segment" in lines[-1]:
         return _SHORT
+    if is_out_of_files(error):
+        return _NO_FILE
     if isinstance(error, ImportError):
         return f"a part of the program cannot be loaded: {lines[-1]}; install hexsim again"
     if isinstance(error, RuntimeError):
         return _NO_THREAD if "can't start new thread" in lines[-1] else None
     return _refused(error, lines[0]) if isinstance(error, OSError) else None
+
+
+def is_out_of_files(error: Exception) -> bool:
+    """True where a file cannot be opened since too many are; libraries are files too."""
+    if isinstance(error, OSError):
+        return error.errno in _NO_FILE_ERRORS
+    return isinstance(error, ImportError) and os.strerror(errno.EMFILE) in str(error)
 
 
 def _refused(error: OSError, text: str) -> str:
@@ -60,6 +70,6 @@ def _refused(error: OSError, text: str) -> str:
         return _SHORT
     if error.filename is not None:
         return f"'{os.fsdecode(error.filename)}' cannot be used: {why}"
-    if error.errno in _LIMITS:
+    if error.errno == errno.EAGAIN:
         return f"the system refuses more: {why}; raise its limits (ulimit -a)"
     return f"cannot print the report: {why}; send it elsewhere"

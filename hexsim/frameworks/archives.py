@@ -9,13 +9,17 @@ A file may be two formats at once, since HDF5 may begin behind a block of anythi
 
 from __future__ import annotations
 
+import lzma
 import struct
 import zipfile
+import zlib
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO
 
-from hexsim.errors import HexsimError
+from hexsim.errors import HexsimError, InvalidDataError
+from hexsim.texts.names import visible
 
 HDF5 = b"\x89HDF\r\n\x1a\n"
 _FIRST_BLOCK = 512
@@ -28,6 +32,11 @@ _END = struct.Struct("<4s4H2IH")
 _END_MARK = b"PK\x05\x06"
 _LOCAL = struct.Struct("<4s22xHH")
 _LOCAL_MARK = b"PK\x03\x04"
+_UNREADABLE = (
+    *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, EOFError, OSError),
+    *(ValueError, RuntimeError),
+)
+"""What `zipfile` raises for damaged entries; RuntimeError for those that want a password."""
 _REMEDY = "save it again with the program that made it"
 
 
@@ -56,13 +65,25 @@ def is_hdf5_alone(path: Path) -> bool:
     return is_hdf5
 
 
+@contextmanager
+def reading_archive() -> Iterator[None]:
+    """Raise InvalidDataError where `zipfile`, which alone is called in the block, fails."""
+    try:
+        yield
+    except _UNREADABLE as error:
+        raise InvalidDataError("it is damaged") from error
+
+
 def require_plain_archive(path: Path) -> None:
     """Raise HexsimError unless all readers take the ZIP archive at `path` for the same files."""
-    try:
-        with path.open("rb") as file, zipfile.ZipFile(file) as archive:
-            fault = _fault(file, archive, path.stat().st_size)
-    except (zipfile.BadZipFile, NotImplementedError, struct.error, ValueError):
-        fault = "it is damaged"
+    with path.open("rb") as file:
+        try:
+            with reading_archive():
+                archive = zipfile.ZipFile(file)
+            with archive:
+                fault = _fault(file, archive, path.stat().st_size)
+        except InvalidDataError as error:
+            fault = str(error)
     if fault:
         raise HexsimError(f"'{path}' is no archive that all readers read alike: {fault}; {_REMEDY}")
 
@@ -81,14 +102,17 @@ def _fault(file: BinaryIO, archive: zipfile.ZipFile, size: int) -> str:
     at = 0
     for entry in sorted(archive.infolist(), key=lambda one: one.header_offset):
         if entry.header_offset < at or (at == 0 and entry.header_offset):
-            return f"entry '{entry.filename}' does not stand behind the one before it"
+            return f"entry '{visible(entry.filename)}' does not stand behind the one before it"
         file.seek(entry.header_offset)
-        local, name_bytes, extra_bytes = _LOCAL.unpack(file.read(_LOCAL.size))
+        header = file.read(_LOCAL.size)
+        if len(header) < _LOCAL.size:
+            raise InvalidDataError("it is damaged")
+        local, name_bytes, extra_bytes = _LOCAL.unpack(header)
         name = file.read(name_bytes).decode("utf-8", "replace")
         if local != _LOCAL_MARK or name != entry.orig_filename or name != entry.filename:
-            return f"entry '{entry.filename}' has two names"
+            return f"entry '{visible(entry.filename)}' has two names"
         if PurePosixPath(name).is_absolute() or {"..", "\\"} & {*name.split("/"), *name}:
-            return f"entry '{name}' lies outside it"
+            return f"entry '{visible(name)}' lies outside it"
         begin = entry.header_offset + _LOCAL.size + name_bytes + extra_bytes
         held.add(begin)
         at = begin + entry.compress_size

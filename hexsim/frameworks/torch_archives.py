@@ -19,11 +19,11 @@ import pickletools
 import re
 import zipfile
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
-from typing import IO
 
-from hexsim.errors import HexsimError
-from hexsim.frameworks.archives import require_plain_archive
+from hexsim.errors import HexsimError, InvalidDataError
+from hexsim.frameworks.archives import reading_archive, require_plain_archive
 from hexsim.texts.json_text import parse_json
 from hexsim.texts.names import visible
 from hexsim.texts.text import MOST_BYTES, decoded, shortened
@@ -66,10 +66,12 @@ def require_no_code(path: Path) -> None:
     """Raise HexsimError unless the program at `path` is data: no pickle of more than tensors."""
     require_plain_archive(path)
     try:
-        with zipfile.ZipFile(path) as archive:
+        with reading_archive():
+            archive = zipfile.ZipFile(path)
+        with archive:
             fault = next(_faults(archive), None)
-    except (zipfile.BadZipFile, NotImplementedError, ValueError, EOFError):
-        fault = "it is damaged"
+    except InvalidDataError as error:
+        fault = str(error)
     if fault is not None:
         raise HexsimError(
             f"'{path}' is an exported program of PyTorch, and to read it might be to run what it "
@@ -79,29 +81,29 @@ def require_no_code(path: Path) -> None:
 
 def _faults(archive: zipfile.ZipFile) -> Iterator[str]:
     for entry in archive.infolist():
-        name = entry.filename
-        if _COMPILED.search(name):
+        path, name = entry.filename, visible(entry.filename)
+        if _COMPILED.search(path):
             yield f"entry '{name}' is code"
-        elif _OBJECTS.search(name):
+        elif _OBJECTS.search(path):
             yield f"entry '{name}' is a pickled object"
-        elif name.endswith(".json") or _MODEL.search(name):
-            for fault in _faults_of_description(_content(archive, entry)):
+        elif path.endswith(".json") or _MODEL.search(path):
+            for fault in _faults_of_description(_content(archive, entry), f"entry '{name}'"):
                 yield f"entry '{name}' {fault}"
-        elif name.endswith(".pt"):
-            with archive.open(entry) as held:
-                for fault in _faults_of_tensors(held):
-                    yield f"entry '{name}' {fault}"
+        elif path.endswith(".pt"):
+            for fault in _faults_of_tensors(archive, entry):
+                yield f"entry '{name}' {fault}"
 
 
 def _content(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes:
     if entry.file_size > MOST_BYTES:
-        raise ValueError("too large for a description")
-    return archive.read(entry)
+        raise InvalidDataError(f"entry '{visible(entry.filename)}' is too large for a description")
+    with reading_archive():
+        return archive.read(entry)
 
 
-def _faults_of_description(data: bytes) -> Iterator[str]:
+def _faults_of_description(data: bytes, where: str) -> Iterator[str]:
     """What a JSON text says that is more than data."""
-    pending = [parse_json(decoded(data, "it"), "it", as_written=True)]
+    pending = [parse_json(decoded(data, where), where, as_written=True)]
     while pending:
         node = pending.pop()
         pending += node.values() if isinstance(node, dict) else node
@@ -146,18 +148,39 @@ def _is_part(node: ast.AST) -> bool:
     return isinstance(node, _SAFE)
 
 
-def _faults_of_tensors(held: IO[bytes]) -> Iterator[str]:
+def _faults_of_tensors(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> Iterator[str]:
     """What a file of torch.save makes besides tensors."""
-    if held.read(len(_ARCHIVE)) != _ARCHIVE:
+    with reading_archive(), archive.open(entry) as held:
+        is_archive = held.read(len(_ARCHIVE)) == _ARCHIVE
+    if not is_archive:
         yield "is a Python pickle"
         return
-    held.seek(0)
-    with zipfile.ZipFile(held) as archive:
-        for entry in archive.infolist():
-            if not entry.filename.lower().endswith(".pkl"):
-                continue
-            for opcode, argument, _ in pickletools.genops(_content(archive, entry)):
-                if opcode.name in _UNSEEN:
-                    yield "holds a pickle of another form than PyTorch writes"
-                if opcode.name == "GLOBAL" and not _MAKES.fullmatch(str(argument)):
-                    yield f"holds a pickle that calls '{shortened(visible(str(argument)))}'"
+    for data in _pickles(archive, entry):
+        for opcode, argument in _named_in(data):
+            if opcode in _UNSEEN:
+                yield "holds a pickle of another form than PyTorch writes"
+            elif not _MAKES.fullmatch(argument):
+                yield f"holds a pickle that calls '{shortened(visible(argument))}'"
+
+
+def _pickles(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> Iterator[bytes]:
+    """The pickles in an entry that is an archive itself."""
+    with ExitStack() as opened:
+        with reading_archive():
+            inner = opened.enter_context(zipfile.ZipFile(opened.enter_context(archive.open(entry))))
+        for part in inner.infolist():
+            if part.filename.lower().endswith(".pkl"):
+                yield _content(inner, part)
+
+
+def _named_in(data: bytes) -> list[tuple[str, str]]:
+    """Opcodes of a pickle that name what is to be called, with their arguments."""
+    try:
+        named = {
+            (opcode.name, str(argument))
+            for opcode, argument, _ in pickletools.genops(data)
+            if opcode.name in _UNSEEN or opcode.name == "GLOBAL"
+        }
+    except Exception as error:  # whatever the decoder of an argument raises
+        raise InvalidDataError("a pickle in it is damaged") from error
+    return sorted(named)

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import resource
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from hexsim.cli._system import of_the_system
 from tests.faults.conftest import Run
+from tests.imports import CHECKOUT
 
 NOBODY = 65534
 
@@ -221,3 +225,32 @@ def test_names_that_no_encoding_knows(run: Run, inputs: Path, encoding: str) -> 
     for line in (f"info {odd}x", f"diff {odd} {odd}.json"):
         ended = run(line, env=env)
         assert (ended.code, ended.err.count("\n")) == (2, 1), ended
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        OSError(errno.EMFILE, os.strerror(errno.EMFILE), "x.py"),
+        OSError(errno.ENFILE, os.strerror(errno.ENFILE)),
+        ImportError("libx.so: cannot open shared object file: Too many open files"),
+    ],
+)
+def test_too_many_open_files_are_told_as_such(error: Exception) -> None:
+    """Neither the file at hand nor the installation is at fault."""
+    words = "too many files are open at once; allow more (ulimit -n)"
+    assert of_the_system(error) == words
+
+
+def test_a_numba_that_compiles_nothing(inputs: Path) -> None:
+    line = [sys.executable, "-m", "hexsim", "run", "q.dlc", "--input-list", "list.txt"]
+    ended = subprocess.run(
+        [*line, "-o", "none"],
+        cwd=inputs,
+        env={**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": str(CHECKOUT)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ended.returncode == 2
+    assert "unset NUMBA_DISABLE_JIT" in ended.stderr
+    assert ended.stderr.count("\n") == 1, ended.stderr

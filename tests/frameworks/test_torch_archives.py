@@ -91,7 +91,9 @@ BAD = {
     "has the size '(lambda": {"models/model.json": _sized("(lambda: 1)()")},
     "has the size 'S\\('": {"models/model.json": _sized("S('os.system(1)')")},
     "has the size 'f": {"models/model.json": b'{"guards_code": ["f(1)"]}'},
-    "it is damaged": {"serialized_state_dict.json": pickle.dumps(Evil())},
+    "serialized_state_dict.json' is no text in UTF-8": {
+        "serialized_state_dict.json": pickle.dumps(Evil())
+    },
 }
 
 

@@ -20,6 +20,7 @@ import numba
 import numpy as np
 from numba.core import config, types
 
+from hexsim.errors import HexsimError
 from hexsim.int8.machine_code.cache import kernel_cache
 from hexsim.int8.machine_code.record import argument_types, typed
 
@@ -57,6 +58,11 @@ class CompiledKernel:
 
     @cached_property
     def _compiled(self) -> Any:
+        if config.DISABLE_JIT:  # kernels use instructions that Python itself does not have
+            raise HexsimError(
+                "numba is told to compile nothing, and integers are computed by what it compiles; "
+                "unset NUMBA_DISABLE_JIT (or disable_jit in .numba_config.yaml)"
+            )
         folder = kernel_cache(self.signature)
         with _compiling:
             if folder is None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
-from hexsim.errors import HexsimError
+from hexsim.errors import HexsimError, InvalidDataError
 from hexsim.studies import pool
 from hexsim.studies.sweep.evaluation import RESULTS, Row
 from hexsim.studies.sweep.space import Space
@@ -121,14 +121,17 @@ def read(path: Path) -> Swept:
         with path.open("rb") as file:
             # Its threads may outlive the command, and what is freed under them ends the process.
             table = parquet.read_table(file, use_threads=False, pre_buffer=False)
-        held = decoded((table.schema.metadata or {}).get(_KEY, b"{}"), "its metadata")
-        told: Mapping[str, Any] = parse_json(held, "its metadata")
     except OSError as error:
         raise HexsimError(
             f"cannot read '{path}': {error.strerror or 'damaged'}; {remedy}"
         ) from None
-    except (pyarrow.ArrowException, ValueError):
-        raise HexsimError(f"'{path}' is no Parquet file, or damaged; {remedy}") from None
+    except (pyarrow.ArrowException, ValueError) as error:
+        raise HexsimError(f"'{path}' is no Parquet file, or damaged; {remedy}") from error
+    try:
+        held = decoded((table.schema.metadata or {}).get(_KEY, b"{}"), "its metadata")
+        told: Mapping[str, Any] = parse_json(held, "its metadata")
+    except InvalidDataError as error:
+        raise HexsimError(f"'{path}' is no sweep's answer: {error}; {remedy}") from error
     if not isinstance(told, dict) or "format" not in told:
         raise HexsimError(f"'{path}' is no sweep's answer; {remedy}")
     if told["format"] != FORMAT:
