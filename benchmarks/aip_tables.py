@@ -79,7 +79,8 @@ def rows_table() -> str:
         result, doubt = predicted(row)
         total_ms, without_ms = result.total_us / 1e3, left_out[row] or math.nan
         parts = [
-            sum(la.parts_ps[part] for la in result.layers) / 1e9 for part in ("compute", "ddr")
+            sum(layer.parts_ps[part] for layer in result.layers) / 1e9
+            for part in ("compute", "ddr")
         ]
         parts.append(_overheads_ms(result, ("to_hta ", "from_hta ")))
         most = zip(doubt.swings[:_LARGEST], doubt.shares, strict=False)
@@ -142,7 +143,7 @@ class Beside:
         )
         layout = _overheads_ms(aip, ("to_", "from_"))
         rest = aip.total_us / 1e3 - engine_ms - hand_overs - layout
-        rest -= sum(la.duration_ps for la in aip.layers if la.engine != "hta") / 1e9
+        rest -= sum(layer.duration_ps for layer in aip.layers if layer.engine != "hta") / 1e9
         return (
             self.network,
             f"{self.dsp.total_us / 1e3:.2f}",
@@ -150,10 +151,10 @@ class Beside:
             f"{self.doubt.nominal.total_us:.2f}",
             f"{self.doubt.low.total_us:.2f} .. {self.doubt.high.total_us:.2f}",
             f"{subnets} + {others}",
-            f"{macs / max(1, sum(la.macs for la in aip.layers)):.0%}",
+            f"{macs / max(1, sum(layer.macs for layer in aip.layers)):.0%}",
             f"{clocks_ps / max(1.0, engine_ms * 1e9):.0%}",
             f"{engine_ms:.2f}",
-            f"{sum(la.duration_ps for la in aip.layers if la.engine != 'hta') / 1e9:.2f}",
+            f"{sum(layer.duration_ps for layer in aip.layers if layer.engine != 'hta') / 1e9:.2f}",
             f"{layout:.2f}",
             f"{hand_overs:.2f}",
             f"{rest:.2f}",

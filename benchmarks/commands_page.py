@@ -70,10 +70,10 @@ def commands() -> dict[str, Command]:
 
 
 def _within(group: typer.Typer, words: tuple[str, ...]) -> Iterator[tuple[str, Command]]:
-    for one in group.registered_commands:
-        if one.callback is not None and not one.hidden:
-            name = one.name or one.callback.__name__.replace("_", "-")
-            yield " ".join((*words, name)), one.callback
+    for command in group.registered_commands:
+        if command.callback is not None and not command.hidden:
+            name = command.name or command.callback.__name__.replace("_", "-")
+            yield " ".join((*words, name)), command.callback
     for inner in group.registered_groups:
         if inner.typer_instance is not None:
             yield from _within(inner.typer_instance, (*words, str(inner.name)))
@@ -138,7 +138,7 @@ def _bounds(low: float | None, high: float | None) -> str:
 
 def _without_none_and_list(kind: Any) -> Any:
     if get_origin(kind) in (types.UnionType, Union):
-        (kind,) = (one for one in get_args(kind) if one is not type(None))
+        (kind,) = (get_arg for get_arg in get_args(kind) if get_arg is not type(None))
     return get_args(kind)[0] if get_origin(kind) is list else kind
 
 
@@ -164,7 +164,7 @@ def _page(name: str, command: Command) -> str:
     arguments = [one for one in taken if not one.is_option]
     options = [one for one in taken if one.is_option]
     words = [one.in_call for one in taken if one.is_required or not one.is_option]
-    rest = ["[OPTIONS]"] if any(not one.is_required for one in options) else []
+    rest = ["[OPTIONS]"] if any(not option.is_required for option in options) else []
     lines = [f"# hexsim {name}", "", *_prose(command)]
     lines += ["```", " ".join(("hexsim", name, *words, *rest)), "```"]
     lines += _table("Arguments", "argument", arguments) + _table("Options", "option", options)

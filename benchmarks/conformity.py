@@ -137,7 +137,7 @@ def judge(case: Case, device: str) -> Outcome:
 def _on_cpu(
     case: Case, prepared: Prepared, inputs: list[Any], outputs: list[Any]
 ) -> tuple[Effect, str]:
-    opaque = any(isinstance(la, Opaque) for la in prepared.deployment(inputs).network.layers)
+    opaque = any(isinstance(layer, Opaque) for layer in prepared.deployment(inputs).network.layers)
     got = prepared.run(inputs)
     difference = _difference(case, got, outputs)
     if not difference:
@@ -244,7 +244,7 @@ def tables(outcomes: Iterable[Outcome]) -> dict[str, str]:
 def _totals(outcomes: list[Outcome]) -> str:
     rows = [f"| device | {' | '.join(EFFECTS)} |", "|---" * (len(EFFECTS) + 1) + "|"]
     for device in ("CPU", "DSP"):
-        counted = Counter(one.effect for one in outcomes if one.device == device)
+        counted = Counter(outcome.effect for outcome in outcomes if outcome.device == device)
         rows.append(f"| {device} | {' | '.join(str(counted[e]) for e in EFFECTS)} |")
     versions = f"onnx {onnx.__version__}, onnxruntime {onnxruntime.__version__}"
     return "\n".join([f"With {versions}:", "", *rows])
@@ -256,7 +256,7 @@ def _operators(outcomes: list[Outcome]) -> str:
         "|---|---|---|---|---|---|---|",
     ]
     letters = _letters(outcomes)
-    for operator in sorted({one.operator for one in outcomes}, key=str.lower):
+    for operator in sorted({outcome.operator for outcome in outcomes}, key=str.lower):
         cells = []
         for device, effects in (("CPU", EFFECTS[:4]), ("DSP", ("passed", "refused"))):
             here = [o for o in outcomes if (o.operator, o.device) == (operator, device)]
@@ -275,7 +275,7 @@ def _why(refused: list[Outcome], letters: dict[str, str]) -> str:
 
 def _letters(outcomes: list[Outcome]) -> dict[str, str]:
     """A short mark for each reason of a refusal, the most frequent first."""
-    counted = Counter(one.reason for one in outcomes if one.effect == "refused")
+    counted = Counter(outcome.reason for outcome in outcomes if outcome.effect == "refused")
     ordered = sorted(counted, key=lambda reason: (-counted[reason], reason))
     return {reason: f"r{number}" for number, reason in enumerate(ordered, 1)}
 

@@ -138,7 +138,7 @@ def table(found: Iterable[Ended]) -> str:
 
 def _part(only: str, first: int, every: int) -> list[Ended]:
     """What becomes of each `every`-th model."""
-    return [one for case in list(cases(only))[first::every] for one in ends(case.name, case.model)]
+    return [end for case in list(cases(only))[first::every] for end in ends(case.name, case.model)]
 
 
 def main() -> None:

@@ -181,8 +181,8 @@ def _by_line(rows: Sequence[HtpRow], feature: Callable[[HtpRow], float]) -> Erro
             for one in rows
             if (one.chip, one.precision) == (row.chip, row.precision) and one is not row
         ]
-        matrix = np.array([[1.0, feature(one)] for one in others])
-        times = np.array([one.latency_ms for one in others])
+        matrix = np.array([[1.0, feature(other)] for other in others])
+        times = np.array([other.latency_ms for other in others])
         (base, slope), *_ = np.linalg.lstsq(
             matrix / times[:, None], np.ones(len(times)), rcond=None
         )
@@ -213,7 +213,7 @@ def by_another_chip(rows: Sequence[HtpRow]) -> Errors:
     found: Errors = {}
     for row in rows:
         guesses = []
-        for chip in sorted({one.chip for one in rows} - {row.chip}):
+        for chip in sorted({row.chip for row in rows} - {row.chip}):
             here = known.get((row.network, row.precision, chip))
             ratios = [
                 known[name, row.precision, row.chip] / known[name, row.precision, chip]

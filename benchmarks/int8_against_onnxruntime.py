@@ -205,7 +205,7 @@ class Ratios(NamedTuple):
         """Least, median and largest ratio."""
         if kind not in self.seconds:
             return None
-        each = [one / own for one, own in zip(self.seconds[kind], self.mine, strict=True)]
+        each = [second / own for second, own in zip(self.seconds[kind], self.mine, strict=True)]
         return min(each), statistics.median(each), max(each)
 
     def line(self) -> str:

@@ -82,11 +82,11 @@ def _validation(deployment: Deployment, way: str) -> Callable[[Feeds], Iterable[
     observer = Observer(deployment, 1, None, 1 if way == "one" else 2)
 
     def in_rows(feeds: Feeds) -> Iterator[object]:
-        for one in feeds:
-            yield observer.observe([Counted(one, 1)])
+        for feed in feeds:
+            yield observer.observe([Counted(feed, 1)])
 
     def dealt_out(feeds: Feeds) -> Iterator[object]:
-        return observer.observe_each(Counted(one, 1) for one in feeds)
+        return observer.observe_each(Counted(feed, 1) for feed in feeds)
 
     return in_rows if way == "rows" else dealt_out
 
@@ -95,7 +95,7 @@ def deployed(network: str, folder: Path) -> tuple[Deployment, Feeds]:
     """A network with one scale per tensor on the DSP, and inputs in stored order."""
     feeds = list(seeded_inputs(shapes_of(network, folder), INPUTS))
     model = ours(network, "tensor", folder, feeds)
-    return on_dsp(model, "tensor"), [stored_inputs(model.network, one) for one in feeds]
+    return on_dsp(model, "tensor"), [stored_inputs(model.network, feed) for feed in feeds]
 
 
 def serve_list() -> None:
@@ -165,8 +165,10 @@ def _cell(ratios: list[float]) -> str:
 def merged(old: str, rows: list[str]) -> str:
     """The rows of a table, new ones over old ones; a long table takes several runs."""
     head = HEAD.splitlines()
-    every = {tuple(one.split("|")[1:3]): one for one in old.splitlines()[len(head) :]}
-    every |= {tuple(one.split("|")[1:3]): one for one in rows}
+    every = {
+        tuple(splitline.split("|")[1:3]): splitline for splitline in old.splitlines()[len(head) :]
+    }
+    every |= {tuple(row.split("|")[1:3]): row for row in rows}
     return "\n".join((*head, *every.values()))
 
 

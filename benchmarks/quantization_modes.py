@@ -72,12 +72,12 @@ def _blocks() -> Iterator[str]:
     yield "Percent right, mean of five seeds (worst), and mean SQNR of the scores against float.\n"
     yield from _head("mode", *(f"{kind}" for kind in KINDS))
     networks = {kind: [load(kind, seed) for seed in SEEDS] for kind in KINDS}
-    floats = {kind: [float_scores(one) for one in nets] for kind, nets in networks.items()}
+    floats = {kind: [float_scores(net) for net in nets] for kind, nets in networks.items()}
     yield _row("float", *(_mean([points(one) for one in floats[kind]]) for kind in KINDS))
     for name, mode in ALL_MODES.items():
         cells = []
         for kind in KINDS:
-            found = [int8_scores(one, mode) for one in networks[kind]]
+            found = [int8_scores(network, mode) for network in networks[kind]]
             ratios = [sqnr_db(a, b) for a, b in zip(floats[kind], found, strict=True)]
             cells.append(f"{_mean([points(one) for one in found])}, {np.mean(ratios):.1f} dB")
         yield _row(name, *cells)

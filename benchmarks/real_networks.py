@@ -66,7 +66,7 @@ def mobilenet(folder: Path) -> RealNetwork:
     network = _load(folder / "mobilenet_v1_qat_uint8" / "mobilenet_v1_0.25_128_dequant.onnx")
     lines = _lines(folder / "photos" / "labels.csv")
     photos = [photo(folder / "photos" / line[0], 128, crop=0.875) for line in lines]
-    feeds = _feeds(network, [_planes(one, lambda x: (x - 128) / 128) for one in photos])
+    feeds = _feeds(network, [_planes(photo, lambda x: (x - 128) / 128) for photo in photos])
     labels = tuple(frozenset(int(word) + 1 for word in line[2].split()) for line in lines)
     return RealNetwork("MobileNetV1", network, feeds, feeds, labels)
 
@@ -76,7 +76,7 @@ def visual_wake_words(folder: Path) -> RealNetwork:
     network = _load(folder / "vww_mobilenetv1_025_96" / "vww_mobilenetv1_025_96.onnx")
     lines = _lines(folder / "coco_permissive" / "labels.csv")
     photos = [photo(folder / "coco_permissive" / line[0], 96) for line in lines]
-    feeds = _feeds(network, [_planes(one, lambda x: x / 255) for one in photos])
+    feeds = _feeds(network, [_planes(photo, lambda x: x / 255) for photo in photos])
     labels = tuple(frozenset({int(line[1])} - {-1}) for line in lines)
     return RealNetwork("VWW MobileNet", network, feeds, feeds, labels)
 

@@ -40,7 +40,9 @@ def shaken(network: Network, spread: float, seed: int) -> Network:
         for run in sets(chain, network)
         for layer in run[:-1]
     ]
-    factors = {la.output: np.exp(rng.normal(0, spread, la.output_channels)) for la in inner}
+    factors = {
+        layer.output: np.exp(rng.normal(0, spread, layer.output_channels)) for layer in inner
+    }
     return rescaled(network, factors) if seed else network
 
 
@@ -65,7 +67,7 @@ def main() -> None:
     parser.add_argument("--draws", type=int, default=41)
     asked = parser.parse_args()
     networks = real_networks(Path(os.environ["HEXSIM_REAL_DATA"]))
-    (real,) = (one for one in networks if NETWORK in one.network.name)
+    (real,) = (network for network in networks if NETWORK in network.network.name)
     network = class_scores(real.network)
     plain, equal = with_own_parameters(network), equalize(network).network
     print(

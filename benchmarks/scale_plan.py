@@ -58,20 +58,20 @@ def planned_table(asked: Sequence[tuple[Cost, int]], parts_per_s: float) -> str:
 def measured_table(costs: Sequence[Cost]) -> str:
     """What was measured, one column each."""
     rows = {
-        "a worker's time for one": [f"{1e3 * one.seconds:.1f} ms" for one in costs],
-        "until a new worker's first are done": [f"{one.start_s:.1f} s" for one in costs],
-        "memory of a worker at its peak": [f"{one.worker_bytes / 1e6:.0f} MB" for one in costs],
-        "sent to each worker once": [f"{one.shared_bytes / 1e3:,.0f} KB" for one in costs],
-        "result of one, as it is sent": [f"{one.result_bytes:,.0f} bytes" for one in costs],
+        "a worker's time for one": [f"{1e3 * cost.seconds:.1f} ms" for cost in costs],
+        "until a new worker's first are done": [f"{cost.start_s:.1f} s" for cost in costs],
+        "memory of a worker at its peak": [f"{cost.worker_bytes / 1e6:.0f} MB" for cost in costs],
+        "sent to each worker once": [f"{cost.shared_bytes / 1e3:,.0f} KB" for cost in costs],
+        "result of one, as it is sent": [f"{cost.result_bytes:,.0f} bytes" for cost in costs],
         "result of one, in the file": [
-            f"{one.file_bytes:.0f} bytes" if one.file_bytes else "-" for one in costs
+            f"{cost.file_bytes:.0f} bytes" if cost.file_bytes else "-" for cost in costs
         ],
-        "taking in a part": [f"{1e3 * one.keeping_s:.1f} ms" for one in costs],
+        "taking in a part": [f"{1e3 * cost.keeping_s:.1f} ms" for cost in costs],
         "joining, for each part": [
-            f"{1e3 * one.joining_s:.1f} ms" if one.joining_s else "-" for one in costs
+            f"{1e3 * cost.joining_s:.1f} ms" if cost.joining_s else "-" for cost in costs
         ],
     }
-    head = " | ".join(f"a {one.thing}" for one in costs)
+    head = " | ".join(f"a {cost.thing}" for cost in costs)
     lines = [f"| | {head} |", f"|---|{'---|' * len(costs)}"]
     return "\n".join([*lines, *(f"| {name} | {' | '.join(row)} |" for name, row in rows.items())])
 
@@ -79,7 +79,9 @@ def measured_table(costs: Sequence[Cost]) -> str:
 def per_core_table(seconds: Mapping[str, float]) -> str:
     """Pictures per second of one core, from the seconds that each takes."""
     lines = ["| what | ms for a picture | pictures per second and core |", "|---|---|---|"]
-    lines += [f"| {name} | {1e3 * one:.1f} | {1 / one:.0f} |" for name, one in seconds.items()]
+    lines += [
+        f"| {name} | {1e3 * second:.1f} | {1 / second:.0f} |" for name, second in seconds.items()
+    ]
     return "\n".join(lines)
 
 

@@ -63,14 +63,16 @@ def seconds(of: Callable[[], object], clock: Callable[[], float] = time.perf_cou
 def split(points: Points) -> dict[str, float]:
     """Parts of a point's processor time, 0 .. 1, by what they go on."""
     all_points = list(points)
-    platforms = [one.setting.platform_with(one.constants) for one in all_points]
-    pairs = list(zip(platforms, (one.setting.plan for one in all_points), strict=True))
+    platforms = [all_point.setting.platform_with(all_point.constants) for all_point in all_points]
+    pairs = list(zip(platforms, (all_point.setting.plan for all_point in all_points), strict=True))
     results = [platform.simulate(Workload.single(plan)) for platform, plan in pairs]
     whole, *parts = (
         seconds(of, time.process_time)
         for of in (
             lambda: rows(points),
-            lambda: [one.setting.platform_with(one.constants) for one in all_points],
+            lambda: [
+                all_point.setting.platform_with(all_point.constants) for all_point in all_points
+            ],
             lambda: [platform.simulate(Workload.single(plan)) for platform, plan in pairs],
             lambda: [p.energy(r, None) for p, r in zip(platforms, results, strict=True)],
         )

@@ -29,7 +29,7 @@ Array = npt.NDArray[np.float32]
 def photos(folder: str) -> list[Array]:
     """The pictures of a folder as the network wants them: 8 x 8, from 0 to 1."""
     pictures = (Image.open(file) for file in sorted((DIGITS / folder).glob("*.png")))
-    small = (np.asarray(one.resize((8, 8), Image.Resampling.BILINEAR)) for one in pictures)
+    small = (np.asarray(picture.resize((8, 8), Image.Resampling.BILINEAR)) for picture in pictures)
     return [(one[None, None] / 255).astype(np.float32) for one in small]
 
 

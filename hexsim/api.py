@@ -122,12 +122,20 @@ class Simulation(Shown):
         """Time and multiply-adds of each layer, then the overheads; shares are of the total."""
         total_us = self.total_us
         layers = (
-            (one.name, one.type, one.engine, one.us, one.us / total_us, one.macs, one.bound)
-            for one in self.layers
+            (
+                layer.name,
+                layer.type,
+                layer.engine,
+                layer.us,
+                layer.us / total_us,
+                layer.macs,
+                layer.bound,
+            )
+            for layer in self.layers
         )
         overheads = (
-            (one.name, "overhead", None, one.us, one.us / total_us, None, None)
-            for one in self.timing.overheads
+            (overhead.name, "overhead", None, overhead.us, overhead.us / total_us, None, None)
+            for overhead in self.timing.overheads
         )
         return DisplayTable(
             f"{total_us / 1e3:.3f} ms for an inference of {len(self.layers)} layers, "
@@ -159,7 +167,7 @@ def quantize(
     if inputs is None:
         feeds: Iterable[dict[str, FloatArray]] = seeded_calibration(network)
     else:
-        feeds = (_stored(network, one) for one in inputs)
+        feeds = (_stored(network, input_) for input_ in inputs)
     if "bc" in optimizations:
         feeds = list(feeds)
     given = asked(overrides, model.own_overrides, model.fate)
@@ -290,11 +298,12 @@ def _answers(deployment: Deployment, inputs: Iterable[Inputs]) -> Iterator[dict[
     What an iterator yields may follow from the last answer, so that it is never read ahead.
     """
     network, executor = deployment.network, deployment.executor()
-    stored = (_stored(network, one) for one in inputs)
+    stored = (_stored(network, input_) for input_ in inputs)
     known = isinstance(inputs, Sequence | np.ndarray)
     answers = executor.run_each(stored) if known else map(executor.run, stored)
     return (
-        {name: file_output(network, name, array) for name, array in one.items()} for one in answers
+        {name: file_output(network, name, array) for name, array in answer.items()}
+        for answer in answers
     )
 
 

@@ -54,13 +54,13 @@ LAYERS = (
 
 def footprint(*layers: LayerTiming) -> Footprint:
     """A kilobyte of weights and two of activations for every layer."""
-    held = [LayerMemory(one.name, one.type, one.engine, 1024, 0, 2048, 0) for one in layers]
+    held = [LayerMemory(layer.name, layer.type, layer.engine, 1024, 0, 2048, 0) for layer in layers]
     return Footprint(tuple(held), 1024 * len(layers), 0, 4096, 0, 512, 256)
 
 
 def case(*layers: LayerTiming) -> Case:
     overhead = Overhead("rpc_invoke", 0, 1_000_000)
-    total_ps = sum(one.duration_ps for one in layers) + overhead.duration_ps
+    total_ps = sum(layer.duration_ps for layer in layers) + overhead.duration_ps
     inference = InferenceTiming(0, 0, total_ps, layers, (overhead,))
     result = Result((inference,), Timeline((), total_ps), {}, ())
     return Case(
@@ -82,6 +82,6 @@ def case(*layers: LayerTiming) -> Case:
 
 
 def chart(*layers: LayerTiming) -> Roofline:
-    points = [RooflinePoint(one, *ROOFS.over(one)) for one in layers if one.macs]
+    points = [RooflinePoint(layer, *ROOFS.over(layer)) for layer in layers if layer.macs]
     points.sort(key=lambda point: -point.lost_us)
     return Roofline(case(*layers), ROOFS, tuple(points), len(layers) - len(points), 0.4)

@@ -40,7 +40,7 @@ def forbid_network() -> None:
         (_RETURN, 0, 0, _ALLOW),
         (_RETURN, 0, 0, _KILL_PROCESS),
     )
-    code = b"".join(struct.pack("HBBI", *one) for one in instructions)
+    code = b"".join(struct.pack("HBBI", *instruction) for instruction in instructions)
     program = _Program(len(instructions), code)
     libc = ctypes.CDLL(None, use_errno=True)
     for call in ((_NO_NEW_PRIVILEGES, 1, 0, 0, 0), (_SET_SECCOMP, _FILTER, ctypes.byref(program))):

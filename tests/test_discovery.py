@@ -31,7 +31,7 @@ def test_public_files_are_found(room: Path) -> None:
     names = [module.__name__ for module in modules(room.name)]
     assert names == [f"{room.name}.{name}" for name in ("one", "three", "two")]
     assert joined(room.name, "TABLE") == {"a": 1, "b": 2}
-    assert [one.__name__ for one in classes(room.name, int)] == ["First", "Second"]
+    assert [class_.__name__ for class_ in classes(room.name, int)] == ["First", "Second"]
 
 
 def test_the_same_key_in_two_files_is_an_error(room: Path) -> None:

@@ -70,11 +70,11 @@ def sources() -> Iterator[tuple[Path, str]]:
 
 def test_functions_are_short_and_take_few_parameters() -> None:
     found = [
-        one.excess
+        function.excess
         for path, text in sources()
         if not path.is_relative_to(EXEMPT)
-        for one in functions(path.as_posix(), text)
-        if one.excess is not None
+        for function in functions(path.as_posix(), text)
+        if function.excess is not None
     ]
     assert not found, "\n".join(found)
 
@@ -94,7 +94,9 @@ def test_functions_are_short_and_take_few_parameters() -> None:
     ],
 )
 def test_what_is_counted(source: str, told: str | None) -> None:
-    excesses = [one.excess for one in functions("x.py", source) if one.excess is not None]
+    excesses = [
+        function.excess for function in functions("x.py", source) if function.excess is not None
+    ]
     if told is None:
         assert excesses == []
     else:

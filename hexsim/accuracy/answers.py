@@ -65,8 +65,8 @@ class Answering:
         for index, values in enumerate(self._executor.run_each(feeds)):
             files, left = source.files[index], source.items - index * source.batch
             scores = scores_of_items(values[self._output], source.batch)
-            for item, one in zip(range(left), scores, strict=False):
+            for item, score in zip(range(left), scores, strict=False):
                 line = item // source.items_per_line
                 file = files[line * self._files_of_a_line]
-                self.answers.append(Answer(file, guesses(one, self._names)))
+                self.answers.append(Answer(file, guesses(score, self._names)))
             yield values

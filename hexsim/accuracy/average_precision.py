@@ -61,14 +61,14 @@ def average_precision(
         judge.evaluate()
         judge.accumulate()
         judge.summarize()
-    mean, at_50, at_75 = (float(one) if one >= 0 else math.nan for one in judge.stats[:3])
+    mean, at_50, at_75 = (float(stat) if stat >= 0 else math.nan for stat in judge.stats[:3])
     return Precision(mean, at_50, at_75, len(detections))
 
 
 def _fill(coco: Any, truth: Truth, annotations: list[dict[str, Any]]) -> None:
     coco.dataset = {
-        "images": [one.model_dump() for one in truth.images],
-        "categories": [one.model_dump() for one in truth.categories],
+        "images": [image.model_dump() for image in truth.images],
+        "categories": [category.model_dump() for category in truth.categories],
         "annotations": annotations,
     }
     coco.createIndex()
@@ -78,13 +78,13 @@ def _annotations(truth: Truth) -> list[dict[str, Any]]:
     return [
         {
             "id": number,
-            "image_id": one.image_id,
-            "category_id": one.category_id,
-            "bbox": list(one.bbox),
-            "area": one.bbox[2] * one.bbox[3],
-            "iscrowd": one.iscrowd,
+            "image_id": annotation.image_id,
+            "category_id": annotation.category_id,
+            "bbox": list(annotation.bbox),
+            "area": annotation.bbox[2] * annotation.bbox[3],
+            "iscrowd": annotation.iscrowd,
         }
-        for number, one in enumerate(truth.annotations, start=1)
+        for number, annotation in enumerate(truth.annotations, start=1)
     ]
 
 
@@ -92,12 +92,12 @@ def _results(detections: Sequence[Detection]) -> list[dict[str, Any]]:
     return [
         {
             "id": number,
-            "image_id": one.image,
-            "category_id": one.category,
-            "bbox": list(one.box),
-            "area": one.box[2] * one.box[3],
+            "image_id": detection.image,
+            "category_id": detection.category,
+            "bbox": list(detection.box),
+            "area": detection.box[2] * detection.box[3],
             "iscrowd": 0,
-            "score": one.score,
+            "score": detection.score,
         }
-        for number, one in enumerate(detections, start=1)
+        for number, detection in enumerate(detections, start=1)
     ]

@@ -195,6 +195,6 @@ def _values(model: Model, name: str) -> FloatArray:
 def _with_parameter(model: Model, name: str, encoding: AxisEncoding | None) -> Model:
     """The model with another encoding of one parameter; None leaves 32 bits."""
     others = {n: e for n, e in model.parameters.items() if n != name}
-    stored = {n: one for n, one in model.stored_constants.items() if n != name}
+    stored = {n: constant for n, constant in model.stored_constants.items() if n != name}
     parameters = others if encoding is None else {**others, name: encoding}
     return replace(model, parameters=parameters, stored_constants=stored)

@@ -41,8 +41,8 @@ class Hits:
 
     def take(self, other: Hits) -> None:
         """Take in the counts of other inputs."""
-        for one in fields(self):
-            setattr(self, one.name, getattr(self, one.name) + getattr(other, one.name))
+        for field in fields(self):
+            setattr(self, field.name, getattr(self, field.name) + getattr(other, field.name))
 
 
 def place(scores: FloatArray, right: Sequence[int]) -> int:

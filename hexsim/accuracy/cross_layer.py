@@ -60,9 +60,9 @@ def _options(model: Model) -> QuantizationOptions:
                 found.append(model.parameters[name])
     defaults = QuantizationOptions()
     return QuantizationOptions(
-        axis_weights=any(isinstance(one, AxisEncoding) for one in weights),
+        axis_weights=any(isinstance(weight, AxisEncoding) for weight in weights),
         symmetric_weights=any(
-            not isinstance(one, AxisEncoding) and one.symmetric for one in weights
+            not isinstance(weight, AxisEncoding) and weight.symmetric for weight in weights
         ),
         activation_bits=cast(
             Literal[8, 16], _commonest(model.activations.values(), defaults.activation_bits)
@@ -74,5 +74,5 @@ def _options(model: Model) -> QuantizationOptions:
 
 def _commonest(encodings: Iterable[Encoding | AxisEncoding], default: int) -> int:
     """The width that most of `encodings` have."""
-    widths = Counter(one.bitwidth for one in encodings)
+    widths = Counter(encoding.bitwidth for encoding in encodings)
     return widths.most_common(1)[0][0] if widths else default

@@ -54,7 +54,7 @@ def detections(
 
     Raises HexsimError for files that are missing, or do not fit one another or the annotations.
     """
-    categories = {one.id for one in truth.categories}
+    categories = {category.id for category in truth.categories}
     for index, picture in enumerate(pictures):
         place = folder / f"Result_{index}"
         boxes, scores, classes = (

@@ -78,7 +78,7 @@ class _Trials:
         self.tensors = (*self._inputs, *layer.outputs)
         self._causes = suspects(layer, model, {row.tensor: row for row in errors})
         models = (model, *(cause.remedied for cause in self._causes))
-        self._executors = [self._alone(deployment, one) for one in models]
+        self._executors = [self._alone(deployment, model) for model in models]
         self._distances = [Distance() for _ in models]
 
     def add(self, values: Mapping[str, FloatArray]) -> None:

@@ -69,9 +69,13 @@ def _with_floats(model: Model, spared: AbstractSet[str]) -> Model:
     floats = (names[True] - names[False]) & model.network.constants.keys()
     return replace(
         model,
-        activations={n: one for n, one in model.activations.items() if n not in floats},
-        parameters={n: one for n, one in model.parameters.items() if n not in floats},
-        stored_constants={n: one for n, one in model.stored_constants.items() if n not in floats},
+        activations={
+            n: activation for n, activation in model.activations.items() if n not in floats
+        },
+        parameters={n: parameter for n, parameter in model.parameters.items() if n not in floats},
+        stored_constants={
+            n: constant for n, constant in model.stored_constants.items() if n not in floats
+        },
     )
 
 

@@ -83,23 +83,23 @@ def read_truth(path: Path) -> Truth:
     except ValidationError as error:
         raise HexsimError(sentence(Truth, error, where)) from None
     for what, known, used in (
-        ("image_id", {one.id for one in truth.images}, {a.image_id for a in truth.annotations}),
+        ("image_id", {image.id for image in truth.images}, {a.image_id for a in truth.annotations}),
         (
             "category_id",
-            {one.id for one in truth.categories},
+            {category.id for category in truth.categories},
             {a.category_id for a in truth.annotations},
         ),
     ):
         if used - known:
             raise HexsimError(f"{where}: {what} {min(used - known)} is that of nothing in the file")
-    if len({one.id for one in truth.images}) < len(truth.images):
+    if len({image.id for image in truth.images}) < len(truth.images):
         raise HexsimError(f"{where}: two images have one id; number them apart")
     return truth
 
 
 def pictures_of(truth: Truth, names: Sequence[str]) -> tuple[Picture, ...]:
     """The picture behind each name of a file, be it that of its raw file; else HexsimError."""
-    known = {stem(one.file_name): one for one in truth.images}
+    known = {stem(image.file_name): image for image in truth.images}
     for name in names:
         if stem(name) not in known:
             raise HexsimError(f"the annotations have no image for '{name}'; leave that input out")

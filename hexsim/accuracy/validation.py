@@ -50,7 +50,7 @@ class Validation(Shown):
         """Return a row per tensor, as far as its error is known."""
         title = f"SQNR of the outputs {self.output_sqnr_db:.1f} dB, {self.hits.inputs} inputs"
         names = ("layer", "type", "tensor", "sqnr_db", "cosine", "max_error")
-        rows = tuple(tuple(getattr(one, name) for name in names) for one in self.layers)
+        rows = tuple(tuple(getattr(layer, name) for name in names) for layer in self.layers)
         return DisplayTable(title, names, rows)
 
 

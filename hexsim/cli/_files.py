@@ -42,7 +42,7 @@ class ReadOption:
     def files(self, value: Any) -> Iterator[Path]:
         """All files that are read because of a value: a name, several, or None."""
         values = value if isinstance(value, list | tuple) else [value]
-        for path in (self.file(one) for one in values if one is not None):
+        for path in (self.file(value) for value in values if value is not None):
             yield path
             with suppress(OSError, ValueError, csv.Error):  # whoever reads it says what is wrong
                 if path.is_file() or path.is_dir():

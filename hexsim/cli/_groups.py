@@ -35,7 +35,7 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
     signature = inspect.Signature(list(parameters()))
     with_groups.__signature__ = signature  # type: ignore[attr-defined]
     with_groups.__annotations__ = {
-        name: one.annotation for name, one in signature.parameters.items()
+        name: parameter.annotation for name, parameter in signature.parameters.items()
     }
     return with_groups
 

@@ -45,7 +45,7 @@ def paged(command: Callable[..., None]) -> Callable[..., None]:
 
     parameters = [*signature.parameters.values(), _WIDE]
     with_page.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
-        [one.replace(kind=one.KEYWORD_ONLY) for one in parameters]
+        [parameter.replace(kind=parameter.KEYWORD_ONLY) for parameter in parameters]
     )
     with_page.__annotations__ = {**command.__annotations__, _WIDE.name: _WIDE.annotation}
     return with_page

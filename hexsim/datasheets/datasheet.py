@@ -250,9 +250,11 @@ def _is_whole(model: type[BaseModel], path: str) -> bool:
     fields = {info.alias or known: info for known, info in model.model_fields.items()}
     types = [fields[name].annotation, *get_args(fields[name].annotation)]
     if rest:
-        (table,) = (one for one in types if isinstance(one, type) and issubclass(one, BaseModel))
+        (table,) = (
+            type_ for type_ in types if isinstance(type_, type) and issubclass(type_, BaseModel)
+        )
         return _is_whole(table, rest)
-    return any(int in (one, *get_args(one)) for one in types)
+    return any(int in (type_, *get_args(type_)) for type_ in types)
 
 
 def _rounded(constant: Quantity) -> Tree:

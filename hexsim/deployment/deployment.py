@@ -168,7 +168,10 @@ class Deployment:
         """
         layers = {layer.name: layer for layer in network.layers}
         parts = (
-            replace(cut, layers=tuple(layers[la.name] for la in cut.layers if la.name in layers))
+            replace(
+                cut,
+                layers=tuple(layers[layer.name] for layer in cut.layers if layer.name in layers),
+            )
             for cut in self.subnets
         )
         return replace(
@@ -186,7 +189,7 @@ class Deployment:
     def _as_loaded(self, network: Network) -> Network:
         """A part of this network with the constants that the runtime has made of its own."""
         made = self.loaded.network.constants
-        constants = {name: made.get(name, one) for name, one in network.constants.items()}
+        constants = {name: made.get(name, constant) for name, constant in network.constants.items()}
         return replace(network, constants=constants) if self.quantizes else network
 
     def with_sections(self, sections: Sections, rules: PartitionRules | None = None) -> Deployment:

@@ -69,17 +69,23 @@ class Difference(Shown):
             (name, "only in the first", None, None) for name in self.only_first
         ]
         rows += [(name, "only in the second", None, None) for name in self.only_second]
-        rows += [(one.layer, one.what, *_ends(one)) for one in (*self.parameters, *self.dims)]
+        rows += [
+            (parameter.layer, parameter.what, *_ends(parameter))
+            for parameter in (*self.parameters, *self.dims)
+        ]
         rows += [
             (
-                one.layer,
-                one.role,
+                weight.layer,
+                weight.role,
                 None,
-                f"{one.count} of {one.elements} differ, by {one.largest:.6g}",
+                f"{weight.count} of {weight.elements} differ, by {weight.largest:.6g}",
             )
-            for one in self.weights
+            for weight in self.weights
         ]
-        rows += [(one.layer, one.what, *_ends(one)) for one in (*self.outputs, *self.sections)]
+        rows += [
+            (output.layer, output.what, *_ends(output))
+            for output in (*self.outputs, *self.sections)
+        ]
         title = f"{len(rows)} differences" if rows else "no difference"
         return DisplayTable(title, ("layer", "what", "first", "second"), tuple(rows))
 

@@ -60,12 +60,12 @@ def _first_difference(names: Sequence[Any], layers: Sequence[str]) -> str:
 def _are_commands(commands: Any, at: int) -> bool:
     """True for the commands of layer `at` of a section."""
     return isinstance(commands, list) and all(
-        isinstance(one, list)
-        and len(one) == _NUMBERS
-        and all(map(_is_count, one[:-1]))
-        and type(one[-1]) is int
-        and -1 <= one[-1] < at
-        for one in commands
+        isinstance(command, list)
+        and len(command) == _NUMBERS
+        and all(map(_is_count, command[:-1]))
+        and type(command[-1]) is int
+        and -1 <= command[-1] < at
+        for command in commands
     )
 
 

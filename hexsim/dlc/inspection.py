@@ -62,7 +62,7 @@ def inspect(model: Model) -> list[LayerInfo]:
     network = model.network
     inputs = [network.tensors[name] for name in network.inputs]
     rows = [_data(index, tensor, model) for index, tensor in enumerate(inputs)]
-    return rows + [_layer(len(rows) + n, la, model) for n, la in enumerate(network.layers)]
+    return rows + [_layer(len(rows) + n, layer, model) for n, layer in enumerate(network.layers)]
 
 
 def constants_by_role(layer: Layer, network: Network) -> dict[str, str]:

@@ -87,7 +87,7 @@ def from_tree(hint: Any, tree: Any, at: str = "") -> Any:
 def _leaf(hint: Any, tree: Any, at: str) -> Any:
     if get_origin(hint) is Literal:
         choices = get_args(hint)
-        fits = any(tree == one and type(tree) is type(one) for one in choices)
+        fits = any(tree == choice and type(tree) is type(choice) for choice in choices)
         return _expect(fits, " or ".join(map(repr, choices)), tree, at)
     words = _WORDS[hint]
     if hint is float:

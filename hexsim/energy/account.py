@@ -53,7 +53,7 @@ class Energy:
     @property
     def estimate(self) -> EnergyEstimate:
         """The whole inference."""
-        return total(one.estimate for one in (*self.layers, *self.overheads))
+        return total(layer.estimate for layer in (*self.layers, *self.overheads))
 
     @property
     def millijoules(self) -> float:
@@ -82,12 +82,12 @@ def charged(timing: InferenceTiming, chip: Chip, known: tuple[Rates, Rates, Rate
     contexts_packets = _vector_share(chip)
     return Energy(
         tuple(
-            _spent(one.name, [_of_layer(one, rate, cores, contexts_packets) for rate in known])
-            for one in timing.layers
+            _spent(layer.name, [_of_layer(layer, rate, cores, contexts_packets) for rate in known])
+            for layer in timing.layers
         ),
         tuple(
-            _spent(one.name, [_of_overhead(one, rate) for rate in known])
-            for one in timing.overheads
+            _spent(overhead.name, [_of_overhead(overhead, rate) for rate in known])
+            for overhead in timing.overheads
         ),
     )
 

@@ -40,7 +40,7 @@ def average_power_w(
 def _elapsed_ps(timings: Sequence[InferenceTiming]) -> int:
     if not timings:
         return 0
-    return max(one.end_ps for one in timings) - min(one.start_ps for one in timings)
+    return max(timing.end_ps for timing in timings) - min(timing.start_ps for timing in timings)
 
 
 def _charges_of(
@@ -48,8 +48,8 @@ def _charges_of(
 ) -> Iterable[list[EnergyEstimate]]:
     """Joules of what is counted, charge by charge."""
     energy = charged(timing, chip, known)
-    for one in (*energy.layers, *energy.overheads):
-        yield [spent * 1e-3 for part, spent in one.parts.items() if part not in STATIC]
+    for layer in (*energy.layers, *energy.overheads):
+        yield [spent * 1e-3 for part, spent in layer.parts.items() if part not in STATIC]
 
 
 def _static(
@@ -59,7 +59,10 @@ def _static(
     domains: tuple[Domain, ...] = ("dsp", "hta", "htp")
     seconds = {domain: union_ps(_awake(timings, domain)) / PS_PER_SECOND for domain in domains}
     value, low, high = (
-        sum(seconds[one] * (rate.leakage_w[one] + rate.clock_tree_w[one]) for one in domains)
+        sum(
+            seconds[domain] * (rate.leakage_w[domain] + rate.clock_tree_w[domain])
+            for domain in domains
+        )
         for rate in known
     )
     return EnergyEstimate(value, low, high)

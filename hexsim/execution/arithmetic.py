@@ -47,11 +47,11 @@ class Arithmetic:
             replace(model, hta=(), packs_weights=False),
             tuple(
                 (
-                    kind_of(one, plan.runtime, model, signed_weights),
-                    one.layers,
-                    one.inputs,
-                    one.outputs,
+                    kind_of(subnet, plan.runtime, model, signed_weights),
+                    subnet.layers,
+                    subnet.inputs,
+                    subnet.outputs,
                 )
-                for one in plan.subnets
+                for subnet in plan.subnets
             ),
         )

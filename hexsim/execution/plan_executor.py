@@ -63,7 +63,7 @@ class PlanExecutor:
             _executor(subnet, plan.runtime, model, signed_weights, threads)
             for subnet in plan.subnets
         ]
-        self._single = _SubnetChain(plan, [one.run for one in self._executors])
+        self._single = _SubnetChain(plan, [executor.run for executor in self._executors])
 
     def run(self, inputs: Mapping[str, FloatArray]) -> Values:
         """Return the network's outputs for `inputs`, all float32 in stored order."""
@@ -75,17 +75,19 @@ class PlanExecutor:
         Where that is faster, inferences run side by side; then some feeds are read ahead.
         """
         # onnxruntime shares out the rows of a network in floats as well as we could a list.
-        if not any(isinstance(one, IntegerSubnet) for one in self._executors):
+        if not any(isinstance(executor, IntegerSubnet) for executor in self._executors):
             return map(self.run, feeds)
         visits = len(self._executors)
         count = contexts_for(self.plan.network, self.threads, least=_LEAST, visits=visits)
         if count == 1:
             return map(self.run, feeds)
-        return side_by_side(feeds, self.run, lambda: [one.run for one in self.contexts(count)])
+        return side_by_side(
+            feeds, self.run, lambda: [context.run for context in self.contexts(count)]
+        )
 
     def contexts(self, count: int) -> list[SubnetExecutor]:
         """So many executors of one thread each that may run side by side."""
-        each = [_in_context(one, count) for one in self._executors]
+        each = [_in_context(executor, count) for executor in self._executors]
         return [_SubnetChain(self.plan, runs) for runs in zip(*each, strict=True)]
 
 

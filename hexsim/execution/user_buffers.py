@@ -166,7 +166,7 @@ class Buffered:
         got: Callable[[Buffer, FloatArray], FloatArray]
         put = Buffer.read if "inputs" in self.native else Buffer.hold
         got = Buffer.write if "outputs" in self.native else Buffer.hold
-        held = ({n: put(self.inputs[n], v) for n, v in one.items()} for one in feeds)
+        held = ({n: put(self.inputs[n], v) for n, v in feed.items()} for feed in feeds)
         for values in self.executor.run_each(held):
             yield {n: got(self.outputs[n], v) for n, v in values.items()}
 
@@ -174,4 +174,4 @@ class Buffered:
     def output_types(self) -> dict[str, str]:
         """Types of the numbers that are returned, for files."""
         native = "outputs" in self.native
-        return {name: one.type for name, one in self.outputs.items()} if native else {}
+        return {name: output.type for name, output in self.outputs.items()} if native else {}

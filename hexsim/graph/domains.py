@@ -122,7 +122,7 @@ def _faults_in(hint: Any, value: Any, path: str) -> Iterator[tuple[str, str]]:
         yield f"field '{path}' ", found
     kind, arguments = _plain(hint)
     if get_origin(kind) in (Union, types.UnionType):
-        (first, *others) = (one for one in arguments if one is not types.NoneType)
+        (first, *others) = (argument for argument in arguments if argument is not types.NoneType)
         if dataclasses.is_dataclass(value) and not isinstance(value, type):
             yield from _faults(value, path)
         elif value is not None and not others:

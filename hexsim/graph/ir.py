@@ -441,7 +441,7 @@ class Network:
 
     def without_values(self) -> Network:
         """Return the network without any array: shapes and layers alone."""
-        shapes = {name: one.shape_only() for name, one in self.constants.items()}
+        shapes = {name: constant.shape_only() for name, constant in self.constants.items()}
         return dataclasses.replace(self, constants=shapes)
 
     def check(self) -> None:

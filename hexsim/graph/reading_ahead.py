@@ -14,7 +14,7 @@ _HEAVY_ELEMENTS = 1 << 16
 
 def heavy(constants: Iterable[Constant]) -> list[Constant]:
     """Those that take long to read, the largest first."""
-    found = [one for one in constants if one.elements >= _HEAVY_ELEMENTS]
+    found = [constant for constant in constants if constant.elements >= _HEAVY_ELEMENTS]
     return sorted(found, key=lambda one: -one.elements)
 
 

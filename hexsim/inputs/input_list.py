@@ -153,7 +153,7 @@ def _outputs(path: Path, line: int, text: str, network: Network) -> tuple[str, .
     text = text.strip()
     names = tuple(map(visible, text[1:].split()))
     kind = "layer" if text[0] == "#" else "tensor"
-    known = {la.name for la in network.layers} if kind == "layer" else set(network.tensors)
+    known = {layer.name for layer in network.layers} if kind == "layer" else set(network.tensors)
     for name in names:
         if name not in known:
             raise _error(path, line, str(unknown(kind, name, known)))

@@ -42,9 +42,9 @@ class ExecutionContext:
         self._shapes = {name: operands[name].shape for name in inputs}
         sizes = Workspace()
         _work(calls, codes, sizes)
-        work: list[Work] = [one.step for one in self._inputs.values()]
+        work: list[Work] = [input_.step for input_ in self._inputs.values()]
         work += _work(calls, codes, Workspace(sizes.needed))
-        work += [one.step for one in self._outputs.values()]
+        work += [output.step for output in self._outputs.values()]
         self.program = KernelCommandList(work, threads)
         self._turn = threading.Lock()
 

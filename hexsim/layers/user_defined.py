@@ -59,7 +59,7 @@ class UserDefined(Layer):
             return f"its {len(self.inputs)} inputs are at the places {list(self.places[:9])}"
         if self.places and self.places[-1] >= MOST_INPUTS:
             return f"it has an input at the place {self.places[-1]} of at most {MOST_INPUTS}"
-        names = (self.op_type, self.source, *(one.name for one in self.attributes))
+        names = (self.op_type, self.source, *(attribute.name for attribute in self.attributes))
         if not all(map(str.isprintable, names)):
             return "its operator, file or attributes have characters that are not printed"
         return None
@@ -97,7 +97,7 @@ class UserDefined(Layer):
         """The node as the user's functions see it, for such shapes."""
         return Node(
             self.name,
-            {one.name: one.value for one in self.attributes},
+            {attribute.name: attribute.value for attribute in self.attributes},
             self.at_places(inputs),
             tuple(outputs),
         )

@@ -36,7 +36,9 @@ def lower_user_defined(layer: UserDefined, source: QuantizedSource) -> LoweredUs
         varying.index(name) if name in varying else network.constants[name].value()
         for name in layer.inputs
     ]
-    scales = [_scale(inputs[one]) if isinstance(one, int) else None for one in arguments]
+    scales = [
+        _scale(inputs[argument]) if isinstance(argument, int) else None for argument in arguments
+    ]
     node = layer.node(network.input_shapes(layer), network.layer_outputs(layer))
     return LoweredUserDefined(
         layer=layer.name,

@@ -64,7 +64,7 @@ def footprint_of(plan: Plan, chip: Chip, stack: Stack, buffer: BufferType) -> Fo
         packed_bytes=sum(layer.packed_bytes for layer in layers),
         activation_bytes=sum(graph.arena.size for graph in graphs),
         scratch_bytes=sum(graph.scratch_bytes for graph in graphs),
-        handed_bytes=sum(_handed(plan, one, stack, buffer) for one in calls if one.on_dsp),
+        handed_bytes=sum(_handed(plan, call, stack, buffer) for call in calls if call.on_dsp),
         application_bytes=_application(plan, buffer),
     )
 

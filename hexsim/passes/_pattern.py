@@ -28,7 +28,9 @@ class Pattern:
 
     def __call__(self, x: Real, computed: Callable[[Layer, Sequence[Real]], Real]) -> Real:
         """What they make of x, if `computed` is what each of them makes of its inputs."""
-        values: dict[str, Real] = {name: np.array(one) for name, one in self.constants.items()}
+        values: dict[str, Real] = {
+            name: np.array(constant) for name, constant in self.constants.items()
+        }
         values[self.source] = x
         with np.errstate(all="ignore"):
             for layer in self.layers:
@@ -38,7 +40,7 @@ class Pattern:
     def replaced_by(self, layer: Layer, rewriter: Rewriter) -> None:
         """Let `layer`, under the name of the first of them, take their place."""
         first, *others = self.layers
-        fused = (*first.fused, *(name for one in others for name in (one.name, *one.fused)))
+        fused = (*first.fused, *(name for other in others for name in (other.name, *other.fused)))
         for one in self.layers:
             rewriter.drop(one)
         outputs = self.layers[-1].outputs

@@ -188,7 +188,7 @@ def _permutations(source: Shape, result: Shape) -> Iterator[tuple[int, ...]]:
 def _in_place_of(chain: _MoveChain, layer: Layer) -> Layer:
     """The layer with the ends and the members of the chain."""
     first, *others = chain.layers
-    fused = tuple(name for one in others for name in (one.name, *one.fused))
+    fused = tuple(name for other in others for name in (other.name, *other.fused))
     return layer.replace(
         name=first.name,
         inputs=first.inputs,

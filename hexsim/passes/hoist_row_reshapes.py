@@ -99,5 +99,5 @@ class _RowWalk:
             return layer
         name = new_name(self._names, f"{layer.name}.{constant.name}")
         self.constants.append(constant.derive(flat, lambda array: array.reshape(flat), name))
-        inputs = tuple(name if one == constant.name else one for one in layer.inputs)
+        inputs = tuple(name if input_ == constant.name else input_ for input_ in layer.inputs)
         return layer.replace(inputs=inputs)

@@ -31,8 +31,8 @@ def provenance(before: Network, after: Network) -> Provenance:
        what its input holds.
     4. Whatever else is gone contributes to no output, or was part of a pattern.
     """
-    owners = {name: la for la in after.layers for name in (la.name, *la.fused)}
-    last = {owners[la.name].name: la for la in before.layers if la.name in owners}
+    owners = {name: layer for layer in after.layers for name in (layer.name, *layer.fused)}
+    last = {owners[layer.name].name: layer for layer in before.layers if layer.name in owners}
     renamed: dict[str, str] = {}
     absorbed: dict[str, str] = {}
     for layer in before.layers:

@@ -35,7 +35,7 @@ class JoinedSubnets:
     @classmethod
     def of(cls, network: Network, subnets: tuple[PlannedSubnet, ...]) -> JoinedSubnets:
         """Join subnets of `network`."""
-        inputs, outputs = network.boundary([la for subnet in subnets for la in subnet.layers])
+        inputs, outputs = network.boundary([layer for subnet in subnets for layer in subnet.layers])
         return cls(
             subnets,
             inputs,

@@ -60,7 +60,8 @@ def partition(
         for name in names
     }
     places = [
-        _place(la, model, runtime, in_section.get(la.name, -1), operators) for la in network.layers
+        _place(layer, model, runtime, in_section.get(layer.name, -1), operators)
+        for layer in network.layers
     ]
     if runtime == "aip" and rules == "1.23":
         places = _single_subnets(network, places)

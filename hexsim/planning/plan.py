@@ -146,10 +146,10 @@ class Plan(Shown):
             ("subnet", "engine", "first layer", "last layer", "layers", "MACs", "reason"),
             tuple(
                 (
-                    *(number, one.engine, one.layers[0].name, one.layers[-1].name),
-                    *(len(one.calls), sum(call.macs for call in one.calls), one.reason),
+                    *(number, subnet.engine, subnet.layers[0].name, subnet.layers[-1].name),
+                    *(len(subnet.calls), sum(call.macs for call in subnet.calls), subnet.reason),
                 )
-                for number, one in enumerate(self.subnets)
+                for number, subnet in enumerate(self.subnets)
             ),
             bars="MACs",
         )

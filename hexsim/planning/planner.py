@@ -42,7 +42,10 @@ def _subnet(cut: Subnet, model: Model) -> PlannedSubnet:
         n
         for n in outputs
         if n not in network.outputs
-        and _convert([la for la in network.consumers[n] if la.outputs[0] not in written], model)
+        and _convert(
+            [consumer for consumer in network.consumers[n] if consumer.outputs[0] not in written],
+            model,
+        )
     ]
     return PlannedSubnet(
         runtime=cut.runtime,

@@ -83,7 +83,7 @@ def quantize(
     floats = settled.floats
     _require_halves(network, floats)
     ranges = _activations(network, seen, options, settled.given)
-    activations = {name: one for name, one in ranges.items() if name not in floats}
+    activations = {name: range_ for name, range_ in ranges.items() if name not in floats}
     parameters = _parameters(network, options, settled.given, floats)
     quantized = Model(
         network,

@@ -21,7 +21,7 @@ def always_on_json(found: AlwaysOn, platform: Platform) -> str:
         "every_ms": found.every_ms,
         "better": found.possible[0].where,
         "at_both_ends": found.is_certain,
-        "alternatives": [_facts(one) for one in found.alternatives],
+        "alternatives": [_facts(alternative) for alternative in found.alternatives],
     }
     return json.dumps(told, indent=1) + "\n"
 

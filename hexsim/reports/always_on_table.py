@@ -11,7 +11,7 @@ _MHZ = 1e6
 
 def always_on_text(found: AlwaysOn) -> str:
     """Return a row for each part, how each alternative comes about, and the verdict."""
-    taken = [one for one in found.alternatives if not one.refusal]
+    taken = [alternative for alternative in found.alternatives if not alternative.refusal]
     header = ("average power", *(f"{one.where}, mW" for one in taken))
     rows = [
         (part, *(_mw(one.parts.get(part, EnergyEstimate())) for one in taken))
@@ -26,7 +26,9 @@ def always_on_text(found: AlwaysOn) -> str:
     ]
     notes = [text for one in taken for text in one.elsewhere]
     refused = [
-        f"{one.where}: refused, because {one.refusal}" for one in found.alternatives if one.refusal
+        f"{alternative.where}: refused, because {alternative.refusal}"
+        for alternative in found.alternatives
+        if alternative.refusal
     ]
     return "\n".join([table(header, rows), "", *notes, *refused, verdict(found)])
 

@@ -50,7 +50,7 @@ def _rows(case: Case) -> Iterator[tuple[str, ...]]:
     times = (interval.low, interval.high) if interval else ()
     swept = ("Total Inference Time", "Forward Propagate Time")
     for name, duration_ps in (*initialisation(timing), *inference(timing)):
-        ends = [f"{one[swept.index(name)]:.3f}" for one in times if name in swept] or ["", ""]
+        ends = [f"{time[swept.index(name)]:.3f}" for time in times if name in swept] or ["", ""]
         is_total = name == swept[0]
         peak = f"{case.memory.peak_bytes}" if is_total else ""
         spent = _mj(case.energy.estimate if is_total else None)
@@ -58,8 +58,8 @@ def _rows(case: Case) -> Iterator[tuple[str, ...]]:
     live = {layer.name: f"{layer.live_bytes}" for layer in case.memory.layers}
     named = [(name, "data", "", 0, _mj(None)) for name in case.inputs]
     named += [
-        (la.name, la.type, la.engine, la.duration_ps, _mj(spent.estimate))
-        for la, spent in zip(timing.layers, case.energy.layers, strict=True)
+        (layer.name, layer.type, layer.engine, layer.duration_ps, _mj(spent.estimate))
+        for layer, spent in zip(timing.layers, case.energy.layers, strict=True)
     ]
     for index, (name, kind, engine, duration_ps, mj) in enumerate(named):
         row = f"layer_{index:03d} (Name:{name} Type:{kind})"

@@ -50,7 +50,10 @@ def benchmark_tables(cases: Sequence[Case]) -> str:
 
 def footnotes(cases: Sequence[Case], refusals: Sequence[Refusal] = ()) -> str:
     """Return what a reader of the tables has to know, only as far as it applies to them."""
-    notes = [f"{one.network} on {one.runtime} is left out: {one.reason}." for one in refusals]
+    notes = [
+        f"{refusal.network} on {refusal.runtime} is left out: {refusal.reason}."
+        for refusal in refusals
+    ]
     notes += [*_on_times(cases), *_on_agreement(cases), *_on_loading(cases), *_on_costs(cases)]
     return "\n".join(dict.fromkeys(notes))
 
@@ -147,7 +150,7 @@ def network_table(cases: Sequence[Case]) -> str:
         ]
     lines = [summary(case) for case in cases if fell_back(case)]
     lines += [f"{first.network} on {where}", table(header, rows)]
-    lines += [summary(one) for one in cases if one.runtime in _CUT and not fell_back(one)]
+    lines += [summary(case) for case in cases if case.runtime in _CUT and not fell_back(case)]
     lines += [_dominant(case, case.uncertainty) for case in cases if case.uncertainty]
     return "\n".join(lines)
 

@@ -29,7 +29,7 @@ def with_memory(timing: Result, memory: Footprint) -> Result:
     Between two layers there are those of the one before.
     """
     live = {layer.name: layer.live_bytes for layer in memory.layers}
-    steps = [(one.start_ps, float(live.get(one.name, 0))) for one in timing.layers]
+    steps = [(layer.start_ps, float(live.get(layer.name, 0))) for layer in timing.layers]
     steps.append((timing.inferences[0].end_ps, 0.0))
     level = Level("live activations", "B", memory.live_bytes, tuple(steps))
     timeline = replace(timing.timeline, levels=(*timing.timeline.levels, level))

@@ -17,29 +17,29 @@ def calibration_json(found: OwnCalibration) -> str:
         "stack": found.before.stack.name,
         "constants": [
             {
-                "stated_by": one.sheet,
-                "constant": one.path,
-                "unit": one.unit,
-                "told": one.told,
-                "before": one.before,
-                "after": one.after,
-                "one_sigma_factor_before": math.exp(one.error_before),
-                "one_sigma_factor_after": math.exp(one.error_after),
+                "stated_by": constant.sheet,
+                "constant": constant.path,
+                "unit": constant.unit,
+                "told": constant.told,
+                "before": constant.before,
+                "after": constant.after,
+                "one_sigma_factor_before": math.exp(constant.error_before),
+                "one_sigma_factor_after": math.exp(constant.error_after),
             }
-            for one in found.constants
+            for constant in found.constants
         ],
         "rows": [
             {
-                "runtime": one.row.runtime,
-                "network": one.row.network,
-                "model": one.row.model,
-                "figure": "forward_propagate" if one.row.forward else "total_inference",
-                "measured_ms": one.row.latency_ms,
-                "before_ms": one.before_ms,
-                "after_ms": one.after_ms,
-                "left_out_ms": one.left_out_ms,
+                "runtime": row.row.runtime,
+                "network": row.row.network,
+                "model": row.row.model,
+                "figure": "forward_propagate" if row.row.forward else "total_inference",
+                "measured_ms": row.row.latency_ms,
+                "before_ms": row.before_ms,
+                "after_ms": row.after_ms,
+                "left_out_ms": row.left_out_ms,
             }
-            for one in found.rows
+            for row in found.rows
         ],
         "one_run_alone": None
         if found.one_run is None

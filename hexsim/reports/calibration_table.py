@@ -13,7 +13,7 @@ from hexsim.studies.calibration.own import OwnCalibration, ReportedRow
 def calibration_text(found: OwnCalibration) -> str:
     """Return the constants that moved, then each row before and after, then the errors."""
     chip, stack = found.before.chip.name, found.before.stack.name
-    told = [one for one in found.constants if one.told]
+    told = [constant for constant in found.constants if constant.told]
     constants = [
         (
             one.path,
@@ -46,13 +46,13 @@ def _rows(found: OwnCalibration) -> str:
 def _rows_table(rows: Sequence[ReportedRow]) -> str:
     lines = [
         (
-            one.row.runtime,
-            one.row.network,
-            "forward" if one.row.forward else "total",
-            f"{one.row.latency_ms:g}",
-            *(_with_error(ms, one) for ms in (one.before_ms, one.after_ms, one.left_out_ms)),
+            row.row.runtime,
+            row.row.network,
+            "forward" if row.row.forward else "total",
+            f"{row.row.latency_ms:g}",
+            *(_with_error(ms, row) for ms in (row.before_ms, row.after_ms, row.left_out_ms)),
         )
-        for one in rows
+        for row in rows
     ]
     header = ("runtime", "network", "figure", "measured (ms)", "before", "after", "left out")
     return table(header, lines, left=frozenset({0, 1, 2}))
@@ -64,13 +64,13 @@ def _errors(found: OwnCalibration) -> str:
     before, after = (
         median(abs(ms / one.row.latency_ms - 1) for one, ms in pairs)
         for pairs in (
-            [(one, one.before_ms) for one in rows],
-            [(one, one.after_ms) for one in rows],
+            [(row, row.before_ms) for row in rows],
+            [(row, row.after_ms) for row in rows],
         )
     )
     lines = [f"Median error of the rows: {before:.1%} before, {after:.1%} after."]
     unseen = [
-        abs(one.left_out_ms / one.row.latency_ms - 1) for one in rows if one.left_out_ms is not None
+        abs(row.left_out_ms / row.row.latency_ms - 1) for row in rows if row.left_out_ms is not None
     ]
     if unseen:
         lines.append(f"Each predicted by a calibration with the others: {median(unseen):.1%}.")

@@ -41,7 +41,7 @@ def chip_page(chip: Chip) -> str:
         lines += ["", constants]
     if any(map(chip.simulates, chip.runtimes)):
         sheets = (sheet_of(chip), islands.find(chip))
-        lines += [text for one in sheets if one for text in ("", datasheet_table(one))]
+        lines += [text for sheet in sheets if sheet for text in ("", datasheet_table(sheet))]
     return "\n".join(lines)
 
 

@@ -22,8 +22,8 @@ def comparison_json(found: Comparison) -> str:
                 {"name": name, "before": before, "after": after}
                 for name, before, after in case.conditions
             ],
-            "figures": [_change(one) for one in case.figures],
-            "layers": [_change(one) for one in case.layers],
+            "figures": [_change(figure) for figure in case.figures],
+            "layers": [_change(layer) for layer in case.layers],
         }
         for case in found.cases
     ]
@@ -34,10 +34,10 @@ def comparison_json(found: Comparison) -> str:
 def comparison_csv(found: Comparison) -> str:
     """Return a row for each figure and each layer."""
     rows = [
-        (case.network, case.runtime, kind, *_change(one).values())
+        (case.network, case.runtime, kind, *_change(change).values())
         for case in found.cases
         for kind, changes in (("figure", case.figures), ("layer", case.layers))
-        for one in changes
+        for change in changes
     ]
     return csv_text(HEADER, rows)
 

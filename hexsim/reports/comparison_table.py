@@ -34,10 +34,10 @@ def _case(case: CaseChange) -> str:
     lines += [
         f"  {name}: {before} before, {after} after" for name, before, after in case.conditions
     ]
-    told = [one for one in case.figures if (one.before, one.after) != (None, None)]
+    told = [figure for figure in case.figures if (figure.before, figure.after) != (None, None)]
     rows = [_row(one) for one in told]
     moved = sorted(
-        (one for one in case.layers if one.before != one.after),
+        (layer for layer in case.layers if layer.before != layer.after),
         key=lambda one: -abs((one.after or 0.0) - (one.before or 0.0)),
     )
     rows += [_row(one) for one in moved[:_MOST_LAYERS]]

@@ -57,11 +57,11 @@ def spent(mj: float, low_mj: float, high_mj: float) -> str:
 def ruled_out(decision: Decision, *, every: bool = False) -> str:
     """Return what is out and why; with a reason for each, or how often each limit was met."""
     groups = out_groups(decision.ruled_out)
-    beyond = [one for one in groups if one.limit]
+    beyond = [group for group in groups if group.limit]
     lines = [
-        f"{', '.join(one.modes)} on {', '.join(one.places)}: {one.reason}"
-        for one in groups
-        if not one.limit
+        f"{', '.join(group.modes)} on {', '.join(group.places)}: {group.reason}"
+        for group in groups
+        if not group.limit
     ]
     if every:
         those = [out for one in beyond for out in one.those]

@@ -16,10 +16,14 @@ def diff_table(first: str, second: str, difference: Difference) -> str:
     if not difference:
         return f"{first} and {second} do not differ"
     return "\n\n".join(
-        f"{one.title}\n{table(one.header, one.rows, left=frozenset(range(len(one.header))))}"
-        for one in sections(first, second, difference)
-        if one.rows
+        f"{section.title}\n{_all_left(section)}"
+        for section in sections(first, second, difference)
+        if section.rows
     )
+
+
+def _all_left(section: Section) -> str:
+    return table(section.header, section.rows, left=frozenset(range(len(section.header))))
 
 
 class Section(NamedTuple):

@@ -16,7 +16,8 @@ def energy_facts(energy: Energy) -> dict[str, Any]:
         **estimate_facts(energy.estimate),
         "parts_mj": {part: estimate_facts(one) for part, one in energy.parts.items()},
         "overheads_mj": [
-            {"name": one.name, **estimate_facts(one.estimate)} for one in energy.overheads
+            {"name": overhead.name, **estimate_facts(overhead.estimate)}
+            for overhead in energy.overheads
         ],
     }
 

@@ -99,7 +99,7 @@ class Fitted:
         if len(cell) <= width:
             return [cell]
         words = textwrap.wrap(cell, width, break_long_words=False, break_on_hyphens=False)
-        return [_cut(one, width) for one in words]
+        return [_cut(word, width) for word in words]
 
 
 def _cut(name: str, width: int) -> str:

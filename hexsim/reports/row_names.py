@@ -104,7 +104,7 @@ def _changes(plan: Plan, timing: Result) -> Iterator[tuple[Overhead, Converted |
 
     A tensor may come from the application, or go there.
     """
-    writers = {name: n for n, one in enumerate(plan.subnets) for name in one.outputs}
+    writers = {name: n for n, subnet in enumerate(plan.subnets) for name in subnet.outputs}
     for part in timing.overheads:
         way, _, tensor = part.name.partition(" ")
         if way not in _WAYS:
@@ -112,7 +112,7 @@ def _changes(plan: Plan, timing: Result) -> Iterator[tuple[Overhead, Converted |
         writer, side = writers.get(tensor), _WAYS[way]
         ends = [] if writer is None else [writer]
         if side is not None:
-            readers = (n for n, one in enumerate(plan.subnets) if tensor in one.inputs)
+            readers = (n for n, subnet in enumerate(plan.subnets) if tensor in subnet.inputs)
             ends += [n for n in readers if plan.subnets[n].engine == side][:1]
         of_engine = "hta" in way or any(plan.subnets[n].engine == "hta" for n in ends)
         change = Converted("-".join(map(str, ends)), tensor, part.duration_ps)
@@ -129,4 +129,4 @@ def _uses_dsp(timing: Result) -> bool:
 
 
 def _of(timing: Result, scope: str) -> int:
-    return sum(one.duration_ps for one in timing.overheads if one.scope == scope)
+    return sum(overhead.duration_ps for overhead in timing.overheads if overhead.scope == scope)

@@ -35,7 +35,7 @@ def throughput_facts(found: Throughput, platform: Platform) -> dict[str, Any]:
         "utilisation": {use.resource: use.share for use in found.utilisations},
         "limited_by": None if limit is None else limit.resource,
         "repeats": None if found.repeats is None else _repeats(found.repeats),
-        "threads": [_thread(one) for one in found.instances],
+        "threads": [_thread(instance) for instance in found.instances],
     }
 
 

@@ -17,7 +17,7 @@ def throughput_text(found: Throughput) -> str:
     """Return the table of threads (latencies in ms), the utilisation and the verdict."""
     header = (*_HEADER, *(f"{name} ms" for name in PERCENTILES), "alone ms")
     going = [header.index(name) for name in _FIRST_TO_GO]
-    rows = [_row(number, one) for number, one in enumerate(found.instances)]
+    rows = [_row(number, instance) for number, instance in enumerate(found.instances)]
     uses = [(use.resource, f"{use.share:.1%}") for use in found.utilisations]
     return "\n\n".join(
         (

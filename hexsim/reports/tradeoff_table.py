@@ -26,7 +26,7 @@ def tradeoff_table(choices: Sequence[TradeoffChoice], *, labelled: bool) -> str:
     rows = [_row(choice, labelled) for choice in choices]
     going = [header.index(name) for name in ("peak MiB", "init ms", "at load", "MiB")]
     text = table(header, rows, left=frozenset({0, 2, len(header) - 1}), first_to_go=going)
-    refused = [one for one in choices if one.refusal]
+    refused = [choice for choice in choices if choice.refusal]
     return "\n".join([text, *(f"{one.file} on {one.runtime}: {one.refusal}" for one in refused)])
 
 

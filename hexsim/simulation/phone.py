@@ -60,7 +60,7 @@ class Phone:
     def ddr(self) -> Ddr:
         """The path to DDR of the DSP and what stands beside it, at the highest vote for the bus."""
         if self._ddr is None:
-            memory, vote = self.chip.memory, max(one.bus_vote for one in self._profiles)
+            memory, vote = self.chip.memory, max(profile.bus_vote for profile in self._profiles)
             bandwidth = memory.ddr_peak_bytes_per_s * memory.efficiency
             rule = DdrRule(
                 bytes_per_second=bandwidth * vote,

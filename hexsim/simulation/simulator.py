@@ -102,7 +102,7 @@ class Workload:
 
 def _require_runtimes(plan: Plan, chip: Chip, stack: Stack) -> None:
     """Raise HexsimError unless chip and stack have what the plan runs on, fallback included."""
-    for runtime, subnet in {one.runtime: one for one in reversed(plan.subnets)}.items():
+    for runtime, subnet in {subnet.runtime: subnet for subnet in reversed(plan.subnets)}.items():
         if runtime != plan.runtime and not chip.simulates(runtime):
             raise HexsimError(
                 f"layer '{subnet.calls[0].layer.name}' falls back to the {runtime} "

@@ -70,7 +70,9 @@ class Buffers:
         stack = deployment.platform.stack
         if inputs.form == "float" or deployment.runtime not in FIXED_POINT:
             return stack.buffer("float")
-        bits = {name: wide for one in deployment.plan.subnets for name, wide in one.bits.items()}
+        bits = {
+            name: wide for subnet in deployment.plan.subnets for name, wide in subnet.bits.items()
+        }
         widths = {bits[name] for name in deployment.network.inputs if name in bits}
         fits = inputs.form == "auto" or widths <= {inputs.bits}
         return stack.buffer("tf8" if fits else "float")

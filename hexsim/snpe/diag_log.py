@@ -95,9 +95,13 @@ def diag_rows(run: DiagRun, plan: Plan, timing: Result) -> list[DiagRow]:
     if run.profiling_level == "detailed":
         shown.append(_row("inference", "Misc Accelerator Time", misc_ps(plan, timing), ran))
         shown += _layers(run.runtime, plan.network, timing)
-        for one in conversions(plan, timing):
-            ps = one.duration_ps
-            shown.append(DiagRow("convert", one.tensor, ps, _rounded(ps), None, one.subnets, "AIP"))
+        for conversion in conversions(plan, timing):
+            ps = conversion.duration_ps
+            shown.append(
+                DiagRow(
+                    "convert", conversion.tensor, ps, _rounded(ps), None, conversion.subnets, "AIP"
+                )
+            )
     return shown
 
 
@@ -195,7 +199,7 @@ def _layers(runtime: Runtime, network: Network, timing: Result) -> Iterator[Diag
     for number, name in enumerate(network.inputs):
         yield DiagRow("layer", name, 0, 0, number, "data", "CPU")
     ran = {layer.name: layer for layer in timing.layers}
-    for number, name in enumerate((one.name for one in network.layers), len(network.inputs)):
+    for number, name in enumerate((layer.name for layer in network.layers), len(network.inputs)):
         if name in ran:
             ps, cell = ran[name].duration_ps, runtime_cell(ran[name].engine, runtime)
             yield DiagRow("layer", name, ps, _rounded(ps), number, ran[name].type, cell)
@@ -227,6 +231,6 @@ def _is_row(row: object) -> bool:
     words = [row.get("name"), *([row.get("runtime")] if row["block"] == "layer" else [])]
     return (
         row.keys() <= _KNOWN
-        and all(isinstance(one, int) and not isinstance(one, bool) for one in numbers)
-        and all(isinstance(one, str) for one in words)
+        and all(isinstance(number, int) and not isinstance(number, bool) for number in numbers)
+        and all(isinstance(word, str) for word in words)
     )

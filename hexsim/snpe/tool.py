@@ -84,7 +84,7 @@ def translated(tool: Tool, given: Sequence[Given]) -> list[str]:
             words += (*effect.words, *value)
         elif isinstance(effect, Ours):
             arguments[option.name] = value[0]
-    ordered = (arguments[one.name] for one in tool.options if one.name in arguments)
+    ordered = (arguments[option.name] for option in tool.options if option.name in arguments)
     return [*words, "--", *ordered]
 
 

@@ -125,10 +125,18 @@ class Comparison(Shown):
         title = f"{len(self.cases)} in both, {len(self.gone)} gone, {len(self.new)} new"
         columns = ("network", "runtime", "figure", "unit", "before", "after", "ratio")
         rows = tuple(
-            (case.network, case.runtime, one.name, one.unit, one.before, one.after, one.ratio)
+            (
+                case.network,
+                case.runtime,
+                figure.name,
+                figure.unit,
+                figure.before,
+                figure.after,
+                figure.ratio,
+            )
             for case in self.cases
-            for one in case.figures
-            if one.before is not None or one.after is not None
+            for figure in case.figures
+            if figure.before is not None or figure.after is not None
         )
         return DisplayTable(title, columns, rows, bars="ratio")
 
@@ -163,7 +171,7 @@ def _case(before: CaseRead, after: CaseRead) -> CaseChange:
     return CaseChange(
         before.network,
         before.runtime,
-        tuple(one for one in conditions if one[1] != one[2]),
+        tuple(condition for condition in conditions if condition[1] != condition[2]),
         (
             FigureChange(
                 "total inference", "us", before.total_inference_us, after.total_inference_us

@@ -146,7 +146,9 @@ class Throughput:
     @property
     def gain(self) -> float:
         """Work done per second, in units of one instance by itself."""
-        work_s = sum(one.pace.inferences / one.alone.per_second for one in self.instances)
+        work_s = sum(
+            instance.pace.inferences / instance.alone.per_second for instance in self.instances
+        )
         return work_s * PS_PER_SECOND / self.total.elapsed_ps
 
     @property
@@ -204,7 +206,9 @@ def _run(platform: Platform, threads: Sequence[Caller], loop: ClosedLoop) -> _Th
             if 2 * window_ps > until_ps:
                 break
             result = _simulated(platform, threads, replace(loop, duration_ms=window_ps / PS_PER_MS))
-            ended = in_order([one for one in result.inferences if one.end_ps <= window_ps])
+            ended = in_order(
+                [inference for inference in result.inferences if inference.end_ps <= window_ps]
+            )
             if repeats := repetition(ended, len(threads)):
                 return _ThroughputRun(result, prolonged(ended, repeats, until_ps), repeats)
     result = _simulated(platform, threads, loop)

@@ -60,13 +60,13 @@ def test_they_are_those_of_each_runtime_by_itself(
 ) -> None:
     monkeypatch.setattr(agreements, "KEPT", kept)
     feeds = culprits.inputs()
-    for name, one in _deployments().items():
-        shared = Agreements(one.network, lambda: feeds)
+    for name, deployment in _deployments().items():
+        shared = Agreements(deployment.network, lambda: feeds)
         shared.of(_deployments()["gpu"])
-        network = class_scores(one.network)
-        engine, executor = FloatEngine(network), one.over(network).executor()
+        network = class_scores(deployment.network)
+        engine, executor = FloatEngine(network), deployment.over(network).executor()
         alone = agreement([engine.run(x) for x in feeds], [executor.run(x) for x in feeds])
-        assert shared.of(one) == alone, name
+        assert shared.of(deployment) == alone, name
 
 
 def test_runtimes_with_equal_arithmetic_run_once(monkeypatch: pytest.MonkeyPatch) -> None:

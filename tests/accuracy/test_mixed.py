@@ -29,7 +29,7 @@ def validated(model: Model) -> Validation:
 
 def with_float_culprit() -> Model:
     network = culprits.network("outlier")
-    layer = next(la for la in network.layers if la.name == culprits.CULPRIT)
+    layer = next(layer for layer in network.layers if layer.name == culprits.CULPRIT)
     keys = Overrides({layer.outputs[0]: FloatOverride(32)})
     return quantize(network, culprits.inputs(), overrides=keys)
 

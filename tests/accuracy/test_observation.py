@@ -78,7 +78,7 @@ def test_with_fallbacks_and_float_layers(fallback_network: Any) -> None:  # noqa
 def test_a_run_of_inputs_is_what_each_says(fallback_network: Any) -> None:  # noqa: F811
     feeds = _feeds(fallback_network, 5)
     deployment = deployed(quantize(fallback_network, feeds))
-    given = [Counted(one, 1) for one in feeds]
+    given = [Counted(feed, 1) for feed in feeds]
 
     def shown(found: Observed) -> str:
         with np.printoptions(threshold=10**6, floatmode="unique"):

@@ -78,7 +78,7 @@ def test_masks_of_the_float_file_reach_as_far_as_those_of_the_codes(
     number: str, tmp_path: Path
 ) -> None:
     """So a sum with a mask is no noise, and a file is as far from float as what it holds."""
-    (example,) = (one for one in examples() if one.name == f"masked by {number}")
+    (example,) = (example for example in examples() if example.name == f"masked by {number}")
     model = quantize(example.network, [feed(example)])
     dlc.write(tmp_path / "q.dlc", model)
     referred = with_reference(dlc.read(tmp_path / "q.dlc").model, example.network)

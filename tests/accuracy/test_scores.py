@@ -38,7 +38,7 @@ def test_a_softmax_that_somebody_reads_stays(outputs: tuple[str, ...]) -> None:
 
 def test_a_softmax_of_masked_numbers_stays() -> None:
     """What it reads differs where it makes no difference."""
-    masked = [one.network for one in examples() if one.name.startswith("masked by")]
+    masked = [example.network for example in examples() if example.name.startswith("masked by")]
     assert len(masked) == 3
     assert all(class_scores(network) is network for network in masked)
 

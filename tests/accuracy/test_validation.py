@@ -72,8 +72,8 @@ def test_batches_give_what_their_items_give() -> None:
     joined = validate(deployed(pairs), batches, labels=labels, batch=2, items=5)
     assert joined.hits == single.hits
     assert joined.output_sqnr_db == pytest.approx(single.output_sqnr_db, abs=1e-3)
-    for one, other in zip(joined.layers, single.layers, strict=True):
-        assert (one.low, one.high) == pytest.approx((other.low, other.high), rel=1e-5)
+    for layer, other in zip(joined.layers, single.layers, strict=True):
+        assert (layer.low, layer.high) == pytest.approx((other.low, other.high), rel=1e-5)
 
 
 def test_what_values_size_is_compared_before_it() -> None:

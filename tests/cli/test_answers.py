@@ -25,8 +25,8 @@ def save(batch: int = 1, classes: int = 7) -> None:
     network = net.network(net.dense("in", classes))
     rng = np.random.default_rng(5)
     filled = {
-        name: Constant(name, one.shape, rng.normal(0, 1, one.shape).astype(np.float32))
-        for name, one in network.constants.items()
+        name: Constant(name, constant.shape, rng.normal(0, 1, constant.shape).astype(np.float32))
+        for name, constant in network.constants.items()
     }
     network = replace(network, constants=filled)
     dlc.write("net.dlc", Model(network), Metadata())

@@ -41,7 +41,7 @@ def bench(command: Command, options: str) -> dict[str, dict[str, Any]]:
     """The results of a benchmark on the Snapdragon 855 by runtime."""
     done = command(f"bench --chip sd855 --json bench.json {options}")
     assert done.code == 0, done.err
-    return {one["runtime"]: one for one in json.loads(Path("bench.json").read_text())["results"]}
+    return {load["runtime"]: load for load in json.loads(Path("bench.json").read_text())["results"]}
 
 
 @pytest.mark.parametrize("given", ["", "--input-list list.txt"])
@@ -54,8 +54,8 @@ def test_tradeoff_has_the_times_and_values_of_bench(
     done = command(f"tradeoff {file}.dlc --chip sd855 {given} --json t.json")
     assert done.code == 0, done.err
     kind = "float" if file == "float" else "quantised"
-    choices = [one for one in json.loads(Path("t.json").read_text())["choices"]]
-    found = [one for one in choices if one["file"] == kind and not one["refusal"]]
+    choices = [load for load in json.loads(Path("t.json").read_text())["choices"]]
+    found = [choice for choice in choices if choice["file"] == kind and not choice["refusal"]]
     assert len(found) == (4 if file == "float" else 6)
     for one in found:
         theirs = expected[one["runtime"]]
@@ -102,14 +102,14 @@ def test_validate_tells_how_the_float_file_did_before_it_was_equalised(
     line = "validate cle.dlc --float float.dlc --input-list list.txt --labels labels.txt"
     answers = list(run(Model(network), [feed["in"] for feed in inputs], runtime="cpu"))
     found = list(run(model, [feed["in"] for feed in inputs]))
-    right = [int(np.argmax(one["scores"])) for one in answers]
+    right = [int(np.argmax(answer["scores"])) for answer in answers]
     (tmp_path / "labels.txt").write_text("".join(f"{label}\n" for label in right))
     done = command(f"{line} --json v.json")
     assert done.code == 0, done.err
     before = json.loads((tmp_path / "v.json").read_text())["before_equalization"]
     distance = Distance()
-    for one, other in zip(answers, found, strict=True):
-        distance.add(one["scores"], other["scores"])
+    for answer, other in zip(answers, found, strict=True):
+        distance.add(answer["scores"], other["scores"])
     assert before["output_sqnr_db"] == pytest.approx(distance.sqnr_db, abs=1e-4)
     assert (before["hits"]["float_top1"], before["hits"]["inputs"]) == (4, 4)
     assert "float model before equalisation: top-1 100.00%" in done.out
@@ -126,8 +126,12 @@ def test_tradeoff_of_an_equalised_file_has_the_float_file_as_it_was_given(
     done = command("tradeoff cle.dlc --float float.dlc --input-list list.txt --json t.json")
     assert done.code == 0, done.err
     choices = json.loads((tmp_path / "t.json").read_text())["choices"]
-    (cpu,) = (one for one in choices if (one["file"], one["runtime"]) == ("float", "cpu"))
+    (cpu,) = (
+        choice for choice in choices if (choice["file"], choice["runtime"]) == ("float", "cpu")
+    )
     assert cpu["sqnr_db"] is None
-    (dsp,) = (one for one in choices if (one["file"], one["runtime"]) == ("float", "dsp"))
+    (dsp,) = (
+        choice for choice in choices if (choice["file"], choice["runtime"]) == ("float", "dsp")
+    )
     expected = bench(command, "--model float.dlc --input-list list.txt --runtime dsp")["dsp"]
     assert dsp["initialisation_us"] == pytest.approx(expected["initialisation_total_us"])

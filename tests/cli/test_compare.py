@@ -49,7 +49,7 @@ def test_figures_are_those_of_the_files(command: Command) -> None:
     assert "chip: sd855 before, sd835 after" in done.out
     before, after = (read(name)["results"] for name in ("before.json", "after.json"))
     cases = read("c.json")["cases"]
-    assert [(one["network"], one["runtime"]) for one in cases] == [
+    assert [(case["network"], case["runtime"]) for case in cases] == [
         (one["network"], one["runtime"]) for one in before
     ]
     for case, one, other in zip(cases, before, after, strict=True):
@@ -59,7 +59,9 @@ def test_figures_are_those_of_the_files(command: Command) -> None:
         assert figures["peak memory"]["after"] == other["memory"]["peak_bytes"]
         assert figures["energy"]["before"] == one["energy"]["mj"]
         assert figures["SQNR"]["before"] is None
-        assert [layer["before"] for layer in case["layers"]] == [la["us"] for la in one["layers"]]
+        assert [layer["before"] for layer in case["layers"]] == [
+            layer["us"] for layer in one["layers"]
+        ]
         longer = other["total_inference_us"] / one["total_inference_us"] - 1
         assert f"{longer:+.1%}" in done.out
     assert len(Path("c.csv").read_text().splitlines()) == 1 + sum(

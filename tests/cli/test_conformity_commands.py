@@ -25,9 +25,9 @@ def _sample() -> list[Case]:
 def test_a_sample_is_answered_or_refused() -> None:
     sample, names = _sample(), list(COMMANDS)
     found = [
-        one
+        end
         for number, case in enumerate(sample)
-        for one in ends(case.name, case.model, [names[number % len(names)]])
+        for end in ends(case.name, case.model, [names[number % len(names)]])
     ]
     assert not [one for one in found if one.effect == "failed"]
     assert sum(one.effect == "answered" for one in found) > len(found) / 3

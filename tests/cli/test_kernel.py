@@ -50,7 +50,7 @@ def test_what_cannot_be_shown_is_refused(refused, line, says):
 def test_profiles_show_packets_stalls_and_utilisation(command):
     done = command("profile squeezenet1_1 --chip sd835")
     assert done.code == 0
-    (line,) = (one for one in done.out.splitlines() if one.startswith("layer "))
+    (line,) = (splitline for splitline in done.out.splitlines() if splitline.startswith("layer "))
     header = line.split()
     assert {"packets", "stalls", "used"} <= set(header)
     fire = next(line for line in done.out.splitlines() if line.startswith("fire2/squeeze1x1"))

@@ -149,7 +149,7 @@ def test_the_python_way_is_the_same(command: Command) -> None:
     assert from_file.quantized
     assert quantized.activations == from_file.activations
     assert quantized.parameters == from_file.parameters
-    told = {one.key: one for one in quantized.overrides}
+    told = {override.key: override for override in quantized.overrides}
     assert told["c"].outcome == "ignored", "what was absorbed is known here too"
 
 

@@ -48,8 +48,8 @@ def test_a_bug_is_told_as_one(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     for _ in range(2):  # a second file does not take the place of the first
+        monkeypatch.setattr(sys, "argv", [name, *words])
         with pytest.raises(SystemExit) as ended:
-            monkeypatch.setattr(sys, "argv", [name, *words])
             (main if name == "hexsim" else snpe_main)()
         assert ended.value.code == EXIT_CODE == 70
         assert isinstance(ended.value.__cause__, KeyError)

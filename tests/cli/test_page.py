@@ -49,6 +49,6 @@ def test_what_matters_most_stays_on_a_page_of_60_columns(
 ) -> None:
     monkeypatch.setenv("COLUMNS", "60")
     lines = command(line)[1].splitlines()
-    head = next(one for one in lines if one.strip("| ").startswith(f"{columns[0]} "))
+    head = next(line for line in lines if line.strip("| ").startswith(f"{columns[0]} "))
     assert len(head) <= 60
     assert [name for name in columns if name not in head] == []

@@ -300,8 +300,8 @@ def test_nothing_but_zeros_is_quantized(
     """Zeros, and weights too small for a normal float, get finite encodings."""
     made = small_network()
     constants = [
-        Constant(name, one.shape, one.finite() * np.float32(scale))
-        for name, one in made.constants.items()
+        Constant(name, constant.shape, constant.finite() * np.float32(scale))
+        for name, constant in made.constants.items()
     ]
     dlc.write(tmp_path / "z.dlc", Model(made.with_layers(made.layers, constants=constants)))
     np.zeros((1, 8, 8, 3), np.float32).tofile(tmp_path / "zero.raw")
@@ -310,6 +310,6 @@ def test_nothing_but_zeros_is_quantized(
     assert code == 0, err
     model = dlc.read(tmp_path / "q.dlc").model
     assert model.quantized
-    for one in (*model.activations.values(), *model.parameters.values()):
-        channels = one.channels if isinstance(one, AxisEncoding) else (one,)
+    for activation in (*model.activations.values(), *model.parameters.values()):
+        channels = activation.channels if isinstance(activation, AxisEncoding) else (activation,)
         assert all(np.isfinite(c.delta) and c.delta > 0 for c in channels)

@@ -64,7 +64,9 @@ def assert_the_energy(page: dict[str, Any], case: dict[str, Any], prefix: str = 
     drawn = figure(page, f"{prefix}Energy")
     bars, ends = columns(drawn)
     layers = case["layers"]
-    parts = [(one["name"], part, mj) for one in layers for part, mj in one["parts_mj"].items()]
+    parts = [
+        (layer["name"], part, mj) for layer in layers for part, mj in layer["parts_mj"].items()
+    ]
     assert parts
     assert list(zip(bars["name"], bars["what"], bars["amount"], strict=True)) == parts
     assert ends["low"] == [layer["mj_low"] for layer in layers]

@@ -206,7 +206,7 @@ def test_the_page_has_the_front_of_energy_and_area(command: Callable[[str], Done
     points, lines, *matters = data_of(Path("page.html").read_text())["figures"]
     assert [row[0] for row in points["table"]["rows"]] == [one["point"] for one in told["front"]]
     assert [row[0] for row in lines["table"]["rows"]] == [*told["varied"], *told["figures"]]
-    assert [one["title"] for one in matters] == [
+    assert [matter["title"] for matter in matters] == [
         f"What matters to {name}" for name in told["figures"]
     ]
 

@@ -45,7 +45,9 @@ def test_overrides_count_and_what_became_of_them_is_kept() -> None:
     narrow = Overrides({"tanh.y": IntegerOverride(8, (Range(-2.0, 2.0),))})
     model = AtLoad(chain(), SD835, feeds, narrow).model
     assert model.activations["tanh.y"].max > 1.9
-    assert [(one.key, one.outcome) for one in model.overrides] == [("tanh.y", "applied")]
+    assert [(override.key, override.outcome) for override in model.overrides] == [
+        ("tanh.y", "applied")
+    ]
 
 
 def test_who_takes_floats_or_codes_as_they_are_quantizes_nothing() -> None:

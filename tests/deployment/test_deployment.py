@@ -137,7 +137,9 @@ def test_overrides_are_applied_at_load_and_told() -> None:
     plain, narrow = overridden(Overrides()), overridden(NARROW)
     assert narrow.loaded.activations["conv1.y"].max == pytest.approx(0.1, rel=0.01)
     assert plain.loaded.activations["conv1.y"].max > 0.5
-    assert [(one.key, one.outcome) for one in narrow.overrides] == [("conv1.y", "applied")]
+    assert [(override.key, override.outcome) for override in narrow.overrides] == [
+        ("conv1.y", "applied")
+    ]
     assert plain.overrides == ()
     assert engines(narrow) == engines(plain)
 
@@ -213,7 +215,7 @@ def test_under_the_old_rules_validate_plans_what_run_plans(sine: Model, compiled
     on_aip = {"x", *names[: names.index("b")]}
     assert {name for name, runtime in twin.runtimes.items() if runtime == "aip"} == on_aip
     np.testing.assert_array_equal(twin.run(feed)[1]["y"], deployment.executor().run(feed)["y"])
-    found = {one.tensor: one.runtime for one in validate(deployment, [feed]).layers}
+    found = {layer.tensor: layer.runtime for layer in validate(deployment, [feed]).layers}
     assert (found["a"], found["b"], found["y"]) == ("aip", "cpu", "cpu")
 
 

@@ -31,11 +31,11 @@ def quantized(*, energy: bool = False) -> Model:
 
 
 def engines(loaded: Model, runtime: Runtime, chip: str = "sd855") -> list[str]:
-    return [one.engine for one in deploy(loaded, Platform.load(chip), runtime).subnets]
+    return [subnet.engine for subnet in deploy(loaded, Platform.load(chip), runtime).subnets]
 
 
 def layer_of(loaded: Model, name: str = "plus") -> UserDefined:
-    (found,) = (one for one in loaded.network.layers if one.name == name)
+    (found,) = (layer for layer in loaded.network.layers if layer.name == name)
     assert isinstance(found, UserDefined)
     return found
 
@@ -141,7 +141,7 @@ def test_the_time_is_what_the_cost_says(own: UserLayer) -> None:
         found = {}
         for runtime in ("cpu", "dsp"):
             layers = hexsim.simulate(loaded, "sd855", runtime).layers  # type: ignore[arg-type]
-            (row,) = (one for one in layers if one.name == "plus")
+            (row,) = (layer for layer in layers if layer.name == "plus")
             assert row.cost_model == "user"
             found[runtime] = row.cycles
         return found
@@ -156,7 +156,7 @@ def test_the_time_is_what_the_cost_says(own: UserLayer) -> None:
 
 def test_without_a_cost_the_cpu_counts_its_elements() -> None:
     layers = hexsim.simulate(quantized(), "sd855", "cpu").layers
-    assert {one.name: one.cost_model for one in layers}["plus"] == "generic"
+    assert {layer.name: layer.cost_model for layer in layers}["plus"] == "generic"
 
 
 def test_networks_keep_the_layers_they_were_read_with(own: UserLayer) -> None:

@@ -89,7 +89,9 @@ def test_the_friendly_block_needs_no_remedy() -> None:
 
     def ratio(kind: Kind) -> float:
         networks = [load(kind, seed) for seed in SEEDS]
-        pairs = [(float_scores(one), int8_scores(one, MODES["default"])) for one in networks]
+        pairs = [
+            (float_scores(network), int8_scores(network, MODES["default"])) for network in networks
+        ]
         return float(np.mean([sqnr_db(*pair) for pair in pairs]))
 
     assert ratio("friendly") > ratio("relu6") + 4
@@ -98,12 +100,12 @@ def test_the_friendly_block_needs_no_remedy() -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_bias_correction_helps_on_average(kind: Kind) -> None:
     networks = [load(kind, seed) for seed in SEEDS]
-    floats = [float_scores(one) for one in networks]
+    floats = [float_scores(network) for network in networks]
     ratios = {
         name: np.mean(
             [
-                sqnr_db(a, int8_scores(one, MODES[name]))
-                for a, one in zip(floats, networks, strict=True)
+                sqnr_db(a, int8_scores(network, MODES[name]))
+                for a, network in zip(floats, networks, strict=True)
             ]
         )
         for name in ("cle", "cle, bc")

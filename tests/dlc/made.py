@@ -45,7 +45,9 @@ def with_encodings(
         for index, name in enumerate(network.tensors)
     }
     parameters: dict[str, Encoding | AxisEncoding] = {}
-    weighted = [la for la in network.layers if isinstance(la, Convolution | FullyConnected)]
+    weighted = [
+        layer for layer in network.layers if isinstance(layer, Convolution | FullyConnected)
+    ]
     for index, layer in enumerate(weighted[::2]):
         channels = network.constants[layer.weight].shape[-1]
         limits = 0.1 + np.arange(channels) / channels

@@ -25,7 +25,7 @@ values = st.text(st.characters(exclude_characters="\n", exclude_categories=["Cs"
 
 @given(st.builds(Metadata, values, values, values, values))
 def test_comes_back_as_it_is_shown(metadata: Metadata) -> None:
-    texts = {one.name: visible(getattr(metadata, one.name)) for one in fields(Metadata)}
+    texts = {field.name: visible(getattr(metadata, field.name)) for field in fields(Metadata)}
     assert Metadata.from_bytes(metadata.to_bytes()) == Metadata(**texts)
 
 

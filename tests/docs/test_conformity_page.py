@@ -39,7 +39,7 @@ def test_a_sample_of_the_node_tests() -> None:
 @pytest.mark.slow
 def test_none_fails_and_the_page_is_that_of_today() -> None:
     outcomes = [judge(case, device) for case in cases() for device in ("CPU", "DSP")]
-    assert not [one.case for one in outcomes if one.effect == "failed"]
+    assert not [outcome.case for outcome in outcomes if outcome.effect == "failed"]
     written = PAGE.read_text(encoding="utf-8")
     versions = f"onnx {onnx.__version__}, onnxruntime {onnxruntime.__version__}"
     if versions not in written:

@@ -28,7 +28,7 @@ def test_the_code_is_that_of_the_example() -> None:
 def test_the_table_has_every_field() -> None:
     rows = re.findall(r"^\| (`.+?) \|", PAGE, re.MULTILINE)
     told = {name for row in rows for name in re.findall(r"`(\w+)", row)}
-    assert {one.name for one in fields(UserLayer)} - {"source"} <= told
+    assert {field.name for field in fields(UserLayer)} - {"source"} <= told
 
 
 def test_the_error_is_that_of_the_page(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -81,7 +81,9 @@ def test_times_agree(
     )
 
     once = throughput(deployed.platform, [Caller(deployed.plan)], ClosedLoop(inferences=1))
-    assert [one.total_ps for one in once.result.inferences] == [expected_ps], "throughput of one"
+    assert [inference.total_ps for inference in once.result.inferences] == [expected_ps], (
+        "throughput of one"
+    )
 
     assert command(f"bench --model m.dlc {where} --json b.json --trace t.json").code == 0
     (result,) = _json(tmp_path / "b.json")["results"]

@@ -55,8 +55,10 @@ def test_layers_and_overheads_and_parts_add_up_at_every_end() -> None:
     copy = Overhead("copy", 0, PS_PER_MS // 4)
     energy = inference_energy(inference((LAYER, LAYER), (rpc, copy)), CHIP, "nominal_plus")
     for end in ("value", "low", "high"):
-        by_charge = sum(getattr(one.estimate, end) for one in (*energy.layers, *energy.overheads))
-        by_part = sum(getattr(one, end) for one in energy.parts.values())
+        by_charge = sum(
+            getattr(layer.estimate, end) for layer in (*energy.layers, *energy.overheads)
+        )
+        by_part = sum(getattr(part, end) for part in energy.parts.values())
         assert by_charge == pytest.approx(getattr(energy.estimate, end))
         assert by_part == pytest.approx(by_charge)
     assert 0 < energy.low < energy.millijoules < energy.high

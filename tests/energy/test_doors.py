@@ -45,7 +45,7 @@ def test_each_runtime_spends_on_the_parts_that_it_uses(runtime: Runtime, parts: 
     energy = found.energy
     assert set(energy.parts) == parts
     assert 0 < energy.low < energy.millijoules < energy.high
-    assert [one.name for one in energy.layers] == [layer.name for layer in found.layers]
+    assert [layer.name for layer in energy.layers] == [layer.name for layer in found.layers]
 
 
 def test_all_doors_tell_the_same(tmp_path: Path) -> None:
@@ -66,7 +66,7 @@ def test_all_doors_tell_the_same(tmp_path: Path) -> None:
         found.energy.low,
         found.energy.high,
     ]
-    by_layer = [one.millijoules for one in found.energy.layers]
+    by_layer = [layer.millijoules for layer in found.energy.layers]
     assert [layer["mj"] for layer in told["layers"]] == by_layer
     rows = list(csv.DictReader(io.StringIO(layers.read_text())))
     assert [float(row["mj"]) for row in rows] == pytest.approx(by_layer)

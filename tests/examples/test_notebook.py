@@ -26,5 +26,5 @@ def test_every_cell_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     NotebookClient(notebook, timeout=None, resources=context).execute()
     shown = [cell.outputs for cell in notebook.cells if cell.cell_type == "code"]
     assert all(shown), "every cell shows something"
-    kinds = {kind for outputs in shown for one in outputs for kind in one.get("data", ())}
+    kinds = {kind for outputs in shown for output in outputs for kind in output.get("data", ())}
     assert "image/png" in kinds

@@ -136,7 +136,7 @@ def test_a_coded_input_is_rounded_before_a_float_layer() -> None:
 def test_floats_of_two_widths_are_converted_too() -> None:
     keys = {"conv2.y": FloatOverride(16), "tanh.y": FloatOverride(32), "conv3.y": FloatOverride(32)}
     model = quantize(chain(), feeds(), overrides=Overrides(keys))
-    names = [la.name for la in model.network.layers if isinstance(la, Convert)]
+    names = [layer.name for layer in model.network.layers if isinstance(layer, Convert)]
     assert names == ["conv1.y_convert_Float_16", "conv2.y_convert_Float_32"]
     assert np.isfinite(run(model, feeds()[0])).all()
 

@@ -26,7 +26,7 @@ def _source(batch, items, items_per_line):
     files = [f"{line}.raw" for line in range(lines)]
     sets = tuple(tuple(files[at : at + per_set]) for at in range(0, lines, per_set))
     values = np.arange(len(sets) * batch, dtype=np.float32).reshape(len(sets), batch, 1)
-    feeds = [{"x": one} for one in values]
+    feeds = [{"x": value} for value in values]
     return InputSource(InMemory(feeds), items, batch, "", files=sets, items_per_line=items_per_line)
 
 

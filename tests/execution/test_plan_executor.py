@@ -52,7 +52,7 @@ def network() -> Network:
 
 def _feeds(network: Network, count: int) -> list[dict[str, np.ndarray]]:
     shapes = {name: network.tensors[name].source_shape for name in network.inputs}
-    return [stored_inputs(network, one) for one in seeded_inputs(shapes, count)]
+    return [stored_inputs(network, seeded_input_) for seeded_input_ in seeded_inputs(shapes, count)]
 
 
 def _on_aip(network: Network, *sections: range) -> Plan:

@@ -207,8 +207,8 @@ def test_two_lists_at_once(executor: PlanExecutor) -> None:
         found[number] = list(executor.run_each(lists[number]))
 
     threads = [threading.Thread(target=go, args=(number,)) for number in range(2)]
-    for one in threads:
-        one.start()
+    for thread in threads:
+        thread.start()
     for one in threads:
         one.join()
     for one, other in zip(found, expected, strict=True):

@@ -241,7 +241,7 @@ def _new_key(rng: random.Random, parts: Parts) -> None:
 def _shape(rng: random.Random, parts: Parts) -> None:
     """A size that is wrong in every place that states it."""
     numbers = [node[key] for node, key in nodes(parts.model) if isinstance(node[key], list)]
-    shapes = [one for one in numbers if one and all(type(size) is int for size in one)]
+    shapes = [number for number in numbers if number and all(type(size) is int for size in number)]
     if not shapes:
         return
     old = list(rng.choice(shapes))
@@ -306,7 +306,7 @@ def _other_record(rng: random.Random, parts: Parts) -> None:
         with contextlib.suppress(ValueError, KeyError, TypeError):
             tree = json.loads(record)
             layers = tree["layers"]
-            others = [one for _, other in good() for one in other.records.values()]
+            others = [record for _, other in good() for record in other.records.values()]
             changed = {**tree, "layers": layers[::-1]}, {**tree, "layers": layers[:-1]}
             texts = [json.dumps(one).encode() for one in (*changed, {**tree, "chip": "sd865"})]
             parts.records[name] = rng.choice((*texts, rng.choice(others)))
@@ -392,7 +392,7 @@ def _profiled(deployment: Deployment) -> str:
 def _inputs(network: Network) -> dict[str, np.ndarray]:
     """Ones, as the file's own axes have them."""
     tensors = [network.tensors[name] for name in network.inputs]
-    return {one.name: np.ones(one.source_shape, np.float32) for one in tensors}
+    return {tensor.name: np.ones(tensor.source_shape, np.float32) for tensor in tensors}
 
 
 def main(first: int, count: int) -> None:

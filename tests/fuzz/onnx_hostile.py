@@ -193,7 +193,7 @@ def _versions(ir: int = 8, *opsets: tuple[str, int]) -> onnx.ModelProto:
     def change(made: onnx.ModelProto) -> None:
         made.ir_version = ir
         del made.opset_import[:]
-        made.opset_import.extend(helper.make_opsetid(*one) for one in opsets)
+        made.opset_import.extend(helper.make_opsetid(*opset) for opset in opsets)
 
     return _changed(change)
 
@@ -393,8 +393,8 @@ def _broken_attributes() -> Iterator[tuple[str, onnx.ModelProto]]:
         "Dropout": ({"ratio": 2.0},),
     }
     for operator, attributes in chosen.items():
-        for one in attributes:
-            yield f"{operator} {one}", model([node(operator, ["x"], ["y"], **one)], {})
+        for attribute in attributes:
+            yield f"{operator} {attribute}", model([node(operator, ["x"], ["y"], **attribute)], {})
     images: Mapping[str, tuple[dict, ...]] = {
         "MaxPool": (
             {}, {"kernel_shape": []}, {"kernel_shape": [0, 0]}, {"kernel_shape": [-1, 2]},

@@ -246,7 +246,7 @@ def _weights(rng: random.Random, model: onnx.ModelProto) -> None:
 
 def _numbers(rng: random.Random, model: onnx.ModelProto) -> None:
     """Elements of a constant become sizes or limits of their type."""
-    inside = [one for one in _tensors(model) if not one.external_data]
+    inside = [tensor for tensor in _tensors(model) if not tensor.external_data]
     tensor = rng.choice(inside)
     array = numpy_helper.to_array(tensor).copy()
     if array.size:

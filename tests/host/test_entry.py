@@ -53,7 +53,7 @@ def test_code_buffers_are_not_converted() -> None:
 
 def test_what_crosses_as_codes_is_neither_converted_nor_four_times_the_bytes() -> None:
     floats = call()
-    subnets = tuple(replace(one, as_codes=frozenset({"in"})) for one in floats.joined.subnets)
+    subnets = tuple(replace(subnet, as_codes=frozenset({"in"})) for subnet in floats.joined.subnets)
     codes = replace(floats, joined=replace(floats.joined, subnets=subnets))
     assert codes.input_elements == 0
     assert codes.output_elements == floats.output_elements > 0
@@ -135,7 +135,7 @@ def test_no_part_is_negative_under_any_quality_of_service() -> None:
 def test_codes_of_16_bits_are_two_bytes_and_floats_stay_four() -> None:
     def wide(base: Call) -> Call:
         (subnet,) = base.joined.subnets
-        calls = tuple(replace(one, activation_bits=16) for one in subnet.calls)
+        calls = tuple(replace(call, activation_bits=16) for call in subnet.calls)
         return replace(base, joined=replace(base.joined, subnets=(replace(subnet, calls=calls),)))
 
     codes, floats = call(buffer="tf8"), call()

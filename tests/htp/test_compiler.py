@@ -25,9 +25,9 @@ def test_the_other_order_stays_two_operations(tmp_path: Path, second: str) -> No
     """Each works on 64 x 64 pixels of 32 channels, though the image has three."""
     network, calls = normalised(str(tmp_path / "m.onnx"), "Sub", second)
     operations = compile_graph(calls, network, _VTCM)
-    shallow = [one.cost.shallow_vectors for one in operations]
+    shallow = [operation.cost.shallow_vectors for operation in operations]
     assert shallow == [64 * 64 * 32 / 128, 64 * 64 * 32 / 128, 0]
-    assert not any(one.folded for one in operations)
+    assert not any(operation.folded for operation in operations)
 
 
 def test_what_exceeds_half_of_vtcm_is_spilled(tmp_path: Path) -> None:

@@ -65,7 +65,7 @@ def test_output_lines_are_kept(folder: Path) -> None:
     (folder / "list.txt").write_text("# add act\n%y\n0.raw 1.raw\n")
     read = read_input_list(folder / "list.txt", _network())
     assert (read.output_layers, read.output_tensors) == (("add", "act"), ("y",))
-    assert [(one.number, one.files["b"].name) for one in read.lines] == [(3, "1.raw")]
+    assert [(line.number, line.files["b"].name) for line in read.lines] == [(3, "1.raw")]
 
 
 def test_values_are_little_endian_in_stored_order(folder: Path) -> None:
@@ -143,7 +143,7 @@ def _batched(*files: str, count: int = 3) -> tuple[list[np.ndarray], int]:
     network = Network("batched", (layer,), tensors, {}, ("a",), ("y",))
     Path("list.txt").write_text("\n".join(files))
     read = read_input_list(Path("list.txt"), network)
-    return [one["a"].reshape(count, 2)[:, 0] for one in read.arrays(network)], read.items
+    return [array["a"].reshape(count, 2)[:, 0] for array in read.arrays(network)], read.items
 
 
 @pytest.fixture

@@ -66,11 +66,11 @@ def run_guarded(work, pieces, side):
         return
     size = -(-work.rows // (pieces * work.grain)) * work.grain
     guard = partial(_guarded_argument, side=side)
-    arguments = [with_fields(one, guard) for one in work.arguments]
+    arguments = [with_fields(argument, guard) for argument in work.arguments]
     for first in reversed(range(0, work.rows, size)):
         rows = {RowArgument.FIRST: first, RowArgument.LAST: min(first + size, work.rows)}
         given = partial(_given, rows=rows)
-        work.kernel(*(with_fields(one, given) for one in arguments))
+        work.kernel(*(with_fields(argument, given) for argument in arguments))
 
 
 def _given(argument, rows):

@@ -177,7 +177,7 @@ def test_runs_do_not_remember_each_other():
 def test_constants_unlike_their_operand_are_refused():
     model, _ = branching_network()
     subnet, calls = bound(model)
-    (call,) = (one for one in calls if one.layer == "add")
+    (call,) = (call for call in calls if call.layer == "add")
     constant = replace(call.inputs[2], codes=call.inputs[2].codes[..., :3])
     spoilt = replace(call, inputs=(*call.inputs[:2], constant))
     others = [spoilt if one is call else one for one in calls]

@@ -22,7 +22,7 @@ DSP = Place("sd855", "dsp")
 
 def _reached(arrays: Iterable[Array]) -> dict[tuple[int, int], Array]:
     """By where they begin and how long they are, each once."""
-    return {(one.ctypes.data, one.nbytes): one for one in arrays if one.nbytes}
+    return {(array.ctypes.data, array.nbytes): array for array in arrays if array.nbytes}
 
 
 def _subnets(example: Example) -> list[IntegerSubnet]:
@@ -89,7 +89,7 @@ def test_seats_run_side_by_side() -> None:
     model_, images = branching_network()
     subnet = subnet_of(model_)
     feeds = [{"x": np.roll(images, at) * (at + 1) / 8} for at in range(8)]
-    expected = [{n: a.copy() for n, a in subnet.run(one).items()} for one in feeds]
+    expected = [{n: a.copy() for n, a in subnet.run(feed).items()} for feed in feeds]
     wrong: list[int] = []
 
     def go(number: int) -> None:
@@ -101,8 +101,8 @@ def test_seats_run_side_by_side() -> None:
                 wrong.append(at)
 
     threads = [threading.Thread(target=go, args=(number,)) for number in range(4)]
-    for one in threads:
-        one.start()
+    for thread in threads:
+        thread.start()
     for one in threads:
         one.join()
     assert not wrong

@@ -55,7 +55,9 @@ def test_what_is_no_layer_is_refused(
     changes: dict[str, Any], told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     network = hexsim.load(model()).network
-    layers = [one.replace(**changes) if one.name == "plus" else one for one in network.layers]
+    layers = [
+        layer.replace(**changes) if layer.name == "plus" else layer for layer in network.layers
+    ]
     forged = Model(network.with_layers(layers))
     with pytest.raises(HexsimError) as error:
         dlc.write(tmp_path / "m.dlc", forged)

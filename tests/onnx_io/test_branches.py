@@ -61,7 +61,7 @@ def test_nested_branches(onnx_model: Make, agree: Agree) -> None:
         node("If", ["yes"], ["y"], then_branch=outer, else_branch=ELSE),
     ]
     model = onnx_model(nodes, {"x": (1, 3)}, ["y"], {"yes": np.array(True)})
-    assert not any(isinstance(la, Opaque) for la in agree(model).read.layers)  # type: ignore[attr-defined]
+    assert not any(isinstance(layer, Opaque) for layer in agree(model).read.layers)  # type: ignore[attr-defined]
 
 
 def test_an_open_condition_stays_and_reads_around_it(onnx_model: Make, agree: Agree) -> None:
@@ -73,7 +73,7 @@ def test_an_open_condition_stays_and_reads_around_it(onnx_model: Make, agree: Ag
     ]
     model = onnx_model(nodes, {"x": (1, 3, 4, 5)}, ["y"], opset=13)
     network = agree(model).optimized  # type: ignore[attr-defined]
-    (layer,) = (la for la in network.layers if la.name == "if")
+    (layer,) = (layer for layer in network.layers if layer.name == "if")
     assert isinstance(layer, Opaque)
     assert len(layer.inputs) == 3
     (told,) = (one for one in read_with_codes(model).report.opaque if one.name == "if")

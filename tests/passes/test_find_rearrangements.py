@@ -77,7 +77,7 @@ def test_a_shuffle_that_gathers_its_halves(onnx_model: Make, agree: Callable) ->
     kinds = [type(layer) for layer in layers[1:4]]
     assert kinds == [ChannelShuffle, StridedSlice, StridedSlice]
     assert len(layers) == 6
-    assert [(p.start, p.stop) for la in layers[2:4] for p in la.parts] == [(0, 6), (6, 12)]
+    assert [(p.start, p.stop) for layer in layers[2:4] for p in layer.parts] == [(0, 6), (6, 12)]
 
 
 PIXELS = {

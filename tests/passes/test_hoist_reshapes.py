@@ -104,7 +104,9 @@ def test_convolutions_of_volumes_absorb_what_follows(onnx_model: Make, agree: Ca
     assert convolutions[0].fused == ("b", "c")
     inside = layers[2:-1]
     assert not any(isinstance(layer, Reshape | Permute) for layer in inside)
-    (product,) = (la for la in layers if isinstance(la, Elementwise) and la.kind == "product")
+    (product,) = (
+        layer for layer in layers if isinstance(layer, Elementwise) and layer.kind == "product"
+    )
     assert product.clamp.low == 0
 
 

@@ -79,7 +79,7 @@ def test_names_that_are_taken_are_left_alone() -> None:
     network = _network()
     taken = [layer.replace(name="x.color_space_conversion") for layer in network.layers[:1]]
     network = network.with_layers([*taken, *network.layers[1:]])
-    names = [la.name for la in set_input_formats(network, {}, {"x": "rgb"}).layers]
+    names = [layer.name for layer in set_input_formats(network, {}, {"x": "rgb"}).layers]
     assert len(set(names)) == 3
 
 

@@ -20,7 +20,7 @@ def test_any_axis(axis: int, opset: int, onnx_model: Make, agree: Callable) -> N
         helper.make_node("Tanh", ["s"], ["y"]),
     ]
     network = agree(onnx_model(nodes, {"x": (3, 4, 5, 6)}, ["y"], {}, opset)).optimized
-    (layer,) = (la for la in network.layers if isinstance(la, Softmax))
+    (layer,) = (layer for layer in network.layers if isinstance(layer, Softmax))
     assert layer.name == "n"
     assert refusal(layer, "dsp", network) is None
 

@@ -87,7 +87,7 @@ def test_a_concat_leaves_out_what_has_no_elements(onnx_model: Make, agree: Calla
     ]
     arrays = {"zero": np.array([0]), "e": np.zeros((0, 3, 4, 5), np.float32)}
     optimized = agree(onnx_model(nodes, IMAGE, ["y"], arrays)).optimized
-    assert [(type(la), la.inputs) for la in optimized.layers] == [
+    assert [(type(layer), layer.inputs) for layer in optimized.layers] == [
         (Neuron, ("x",)),
         (Concat, ("a", "a")),
         (Concat, ("b", "a")),

@@ -136,7 +136,7 @@ def test_constants_of_every_kind_are_among_those() -> None:
 def test_halves_and_not_a_number_stay_bit_for_bit(tmp_path: Path) -> None:
     network = masked()
     bits = np.array([0x7E01, 0x7C00, 0x8000, 0xFD23], np.uint16)  # two NaN, infinity, -0
-    name = next(n for n, one in network.constants.items() if one.dtype == "bool")
+    name = next(n for n, constant in network.constants.items() if constant.dtype == "bool")
     odd = network.constants[name].derive(
         bits.shape, lambda mask: bits.view(np.float16), name, "float16"
     )
@@ -153,7 +153,7 @@ def test_an_opaque_layer_computes_as_in_float(tmp_path: Path) -> None:
     """Its weights are as good as they were, in memory and from the file."""
     network = lstm()
     model = quantize(network, feeds(network))
-    layer = next(one for one in network.layers if isinstance(one, Opaque))
+    layer = next(layer for layer in network.layers if isinstance(layer, Opaque))
     part = network.subnetwork([layer], layer.inputs[:1], layer.outputs)
     (feed,) = feeds(part, 1)
     expected = {name: array.tobytes() for name, array in FloatEngine(part).run(feed).items()}
@@ -202,7 +202,7 @@ def test_an_override_of_what_stays_as_it_is_is_ignored(
     network = masked()
     overrides = Overrides({"else": override, "mask": override})
     model = quantize(network, feeds(network), overrides=overrides)
-    assert {(one.key, one.outcome, one.reason) for one in model.overrides} == {
+    assert {(override.key, override.outcome, override.reason) for override in model.overrides} == {
         ("else", "ignored", "layer 'kept' (Where) computes with it as it is"),
         ("mask", "ignored", "it holds bool numbers"),
     }

@@ -50,8 +50,8 @@ def test_the_integer_network_has_the_means_of_float(network: Network) -> None:
     before, after = (np.abs(_means(_integers(m)) - wanted).max() for m in (model, corrected))
     assert before > 3 * step
     assert after < 0.5 * step
-    assert [one.layer for one in corrections] == ["a", "b", "c"]
-    assert max(one.steps for one in corrections) > 1
+    assert [correction.layer for correction in corrections] == ["a", "b", "c"]
+    assert max(correction.steps for correction in corrections) > 1
     assert done == [1, 2, 3]
     assert corrected.activations == model.activations
 
@@ -71,7 +71,7 @@ def test_a_layer_with_float_weights_is_left_alone(network: Network) -> None:
     model = quantize(network, _feeds(), OPTIONS)
     parameters = {name: e for name, e in model.parameters.items() if name != "b.w"}
     corrected, corrections = correct_biases(replace(model, parameters=parameters), _feeds, OPTIONS)
-    assert [one.layer for one in corrections] == ["a", "c"]
+    assert [correction.layer for correction in corrections] == ["a", "c"]
     old, new = (n.constants["b.b"].value() for n in (network, corrected.network))
     np.testing.assert_array_equal(old, new)
 

@@ -13,7 +13,7 @@ def test_observations_equal_those_of_all_values_at_once() -> None:
     network = small_network()
     seen = observe(network, inputs, with_histograms=True)
     assert set(seen) == set(network.tensors)
-    everything = np.stack([one["in"] for one in inputs])
+    everything = np.stack([input_["in"] for input_ in inputs])
     expected = Histogram.of(everything)
     found = seen["in"].histogram
     assert found is not None

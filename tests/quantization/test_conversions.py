@@ -59,10 +59,10 @@ def test_conversions_stand_where_widths_change(wide, converted):
     mixed = with_conversions(model)
     mixed.network.check()
     _widths_agree(mixed)
-    layers = [la for la in mixed.network.layers if isinstance(la, Convert)]
-    assert [la.inputs[0] for la in layers] == [names[n] for n in converted]
-    kept = [la.name for la in mixed.network.layers if not isinstance(la, Convert)]
-    assert kept == [la.name for la in model.network.layers]
+    layers = [layer for layer in mixed.network.layers if isinstance(layer, Convert)]
+    assert [layer.inputs[0] for layer in layers] == [names[n] for n in converted]
+    kept = [layer.name for layer in mixed.network.layers if not isinstance(layer, Convert)]
+    assert kept == [layer.name for layer in model.network.layers]
     for layer in layers:
         old, new = (mixed.activations[n] for n in (layer.inputs[0], layer.output))
         assert {old.bitwidth, new.bitwidth} == {8, 16}
@@ -121,8 +121,8 @@ def test_conversions_stand_where_floats_begin_and_end(floats, converted):
     bits = {names[short]: width for short, width in floats.items()}
     mixed = with_conversions(Model(model.network, kept, {}, floats=bits, quantized=True), ranges)
     mixed.network.check()
-    layers = [la for la in mixed.network.layers if isinstance(la, Convert)]
-    found = [(la.inputs[0], mixed.data_type(la.output)) for la in layers]
+    layers = [layer for layer in mixed.network.layers if isinstance(layer, Convert)]
+    found = [(layer.inputs[0], mixed.data_type(layer.output)) for layer in layers]
     assert found == [(names[short], kind) for short, kind in converted]
     for layer in mixed.network.layers:
         if not isinstance(layer, Convert):

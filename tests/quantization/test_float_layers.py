@@ -19,7 +19,7 @@ from tests.mixed import chain, mixed
 def test_who_refuses_what(bits: int) -> None:
     model = mixed(bits)
     for runtime in RUNTIMES:
-        told = {la.name: refusal_in(model, la, runtime) for la in model.network.layers}
+        told = {layer.name: refusal_in(model, layer, runtime) for layer in model.network.layers}
         refused = {name for name, reason in told.items() if reason}
         if runtime not in FIXED_POINT:
             assert not refused

@@ -38,7 +38,7 @@ def test_what_runs() -> None:
     assert cle.model.activations == equalized.activations
     assert cle.model.parameters == equalized.parameters
     both = quantize_optimized(network, inputs, optimizations=["cle", "bc"])
-    assert [one.layer for one in both.corrections] == ["a", "b"]
+    assert [correction.layer for correction in both.corrections] == ["a", "b"]
     assert both.model.parameters["a.b"] != cle.model.parameters["a.b"]
 
 
@@ -67,7 +67,7 @@ def test_ranges_of_what_is_changed_are_ignored_and_all_others_applied(
         },
     )
     model = quantize_optimized(network, inputs, optimizations=words, overrides=overrides).model
-    told = {one.key: one for one in model.overrides}
+    told = {override.key: override for override in model.overrides}
     assert {key for key, one in told.items() if one.outcome == "ignored"} == ignored
     assert {one.outcome for key, one in told.items() if key not in ignored} == {"applied"}
     for key in told.keys() - ignored - {"a.b"}:
@@ -87,4 +87,4 @@ def test_float_layers_stay_float_beside_optimizations() -> None:
     done = quantize_optimized(network, inputs, optimizations=["cle", "bc"], overrides=overrides)
     assert done.model.floats["alone.w"] == 32
     assert done.model.floats["b.w"] == 16
-    assert [one.layer for one in done.corrections] == ["a"]
+    assert [correction.layer for correction in done.corrections] == ["a"]

@@ -62,7 +62,7 @@ def _ratios(network: Network, feeds: list[dict[str, np.ndarray]]) -> list[float]
 def test_keywords_gain_by_equalization(real_data: Path) -> None:
     network = _load(real_data, "kws_dscnn")
     sounds = np.load(real_data / "kws_dscnn" / "mfcc_4x49x10.npy").astype(np.float32)
-    feeds = [stored_inputs(network, {network.inputs[0]: one[None, None]}) for one in sounds]
+    feeds = [stored_inputs(network, {network.inputs[0]: sound[None, None]}) for sound in sounds]
     plain, equalized, corrected = _ratios(network, feeds)
     assert equalized > plain + 3
     assert corrected > equalized - 1

@@ -74,8 +74,8 @@ def test_constants_that_move_nothing_are_not_named_as_moving_most() -> None:
     found = case.uncertainty
     assert found is not None
     first, *others = found.swings
-    still = [replace(one, at_low=found.nominal, at_high=found.nominal) for one in others]
+    still = [replace(other, at_low=found.nominal, at_high=found.nominal) for other in others]
     alone = replace(found, swings=(first, *still))
     lines = benchmark_tables([replace(case, uncertainty=alone)]).splitlines()
-    (line,) = (one for one in lines if "interval comes most from" in one)
+    (line,) = (line for line in lines if "interval comes most from" in line)
     assert re.fullmatch(rf"dsp's interval comes most from {re.escape(first.path)} \d+%", line)

@@ -39,6 +39,10 @@ def test_every_chip_that_is_not_simulated_says_why() -> None:
     idle = [chip for chip in known if not any(map(chip.simulates, chip.runtimes))]
     assert idle
     for chip in idle:
-        (line,) = (one for one in chip_page(chip).splitlines() if one.startswith("not simulated"))
+        (line,) = (
+            splitline
+            for splitline in chip_page(chip).splitlines()
+            if splitline.startswith("not simulated")
+        )
         assert f"chip {chip.name} cannot be simulated" in line
         assert line.endswith(")"), "the reason stands behind the sentence"

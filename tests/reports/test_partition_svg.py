@@ -29,12 +29,12 @@ def test_boxes_and_edges(network: Network) -> None:
     assert all(title.endswith(engines[title.split(":")[0]]) for title in titles)
     fills = {box.attrib["fill"] for group in groups for box in group.findall(f"{SVG}rect")}
     swatches = root.findall(f"{SVG}rect[@class='swatch']")
-    assert sorted(one.attrib["fill"] for one in swatches) == sorted(fills)
+    assert sorted(swatch.attrib["fill"] for swatch in swatches) == sorted(fills)
     corners = {
         tuple(float(box.attrib[key]) for key in ("x", "y"))
         for group in groups
         if (box := group.find(f"{SVG}rect")) is not None
     }
     assert len(corners) == len(network.layers)
-    edges = sum(name in network.producers for la in network.layers for name in la.inputs)
+    edges = sum(name in network.producers for layer in network.layers for name in layer.inputs)
     assert len(root.findall(f"{SVG}path")) == edges

@@ -256,7 +256,7 @@ def test_arrivals_and_counts_are_kept() -> None:
 
 def test_a_job_that_has_a_time_begins_nothing_after_it_but_runs_once() -> None:
     job = Job(plan(chain()), until_ps=5_000_000_000)
-    starts = [one.start_ps for one in simulate(Workload((job,)), *phone()).inferences]
+    starts = [inference.start_ps for inference in simulate(Workload((job,)), *phone()).inferences]
     assert len(starts) >= 2
     assert max(starts) < 5_000_000_000
     late = replace(job, arrival_ps=6_000_000_000)

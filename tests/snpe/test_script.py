@@ -161,7 +161,7 @@ def test_it_has_every_option_that_is_taken() -> None:
         for option in tool.options:
             effect = option.effect
             effects = [effect] if isinstance(effect, Effect) else list(effect.values())
-            if not all(isinstance(one, RefusedOption) for one in effects):
+            if not all(isinstance(effect, RefusedOption) for effect in effects):
                 assert typed[name] & set(option.names), (name, option.name)
 
 

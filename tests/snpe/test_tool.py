@@ -31,7 +31,7 @@ def test_every_option_of_ours_that_a_table_names_exists(name: str) -> None:
     app = typer.Typer()
     app.command()(with_files(TOOLS[name].command))
     command = typer.main.get_command(app)
-    ours = {one for parameter in command.params for one in parameter.opts}
+    ours = {opt for parameter in command.params for opt in parameter.opts}
     named = {e.words[0] for e in effects(name) if isinstance(e, Ours) and e.words}
     assert named <= ours
 

@@ -37,8 +37,8 @@ def test_every_slice_of_every_side_holds_one_point() -> None:
 
 def test_draws_stay_inside_the_bounds_and_leave_the_rest_alone() -> None:
     platform = Platform.load("sd865")
-    for one in draws(platform, 5):
-        for before, after in ((platform.chip, one.chip), (platform.stack, one.stack)):
+    for draw in draws(platform, 5):
+        for before, after in ((platform.chip, draw.chip), (platform.stack, draw.stack)):
             stated = dict(after.quantities())
             for path, constant in before.quantities():
                 if constant.low is None or constant.high is None:
@@ -109,8 +109,8 @@ def test_a_calibration_of_ones_own_is_drawn_around_its_value() -> None:
 
 
 def test_whole_numbers_stay_whole() -> None:
-    for one in draws(Platform.load("sd865"), 4):
-        assert isinstance(one.chip.dsp.l2_bytes, int)
+    for draw in draws(Platform.load("sd865"), 4):
+        assert isinstance(draw.chip.dsp.l2_bytes, int)
 
 
 def test_an_order_counts_draw_by_draw() -> None:
@@ -137,7 +137,7 @@ def test_a_benchmark_draws_the_same_for_all_cases() -> None:
     for case in cases:
         assert isinstance(case, Case)
         workload = deployed(load("conv1x1_8to8"), platform, case.runtime).workload()
-        expected = [one.simulate(workload).total_us for one in draws(platform, 4)]
+        expected = [draw.simulate(workload).total_us for draw in draws(platform, 4)]
         assert case.drawn is not None
         assert [times.total_us for times in case.drawn.times] == pytest.approx(expected)
     (plain,) = run_benchmark(

@@ -68,7 +68,9 @@ def test_two_instances_on_the_dsp_gain_what_the_calls_overlap() -> None:
     assert found.limit.resource == "hvx contexts"
     assert 1.1 < found.gain < 1 / share(only, "hvx contexts")
     assert found.gain == pytest.approx(found.total.per_second / alone.per_second)
-    assert min(one.pace.percentile_ps(50) for one in found.instances) > alone.percentile_ps(50)
+    assert min(
+        instance.pace.percentile_ps(50) for instance in found.instances
+    ) > alone.percentile_ps(50)
 
 
 def test_the_dsp_is_full_with_three_and_a_fourth_only_waits() -> None:
@@ -83,8 +85,8 @@ def test_the_dsp_is_full_with_three_and_a_fourth_only_waits() -> None:
 def test_dsp_and_cpu_do_not_stand_in_each_others_way() -> None:
     found = throughput(SD855, [caller(), caller(runtime="cpu")], ClosedLoop(duration_ms=50))
     assert 1.8 < found.gain <= 2
-    for one in found.instances:
-        assert one.pace.per_second > 0.85 * one.alone.per_second
+    for instance in found.instances:
+        assert instance.pace.per_second > 0.85 * instance.alone.per_second
 
 
 def test_the_tensor_engine_works_on_one_inference_while_hvx_works_on_another() -> None:
@@ -150,7 +152,7 @@ def test_with_two_a_hint_decides_nothing_because_contexts_are_not_taken_away() -
         throughput(SD855, [caller(priority=one), caller(priority=two)], ClosedLoop(duration_ms=20))
         for one, two in (("normal", "normal"), ("high", "low"), ("low", "high"))
     ]
-    counts = [[one.pace.inferences for one in found.instances] for found in pair]
+    counts = [[instance.pace.inferences for instance in found.instances] for found in pair]
     assert counts[0] == counts[1] == counts[2]
 
 
@@ -168,7 +170,7 @@ def test_no_resource_is_used_more_than_there_is_and_all_work_is_done(
     callers = [caller(network, runtime, instances=instances), caller()]
     found = throughput(platform, callers, ClosedLoop(inferences=3))
     assert all(0 < use.share <= 1 + 1e-9 for use in found.utilisations)
-    assert [one.pace.inferences for one in found.instances] == [3] * (instances + 1)
+    assert [instance.pace.inferences for instance in found.instances] == [3] * (instances + 1)
     assert found.total.inferences == 3 * (instances + 1)
     macs = 3 * (instances * network.total_macs + chain().total_macs)
     assert found.result.counters["macs"] == macs
@@ -182,7 +184,7 @@ def test_a_duration_ends_with_the_calls_that_were_begun() -> None:
     found = throughput(SD855, [caller(instances=2)], ClosedLoop(duration_ms=30))
     assert all(inference.start_ps < 30e9 for inference in found.result.inferences)
     for job in range(2):
-        ends = [one.end_ps for one in found.result.inferences if one.job == job]
+        ends = [inference.end_ps for inference in found.result.inferences if inference.job == job]
         assert max(ends) >= 30e9
 
 
@@ -199,8 +201,8 @@ def test_calls_that_repeat_are_not_all_simulated(
     assert whole.repeats is None
     assert short.repeats.simulated < short.total.inferences / 2
     assert len(short.result.inferences) < len(whole.result.inferences) / 2
-    for one, other in zip(short.instances, whole.instances, strict=True):
-        assert one.pace.latencies_ps[:-1] == other.pace.latencies_ps[:-1]
+    for instance, other in zip(short.instances, whole.instances, strict=True):
+        assert instance.pace.latencies_ps[:-1] == other.pace.latencies_ps[:-1]
     assert short.total.per_second == pytest.approx(whole.total.per_second, rel=2e-3)
     text = throughput_text(short)
     assert text.splitlines()[-1].startswith("Calls repeat every ")

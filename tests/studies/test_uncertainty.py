@@ -77,12 +77,12 @@ def test_only_what_the_runtime_reads_is_swept() -> None:
 def test_a_constant_that_the_caller_sets_is_not_in_doubt() -> None:
     platform, workload = case()
     before = swept(platform, workload)
-    for one in before.swings:
-        if one.sheet == platform.chip.name:
-            chip = platform.chip.with_value(one.path, one.constant.value)
+    for swing in before.swings:
+        if swing.sheet == platform.chip.name:
+            chip = platform.chip.with_value(swing.path, swing.constant.value)
             platform = Platform(chip, platform.stack)
         else:
-            stack = platform.stack.with_value(one.path, one.constant.value)
+            stack = platform.stack.with_value(swing.path, swing.constant.value)
             platform = Platform(platform.chip, stack)
     after = swept(platform, workload)
     assert after.swings == ()
@@ -95,7 +95,7 @@ def test_assumed_constants_add_in_quadrature_and_each_way_apart() -> None:
     )
     assert found.low.total_us == pytest.approx(100 * math.exp(-math.hypot(1.0, 0.5)))
     assert found.high.total_us == pytest.approx(100 * math.exp(2.0))
-    assert [one.path for one in found.swings] == ["b", "a"]
+    assert [swing.path for swing in found.swings] == ["b", "a"]
     assert found.shares == pytest.approx((0.8, 0.2))
 
 
@@ -119,7 +119,9 @@ def test_calibrated_constants_add_with_the_correlation_of_the_fit() -> None:
 
 def test_an_assumed_constant_takes_the_calibrated_ones_along() -> None:
     """The GPU's efficiency was fitted with its assumed peak: only their product is known."""
-    (peak,) = [one for one in swept(*case("gpu")).swings if one.path == "gpu.fp32_flops_per_clk"]
+    (peak,) = [
+        swing for swing in swept(*case("gpu")).swings if swing.path == "gpu.fp32_flops_per_clk"
+    ]
     platform, workload = case("gpu")
     alone = platform.chip.with_value(peak.path, peak.low)
     held = Platform(alone, platform.stack).simulate(workload).total_us

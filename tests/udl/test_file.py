@@ -40,7 +40,7 @@ def file(tmp_path: Path) -> Path:
 
 
 def test_all_layers_of_a_file_are_known_each_once(file: Path) -> None:
-    assert [one.name for one in use_layers(file)] == ["d.One", "d.Two"]
+    assert [use_layer.name for use_layer in use_layers(file)] == ["d.One", "d.Two"]
     found = find("d.One")
     assert found is not None
     assert found.source == "with blank.py"
@@ -50,7 +50,7 @@ def test_all_layers_of_a_file_are_known_each_once(file: Path) -> None:
 
 @pytest.mark.parametrize("name", ["two", "chosen"])
 def test_a_name_behind_the_file_chooses(file: Path, name: str) -> None:
-    assert [one.name for one in use_layers(f"{file} {name}")] == ["d.Two"]
+    assert [use_layer.name for use_layer in use_layers(f"{file} {name}")] == ["d.Two"]
     assert find("d.One") is None
 
 

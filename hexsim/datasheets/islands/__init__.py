@@ -27,7 +27,7 @@ def load(name: str) -> Island:
 def find(chip: Chip) -> Island | None:
     """Return the island of a chip, or of one it is like; None if none is known."""
     islands = map(load, names())
-    return next((one for one in islands if {chip.name, chip.like} & {*one.chips}), None)
+    return next((island for island in islands if {chip.name, chip.like} & {*island.chips}), None)
 
 
 def island_of(chip: Chip) -> Island:

@@ -26,7 +26,7 @@ def load(name_or_path: str | Path) -> Stack:
 
 def that_have(layer: str, variant: str, of: Column) -> tuple[str, ...]:
     """List the built-in stacks that are known to take a layer, not those assumed to."""
-    verdicts = {one.name: one.verdict(layer, variant, of) for one in _operators()}
+    verdicts = {operator.name: operator.verdict(layer, variant, of) for operator in _operators()}
     return tuple(name for name, verdict in verdicts.items() if verdict and verdict.taken)
 
 

@@ -81,5 +81,5 @@ def pad_to_panels(per_channel: Int32, groups: int) -> Int32:
 
 def panel_constants(constants: Sequence[Int32], groups: int) -> Int32:
     """Arrays (channels,) -> flat (groups, panels, arrays, COLUMNS), unused columns zero."""
-    padded = [pad_to_panels(one, groups).reshape(-1, 1, COLUMNS) for one in constants]
+    padded = [pad_to_panels(constant, groups).reshape(-1, 1, COLUMNS) for constant in constants]
     return np.concatenate(padded, axis=1).reshape(-1)

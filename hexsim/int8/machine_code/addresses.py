@@ -69,7 +69,9 @@ def copy_run(typing: Any, target: Any, source: Any, count: Any) -> Any:
     """Copy `count` bytes, perhaps many, between addresses; all intp."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        target, source = (builder.inttoptr(one, cgutils.voidptr_t) for one in arguments[:2])
+        target, source = (
+            builder.inttoptr(argument, cgutils.voidptr_t) for argument in arguments[:2]
+        )
         cgutils.raw_memcpy(builder, target, source, arguments[2], 1)
         return context.get_dummy_value()
 

@@ -53,7 +53,7 @@ def joined(builder: Any, vectors: Sequence[Any]) -> Any:
 def call(builder: Any, name: str, result: Any, *operands: Any) -> Any:
     """What the LLVM function `name`, of type `result`, makes of the operands."""
     known = builder.module.globals.get(name)
-    kind = ir.FunctionType(result, [one.type for one in operands])
+    kind = ir.FunctionType(result, [operand.type for operand in operands])
     return builder.call(known or ir.Function(builder.module, kind, name), operands)
 
 

@@ -20,7 +20,10 @@ class PreparedUserDefined:
     def steps(self, inputs: Sequence[Codes], output: Out, workspace: Workspace) -> list[Work]:
         """See PreparedCall."""
         call = self._call
-        given = [inputs[one] if isinstance(one, int) else one for one in call.arguments]
+        given = [
+            inputs[argument] if isinstance(argument, int) else argument
+            for argument in call.arguments
+        ]
 
         def work() -> None:
             output[...] = coded_values(call.definition, call.node, given)

@@ -140,7 +140,7 @@ def _check_once(counts: Counter[str], where: str, what: str) -> None:
 
 def _check_functions(model: onnx.ModelProto, label: str) -> None:
     """Functions are found, end, and have no more nodes than the budget where they are called."""
-    functions = {(one.domain, one.name): one for one in model.functions}
+    functions = {(function.domain, function.name): function for function in model.functions}
     if len(functions) < len(model.functions):
         raise HexsimError(f"{label} has two functions of one name; export it again")
     sizes: dict[Function, int] = {}

@@ -56,11 +56,11 @@ def joins(node: OnnxNode, net: Importer) -> bool:
     if not read:
         return False
     tensors = [net.tails.tensors[name] for name in read]
-    sized = all(not one.varies and one.most.dtype == "float32" for one in tensors)
+    sized = all(not tensor.varies and tensor.most.dtype == "float32" for tensor in tensors)
     if not sized or not _is_product(node, net):
         return True
-    for name, one in zip(read, tensors, strict=True):
-        net.tensors[name] = Tensor(name, one.most.shape, (), one.most.dtype)
+    for name, tensor in zip(read, tensors, strict=True):
+        net.tensors[name] = Tensor(name, tensor.most.shape, (), tensor.most.dtype)
     return False
 
 
@@ -82,7 +82,7 @@ def add(node: OnnxNode, net: Importer, source: OnnxSource) -> None:
     for name, result in results.items():
         net.tails.tensors[name] = Unsized(tail, result, None if fewer is None else fewer[name])
     given = [most[name].shape if name else None for name in node.inputs]
-    shapes = [one.shape for one in results.values()]
+    shapes = [result.shape for result in results.values()]
     net.tails.work[node.name] = operator_work(node, given, shapes)
     if assumed := assumption(node, given, shapes):
         net.notes.append(assumed)
@@ -169,7 +169,7 @@ def _is_product(node: OnnxNode, net: Importer) -> bool:
 def _tail_of(node: OnnxNode, net: Importer) -> int:
     """The first tail that has all that the node needs of tails."""
     tensors = net.tails.tensors
-    behind = {name: one.tail + 1 for name, one in tensors.items() if name in net.tensors}
+    behind = {name: tensor.tail + 1 for name, tensor in tensors.items() if name in net.tensors}
     if behind:
         for layer in net.layers:
             number = max((behind.get(name, 0) for name in layer.inputs), default=0)
@@ -230,7 +230,8 @@ def _results(
         results[name] = NodeInput(shape, dtype)
     values = _values(node, operands, results, source)
     return {
-        name: NodeInput(one.shape, one.dtype, values.get(name)) for name, one in results.items()
+        name: NodeInput(result.shape, result.dtype, values.get(name))
+        for name, result in results.items()
     }
 
 
@@ -256,8 +257,10 @@ def _values(
         first, last = node.integer("start", 0), node.integer("end", len(shape))
         told = shape[first:last] if node.op_type == "Shape" else math.prod(shape)
         return {node.output: np.array(told, np.int64)}
-    arrays = {name: one.value for name, one in operands.items() if one.value is not None}
-    small = all(math.prod(one.shape) <= _VALUE_ELEMENTS for one in results.values())
+    arrays = {
+        name: operand.value for name, operand in operands.items() if operand.value is not None
+    }
+    small = all(math.prod(result.shape) <= _VALUE_ELEMENTS for result in results.values())
     if len(arrays) < len(operands) or not small or most_elements(node, operands):
         return {}
     try:

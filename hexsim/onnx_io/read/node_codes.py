@@ -104,8 +104,8 @@ def linear_codes(
             raise InvalidDataError(f"{len(scales)} scales for axis {axis} of {list(shape)}")
     return NodeCodes(
         bits,
-        tuple(float(one) for one in scales),
-        tuple(lowest - int(one) for one in zeros),
+        tuple(float(scale) for scale in scales),
+        tuple(lowest - int(zero) for zero in zeros),
         signed and not zeros.any(),
         axis,
     )

@@ -69,7 +69,9 @@ def partial_types(
     else:
         types = _inferred(schema, node, operands, source)
     found = {name: _sizes(node, name, types.get(name)) for name in node.outputs if name}
-    scales = scales_of(node, {n: one.value for n, one in operands.items() if one.value is not None})
+    scales = scales_of(
+        node, {n: operand.value for n, operand in operands.items() if operand.value is not None}
+    )
     if scales.size and scales.size == len(operands[node.inputs[0]].shape):
         name = node.outputs[0]
         found[name] = scaled(operands[node.inputs[0]].shape, scales), found[name][1]
@@ -103,7 +105,7 @@ def evaluate(node: OnnxNode, inputs: Mapping[str, Array], source: OnnxSource) ->
     try:
         results = ReferenceEvaluator(model).run(None, dict(inputs))
     except Exception:  # the evaluator raises whatever its numpy code does
-        shown = ", ".join(f"{one.dtype} {list(one.shape)}" for one in inputs.values())
+        shown = ", ".join(f"{input_.dtype} {list(input_.shape)}" for input_ in inputs.values())
         raise node.error(f"cannot be computed from its constants ({shown or 'none'})") from None
     return [np.asarray(result) for result in results]
 
@@ -134,7 +136,7 @@ def _inferred(
             schema, node.proto, types, data, opset_imports=imports, ir_version=source.ir_version
         )
     except Exception:  # an InferenceError, or whatever its C++ code throws
-        shown = ", ".join(f"{one.dtype} {list(one.shape)}" for one in operands.values())
+        shown = ", ".join(f"{operand.dtype} {list(operand.shape)}" for operand in operands.values())
         raise node.misfit(
             f"ONNX has no such node: its attributes and its inputs ({shown or 'none'}) do not fit "
             "together"

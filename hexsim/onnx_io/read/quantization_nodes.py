@@ -71,7 +71,9 @@ def _quantize(node: OnnxNode, net: Importer) -> bool:
         return False
     if source in net.tensors and (codes.axis is not None or _coded_otherwise(source, codes, net)):
         return False
-    if codes.axis is None and (is_end or not all(is_linear(one, DEQUANTIZE) for one in readers)):
+    if codes.axis is None and (
+        is_end or not all(is_linear(reader, DEQUANTIZE) for reader in readers)
+    ):
         region = Region(node.output, codes, dtype, net)
         _remember(region, dtype, net)
         return bool(region.names) and _move(source, codes, node, net)
@@ -192,5 +194,5 @@ def _may_be_negative(name: str, net: Importer) -> bool:
     if layer is None:
         return name not in net.tensors
     if layer.sign == "as inputs":
-        return any(_may_be_negative(one, net) for one in layer.inputs)
+        return any(_may_be_negative(input_, net) for input_ in layer.inputs)
     return layer.sign == "signed"

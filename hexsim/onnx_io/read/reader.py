@@ -158,7 +158,8 @@ def _report(network: Network, net: Importer, source: OnnxSource) -> ImportReport
         expanded=net.expanded,
         folded=net.folded,
         opaque=tuple(
-            OpaqueNode(la.name, la.op_type, net.reasons.get(la.name, _PART)) for la in opaque
+            OpaqueNode(layer.name, layer.op_type, net.reasons.get(layer.name, _PART))
+            for layer in opaque
         ),
         notes=tuple(notes),
     )

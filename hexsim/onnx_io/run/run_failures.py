@@ -49,7 +49,7 @@ def refused(network: Network, error: Exception) -> HexsimError:
     """Build the error that says why onnxruntime does not run `network`."""
     text = str(error)
     name, operator = _first(_NODES, text), _first(_OPERATORS, text).replace(":", ".")
-    layer = next((la for la in network.layers if la.name == name), None)
+    layer = next((layer for layer in network.layers if layer.name == name), None)
     if layer is not None:
         operator = layer.op_type if isinstance(layer, Opaque) else layer.type
     elif name.startswith("hexsim/"):  # written for a layer; its last part is the operator

@@ -21,7 +21,7 @@ def require_node(layer: Opaque) -> None:
         nodes = nodes_of(layer)  # which reads them again, or as a function's
     except Exception as error:  # of protobuf, whose errors onnx does not hand on
         raise InvalidDataError("field 'node' holds no ONNX node") from error
-    held = operator_of([one.op_type for one in nodes])
+    held = operator_of([node.op_type for node in nodes])
     if held not in (layer.op_type, layer.op_type.rpartition(".")[2]):
         raise InvalidDataError(f"field 'op_type' is '{layer.op_type}', and its node a '{held}'")
     inputs = len(list(filter(None, node.input))) + len(outer_names(node))

@@ -31,7 +31,7 @@ def draws(layer: Opaque) -> bool:
 
 def _any_draws(nodes: Iterable[onnx.NodeProto]) -> bool:
     return any(
-        one.op_type in RANDOM | _SOMETIMES
-        or any(_any_draws(graph.node) for graph in subgraphs(one))
-        for one in nodes
+        node.op_type in RANDOM | _SOMETIMES
+        or any(_any_draws(graph.node) for graph in subgraphs(node))
+        for node in nodes
     )

@@ -33,7 +33,7 @@ RULES: Mapping[PartitionRules, SectionRules] = {"1.23": single, "1.25+": several
 
 def refusals(model: Model, release: Partitioning) -> Refusals:
     """Why the HTA refuses each layer under a release."""
-    return tuple(hta_refusal(la, model, release) for la in model.network.layers)
+    return tuple(hta_refusal(layer, model, release) for layer in model.network.layers)
 
 
 def automatic(model: Model, release: Partitioning) -> tuple[range, ...]:

@@ -139,18 +139,18 @@ class Inference:
                 elif None in others:
                     need(name, -math.inf)
                 else:
-                    need(name, needs[layer.output] - sum(one[1] for one in others if one))
+                    need(name, needs[layer.output] - sum(other[1] for other in others if other))
         return needs
 
     def _of_sum(self, layer: Layer) -> Interval | None:
         parts = [self._interval(name, sign) for name, sign in self._operands(layer)]
         if None in parts:
             return None
-        return sum(one[0] for one in parts if one), sum(one[1] for one in parts if one)
+        return sum(part[0] for part in parts if part), sum(part[1] for part in parts if part)
 
     def _of_choice(self, layer: Layer) -> Interval | None:
         parts = [self._interval(name, sign) for name, sign in self._operands(layer)]
-        known = [one for one in parts if one is not None]
+        known = [part for part in parts if part is not None]
         if not known:
             return None
         return min(low for low, _ in known), max(high for _, high in known)

@@ -64,9 +64,9 @@ def named_section(section: Any, where: str) -> Mapping[str, Override]:
 
 
 def _named(entries: list[Any], where: str) -> Override:
-    if all(says_only_float(one, "bitwidth") for one in entries):
+    if all(says_only_float(entry, "bitwidth") for entry in entries):
         return FloatOverride(None)
-    read = [validated(_NamedEntry, one, f"{where}, entry {n}") for n, one in enumerate(entries)]
+    read = [validated(_NamedEntry, entry, f"{where}, entry {n}") for n, entry in enumerate(entries)]
     first = read[0]
     if any(
         (e.bitwidth, e.dtype, e.symmetric) != (first.bitwidth, first.dtype, first.symmetric)

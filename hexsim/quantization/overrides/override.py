@@ -62,7 +62,7 @@ class IntegerOverride:
     @property
     def unranged(self) -> bool:
         """True if only the width is given."""
-        return all(one == Range() for one in self.ranges)
+        return all(range_ == Range() for range_ in self.ranges)
 
 
 @dataclass(frozen=True)

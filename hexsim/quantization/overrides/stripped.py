@@ -23,10 +23,10 @@ def from_nodes(codes: Mapping[str, NodeCodes], network: Network) -> Overrides:
     """Return what the nodes of a file said, by the names of `network` as it was read."""
     activations: dict[str, Override] = {}
     parameters: dict[str, Override] = {}
-    for name, one in codes.items():
+    for name, code in codes.items():
         section = parameters if name in network.constants else activations
         if name in network.constants or name in network.tensors:
-            section[name] = _override(one)
+            section[name] = _override(code)
     return Overrides(activations, parameters)
 
 

@@ -73,7 +73,9 @@ class Targets:
     def _why(self, section: Section, key: str) -> tuple[bool, str]:
         network = self._network
         if key in self._absorbed:
-            layer = next((la for la in network.layers if la.name == self._absorbed[key]), None)
+            layer = next(
+                (layer for layer in network.layers if layer.name == self._absorbed[key]), None
+            )
             if layer is None:
                 return True, "removed at conversion; no layer computes it any more"
             what = "tensor" if section == "activation" else "constant"

@@ -85,7 +85,7 @@ class EnhancedSymmetric:
         rule = Symmetric(self.bits, self.minimum_range)
         limit, least = rule.limit(seen), self.minimum_range / 2
         limits = (max(limit * part / _LIMITS, least) for part in range(1, _LIMITS + 2))
-        candidates = (Encoding.symmetric_of(one, self.bits) for one in limits)
+        candidates = (Encoding.symmetric_of(limit, self.bits) for limit in limits)
         return _cheapest(seen, [rule.encode(seen), *candidates])
 
 
@@ -94,7 +94,7 @@ def costs(histogram: Histogram, encodings: Iterable[Encoding]) -> npt.NDArray[np
     centres, counts = histogram.occupied()
     candidates = list(encodings)
     delta, offset, low, high = (
-        np.array([[float(getattr(one, name))] for one in candidates])
+        np.array([[float(getattr(candidate, name))] for candidate in candidates])
         for name in ("delta", "offset", "min", "max")
     )
     codes = np.clip(np.floor(centres / delta - offset + 0.5), 0, candidates[0].steps)

@@ -46,7 +46,7 @@ def bench_page(cases: Sequence[Case], refusals: Sequence[Refusal], command: str)
     every = [(case, case_facts(case)) for case in cases]
     figures = [runtimes_figure([facts for _, facts in every])]
     if refusals:
-        rows = [(one.network, one.runtime, one.reason) for one in refusals]
+        rows = [(refusal.network, refusal.runtime, refusal.reason) for refusal in refusals]
         text = "Networks that a runtime does not take, and why."
         figures.append(Figure("Refused", text, FigureTable(("network", "runtime", "reason"), rows)))
     for case, facts in every:
@@ -148,7 +148,7 @@ def sweep_page(
 
 def called(name: str, figures: Sequence[Figure]) -> list[Figure]:
     """Return the figures with a name before their titles."""
-    return [replace(one, title=f"{name}: {one.title}") for one in figures]
+    return [replace(figure, title=f"{name}: {figure.title}") for figure in figures]
 
 
 def _layers(cases: Sequence[Case]) -> dict[str, None]:

@@ -26,7 +26,9 @@ def decision_page(decision: Decision, commands: Sequence[str], command: str) -> 
     if commands:
         text = "They give the same figures again."
         figures.append(
-            Figure("Commands", text, FigureTable(("command",), [(one,) for one in commands]))
+            Figure(
+                "Commands", text, FigureTable(("command",), [(command,) for command in commands])
+            )
         )
     first, *why = recommendation(decision).splitlines()
     heading = Heading(
@@ -65,7 +67,7 @@ def _out_figure(out: Sequence[RuledOut]) -> Figure:
         "reason. Of a limit there is the figure nearest to it, and the furthest."
     )
     header = ("choices", "reason", "nearest", "furthest", "modes", "where")
-    return Figure("Ruled out", text, FigureTable(header, [_out_row(one) for one in groups]))
+    return Figure("Ruled out", text, FigureTable(header, [_out_row(group) for group in groups]))
 
 
 def _out_row(one: OutGroup) -> tuple[str | int, ...]:

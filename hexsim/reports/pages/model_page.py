@@ -49,7 +49,7 @@ def model_page(
     several = len(found) > 1
     figures = [runtimes_figure([case_facts(one.case) for one in found])]
     if refusals:
-        rows = [(one.runtime, one.reason) for one in refusals]
+        rows = [(refusal.runtime, refusal.reason) for refusal in refusals]
         text = "Runtimes that do not take the model, and why."
         figures.append(Figure("Refused", text, FigureTable(("runtime", "reason"), rows)))
     for one in found:

@@ -97,9 +97,9 @@ def _encoding(found: dict[str, Any], most: int) -> dict[str, Any]:
     return {
         **{key: first[key] for key in ("bitwidth", "offset", "symmetric")},
         "channels": len(channels),
-        "lowest": min(one["min"] for one in channels),
-        "highest": max(one["max"] for one in channels),
-        **{key: [one[key] for one in channels[:most]] for key in ("min", "max", "delta")},
+        "lowest": min(channel["min"] for channel in channels),
+        "highest": max(channel["max"] for channel in channels),
+        **{key: [channel[key] for channel in channels[:most]] for key in ("min", "max", "delta")},
         "left_out": max(0, len(channels) - most),
     }
 

@@ -27,5 +27,5 @@ def shortened(value: Any) -> Any:
 def _column(values: Sequence[str | float]) -> Any:
     """The values, or what they are made of if half of them are repetitions."""
     places: dict[str | float, int] = {}
-    at = [places.setdefault(one, len(places)) for one in values]
+    at = [places.setdefault(value, len(places)) for value in values]
     return {"distinct": list(places), "at": at} if 2 * len(places) <= len(values) else list(values)

@@ -139,15 +139,15 @@ class Bench:
         config, settings, network = self.config, self.settings, self.network
         values = None if self.source is None else Values(self.in_float, self.source)
         columns = [
-            self._timing(place / measurement / one.name, one, values, input_list)
+            self._timing(place / measurement / flavour.name, flavour, values, input_list)
             if measurement == "timing"
-            else self._memory(place / measurement / one.name, one)
+            else self._memory(place / measurement / flavour.name, flavour)
             for measurement in config.measurements
-            for one in self.flavours
+            for flavour in self.flavours
         ]
         layers = [(name, "data") for name in network.inputs]
         layers += [(layer.name, layer.type) for layer in network.layers]
-        names = [one.name for one in self.flavours]
+        names = [flavour.name for flavour in self.flavours]
         return BenchmarkResults(
             results.version(self.platform),
             results.configuration(config, settings, network, names, place.name),

@@ -75,7 +75,7 @@ def flavours(runtimes: Sequence[str], buffers: Sequence[str] | None) -> tuple[Fl
     """
     wanted = None if buffers is None else {_buffer(name) for name in buffers}
     found = []
-    for name in dict.fromkeys(one.upper() for one in runtimes):
+    for name in dict.fromkeys(runtime.upper() for runtime in runtimes):
         if name in _NOT_HERE:
             raise HexsimError(f"runtime {name}: {_NOT_HERE[name]}")
         if name not in _KINDS:

@@ -75,9 +75,9 @@ class Values:
         from hexsim.accuracy.metrics import winner
 
         source = self._source
-        for index, one in enumerate(values):
+        for index, value in enumerate(values):
             count = min(source.batch, source.items - index * source.batch)
-            kept = unpadded(one, source.batch, count)[output]
+            kept = unpadded(value, source.batch, count)[output]
             yield from map(winner, scores_of_items(kept, source.batch))
 
 

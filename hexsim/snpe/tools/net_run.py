@@ -145,7 +145,7 @@ def _native_types(buffers: Buffers, deployment: Deployment) -> dict[str, str]:
     """Types of the numbers in the input files, where they are the buffers' own."""
     if not buffers.native_inputs:
         return {}
-    return {name: one.type for name, one in buffers.inputs(deployment).items()}
+    return {name: input_.type for name, input_ in buffers.inputs(deployment).items()}
 
 
 TOOLS = {

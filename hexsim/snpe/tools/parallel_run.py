@@ -79,9 +79,9 @@ class _InTurn:
 def _executor(deployments: Sequence[Deployment]) -> ListExecutor:
     """Whoever computes all inputs; where runtimes compute alike, one of them may do it."""
     first, *others = deployments
-    if all(one.arithmetic == first.arithmetic for one in others):
+    if all(other.arithmetic == first.arithmetic for other in others):
         return first.executor()
-    return _InTurn([one.executor() for one in deployments])
+    return _InTurn([deployment.executor() for deployment in deployments])
 
 
 @grouped
@@ -123,8 +123,8 @@ def parallel_run(
     run_all(executor, source, output_dir, names, announce, sized, say)
     words = " ".join(runtimes.LONG[choice.runtime] for choice in choices)
     built = [
-        one.simulate(perf_profile=profile).init_ps
-        for one, profile in zip(deployments, profiles, strict=True)
+        deployment.simulate(perf_profile=profile).init_ps
+        for deployment, profile in zip(deployments, profiles, strict=True)
     ]
     say(f"runtimes: {words} - Mode :0- Number of images processed: {source.items}")
     say(f"Build time: {sum(built) / 1e12:.6f} seconds.")
@@ -138,8 +138,8 @@ def _timed(
     from hexsim.studies.throughput import Caller, throughput
 
     callers = [
-        Caller(one.plan, perf_profile=profile, inferences=count)
-        for one, profile, count in zip(deployments, profiles, counts, strict=False)
+        Caller(deployment.plan, perf_profile=profile, inferences=count)
+        for deployment, profile, count in zip(deployments, profiles, counts, strict=False)
     ]
     return throughput(deployments[0].platform, callers)
 

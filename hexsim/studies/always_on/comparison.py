@@ -30,7 +30,7 @@ class AlwaysOn:
     @property
     def possible(self) -> tuple[Alternative, ...]:
         """Those that are not refused, the one of least power first."""
-        taken = [one for one in self.alternatives if not one.refusal]
+        taken = [alternative for alternative in self.alternatives if not alternative.refusal]
         return tuple(sorted(taken, key=lambda one: one.milliwatts.value))
 
     @property
@@ -38,9 +38,9 @@ class AlwaysOn:
         """Whether the order is the same with all constants at their lower and upper ends."""
         better, *others = self.possible
         return all(
-            better.milliwatts.low < one.milliwatts.low
-            and better.milliwatts.high < one.milliwatts.high
-            for one in others
+            better.milliwatts.low < other.milliwatts.low
+            and better.milliwatts.high < other.milliwatts.high
+            for other in others
         )
 
 

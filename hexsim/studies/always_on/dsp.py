@@ -189,9 +189,11 @@ class _Shares:
         idle: IdleRates,
     ) -> dict[Part, float]:
         """Power by part at one end of the constants, given what each call of a cycle spends."""
-        overheads = [one for energy in energies for one in energy.overheads]
-        woken_j = sum(_joules(one.estimate, end) for one in overheads if one.name in _WAKE_UPS)
-        collapses = sum(one.name == "dsp_wake" for one in overheads)
+        overheads = [overhead for energy in energies for overhead in energy.overheads]
+        woken_j = sum(
+            _joules(overhead.estimate, end) for overhead in overheads if overhead.name in _WAKE_UPS
+        )
+        collapses = sum(overhead.name == "dsp_wake" for overhead in overheads)
         calls_j = sum(_joules(energy.estimate, end) for energy in energies)
         wake_j = (woken_j + collapses * idle.dsp_wake_j) / len(energies)
         inference_j = (calls_j - woken_j) / len(energies)

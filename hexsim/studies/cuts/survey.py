@@ -82,8 +82,8 @@ class Survey(Shown):
         """Return a row per subnet."""
         times = f"{self.total_us:.0f} us, without HTA {self.hvx_us:.0f} us"
         rows = tuple(
-            (one.ids, one.runtime, one.engine, len(one.layers), one.macs, one.us)
-            for one in self.pieces
+            (piece.ids, piece.runtime, piece.engine, len(piece.layers), piece.macs, piece.us)
+            for piece in self.pieces
         )
         return DisplayTable(
             f"{len(self.pieces)} subnets, {times}",
@@ -160,7 +160,7 @@ def _reason(prices: Prices, left: Subnet, right: Subnet, before: range, after: r
     """Why two neighbours are two: what the engine on either side refuses of the other's layers."""
     for subnet in (right, left):
         if subnet.engine == "cpu":
-            nodes = [la for la in subnet.layers if isinstance(la, Opaque | UserDefined)]
+            nodes = [layer for layer in subnet.layers if isinstance(layer, Opaque | UserDefined)]
             types = dict.fromkeys(node.type for node in nodes)
             return f"{', '.join(types)}: {subnet.reason}" if types else subnet.reason
     why, layers = prices.times.refusals, prices.times.network.layers

@@ -248,10 +248,12 @@ class _Deciding:
             return best
         platforms = {place[0].chip.name: place[0] for place in self._places}
         found = {}
-        for one in heads(best)[:DRAWN]:
-            self._tell(f"{asked.draws} draws of the constants for {one.mode.name} on {one.where}")
-            place = (platforms[one.chip], one.runtime)
-            found[one.mode, one.place] = self._parts.drawn(one.mode, place, one.timed, asked.draws)
+        for head in heads(best)[:DRAWN]:
+            self._tell(f"{asked.draws} draws of the constants for {head.mode.name} on {head.where}")
+            place = (platforms[head.chip], head.runtime)
+            found[head.mode, head.place] = self._parts.drawn(
+                head.mode, place, head.timed, asked.draws
+            )
         return tuple(replace(one, drawn=found.get((one.mode, one.place))) for one in best)
 
     def _notes(self) -> tuple[str, ...]:

@@ -215,7 +215,9 @@ class DecisionParts:
         asked = self._asked
         sheets = (platform.chip, platform.stack)
         constants = [
-            text for one in sheets for text in (one.model_dump_json(), repr(list(one.quantities())))
+            text
+            for sheet in sheets
+            for text in (sheet.model_dump_json(), repr(list(sheet.quantities())))
         ]
         return ("times", repr(mode), *constants, runtime, repr((asked.perf_profile, asked.idle_ms)))
 

@@ -34,10 +34,10 @@ def ranked(
     candidates: Sequence[DecisionCandidate], preference: Preference
 ) -> tuple[DecisionCandidate, ...]:
     """The candidates, best first, and marked where they are in front."""
-    figures = [_figures(one) for one in candidates]
+    figures = [_figures(candidate) for candidate in candidates]
     marked = [
-        replace(one, in_front=not any(_beats(other, mine) for other in figures))
-        for one, mine in zip(candidates, figures, strict=True)
+        replace(candidate, in_front=not any(_beats(other, mine) for other in figures))
+        for candidate, mine in zip(candidates, figures, strict=True)
     ]
     return tuple(sorted(marked, key=lambda one: _key(one, preference)))
 
@@ -45,8 +45,8 @@ def ranked(
 def heads(candidates: Sequence[DecisionCandidate]) -> tuple[DecisionCandidate, ...]:
     """The first candidate of each place, in their order."""
     first: dict[object, DecisionCandidate] = {}
-    for one in candidates:
-        first.setdefault(one.place, one)
+    for candidate in candidates:
+        first.setdefault(candidate.place, candidate)
     return tuple(first.values())
 
 

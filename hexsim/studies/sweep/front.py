@@ -36,7 +36,7 @@ def figure(swept: Swept, name: str) -> str:
     numbers = [*swept.results, *swept.space.constants, "instances", "idle_ms"]
     if name in numbers:
         return name
-    begun = [one for one in numbers if one.startswith(f"{name}_")]
+    begun = [number for number in numbers if number.startswith(f"{name}_")]
     fewest = min((one.count("_") for one in begun), default=0)
     plainest = [one for one in begun if one.count("_") == fewest]
     if len(plainest) == 1:

@@ -164,7 +164,7 @@ def test_batch_norm_and_scale_fold_and_know_their_moments(tmp_path: Path) -> Non
     np.testing.assert_array_equal(moments, np.stack([beta, np.abs(gamma)]))
 
     kept = load(path, keep_batch_norm=True)
-    assert [type(one) for one in kept.network.layers] == [Convolution, BatchNorm, BatchNorm]
+    assert [type(layer) for layer in kept.network.layers] == [Convolution, BatchNorm, BatchNorm]
     close(answers(kept, {"data": X})["conv"], wanted)
 
 

@@ -97,7 +97,7 @@ NONE_IS_EXACT = 16876031
 def test_larger_scales_nearly_always_have_one_which_may_not_be_the_nearest(scale):
     rng = np.random.default_rng(2)
     multipliers = (scale * (1 + rng.random(500)) * 2**31).astype(np.int64)
-    found = [float_factors(_stage([one])) for one in multipliers]
+    found = [float_factors(_stage([multiplier])) for multiplier in multipliers]
     assert sum(one is not None for one in found) > 0.99 * len(found)
     nearest = (multipliers * 2.0**-31).astype(np.float32)
     both = zip(found, nearest, strict=True)
@@ -133,4 +133,4 @@ def test_only_codes_between_the_limits_count():
 def test_entries_keep_their_order():
     multipliers = [2**22 + 1, 2**20 + 1, 2**22 + 1, 2**21 + 1]
     factors = float_factors(_stage(multipliers))
-    assert [math.ldexp(float(one), 31) for one in factors] == multipliers
+    assert [math.ldexp(float(factor), 31) for factor in factors] == multipliers

@@ -146,8 +146,8 @@ def test_mixed_widths_run_with_conversions_in_between(network, inputs):
         for name, e in model.activations.items()
     }
     mixed = with_conversions(Model(network, changed, model.parameters, quantized=True))
-    conversions = [la for la in mixed.network.layers if isinstance(la, Convert)]
-    assert {mixed.activations[la.output].bitwidth for la in conversions} == {8, 16}
+    conversions = [layer for layer in mixed.network.layers if isinstance(layer, Convert)]
+    assert {mixed.activations[conversion.output].bitwidth for conversion in conversions} == {8, 16}
     result = deployed(mixed, "dsp", "sd865").simulate()
     rows = {row.name: row for row in result.layers}
     for layer in conversions:

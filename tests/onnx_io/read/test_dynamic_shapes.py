@@ -23,7 +23,9 @@ FILTERS = RNG.standard_normal((4, 2, 3, 3)).astype(np.float32)
 
 
 def parts(network: Network) -> list[Opaque]:
-    return [la for la in network.layers if isinstance(la, Opaque) and la.sized_by_values]
+    return [
+        layer for layer in network.layers if isinstance(layer, Opaque) and layer.sized_by_values
+    ]
 
 
 def same_as_onnxruntime(model: onnx.ModelProto, network: Network, feeds: Sequence[Arrays]) -> None:
@@ -183,7 +185,7 @@ def test_a_product_of_known_shape_leaves(onnx_model: Make) -> None:
     network.check()
     assert [part.name for part in parts(network)] == ["places", "compress"]
     names = [layer.name for layer in network.layers]
-    conv = next(i for i, la in enumerate(network.layers) if isinstance(la, Convolution))
+    conv = next(i for i, layer in enumerate(network.layers) if isinstance(layer, Convolution))
     assert names.index("places") < conv < names.index("compress")
     same_as_onnxruntime(model, network, drawn(2, 3))
 

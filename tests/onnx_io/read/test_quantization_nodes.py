@@ -327,6 +327,6 @@ def run(proto: onnx.ModelProto, x: np.ndarray) -> list[np.ndarray]:
 )  # fmt: skip
 def test_codes_that_are_more_than_moved_stay(nodes: list[onnx.NodeProto]) -> None:
     arrays = {"flat": np.array([1, -1])}
-    outputs = ("y", "z") if any("z" in one.output for one in nodes) else ("y",)
+    outputs = ("y", "z") if any("z" in node.output for node in nodes) else ("y",)
     proto = model(nodes, arrays, outputs=outputs)
     assert "QuantizeLinear" in opaque(read_with_codes(proto))

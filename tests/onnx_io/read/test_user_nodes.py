@@ -24,13 +24,13 @@ def own(monkeypatch: pytest.MonkeyPatch) -> UserLayer:
 
 
 def node_of(proto: onnx.ModelProto) -> UserDefined:
-    (found,) = (one for one in read(proto).layers if isinstance(one, UserDefined))
+    (found,) = (layer for layer in read(proto).layers if isinstance(layer, UserDefined))
     return found
 
 
 def test_a_node_is_what_the_user_says() -> None:
     network = read(model(energy=True))
-    assert [one.type for one in network.layers][1] == "com.example.Squareplus"
+    assert [layer.type for layer in network.layers][1] == "com.example.Squareplus"
     assert network.tensors["s"].shape == (1, 16, 16, 8), "an operator of elements keeps the order"
     assert network.tensors["y"].shape == (1, 8)
     network.check()
@@ -40,7 +40,7 @@ def test_other_operators_see_source_order(own: UserLayer) -> None:
     use_layers(replace(own, any_order=False))
     network = read(model())
     assert network.tensors["s"].shape == (1, 8, 16, 16)
-    assert [one.type for one in network.layers].count("permute") == 2
+    assert [layer.type for layer in network.layers].count("permute") == 2
 
 
 def test_unknown_operators_say_what_would_help(monkeypatch: pytest.MonkeyPatch) -> None:

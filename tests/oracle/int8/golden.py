@@ -22,17 +22,17 @@ def golden_cases(kernel):
 def judged(cases, version):
     """Output codes of every case, as qemu computes them."""
     jobs = [job(call, inputs) for call, inputs in cases]
-    (program,) = {one.program for one in jobs}
-    results = iter(qemu.run(program, version, [r for one in jobs for r in one.records]))
-    return [one.codes([next(results) for _ in one.records]) for one in jobs]
+    (program,) = {job.program for job in jobs}
+    results = iter(qemu.run(program, version, [r for job in jobs for r in job.records]))
+    return [job.codes([next(results) for _ in job.records]) for job in jobs]
 
 
 def digest(cases):
     """Identifies the cases by all that their programs are given."""
     hashed = hashlib.sha256()
     for call, inputs in cases:
-        for one in job(call, inputs).records:
-            hashed.update(one.bytes)
+        for record in job(call, inputs).records:
+            hashed.update(record.bytes)
     return np.frombuffer(hashed.digest(), np.uint8)
 
 

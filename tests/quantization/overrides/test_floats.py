@@ -45,7 +45,9 @@ def reasons(found: Settled) -> dict[str, tuple[str, str]]:
 def test_output_weight_or_bias_makes_all_three_float(overrides: Overrides) -> None:
     found = settled(overrides)
     assert bits(found) == dict.fromkeys(BIASED, 16)
-    assert all(one == ("applied", "layer 'conv2' is float16") for one in reasons(found).values())
+    assert all(
+        reason == ("applied", "layer 'conv2' is float16") for reason in reasons(found).values()
+    )
 
 
 def test_a_layer_without_weights_is_float_by_its_output_only() -> None:
@@ -111,7 +113,10 @@ def vars_of(network: Network) -> dict[str, object]:
 
 def test_layers_that_share_a_weight_share_its_fate() -> None:
     network = chain()
-    layers = [la.replace(weight="conv2.w") if la.name == "conv3" else la for la in network.layers]
+    layers = [
+        layer.replace(weight="conv2.w") if layer.name == "conv3" else layer
+        for layer in network.layers
+    ]
     found = settled(Overrides({"conv2.y": HALF}), network=network.with_layers(layers))
     assert {"conv2.y", "conv2.w", "conv2.b", "conv3.y", "conv3.b"} == set(found.floats)
 

@@ -54,7 +54,7 @@ def test_the_guides_full_override_file(tmp_path: Path, version: str) -> None:
     model = quantized(read)
     assert model.activations["x"] == Encoding.from_range(-1, 2)
     assert model.floats["y"] == 32
-    assert [one.outcome for one in model.overrides] == ["applied", "applied"]
+    assert [override.outcome for override in model.overrides] == ["applied", "applied"]
 
 
 def test_widths_without_ranges_change_the_width_only() -> None:
@@ -83,7 +83,9 @@ def test_what_is_asked_for_anyway_changes_nothing() -> None:
 def test_a_width_for_each_channel_is_a_step_for_each() -> None:
     weight = quantized(Overrides({}, {"w": width(8, channels=3)})).parameters["w"]
     assert isinstance(weight, AxisEncoding)
-    assert [one.delta for one in weight.channels] == pytest.approx([1 / 127, 2 / 127, 1.5 / 127])
+    assert [channel.delta for channel in weight.channels] == pytest.approx(
+        [1 / 127, 2 / 127, 1.5 / 127]
+    )
     with pytest.raises(HexsimError, match="2 encodings for 3 output channels"):
         quantized(Overrides({}, {"w": width(8, channels=2)}))
     with pytest.raises(HexsimError, match="'x': 2 encodings; only weights"):

@@ -29,19 +29,19 @@ def test_marks_and_rows_are_those_of_the_json_file() -> None:
     assert "<b>cpu" not in markup
     page = data_of(markup)
     choices = figure(page, "Choices")
-    marks = [one for one in columns(choices) if "ms" in one]
+    marks = [column for column in columns(choices) if "ms" in column]
     drawn = sorted(
-        (ms, said) for one in marks for ms, said in zip(one["ms"], one["sqnr"], strict=True)
+        (ms, said) for mark in marks for ms, said in zip(mark["ms"], mark["sqnr"], strict=True)
     )
     said = [
-        "exactly as float" if one["sqnr_db"] is None else f"{one['sqnr_db']:.1f} dB"
-        for one in facts["choices"]
+        "exactly as float" if fact["sqnr_db"] is None else f"{fact['sqnr_db']:.1f} dB"
+        for fact in facts["choices"]
     ]
-    times = [one["total_inference_us"] / 1e3 for one in facts["choices"]]
+    times = [fact["total_inference_us"] / 1e3 for fact in facts["choices"]]
     assert drawn == sorted(zip(times, said, strict=True))
     rows = choices["table"]["rows"]
     assert [row[5] for row in rows] == pytest.approx(times)
-    assert [row[-1] for row in rows] == [one["in_front"] for one in facts["choices"]]
+    assert [row[-1] for row in rows] == [fact["in_front"] for fact in facts["choices"]]
     (out,) = figure(page, "Ruled out")["table"]["rows"]
     assert out == [1, "over --max-ms 5", "12 ms", "12 ms", "float", "sd855 <b>cpu"]
     assert figure(page, "Commands")["table"]["rows"] == [["hexsim profile q.dlc"]]
@@ -49,8 +49,8 @@ def test_marks_and_rows_are_those_of_the_json_file() -> None:
 
 def test_what_answers_exactly_as_float_stands_above_all_noise() -> None:
     page = data_of(decision_page(decision(*FOUND), (), "hexsim decide m.onnx"))
-    marks = [one for one in columns(figure(page, "Choices")) if "ms" in one]
-    placed = {name: db for one in marks for name, db in zip(one["name"], one["db"], strict=True)}
+    marks = [column for column in columns(figure(page, "Choices")) if "ms" in column]
+    placed = {name: db for mark in marks for name, db in zip(mark["name"], mark["db"], strict=True)}
     exact = placed.pop("default on sd855 cpu")
     assert sorted(placed.values()) == [30.0, 35.0], "noise stands where it is"
     assert exact > 35.0

@@ -42,7 +42,7 @@ def test_constants_are_those_of_the_layers() -> None:
     container = MADE["per tensor"]
     page = network_facts("m", container)
     constants = page["constants"]
-    assert sum(one["bytes"] for one in constants) == page["weight_bytes"]
+    assert sum(constant["bytes"] for constant in constants) == page["weight_bytes"]
     for layer in page["layers"][1:-1]:
         found = constants[layer["constants"]["weight"]]
         assert found["name"] == f"{layer['name']}.w"

@@ -19,7 +19,7 @@ CHANNELS = network_page("q.dlc", with_codes(chain(6), per_channel=True))
 
 
 def texts(browser: "Chrome", selector: str) -> list[str]:
-    return [one.text for one in browser.find_elements("css selector", selector)]
+    return [find_element.text for find_element in browser.find_elements("css selector", selector)]
 
 
 def type_in(browser: "Chrome", text: str) -> None:
@@ -55,7 +55,7 @@ def test_summary_and_drawing(opened: Open) -> None:
     assert told["Values"] == "float"
     boxes = browser.find_elements("css selector", "#drawing .box")
     assert len(boxes) == 8
-    assert all(one.is_displayed() for one in boxes)
+    assert all(box.is_displayed() for box in boxes)
     assert len(browser.find_elements("css selector", "#drawing .edge")) == 8
 
 

@@ -7,7 +7,7 @@ from hexsim.snpe.bench.flavours import flavours
 
 
 def names(runtimes: list[str], buffers: list[str] | None = None) -> list[str]:
-    return [one.name for one in flavours(runtimes, buffers)]
+    return [flavour.name for flavour in flavours(runtimes, buffers)]
 
 
 def test_without_buffers_there_are_all_that_are_legal() -> None:
@@ -22,7 +22,10 @@ def test_with_buffers_there_are_those_that_are_legal() -> None:
 
 
 def test_flags() -> None:
-    found = {one.name: one.flags(float_outputs=True) for one in flavours(["GPU_FP16", "DSP"], None)}
+    found = {
+        flavour.name: flavour.flags(float_outputs=True)
+        for flavour in flavours(["GPU_FP16", "DSP"], None)
+    }
     assert found == {
         "GPU_FP16": "--use_gpu --gpu_mode float16",
         "GPU_FP16_ub_float": "--use_gpu --gpu_mode float16 --userbuffer_float",

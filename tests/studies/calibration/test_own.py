@@ -79,11 +79,11 @@ def test_one_row_helps_on_the_other_networks(tmp_path: Path, only: str) -> None:
 def test_more_rows_say_how_the_left_out_ones_fare(tmp_path: Path) -> None:
     measured = times_ms(phone(3))
     found = calibrate(written(tmp_path, measured), CHIP)
-    assert [one.row.model for one in found.rows] == list(NETWORKS)
+    assert [row.row.model for row in found.rows] == list(NETWORKS)
     after = times_ms(found.after)
-    for one in found.rows:
-        assert one.before_ms == pytest.approx(times_ms(found.before)[one.row.model])
-        assert one.after_ms == pytest.approx(after[one.row.model])
+    for row in found.rows:
+        assert row.before_ms == pytest.approx(times_ms(found.before)[row.row.model])
+        assert row.after_ms == pytest.approx(after[row.row.model])
     before = error(times_ms(found.before), measured, "")
     assert left_out_error(found.rows) < 0.3 * before
     assert found.one_run is not None
@@ -95,7 +95,7 @@ def test_only_what_is_adjusted_moves_and_it_says_by_whom(tmp_path: Path) -> None
     source = written(tmp_path, {name: 1.3 * ms for name, ms in nominal.items()})
     for adjust in ADJUSTABLE:
         found = calibrate(source, "sd865", adjust=adjust)
-        told = {(one.sheet, one.path) for one in found.constants if one.told}
+        told = {(constant.sheet, constant.path) for constant in found.constants if constant.told}
         moved = set()
         for old, new in (
             (found.before.chip, found.after.chip),
@@ -117,7 +117,9 @@ def test_only_what_is_adjusted_moves_and_it_says_by_whom(tmp_path: Path) -> None
 
 
 def by_path(found: OwnCalibration) -> dict[str, float]:
-    return {one.path: one.error_after / one.error_before for one in found.constants}
+    return {
+        constant.path: constant.error_after / constant.error_before for constant in found.constants
+    }
 
 
 def test_errors_shrink_with_rows_that_agree_and_bounds_hold(tmp_path: Path) -> None:

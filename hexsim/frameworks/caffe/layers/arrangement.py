@@ -51,7 +51,7 @@ def cut(layer: CaffeLayer, net: CaffeGraph) -> None:
     else:
         sizes = [size // parts] * parts
     outputs = {
-        name: _with(shape, axis, one) for name, one in zip(layer.outputs, sizes, strict=True)
+        name: _with(shape, axis, size) for name, size in zip(layer.outputs, sizes, strict=True)
     }
     lengths = net.constant(layer, "sizes", sizes, "int64")
     net.add_with(layer, "Split", [layer.inputs[0], lengths], outputs, axis=axis)

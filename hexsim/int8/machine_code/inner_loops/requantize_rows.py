@@ -75,7 +75,7 @@ def store_rows(
     def by_integers() -> None:
         limits = _limits(builder, stages[0])
         codes = _each_packed(builder, _requantized(builder, sums, stages), vectors, order)
-        _store(builder, [_clamped(builder, one, *limits) for one in codes], places, order)
+        _store(builder, [_clamped(builder, code, *limits) for code in codes], places, order)
 
     def by_floats() -> None:
         codes = _by_factors(builder, sums, stages)
@@ -83,7 +83,7 @@ def store_rows(
             together = [codes[at : at + vectors] for at in range(0, len(codes), vectors)]
             found = [_last_bytes(builder, row, order) for row in together]
         else:
-            codes = [builder.and_(one, constants(one.type, 255)) for one in codes]
+            codes = [builder.and_(code, constants(code.type, 255)) for code in codes]
             found = _each_packed(builder, codes, vectors, order)
         _store(builder, found, places, order)
 
@@ -132,7 +132,7 @@ def _last_bytes(builder: Any, vectors: Sequence[Any], order: Sequence[int]) -> A
     They are taken from two vectors at a time, which packs faster than packing does.
     """
     size = SUM_BYTES * vectors[0].type.count
-    apart = [builder.bitcast(one, ir.VectorType(BYTE, size)) for one in vectors]
+    apart = [builder.bitcast(vector, ir.VectorType(BYTE, size)) for vector in vectors]
     place = [SUM_BYTES * order.index(channel) for channel in range(len(order))]
     taken = [
         shuffled(
@@ -237,8 +237,8 @@ def _rounded_product(builder: Any, x: Any, y: Any) -> Any:
     halves = ir.VectorType(INT64, lanes // 2)
     word = constants(halves, 32)
     pairs = [builder.bitcast(one, halves) for one in (x, y)]
-    even = builder.mul(*(builder.ashr(builder.shl(one, word), word) for one in pairs))
-    odd = builder.mul(*(builder.ashr(one, word) for one in pairs))
+    even = builder.mul(*(builder.ashr(builder.shl(pair, word), word) for pair in pairs))
+    odd = builder.mul(*(builder.ashr(pair, word) for pair in pairs))
     half = constants(halves, 1 << 30)
     even = builder.lshr(builder.add(even, half), constants(halves, 31))
     odd = builder.shl(builder.add(odd, half), constants(halves, 1))

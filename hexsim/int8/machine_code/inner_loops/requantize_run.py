@@ -62,7 +62,7 @@ def requantize_sums_of_two(
 
 def _generate_sum(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
     steps, x, y, *numbers, codes = arguments
-    factor_x, factor_y, start = (_broadcast(builder, one, _SUMS) for one in numbers[:3])
+    factor_x, factor_y, start = (_broadcast(builder, number, _SUMS) for number in numbers[:3])
 
     def total(at: Any) -> Any:
         parts = [start]

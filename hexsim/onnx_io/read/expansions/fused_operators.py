@@ -79,7 +79,9 @@ def _activated(
         return result
     attributes: dict[str, Any] = dict(zip(_PARAMETERS.get(operator, ()), parameters, strict=False))
     if operator == "Clip" and graph.opset >= _BOUNDS_AS_INPUTS:
-        return parts.add(operator, [result, *(parts.constant(one) for one in attributes.values())])
+        return parts.add(
+            operator, [result, *(parts.constant(attribute) for attribute in attributes.values())]
+        )
     return parts.add(operator, [result], **attributes)
 
 

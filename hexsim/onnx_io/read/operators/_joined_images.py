@@ -69,7 +69,7 @@ class JoinedImages:
             for tap in range(taps)
         ]
         whole = self.name
-        names = [self._part(whole, one) for one in parts]
+        names = [self._part(whole, part) for part in parts]
         self.name = names[0]
         if taps > 1:
             rank = 4 + self._axis

@@ -22,7 +22,7 @@ def read_window(node: OnnxNode, kernel: tuple[int, int], size: tuple[int, int]) 
 
 def require_positive(*pairs: tuple[int, int]) -> None:
     """Raise InvalidDataError unless kernel, strides and dilations, in any order, are at least 1."""
-    if any(min(one) < 1 for one in pairs):
+    if any(min(pair) < 1 for pair in pairs):
         raise InvalidDataError("kernel, strides and dilations must be at least 1")
 
 

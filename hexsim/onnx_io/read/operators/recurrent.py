@@ -195,7 +195,9 @@ def _direction(node: OnnxNode) -> Direction:
 
 def _require_usual_form(node: OnnxNode, cell: Cell) -> None:
     """Raise NotALayerError for a form that is left out."""
-    given = tuple(one.decode("utf-8", "replace").lower() for one in node.strings("activations"))
+    given = tuple(
+        string.decode("utf-8", "replace").lower() for string in node.strings("activations")
+    )
     usual = _ACTIVATIONS[cell]
     if given not in ((), usual, usual * 2):
         raise NotALayerError("other activations")

@@ -45,8 +45,8 @@ _BEHIND = "40"
 def choices_figure(facts: Mapping[str, Any]) -> Figure:
     """Return the figure of what `hexsim decide --json` has: a mark for each choice."""
     choices = facts["choices"]
-    chips = list(dict.fromkeys(one["chip"] for one in choices))
-    runtimes = list(dict.fromkeys(one["runtime"] for one in choices))
+    chips = list(dict.fromkeys(choice["chip"] for choice in choices))
+    runtimes = list(dict.fromkeys(choice["runtime"] for choice in choices))
     colours = {chip: PALETTE[at % len(PALETTE)] for at, chip in enumerate(chips)}
     shapes = {runtime: _SHAPES[at % len(_SHAPES)] for at, runtime in enumerate(runtimes)}
     height = _above(choices)
@@ -59,7 +59,7 @@ def choices_figure(facts: Mapping[str, Any]) -> Figure:
     )
     _intervals(made, choices, height)
     for runtime, shape in shapes.items():
-        placed = [one for one in choices if one["runtime"] == runtime]
+        placed = [choice for choice in choices if choice["runtime"] == runtime]
         marks = source(_marks(placed, colours, height))
         look = {"line_color": "colour", "fill_color": "fill", "line_width": 1.5}
         made.scatter("ms", "db", size="size", marker=shape, source=marks, **look)
@@ -80,10 +80,10 @@ def runtimes_summary(facts: Mapping[str, Any]) -> Figure:
     """Return a line for each runtime: its best choice, and how many are in and out."""
     choices, out = facts["choices"], facts["ruled_out"]
     best: dict[str, Mapping[str, Any]] = {}
-    for one in choices:
-        best.setdefault(one["runtime"], one)
+    for choice in choices:
+        best.setdefault(choice["runtime"], choice)
     missing = dict.fromkeys(runtime_of(one) for one in out if runtime_of(one) not in best)
-    inside = Counter(one["runtime"] for one in choices)
+    inside = Counter(choice["runtime"] for choice in choices)
     outside = Counter(map(runtime_of, out))
     rows = [
         (
@@ -111,7 +111,7 @@ def _meaning(shapes: Mapping[str, str]) -> list[tuple[str, ...]]:
 
 def _above(choices: Sequence[Mapping[str, Any]]) -> float:
     """Where a choice without noise stands."""
-    known = [one["sqnr_db"] for one in choices if one["sqnr_db"] is not None]
+    known = [choice["sqnr_db"] for choice in choices if choice["sqnr_db"] is not None]
     return max(known) + max(4.0, 0.15 * (max(known) - min(known))) if known else 0.0
 
 
@@ -144,7 +144,7 @@ def _marks(
 
 
 def _intervals(made: Any, choices: Sequence[Mapping[str, Any]], above: float) -> None:
-    drawn = [one for one in choices if one["low_us"] is not None]
+    drawn = [choice for choice in choices if choice["low_us"] is not None]
     if drawn:
         across = [[one["low_us"] / 1e3, one["high_us"] / 1e3] for one in drawn]
         up = [[_place(one, above)] * 2 for one in drawn]
@@ -165,21 +165,23 @@ def _words(made: Any, choices: Sequence[Mapping[str, Any]], above: float) -> Non
     """Name the first choice, and those that have no noise."""
     from bokeh.models import ColumnDataSource, LabelSet
 
-    first, times = choices[0], [one["total_inference_us"] for one in choices]
+    first, times = choices[0], [choice["total_inference_us"] for choice in choices]
     is_left = first["total_inference_us"] ** 2 <= min(times) * max(times)
     look: dict[str, Any] = {"text_font_size": "12px", "text_font_style": "bold", "y_offset": 10}
     look |= {"x_offset": 6} if is_left else {"x_offset": -6, "text_align": "right"}
     place = {"x": [first["total_inference_us"] / 1e3], "y": [_place(first, above)]}
     columns = {**place, "word": ["first choice"]}
     made.add_layout(LabelSet(x="x", y="y", text="word", source=ColumnDataSource(columns), **look))
-    if any(one["sqnr_db"] is None for one in choices):
+    if any(choice["sqnr_db"] is None for choice in choices):
         named = ColumnDataSource({"y": [above], "word": ["exactly as float"]})
         look = {"text_font_size": "11px", "text_baseline": "top", "y_offset": -8}
         made.add_layout(LabelSet(x=4, x_units="screen", y="y", text="word", source=named, **look))
 
 
 def _table(choices: Sequence[Mapping[str, Any]]) -> FigureTable:
-    return FigureTable(tuple(_COLUMNS.values()), [_row(one, tuple(_COLUMNS)) for one in choices])
+    return FigureTable(
+        tuple(_COLUMNS.values()), [_row(choice, tuple(_COLUMNS)) for choice in choices]
+    )
 
 
 def _row(one: Mapping[str, Any], keys: Sequence[str]) -> tuple[Cell, ...]:

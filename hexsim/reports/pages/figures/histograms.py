@@ -22,7 +22,7 @@ def histograms_figure(model: Model) -> Figure | None:
     weights = [constants[name] for name in constants if name in model.network.weights]
     largest = sorted(weights, key=lambda one: -one.elements)[:MOST]
     large = {one.name for one in largest if one.elements >= _FEWEST}
-    names = [one.name for one in weights if one.name in large]
+    names = [weight.name for weight in weights if weight.name in large]
     found = {name: one for name in names if (one := histogram(model, name)) is not None}
     if not found:
         return None

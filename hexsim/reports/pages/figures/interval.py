@@ -73,10 +73,12 @@ def _table(constants: list[Mapping[str, Any]]) -> FigureTable:
         *("ms at low", "ms at high", "share", "source"),
     )
     rows = []
-    for one in constants:
-        low, high = one["interval"]
-        at_low, at_high = one["total_inference_us"]
-        sizes = (quantity(value, one["unit"]) for value in (low, one["value"], high))
-        named = (one["constant"], one["stated_by"], one["confidence"])
-        rows.append((*named, *sizes, at_low / 1e3, at_high / 1e3, one["share"], one["source"]))
+    for constant in constants:
+        low, high = constant["interval"]
+        at_low, at_high = constant["total_inference_us"]
+        sizes = (quantity(value, constant["unit"]) for value in (low, constant["value"], high))
+        named = (constant["constant"], constant["stated_by"], constant["confidence"])
+        rows.append(
+            (*named, *sizes, at_low / 1e3, at_high / 1e3, constant["share"], constant["source"])
+        )
     return FigureTable(header, rows)

@@ -103,6 +103,6 @@ def _table(every: Sequence[Track], result: Result) -> FigureTable:
     end = max(1, result.timeline.end_ps)
     rows = []
     for track in every:
-        busy = sum(one.span.t1_ps - one.span.t0_ps for one in track.spans if one.depth == 0)
+        busy = sum(span.span.t1_ps - span.span.t0_ps for span in track.spans if span.depth == 0)
         rows.append((track.name, len(track.spans), busy / PS_PER_US, busy / end))
     return FigureTable(("track", "spans", "busy us", "share"), rows)

@@ -59,7 +59,7 @@ def test_a_code_by_hand() -> None:
     given = {"w": codes, "s": np.array([0.5], np.float32)}
     model = model_of([product("x w s", 16, 1, 4, 16)], {"x": normal(1, 16)}, given, "y")
     network = read(model)
-    (layer,) = (la for la in network.layers if isinstance(la, FullyConnected))
+    (layer,) = (layer for layer in network.layers if isinstance(layer, FullyConnected))
     weight = network.constants[layer.weight].value().reshape(-1)
     assert weight.tolist() == [0.0, 3.5] + [-4.0] * 14
 

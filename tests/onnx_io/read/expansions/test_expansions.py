@@ -107,7 +107,9 @@ def test_what_onnxruntime_fused(case: str, onnx_model: Make) -> None:
     np.testing.assert_allclose(got, want, rtol=1e-4, atol=2e-6)
     assert found.report.expanded == {proto.name: f"{MICROSOFT}.{proto.op_type}"}
     if "gelu" in case:
-        assert any(isinstance(la, Neuron) and la.function != "clamp" for la in network.layers)
+        assert any(
+            isinstance(layer, Neuron) and layer.function != "clamp" for layer in network.layers
+        )
 
 
 def test_a_product_of_unknown_rank_is_left_alone(onnx_model: Make) -> None:
@@ -234,7 +236,9 @@ def test_operators_on_codes_become_floats_with_their_codes(case: str, opset: int
     assert found.codes["x"].scales == (pytest.approx(0.03),)
     assert any(codes.scales == (0.5,) for codes in found.codes.values())
     if "w" in arrays:
-        weight = next(la for la in network.layers if isinstance(la, Convolution | FullyConnected))
+        weight = next(
+            layer for layer in network.layers if isinstance(layer, Convolution | FullyConnected)
+        )
         assert found.codes[weight.weight].bits == 8
 
 

@@ -61,7 +61,7 @@ def test_padding_by_mode_and_by_shape(
             run_onnx(model, {"x": np.zeros(IMAGE["x"], np.float32)})
         except Exception:  # onnxruntime has many; what it refuses has no right answer
             continue
-        (layer,) = [la for la in agree(model).optimized.layers if la.type != "permute"]
+        (layer,) = [layer for layer in agree(model).optimized.layers if layer.type != "permute"]
         assert isinstance(layer, Deconvolution | Opaque)
 
 

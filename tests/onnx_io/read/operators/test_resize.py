@@ -38,7 +38,7 @@ def resized(
 
 def the_layer(agreement):
     """The only layer that is no permute, read but not optimised."""
-    (layer,) = [la for la in agreement.read.layers if la.type != "permute"]
+    (layer,) = [layer for layer in agreement.read.layers if layer.type != "permute"]
     return layer
 
 
@@ -157,7 +157,8 @@ def test_no_transpose_is_moved_past_opaque_ones(
         helper.make_node("MaxPool", ["r"], ["y"], name="p", kernel_shape=[2, 2]),
     ]
     kinds = {
-        type(la) for la in agree(onnx_model(nodes, IMAGE, ["y"], {"s": given}, 18)).read.layers
+        type(layer)
+        for layer in agree(onnx_model(nodes, IMAGE, ["y"], {"s": given}, 18)).read.layers
     }
     assert {Opaque, Pooling} <= kinds
 
