@@ -187,7 +187,7 @@ def test_run_answers_as_onnxruntime(
         assert command(f"{line} --threads {threads}").code == 0
         answers.append(result(tmp_path, "<f4"))
         require_near(answers[-1], kind, line)
-    np.testing.assert_array_equal(*answers)
+    np.testing.assert_array_equal(answers[0], answers[1], "two threads")
 
 
 @pytest.mark.usefixtures("files")
