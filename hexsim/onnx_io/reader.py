@@ -157,6 +157,7 @@ def _report(network: Network, net: Importer, source: OnnxSource) -> ImportReport
         nodes=net.nodes,
         expanded=net.expanded,
         folded=net.folded,
+        removed=tuple(net.removed),
         opaque=tuple(
             OpaqueNode(la.name, la.op_type, net.reasons.get(la.name, _PART)) for la in opaque
         ),
@@ -294,7 +295,10 @@ def _add(node: Node, net: Importer, source: OnnxSource) -> None:
         dynamic_tail.add(node, net, source)
         return
     if strip(node, net):
-        net.folded[node.name] = node.op_type
+        if node.output in net.known:
+            net.folded[node.name] = node.op_type
+        elif node.output not in net.tensors:  # else it is a layer, until the passes remove it
+            net.removed.append(node.name)
         return
     node = with_real_constants(node, net)
     brought = find(node.op_type)
