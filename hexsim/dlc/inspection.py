@@ -25,6 +25,7 @@ from hexsim.runtimes import LayerTarget
 LETTERS: dict[str, LayerTarget] = {"A": "aip", "D": "dsp", "G": "gpu", "C": "cpu", "H": "hta"}
 """Runtimes by the letters of snpe-dlc-info, in its order, and the tensor engine inside aip."""
 
+_CODES = "codes in the ONNX file"
 _OWN_WORDS = {name: name for name in ("input_encoding_in", "input_encoding_out")} | {
     "output_channels": "num filters"
 }
@@ -92,8 +93,7 @@ def _data(index: int, tensor: Tensor, model: Model) -> LayerInfo:
 
 def _input_attributes(network: Network, name: str) -> dict[str, str]:
     told, form = {"input_preprocessing": "passthrough"}, network.input_format(name)
-    if name in network.coded_ends:
-        told["codes in the ONNX file"] = str(network.coded_ends[name])
+    told |= _codes({_CODES: name}, network)
     if form != PLAIN:
         told |= {
             "input_type": form.type,
@@ -101,6 +101,12 @@ def _input_attributes(network: Network, name: str) -> dict[str, str]:
             "input_encoding_out": "bgr" if form.encoding in CONVERTED else form.encoding,
         }
     return told
+
+
+def _codes(roles: dict[str, str], network: Network) -> dict[str, str]:
+    """The codes that inputs or outputs of the network are in its ONNX file, by their roles."""
+    ends = network.coded_ends
+    return {role: str(ends[name]) for role, name in roles.items() if name in ends}
 
 
 def _layer(index: int, layer: Layer, model: Model) -> LayerInfo:
@@ -115,7 +121,7 @@ def _layer(index: int, layer: Layer, model: Model) -> LayerInfo:
         outputs=layer.outputs,
         shapes=network.layer_outputs(layer),
         runtimes="".join(c for c, r in LETTERS.items() if refusal_in(model, layer, r) is None),
-        attributes=dict(_attributes(layer)),
+        attributes=dict(_attributes(layer)) | _codes(_numbered(_CODES, layer.outputs), network),
         encodings=_encodings(roles, model),
         origins=_origins(roles, model),
         floats=_floats(roles, model),

@@ -58,6 +58,9 @@ def settled(
     return replace(
         report,
         recognised=recognised,
-        removed=tuple(layer.name for layer in before.layers if layer.name not in left),
+        removed=(
+            *report.removed,
+            *(layer.name for layer in before.layers if layer.name not in left),
+        ),
         opaque=tuple(one for one in report.opaque if one.name in left),
     )

@@ -76,6 +76,12 @@ def form(network: Network, name: str, types: Mapping[str, str], each: int) -> tu
         and each == np.dtype(dtype).itemsize
     ):
         text += f" ({_NATIVE.format(dtype)})"
+    end = network.coded_ends.get(name)
+    if end is not None and stored.kind == "f" and each == np.dtype(end.type).itemsize:
+        text += (
+            f" ({end.type} code c of the ONNX file stands for "
+            f"{end.scale:.9g} * (c - {end.zero_point}))"
+        )
     return "non-NV21", text
 
 

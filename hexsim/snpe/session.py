@@ -147,7 +147,8 @@ class Session:
     def execute(self, inputs: Mapping[str, npt.ArrayLike]) -> dict[str, FloatArray]:
         """Return the outputs for inputs by name; flat arrays are taken for their shape.
 
-        Integers of a coded input's own type are codes, as in `hexsim.run`.
+        Integers of a coded input's own type are codes, as in `hexsim.run`. Outputs are real
+        numbers, also those that are codes in the ONNX file.
         """
         for name in inputs:
             if name not in self.input_names:

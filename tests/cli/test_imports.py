@@ -76,3 +76,29 @@ def test_a_converted_file_does_not_know(command: Command) -> None:
 def test_a_value_must_be_a_number(text: str, command: Command) -> None:
     code, _, err = command(f'info m.onnx --input-value "{text}"')
     assert (code, "'NAME 16000'" in err) == (2, True)
+
+
+def test_quantising_nodes_are_counted_once(
+    command: Command, tmp_path: Path, onnx_model: Callable[..., onnx.ModelProto]
+) -> None:
+    """A pair around x has no effect; a weight's node is known before the network runs."""
+    nodes = [
+        helper.make_node("QuantizeLinear", ["x", "s", "z"], ["q"], "quantize"),
+        helper.make_node("DequantizeLinear", ["q", "s", "z"], ["d"], "dequantize"),
+        helper.make_node("DequantizeLinear", ["w", "s", "wz"], ["wd"], "weight"),
+        helper.make_node("Conv", ["d", "wd"], ["y"], "conv"),
+    ]
+    weights = {
+        "s": np.float32(0.5),
+        "z": np.uint8(3),
+        "wz": np.int8(0),
+        "w": np.ones((4, 3, 1, 1), np.int8),
+    }
+    onnx.save(onnx_model(nodes, {"x": (1, 3, 4, 4)}, ["y"], weights), tmp_path / "m.onnx")
+    code, out, err = command("info m.onnx --imports --json m.json")
+    assert code == 0, err
+    told = json.loads(Path("m.json").read_text())["imports"]
+    assert told["folded"] == {"weight": "DequantizeLinear"}
+    assert sorted(told["removed"]) == ["dequantize", "quantize"]
+    assert "Known before the network runs: 1 (1 DequantizeLinear)" in out
+    assert "Without effect: 2" in out

@@ -44,6 +44,7 @@ class Importer:
     `judged` once. `tails` are nodes whose results are as large as values decide, and what
     follows of them. `nodes` counts those of the file, `labels` are their names, `expanded` those
     that stand for several and `folded` those of which nothing is left, with their operators;
+    `removed` are nodes that quantise of which nothing is left but codes;
     `reasons` say why others are opaque, and `notes` are sentences on what was changed. `fitting` is
     the only branch of an If that fits the shapes that it reads, known from a look at both.
     """
@@ -56,6 +57,7 @@ class Importer:
         self.labels: set[str] = set()
         self.expanded: dict[str, str] = {}
         self.folded: dict[str, str] = {}
+        self.removed: list[str] = []
         self.reasons: dict[str, str] = {}
         self.notes: list[str] = []
         self.nodes = 0

@@ -157,6 +157,7 @@ def _report(network: Network, net: Importer, source: OnnxSource) -> ImportReport
         nodes=net.nodes,
         expanded=net.expanded,
         folded=net.folded,
+        removed=tuple(net.removed),
         opaque=tuple(
             OpaqueNode(layer.name, layer.op_type, net.reasons.get(layer.name, _PART))
             for layer in opaque
@@ -295,7 +296,10 @@ def _add(node: OnnxNode, net: Importer, source: OnnxSource) -> None:
         dynamic_shapes.add(node, net, source)
         return
     if strip(node, net):
-        net.folded[node.name] = node.op_type
+        if node.output in net.known:
+            net.folded[node.name] = node.op_type
+        elif node.output not in net.tensors:  # else it is a layer, until the passes remove it
+            net.removed.append(node.name)
         return
     node = with_real_constants(node, net)
     brought = find(node.op_type)
