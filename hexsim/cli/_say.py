@@ -10,7 +10,6 @@ from contextvars import ContextVar
 
 from hexsim.texts.names import visible
 
-
 _WORDING: ContextVar[Callable[[str], str]] = ContextVar("wording", default=str)
 """How remarks name options, which tools of another family spell in their own way."""
 

@@ -143,8 +143,9 @@ def _check_evidence(evidence: Evidence, network: Network) -> None:
     known = {**network.tensors, **network.constants}
     with told("what calibration counted"):
         domains.require(evidence)
-        survivals = [counted.tensor for counted in evidence.survivals]
-        for name in (*survivals, *(seen.tensor for seen in evidence.unused_ranges)):
+        named = [counted.tensor for counted in evidence.survivals]
+        named += [seen.tensor for seen in evidence.unused_ranges]
+        for name in (*named, *(counted.weight for counted in evidence.dead)):
             if name not in known:
                 raise InvalidDataError(f"'{name}' is nothing in the network")
 

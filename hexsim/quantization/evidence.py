@@ -1,7 +1,8 @@
-"""Evidence: what calibration proves to be lost, kept beside the encodings, also in a file.
+"""Evidence: what values prove to be lost, kept beside the encodings, also in a file.
 
-Encodings tell what can be lost, values what was. Values are gone after calibration, so the few
-counts that prove a loss are kept. A network without such losses keeps nothing.
+Encodings tell what can be lost, values what was. Values are gone after calibration, and floats of
+weights once they are codes. So the few counts that prove a loss are kept. A network without such
+losses keeps nothing.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from hexsim.graph.domains import Count, Real
+from hexsim.graph.domains import Count, Natural, Real
 
 
 @dataclass(frozen=True)
@@ -46,9 +47,24 @@ class UnusedRange:
 
 
 @dataclass(frozen=True)
-class Evidence:
-    """Operands of which few values survive, and activations that leave most codes unused."""
+class DeadChannels:
+    """Of the channels of `weight` with codes of zero only, `lost` are not dead in floats.
 
+    Their float weights reach `reach`, in real units.
+    """
+
+    weight: str
+    lost: Natural
+    reach: Real
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """Operands of which few values survive, activations that leave most codes unused, and weights
+    with dead channels.
+    """
+
+    dead: tuple[DeadChannels, ...] = ()
     survivals: tuple[Survival, ...] = ()
     unused_ranges: tuple[UnusedRange, ...] = ()
 

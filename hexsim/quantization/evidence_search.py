@@ -14,7 +14,8 @@ import numpy as np
 from hexsim.graph.ir import FloatArray, Network
 from hexsim.layers import Concat, Neuron, Softmax
 from hexsim.onnx_io.float_engine import FloatEngine
-from hexsim.quantization.encodings import Encoding
+from hexsim.quantization.dead_channels import dead_in_floats
+from hexsim.quantization.encodings import AxisEncoding, Encoding
 from hexsim.quantization.evidence import Evidence, Survival, UnusedRange
 from hexsim.quantization.observation import Observation
 
@@ -56,6 +57,7 @@ class FirstKept:
 def evidence(
     network: Network,
     activations: Mapping[str, Encoding],
+    parameters: Mapping[str, Encoding | AxisEncoding],
     seen: Mapping[str, Observation],
     first: Mapping[str, FloatArray],
 ) -> Evidence:
@@ -78,7 +80,11 @@ def evidence(
         for layer, name in doubtful
     )
     few = (one for one in counted if one.surviving < FEW_SURVIVORS * one.values)
-    return Evidence(tuple(few), tuple(_unused(network, activations, seen)))
+    return Evidence(
+        dead=tuple(dead_in_floats(network, parameters)),
+        survivals=tuple(few),
+        unused_ranges=tuple(_unused(network, activations, seen)),
+    )
 
 
 def _reaches_few_steps(encoding: Encoding, joined: Encoding, seen: Observation | None) -> bool:

@@ -32,7 +32,7 @@ def findings(
     told = [
         *_joined(network, activations, evidence),
         *_unused(network, activations, evidence),
-        *weight_findings(network, activations, parameters),
+        *weight_findings(network, activations, parameters, evidence),
     ]
     places = {layer.name: place for place, layer in enumerate(network.layers)}
     order = sorted(told, key=lambda finding: (-finding.share, places.get(finding.layer, -1)))

@@ -101,7 +101,9 @@ def quantize(
         floats={name: one.bits for name, one in floats.items()},
         quantized=True,
         notes=caps.notes(),
-        evidence=evidence(network, encodings_of(activations), seen, kept.first),
+        evidence=evidence(
+            network, encodings_of(activations), encodings_of(parameters), seen, kept.first
+        ),
     )
     return with_conversions(quantized, encodings_of(ranges))
 

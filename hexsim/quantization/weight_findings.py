@@ -13,7 +13,9 @@ import numpy.typing as npt
 
 from hexsim.graph.ir import FloatArray, Network
 from hexsim.layers import Weighted
+from hexsim.quantization.dead_channels import dead_channels, finding_of_dead
 from hexsim.quantization.encodings import AxisEncoding, Encoding
+from hexsim.quantization.evidence import Evidence
 from hexsim.quantization.finding import Finding
 
 SATURATED_RATIO = 2.0
@@ -28,9 +30,10 @@ Parameters = Mapping[str, Encoding | AxisEncoding]
 
 
 def weight_findings(
-    network: Network, activations: Activations, parameters: Parameters
+    network: Network, activations: Activations, parameters: Parameters, evidence: Evidence
 ) -> Iterator[Finding]:
     """Yield what is lost of weights, layer by layer."""
+    in_floats = {one.weight: one for one in evidence.dead}
     for layer in network.layers:
         if not isinstance(layer, Weighted) or layer.weight not in parameters:
             continue
@@ -39,9 +42,10 @@ def weight_findings(
         if not values.size:
             continue
         yield from _saturated(layer, values, encoding)
-        dead = _are_dead(values, encoding)
+        dead = dead_channels(values, encoding)
         if dead.any():
-            yield _of_dead(layer, dead, by_channel=isinstance(encoding, AxisEncoding))
+            by_channel = isinstance(encoding, AxisEncoding)
+            yield finding_of_dead(layer, dead, in_floats.get(layer.weight), by_channel=by_channel)
         small = _have_small_steps(layer, network, activations, parameters) & ~dead
         if small.any():
             yield _of_small_steps(layer, small)
@@ -65,32 +69,6 @@ def _saturated(
         f"{beyond} of {values.size} values of weight '{layer.weight}' of layer "
         f"'{layer.name}' lie beyond its encoding, the farthest at "
         f"{float(np.abs(values).max()):.3g}, and are cut off; correct its override",
-    )
-
-
-def _are_dead(values: FloatArray, encoding: Encoding | AxisEncoding) -> npt.NDArray[np.bool_]:
-    """Which channels have only codes of zero: those whose extremes have."""
-    by_channel = values.reshape(-1, values.shape[-1])
-    extremes = np.stack([by_channel.min(axis=0), by_channel.max(axis=0)])
-    zero = encoding.zero_point if isinstance(encoding, Encoding) else 0
-    dead: npt.NDArray[np.bool_] = (encoding.quantize(extremes) == zero).all(axis=0)
-    return dead
-
-
-def _of_dead(layer: Weighted, dead: npt.NDArray[np.bool_], *, by_channel: bool) -> Finding:
-    count = np.count_nonzero(dead)
-    remedy = (
-        "train them again or take them out of the network"
-        if by_channel
-        else "where the float weights are not zero, quantise with --axis-quant"
-    )
-    return Finding(
-        "dead channels",
-        layer.name,
-        layer.weight,
-        count / dead.size,
-        f"{count} of {dead.size} output channels of layer '{layer.name}' are dead: all their "
-        f"codes in weight '{layer.weight}' stand for zero; {remedy}",
     )
 
 
