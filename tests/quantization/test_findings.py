@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import onnx
+import pytest
 from onnx import TensorProto, helper
 
 import hexsim
@@ -98,11 +99,8 @@ def test_a_tenth_of_survivors_is_not_told() -> None:
 
 def _convolution(weights: list[list[float]], bias: list[float] | None = None) -> onnx.ModelProto:
     """A 1x1 convolution of x to y with a row of weights per output channel."""
-    tensors = [
-        helper.make_tensor(
-            "w", TensorProto.FLOAT, [len(weights), len(weights[0]), 1, 1], sum(weights, [])
-        )
-    ]
+    shape, values = [len(weights), len(weights[0]), 1, 1], np.ravel(weights)
+    tensors = [helper.make_tensor("w", TensorProto.FLOAT, shape, values)]
     if bias is not None:
         tensors.append(helper.make_tensor("b", TensorProto.FLOAT, [len(bias)], bias))
     graph = helper.make_graph(
@@ -155,11 +153,15 @@ def _key(low: float, high: float) -> str:
 
 
 def test_steps_too_small_for_a_bias_are_told(tmp_path: Path) -> None:
-    # Inputs lie in -1 to 1 or less, so a step of x is at most 2 / 255. A step of the weight is
-    # 255e-12 / 255 = 1e-12. So 2^31 steps of products are at most 1.7e-5, and the bias is 1.
-    proto = _convolution([[2e-10, 1e-10], [1e-10, 2e-10]], [1.0, 0.0])
-    model = _overridden(proto, tmp_path, param_encodings=f'{{"w": {_key(0, 255e-12)}}}')
-    finding = next(one for one in model.findings if one.kind == "steps too small")
+    # A step of x is below 10 / 255 and one of the weight is 1e-12. So 2^31 steps of products are
+    # below 2^31 * 0.04 * 1e-12 = 8.6e-5, and the bias of the first channel is 1.
+    proto = _convolution([[1e-10, 1e-10], [1e-10, 1e-10]], [1.0, 0.0])
+    key = (
+        '[{"bitwidth": 8, "dtype": "int", "is_symmetric": "True", "min": -128e-12, '
+        '"max": 127e-12, "scale": 1e-12, "offset": -128}]'
+    )
+    (finding,) = _overridden(proto, tmp_path, param_encodings=f'{{"w": {key}}}').findings
+    assert (finding.kind, finding.share) == ("steps too small", 0.5)
     assert finding.sentence.startswith("1 of 2 output channels of layer 'conv' have steps in")
 
 
@@ -220,3 +222,12 @@ def test_weights_far_beyond_their_override_are_told(tmp_path: Path) -> None:
     assert (finding.kind, finding.tensor, finding.share) == ("saturated weights", "w", 0.5)
     assert finding.sentence.startswith("3 of 6 values of weight 'w' of layer 'conv' lie beyond")
     assert hexsim.quantize(model).findings == ()
+
+
+def test_a_file_whose_counts_are_not_possible_is_refused(tmp_path: Path) -> None:
+    model = _of_scores(4)
+    (survival,) = model.evidence.survivals
+    for wrong in (replace(survival, surviving=51), replace(survival, tensor="none")):
+        evidence = replace(model.evidence, survivals=(wrong,))
+        with pytest.raises(hexsim.HexsimError, match="what calibration counted"):
+            hexsim.save(replace(model, evidence=evidence), tmp_path / "wrong.dlc")
