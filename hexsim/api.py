@@ -152,7 +152,7 @@ def quantize(
     and "bc", bias correction, which needs it. `overrides` (see `read_overrides`) replace what the
     quantiser would choose; None are the encodings of an ONNX file's own quantising nodes, and an
     empty `Overrides()` is none at all. `Model.overrides` tells what became of them, and
-    `Model.findings` what the encodings lose for certain. Raises
+    `Model.findings` what is lost for certain. Raises
     HexsimError if `model` is quantised already, or overrides are of no use to it.
     """
     network = require_float(model)

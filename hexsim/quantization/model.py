@@ -15,6 +15,7 @@ from hexsim.graph.ir import Constant, FloatArray, Network
 from hexsim.graph.shown import Cell, Sheet, Shown
 from hexsim.onnx_io.precision import as_half
 from hexsim.quantization.encodings import AxisEncoding, Encoding, FloatBits
+from hexsim.quantization.evidence import NO_EVIDENCE, Evidence
 from hexsim.quantization.findings import Finding, findings
 from hexsim.quantization.overrides.outcome import KeyOutcome
 from hexsim.quantization.overrides.override import NO_OVERRIDES, Overrides
@@ -54,7 +55,7 @@ class Model(Shown):
     `stored_constants` has what the file of a model that was read holds of each constant.
     `origins` tells in a few words where each encoding came from, `overrides` what became of each
     override when the network was quantised, `notes` what else a user should know of that; the
-    latter two are not kept in a file.
+    latter two are not kept in a file. `evidence` is what calibration proved to be lost.
     `hta` are the sections compiled for tensor engines, in the order of the layers.
     `equalized` says that scales were moved between the layers of `network` before
     (hexsim.quantization.equalization), so that its tensors are not those of the network it was
@@ -84,6 +85,7 @@ class Model(Shown):
     notes: tuple[str, ...] = field(default=(), repr=False, compare=False)
     own_overrides: Overrides = field(default=NO_OVERRIDES, repr=False, compare=False)
     fate: Fate | None = field(default=None, repr=False, compare=False)
+    evidence: Evidence = field(default=NO_EVIDENCE, repr=False, compare=False)
     _stored: dict[str, Constant] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
@@ -103,7 +105,7 @@ class Model(Shown):
     @cached_property
     def findings(self) -> tuple[Finding, ...]:
         """What its encodings lose for certain, the worst first; nothing of a model in floats."""
-        return findings(self.network, self.activations, self.parameters)
+        return findings(self.network, self.activations, self.parameters, self.evidence)
 
     def sheet(self) -> Sheet:
         """The layers, with the ranges of what they write if that is quantised."""
