@@ -160,7 +160,7 @@ def quantize(
     and "bc", bias correction, which needs it. `overrides` (see `read_overrides`) replace what the
     quantiser would choose; None are the encodings of an ONNX file's own quantising nodes, and an
     empty `Overrides()` is none at all. `Model.overrides` tells what became of them, and
-    `Model.findings` what the encodings lose for certain. Raises
+    `Model.findings` what is lost for certain. Raises
     HexsimError if `model` is quantised already, or overrides are of no use to it.
     """
     network = require_float(model)
@@ -170,7 +170,7 @@ def quantize(
         feeds = (_stored(network, input_) for input_ in inputs)
     if "bc" in optimizations:
         feeds = list(feeds)
-    given = asked(overrides, model.own_overrides, model.fate)
+    given = asked(overrides, model.own_overrides, model.provenance)
     return quantize_optimized(network, lambda: feeds, options, optimizations, given).model
 
 
@@ -286,7 +286,7 @@ def _deployed(
             f"a model is what hexsim.load or hexsim.quantize return, a file or a built-in "
             f"network's name, not {type(model).__name__}"
         )
-    given = asked(overrides, model.own_overrides, model.fate)
+    given = asked(overrides, model.own_overrides, model.provenance)
     required = overrides is not None
     at_load = AtLoad(model.network, platform, overrides=given, required=required)
     return deploy(model, platform, runtime, cpu_fallback=cpu_fallback, at_load=at_load)

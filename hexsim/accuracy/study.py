@@ -9,6 +9,7 @@ from hexsim.accuracy.distributions import Distribution
 from hexsim.accuracy.remedies import RemedyTrial
 from hexsim.accuracy.sensitivity import Sensitivity
 from hexsim.accuracy.validation import Validation
+from hexsim.quantization.finding import Finding
 from hexsim.runtimes import Runtime
 
 
@@ -16,7 +17,8 @@ from hexsim.runtimes import Runtime
 class Study:
     """What was asked, on what, and the answers; None is what was not asked.
 
-    `notes` say where inputs, encodings and the float reference come from, a sentence each.
+    `notes` say where inputs, encodings and the float reference come from, a sentence each;
+    `findings` are what the encodings lose for certain, whatever is compared.
     """
 
     network: str
@@ -28,3 +30,4 @@ class Study:
     diagnoses: tuple[Diagnosis, ...] | None = None
     remedies: tuple[RemedyTrial, ...] | None = None
     distributions: tuple[Distribution, ...] | None = None
+    findings: tuple[Finding, ...] = ()

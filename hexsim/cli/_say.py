@@ -4,8 +4,24 @@ from __future__ import annotations
 
 import shlex
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 
 from hexsim.texts.names import visible
+
+_WORDING: ContextVar[Callable[[str], str]] = ContextVar("wording", default=str)
+"""How remarks name options, which tools of another family spell in their own way."""
+
+
+@contextmanager
+def reworded(wording: Callable[[str], str]) -> Iterator[None]:
+    """Pass remarks through `wording` for a while."""
+    token = _WORDING.set(wording)
+    try:
+        yield
+    finally:
+        _WORDING.reset(token)
 
 
 def say(text: str) -> None:
@@ -20,7 +36,7 @@ def report_progress(text: str) -> None:
 
 def remark(text: str) -> None:
     """Print a line beside the report."""
-    print(_shown(text), file=sys.stderr)
+    print(_shown(_WORDING.get()(text)), file=sys.stderr)
 
 
 def _shown(text: str) -> str:

@@ -72,6 +72,7 @@ def validate(
     if runtime in FIXED_POINT:
         for line in findings_log(loaded):
             remark(line)
+        study = replace(study, findings=loaded.findings)
         study = findings.added(study, deployment, source)
         if outputs.json is not None or outputs.html is not None:
             study = _counted(study, deployment, source, threads)

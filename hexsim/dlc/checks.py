@@ -24,6 +24,7 @@ from hexsim.graph.consistency import told
 from hexsim.graph.ir import MOST_ELEMENTS, Network
 from hexsim.layers import Opaque
 from hexsim.quantization.encodings import AxisEncoding
+from hexsim.quantization.evidence import Evidence
 from hexsim.texts.text import shortened
 
 _KINDS = "biufc"
@@ -135,6 +136,18 @@ def _check_encodings(encodings: Encodings, network: Network) -> None:
     for name in encodings.floats:
         if encodings.of(name):
             raise InvalidDataError(f"'{name}' has an encoding, and is said to stay float")
+    _check_evidence(encodings.evidence, network)
+
+
+def _check_evidence(evidence: Evidence, network: Network) -> None:
+    known = {**network.tensors, **network.constants}
+    with told("what calibration counted"):
+        domains.require(evidence)
+        named = [counted.tensor for counted in evidence.survivals]
+        named += [seen.tensor for seen in evidence.unused_ranges]
+        for name in (*named, *(counted.weight for counted in evidence.dead)):
+            if name not in known:
+                raise InvalidDataError(f"'{name}' is nothing in the network")
 
 
 def _require_known(what: str, given: Mapping[str, object], known: Collection[str]) -> None:

@@ -18,6 +18,7 @@ from hexsim.graph.domains import Natural
 from hexsim.graph.input_format import InputFormat
 from hexsim.graph.ir import Layer, Tensor
 from hexsim.quantization.encodings import AxisEncoding, Encoding, FloatBits
+from hexsim.quantization.evidence import NO_EVIDENCE, Evidence
 from hexsim.quantization.model import HtaSection, Model
 from hexsim.quantization.overrides import NO_OVERRIDES, Overrides
 from hexsim.quantization.packing import Runs, packed_bytes
@@ -65,7 +66,8 @@ class Encodings:
 
     `origins` says in a few words where each came from, `equalized` whether scales were moved
     between the layers before, `floats` how many bits the tensors have that stay float.
-    With `float_weights` the arrays of parameters are floats all the same.
+    With `float_weights` the arrays of parameters are floats all the same. `evidence` is what
+    calibration proved to be lost.
     """
 
     activations: Mapping[str, Encoding]
@@ -74,6 +76,7 @@ class Encodings:
     equalized: bool = False
     floats: Mapping[str, FloatBits] = field(default_factory=dict)
     float_weights: bool = False
+    evidence: Evidence = NO_EVIDENCE
 
     def of(self, name: str) -> Encoding | AxisEncoding | None:
         """That of a tensor or constant, if it has one."""
@@ -126,6 +129,7 @@ class Document:
                 model.equalized,
                 model.floats,
                 model.float_weights,
+                model.evidence,
             )
         return cls(
             network.name,

@@ -194,7 +194,7 @@ def _from_onnx(read: Callable[[], Imported], settings: _Settings) -> Container:
     given = settings.overrides.over(from_nodes(found.codes, found.network))
     return _with_own(
         Container(
-            Model(network, fate=changed), Metadata(), followed(given, changed), imports=report
+            Model(network, provenance=changed), Metadata(), followed(given, changed), imports=report
         )
     )
 

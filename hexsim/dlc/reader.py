@@ -89,6 +89,7 @@ def _model(document: Document, archive: Archive) -> Model:
         floats=encodings.floats,
         quantized=True,
         float_weights=encodings.float_weights,
+        evidence=encodings.evidence,
     )
 
 

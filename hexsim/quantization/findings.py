@@ -1,73 +1,90 @@
 """Findings: what the encodings of a quantised network lose for certain, told without running it.
 
-Only what encodings, shapes and weights prove is told, so nothing here needs calibration inputs,
-and a file that was read says of its joined tensors what it said when it was written.
+Encodings, shapes and weights prove most of it. What takes values is proven by what calibration
+counted (hexsim.quantization.evidence), which a file keeps. So a file that was read says what it
+said when it was written; one without counts says what encodings alone prove.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from math import prod
-from typing import Literal
 
 import numpy as np
 
-from hexsim.graph.ir import Network
-from hexsim.layers import Concat, Weighted
+from hexsim.graph.ir import Layer, Network
+from hexsim.layers import Concat, Convert
 from hexsim.quantization.encodings import MINIMUM_RANGE, AxisEncoding, Encoding
+from hexsim.quantization.evidence import NO_EVIDENCE, Evidence, Survival
+from hexsim.quantization.finding import Finding
+from hexsim.quantization.weight_findings import weight_findings
 
-FindingKind = Literal["joined below a step", "saturated weights"]
-
-SATURATED_RATIO = 2.0
-"""How far weights reach beyond their encoding before it is told, as a factor: rules that search
-for ranges cut off less on purpose (our choice)."""
-
-
-@dataclass(frozen=True)
-class Finding:
-    """One loss: its kind, the layer, the tensor or weight, the `share` lost, and the sentence."""
-
-    kind: FindingKind
-    layer: str
-    tensor: str
-    share: float
-    sentence: str
+__all__ = ["Finding", "findings"]
 
 
 def findings(
     network: Network,
     activations: Mapping[str, Encoding],
     parameters: Mapping[str, Encoding | AxisEncoding],
+    evidence: Evidence = NO_EVIDENCE,
 ) -> tuple[Finding, ...]:
     """Return what is lost for certain, the largest share first, then in the layers' order."""
-    told = [*_joined(network, activations), *_saturated(network, parameters)]
-    return tuple(sorted(told, key=lambda finding: -finding.share))
+    told = [
+        *_joined(network, activations, evidence),
+        *_unused(network, activations, evidence),
+        *weight_findings(network, activations, parameters, evidence),
+    ]
+    places = {layer.name: place for place, layer in enumerate(network.layers)}
+    order = sorted(told, key=lambda finding: (-finding.share, places.get(finding.layer, -1)))
+    return tuple(order)
 
 
-def _joined(network: Network, activations: Mapping[str, Encoding]) -> Iterator[Finding]:
-    """Operands of a concat all of whose values lie within half a step of the output's zero."""
+def _joined(
+    network: Network, activations: Mapping[str, Encoding], evidence: Evidence
+) -> Iterator[Finding]:
+    """Operands of a concat of which few values survive, or none, as counts or encodings say."""
+    counted = {(one.layer, one.tensor): one for one in evidence.survivals}
     for layer in network.layers:
         joined = activations.get(layer.outputs[0]) if isinstance(layer, Concat) else None
         if joined is None:
             continue
-        for name in dict.fromkeys(layer.inputs):
+        for name in dict.fromkeys(_before_conversion(network, one) for one in layer.inputs):
             encoding = activations.get(name)
-            if encoding is None or not _below_a_step(encoding, joined):
+            survival = counted.get((layer.name, name))
+            if encoding is None or not (survival or _below_a_step(encoding, joined)):
                 continue
-            constant = name in network.constants
-            shape = network.constants[name].shape if constant else network.tensors[name].shape
             reach = max(-encoding.min, encoding.max)
+            what = _survivors(survival, layer) if survival else _vanishing(network, name, layer)
             yield Finding(
                 "joined below a step",
                 layer.name,
                 name,
-                1.0,
-                f"all {prod(shape)} values of '{name}' become zero in layer '{layer.name}': they "
-                f"reach {reach:.3g}, and a step of the output '{layer.outputs[0]}' is "
-                f"{joined.delta:.3g}; convert with the tensors before it as outputs "
+                1.0 - survival.surviving / survival.values if survival else 1.0,
+                f"{what}: they reach {reach:.3g}, and a step of '{layer.outputs[0]}' "
+                f"is {joined.delta:.3g}; convert with the tensors before it as outputs "
                 "(--out-name), or quantise with --act-bitwidth 16",
             )
+
+
+def _before_conversion(network: Network, name: str) -> str:
+    """The tensor that a Convert layer before a concat reads, else the operand itself."""
+    layer = network.producers.get(name)
+    return layer.inputs[0] if isinstance(layer, Convert) else name
+
+
+def _survivors(survival: Survival, layer: Layer) -> str:
+    where = layer.outputs[0]
+    by = "" if layer.name == where else f" of layer '{layer.name}'"
+    return (
+        f"of {survival.values} values of '{survival.tensor}' whose codes are not zero on the first "
+        f"calibration input, {survival.surviving} survive in '{where}'{by}"
+    )
+
+
+def _vanishing(network: Network, name: str, layer: Layer) -> str:
+    constant = network.constants.get(name)
+    shape = network.tensors[name].shape if constant is None else constant.shape
+    return f"all {prod(shape)} values of '{name}' become zero in layer '{layer.name}'"
 
 
 def _below_a_step(encoding: Encoding, joined: Encoding) -> bool:
@@ -81,29 +98,24 @@ def _below_a_step(encoding: Encoding, joined: Encoding) -> bool:
     return bool((joined.quantize(ends) == joined.zero_point).all())
 
 
-def _saturated(
-    network: Network, parameters: Mapping[str, Encoding | AxisEncoding]
+def _unused(
+    network: Network, activations: Mapping[str, Encoding], evidence: Evidence
 ) -> Iterator[Finding]:
-    """Weights that reach far beyond their encoding, as an override can ask for."""
-    for layer in network.layers:
-        if not isinstance(layer, Weighted) or layer.weight not in parameters:
+    """Activations whose values use few of their codes."""
+    for seen in evidence.unused_ranges:
+        encoding = activations.get(seen.tensor)
+        if encoding is None:
             continue
-        encoding = parameters[layer.weight]
-        channels = encoding.channels if isinstance(encoding, AxisEncoding) else (encoding,)
-        values = network.constants[layer.weight].finite().astype(np.float32, copy=False)
-        low = SATURATED_RATIO * np.array([channel.min for channel in channels])
-        high = SATURATED_RATIO * np.array([channel.max for channel in channels])
-        if not ((values < low) | (values > high)).any():
-            continue
-        beyond = np.count_nonzero(
-            (values < low / SATURATED_RATIO) | (values > high / SATURATED_RATIO)
-        )
+        span = max(0.0, seen.high) - min(0.0, seen.low)
+        used, codes = round(span / encoding.delta) + 1, encoding.steps + 1
+        layer = network.producers.get(seen.tensor)
         yield Finding(
-            "saturated weights",
-            layer.name,
-            layer.weight,
-            beyond / values.size,
-            f"{beyond} of {values.size} values of weight '{layer.weight}' of layer "
-            f"'{layer.name}' lie beyond its encoding, the farthest at "
-            f"{float(np.abs(values).max()):.3g}, and are cut off; correct its override",
+            "unused range",
+            seen.tensor if layer is None else layer.name,
+            seen.tensor,
+            max(0.0, 1.0 - used / codes),
+            f"'{seen.tensor}' uses {used} of {codes} codes: calibration saw {seen.low:.3g} to "
+            f"{seen.high:.3g}, and its encoding reaches from {encoding.min:.3g} to "
+            f"{encoding.max:.3g}; correct its override, or, if it has none, quantise with "
+            "--act-bitwidth 16",
         )

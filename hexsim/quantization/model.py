@@ -15,6 +15,7 @@ from hexsim.errors import HexsimError, InvalidDataError
 from hexsim.graph.ir import Constant, FloatArray, Network
 from hexsim.onnx_io.write.precision import as_float16
 from hexsim.quantization.encodings import AxisEncoding, Encoding, FloatBits
+from hexsim.quantization.evidence import NO_EVIDENCE, Evidence
 from hexsim.quantization.findings import Finding, findings
 from hexsim.quantization.overrides.outcome import KeyOutcome
 from hexsim.quantization.overrides.override import NO_OVERRIDES, Overrides
@@ -54,15 +55,15 @@ class Model(Shown):
     `stored_constants` has what the file of a model that was read holds of each constant.
     `origins` tells in a few words where each encoding came from, `overrides` what became of each
     override when the network was quantised, `notes` what else a user should know of that; the
-    latter two are not kept in a file.
+    latter two are not kept in a file. `evidence` is what calibration proved to be lost.
     `hta` are the sections compiled for tensor engines, in the order of the layers.
     `equalized` says that scales were moved between the layers of `network` before
     (hexsim.quantization.equalization), so that its tensors are not those of the network it was
     made from.
 
-    `own_overrides` are the encodings that nodes of the ONNX file gave a model in floats. `fate`
-    tells what became of names of that file when the network was optimised; a .dlc file does not
-    keep it, but for the overrides it holds.
+    `own_overrides` are the encodings that nodes of the ONNX file gave a model in floats.
+    `provenance` tells what became of names of that file when the network was optimised; a .dlc file
+    does not keep it, but for the overrides it holds.
 
     A quantised model without encodings stands for one whose encodings nobody has chosen yet.
     """
@@ -83,7 +84,8 @@ class Model(Shown):
     float_weights: bool = False
     notes: tuple[str, ...] = field(default=(), repr=False, compare=False)
     own_overrides: Overrides = field(default=NO_OVERRIDES, repr=False, compare=False)
-    fate: Provenance | None = field(default=None, repr=False, compare=False)
+    provenance: Provenance | None = field(default=None, repr=False, compare=False)
+    evidence: Evidence = field(default=NO_EVIDENCE, repr=False, compare=False)
     _stored: dict[str, Constant] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
@@ -103,7 +105,7 @@ class Model(Shown):
     @cached_property
     def findings(self) -> tuple[Finding, ...]:
         """What its encodings lose for certain, the worst first; nothing of a model in floats."""
-        return findings(self.network, self.activations, self.parameters)
+        return findings(self.network, self.activations, self.parameters, self.evidence)
 
     def sheet(self) -> DisplayTable:
         """The layers, with the ranges of what they write if that is quantised."""

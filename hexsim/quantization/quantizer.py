@@ -17,6 +17,7 @@ What is encoded how
    a width alone changes that, and the range is found as above.
 6. What overrides ask to stay float has no encoding (hexsim.quantization.overrides.floats).
 7. Where the width of activations or their type changes, a Convert layer is inserted.
+8. What the inputs prove to be lost is kept as evidence (hexsim.quantization.evidence_search).
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ from hexsim.quantization.calibration import observe
 from hexsim.quantization.conversions import with_conversions
 from hexsim.quantization.decision import EncodingDecision, encodings_of, origins_of
 from hexsim.quantization.encodings import AxisEncoding, Encoding
+from hexsim.quantization.evidence_search import FirstKept, evidence
 from hexsim.quantization.masks.cap import Caps
 from hexsim.quantization.masks.found import Masks
 from hexsim.quantization.model import Model
@@ -71,10 +73,10 @@ def quantize(
     """
     options = options or QuantizationOptions()
     settled = settle(overrides, network, options, outdated)
-    caps = Caps(Masks.of(network))
+    caps, kept = Caps(Masks.of(network)), FirstKept(inputs)
     seen = observe(
         caps.masks.with_finite(),
-        inputs,
+        kept,
         progress,
         with_histograms=activation_rule(options).needs_histogram,
         change=caps.capped,
@@ -99,6 +101,9 @@ def quantize(
         floats={name: one.bits for name, one in floats.items()},
         quantized=True,
         notes=caps.notes(),
+        evidence=evidence(
+            network, encodings_of(activations), encodings_of(parameters), seen, kept.first
+        ),
     )
     return with_conversions(quantized, encodings_of(ranges))
 

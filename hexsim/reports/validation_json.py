@@ -35,6 +35,7 @@ def validation_facts(study: Study) -> dict[str, Any]:
         "before_equalization": _original(found),
         "layers": [asdict(row) for row in found.layers],
         "rescaled_weights": [asdict(loss) for loss in found.rescaled],
+        "findings": [asdict(finding) for finding in study.findings],
         "sensitivity": None if ranked is None else asdict(ranked),
         "diagnoses": study.diagnoses and [_diagnosis(d) for d in study.diagnoses],
         "distributions": study.distributions and [_distribution(d) for d in study.distributions],

@@ -10,7 +10,7 @@ import typer
 
 from hexsim import discovery
 from hexsim.cli._files import with_files
-from hexsim.cli._say import remark, say
+from hexsim.cli._say import remark, reworded, say
 from hexsim.errors import HexsimError, unknown
 from hexsim.snpe.help import help_text, version
 from hexsim.snpe.option import Anyway, Ignored, Option, Ours, RefusedOption, Tool
@@ -49,7 +49,8 @@ def _call(tool: Tool, given: list[Given]) -> None:
     app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
     app.command()(with_files(tool.command))
     try:
-        app(args=translated(tool, given), prog_name=tool.name)
+        with reworded(lambda text: _in_their_words(text, tool, *TOOLS.values())):
+            app(args=translated(tool, given), prog_name=tool.name)
     except HexsimError as error:
         raise HexsimError(_in_their_words(str(error), tool)) from error
 
@@ -88,10 +89,11 @@ def translated(tool: Tool, given: Sequence[Given]) -> list[str]:
     return [*words, "--", *ordered]
 
 
-def _in_their_words(sentence: str, tool: Tool) -> str:
-    """The sentence with the tool's options in place of ours."""
+def _in_their_words(sentence: str, *tools: Tool) -> str:
+    """The sentence with the tools' options in place of ours, those of the first tool first."""
     theirs = {
         option.effect.words[0]: option.name
+        for tool in reversed(tools)
         for option in reversed(tool.options)
         if isinstance(option.effect, Ours) and len(option.effect.words) == 1
     }

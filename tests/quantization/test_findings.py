@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import onnx
+import pytest
 from onnx import TensorProto, helper
 
 import hexsim
+from hexsim.quantization.evidence import NO_EVIDENCE
 from hexsim.quantization.model import Model
 
 
@@ -44,10 +47,135 @@ def test_scores_below_half_a_step_of_the_joined_output_are_told() -> None:
         "joining",
         "scores",
     )
+    assert finding.sentence == (
+        "of 16 values of 'scores' whose codes are not zero on the first calibration input, 0 "
+        "survive in 'z' of layer 'joining': they reach 1, and a step of 'z' is 3; convert with "
+        "the tensors before it as outputs (--out-name), or quantise with --act-bitwidth 16"
+    )
+
+
+def test_encodings_alone_tell_that_no_score_can_survive() -> None:
+    # As of a file without counts.
+    (finding,) = replace(_quantized(765.0), evidence=NO_EVIDENCE).findings
     assert finding.sentence.startswith(
         "all 16 values of 'scores' become zero in layer 'joining': they reach 1, and a step of "
-        "the output 'z' is 3;"
+        "'z' is 3;"
     )
+
+
+def _of_scores(large: int) -> Model:
+    """50 scores: `large` of 8 and the others of 1, joined with 1020, so that a step is 4."""
+    sizes = [1.0] * (50 - large) + [8.0] * large
+    names = ("x", "y")
+    ends = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [1, 50]) for name in names]
+    graph = helper.make_graph(
+        [helper.make_node("Concat", ["x", "y"], ["z"], name="joining", axis=1)],
+        "g",
+        ends,
+        [helper.make_tensor_value_info("z", TensorProto.FLOAT, None)],
+    )
+    proto = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8)
+    feed = {
+        "x": np.full((1, 50), 1020, np.float32),
+        "y": np.array([sizes], np.float32),
+    }
+    return hexsim.quantize(hexsim.load(proto), [feed])
+
+
+def test_few_survivors_are_told(tmp_path: Path) -> None:
+    # A score of 1 is a quarter of a step of 4, and lost; one of 8 is 2 steps. 4 of 50 are 8 %.
+    model = _of_scores(4)
+    (finding,) = model.findings
+    assert (finding.tensor, finding.share) == ("y", 0.92)
+    assert finding.sentence.startswith("of 50 values of 'y' whose codes are not zero on the first")
+    assert ", 4 survive in 'z' of layer 'joining'" in finding.sentence
+    hexsim.save(model, tmp_path / "q.dlc")
+    assert hexsim.load(tmp_path / "q.dlc").findings == model.findings
+
+
+def test_a_tenth_of_survivors_is_not_told() -> None:
+    assert _of_scores(5).findings == ()
+
+
+def _convolution(weights: list[list[float]], bias: list[float] | None = None) -> onnx.ModelProto:
+    """A 1x1 convolution of x to y with a row of weights per output channel."""
+    shape, values = [len(weights), len(weights[0]), 1, 1], np.ravel(weights)
+    tensors = [helper.make_tensor("w", TensorProto.FLOAT, shape, values)]
+    if bias is not None:
+        tensors.append(helper.make_tensor("b", TensorProto.FLOAT, [len(bias)], bias))
+    graph = helper.make_graph(
+        [helper.make_node("Conv", ["x", *(one.name for one in tensors)], ["y"], name="conv")],
+        "g",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, len(weights[0]), 2, 2])],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)],
+        tensors,
+    )
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8)
+
+
+def test_dead_channels_are_told(tmp_path: Path) -> None:
+    # A step of -1 to 1 is 2 / 255 = 0.0078: weights of 0.003 are less than half of it.
+    model = hexsim.quantize(hexsim.load(_convolution([[1, -1], [0.003, 0.002], [0, 0], [1, 0]])))
+    (finding,) = model.findings
+    assert (finding.kind, finding.tensor, finding.share) == ("dead channels", "w", 0.25)
+    assert finding.sentence == (
+        "2 of 4 output channels of layer 'conv' are dead, all their codes in weight 'w' stand "
+        "for zero: in floats, weights of 1 of these reach 0.003; quantise with --axis-quant"
+    )
+    hexsim.save(model, tmp_path / "q.dlc")
+    assert hexsim.load(tmp_path / "q.dlc").findings == model.findings
+    (alone,) = replace(model, evidence=NO_EVIDENCE).findings
+    assert alone.share == 0.5
+    assert "where the float weights are not zero, quantise with --axis-quant" in alone.sentence
+
+
+def test_channels_of_zeros_are_no_loss() -> None:
+    (finding,) = hexsim.quantize(hexsim.load(_convolution([[1, -1], [0, 0]]))).findings
+    assert finding.share == 0.0
+    assert finding.sentence.endswith(
+        "they are dead in floats too, and can be taken out of the network"
+    )
+
+
+def _overridden(proto: onnx.ModelProto, tmp_path: Path, **sections: str) -> Model:
+    """`proto` quantised with encodings by section, as JSON."""
+    texts = {"activation_encodings": "{}", "param_encodings": "{}", **sections}
+    keys = tmp_path / "keys.json"
+    lines = ", ".join(f'"{name}": {text}' for name, text in texts.items())
+    keys.write_text(f'{{"version": "0.6.1", {lines}}}')
+    return hexsim.quantize(hexsim.load(proto), overrides=hexsim.read_overrides(keys))
+
+
+def _key(low: float, high: float) -> str:
+    return (
+        f'[{{"bitwidth": 8, "dtype": "int", "is_symmetric": "False", "min": {low}, "max": {high}}}]'
+    )
+
+
+def test_steps_too_small_for_a_bias_are_told(tmp_path: Path) -> None:
+    # A step of x is below 10 / 255 and one of the weight is 1e-12. So 2^31 steps of products are
+    # below 2^31 * 0.04 * 1e-12 = 8.6e-5, and the bias of the first channel is 1.
+    proto = _convolution([[1e-10, 1e-10], [1e-10, 1e-10]], [1.0, 0.0])
+    key = (
+        '[{"bitwidth": 8, "dtype": "int", "is_symmetric": "True", "min": -128e-12, '
+        '"max": 127e-12, "scale": 1e-12, "offset": -128}]'
+    )
+    (finding,) = _overridden(proto, tmp_path, param_encodings=f'{{"w": {key}}}').findings
+    assert (finding.kind, finding.share) == ("steps too small", 0.5)
+    assert finding.sentence.startswith("1 of 2 output channels of layer 'conv' have steps in")
+
+
+def test_an_override_that_leaves_most_codes_unused_is_told(tmp_path: Path) -> None:
+    # Seeded inputs of unknown range reach less than 5, and a step of 0 to 25500 is 100.
+    proto = _convolution([[1, -1], [1, 1]])
+    model = _overridden(proto, tmp_path, activation_encodings=f'{{"y": {_key(-12750, 12750)}}}')
+    (finding,) = model.findings
+    assert (finding.kind, finding.layer, finding.tensor) == ("unused range", "conv", "y")
+    assert finding.sentence.startswith("'y' uses 1 of 256 codes: calibration saw -")
+    hexsim.save(model, tmp_path / "q.dlc")
+    assert hexsim.load(tmp_path / "q.dlc").findings == model.findings
+    narrower = f'{{"y": {_key(-10, 10)}}}'
+    assert _overridden(proto, tmp_path, activation_encodings=narrower).findings == ()
 
 
 def test_scores_of_a_step_are_not_told() -> None:
@@ -94,3 +222,12 @@ def test_weights_far_beyond_their_override_are_told(tmp_path: Path) -> None:
     assert (finding.kind, finding.tensor, finding.share) == ("saturated weights", "w", 0.5)
     assert finding.sentence.startswith("3 of 6 values of weight 'w' of layer 'conv' lie beyond")
     assert hexsim.quantize(model).findings == ()
+
+
+def test_a_file_whose_counts_are_not_possible_is_refused(tmp_path: Path) -> None:
+    model = _of_scores(4)
+    (survival,) = model.evidence.survivals
+    for wrong in (replace(survival, surviving=51), replace(survival, tensor="none")):
+        evidence = replace(model.evidence, survivals=(wrong,))
+        with pytest.raises(hexsim.HexsimError, match="what calibration counted"):
+            hexsim.save(replace(model, evidence=evidence), tmp_path / "wrong.dlc")

@@ -30,17 +30,17 @@ def from_nodes(codes: Mapping[str, NodeCodes], network: Network) -> Overrides:
     return Overrides(activations, parameters)
 
 
-def followed(overrides: Overrides, fate: Provenance) -> Overrides:
+def followed(overrides: Overrides, provenance: Provenance) -> Overrides:
     """Return `overrides` with what became of their keys when the network was optimised."""
     keys = {*overrides.activations, *overrides.parameters}
     return replace(
         overrides,
-        renamed={key: name for key, name in fate.renamed.items() if key in keys},
-        absorbed={key: name for key, name in fate.absorbed.items() if key in keys},
+        renamed={key: name for key, name in provenance.renamed.items() if key in keys},
+        absorbed={key: name for key, name in provenance.absorbed.items() if key in keys},
     )
 
 
-def asked(overrides: Overrides | None, own: Overrides, fate: Provenance | None) -> Overrides:
+def asked(overrides: Overrides | None, own: Overrides, provenance: Provenance | None) -> Overrides:
     """Return what is to be applied to a float model: `overrides`, else those of its `own` nodes.
 
     Names that went when its network was optimised are followed, as they are for a file of
@@ -48,9 +48,9 @@ def asked(overrides: Overrides | None, own: Overrides, fate: Provenance | None) 
     """
     if overrides is None:
         return own
-    if fate is None:
+    if provenance is None:
         return overrides
-    return overrides.over(replace(followed(overrides, fate), activations={}, parameters={}))
+    return overrides.over(replace(followed(overrides, provenance), activations={}, parameters={}))
 
 
 def _override(codes: NodeCodes) -> IntegerOverride:

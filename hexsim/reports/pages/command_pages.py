@@ -77,7 +77,14 @@ def validation_figures(study: Study) -> list[Figure]:
     """Return the figures of a validation; ranges and values only where tensors have codes."""
     facts = validation_facts(study)
     coded = (ranges_figure(facts), distributions_figure(facts))
-    return [errors_figure(facts), *(figure for figure in coded if figure is not None)]
+    figures = [errors_figure(facts), *(figure for figure in coded if figure is not None)]
+    return [*figures, _findings_figure(study)] if study.findings else figures
+
+
+def _findings_figure(study: Study) -> Figure:
+    rows = [(found.layer, found.tensor, found.kind, found.sentence) for found in study.findings]
+    text = "What the encodings lose for certain, the largest share first."
+    return Figure("Findings", text, FigureTable(("layer", "tensor", "kind", "finding"), rows))
 
 
 def validation_summary(facts: dict[str, Any]) -> tuple[tuple[str, str], ...]:

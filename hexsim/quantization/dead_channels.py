@@ -1,0 +1,78 @@
+"""Dead channels: output channels whose weights all have the code of zero, and give their bias.
+
+A file that holds codes cannot tell whether they were dead in floats too. So what the float weights
+say is counted when the network is quantised, and kept as evidence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+import numpy.typing as npt
+
+from hexsim.graph.ir import FloatArray, Network
+from hexsim.layers import Weighted
+from hexsim.quantization.encodings import AxisEncoding, Encoding
+from hexsim.quantization.evidence import DeadChannels
+from hexsim.quantization.finding import Finding
+
+NEGLIGIBLE = 2.0**-20
+"""Share of a weight's largest value below which a channel is dead in floats too. Encodings per
+channel reach no further: a range of 1/4096, and 8 bits."""
+
+
+def dead_channels(values: FloatArray, encoding: Encoding | AxisEncoding) -> npt.NDArray[np.bool_]:
+    """Which channels, the last axis of `values`, have only codes of zero."""
+    by_channel = values.reshape(-1, values.shape[-1])
+    extremes = np.stack([by_channel.min(axis=0), by_channel.max(axis=0)])
+    zero = encoding.zero_point if isinstance(encoding, Encoding) else 0
+    dead: npt.NDArray[np.bool_] = (encoding.quantize(extremes) == zero).all(axis=0)
+    return dead
+
+
+def dead_in_floats(
+    network: Network, parameters: Mapping[str, Encoding | AxisEncoding]
+) -> Iterator[DeadChannels]:
+    """Say of each weight with dead channels how many are not dead in floats."""
+    layers = (layer for layer in network.layers if isinstance(layer, Weighted))
+    for weight in dict.fromkeys(layer.weight for layer in layers):
+        values = network.constants[weight].finite().astype(np.float32, copy=False)
+        if weight not in parameters or not values.size:
+            continue
+        dead = dead_channels(values, parameters[weight])
+        if dead.any():
+            reach = np.abs(values.reshape(-1, values.shape[-1])).max(axis=0)
+            lost = reach[dead & (reach > NEGLIGIBLE * reach.max())]
+            yield DeadChannels(weight, int(lost.size), float(lost.max(initial=0.0)))
+
+
+def finding_of_dead(
+    layer: Weighted,
+    dead: npt.NDArray[np.bool_],
+    in_floats: DeadChannels | None,
+    *,
+    by_channel: bool,
+) -> Finding:
+    """Tell that the channels `dead` of `layer` are; what they are in floats may be unknown."""
+    count = int(np.count_nonzero(dead))
+    remedy = "correct its override" if by_channel else "quantise with --axis-quant"
+    share = count / dead.size
+    if in_floats is None:
+        then = f"where the float weights are not zero, {remedy}"
+    elif in_floats.lost:
+        share = min(1.0, in_floats.lost / dead.size)
+        then = (
+            f"in floats, weights of {in_floats.lost} of these reach {in_floats.reach:.2g}; {remedy}"
+        )
+    else:
+        share = 0.0
+        then = "they are dead in floats too, and can be taken out of the network"
+    return Finding(
+        "dead channels",
+        layer.name,
+        layer.weight,
+        share,
+        f"{count} of {dead.size} output channels of layer '{layer.name}' are dead, all their "
+        f"codes in weight '{layer.weight}' stand for zero: {then}",
+    )

@@ -1,0 +1,106 @@
+"""Findings about weights: what their encodings cut off, and channels that are dead.
+
+Everything is judged by encodings and extremes, and by codes where a file holds no more, so that a
+file that was read says what it said when it was written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+import numpy.typing as npt
+
+from hexsim.graph.ir import FloatArray, Network
+from hexsim.layers import Weighted
+from hexsim.quantization.dead_channels import dead_channels, finding_of_dead
+from hexsim.quantization.encodings import AxisEncoding, Encoding
+from hexsim.quantization.evidence import Evidence
+from hexsim.quantization.finding import Finding
+
+SATURATED_RATIO = 2.0
+"""How far weights reach beyond their encoding before it is told, as a factor: rules that search
+for ranges cut off less on purpose (our choice)."""
+
+_ACCUMULATOR = 2.0**31
+"""What an int32 holds, in steps of the accumulator."""
+
+Activations = Mapping[str, Encoding]
+Parameters = Mapping[str, Encoding | AxisEncoding]
+
+
+def weight_findings(
+    network: Network, activations: Activations, parameters: Parameters, evidence: Evidence
+) -> Iterator[Finding]:
+    """Yield what is lost of weights, layer by layer."""
+    in_floats = {one.weight: one for one in evidence.dead}
+    for layer in network.layers:
+        if not isinstance(layer, Weighted) or layer.weight not in parameters:
+            continue
+        encoding = parameters[layer.weight]
+        values = network.constants[layer.weight].finite().astype(np.float32, copy=False)
+        if not values.size:
+            continue
+        yield from _saturated(layer, values, encoding)
+        dead = dead_channels(values, encoding)
+        if dead.any():
+            by_channel = isinstance(encoding, AxisEncoding)
+            yield finding_of_dead(layer, dead, in_floats.get(layer.weight), by_channel=by_channel)
+        small = _have_small_steps(layer, network, activations, parameters) & ~dead
+        if small.any():
+            yield _of_small_steps(layer, small)
+
+
+def _saturated(
+    layer: Weighted, values: FloatArray, encoding: Encoding | AxisEncoding
+) -> Iterator[Finding]:
+    """Weights that reach far beyond their encoding, as an override can ask for."""
+    channels = encoding.channels if isinstance(encoding, AxisEncoding) else (encoding,)
+    low = SATURATED_RATIO * np.array([channel.min for channel in channels])
+    high = SATURATED_RATIO * np.array([channel.max for channel in channels])
+    if not ((values < low) | (values > high)).any():
+        return
+    beyond = np.count_nonzero((values < low / SATURATED_RATIO) | (values > high / SATURATED_RATIO))
+    yield Finding(
+        "saturated weights",
+        layer.name,
+        layer.weight,
+        beyond / values.size,
+        f"{beyond} of {values.size} values of weight '{layer.weight}' of layer "
+        f"'{layer.name}' lie beyond its encoding, the farthest at "
+        f"{float(np.abs(values).max()):.3g}, and are cut off; correct its override",
+    )
+
+
+def _have_small_steps(
+    layer: Weighted, network: Network, activations: Activations, parameters: Parameters
+) -> npt.NDArray[np.bool_]:
+    """Which channels have a bias that exceeds an int32 in steps of their products.
+
+    The arithmetic then takes a larger step (hexsim.lowering.headroom). It may do so for a zero
+    point as well, which depends on what is fused; that is left out here.
+    """
+    encoding, x = parameters[layer.weight], activations.get(layer.inputs[0])
+    channels = network.constants[layer.weight].shape[-1]
+    if layer.bias is None or x is None:
+        return np.zeros(channels, np.bool_)
+    steps = encoding.deltas if isinstance(encoding, AxisEncoding) else np.array([encoding.delta])
+    bias = network.constants[layer.bias].finite().astype(np.float32, copy=False)
+    coded = parameters.get(layer.bias)
+    if coded is not None:
+        bias = coded.dequantize(coded.quantize(bias))
+    small = np.abs(bias.astype(np.float64)) > _ACCUMULATOR * x.delta * steps
+    return np.broadcast_to(small, (channels,))
+
+
+def _of_small_steps(layer: Weighted, small: npt.NDArray[np.bool_]) -> Finding:
+    count = np.count_nonzero(small)
+    return Finding(
+        "steps too small",
+        layer.name,
+        layer.weight,
+        count / small.size,
+        f"{count} of {small.size} output channels of layer '{layer.name}' have steps in weight "
+        f"'{layer.weight}' in which their bias exceeds an int32: their weights are coded anew in "
+        "larger steps; correct its override",
+    )
