@@ -158,9 +158,9 @@ Checkpoints.part = part_and_signal
 _CHILD = """
 import sys
 from pathlib import Path
-from hexsim.files import kept
+from hexsim.files import checkpoint
 folder = Path(sys.argv.pop(1))
-kept.private_folder = lambda name: folder
+checkpoint.private_folder = lambda name: folder
 from hexsim.cli import main
 main()
 """
