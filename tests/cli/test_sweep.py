@@ -369,4 +369,4 @@ def test_metadata_that_others_have_written(
 
     table = pyarrow.table({"point": [1]}).replace_schema_metadata({b"hexsim": held})
     parquet.write_table(table, folder / "deep.parquet")
-    assert "is no Parquet file, or damaged" in refused("sweep show deep.parquet")
+    assert "is no sweep's answer: its metadata" in refused("sweep show deep.parquet")
