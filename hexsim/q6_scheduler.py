@@ -45,7 +45,7 @@ Hexagon NN keeps its main thread between 0xBB and 0xC5 and its workers between 0
 
 @dataclass(frozen=True)
 class DispatchRule:
-    """Costs of software, in core clocks: of the main thread per graph node, per worker that it wakes
+    """Costs of software, in core clocks: the main thread per graph node, per worker that it wakes
     and after a wait for contexts; in packets: of a worker for each job that it takes."""
 
     node_clocks: float

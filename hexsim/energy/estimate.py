@@ -25,7 +25,7 @@ PARTS: tuple[Part, ...] = get_args(Part)
 class EnergyEstimate:
     """An energy with all constants as stated, at their lower ends and at their upper ends.
 
-    That all constants lie at the same end is unlikely, so the interval is wide; it has no probability.
+    It is unlikely that all constants lie at the same end, so the interval is wide; it is not a
     """
 
     value: float = 0.0

@@ -122,7 +122,7 @@ def _sizes(
     buffer: BufferType,
     conversion: Conversion,
 ) -> Iterator[int]:
-    """Yield the bytes of each buffer: of floats if the DSP converts them, otherwise quantised."""
+    """Yield the bytes of each buffer: of floats if the DSP converts them, else quantised."""
     is_float = buffer == "float" and conversion.engine != "cpu"
     for name, shape in zip(names, shapes, strict=True):
         stays_float = is_float and name not in joined.as_codes

@@ -82,7 +82,7 @@ class Phone:
 
     @cached_property
     def hta(self) -> TensorEngine:
-        """The tensor engine, which shares the DSP's path to DDR; HexsimError if the chip has none."""
+        """The tensor engine, on the DSP's path to DDR; raises HexsimError if the chip has none."""
         hta = self.chip.hta
         rule = EngineRule(
             clock_hz=max(hta.clock_hz(profile.dsp_corner) for profile in self._profiles),

@@ -265,7 +265,7 @@ class Result:
 
     Its times and layers are those of the first inference, usually the only one. `counters` are
     totals of the whole workload by name. `init` is the time to build the network of the first job,
-    in named parts, and `release` the time to tear it down. `clients` used the DSP in the background.
+    in named parts, and `release` the time to release it. `clients` used the DSP in the background.
     """
 
     inferences: tuple[InferenceTiming, ...]
