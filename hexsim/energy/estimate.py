@@ -25,7 +25,8 @@ PARTS: tuple[Part, ...] = get_args(Part)
 class EnergyEstimate:
     """An energy with all constants as stated, at their lower ends and at their upper ends.
 
-    It is unlikely that all constants lie at the same end, so the interval is wide; it is not a
+    It is unlikely that all constants lie at the same end, so the interval is wide. It has no
+    probability.
     """
 
     value: float = 0.0

@@ -122,7 +122,7 @@ def _sizes(
     buffer: BufferType,
     conversion: Conversion,
 ) -> Iterator[int]:
-    """Yield the bytes of each buffer: of floats if the DSP converts them, else quantised."""
+    """Yield the bytes of each buffer: floats if the DSP converts them, else quantised."""
     is_float = buffer == "float" and conversion.engine != "cpu"
     for name, shape in zip(names, shapes, strict=True):
         stays_float = is_float and name not in joined.as_codes
@@ -164,7 +164,7 @@ def way_out(call: Call, dsp_s: float) -> list[EntryPart]:
     size = call.output_bytes
     rpc = _rpc(call)
     parts = [
-        # The round trips are separate constants, so the remainder may be negative in a user's stack.
+        # Round trips are separate constants, so the difference may be negative in a user's stack.
         _on_link("rpc_return", max(0.0, _round_trip(rpc, dsp_s) - rpc.job_100us_s / 2)),
         _on_host("cache_invalidate", size * entry.cache_s_per_byte),
         *_conversion(

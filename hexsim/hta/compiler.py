@@ -122,8 +122,10 @@ def _streamed(
 
 
 def _staged_bytes(call: KernelCall) -> int:
-    
-    resizing read each tap, softmax goes over it again."""
+    """Return the bytes that the stage after the array reads and writes.
+
+    Pooling and bilinear resizing read each tap; softmax makes several passes.
+    """
     layer, results = call.layer, _stored_results(call)
     if isinstance(layer, Pooling):
         return results * (layer.window.taps + 1)

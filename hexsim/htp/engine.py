@@ -80,7 +80,7 @@ class TensorProcessor:
         started: Callable[[], None],
         done: Callable[[OperationRun], None],
     ) -> Process:
-        """Run a graph; `started` is called after its start, `done` with each operation that ends."""
+        """Run a graph; call `started` after its start and `done` with each operation that ends."""
         env = self._env
         begun = [env.event() for _ in operations]
         arrived = [env.event() for _ in operations]

@@ -131,6 +131,6 @@ class _Tensors:
         return flat_bytes(shape, code) if name in self.flat else d32_bytes(shape, code)
 
     def flat_form(self, name: str, side: str = "input") -> tuple[str | tuple[str, str], int]:
-        """Return name and bytes of a tensor's flat form; the name is its own if it is always flat."""
+        """Return name and bytes of a flat form; a tensor that is always flat keeps its name."""
         size = flat_bytes(self.shapes[name], code_bytes(self.subnet, name))
         return (name if name in self.flat else (name, side)), size

@@ -61,7 +61,7 @@ class JoinedSubnets:
 
     @property
     def as_codes(self) -> frozenset[str]:
-        """Inputs and outputs that cross as codes, because a Convert layer elsewhere converts them."""
+        """Inputs and outputs that cross as codes, converted by a Convert layer elsewhere."""
         return frozenset(name for subnet in self.subnets for name in subnet.as_codes)
 
     def written_by(self, engine: Engine) -> frozenset[str]:
