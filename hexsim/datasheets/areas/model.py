@@ -1,12 +1,12 @@
-"""The area of a chip's Hexagon: counts of what a design has times areas of each.
+"""The area of a chip's Hexagon: the number of each part times its area.
 
-Modelled is what sweeps vary: hardware threads, scalar multipliers, vector contexts with their pipes
-and ports, L2, VTCM, and the array and memory of the tensor engine; of the tensor processor its HMX
-and VTCM. An array of MACs per clock takes one multiplier for each. All is as if made at 7 nm.
+The parts are those that sweeps vary: hardware threads, scalar multipliers, vector contexts with
+their pipes and ports, L2, VTCM, and the array and memory of the tensor engine; of the tensor
+processor HMX and VTCM. An array has one multiplier for each MAC per clock. All areas are at 7 nm.
 
 Left out: CPU, GPU, DDR interface, the low-power island; threads and vectors of the tensor
-processor, whose numbers no chip states; wires that grow faster than what they join; and that a
-faster clock takes larger transistors.
+processor, whose numbers no chip states; wires, whose area grows faster than the parts; and larger
+transistors for faster clocks.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _STATED_FOR_BYTES = 128
 
 @dataclass(frozen=True)
 class Area:
-    """Square millimetres with the constants as stated, and all at their lower and upper bounds."""
+    """Square millimetres with the constants as stated, at their lower and at their upper bounds."""
 
     mm2: float
     low: float
