@@ -44,10 +44,10 @@ class FieldsRead:
         """Record that a field was read."""
         self._fields.setdefault(id(table), (table, set()))[1].add(field)
 
-    def of(self, sheet: Datasheet) -> frozenset[str]:
-        """Return the dotted paths of the constants of `sheet` that were read."""
-        paths = set(self._paths(sheet, ""))
-        return frozenset(path for path, _ in sheet.quantities() if path in paths)
+    def of(self, datasheet: Datasheet) -> frozenset[str]:
+        """Return the dotted paths of the constants of `datasheet` that were read."""
+        paths = set(self._paths(datasheet, ""))
+        return frozenset(path for path, _ in datasheet.quantities() if path in paths)
 
     def _paths(self, table: DatasheetTable, prefix: str) -> Iterator[str]:
         _, fields = self._fields.get(id(table), (table, set()))
@@ -101,11 +101,11 @@ class Datasheet(DatasheetTable):
     def from_tree(cls, tree: Tree, where: str) -> Self:
         """Validate a parsed file; HexsimError names `where`, the key and the expected value."""
         try:
-            sheet = cls.model_validate(tree)
+            datasheet = cls.model_validate(tree)
         except ValidationError as error:
             raise HexsimError(sentence(cls, error, where)) from None
-        sheet._tree = tree
-        return sheet
+        datasheet._tree = tree
+        return datasheet
 
     def quantities(self) -> Iterator[tuple[str, Quantity]]:
         """Yield (dotted path, constant) for every constant, in file order."""
@@ -182,8 +182,8 @@ SheetT = TypeVar("SheetT", bound=Datasheet)
 class Shelf(Generic[SheetT]):
     """The shipped datasheets of one kind, in one directory."""
 
-    def __init__(self, sheet: type[SheetT], kind: str, directory: Path) -> None:
-        self._sheet = sheet
+    def __init__(self, datasheet: type[SheetT], kind: str, directory: Path) -> None:
+        self._model = datasheet
         self._kind = kind
         self._directory = directory
 
@@ -199,7 +199,7 @@ class Shelf(Generic[SheetT]):
         if isinstance(like := tree.get("like"), str):
             _fill(tree, self._tables_of(like))
         _fill(tree, self._shared_by(tree))
-        return self._sheet.from_tree(tree, where)
+        return self._model.from_tree(tree, where)
 
     @cached_property
     def _listed(self) -> Tree:
@@ -227,7 +227,7 @@ class Shelf(Generic[SheetT]):
 
     def _shared_by(self, tree: Tree) -> Tree:
         """Return the shared constants, without optional tables that `tree` lacks."""
-        fields = self._sheet.model_fields.items()
+        fields = self._model.model_fields.items()
         required = {info.alias or name for name, info in fields if info.is_required()}
         shared = self._read_if_any(_SHARED)
         return {key: node for key, node in shared.items() if key in required or key in tree}

@@ -12,9 +12,9 @@ from typing import Any
 from hexsim.datasheets.datasheet import Datasheet, Tree
 
 
-def sheet_text(sheet: Datasheet, title: str) -> str:
+def sheet_text(datasheet: Datasheet, title: str) -> str:
     """Return the file of a datasheet under another title; constants are inline tables."""
-    tree = {**sheet.tree, "title": title}
+    tree = {**datasheet.tree, "title": title}
     return "\n".join(_lines(tree, ())) + "\n"
 
 

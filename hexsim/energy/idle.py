@@ -39,7 +39,7 @@ def island_rates(
     chip: Chip, island: Island, corner: Corner
 ) -> tuple[IslandRates, IslandRates, IslandRates]:
     """Return the rates with constants as stated, at their lower ends, and at their upper ends."""
-    typical, low, high = (_island(sheet, island, corner) for sheet in sheets_of(chip))
+    typical, low, high = (_island(datasheet, island, corner) for datasheet in sheets_of(chip))
     return typical, low, high
 
 
@@ -49,8 +49,8 @@ def idle_rates(chip: Chip) -> tuple[IdleRates, IdleRates, IdleRates]:
     return typical, low, high
 
 
-def _island(sheet: EnergySheet, island: Island, corner: Corner) -> IslandRates:
-    volts, scale, spent = sheet.voltage.at(corner), sheet.process_scale, sheet.island
+def _island(datasheet: EnergySheet, island: Island, corner: Corner) -> IslandRates:
+    volts, scale, spent = datasheet.voltage.at(corner), datasheet.process_scale, datasheet.island
     switching = scale * volts**2
     clock = island.clock_hz(corner) / island.clocks_hz.turbo
     return IslandRates(
@@ -63,11 +63,11 @@ def _island(sheet: EnergySheet, island: Island, corner: Corner) -> IslandRates:
     )
 
 
-def _idle(sheet: EnergySheet) -> IdleRates:
-    idle = sheet.idle
+def _idle(datasheet: EnergySheet) -> IdleRates:
+    idle = datasheet.idle
     return IdleRates(
-        dsp_asleep_w=idle.dsp_asleep_w * sheet.process_scale,
-        dsp_wake_j=idle.dsp_wake_j * sheet.process_scale,
+        dsp_asleep_w=idle.dsp_asleep_w * datasheet.process_scale,
+        dsp_wake_j=idle.dsp_wake_j * datasheet.process_scale,
         ddr_standby_w=idle.ddr_standby_w,
         ddr_self_refresh_w=idle.ddr_self_refresh_w,
     )

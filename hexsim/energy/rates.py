@@ -38,15 +38,15 @@ class Rates:
 
 def rates(chip: Chip, corner: Corner) -> tuple[Rates, Rates, Rates]:
     """Return the rates with constants as stated, at their lower ends, and at their upper ends."""
-    typical, low, high = (_rates(sheet, chip, corner) for sheet in sheets_of(chip))
+    typical, low, high = (_rates(datasheet, chip, corner) for datasheet in sheets_of(chip))
     return typical, low, high
 
 
-def _rates(sheet: EnergySheet, chip: Chip, corner: Corner) -> Rates:
-    volts = sheet.voltage.at(_lowest_equal_corner(chip, corner))
-    scale = sheet.process_scale
+def _rates(datasheet: EnergySheet, chip: Chip, corner: Corner) -> Rates:
+    volts = datasheet.voltage.at(_lowest_equal_corner(chip, corner))
+    scale = datasheet.process_scale
     switching = scale * volts**2
-    dsp, hta, htp, host = sheet.dsp, sheet.hta, sheet.htp, sheet.host
+    dsp, hta, htp, host = datasheet.dsp, datasheet.hta, datasheet.htp, datasheet.host
     clocks = {
         "dsp": _clock_share(chip.dsp_table.clocks_hz if chip.dsp_table else None, corner),
         "hta": _clock_share(chip.hta_table.clocks_hz if chip.hta_table else None, corner),
@@ -60,7 +60,7 @@ def _rates(sheet: EnergySheet, chip: Chip, corner: Corner) -> Rates:
         l2_j=dsp.l2_j * switching,
         vtcm_j=dsp.vtcm_j * switching,
         htp_vtcm_j=htp.vtcm_j * switching,
-        ddr_j=sheet.ddr.byte_j,
+        ddr_j=datasheet.ddr.byte_j,
         leakage_w={
             "dsp": dsp.leakage_w * scale * volts,
             "hta": hta.leakage_w * scale * volts,

@@ -89,7 +89,9 @@ def graph(machine: HvxMachine, insns: tuple[Insn, ...], loop: bool) -> Dependenc
         if ".tmp" in text or ".cur" in text:
             readers = [k for k in range(index + 1, len(insns)) if insn.dst in insns[k].src]
             if not readers:
-                raise HexsimError(f"stream: nothing reads {insn.dst} of {insn.op}; load it plainly")
+                raise HexsimError(
+                    f"stream: nothing reads {insn.dst} of {insn.op}; use a plain load"
+                )
             for reader in readers if ".tmp" in text else readers[:1]:
                 tie(index, reader)
         if ".new" in text:

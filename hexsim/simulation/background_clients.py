@@ -81,7 +81,7 @@ class ClientSession:
         while not stop.processed:
             if len(self._turn.queue) > _MOST_WAITING:
                 raise HexsimError(
-                    f"background client '{self._name}' falls ever further behind: {_MOST_WAITING} "
+                    f"background client '{self._name}' cannot keep up: {_MOST_WAITING} "
                     "of its jobs wait; give it fewer packets or a longer period"
                 )
             jobs.append(env.process(self._job(env.now)))

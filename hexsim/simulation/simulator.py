@@ -106,8 +106,8 @@ def _require_runtimes(plan: Plan, chip: Chip, stack: Stack) -> None:
         if runtime != plan.runtime and not chip.simulates(runtime):
             raise HexsimError(
                 f"layer '{subnet.calls[0].layer.name}' falls back to the {runtime} "
-                f"({subnet.reason}), of which nothing is known on {chip.name}; leave it out of the "
-                "network (--out-name), or take another chip"
+                f"({subnet.reason}), for which {chip.name} has no data; leave it out of the "
+                "network (--out-name), or choose another chip"
             )
         chip.require(runtime)
         stack.require(runtime)
@@ -158,8 +158,8 @@ def _run(env: Environment, until: simpy.Event, chip: Chip) -> None:
         if until.triggered or env.peek() < math.inf:
             raise
         raise HexsimError(
-            f"a part of {chip.name} is so slow that what it does never ends; look for a rate of "
-            "the chip or the stack that is far below all others of its kind"
+            f"a part of {chip.name} is so slow that its work never ends; look for a rate of "
+            "the chip or the stack that is far below usual ones"
         ) from None
 
 
@@ -202,9 +202,9 @@ def _watch(
         if len(finished) == before and not jobs.processed:
             names = ", ".join(load.name for load in workload.background)
             raise HexsimError(
-                f"background {names}: its clients leave the network nothing, so that no inference "
-                f"ends within {_PATIENCE_PS // PS_PER_SECOND} s; give them fewer packets, longer "
-                "periods or less urgent (higher) priorities"
+                f"background {names}: its clients leave no time for the network, so that no "
+                f"inference ends within {_PATIENCE_PS // PS_PER_SECOND} s; give them fewer "
+                "packets, longer periods or less urgent (higher) priorities"
             )
 
 

@@ -21,8 +21,8 @@ def seconds_to_ps(seconds: float) -> int:
     """Return the nearest picosecond; HexsimError for a time that is not finite."""
     if not math.isfinite(seconds * PS_PER_SECOND):
         raise HexsimError(
-            f"something takes {seconds:.3g} seconds, which no clock counts; look for a constant of "
-            "the chip or the stack that is far from all others of its kind"
+            f"something takes {seconds:.3g} seconds, too long to simulate; look for a constant of "
+            "the chip or the stack that is far from usual ones"
         )
     return round(seconds * PS_PER_SECOND)
 

@@ -45,5 +45,5 @@ def _process(chip: str, like: str) -> str:
 @cache
 def _with_ends(process: str) -> tuple[EnergySheet, EnergySheet, EnergySheet]:
     """Return a process with its ends; cached, because every point of a sweep needs it."""
-    sheet = load(process)
-    return sheet, sheet.at_low(), sheet.at_high()
+    datasheet = load(process)
+    return datasheet, datasheet.at_low(), datasheet.at_high()

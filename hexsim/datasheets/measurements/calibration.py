@@ -88,19 +88,19 @@ class CalibrationRecord:
     columns: tuple[str, ...]
     predictions: tuple[tuple[float | None, ...], ...]
 
-    def find(self, sheet: str, path: str) -> int | None:
+    def find(self, datasheet: str, path: str) -> int | None:
         """Return the index of a datasheet's constant, None if it was not fitted."""
         for index, constant in enumerate(self.constants):
-            if path == constant.path and sheet in constant.sheets:
+            if path == constant.path and datasheet in constant.sheets:
                 return index
         return None
 
-    def stated(self, sheet: str, path: str, constant: Quantity) -> int | None:
+    def stated(self, datasheet: str, path: str, constant: Quantity) -> int | None:
         """Return the index of a constant of a datasheet, None if this value was not fitted.
 
         A user's own calibration states other values and bounds under the same name.
         """
-        index = self.find(sheet, path) if constant.confidence == "calibrated" else None
+        index = self.find(datasheet, path) if constant.confidence == "calibrated" else None
         if index is None:
             return None
         fitted = self.constants[index]
@@ -111,10 +111,10 @@ class CalibrationRecord:
         )
         return index if same else None
 
-    def trade(self, sheet: str, path: str) -> Trade | None:
+    def trade(self, datasheet: str, path: str) -> Trade | None:
         """Return the effect of an assumed constant on the fit, None if it changes no fitted row."""
         for trade in self.trades:
-            if path == trade.path and sheet in trade.sheets:
+            if path == trade.path and datasheet in trade.sheets:
                 return trade
         return None
 
