@@ -3,13 +3,13 @@
 One graph runs as one main thread and a few vector workers. Nodes run strictly one after another:
 the main thread prepares a node, queues its jobs, wakes the workers and waits for the join. The
 workers take jobs from one queue, in order; a job waits for the prefetch of its slice. The next
-slice is fetched while the workers compute, as far as there are buffers, so the first slice of
-every node is exposed. Results that do not stay in L2 are written back behind the jobs.
+slice is fetched while the workers compute, as far as there are buffers, so only the fetch of the
+first slice is not hidden. Results that do not stay in L2 are written back after the jobs.
 
-A worker holds a vector context for the whole inference, as the real workers lock theirs. Taking a
+Each worker locks a vector context for the whole inference. Taking a
 job from the queue costs each worker the fast path of a pipe.
 
-Left out: early work for the next node, reruns for exceeded ranges.
+Left out: preparing the next node early, reruns after exceeded ranges.
 
 Sources: Hexagon NN, hexagon/src/execute.c, nn_os.c, nn_os_qurt.c (thread priorities).
 """
@@ -45,8 +45,8 @@ Hexagon NN keeps its main thread between 0xBB and 0xC5 and its workers between 0
 
 @dataclass(frozen=True)
 class DispatchRule:
-    """What software spends, in core clocks: the main thread per graph node, per worker it wakes
-    and after a wait for contexts; in packets: a worker for each job that it takes."""
+    """Costs of software, in core clocks: the main thread per graph node, per worker that it wakes
+    and after a wait for contexts; in packets: of a worker for each job that it takes."""
 
     node_clocks: float
     hand_off_clocks: float
@@ -57,7 +57,7 @@ class DispatchRule:
 
 @dataclass
 class _Flow:
-    """Signals of one stage, which slices have arrived and which are done; and its time."""
+    """Signals of one stage (which slices have arrived, which are done) and its time."""
 
     time: StageTime
     arrived: list[simpy.Event | None]
@@ -67,7 +67,7 @@ class _Flow:
 
 
 class GraphSession:
-    """One graph on the DSP: its threads, and the spans they leave."""
+    """One graph on the DSP: its threads, and the spans that they record."""
 
     def __init__(
         self,
@@ -108,11 +108,11 @@ class GraphSession:
         return timing
 
     def run_clocks(self, name: str, clocks: float, *, vector: bool = False) -> Process:
-        """Run code of `clocks` on the main thread, scalar code unless `vector`."""
+        """Run `clocks` of code on the main thread, scalar code unless `vector`."""
         yield from self.run_item(name, self.item(clocks, vector=vector))
 
     def item(self, clocks: float, *, vector: bool = False) -> WorkItem:
-        """Return code of `clocks` as a work item, scalar code unless `vector`."""
+        """Return `clocks` of code as a work item, scalar code unless `vector`."""
         return self._core.vector_item(clocks) if vector else self._core.scalar_item(clocks)
 
     def run_item(self, name: str, item: WorkItem) -> Process:
@@ -122,7 +122,7 @@ class GraphSession:
         self._record(self.main.name, name, start)
 
     def lock_contexts(self) -> Process:
-        """Lock a vector context for each worker; whoever had to wait is woken for a price."""
+        """Lock a vector context for each worker; waking up after a wait takes time."""
         lock = self._contexts.lock(self._name, self._rule.workers, _WORKER_PRIORITY + self._urgency)
         if not lock.triggered:
             yield lock
@@ -149,13 +149,13 @@ class GraphSession:
         processes = [env.process(self._work(name, worker, flow)) for worker in workers]
         if any(piece.write_bytes for piece in stage.slices):
             processes.append(env.process(self._write_back(name, stage.slices, flow)))
-        ends = yield env.all_of(processes)
-        idle_since = [ends[process] for process in processes[: len(workers)]]
+        end_times = yield env.all_of(processes)
+        idle_since = [end_times[process] for process in processes[: len(workers)]]
         time.idle_ps += sum(max(idle_since) - end for end in idle_since)
         time.waiting_ps += (env.now - max(idle_since)) * len(workers)
 
     def _work(self, name: str, thread: SoftwareThread, flow: _Flow) -> Process:
-        """Take jobs until the queue is empty; return when this worker became idle."""
+        """Take jobs until the queue is empty; return the time at which the worker becomes idle."""
         env = self._env
         while flow.queue:
             number, item = flow.queue.popleft()

@@ -1,18 +1,18 @@
 """QuRT: prioritised software threads on the hardware threads of a Q6 core.
 
-The core holds a few hardware threads, grouped in clusters. QuRT keeps the highest-priority ready
-threads on them (`qurt.placement`); whoever has no hardware thread stands still. A hardware thread
-that takes up another thread spends a context switch first. An interrupt handler is a ready thread
-of the highest priority.
+The core has a few hardware threads, grouped in clusters. QuRT runs the ready threads of the highest
+priorities on them (`qurt.placement`); a thread without a hardware thread makes no progress. A
+hardware thread that changes to another thread pauses for a context switch first. An interrupt
+handler is a ready thread of the highest priority.
 
-What a running thread may issue is `qurt.issue`. Loops whose vector multiplies take operands from
-scalar loads wait for memory now and then; `scalar_fed_stall` stretches their packets. Slots that a
-schedule leaves empty are counted as they are: the wait for memory is over in them. Threads that
-together ask for more than the L2 port or the scalar multipliers give share them
+How often a running thread may issue is in `qurt.issue`. Loops whose vector multiplies take operands
+from scalar loads sometimes wait for memory; `scalar_fed_stall` lengthens their packets. Slots that
+a schedule leaves empty are not lengthened, because the wait for memory ends during them. Threads
+that together need more than the capacity of the L2 port or the scalar multipliers share them
 (`qurt.contention`). Vector work needs a context, which its thread locks (`qurt.vector_contexts`).
 
-Left out: the issue slots that a context switch takes from nobody else (it is a pause of its
-hardware thread), affinity masks, priorities that change (no inheritance), caches below L2.
+Left out: issue slots that a context switch takes from other threads (here it only pauses its own
+hardware thread), affinity masks, priority inheritance, caches below L2.
 
 Sources: Hexagon DSP User Guide 80-VB419-108 pages 10, 30-33; QuRT User Guide 80-VB419-178.
 """
@@ -61,16 +61,16 @@ class Q6Core(SharedRate[ThreadDemand]):
         self._packets_per_ps = rule.clocks_per_ps / rule.slot_clocks
         self._hardware = HardwareThreads(rule.hardware_threads, rule.clusters)
         self._switched_ps = [0] * rule.hardware_threads
-        """When each hardware thread will have, or had, taken up its thread's registers."""
-        self.placed: Callable[[Sequence[SoftwareThread | None]], None] | None = None
-        """Called with the thread on each hardware thread whenever they were placed."""
+        """Time at which each hardware thread ends, or ended, its last context switch."""
+        self.on_placement: Callable[[Sequence[SoftwareThread | None]], None] | None = None
+        """Called with the thread on each hardware thread after each placement."""
 
     def run(
         self, thread: SoftwareThread, item: WorkItem, lead_packets: float = 0.0
     ) -> Sojourn[ThreadDemand]:
         """Make `thread` ready with the packets of `item`; succeeds when they have issued.
 
-        `lead_packets` are issued besides, for taking the item from a queue.
+        `lead_packets` are issued in addition, to take the item from a queue.
         """
         slots = self._slots(item) + lead_packets
         share = 1 / slots if slots else 0.0
@@ -80,35 +80,35 @@ class Q6Core(SharedRate[ThreadDemand]):
         return self.use(slots, demand)
 
     def vector_item(self, clocks: float) -> WorkItem:
-        """Return vector work that takes `clocks` of a thread."""
+        """Return vector work of `clocks` on one thread."""
         return WorkItem(round(clocks / self.rule.slot_clocks))
 
     def scalar_item(self, clocks: float) -> WorkItem:
-        """Return scalar work that takes `clocks` of a thread without a neighbour."""
+        """Return scalar work of `clocks` on a thread whose cluster is otherwise idle."""
         packets = clocks * self.rule.lone_speedup / self.rule.slot_clocks
         return WorkItem(round(packets), vector=False)
 
     def stall_slots(self, item: WorkItem) -> float:
-        """Issue slots of an item in which nothing issues: waits for results and for memory."""
+        """Return the issue slots of an item that stay empty, waiting for results or memory."""
         return item.stalls + item.scalar_fed * (self.rule.scalar_fed_stall - 1)
 
     def packets_in(self, duration_ps: int) -> float:
-        """Packets that one hardware thread can issue in a time."""
+        """Return the packets that one hardware thread can issue in a duration."""
         return duration_ps * self._packets_per_ps
 
     def issue_ps(self, item: WorkItem, lead_packets: float = 0.0) -> float:
-        """Picoseconds that issuing an item takes if nothing but the issue rule limits it."""
+        """Return the picoseconds to issue an item if only the issue rule limits it."""
         return (self._slots(item) + lead_packets) / self._packets_per_ps
 
     def _slots(self, item: WorkItem) -> float:
-        """Issue slots: packets, and those lost to stalls."""
+        """Return the issue slots of an item: packets and stalls."""
         return item.packets + self.stall_slots(item)
 
     def _rates(self, demands: Sequence[ThreadDemand]) -> Sequence[float]:
         for place in self._hardware.place([demand.thread for demand in demands]):
             self._switch(place)
-        if self.placed is not None:
-            self.placed(self._hardware.running)
+        if self.on_placement is not None:
+            self.on_placement(self._hardware.running)
         places = {thread: k for k, thread in enumerate(self._hardware.running) if thread}
         rates = [self._issue_rate(demand, places.get(demand.thread)) for demand in demands]
         units = self._units(demands, places)
@@ -130,7 +130,7 @@ class Q6Core(SharedRate[ThreadDemand]):
     def _units(
         self, demands: Sequence[ThreadDemand], places: dict[SoftwareThread, int]
     ) -> list[SharedUnit]:
-        """The units that these demands use."""
+        """Return the shared units that these demands use."""
         rule, units = self.rule, []
         if any(demand.l2_bytes_per_slot for demand in demands):
             port = rule.l2_bytes_per_clock * rule.clocks_per_ps

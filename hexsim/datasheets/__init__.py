@@ -1,1 +1,1 @@
-"""Chips, software stacks and background loads: what is stated, by whom, how surely."""
+"""Data of chips, software stacks and background loads, with sources and confidence."""

@@ -1,12 +1,12 @@
-"""A TOML file of owned numbers, read into a frozen and validated model.
+"""A TOML file of constants with sources, read into a frozen and validated model.
 
-Chips and stacks are both datasheets. A directory of them is a `Shelf` with a file for each. Those
-too short for a file stand together in its `listed.toml`, if there is one: each is a table called
-like the datasheet. Its `shared.toml` holds what all have in common, if anything, and fills up what
-a datasheet leaves out. A table that the schema calls optional is filled up but never added: a chip
-without a tensor engine does not grow one. A datasheet that is `like` a shipped one takes from it,
-first, whatever tables and constants it does not state. Every mistake in a file is told in one
-sentence with file, key and what was expected. `recorded` finds out which constants a computation
+Chips and stacks are both datasheets. A directory of them is a `Shelf` with a file for each. Short
+datasheets are together in its `listed.toml`, if there is one: each is a table with the name of the
+datasheet. `shared.toml` has constants that are common to all, which complete the tables of each
+datasheet. A table that is optional in the schema is completed but never added, so that a chip
+without a tensor engine does not get one. A datasheet that is `like` a shipped one first takes the
+tables and constants from it that it does not state. Every mistake in a file is reported in one
+sentence with file, key and the expected value. `recorded` records which constants a computation
 reads.
 """
 
@@ -35,19 +35,19 @@ _LISTED = "listed.toml"
 
 
 class FieldsRead:
-    """Which fields of which tables were read; the tables are kept, so that ids stay theirs."""
+    """The fields that were read, by table; references to the tables keep their ids unique."""
 
     def __init__(self) -> None:
         self._fields: dict[int, tuple[DatasheetTable, set[str]]] = {}
 
     def add(self, table: DatasheetTable, field: str) -> None:
-        """Note that a field was read."""
+        """Record that a field was read."""
         self._fields.setdefault(id(table), (table, set()))[1].add(field)
 
-    def of(self, sheet: Datasheet) -> frozenset[str]:
-        """Return the dotted paths of the constants of `sheet` that were read."""
-        paths = set(self._paths(sheet, ""))
-        return frozenset(path for path, _ in sheet.quantities() if path in paths)
+    def of(self, datasheet: Datasheet) -> frozenset[str]:
+        """Return the dotted paths of the constants of `datasheet` that were read."""
+        paths = set(self._paths(datasheet, ""))
+        return frozenset(path for path, _ in datasheet.quantities() if path in paths)
 
     def _paths(self, table: DatasheetTable, prefix: str) -> Iterator[str]:
         _, fields = self._fields.get(id(table), (table, set()))
@@ -65,7 +65,7 @@ _reads: ContextVar[FieldsRead | None] = ContextVar("_reads", default=None)
 
 @contextmanager
 def recorded() -> Iterator[FieldsRead]:
-    """Record which fields of datasheets are read meanwhile."""
+    """Record which fields of datasheets are read in the context."""
     reads = FieldsRead()
     token = _reads.set(reads)
     try:
@@ -75,21 +75,21 @@ def recorded() -> Iterator[FieldsRead]:
 
 
 class DatasheetTable(BaseModel):
-    """One table of a datasheet: frozen, and closed to keys it does not know."""
+    """One table of a datasheet: frozen, without unknown keys."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     def __getattribute__(self, name: str) -> Any:
-        """Return a field, and note that it was read if somebody records."""
+        """Return a field, and record that it was read if there is a recording."""
         if (reads := _reads.get()) is not None and not name.startswith("_"):
             reads.add(self, name)
         return super().__getattribute__(name)
 
 
 class Datasheet(DatasheetTable):
-    """A whole file. Fields read as plain numbers; `quantities` gives them back with owners.
+    """A whole file. Its fields are plain numbers; `quantities` yields them with units and sources.
 
-    `like` names the shipped datasheet that has whatever tables this one does not state.
+    `like` names a shipped datasheet, from which this one takes the tables that it does not state.
     """
 
     name: str
@@ -99,23 +99,23 @@ class Datasheet(DatasheetTable):
 
     @classmethod
     def from_tree(cls, tree: Tree, where: str) -> Self:
-        """Validate a parsed file; raise HexsimError naming `where`, the key and the expected."""
+        """Validate a parsed file; HexsimError names `where`, the key and the expected value."""
         try:
-            sheet = cls.model_validate(tree)
+            datasheet = cls.model_validate(tree)
         except ValidationError as error:
             raise HexsimError(sentence(cls, error, where)) from None
-        sheet._tree = tree
-        return sheet
+        datasheet._tree = tree
+        return datasheet
 
     def quantities(self) -> Iterator[tuple[str, Quantity]]:
-        """Yield (dotted path, constant) for every owned number, in file order."""
+        """Yield (dotted path, constant) for every constant, in file order."""
         return _quantities(self._tree, "")
 
     def with_value(self, path: str, value: float) -> Self:
         """Return a copy in which the constant at the dotted `path` has another value.
 
-        The copy says that its caller set the value. What the schema counts in whole numbers is
-        rounded. Raises HexsimError for an unknown path and for a value the schema refuses.
+        The source of the copy says that the caller set it. Whole numbers of the schema are
+        rounded. Raises HexsimError for an unknown path and for a value that the schema refuses.
         """
         known = dict(self.quantities())
         if path not in known:
@@ -123,20 +123,20 @@ class Datasheet(DatasheetTable):
         return self.restated({path: set_by_caller(known[path], value)})
 
     def states(self, path: str) -> bool:
-        """True if there is a constant at the dotted `path`."""
+        """Tell whether there is a constant at the dotted `path`."""
         node: object = self._tree
         for step in path.split("."):
             node = node.get(step) if isinstance(node, dict) else None
         return _is_quantity(node)
 
     def is_counted(self, path: str) -> bool:
-        """True if the constant at the dotted `path` is whole; other values are rounded."""
+        """Tell whether the constant at the dotted `path` is a whole number."""
         return _is_whole(type(self), path)
 
     def restated(self, constants: Mapping[str, Quantity]) -> Self:
-        """Return a copy that states other constants, by their dotted paths, which must be known.
+        """Return a copy with other constants at existing dotted paths.
 
-        Values are rounded as in `with_value`. Raises HexsimError for one the schema refuses.
+        Values are rounded as in `with_value`. Raises HexsimError if the schema refuses a value.
         """
         tree = self.tree
         for path, constant in constants.items():
@@ -150,7 +150,7 @@ class Datasheet(DatasheetTable):
         return type(self).from_tree(tree, self.name)
 
     def at_end(self, end: Literal["low", "high"], begun: tuple[str, ...] = ("",)) -> Self:
-        """Return a copy with all constants whose path begins so at one of their bounds."""
+        """Return a copy with all constants at a bound whose path begins with a text of `begun`."""
         bounds = {}
         for path, constant in self.quantities():
             bound = getattr(constant, end)
@@ -160,12 +160,12 @@ class Datasheet(DatasheetTable):
 
     @property
     def tree(self) -> Tree:
-        """A copy of the parsed file, filled up with what it shares with others."""
+        """A copy of the parsed file, completed by shared constants."""
         return copy.deepcopy(self._tree)
 
 
 def set_by_caller(constant: Quantity, value: float, source: str = "set by the caller") -> Quantity:
-    """A constant with another value, which says whose it is."""
+    """Return a constant with another value and source."""
     return Quantity(
         value=value,
         unit=constant.unit,
@@ -180,10 +180,10 @@ SheetT = TypeVar("SheetT", bound=Datasheet)
 
 
 class Shelf(Generic[SheetT]):
-    """The datasheets of one kind that ship in one directory."""
+    """The shipped datasheets of one kind, in one directory."""
 
-    def __init__(self, sheet: type[SheetT], kind: str, directory: Path) -> None:
-        self._sheet = sheet
+    def __init__(self, datasheet: type[SheetT], kind: str, directory: Path) -> None:
+        self._model = datasheet
         self._kind = kind
         self._directory = directory
 
@@ -195,18 +195,18 @@ class Shelf(Generic[SheetT]):
 
     def load(self, name_or_path: str | Path) -> SheetT:
         """Load a built-in datasheet by name, or the user's own by the path of its .toml file."""
-        tree, where = self._found(name_or_path)
+        tree, where = self._located(name_or_path)
         if isinstance(like := tree.get("like"), str):
             _fill(tree, self._tables_of(like))
         _fill(tree, self._shared_by(tree))
-        return self._sheet.from_tree(tree, where)
+        return self._model.from_tree(tree, where)
 
     @cached_property
     def _listed(self) -> Tree:
         return self._read_if_any(_LISTED)
 
-    def _found(self, name_or_path: str | Path) -> tuple[Tree, str]:
-        """Read a datasheet as it is written, and tell where that is."""
+    def _located(self, name_or_path: str | Path) -> tuple[Tree, str]:
+        """Return a datasheet as it is written, and the place of its text."""
         text = str(name_or_path)
         if text.endswith(".toml"):
             path = Path(name_or_path)
@@ -220,14 +220,14 @@ class Shelf(Generic[SheetT]):
         return _read(path), str(path)
 
     def _tables_of(self, name: str) -> Tree:
-        """Read the tables of a shipped datasheet, without what it shares with all others."""
+        """Return the tables of a shipped datasheet, without shared constants."""
         if name not in self.names():
             raise unknown(self._kind, name, self.names())
-        return {key: node for key, node in self._found(name)[0].items() if isinstance(node, dict)}
+        return {key: node for key, node in self._located(name)[0].items() if isinstance(node, dict)}
 
     def _shared_by(self, tree: Tree) -> Tree:
-        """Read what all files have in common, without the optional tables that `tree` lacks."""
-        fields = self._sheet.model_fields.items()
+        """Return the shared constants, without optional tables that `tree` lacks."""
+        fields = self._model.model_fields.items()
         required = {info.alias or name for name, info in fields if info.is_required()}
         shared = self._read_if_any(_SHARED)
         return {key: node for key, node in shared.items() if key in required or key in tree}
@@ -245,20 +245,20 @@ def _read(path: Path) -> Tree:
 
 
 def _is_whole(model: type[BaseModel], path: str) -> bool:
-    """True if the schema of the constant at the dotted `path` takes whole numbers only."""
-    name, _, rest = path.partition(".")
+    """Tell whether the schema takes only whole numbers at the dotted `path`."""
+    name, _, inner_path = path.partition(".")
     fields = {info.alias or known: info for known, info in model.model_fields.items()}
     types = [fields[name].annotation, *get_args(fields[name].annotation)]
-    if rest:
+    if inner_path:
         (table,) = (
             type_ for type_ in types if isinstance(type_, type) and issubclass(type_, BaseModel)
         )
-        return _is_whole(table, rest)
+        return _is_whole(table, inner_path)
     return any(int in (type_, *get_args(type_)) for type_ in types)
 
 
 def _rounded(constant: Quantity) -> Tree:
-    """The numbers of a constant that is counted; its bounds hold the value still."""
+    """Return value and bounds of a whole constant; the bounds include the rounded value."""
     value = float(round(constant.value))
     bounds = {"low": constant.low, "high": constant.high}
     if constant.low is not None and constant.high is not None:
@@ -271,11 +271,11 @@ def _is_quantity(node: object) -> bool:
 
 
 def _fill(tree: Tree, shared: Tree) -> None:
-    """Add to `tree` what `shared` states and it does not, table by table."""
+    """Add to `tree` the constants of `shared` that it lacks, table by table."""
     for key, node in shared.items():
-        given = tree.setdefault(key, node)
-        if isinstance(given, dict) and isinstance(node, dict) and not _is_quantity(node):
-            _fill(given, node)
+        stated = tree.setdefault(key, node)
+        if isinstance(stated, dict) and isinstance(node, dict) and not _is_quantity(node):
+            _fill(stated, node)
 
 
 def _quantities(tree: Tree, prefix: str) -> Iterator[tuple[str, Quantity]]:

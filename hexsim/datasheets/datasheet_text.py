@@ -1,6 +1,6 @@
-"""A datasheet as the text of a TOML file, as `Shelf.load` reads it: the reader's own inverse.
+"""Writes a datasheet as the text of a TOML file, which `Shelf.load` reads.
 
-Left out: comments, which are no part of what was read.
+Left out: comments, which are not read.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from typing import Any
 from hexsim.datasheets.datasheet import Datasheet, Tree
 
 
-def sheet_text(sheet: Datasheet, title: str) -> str:
+def sheet_text(datasheet: Datasheet, title: str) -> str:
     """Return the file of a datasheet under another title; constants are inline tables."""
-    tree = {**sheet.tree, "title": title}
+    tree = {**datasheet.tree, "title": title}
     return "\n".join(_lines(tree, ())) + "\n"
 
 
@@ -35,7 +35,7 @@ def _is_table(node: object) -> bool:
 
 def _value(node: Any) -> str:
     if isinstance(node, dict):
-        return f"{{ {', '.join(f'{key} = {_value(one)}' for key, one in node.items())} }}"
+        return f"{{ {', '.join(f'{key} = {_value(item)}' for key, item in node.items())} }}"
     if isinstance(node, list | tuple):
         return f"[{', '.join(map(_value, node))}]"
     if isinstance(node, str):

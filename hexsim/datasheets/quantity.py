@@ -1,12 +1,12 @@
-"""Numbers with owners: a constant that carries its unit, its source and how sure it is.
+"""Constants with their unit, source and confidence.
 
 In a chip or stack file a constant is an inline table,
 `{ value = 825e6, unit = "Hz", source = "...", confidence = "documented" }`. A schema declares the
-field with one of the types below (`Hertz`, `Bytes`, ...): the file must then give that unit, and
-code that reads the field gets the plain number. The provenance stays in the file's tree and is
-reached through `hexsim.datasheets.datasheet.Datasheet.quantities`.
+field with one of the types below (`Hertz`, `Bytes`, ...): the file must then state that unit, and
+code that reads the field gets the plain number. Unit and source are available from
+`hexsim.datasheets.datasheet.Datasheet.quantities`.
 
-Left out: unit conversion. A file that says kB where bytes are expected is refused.
+Left out: unit conversion. A file with kB where bytes are expected is refused.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ class Quantity(BaseModel):
     """One constant as its file states it.
 
     `documented`: printed in the source. `inferred`: follows from documented facts. `calibrated`:
-    fitted to the measurement file. `assumed`: nobody published it. The last two carry the bounds
-    `low` and `high` between which the uncertainty sweep moves them.
+    fitted to the measurement file. `assumed`: not published. The last two have the bounds
+    `low` and `high`, between which the uncertainty sweep varies them.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
@@ -63,14 +63,14 @@ class Quantity(BaseModel):
 
 @dataclass(frozen=True)
 class Unit:
-    """Annotation of a numeric field: its file gives a `Quantity` in this unit."""
+    """Annotation of a numeric field, for which the file states a `Quantity` in this unit."""
 
     symbol: str
 
     def __get_pydantic_core_schema__(
         self, source: Any, handler: GetCoreSchemaHandler
     ) -> CoreSchema:
-        """Validate the table, check its unit, go on with the bare number."""
+        """Validate the table, check its unit, and pass on the plain number."""
         return core_schema.chain_schema(
             [
                 handler.generate_schema(Quantity),
@@ -100,7 +100,7 @@ Packets = Annotated[NonNegativeFloat, Unit("packet")]
 Bits = Annotated[PositiveInt, Unit("bit")]
 Bytes = Annotated[NonNegativeInt, Unit("B")]
 SomeBytes = Annotated[PositiveInt, Field(ge=1 << 10), Unit("B")]
-"""Of memory that work is cut to fit: from 1 KiB on, or the pieces are without number."""
+"""Memory into which work is cut: at least 1 KiB, to limit the number of pieces."""
 InFlight = Annotated[PositiveInt, Unit("B")]
 BytesPerSecond = Annotated[PositiveFloat, Unit("B/s")]
 BytesPerClock = Annotated[PositiveFloat, Unit("B/clk")]
@@ -108,7 +108,7 @@ MacsPerClock = Annotated[PositiveFloat, Unit("MAC/clk")]
 FlopsPerClock = Annotated[PositiveFloat, Unit("FLOP/clk")]
 Count = Annotated[PositiveInt, Unit("1")]
 Threads = Annotated[PositiveInt, Field(le=1 << 10), Unit("1")]
-"""Each is simulated by itself: far more than any chip has, and still quick."""
+"""Threads are simulated one by one; the limit is far above that of any chip, and still quick."""
 Ratio = Annotated[PositiveFloat, Unit("1")]
 Fraction = Annotated[PositiveFloat, Field(le=1), Unit("1")]
 Real = Annotated[PositiveFloat, Unit("real")]

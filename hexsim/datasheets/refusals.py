@@ -1,6 +1,6 @@
-"""From a pydantic error to one sentence: where, which key, what is there, what was expected.
+"""Turns a pydantic error into one sentence: file, key, value, and what was expected.
 
-Only the first mistake is told, and a misspelt key before the one that is missing because of it.
+Only the first mistake is reported, and a misspelt key before one that is missing because of it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _PLAIN = {str: "a string", float: "a number", int: "a whole number", bool: "true
 
 
 def sentence(model: type[BaseModel], error: ValidationError, where: str) -> str:
-    """Tell the first mistake that `model` found in the file (or object) named `where`."""
+    """Describe the first mistake that `model` found in the file (or object) `where`."""
     mistakes = error.errors()
     misspelt = [mistake for mistake in mistakes if mistake["type"] == "extra_forbidden"]
     first = (misspelt or mistakes)[0]
@@ -31,14 +31,14 @@ def sentence(model: type[BaseModel], error: ValidationError, where: str) -> str:
     if first["type"] == "missing":
         return f"{start} is missing; expected {_expected(field)}"
     if first["type"] in ("model_type", "tuple_type"):
-        wanted = _expected(field) if key else "a table"
-        return f"{start} is {_shown(first['input'])}; expected {wanted}"
-    given = "wrong" if isinstance(first["input"], dict | Quantity) else _shown(first["input"])
-    wanted = re.sub(r"^[A-Z]\w+ should (be|have)", "expected", first["msg"])
-    wanted = re.sub(r" after validation, not \d+$", "", wanted)
-    if not key and given == "wrong":
-        return f"{where}: {shortened(wanted, 200)}"
-    return f"{start} is {given}; {shortened(wanted, 200)}"
+        expected = _expected(field) if key else "a table"
+        return f"{start} is {_shown(first['input'])}; expected {expected}"
+    value = "wrong" if isinstance(first["input"], dict | Quantity) else _shown(first["input"])
+    expected = re.sub(r"^[A-Z]\w+ should (be|have)", "expected", first["msg"])
+    expected = re.sub(r" after validation, not \d+$", "", expected)
+    if not key and value == "wrong":
+        return f"{where}: {shortened(expected, 200)}"
+    return f"{start} is {value}; {shortened(expected, 200)}"
 
 
 def _shown(value: object) -> str:
@@ -52,11 +52,11 @@ def _keys(model: type[BaseModel]) -> dict[str, FieldInfo]:
 def _follow(
     model: type[BaseModel], location: tuple[int | str, ...]
 ) -> tuple[type[BaseModel], FieldInfo | None]:
-    """Return the innermost table's model on the way to a mistake, and the field if there is one."""
+    """Return the model of the innermost table with the mistake, and its field if there is one."""
     owner, field = model, None
     for step in location:
         if isinstance(step, int):
-            continue  # a place in a list, whose items the field describes
+            continue  # an index in a list, whose items the field describes
         if field is not None:
             owner = _model_of(field) or owner
         field = _keys(owner).get(str(step))

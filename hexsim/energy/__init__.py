@@ -1,4 +1,4 @@
-"""Energy of an inference, from what a simulation counted and constants with owners."""
+"""Energy of an inference, from the counts of a simulation and constants of datasheets."""
 
 from hexsim.energy.account import Energy, inference_energy
 from hexsim.energy.estimate import PARTS, EnergyEstimate, Part, Spent

@@ -1,10 +1,10 @@
 """The energy of one inference: what each layer and each overhead spends, by part.
 
-A layer spends by what it counts (packets, MACs, bytes by level of memory) and, for as long as it
-takes, the leakage and the clock tree of what is awake: the DSP during its layers, those of the
-tensor engine and the overheads on the DSP's side of the call, the tensor engine and the tensor
-processor during their own.
-On the CPU a layer keeps all cores busy that its runtime uses, an overhead one core; while the CPU
+A layer spends energy for its counts (packets, MACs, bytes by level of memory) and, during its
+time, for the leakage and the clock tree of the engines that are awake: the DSP during its own
+layers, the layers of the tensor engine and the overheads on the DSP, and the tensor engine and the
+tensor processor during their own layers.
+On the CPU a layer keeps all cores of its runtime busy, an overhead one core; while the CPU
 waits for another engine it sleeps. Layers and overheads add up to the inference.
 
 Left out: idle time between inferences, initialisation, bytes of overheads that are in their cost
@@ -22,7 +22,7 @@ from hexsim.timing.results import InferenceTiming, LayerTiming, Overhead
 from hexsim.timing.simtime import PS_PER_SECOND
 
 STATIC: tuple[Part, ...] = ("leakage", "clock tree")
-"""Parts that time costs, whatever is done in it."""
+"""Parts that depend on time only."""
 
 _MILLI = 1e3
 _WAITS = ("cpu_wait", "gpu_wait")
@@ -33,8 +33,8 @@ _WAITS = ("cpu_wait", "gpu_wait")
 class Energy:
     """What one inference spends, in millijoules.
 
-    `low` and `high` are with all constants at their lower and at their upper ends at once. Times
-    are those of the simulation; their own interval is not in it.
+    `low` and `high` are the values with all constants at their lower or upper ends at once. The
+    uncertainty of the simulated times is not included.
     """
 
     layers: tuple[Spent, ...]
@@ -42,12 +42,12 @@ class Energy:
 
     @property
     def parts(self) -> dict[Part, EnergyEstimate]:
-        """All layers and overheads together, by part; parts of nothing are left out."""
-        spent = (*self.layers, *self.overheads)
+        """Energy of all layers and overheads by part, without parts of zero."""
+        charges = (*self.layers, *self.overheads)
         return {
-            part: total(one.parts[part] for one in spent if part in one.parts)
+            part: total(charge.parts[part] for charge in charges if part in charge.parts)
             for part in PARTS
-            if any(part in one.parts for one in spent)
+            if any(part in charge.parts for charge in charges)
         }
 
     @property
@@ -72,28 +72,30 @@ class Energy:
 
 
 def inference_energy(timing: InferenceTiming, chip: Chip, corner: Corner) -> Energy:
-    """Return what an inference on `chip` spent whose DSP ran at `corner`."""
+    """Return the energy of an inference on `chip` with the DSP at `corner`."""
     return charged(timing, chip, rates(chip, corner))
 
 
-def charged(timing: InferenceTiming, chip: Chip, known: tuple[Rates, Rates, Rates]) -> Energy:
-    """Return the same with rates that are known already."""
+def charged(timing: InferenceTiming, chip: Chip, rate_ends: tuple[Rates, Rates, Rates]) -> Energy:
+    """Return the energy of an inference at given rates: typical, low and high."""
     cores = chip.cpu_table.cores if chip.cpu_table else 1
     contexts_packets = _vector_share(chip)
     return Energy(
         tuple(
-            _spent(layer.name, [_of_layer(layer, rate, cores, contexts_packets) for rate in known])
+            _spent(
+                layer.name, [_of_layer(layer, rate, cores, contexts_packets) for rate in rate_ends]
+            )
             for layer in timing.layers
         ),
         tuple(
-            _spent(overhead.name, [_of_overhead(overhead, rate) for rate in known])
+            _spent(overhead.name, [_of_overhead(overhead, rate) for rate in rate_ends])
             for overhead in timing.overheads
         ),
     )
 
 
 def awake(charge: LayerTiming | Overhead) -> tuple[Domain, ...]:
-    """What leaks and is clocked while a layer runs or an overhead passes."""
+    """Return the domains that leak and are clocked during a layer or an overhead."""
     if isinstance(charge, Overhead):
         return () if charge.scope == "runtime" else ("dsp",)
     if charge.engine == "hta":
@@ -104,7 +106,7 @@ def awake(charge: LayerTiming | Overhead) -> tuple[Domain, ...]:
 
 
 def _vector_share(chip: Chip) -> float:
-    """Vector packets per second of a fully used vector unit and hertz of clock."""
+    """Return the vector packets of a fully used vector unit per clock."""
     dsp = chip.dsp_table
     return dsp.hvx.contexts / dsp.issue_clk_per_packet if dsp else 0.0
 
@@ -153,9 +155,9 @@ def _moved(charge: LayerTiming | Overhead, rate: Rates) -> dict[Part, float]:
     }
 
 
-def _spent(name: str, found: list[dict[Part, float]]) -> Spent:
-    """Put what is spent at the stated constants and at both ends side by side."""
-    value, low, high = found
+def _spent(name: str, ends: list[dict[Part, float]]) -> Spent:
+    """Combine the energies at the stated constants and at both ends."""
+    value, low, high = ends
     parts = {
         part: EnergyEstimate(value[part], low[part], high[part]) * _MILLI
         for part in PARTS

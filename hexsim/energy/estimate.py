@@ -23,9 +23,10 @@ PARTS: tuple[Part, ...] = get_args(Part)
 
 @dataclass(frozen=True)
 class EnergyEstimate:
-    """A value between two ends: with all constants as stated, at their lower, at their upper end.
+    """An energy with all constants as stated, at their lower ends and at their upper ends.
 
-    That all lie at one end at once is unlikely, so the interval is wide; it has no probability.
+    It is unlikely that all constants lie at the same end, so the interval is wide. It has no
+    probability.
     """
 
     value: float = 0.0
@@ -48,7 +49,7 @@ def total(estimates: Iterable[EnergyEstimate]) -> EnergyEstimate:
 
 @dataclass(frozen=True)
 class Spent:
-    """What one layer or overhead spends, in millijoules by part; parts of nothing are left out."""
+    """Energy of one layer or overhead, in millijoules by part, without parts of zero."""
 
     name: str
     parts: Mapping[Part, EnergyEstimate]

@@ -1,7 +1,7 @@
-"""What the low-power island spends at a corner, and what flows while nobody computes.
+"""The energy rates of the low-power island at a corner, and the power of idle parts.
 
-The island scales with process and voltage as the DSP does (hexsim.energy.rates). What is asleep
-scales with the process alone, DDR with nothing.
+The island scales with process and voltage as the DSP does (hexsim.energy.rates). Sleeping parts
+scale with the process alone, and DDR does not scale.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class IslandRates:
 
 @dataclass(frozen=True)
 class IdleRates:
-    """Watts of a DSP without power and of DDR, and what waking the DSP takes at once."""
+    """Watts of a power-collapsed DSP and of DDR, and joules of waking the DSP."""
 
     dsp_asleep_w: float
     dsp_wake_j: float
@@ -39,18 +39,18 @@ def island_rates(
     chip: Chip, island: Island, corner: Corner
 ) -> tuple[IslandRates, IslandRates, IslandRates]:
     """Return the rates with constants as stated, at their lower ends, and at their upper ends."""
-    typical, low, high = (_island(one, island, corner) for one in sheets_of(chip))
+    typical, low, high = (_island(datasheet, island, corner) for datasheet in sheets_of(chip))
     return typical, low, high
 
 
 def idle_rates(chip: Chip) -> tuple[IdleRates, IdleRates, IdleRates]:
-    """Return those of sleep, in the same order."""
+    """Return the rates of idle parts, in the same order."""
     typical, low, high = map(_idle, sheets_of(chip))
     return typical, low, high
 
 
-def _island(sheet: EnergySheet, island: Island, corner: Corner) -> IslandRates:
-    volts, scale, spent = sheet.voltage.at(corner), sheet.process_scale, sheet.island
+def _island(datasheet: EnergySheet, island: Island, corner: Corner) -> IslandRates:
+    volts, scale, spent = datasheet.voltage.at(corner), datasheet.process_scale, datasheet.island
     switching = scale * volts**2
     clock = island.clock_hz(corner) / island.clocks_hz.turbo
     return IslandRates(
@@ -63,11 +63,11 @@ def _island(sheet: EnergySheet, island: Island, corner: Corner) -> IslandRates:
     )
 
 
-def _idle(sheet: EnergySheet) -> IdleRates:
-    idle = sheet.idle
+def _idle(datasheet: EnergySheet) -> IdleRates:
+    idle = datasheet.idle
     return IdleRates(
-        dsp_asleep_w=idle.dsp_asleep_w * sheet.process_scale,
-        dsp_wake_j=idle.dsp_wake_j * sheet.process_scale,
+        dsp_asleep_w=idle.dsp_asleep_w * datasheet.process_scale,
+        dsp_wake_j=idle.dsp_wake_j * datasheet.process_scale,
         ddr_standby_w=idle.ddr_standby_w,
         ddr_self_refresh_w=idle.ddr_self_refresh_w,
     )

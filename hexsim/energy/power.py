@@ -1,9 +1,9 @@
-"""The average power of a workload, several inferences at once included.
+"""The average power of a workload, including inferences that overlap.
 
-What inferences count adds up. Leakage and clock tree are spent once, however many of them keep the
-same part awake, for as long as at least one does.
+The counted energy of inferences adds up. Leakage and clock tree of a domain are counted once while
+at least one inference keeps it awake.
 
-Left out: what background clients spend, and idle time (`hexsim.studies.always_on` has both).
+Left out: the energy of background clients and of idle time (`hexsim.studies.always_on` has both).
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ Interval = tuple[int, int]
 def average_power_w(
     timings: Sequence[InferenceTiming], chip: Chip, corner: Corner
 ) -> EnergyEstimate:
-    """Return watts from the first call to the last return; 0 for no time."""
-    known = rates(chip, corner)
+    """Return the watts from the first call to the last return; 0 if no time passes."""
+    rate_ends = rates(chip, corner)
     elapsed_ps = _elapsed_ps(timings)
     if not elapsed_ps:
         return EnergyEstimate()
     counted = total(
         estimate
         for timing in timings
-        for spent in _charges_of(timing, chip, known)
+        for spent in _charges_of(timing, chip, rate_ends)
         for estimate in spent
     )
-    return (counted + _static(timings, known)) * (PS_PER_SECOND / elapsed_ps)
+    return (counted + _static(timings, rate_ends)) * (PS_PER_SECOND / elapsed_ps)
 
 
 def _elapsed_ps(timings: Sequence[InferenceTiming]) -> int:
@@ -44,18 +44,18 @@ def _elapsed_ps(timings: Sequence[InferenceTiming]) -> int:
 
 
 def _charges_of(
-    timing: InferenceTiming, chip: Chip, known: tuple[Rates, Rates, Rates]
+    timing: InferenceTiming, chip: Chip, rate_ends: tuple[Rates, Rates, Rates]
 ) -> Iterable[list[EnergyEstimate]]:
-    """Joules of what is counted, charge by charge."""
-    energy = charged(timing, chip, known)
+    """Yield the joules of the counted parts, charge by charge."""
+    energy = charged(timing, chip, rate_ends)
     for layer in (*energy.layers, *energy.overheads):
         yield [spent * 1e-3 for part, spent in layer.parts.items() if part not in STATIC]
 
 
 def _static(
-    timings: Sequence[InferenceTiming], known: tuple[Rates, Rates, Rates]
+    timings: Sequence[InferenceTiming], rate_ends: tuple[Rates, Rates, Rates]
 ) -> EnergyEstimate:
-    """Joules of leakage and clock tree."""
+    """Return the joules of leakage and clock tree."""
     domains: tuple[Domain, ...] = ("dsp", "hta", "htp")
     seconds = {domain: union_ps(_awake(timings, domain)) / PS_PER_SECOND for domain in domains}
     value, low, high = (
@@ -63,7 +63,7 @@ def _static(
             seconds[domain] * (rate.leakage_w[domain] + rate.clock_tree_w[domain])
             for domain in domains
         )
-        for rate in known
+        for rate in rate_ends
     )
     return EnergyEstimate(value, low, high)
 
@@ -77,7 +77,7 @@ def _awake(timings: Sequence[InferenceTiming], domain: Domain) -> Iterable[Inter
 
 
 def union_ps(intervals: Iterable[Interval]) -> int:
-    """Length of what at least one interval covers."""
+    """Return the length of the union of all intervals."""
     covered = end = 0
     for start, stop in sorted(intervals):
         if stop > end:

@@ -1,8 +1,8 @@
-"""What each thing that a simulation counts costs on a chip at a corner, in joules and watts.
+"""Energy rates of a chip at a corner: joules for each count of a simulation, and watts.
 
-Switching energy goes with the square of the voltage, and the power of the clock tree with its
-frequency too; leakage is taken to go with the voltage. CPU, GPU and DDR do not follow the corner
-of the DSP. The tensor processor has one clock, at every corner.
+Switching energy is proportional to the square of the voltage, and the power of the clock tree also
+to its frequency; leakage is assumed to be proportional to the voltage. CPU, GPU and DDR do not
+depend on the corner of the DSP. The tensor processor has the same clock at every corner.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from hexsim.datasheets.chips.chip import Chip, ClockTable, Corner
 from hexsim.datasheets.energies import EnergySheet, sheets_of
 
 Domain = Literal["dsp", "hta", "htp"]
-"""What leaks and has a clock of its own."""
+"""A part with its own leakage and clock tree."""
 
 
 @dataclass(frozen=True)
@@ -38,15 +38,15 @@ class Rates:
 
 def rates(chip: Chip, corner: Corner) -> tuple[Rates, Rates, Rates]:
     """Return the rates with constants as stated, at their lower ends, and at their upper ends."""
-    typical, low, high = (_rates(one, chip, corner) for one in sheets_of(chip))
+    typical, low, high = (_rates(datasheet, chip, corner) for datasheet in sheets_of(chip))
     return typical, low, high
 
 
-def _rates(sheet: EnergySheet, chip: Chip, corner: Corner) -> Rates:
-    volts = sheet.voltage.at(_needed(chip, corner))
-    scale = sheet.process_scale
+def _rates(datasheet: EnergySheet, chip: Chip, corner: Corner) -> Rates:
+    volts = datasheet.voltage.at(_lowest_equal_corner(chip, corner))
+    scale = datasheet.process_scale
     switching = scale * volts**2
-    dsp, hta, htp, host = sheet.dsp, sheet.hta, sheet.htp, sheet.host
+    dsp, hta, htp, host = datasheet.dsp, datasheet.hta, datasheet.htp, datasheet.host
     clocks = {
         "dsp": _clock_share(chip.dsp_table.clocks_hz if chip.dsp_table else None, corner),
         "hta": _clock_share(chip.hta_table.clocks_hz if chip.hta_table else None, corner),
@@ -60,7 +60,7 @@ def _rates(sheet: EnergySheet, chip: Chip, corner: Corner) -> Rates:
         l2_j=dsp.l2_j * switching,
         vtcm_j=dsp.vtcm_j * switching,
         htp_vtcm_j=htp.vtcm_j * switching,
-        ddr_j=sheet.ddr.byte_j,
+        ddr_j=datasheet.ddr.byte_j,
         leakage_w={
             "dsp": dsp.leakage_w * scale * volts,
             "hta": hta.leakage_w * scale * volts,
@@ -76,15 +76,15 @@ def _rates(sheet: EnergySheet, chip: Chip, corner: Corner) -> Rates:
     )
 
 
-def _needed(chip: Chip, corner: Corner) -> Corner:
-    """The lowest corner that gives the same clock: a chip without turbo_l1 states that of turbo."""
+def _lowest_equal_corner(chip: Chip, corner: Corner) -> Corner:
+    """Return the lowest corner of the same clock; without turbo_l1 a chip states that of turbo."""
     if chip.dsp_table is None:
         return corner
     clock_hz = chip.dsp_table.clock_hz
     corners: tuple[Corner, ...] = get_args(Corner)
-    return [one for one in corners if clock_hz(one) == clock_hz(corner)][-1]
+    return [name for name in corners if clock_hz(name) == clock_hz(corner)][-1]
 
 
 def _clock_share(clocks: ClockTable | None, corner: Corner) -> float:
-    """The clock at a corner over that at turbo; 0 without the part."""
+    """Return the clock at a corner divided by that at turbo; 0 if the chip lacks the part."""
     return float(getattr(clocks, corner)) / clocks.turbo if clocks else 0.0

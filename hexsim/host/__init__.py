@@ -1,1 +1,1 @@
-"""What is around the DSP: the float engine, the CPU and GPU models, the cost of entering."""
+"""The surroundings of the DSP: CPU and GPU models, and the cost of entering the DSP."""

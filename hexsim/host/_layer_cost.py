@@ -21,7 +21,7 @@ class LayerCost:
 
     @property
     def duration_ps(self) -> int:
-        """Arithmetic and traffic overlap, the start does not."""
+        """The duration; arithmetic and traffic overlap, the start does not."""
         return seconds_to_ps(max(self.compute_s, self.memory_s) + self.start_s)
 
     @property
@@ -33,7 +33,7 @@ class LayerCost:
 
 
 def stated_cost(call: KernelCall, processor: Processor) -> Cost | None:
-    """What the user says that a call costs, None for layers of ours and where nothing is said."""
+    """Return the cost of a call that a user-defined layer states, None if there is none."""
     if not isinstance(call.layer, UserDefined):
         return None
     return call.layer.cost(processor, call.operands, call.results)

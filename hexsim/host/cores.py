@@ -1,9 +1,9 @@
-"""The CPU's big cores, shared by everything that the simulation runs on them.
+"""The big cores of the CPU, shared by all that the simulation runs on them.
 
-A thread takes at most one core; threads who want more cores than there are share them evenly, as
-a fair scheduler lets them. The CPU runtime asks for all cores, a conversion or a copy for one.
+A thread uses at most one core. If there are more threads than cores, they share the cores evenly,
+as under a fair scheduler. The CPU runtime uses all cores, a conversion or a copy one.
 
-Left out: the small cores, which would take some of it, and other processes.
+Left out: the small cores, which would do some of this work, and other processes.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from hexsim.timing.simtime import Environment
 
 
 class HostCores(SharedRate[int]):
-    """The cores of one CPU; infinitely many where a chip does not state them."""
+    """The cores of one CPU; `count` is infinite if the chip does not state it."""
 
     def __init__(self, env: Environment, count: float) -> None:
         super().__init__(env)
         self.count = count
 
     def run(self, duration_ps: int, threads: int = 1) -> Sojourn[int]:
-        """Run something that takes `duration_ps` if each of its threads has a core."""
+        """Run work that takes `duration_ps` if each of its threads has a core."""
         return self.use(duration_ps * threads, threads)
 
     def _rates(self, demands: Sequence[int]) -> Sequence[float]:

@@ -1,14 +1,13 @@
-"""The CPU runtime: an analytic roofline per layer class, because the CPU is the surroundings.
+"""The CPU runtime: an analytic roofline per layer class.
 
 A layer's arithmetic runs on all big cores at the share of their peak that its class reaches; its
 tensors and weights come from memory. A layer without MACs counts one operation per element read
-or written. An opaque node counts what its operator takes, its MACs at the efficiency of a fully
-connected layer. SNPE's documentation calls a deconvolution far slower than a convolution; the
-efficiency of depthwise ones stands in for it. A layer that the user brings costs what the user
-says.
+or written. An opaque node counts the operations of its operator, its MACs at the efficiency of a
+fully connected layer. SNPE's documentation calls a deconvolution far slower than a convolution; it
+is given the efficiency of a depthwise one. A user-defined layer costs what the user states.
 
-Those shares are the stack's: of a release whose CPU times were published what its code reached,
-otherwise what good code would (`Stack.cpu_efficiency`).
+The shares belong to the stack. They are fitted to published CPU times of the release if there are
+any, otherwise those of well optimised code are assumed (`Stack.cpu_efficiency`).
 
 Left out: caches, scheduling, the small cores, clocks below the highest.
 """
@@ -56,7 +55,7 @@ def layer_cost(call: KernelCall, chip: Chip, stack: Stack) -> LayerCost:
 
 
 def _operations(call: KernelCall) -> int:
-    """What a call does to elements beside its MACs."""
+    """Return the elementwise operations of a call, beside its MACs."""
     if isinstance(call.layer, Opaque) and (call.macs or call.layer.operations):
         return call.layer.operations
     touched = sum(math.prod(shape) for shape in (*call.operands, *call.results))
@@ -64,12 +63,12 @@ def _operations(call: KernelCall) -> int:
 
 
 def _bytes(bits: int) -> int:
-    """Bytes of a code: wider operands take a pass of 8-bit arithmetic for each pair of bytes."""
+    """Return the bytes of a quantised value; 8-bit arithmetic makes one pass per pair of bytes."""
     return max(1, bits // 8)
 
 
 def _class(call: KernelCall) -> CpuClass:
-    """The class whose share of the peak the MACs of a call reach."""
+    """Return the class whose share of the peak holds for the MACs of a call."""
     layer = call.layer
     if isinstance(layer, Convolution):
         return "depthwise" if layer.is_depthwise(call.operands[0][-1]) else "convolution"

@@ -1,14 +1,14 @@
 """Entering the DSP: the named parts of one call, before and after the graph runs.
 
-A call wakes a CPU that slept, cleans caches, hands buffers to FastRPC, crosses to the DSP, wakes
-it and the tensor engine if they slept, and converts float buffers to codes; the way back mirrors
-it. Each part is named and has its own constants in the stack file, so that a report can say where
-the time went.
+A call wakes the CPU if it is asleep, cleans caches, passes buffers to FastRPC, crosses to the DSP,
+wakes it and the tensor engine if they are asleep, and quantises float buffers; the return is the
+reverse. Each part has a name and its own constants in the stack file, so that a report can show
+its time.
 
 The round trip of FastRPC depends on how long the DSP computes, because the CPU sleeps meanwhile.
-Half of the shortest round trip is charged on the way in, the rest on the way out.
+Half of the shortest round trip is charged before the graph, the rest after it.
 
-Left out: retries, contention of FastRPC itself, the ramp of a clock after a vote.
+Left out: retries, contention of FastRPC, the delay of a clock change after a vote.
 
 Sources: Hexagon SDK 3.5.4, FastRPC latency and QoS pages; DSP User Guide 80-VB419-108 page 21.
 """
@@ -38,8 +38,8 @@ _RPC_JOB_S = (100e-6, 1.2e-3, 11e-3)
 
 @dataclass(frozen=True)
 class EntryPart:
-    """One part: on the host it takes seconds of a core, on the link it is waited for as long; on
-    the DSP it takes core clocks of a lone thread. `scope` says whose time that is."""
+    """One part: `seconds` of a core on the host or of waiting for the link, or `clocks` of a single
+    thread of the DSP. `scope` says what the time belongs to."""
 
     name: str
     place: Place
@@ -50,7 +50,7 @@ class EntryPart:
 
 @dataclass(frozen=True)
 class Call:
-    """What one call into the DSP is asked to do: `idle_s` of silence came before it."""
+    """One call into the DSP, after `idle_s` seconds without a call."""
 
     joined: JoinedSubnets
     chip: Chip
@@ -61,12 +61,12 @@ class Call:
 
     @property
     def input_elements(self) -> int:
-        """Elements of all inputs that are floats on the other side."""
+        """Elements of all inputs that are floats on the application's side."""
         return self._converted(self.joined.inputs, self.joined.input_shapes)
 
     @property
     def output_elements(self) -> int:
-        """Elements of all outputs that are floats on the other side."""
+        """Elements of all outputs that are floats on the application's side."""
         return self._converted(self.joined.outputs, self.joined.output_shapes)
 
     @property
@@ -83,7 +83,7 @@ class Call:
 
     @property
     def mapped_buffers(self) -> int:
-        """How many of the buffers that cross are large enough to be mapped for the call."""
+        """Number of buffers that are large enough to be mapped for the call."""
         entry, joined = self.stack.entry, self.joined
         sizes = [
             *self._sizes(joined.inputs, joined.input_shapes, entry.input_conversion),
@@ -102,7 +102,7 @@ class Call:
 
 
 def crossing_bytes(joined: JoinedSubnets, stack: Stack, buffer: BufferType) -> Mapping[str, int]:
-    """Bytes of the buffer in which each input and output of a call crosses, by name."""
+    """Return the bytes of the buffer of each input and output of a call, by name."""
     entry = stack.entry
     sides = (
         (joined.inputs, joined.input_shapes, entry.input_conversion),
@@ -122,7 +122,7 @@ def _sizes(
     buffer: BufferType,
     conversion: Conversion,
 ) -> Iterator[int]:
-    """Bytes of each buffer: of floats if the DSP is to convert them, else of codes."""
+    """Yield the bytes of each buffer: floats if the DSP converts them, else quantised."""
     is_float = buffer == "float" and conversion.engine != "cpu"
     for name, shape in zip(names, shapes, strict=True):
         stays_float = is_float and name not in joined.as_codes
@@ -130,7 +130,7 @@ def _sizes(
 
 
 def converts_inputs_on_dsp(stack: Stack, buffer: BufferType) -> bool:
-    """True if floats cross to the DSP, which makes codes of them."""
+    """Tell whether the DSP receives floats and quantises them."""
     return buffer == "float" and stack.entry.input_conversion.engine != "cpu"
 
 
@@ -164,7 +164,7 @@ def way_out(call: Call, dsp_s: float) -> list[EntryPart]:
     size = call.output_bytes
     rpc = _rpc(call)
     parts = [
-        # Times of jobs are measured apart, so a user's may leave less than what the way in took.
+        # Round trips are separate constants, so the difference may be negative in a user's stack.
         _on_link("rpc_return", max(0.0, _round_trip(rpc, dsp_s) - rpc.job_100us_s / 2)),
         _on_host("cache_invalidate", size * entry.cache_s_per_byte),
         *_conversion(
@@ -183,7 +183,7 @@ def _on_link(name: str, seconds: float, scope: Scope = "rpc") -> EntryPart:
 
 
 def _is_coherent(call: Call) -> bool:
-    """With one-way coherence the DSP sees the CPU's caches, so inputs need no flush."""
+    """Tell whether the DSP sees the caches of the CPU, so that inputs need no flush."""
     return call.chip.memory.io_coherence == "one_way"
 
 
@@ -193,14 +193,14 @@ def _wake(part: Wake, call: Call) -> float:
 
 
 def _collapsed(part: Wake, call: Call) -> float:
-    """The time to wake something that loses its power when idle, if the stack lets it."""
+    """Return the time to wake a part that loses power when idle, if the stack allows that."""
     return _wake(part, call) if call.stack.entry.power_collapse else 0.0
 
 
 def _conversion(
     name: str, conversion: Conversion, call: Call, elements: int, side: Literal["cpu", "dsp"]
 ) -> list[EntryPart]:
-    """The conversion of float buffers, if it runs on this side of the link."""
+    """Return the conversion of float buffers if it runs on this side of the link."""
     if call.buffer != "float" or (conversion.engine == "cpu") != (side == "cpu"):
         return []
     clocks = elements * conversion.clk_per_element
@@ -215,7 +215,7 @@ def _rpc(call: Call) -> Rpc:
 
 
 def _round_trip(rpc: Rpc, dsp_s: float) -> float:
-    """Interpolate between the three measured lengths of a job, in the logarithm of the length."""
+    """Interpolate between the three measured jobs, in the logarithm of their length."""
     lengths = [math.log(length) for length in _RPC_JOB_S]
     times = [rpc.job_100us_s, rpc.job_1200us_s, rpc.job_11ms_s]
     return float(np.interp(math.log(max(dsp_s, _RPC_JOB_S[0])), lengths, times))

@@ -1,13 +1,13 @@
 """The GPU runtime: an analytic roofline with two constants, efficiency and time per layer.
 
-The efficiency is a share of the float32 peak in both modes: the published times with half
-arithmetic are those of float arithmetic on halves, so the multipliers are not what limits them.
-Tensors and weights are halves in both, in texels of four channels.
+The efficiency is a share of the float32 peak in both modes, because the published times with
+float16 and float32 arithmetic are equal, so the multipliers do not limit them.
+Tensors and weights are float16 in both, in texels of four channels.
 
-A fully connected layer is a matrix by a vector: a work item makes one texel of outputs and waits
-for each texel of weights, which nobody else needs. All of them together keep too few reads in
-flight for the whole bandwidth, and the more so the fewer outputs there are. At least a wave takes
-part in every product. Convolutions, which use a weight for many pixels, are taken to hide this.
+A fully connected layer multiplies a matrix by a vector: a work item computes one texel of outputs
+and waits for each texel of weights, which no other work item needs. Together the work items have
+too few reads in flight to use the whole bandwidth, above all if there are few outputs. At least one
+wave takes part. Convolutions, which use a weight for many pixels, are assumed to hide these waits.
 
 Left out: padding of channels to texels, caches, work groups, squashed layers.
 """
@@ -25,7 +25,7 @@ from hexsim.planning.plan import KernelCall
 _FLOPS_PER_MAC = 2
 _TEXEL_CHANNELS = 4
 _TEXEL_BYTES = 8
-"""A texel of four halves (OpenCL, CL_RGBA with CL_HALF_FLOAT)."""
+"""A texel of four float16 values (OpenCL, CL_RGBA with CL_HALF_FLOAT)."""
 _WAVE = 64
 """Work items that run in step (assumed; the size depends on GPU and kernel)."""
 
@@ -48,7 +48,7 @@ def layer_cost(call: KernelCall, chip: Chip, stack: Stack) -> LayerCost:
 
 
 def _waits_for_weights(call: KernelCall) -> float:
-    """How often all work items of a fully connected layer wait for a texel of weights each."""
+    """Return how often each work item of a fully connected layer waits for a texel of weights."""
     if not isinstance(call.layer, FullyConnected):
         return 0.0
     items = max(_WAVE, math.ceil(call.layer.output_channels / _TEXEL_CHANNELS))

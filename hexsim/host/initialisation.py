@@ -1,16 +1,14 @@
-"""Making a network ready before its first inference, in the parts that the SNPE tools print, and
-tearing it down after the last.
+"""The initialisation of a network, in the parts that the SNPE tools print, and its release.
 
-Load reads the file, deserialise unpacks its weights, create builds the layers. What else happens
-follows from the rules of hexsim.planning.load_rules, subnet by subnet: weights of a float file are
+Load reads the file, deserialise unpacks its weights, create builds the layers. Further parts
+follow from the rules of hexsim.planning.load_rules, subnet by subnet: weights of a float file are
 quantised for the DSP, those of a quantised one dequantised for float runtimes, CPU fallback
-included. Weights that stayed float in a quantised file are as those of a float one, for every
-runtime that takes it (our reading: the guide says no more than that they stay). On the DSP and the
-tensor processor each subnet also takes a round trip to hand its graph over (the RPC init time of
+included. Float weights in a quantised file are treated like those of a float file, on every
+runtime that accepts it (inferred: the guide only says that they stay float). On the DSP and the
+tensor processor each subnet also takes a round trip that passes its graph (the RPC init time of
 the tools, which count both into create).
 
-Tearing down frees what creating made, in a share of its time, and takes another round trip for
-each subnet on the DSP.
+Release takes a share of the time of create, and another round trip for each subnet on the DSP.
 
 Left out: compiling GPU kernels, caches of prepared graphs.
 """
@@ -28,7 +26,7 @@ from hexsim.timing.results import Overhead
 from hexsim.timing.simtime import seconds_to_ps
 
 _WITH_GRAPHS: frozenset[Engine] = frozenset({"hvx", "htp"})
-"""Engines that a subnet's graph is handed over to."""
+"""Engines that receive the graph of a subnet by FastRPC."""
 
 
 def initialisation(plan: Plan, stack: Stack, profile: Profile) -> tuple[Overhead, ...]:
@@ -58,18 +56,18 @@ def release(plan: Plan, stack: Stack, profile: Profile) -> tuple[Overhead, ...]:
 
 
 def _in_order(parts: Mapping[str, float]) -> tuple[Overhead, ...]:
-    """One part after the other, without those that take no time; their seconds are given."""
-    result, now = [], 0
+    """Return parts of these seconds, one after another, without those that take no time."""
+    overheads, now = [], 0
     for name, seconds in parts.items():
         duration = seconds_to_ps(seconds)
         if duration:
-            result.append(Overhead(name, now, duration, forward=False))
+            overheads.append(Overhead(name, now, duration, forward=False))
             now += duration
-    return tuple(result)
+    return tuple(overheads)
 
 
 def _weights(plan: Plan, stack: Stack, effect: Effect) -> int:
-    """Weights and biases of the subnets whose runtime does that to the file."""
+    """Return the number of weights and biases in subnets whose runtime has this effect."""
     return sum(
         math.prod(shape)
         for subnet in plan.subnets
@@ -81,6 +79,6 @@ def _weights(plan: Plan, stack: Stack, effect: Effect) -> int:
 
 
 def _effect(runtime: Runtime, stack: Stack, plan: Plan) -> Effect:
-    """What happens to the weights; where a float file is refused, this one is quantised already."""
+    """Return the effect on weights; a float file that is refused has been quantised already."""
     effect = load_rule(runtime, stack, quantized=plan.quantized).effect
     return "quantise" if effect == "refuse" else effect

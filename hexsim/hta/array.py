@@ -1,20 +1,20 @@
-"""The MAC array: which of its lanes a layer fills, and for how many clocks.
+"""The MAC array: the lanes that a layer fills, and the clocks that it takes.
 
 The array multiplies `depth_lanes` inputs with as many weights for each of `channel_lanes` output
 channels and `pixel_lanes` neighbouring pixels of a row, every clock. A layer that does not fill a
-dimension pays for the idle lanes: few input channels idle the depth lanes, few output channels
-the channel lanes, narrow images and fully connected layers the pixel lanes. A depthwise channel
+dimension leaves lanes idle: depth lanes with few input channels, channel lanes with few output
+channels, pixel lanes with narrow images and fully connected layers. A depthwise channel
 has one input channel only, so its depth lanes take the taps of one row of the window instead.
 
-The local memory feeds the array with `feed_bytes_per_clk` of activations, each of which serves all
-channel lanes (but for depthwise layers, whose channels each have their own) and all taps of the
-window that look at it; so 1x1 convolutions leave lanes idle that 3x3 ones fill. That is an
-inference from 1x1 convolutions that run at a tenth of the claimed peak.
+The local memory feeds the array with `feed_bytes_per_clk` of activations. Each activation is used
+by all channel lanes (except in depthwise layers, whose channels have separate inputs) and by all
+taps of the window that read it; so 1x1 convolutions leave lanes idle that 3x3 ones fill. This is
+inferred from 1x1 convolutions that run at a tenth of the claimed peak.
 
-Behind the array a stage requantises, pools, adds and looks up `stage_bytes_per_clk` codes per
-clock while the array goes on with the next pixels.
+After the array a stage requantises, pools, adds and looks up `stage_bytes_per_clk` codes
+(quantised values) per clock while the array computes the next pixels.
 
-Left out: sparsity, Winograd, what compressed weights save.
+Left out: sparsity, Winograd, compressed weights.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class MacArray:
 
     @classmethod
     def of(cls, hta: Hta) -> MacArray:
-        """The array of a chip; the MAC rate says how many pixels it takes at once."""
+        """Return the array of a chip; its pixel lanes follow from the MAC rate."""
         plane = hta.depth_lanes * hta.channel_lanes
         return cls(
             depth_lanes=hta.depth_lanes,
@@ -58,7 +58,7 @@ class MacArray:
     def clocks(
         self, shape: MacShape, *, rows: int, channels: int, depth: int, bits: int, first: int = 0
     ) -> int:
-        """Clocks for `rows` of the output, `channels` of its channels and `depth` of the inputs.
+        """Return the clocks of `rows` output rows, `channels` output channels and `depth` inputs.
 
         `bits` is the width of the activations, `first` the first of the channels.
         """
@@ -76,7 +76,7 @@ class MacArray:
         return math.ceil(max(working, fed / self.feed_bytes_per_clk))
 
     def _passes(self, per_group: int, first: int, channels: int) -> int:
-        """How often the channel lanes are filled; channels of two groups share no inputs."""
+        """Return how often the channel lanes are filled; each group is filled separately."""
         head = min(channels, -first % per_group)
         groups, tail = divmod(channels - head, per_group)
         return (
@@ -86,5 +86,5 @@ class MacArray:
         )
 
     def stage_clocks(self, moved_bytes: int) -> int:
-        """Clocks in which the stage behind the array reads or writes `moved_bytes` codes."""
+        """Return the clocks in which the stage after the array reads or writes `moved_bytes`."""
         return math.ceil(moved_bytes / self.stage_bytes_per_clk)

@@ -1,7 +1,7 @@
 """The command list of one HTA subnet, as the offline compiler writes it into a .dlc file.
 
-A command fetches operands into local memory, keeps the array or the stage behind it busy, and
-writes results back. A file keeps the list as JSON with a format number.
+A command fetches operands into local memory, uses the array or the stage after it, and
+writes results back. A file stores the list as JSON with a format number.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ FORMAT = 1
 class Command:
     """One tile of a layer: DMA in, array and stage, DMA out.
 
-    `clocks` is what the longer of array and stage takes. `after_layer` is the index of the layer
-    whose results `read_bytes` hold and which must be back in DDR before; -1 for none.
+    `clocks` are those of the slower of array and stage. `after_layer` is the index of the layer
+    whose results must be in DDR before the command reads them; -1 for none.
     """
 
     read_bytes: int
@@ -32,7 +32,7 @@ class Command:
 
 @dataclass(frozen=True)
 class LayerCommands:
-    """The commands of one layer; `array_clocks` is what the MAC array is busy in all."""
+    """The commands of one layer; `array_clocks` is the total time of the MAC array."""
 
     layer: str
     commands: tuple[Command, ...]
@@ -81,7 +81,7 @@ class CommandList:
 
     @classmethod
     def from_bytes(cls, record: bytes) -> CommandList:
-        """Read a record; HexsimError if it is none or of a newer format."""
+        """Read a record; HexsimError if it is invalid or has another format."""
         try:
             tree = parse_json(decoded(record, "it"), "it")
             if tree["format"] != FORMAT:

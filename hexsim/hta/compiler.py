@@ -1,10 +1,10 @@
-"""Compiling a subnet for the tensor engine: kernel calls in, a command list out.
+"""Compiles the kernel calls of a subnet into a command list for the tensor engine.
 
 Rules
 1. Half of the local memory keeps activations between layers (`residency`); others go through DDR.
 2. Layers with weights are cut into tiles (`tiling`); weights are fetched from DDR every time.
-3. Other layers stream through the stage behind the array, a buffer at a time. A reshape of a
-   tensor that stays on chip is no command at all.
+3. Other layers stream through the stage after the array, a buffer at a time. A reshape of a
+   tensor that stays on chip needs no command.
 4. A fetch of activations waits until the layer that wrote them has written them back.
 
 Source: the SNPE guide says that the compiler runs when the network is quantised and that it
@@ -36,25 +36,25 @@ _SOFTMAX_PASSES = 4
 
 @dataclass(frozen=True)
 class _Memory:
-    """Where the subnet's tensors are: kept on chip, or in DDR since a layer of the list."""
+    """The place of each tensor: resident on chip, or in DDR after the layer that writes it."""
 
-    kept: frozenset[str]
+    resident: frozenset[str]
     writers: Mapping[str, int]
 
-    def held(self, names: tuple[str, ...]) -> bool:
-        """True if all tensors stay on chip."""
-        return self.kept.issuperset(names)
+    def is_resident(self, names: tuple[str, ...]) -> bool:
+        """Tell whether all tensors stay on chip."""
+        return self.resident.issuperset(names)
 
     def barrier(self, names: tuple[str, ...]) -> int:
-        """The last layer that writes one of the tensors to DDR, -1 if none does."""
-        return max((self.writers.get(n, -1) for n in names if n not in self.kept), default=-1)
+        """Return the last layer that writes one of the tensors to DDR, -1 if none does."""
+        return max((self.writers.get(n, -1) for n in names if n not in self.resident), default=-1)
 
 
 def compile_subnet(subnet: PlannedSubnet, chip: str, hta: Hta) -> CommandList:
     """Return the command list of `subnet` for the engine `hta` of `chip`.
 
-    Images one pixel wide are laid on their side first, as HVX has them: the measured times are
-    those of neighbouring pixels, however the image is turned.
+    Height and width of images one pixel wide are exchanged first, as for HVX, because the measured
+    times do not depend on the orientation of such images.
     """
     subnet = laid_down(subnet)
     kept_bytes = hta.kept_bytes
@@ -82,8 +82,8 @@ def _layer(
         buffer_bytes=buffer_bytes,
         dma_bytes_per_clk=hta.ddr_port_bytes_per_clk,
         command_clocks=hta.command_clk,
-        input_held=memory.held(layer.inputs),
-        output_held=memory.held(layer.outputs),
+        input_held=memory.is_resident(layer.inputs),
+        output_held=memory.is_resident(layer.outputs),
     )
     plan = tiles(shape, array, room)
     commands = tuple(
@@ -105,9 +105,9 @@ def _streamed(
     reads = sum(
         tensor_bytes(shape, call.input_bits)
         for name, shape in zip(call.layer.inputs, call.operands, strict=True)
-        if name not in memory.kept
+        if name not in memory.resident
     )
-    writes = 0 if memory.held(call.layer.outputs) else _stored_results(call)
+    writes = 0 if memory.is_resident(call.layer.outputs) else _stored_results(call)
     if isinstance(call.layer, Reshape) and not reads and not writes:
         return ()
     clocks = array.stage_clocks(_staged_bytes(call))
@@ -122,8 +122,10 @@ def _streamed(
 
 
 def _staged_bytes(call: KernelCall) -> int:
-    """Bytes that the stage reads and writes: pooling and bilinear
-    resizing read each tap, softmax goes over it again."""
+    """Return the bytes that the stage after the array reads and writes.
+
+    Pooling and bilinear resizing read each tap; softmax makes several passes.
+    """
     layer, results = call.layer, _stored_results(call)
     if isinstance(layer, Pooling):
         return results * (layer.window.taps + 1)
@@ -139,5 +141,5 @@ def _stored_results(call: KernelCall) -> int:
 
 
 def _share(total: int, part: int, parts: int) -> int:
-    """Integer share `part` of `total`; all shares add up to it."""
+    """Return integer share `part` of `total`; all shares add up to it."""
     return total * (part + 1) // parts - total * part // parts

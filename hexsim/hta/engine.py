@@ -1,8 +1,8 @@
-"""The tensor engine in time: DMA in, array and DMA out work through a command list.
+"""The tensor engine in time: DMA and array execute a command list.
 
 Commands run in order. The DMA fetches the operands of the next command while the array works on
-this one (two buffers), across layers too, unless it has to wait for results that are still on
-their way to DDR. Each layer begins with the controller starting it. The engine runs one list at a
+this one (two buffers), across layers too, unless it has to wait for results that are not yet in
+DDR. At the start of each layer the controller takes time to start it. The engine runs one list at a
 time; lists of other inferences wait, the most urgent first.
 
 Left out: preemption inside a list, interrupts of the command processor other than the last one.
@@ -30,9 +30,9 @@ ARRAY, FETCH, WRITE_BACK = "hta array", "hta fetch", "hta write-back"
 
 @dataclass
 class LayerRun:
-    """When a layer ran, and how long its array worked and commands were decoded (picoseconds).
+    """When a layer ran, and the times of its array and of decoding its commands (picoseconds).
 
-    The rest is waiting for the DMA: for operands, or at the end for the last results.
+    The rest of its time is waiting for the DMA: for operands, or at the end for the last results.
     """
 
     part: LayerCommands
@@ -43,14 +43,14 @@ class LayerRun:
 
     @property
     def parts_ps(self) -> Mapping[Bound, float]:
-        """Its span, divided."""
+        """Its duration, divided."""
         waiting = self.end_ps - self.start_ps - self.busy_ps - self.command_ps
         return {"compute": self.busy_ps, "ddr": waiting, "overhead": self.command_ps}
 
 
 @dataclass(frozen=True)
 class EngineRule:
-    """The clock that was voted for, and what the controller spends on starting a layer."""
+    """The voted clock, and the time in which the controller starts a layer."""
 
     clock_hz: float
     layer_s: float
@@ -74,15 +74,15 @@ class TensorEngine:
         self.clock_hz = rule.clock_hz
 
     def macs_in(self, duration_ps: int) -> float:
-        """Multiply-accumulates that the array could do in a time."""
+        """Return the multiply-accumulates that the array could do in a duration."""
         return duration_ps / self._ps_per_clock * self._macs_per_clock
 
     def turn(self, urgency: int) -> simpy.resources.resource.Request:
-        """Ask for the engine; use as a context manager around `run`."""
+        """Request the engine; use the result as a context manager around `run`."""
         return self._turns.request(priority=urgency)
 
     def run(self, command_list: CommandList, done: Callable[[LayerRun], None]) -> Process:
-        """Run a list; `done` hears of each layer at the moment it ends, in order."""
+        """Run a list; `done` is called with each layer when it ends."""
         steps = [
             (number, command)
             for number, part in enumerate(command_list.layers)
@@ -91,10 +91,10 @@ class TensorEngine:
         env, ddr = self._env, self._ddr
         arrived = [env.event() for _ in steps]
         freed = [env.event() for _ in steps]
-        left = [len(part.commands) for part in command_list.layers]
+        unwritten = [len(part.commands) for part in command_list.layers]
         written = [env.event() for _ in command_list.layers]
         names = command_list.names
-        for number, count in enumerate(left):
+        for number, count in enumerate(unwritten):
             if not count:
                 written[number].succeed()
 
@@ -111,8 +111,8 @@ class TensorEngine:
             for at, (number, command) in enumerate(steps):
                 yield freed[at]
                 yield from self._move(WRITE_BACK, names[number], command.write_bytes, ddr.write)
-                left[number] -= 1
-                if not left[number]:
+                unwritten[number] -= 1
+                if not unwritten[number]:
                     written[number].succeed()
 
         env.process(fetch())

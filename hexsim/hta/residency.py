@@ -1,8 +1,8 @@
 """Which activations stay in the engine's local memory between layers.
 
-The compiler knows every lifetime, so it places tensors ahead of time: in the order in which they
-are written, each stays if it fits beside those already placed during its whole life. What comes
-into the subnet and what leaves it lies in DDR.
+The compiler knows all lifetimes, so it places tensors ahead of time: in the order in which they
+are written, each stays if it fits beside those already placed for its whole lifetime. Inputs and
+outputs of the subnet are in DDR.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from hexsim.planning.plan import PlannedSubnet
 def resident_on_chip(
     subnet: PlannedSubnet, capacity: int, size_of: Callable[[Shape, int], int] = tensor_bytes
 ) -> frozenset[str]:
-    """Return the tensors that never visit DDR.
+    """Return the tensors that are never in DDR.
 
-    `capacity` is in bytes; `size_of` gives those of a shape with so many bits.
+    `capacity` is in bytes; `size_of` returns the bytes of a shape at a number of bits.
     """
     last_use = {name: at for at, layer in enumerate(subnet.layers) for name in layer.inputs}
     used = [0] * len(subnet.calls)
-    kept = set()
+    resident = set()
     for at, call in enumerate(subnet.calls):
         for name, shape in zip(call.layer.outputs, call.results, strict=True):
             if name in subnet.outputs or name not in last_use:
@@ -31,7 +31,7 @@ def resident_on_chip(
             size = size_of(shape, call.activation_bits)
             life = range(at, last_use[name] + 1)
             if all(used[step] + size <= capacity for step in life):
-                kept.add(name)
+                resident.add(name)
                 for step in life:
                     used[step] += size
-    return frozenset(kept)
+    return frozenset(resident)

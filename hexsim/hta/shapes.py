@@ -1,7 +1,7 @@
 """A layer with multiply-accumulates as the tensor engine sees it: one loop nest.
 
-A fully connected layer is a 1x1 convolution of a row of pixels, one for each of its batch, a
-deconvolution one of all its phases; the batch of an image counts as rows.
+A fully connected layer is a 1x1 convolution of a row with one pixel per item of its batch, a
+deconvolution is a convolution of all its phases; the batch of an image counts as rows.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from hexsim.planning.plan import KernelCall
 class MacShape:
     """Output (`rows`, `width`, `channels`) from `depth` input channels per group.
 
-    `input_row_bytes` is one stored row of the whole input, `input_rows` how many there are;
-    `fresh_pixels` is how many input pixels an output pixel adds to those its neighbours look at;
-    an output row is stored with `stored_width` pixels, its channels in multiples of
-    `channel_step`. Where the output is stored otherwise than the nest makes it (a deconvolution
-    makes phases, as further channels), `stored_per_made` are the bytes of both.
+    `input_row_bytes` is one stored row of the whole input, `input_rows` the number of rows;
+    `fresh_pixels` is the number of input pixels that an output pixel reads and its neighbours do
+    not; an output row is stored with `stored_width` pixels, its channels in multiples of
+    `channel_step`. Where the stored size of the output differs from the computed size (the phases
+    of a deconvolution are channels), `stored_per_made` are the bytes of both.
     """
 
     rows: int
@@ -47,7 +47,7 @@ class MacShape:
 
     @classmethod
     def of(cls, call: KernelCall, source_bytes: int) -> MacShape | None:
-        """The loop nest of a layer with multiply-accumulates, None for other layers.
+        """Return the loop nest of a layer with multiply-accumulates, None for other layers.
 
         `source_bytes` is the size of the input as it is stored.
         """
@@ -61,7 +61,7 @@ class MacShape:
             )  # fmt: skip
         if isinstance(layer, Deconvolution):
             phases = in_phases(call)
-            sizes = [tensor_bytes(one.results[0], 8 * size) for one in (call, phases)]
+            sizes = [tensor_bytes(shape, 8 * size) for shape in (result, phases.results[0])]
             nest = cls.of(phases, source_bytes)
             return nest and replace(nest, stored_per_made=(sizes[0], sizes[1]))
         if not isinstance(layer, Convolution):
@@ -87,17 +87,17 @@ class MacShape:
         )
 
     def input_bytes(self, rows: int) -> int:
-        """Bytes of the input rows that `rows` output rows read."""
+        """Return the bytes of the input rows that `rows` output rows read."""
         needed = min(self.input_rows, (rows - 1) * self.row_step + self.row_reach)
         return needed * self.input_row_bytes
 
     def weight_bytes(self, channels: int, depth: int) -> int:
-        """Bytes of the weights of some output channels and inputs, with a 32-bit bias each."""
+        """Return the bytes of the weights and 32-bit biases of some output channels and inputs."""
         taps = self.kernel[0] * self.kernel[1]
         return channels * (math.ceil(taps * depth * self.weight_bits / 8) + 4)
 
     def output_bytes(self, rows: int, channels: int) -> int:
-        """Bytes of a piece of the output."""
+        """Return the bytes of a piece of the output."""
         stored = math.ceil(channels / self.channel_step) * self.channel_step
-        made = rows * self.stored_width * stored * self.activation_bytes
-        return ceil_div(made * self.stored_per_made[0], self.stored_per_made[1])
+        computed = rows * self.stored_width * stored * self.activation_bytes
+        return ceil_div(computed * self.stored_per_made[0], self.stored_per_made[1])

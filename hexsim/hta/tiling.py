@@ -1,14 +1,14 @@
 """Cutting a layer with weights into tiles that fit the engine's local memory.
 
-Half of the local memory keeps activations between layers, the other half is two buffers, so that
+Half of the local memory holds activations between layers, the other half is two buffers, so that
 the next tile is fetched while the array works on this one. A tile is some rows of the output by
-some of its channels; either the weights stay while rows pass by, or the rows stay while weights
-pass by, and what does not stay is fetched again. If not even one row and one group of channel
-lanes fits, the reduction is cut too: the buffers are full of operands, so the partial sums go to
-DDR and come back for each further piece.
+some of its channels; either the weights stay in local memory while the rows change, or the rows
+while the weights change, and the others are fetched again. If not even one row and one group of
+channel lanes fits, the reduction is cut too: the buffers are full of operands, so the partial sums
+are written to DDR and fetched again for each further piece.
 
-The tiling chosen is the one with the shortest estimate: the longer of DMA and array, and the
-first fetch and last write, which nothing hides.
+The tiling with the shortest estimated time is chosen: the longer of DMA and array, plus the
+first fetch and the last write, which do not overlap with other work.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ from hexsim.hta.shapes import MacShape
 Stays = Literal["weights", "rows"]
 _SUM_BYTES = 4
 _ENOUGH = 256
-"""Tiles of one layer beyond which a finer cut hides next to nothing more of the first fetch."""
+"""Tiles of one layer; finer cuts hardly shorten the first fetch."""
 _REMEMBERED = 1024
-"""Layers whose tiles are kept: networks repeat layers, and sweeps of constants whole networks."""
+"""Layers whose tiles are cached, because networks repeat layers and sweeps repeat networks."""
 
 
 @dataclass(frozen=True)
 class Room:
-    """What a tile may use: bytes of one buffer, the DMA's rate, and what is in local memory.
+    """Limits of a tile: bytes of one buffer, the rate of the DMA, and tensors in local memory.
 
-    `input_held` and `output_held` say that the layer's activations stay on chip, so that
-    fetching or writing them costs nothing.
+    `input_held` and `output_held` say that the activations of the layer stay on chip, so that
+    they are not fetched or written.
     """
 
     buffer_bytes: int
@@ -48,9 +48,9 @@ class Room:
 
 @dataclass(frozen=True)
 class HtaTile:
-    """One piece of a layer: what is fetched for it, its clocks, what is written.
+    """One piece of a layer: the bytes that it fetches and writes, and its clocks.
 
-    Of a reduction that is cut, all pieces but the last write their partial sums, and all but the
+    If the reduction is cut, all pieces but the last write their partial sums, and all but the
     first fetch them.
     """
 
@@ -64,22 +64,22 @@ class HtaTile:
 
     @property
     def read_bytes(self) -> int:
-        """What is fetched."""
+        """All bytes that are fetched."""
         return self.activation_bytes + self.weight_bytes + self.sums_fetched
 
     @property
     def written_bytes(self) -> int:
-        """What is written."""
+        """All bytes that are written."""
         return self.write_bytes + self.sums_written
 
     @cached_property
     def clocks(self) -> int:
-        """The array and the stage behind it work at once."""
+        """The clocks of the tile; the array and the stage after it work at the same time."""
         return max(self.array_clocks, self.stage_clocks)
 
     @cached_property
     def moved_bytes(self) -> int:
-        """What the DMA moves."""
+        """All bytes that the DMA moves."""
         return self.read_bytes + self.written_bytes
 
 
@@ -105,8 +105,8 @@ def tiles(shape: MacShape, array: MacArray, room: Room) -> tuple[HtaTile, ...]:
     """Return the tiles of a layer in the order in which they run."""
     cuts = _cuts(shape, array, room)
     coarse = [cut for cut in cuts if cut.count(shape) <= _ENOUGH]
-    worth_it = coarse or [min(cuts, key=lambda cut: cut.count(shape))]
-    plans = [tuple(_cut(shape, array, room, cut)) for cut in worth_it]
+    candidates = coarse or [min(cuts, key=lambda cut: cut.count(shape))]
+    plans = [tuple(_cut(shape, array, room, cut)) for cut in candidates]
     return min(plans, key=lambda plan: (_estimate(plan, room), len(plan)))
 
 
@@ -118,14 +118,14 @@ def _estimate(plan: tuple[HtaTile, ...], room: Room) -> float:
 
 
 def _cuts(shape: MacShape, array: MacArray, room: Room) -> list[_Cut]:
-    """Cuts whose tiles fit, of the longest reduction for which there are any."""
+    """Return the cuts whose tiles fit, with the longest reduction for which there are any."""
     depth = shape.depth
     least = math.lcm(array.channel_lanes, shape.channel_step)
     sizes = list(product(_halves(shape.rows, 1), _halves(shape.channels, least)))
     while True:
         fitting = [size for size in sizes if _fits(shape, room, *size, depth)]
         if not fitting and depth <= array.depth_lanes:
-            fitting = sizes[-1:]  # nothing smaller exists: the engine would spill
+            fitting = sizes[-1:]  # there is no smaller tile: the engine would spill
         if fitting:
             return [
                 _Cut(*size, depth, stays) for size in fitting for stays in _orders(shape, *size)
@@ -134,7 +134,7 @@ def _cuts(shape: MacShape, array: MacArray, room: Room) -> list[_Cut]:
 
 
 def _orders(shape: MacShape, rows: int, channels: int) -> tuple[Stays, ...]:
-    """Both orders, or one where they are the same because only one kind of piece changes."""
+    """Return both orders, or one if they are the same because one dimension is not cut."""
     orders: tuple[Stays, ...] = get_args(Stays)
     return orders if rows < shape.rows and channels < shape.channels else orders[:1]
 
@@ -148,18 +148,18 @@ def _fits(shape: MacShape, room: Room, rows: int, channels: int, depth: int) -> 
 
 
 def _halves(size: int, least: int) -> list[int]:
-    """`size`, its half, its quarter, ... in whole multiples of `least`."""
-    result = [size]
-    while result[-1] > least:
-        half = math.ceil(result[-1] / 2 / least) * least
-        if half >= result[-1]:
+    """Return `size`, its half, its quarter, ... in whole multiples of `least`."""
+    sizes = [size]
+    while sizes[-1] > least:
+        half = math.ceil(sizes[-1] / 2 / least) * least
+        if half >= sizes[-1]:
             break
-        result.append(half)
-    return result
+        sizes.append(half)
+    return sizes
 
 
 def _cut(shape: MacShape, array: MacArray, room: Room, cut: _Cut) -> Iterator[HtaTile]:
-    """Lay out the tiles of one cut; what the tile before has fetched already is not fetched."""
+    """Yield the tiles of one cut; operands that the previous tile has fetched are not fetched."""
     rows = list(enumerate(_pieces(shape.rows, cut.rows)))
     channels = list(enumerate(_pieces(shape.channels, cut.channels)))
     depths = list(enumerate(_pieces(shape.depth, cut.depth)))
@@ -168,24 +168,24 @@ def _cut(shape: MacShape, array: MacArray, room: Room, cut: _Cut) -> Iterator[Ht
     else:
         grid = [(row, channel) for row in rows for channel in channels]
     per_group = shape.channels // shape.groups
-    known: dict[tuple[int, ...], HtaTile] = {}
+    tile_cache: dict[tuple[int, ...], HtaTile] = {}
     held_rows = held_weights = (-1, -1)
-    for ((row, height), (channel, wide)), (piece, depth) in product(grid, depths):
+    for ((row, height), (channel, width)), (piece, depth) in product(grid, depths):
         fetches_rows = not room.input_held and held_rows != (row, piece)
         fetches_weights = held_weights != (channel, piece)
         is_last = piece == len(depths) - 1
         phase = channel * cut.channels % per_group
-        key = (height, wide, depth, phase, piece > 0, is_last, fetches_rows, fetches_weights)
-        if key not in known:
-            results = shape.output_bytes(height, wide)
-            sums = height * shape.width * wide * _SUM_BYTES
-            known[key] = HtaTile(
+        key = (height, width, depth, phase, piece > 0, is_last, fetches_rows, fetches_weights)
+        if key not in tile_cache:
+            results = shape.output_bytes(height, width)
+            sums = height * shape.width * width * _SUM_BYTES
+            tile_cache[key] = HtaTile(
                 math.ceil(shape.input_bytes(height) * depth / shape.depth) if fetches_rows else 0,
-                shape.weight_bytes(wide, depth) if fetches_weights else 0,
+                shape.weight_bytes(width, depth) if fetches_weights else 0,
                 array.clocks(
                     shape,
                     rows=height,
-                    channels=wide,
+                    channels=width,
                     depth=depth,
                     bits=8 * shape.activation_bytes,
                     first=phase,
@@ -195,10 +195,10 @@ def _cut(shape: MacShape, array: MacArray, room: Room, cut: _Cut) -> Iterator[Ht
                 sums_fetched=sums if piece else 0,
                 sums_written=0 if is_last else sums,
             )
-        yield known[key]
+        yield tile_cache[key]
         held_rows, held_weights = (row, piece), (channel, piece)
 
 
 def _pieces(size: int, piece: int) -> list[int]:
-    """`size` cut into pieces, the last one perhaps smaller."""
+    """Cut `size` into pieces; the last one may be smaller."""
     return [min(piece, size - start) for start in range(0, size, piece)]

@@ -1,7 +1,7 @@
-"""The Hexagon Tensor Processor of V68 and later: what a compiled graph of layers takes there.
+"""The Hexagon Tensor Processor of V68 and later: the time of a compiled graph of layers.
 
 One graph, compiled ahead, keeps activations in VTCM, multiplies on the matrix engine (HMX), does
-the rest on HVX, and has weights brought by DMA. Timing only: values follow the contract of the
-integer kernels, or are those of the float engine, and neither is claimed to be the device's.
-Left out: energy, several graphs at once, floats with codes in one graph, sparse weights, int4.
+the rest on HVX, and fetches weights by DMA. Only time is modelled here: values are those of the
+integer kernels or of the float engine, and may differ from those of the device.
+Left out: several graphs at once, floats with codes in one graph, sparse weights, int4.
 """

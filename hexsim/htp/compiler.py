@@ -1,11 +1,11 @@
-"""The graph compiler, in its simple written-down form: what a graph of calls becomes.
+"""A simple graph compiler: turns kernel calls into operations of the tensor processor.
 
-1. Clamps are fused into what is before them, as the passes have done already.
+1. Clamps are fused into the layer before them, which the passes have done already.
 2. A constant factor on a shallow input followed by a constant summand is an affine function of
-   codes, and is folded into the conversion of the input. The other order (mean subtracted first,
-   then divided) is not recognised and stays two operations: measured networks with that order
-   take 0.2 ms longer than one with the first, in 8 bits and in floats alike.
-3. Operands and results that exceed half of VTCM are worked on in strips; what exceeds it goes
+   codes (quantised values), and is folded into the conversion of the input. The other order (mean
+   subtracted first, then divided) stays two operations: measured networks with that order
+   take 0.2 ms longer than one with the first, in 8 bits and in floats.
+3. Operands and results that exceed half of VTCM are processed in strips; the excess goes
    through DDR once (spill and fill).
 """
 
@@ -20,7 +20,7 @@ from hexsim.layers import Elementwise
 from hexsim.planning.plan import KernelCall
 
 RESIDENT_SHARE = 0.5
-"""Part of VTCM that activations have; the other half is for weights ahead."""
+"""Share of VTCM for activations; the other half is for prefetched weights."""
 _SUMMANDS = frozenset({"sum", "sub"})
 
 
@@ -40,14 +40,14 @@ class HtpOperation:
 
     @property
     def write_bytes(self) -> int:
-        """Bytes to DDR: the share of the results in what is spilled."""
+        """Bytes to DDR: the share of the results in the spilled bytes."""
         return round(self.spill_bytes * self.cost.result_share)
 
 
 def compile_graph(
     calls: Sequence[KernelCall], network: Network, vtcm_bytes: int
 ) -> tuple[HtpOperation, ...]:
-    """Compile the calls of `network` for a VTCM of so many bytes, in order."""
+    """Compile the calls of `network` in order for a VTCM of `vtcm_bytes`."""
     folded = _folded(calls, network)
     room = vtcm_bytes * RESIDENT_SHARE
     operations = []
@@ -61,7 +61,7 @@ def compile_graph(
 
 
 def _folded(calls: Sequence[KernelCall], network: Network) -> frozenset[str]:
-    """Names of the operations on inputs that conversion takes along."""
+    """Return the names of the operations that are folded into the conversion of inputs."""
     names: set[str] = set()
     for call in calls:
         layer = call.layer

@@ -1,14 +1,14 @@
-"""What one kernel call asks of HMX, HVX, the ports of VTCM and DMA.
+"""The work of one kernel call on HMX, HVX, the ports of VTCM and DMA.
 
-- Convolutions and matrix products are HMX tiles: pixels in croutons, output channels in 32s, and
-  as deep as the input channels of a group in 32s. Groups of fewer channels stand side by side in
+- Convolutions and matrix multiplications are HMX tiles: pixels in croutons, output channels in
+  multiples of 32, input channels of a group in multiples of 32. Groups of fewer channels share
   a tile, with zeros between them, which are stored and fetched as weights are.
-- Depthwise convolutions, elementwise operations, functions, pooling, moves and the rest are
-  vectors on HVX, each kind with its vectors per vector of output.
-- A shallow image (up to four channels) that an elementwise operation changes takes a whole
-  crouton for its few channels, and is brought into it.
+- All other layers, including depthwise convolutions, are vectors on HVX, each kind with its vectors
+  per vector of output.
+- A shallow image (up to four channels) that an elementwise operation changes is converted to
+  croutons, one for its few channels.
 
-The rest of a layer's time is that of the slowest of the three; weights come meanwhile.
+A layer takes as long as the slowest of HMX, HVX and ports; weights are fetched at the same time.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class CallCost:
     """Work of a call. `function_vectors` are those of functions of one number.
 
     `weight_bytes` come from DDR; `port_bytes` pass the ports of VTCM; `resident_bytes` are those
-    of its operands and results together, which VTCM should hold, `result_bytes` the results'.
+    of its operands and results together, which VTCM should hold, `result_bytes` of the results.
     """
 
     hmx_macs: float = 0.0
@@ -56,12 +56,12 @@ class CallCost:
 
     @property
     def result_share(self) -> float:
-        """Part of the resident bytes that results are, 0 .. 1."""
+        """The share of results in the resident bytes, 0 .. 1."""
         return self.result_bytes / max(1, self.resident_bytes)
 
 
 def cost_of(call: KernelCall, network: Network) -> CallCost:
-    """The work of a call of `network`."""
+    """Return the work of a call of `network`."""
     bits = call.activation_bits
     named = zip(call.layer.inputs, call.operands, strict=True)
     operands = [(name, shape) for name, shape in named if name not in network.constants]
@@ -95,13 +95,13 @@ def _product(call: KernelCall) -> dict[str, float]:
         inputs, outputs = as_image(call.operands[0])[3], layer.output_channels
         if isinstance(layer, Deconvolution):
             taps /= math.prod(call.results[0][1:3]) / math.prod(call.operands[0][1:3])
-    wide = padded_channels(outputs)
+    padded_outputs = padded_channels(outputs)
     if groups > 1 and groups == inputs:
-        return {"vectors": pixels * wide * taps * bits / 8 / VECTOR_BYTES}
+        return {"vectors": pixels * padded_outputs * taps * bits / 8 / VECTOR_BYTES}
     depth = padded_channels(inputs // groups)
     return {
-        "hmx_macs": pixels * wide * taps * depth,
-        "weight_bytes": taps * wide * depth * call.weight_bits / 8,
+        "hmx_macs": pixels * padded_outputs * taps * depth,
+        "weight_bytes": taps * padded_outputs * depth * call.weight_bits / 8,
     }
 
 

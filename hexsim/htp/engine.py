@@ -1,8 +1,8 @@
-"""The tensor processor in time: DMA brings bytes, operations run one after another.
+"""The tensor processor in time: DMA fetches data, operations run one after another.
 
-The rules are those of `hexsim.htp.schedule`, on the event engine: DMA is a stream of the shared
-path to DDR, and one graph runs at a time, the most urgent one first. What is spilled is written
-after what an operation brings.
+The rules are those of `hexsim.htp.schedule`, in the event simulation: DMA is a stream of the shared
+path to DDR, and one graph runs at a time, the most urgent one first. Spilled bytes are written
+after the bytes that an operation reads.
 
 Left out: preemption inside a graph.
 """
@@ -28,9 +28,9 @@ OPERATIONS, DMA = "htp", "htp dma"
 
 @dataclass(frozen=True)
 class OperationRun:
-    """When an operation ran, and what of it HMX or HVX, the ports of VTCM and starting took.
+    """When an operation ran, and the times of HMX or HVX, of the ports of VTCM and of its start.
 
-    All in picoseconds; `port_ps` is what the ports take longer than HMX and HVX. The rest is
+    All in picoseconds; `port_ps` is the time of the ports beyond that of HMX and HVX. The rest is
     waiting for DMA.
     """
 
@@ -44,7 +44,7 @@ class OperationRun:
 
     @property
     def parts_ps(self) -> Mapping[Bound, float]:
-        """Its span, divided; the ports of VTCM count where those of L2 do elsewhere."""
+        """Its duration, divided; the ports of VTCM count as l2."""
         waiting = self.end_ps - self.start_ps - self.busy_ps - self.port_ps - self.overhead_ps
         return {
             "compute": self.busy_ps,
@@ -55,7 +55,7 @@ class OperationRun:
 
 
 class TensorProcessor:
-    """That of one chip; `ddr` is the path to memory that it shares."""
+    """The tensor processor of one chip; `ddr` is the path to memory that it shares."""
 
     def __init__(self, env: Environment, ddr: Ddr, machine: HtpMachine, spans: list[Span]) -> None:
         self._env = env
@@ -65,13 +65,13 @@ class TensorProcessor:
         self.machine = machine
 
     def macs_in(self, duration_ps: int, *, floats: bool) -> float:
-        """Multiply-accumulates that HMX could do in a time."""
+        """Return the multiply-accumulates that HMX could do in a duration."""
         machine = self.machine
         rate = machine.fp16_macs_per_s if floats else machine.int8_macs_per_s
         return duration_ps / PS_PER_SECOND * rate
 
     def turn(self, urgency: int) -> simpy.resources.resource.Request:
-        """Ask for the processor; use as a context manager around `run`."""
+        """Request the processor; use the result as a context manager around `run`."""
         return self._turns.request(priority=urgency)
 
     def run(
@@ -80,12 +80,12 @@ class TensorProcessor:
         started: Callable[[], None],
         done: Callable[[OperationRun], None],
     ) -> Process:
-        """Run a graph; `started` hears when its start is over, `done` of each end, in order."""
+        """Run a graph; call `started` after its start and `done` with each operation that ends."""
         env = self._env
         begun = [env.event() for _ in operations]
         arrived = [env.event() for _ in operations]
         ended = [env.event() for _ in operations]
-        env.process(self._bring(operations, begun, arrived, ended))
+        env.process(self._fetch(operations, begun, arrived, ended))
         yield env.timeout(seconds_to_ps(self.machine.graph_s))
         started()
         for at, operation in enumerate(operations):
@@ -102,14 +102,14 @@ class TensorProcessor:
             hvx_ps = seconds_to_ps(hvx_s)
             done(OperationRun(operation, start, env.now, busy_ps, port_ps, overhead_ps, hvx_ps))
 
-    def _bring(
+    def _fetch(
         self,
         operations: Sequence[HtpOperation],
         begun: Sequence[simpy.Event],
         arrived: Sequence[simpy.Event],
         ended: Sequence[simpy.Event],
     ) -> Process:
-        """Weights and spilled activations, in order and as far ahead as VTCM holds them."""
+        """Fetch weights and spilled activations in order, as far ahead as VTCM has room."""
         waits = gates(operations, self.machine.vtcm_bytes)
         for at, operation in enumerate(operations):
             if waits[at]:

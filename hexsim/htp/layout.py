@@ -1,7 +1,7 @@
 """Bytes of activations in VTCM: blocks of 2 KB ("croutons"), padded in channels, rows and columns.
 
 A crouton holds 8 x 8 pixels of 32 channels in 8 bits, 8 x 4 in 16 (apache/tvm, Hexagon layouts).
-Tensors of at most four channels stay flat at the edges of a graph.
+Inputs and outputs of a graph with at most four channels stay flat.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from hexsim.graph.ir import Shape
 
 ROWS, DEPTH = 8, 32
 SHALLOW = 4
-"""Channels up to which an image is taken to stay flat."""
+"""Channels up to which an image is assumed to stay flat."""
 VECTOR_BYTES = 128
 
 
@@ -21,7 +21,7 @@ def _up(size: int, step: int) -> int:
 
 
 def as_image(shape: Shape) -> tuple[int, int, int, int]:
-    """A stored shape as batch, rows, columns and channels: what leads is a row of pixels."""
+    """Return batch, rows, columns and channels; leading axes of other ranks become columns."""
     if len(shape) == 4:
         batch, rows, columns, channels = shape
         return batch, rows, columns, channels
@@ -31,24 +31,24 @@ def as_image(shape: Shape) -> tuple[int, int, int, int]:
 
 
 def padded_pixels(shape: Shape, bits: int) -> int:
-    """Pixels of the croutons of a tensor."""
+    """Return the pixels of the croutons of a tensor."""
     batch, rows, columns, _ = as_image(shape)
     return batch * _up(rows, ROWS) * _up(columns, 8 if bits == 8 else 4)
 
 
 def padded_channels(channels: int) -> int:
-    """Channels rounded up to those of a crouton."""
+    """Return the channels, rounded up to those of a crouton."""
     return _up(channels, DEPTH)
 
 
 def crouton_bytes(shape: Shape, bits: int) -> int:
-    """Bytes of the croutons of a tensor."""
+    """Return the bytes of the croutons of a tensor."""
     channels = padded_channels(as_image(shape)[3])
     return padded_pixels(shape, bits) * channels * bits // 8
 
 
 def stored_bytes(shape: Shape, bits: int) -> int:
-    """Bytes of a tensor as it is kept: flat if it is shallow."""
+    """Return the bytes of a tensor in VTCM: flat if it is shallow, otherwise in croutons."""
     if as_image(shape)[3] <= SHALLOW:
         return math.prod(shape) * bits // 8
     return crouton_bytes(shape, bits)

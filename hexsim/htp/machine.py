@@ -1,4 +1,4 @@
-"""The tensor processor of a chip under a software stack, as rates: seconds for work."""
+"""The rates of the tensor processor of a chip under a software stack."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ _A16_PASSES = 2
 
 @dataclass(frozen=True)
 class HtpMachine:
-    """What the chip states and what the stack adds.
+    """The constants of chip and stack, as rates.
 
-    Peaks are those of HMX with all of its tiles full, for codes of 8 bits and for half floats.
-    `vector_s` is a vector's time on HVX, `shallow_vector_s` that of one of a shallow image, both
-    in codes; the factors say how much longer floats take.
+    Peaks are those of HMX with all of its tiles full, for codes of 8 bits and for float16.
+    `vector_s` is the time of a vector of codes on HVX, `shallow_vector_s` that of a vector of a
+    shallow image; the factors say how much longer floats take.
     """
 
     clock_hz: float
@@ -38,7 +38,7 @@ class HtpMachine:
 
     @classmethod
     def of(cls, chip: Chip, stack: Stack) -> HtpMachine:
-        """That of a chip and a stack; HexsimError if one of them states none."""
+        """Return the rates of a chip and a stack; HexsimError if one of them states none."""
         htp, memory, release = chip.htp, chip.memory, stack.htp
         clock_hz = htp.clock_hz
         return cls(
@@ -58,7 +58,7 @@ class HtpMachine:
         )
 
     def parts_s(self, operation: HtpOperation) -> tuple[float, float, float]:
-        """Time of an operation on HMX, on HVX, and at the ports of VTCM."""
+        """Return the seconds of an operation on HMX, on HVX, and at the ports of VTCM."""
         call, cost = operation.call, operation.cost
         if call.computes_float:
             rate, passes = self.fp16_macs_per_s, 1

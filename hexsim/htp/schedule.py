@@ -1,12 +1,13 @@
-"""When the operations of a compiled graph run: DMA ahead as far as VTCM holds it, the rest behind.
+"""When the operations of a compiled graph run: DMA prefetches as far as VTCM has room.
 
-Operations run in order, each as long as the slowest of HMX, HVX and the ports of VTCM takes, and
-the cost of an operation. DMA brings weights and spilled activations in the same order. It runs
-ahead of the operations while half of VTCM holds the weights that it brings. An operation begins
-once its first bytes are there and does not end before its last.
+Operations run in order. Each takes the time of the slowest of HMX, HVX and the ports of VTCM, plus
+a constant time per operation. DMA fetches weights and spilled activations in the same order. It
+runs ahead of the operations while the weights fit half of VTCM. An operation begins
+when its first bytes arrive and does not end before its last.
 
-This is the time of a graph alone, in closed form; `hexsim.htp.engine` is the same on the event
-engine, where graphs wait for each other and DDR is shared. Left out: operations side by side.
+This is the time of a graph alone, in closed form; `hexsim.htp.engine` has the same rules in the
+event simulation, where graphs wait for each other and DDR is shared. Left out: operations that run
+at the same time.
 """
 
 from __future__ import annotations
@@ -22,8 +23,8 @@ from hexsim.htp.machine import HtpMachine
 class ScheduledOperation:
     """An operation in time, in seconds from the start of the graph.
 
-    `hmx_s`, `hvx_s`, `port_s` and `dma_s` are what each part alone takes of it; `busy_s` what the
-    slowest of the first three does, `overhead_s` the cost of an operation.
+    `hmx_s`, `hvx_s`, `port_s` and `dma_s` are the times of each part alone; `busy_s` that of the
+    slowest of the first three, `overhead_s` the constant time per operation.
     """
 
     operation: HtpOperation
@@ -37,43 +38,43 @@ class ScheduledOperation:
 
     @property
     def busy_s(self) -> float:
-        """What HMX, HVX and ports take, side by side."""
+        """The time of the slowest of HMX, HVX and ports."""
         return max(self.hmx_s, self.hvx_s, self.port_s)
 
     @property
     def waiting_s(self) -> float:
-        """What is left for waiting until DMA has brought its bytes."""
+        """The time of waiting for DMA."""
         return max(0.0, self.end_s - self.start_s - self.busy_s - self.overhead_s)
 
 
 def gates(operations: Sequence[HtpOperation], vtcm_bytes: int) -> tuple[int, ...]:
-    """How many operations have to have ended before DMA begins for each, as far as VTCM goes."""
+    """Return for each operation how many must have ended before DMA has room for its weights."""
     ahead = vtcm_bytes * RESIDENT_SHARE
-    held = [0.0]
+    fetched_bytes = [0.0]
     first = 0
-    found = []
+    ended_before = []
     for at, operation in enumerate(operations):
-        held.append(held[-1] + operation.cost.weight_bytes)
-        while first < at and held[at + 1] - held[first] > ahead:
+        fetched_bytes.append(fetched_bytes[-1] + operation.cost.weight_bytes)
+        while first < at and fetched_bytes[at + 1] - fetched_bytes[first] > ahead:
             first += 1
-        found.append(first)
-    return tuple(found)
+        ended_before.append(first)
+    return tuple(ended_before)
 
 
 def schedule(
     operations: Sequence[HtpOperation], machine: HtpMachine
 ) -> tuple[ScheduledOperation, ...]:
-    """Run a graph; the first operation begins after the cost of the graph."""
-    ends = [machine.graph_s]
+    """Schedule a graph; its first operation begins after the start of the graph."""
+    end_times = [machine.graph_s]
     fetched = 0.0
     runs = []
     for operation, ended in zip(operations, gates(operations, machine.vtcm_bytes), strict=True):
-        gate = ends[ended] if ended else 0.0
+        gate = end_times[ended] if ended else 0.0
         moved = operation.cost.weight_bytes + operation.spill_bytes
         dma_s = moved / machine.ddr_bytes_per_s
         begun = max(fetched, gate)
         fetched = begun + dma_s
-        start = ends[-1]
+        start = end_times[-1]
         hmx_s, hvx_s, port_s = machine.parts_s(operation)
         work = max(hmx_s, hvx_s, port_s) + machine.operator_s
         end = max(max(start, begun) + work, fetched)
@@ -82,5 +83,5 @@ def schedule(
                 operation, start, end, hmx_s, hvx_s, port_s, dma_s, machine.operator_s
             )
         )
-        ends.append(end)
+        end_times.append(end)
     return tuple(runs)

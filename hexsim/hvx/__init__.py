@@ -1,1 +1,1 @@
-"""The 1024-bit vector unit (HVX) of Hexagon: instructions, packets, kernels' cost."""
+"""The 1024-bit vector unit (HVX) of Hexagon: instructions, packets, costs of kernels."""

@@ -1,4 +1,4 @@
-"""Schedules as Hexagon assembly, one text per packet."""
+"""Prints schedules as Hexagon assembly, one text per packet."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from hexsim.hvx.scheduling import Straight
 
 
 def straight_asm(code: Straight) -> tuple[str, ...]:
-    """Packets of straight code."""
+    """Return the packets of straight code."""
     allocation = allocate(code.machine, code.insns, code.times, None, code.edges)
     assert allocation is not None  # the scheduler saw to it
     return _text(code.insns, code.times, allocation, None)
 
 
 def loop_asm(loop: Loop) -> tuple[str, ...]:
-    """Packets of a loop, unrolled as its registers demand."""
+    """Return the packets of a loop, unrolled as its registers require."""
     allocation = allocate(loop.machine, loop.insns, loop.times, loop.interval)
     assert allocation is not None  # the scheduler saw to it
     return _text(loop.insns, loop.times, allocation, loop.interval)

@@ -1,8 +1,8 @@
-"""Which instruction must wait for which: the edges a scheduler obeys.
+"""The dependences between instructions, which a scheduler has to respect.
 
-Names are values, so only true dependences count (registers are renamed; `registers.py` proves that
-32 are enough). A value read before it is written in a loop body is that of the iteration before.
-The exceptions are one register each, whose readers also come before it is written anew: addresses
+Names are values, so only true dependences count (registers are renamed; `registers.py` checks that
+32 are enough). A value read before it is written in a loop body is that of the previous iteration.
+Some values have one register only, so their readers must also come before the next write: addresses
 that a load or store writes back, values updated in place (`x = add(x, 1)`) and the Z register.
 
 `.cur`, `.tmp` and `.new` forms pass a value inside one packet. A `.tmp` load is tied to all its
@@ -34,8 +34,8 @@ class Edge:
 
 @dataclass(frozen=True)
 class DependenceGraph:
-    """nodes: indices of the instructions tied together; edges between nodes; classes: what each
-    node wants per packet from its start on (class names of all its instructions)."""
+    """nodes: indices of the instructions tied together; edges between nodes; classes: class names
+    of all instructions of each node, for each packet from its start on."""
 
     insns: tuple[Insn, ...]
     nodes: tuple[tuple[int, ...], ...]
@@ -44,7 +44,7 @@ class DependenceGraph:
 
 
 def instruction_edges(machine: HvxMachine, insns: Sequence[Insn], loop: bool) -> list[Edge]:
-    """Edges between instructions; `loop` adds those from one iteration to the next."""
+    """Return edges between instructions; `loop` adds those from one iteration to the next."""
     edges: list[Edge] = []
     writers: dict[str, list[tuple[int, int]]] = {}
     for index, insn in enumerate(insns):
@@ -67,14 +67,14 @@ def instruction_edges(machine: HvxMachine, insns: Sequence[Insn], loop: bool) ->
                 edges.append(Edge(of, index, latency(ready, clock), 1))
             if part in single and loop:
                 edges += [Edge(index, of, 0, 1) for of, _ in written[:before]]
-            if part in single or not loop:  # a name written anew is one register
+            if part in single or not loop:  # a name that is written again is one register
                 edges += [Edge(index, of, 0, 0) for of, _ in written[before:] if of > index]
     return edges
 
 
-@lru_cache(maxsize=64)  # an epilogue and prologue are tried with several delays
+@lru_cache(maxsize=64)  # an epilogue and prologue are scheduled with several delays
 def graph(machine: HvxMachine, insns: tuple[Insn, ...], loop: bool) -> DependenceGraph:
-    """Nodes and edges of a stream, as straight code or as the body of a loop."""
+    """Return nodes and edges of a stream, as straight code or as the body of a loop."""
     edges = instruction_edges(machine, insns, loop)
     group = list(range(len(insns)))
 
@@ -89,7 +89,9 @@ def graph(machine: HvxMachine, insns: tuple[Insn, ...], loop: bool) -> Dependenc
         if ".tmp" in text or ".cur" in text:
             readers = [k for k in range(index + 1, len(insns)) if insn.dst in insns[k].src]
             if not readers:
-                raise HexsimError(f"stream: nothing reads {insn.dst} of {insn.op}; load it plainly")
+                raise HexsimError(
+                    f"stream: nothing reads {insn.dst} of {insn.op}; use a plain load"
+                )
             for reader in readers if ".tmp" in text else readers[:1]:
                 tie(index, reader)
         if ".new" in text:
@@ -114,5 +116,5 @@ def graph(machine: HvxMachine, insns: tuple[Insn, ...], loop: bool) -> Dependenc
 
 
 def _node_classes(machine: HvxMachine, insns: list[Insn]) -> tuple[tuple[str, ...], ...]:
-    wanted = [i.occupancy(machine) for i in insns]
-    return tuple(tuple(w[k] for w in wanted if k < len(w)) for k in range(max(map(len, wanted))))
+    classes = [i.occupancy(machine) for i in insns]
+    return tuple(tuple(c[k] for c in classes if k < len(c)) for k in range(max(map(len, classes))))

@@ -1,11 +1,11 @@
-"""The instructions our streams use: class, assembly text and operands of each.
+"""The instructions that the streams use: class, assembly text and operands of each.
 
 The text is that of Qualcomm's assembler, with operands in braces: `d` is the result, `a b c` are
 the sources; after the colon the kind of register: v vector, w vector pair, z four vectors,
 q p vector and scalar predicate, r scalar, s scalar pair, l one of the scalars r0-r7. `+=` and
 `|=` read the result as well, `++` writes the address back. `{i}` is an immediate.
 
-Left out: everything a quantised-network kernel does not need, e.g. 64-byte mode and floats.
+Left out: all that kernels of quantised networks do not need, such as 64-byte mode and floats.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _OPERAND = re.compile(r"\{([dabc]):([vwzqrslp])\}")
 class HvxInstruction:
     """One instruction of the set.
 
-    name: ours. of_class: key of `Machine.classes`. text: assembly with operands in braces.
+    name: used in streams. of_class: key of `HvxMachine.classes`. text: with operands in braces.
     macs: 8-bit multiply-adds per 32-bit lane of the vector. fixed: register used without being an
     operand.
     """
@@ -44,14 +44,14 @@ class HvxInstruction:
 
     @cached_property
     def accumulates(self) -> bool:
-        """Whether the result is read too."""
+        """Whether the result is also read."""
         return bool(re.search(r"[+|]= ", self.text))
 
     @cached_property
     def increments(self) -> str | None:
-        """Letter of the address it writes back."""
-        found = re.search(r"\{(\w):\w\}(\.ub)?\+\+", self.text)
-        return found.group(1) if found else None
+        """Letter of the address that it writes back."""
+        match = re.search(r"\{(\w):\w\}(\.ub)?\+\+", self.text)
+        return match.group(1) if match else None
 
     @cached_property
     def addresses(self) -> bool:

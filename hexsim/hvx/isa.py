@@ -1,4 +1,4 @@
-"""What a packet may hold and how long a result takes, as data of a machine.
+"""The resources of a packet and the latencies of results, as data of a machine.
 
 A packet is one VLIW bundle: up to four instructions in slots 0-3. Beside a slot, a vector
 instruction needs vector pipes (permute, shift, two multiplies), and at most one vector load and one
@@ -11,8 +11,8 @@ Hexagon V6x HVX programmer's manuals (documented). Operand times are LLVM's cloc
 result is ready in clock 9; early sources (multiplier, shifter, permute inputs) are read in clock 5,
 late ones (ALU inputs, accumulators, aligned store data) in clock 7.
 
-A machine is plain data. Fewer pipes of a kind than an instruction wants make it occupy them for
-further packets, so that any machine schedules every stream.
+If a machine has fewer multiply pipes than an instruction needs, the instruction occupies them for
+further packets, so that every machine can schedule every stream.
 
 Left out: constant extenders, duplexes, memory ordering, the clocks of memory itself.
 """
@@ -57,7 +57,7 @@ ANY_PAIR = (CROSS_LANE_PAIR, MULTIPLY_PAIR)
 
 
 class Port(StrEnum):
-    """What at most one (or a machine's number of) instruction in a packet may use."""
+    """A resource that one instruction in a packet may use, or as many as the machine has ports."""
 
     VECTOR_LOAD = "vector load"
     VECTOR_STORE = "vector store"
@@ -72,7 +72,7 @@ ALL_SLOTS = (0, 1, 2, 3)
 class InstructionClass:
     """Resources of one class of instructions.
 
-    slots: those it may take. pipes: the alternatives, empty if it needs none. blocks_slot1: an
+    slots: those it may use. pipes: the alternatives, empty if it needs none. blocks_slot1: an
     unaligned vector access in slot 0 keeps slot 1 empty. solo: alone in its packet. excludes:
     classes the assembler refuses beside it. reads: the clock in which ordinary sources are read
     (accumulators are always late). writes: the clock of the result.
@@ -131,14 +131,14 @@ BASE_CLASSES = _classes(
     InstructionClass("splat", (2, 3), (MULTIPLY,)),
 )
 
-# Each architecture is the one before it with these classes changed or added.
+# Each architecture is the previous one with these classes changed or added.
 VERSION_CHANGES: dict[int, dict[str, InstructionClass]] = {
     60: _classes(InstructionClass("saturate", pipes=(SHIFT,), reads=EARLY_READ)),
     62: _classes(BASE_CLASSES["saturate"]),
     65: _classes(
-        # Two share a packet in the assembler's judgement and in real V65 kernels, but only if
-        # nothing shifts or permutes beside them (tried with llvm-mc); LLVM's scheduling table
-        # alone would charge both multiply pipes to one.
+        # Two of them share a packet in the assembler and in real V65 kernels, but only without
+        # shifts and permutes beside them (tried with llvm-mc); in LLVM's scheduling table
+        # one of them uses both multiply pipes.
         InstructionClass(
             "two-stream dot",
             (2, 3),
@@ -150,7 +150,7 @@ VERSION_CHANGES: dict[int, dict[str, InstructionClass]] = {
         InstructionClass("scatter", (0,), ANY_PIPE, Port.VECTOR_STORE),
     ),
     66: _classes(
-        # Ready for the very next packet (inferred): the hand-written loop of Hexagon NN reloads Z
+        # Z is ready for the next packet (inferred): the hand-written loop of Hexagon NN reloads Z
         # every four packets, all of them Z dots, so a longer latency would stall it.
         InstructionClass("Z load", (0, 1), (), Port.Z_LOAD, reads=ADDRESS_READ, writes=LATE_READ),
         InstructionClass(
@@ -163,7 +163,7 @@ VERSIONS = tuple(VERSION_CHANGES)
 
 @dataclass(frozen=True)
 class HvxMachine:
-    """The vector unit as one hardware thread sees it.
+    """The vector unit of one hardware thread.
 
     version: architecture (60, 62, 65, 66). vector_bytes: width of a vector register.
     *_pipes, *_ports: how many of each a packet may use. registers: vector registers.
@@ -188,16 +188,16 @@ class HvxMachine:
 
     @property
     def lanes(self) -> int:
-        """32-bit accumulators in one vector."""
+        """Number of 32-bit accumulators in one vector."""
         return self.vector_bytes // 4
 
     def alternatives(self, of_class: InstructionClass) -> tuple[Pipes, ...]:
-        """Pipe combinations of a class that keep this machine busy for the fewest packets."""
+        """Return the pipe combinations of a class that take this machine the fewest packets."""
         fewest = self.further_packets(of_class)
         return tuple(p for p in of_class.pipes if self._further(p) == fewest)
 
     def further_packets(self, of_class: InstructionClass) -> int:
-        """Packets after its own in which an instruction still fills the multiply pipes."""
+        """Return the packets after its own in which an instruction occupies the multiply pipes."""
         return self._further_packets[of_class.name]
 
     @cached_property
@@ -207,9 +207,9 @@ class HvxMachine:
             for name, of_class in self.classes.items()
         }
 
-    def _further(self, wanted: Pipes) -> int:
-        return max(0, -(-wanted.multiply // self.multiply_pipes) - 1)
+    def _further(self, pipes: Pipes) -> int:
+        return max(0, -(-pipes.multiply // self.multiply_pipes) - 1)
 
     def ports(self, port: Port) -> int:
-        """Instructions that may use a port in one packet."""
+        """Return the number of instructions that may use a port in one packet."""
         return {Port.VECTOR_LOAD: self.load_ports, Port.VECTOR_STORE: self.store_ports}.get(port, 1)

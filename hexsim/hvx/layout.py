@@ -1,10 +1,10 @@
-"""The d32 layout: how Hexagon NN keeps activations, and what it wastes on padding.
+"""The d32 layout of activations in Hexagon NN, with its padding.
 
-NHWC cut into sheets of 32 channels, `[batch][height][depth / 32][width][32]`: four pixels of one
-sheet are one 128-byte vector. The width is a multiple of four, the channels a multiple of 32.
+It is NHWC cut into sheets of 32 channels, `[batch][height][depth / 32][width][32]`: four pixels of
+one sheet are one 128-byte vector. The width is a multiple of four, the channels a multiple of 32.
 
 Left out: the padding around the image (four pixels on the left, rows above and below), which is
-neither computed nor, beyond a few lines, moved.
+not computed, and of which only a few lines are moved.
 
 Source: Hexagon NN, docs/d32.txt and hexagon/ops/src/op_supernode_new.c.
 """
@@ -31,23 +31,23 @@ def ceil_div(a: int, b: int) -> int:
 
 
 def sheets(channels: int) -> int:
-    """Number of 32-channel sheets."""
+    """Return the number of 32-channel sheets."""
     return ceil_div(channels, SHEET)
 
 
 def row_vectors(width: int) -> int:
-    """Vectors of one row of one sheet that are computed."""
+    """Return the vectors of one row of one sheet that are computed."""
     return ceil_div(width, PIXELS)
 
 
 def vectors(shape: Shape) -> int:
-    """Vectors that a kernel computes to fill a tensor, padding channels and pixels included."""
+    """Return the vectors that a kernel computes for a tensor, with padding."""
     batch, height, width, channels = as_nhwc(shape)
     return batch * height * sheets(channels) * row_vectors(width)
 
 
 def vector_sizes(shape: Shape) -> dict[int, int]:
-    """Return how many positions of an axis share a vector, for the axes of `shape` that do."""
+    """Return for each axis whose positions share a vector how many do."""
     _, height, width, _ = as_nhwc(shape)
     last = len(shape) - 1
     if height == width == 1:
@@ -56,7 +56,7 @@ def vector_sizes(shape: Shape) -> dict[int, int]:
 
 
 def stored_bytes(shape: Shape) -> int:
-    """Bytes that a tensor of 8-bit codes occupies; without spatial axes it is kept flat."""
+    """Return the bytes of a tensor of 8-bit codes; without spatial axes it is stored flat."""
     batch, height, width, channels = as_nhwc(shape)
     if height == width == 1:
         return batch * ceil_div(channels, VECTOR_BYTES) * VECTOR_BYTES
@@ -64,23 +64,23 @@ def stored_bytes(shape: Shape) -> int:
 
 
 def code_bytes(subnet: PlannedSubnet, name: str) -> int:
-    """Bytes of one code of a tensor."""
+    """Return the bytes of one quantised value of a tensor."""
     return max(1, subnet.bits.get(name, 8) // 8)
 
 
 def is_spatial(shape: Shape) -> bool:
-    """True for tensors that d32 is for; those of one pixel are flat anyway."""
+    """Tell whether a tensor has several pixels, so that it is stored in d32."""
     _, height, width, _ = as_nhwc(shape)
     return height * width > 1
 
 
 def has_few_channels(shape: Shape) -> bool:
-    """True for images whose pixels the first-layer kernel takes as four bytes."""
+    """Tell whether the first-layer kernel reads the pixels of an image as four bytes."""
     return is_spatial(shape) and as_nhwc(shape)[3] <= PIXELS
 
 
 def reads_flat(call: KernelCall) -> bool:
-    """True if a call takes images of few channels flat: first layers and what lies before them."""
+    """Tell whether a call reads a flat image: first layers, and conversions before them."""
     layer = call.layer
     if isinstance(layer, Convolution):
         return layer.groups == 1 and has_few_channels(call.operands[0])
@@ -88,30 +88,32 @@ def reads_flat(call: KernelCall) -> bool:
 
 
 def flat_tensors(subnet: PlannedSubnet) -> frozenset[str]:
-    """Images of few channels that never see d32: everybody who touches them takes them flat."""
+    """Return images of few channels that are never in d32, because all calls use them flat."""
     calls = subnet.calls
-    made = {name for call in calls if not reads_flat(call) for name in call.layer.outputs}
-    made |= {name for c in calls if isinstance(c.layer, Convolution) for name in c.layer.outputs}
-    read = {name for call in calls if not reads_flat(call) for name in call.layer.inputs}
+    written_in_d32 = {name for call in calls if not reads_flat(call) for name in call.layer.outputs}
+    written_in_d32 |= {
+        name for c in calls if isinstance(c.layer, Convolution) for name in c.layer.outputs
+    }
+    read_in_d32 = {name for call in calls if not reads_flat(call) for name in call.layer.inputs}
     shapes = dict(zip(subnet.inputs, subnet.input_shapes, strict=True))
     for call in calls:
         shapes.update(zip(call.layer.outputs, call.results, strict=True))
     return frozenset(
         name
         for name, shape in shapes.items()
-        if has_few_channels(shape) and name not in made | read
+        if has_few_channels(shape) and name not in written_in_d32 | read_in_d32
     )
 
 
 def tensor_sizes(subnet: PlannedSubnet) -> dict[str, int]:
-    """Stored bytes of every tensor and operand of a subnet, by name."""
+    """Return the stored bytes of every tensor and operand of a subnet, by name."""
     sizes: dict[str, int] = {}
     flat = flat_tensors(subnet)
     for call in subnet.calls:
-        named = zip(
+        tensors = zip(
             (*call.layer.inputs, *call.layer.outputs), (*call.operands, *call.results), strict=True
         )
-        for name, shape in named:
+        for name, shape in tensors:
             size = math.prod(shape) if name in flat else stored_bytes(shape)
             sizes[name] = size * code_bytes(subnet, name)
     return sizes

@@ -1,11 +1,10 @@
-"""Loops into packets: iterative modulo scheduling (Rau 1994).
+"""Schedules loops into packets by iterative modulo scheduling (Rau 1994).
 
-The body is issued every `interval` packet slots, iterations overlapping as far as dependences
-demand. The smallest interval from the bounds upwards that the search finds is taken.
+The body is issued every `interval` packet slots, so that iterations overlap as far as dependences
+require. The search starts at the lower bound of the interval and takes the first that works.
 
-Registers are renamed by unrolling (modulo variable expansion) and a schedule counts only if its
-values fit the registers (registers.py). Assumed: loads and stores need no other order than their
-addresses give.
+Registers are renamed by unrolling (modulo variable expansion), and a schedule is valid only if its
+values fit the registers (registers.py). Assumed: only the addresses of loads and stores order them.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from hexsim.hvx.reservations import ReservationTable
 from hexsim.hvx.scheduling import heights, sink, sources
 
 TRIES_PER_NODE = 12  # placements per node before an interval is given up
-SHUFFLES = 4  # further searches, with priorities blurred by up to BLUR packets
+SHUFFLES = 4  # further searches, with priorities changed at random by up to BLUR packets
 BLUR = 2
 INTERVALS = 64  # intervals tried above the bound
 
@@ -35,7 +34,7 @@ class Loop:
     """A scheduled loop body.
 
     times: issue slot of every instruction in the flat schedule of one iteration. interval: packet
-    slots from one iteration to the next. bound: slots that slots, pipes and ports need at least.
+    slots from one iteration to the next. bound: the least interval for slots, pipes and ports.
     """
 
     machine: HvxMachine
@@ -55,12 +54,12 @@ class Loop:
 
     @property
     def stalls(self) -> int:
-        """Slots per iteration in which nothing is issued."""
+        """Slots per iteration without an instruction."""
         return self.interval - len(self.packets)
 
     @property
     def stages(self) -> int:
-        """Iterations in flight at once."""
+        """Number of iterations that overlap."""
         return max(self.times) // self.interval + 1
 
 
@@ -86,7 +85,7 @@ def modulo(machine: HvxMachine, insns: tuple[Insn, ...]) -> Loop:
 
 
 def _at_interval(machine: HvxMachine, g: DependenceGraph, interval: int) -> Iterator[list[int]]:
-    """Start slots of every node: what the searches find."""
+    """Yield start slots of all nodes, one list for each search that succeeds."""
     height = heights(g, interval)
     if height is None:
         return
@@ -99,7 +98,7 @@ def _at_interval(machine: HvxMachine, g: DependenceGraph, interval: int) -> Iter
             incoming[e.to].append((e.of, wait))
             outgoing[e.of].append((e.to, wait))
     by_height = sorted(range(count), key=lambda n: (-height[n], n))
-    for order in (by_height, list(range(count))):  # else in the order of the stream
+    for order in (by_height, list(range(count))):  # or in the order of the stream
         start = _search(machine, g, interval, order, incoming, outgoing)
         if start is not None:
             yield start
@@ -109,8 +108,8 @@ def _at_interval(machine: HvxMachine, g: DependenceGraph, interval: int) -> Iter
     if start is not None:
         yield start
     for seed in range(SHUFFLES):
-        luck = Random(seed)
-        blurred = {n: height[n] + BLUR * luck.random() for n in range(count)}
+        generator = Random(seed)
+        blurred = {n: height[n] + BLUR * generator.random() for n in range(count)}
         order = sorted(range(count), key=blurred.__getitem__, reverse=True)
         start = _search(machine, g, interval, order, incoming, outgoing)
         if start is not None:
@@ -126,8 +125,8 @@ def _search(
     outgoing: list[list[tuple[int, int]]],
     late: Collection[int] = (),
 ) -> list[int] | None:
-    """Place the most urgent node first, `late` ones as late as they may be; what stands in the way
-    of a node is placed again."""
+    """Place the most urgent node first, `late` ones as late as possible; nodes that conflict with a
+    placed node are placed again."""
     count = len(order)
     rank = {n: k for k, n in enumerate(order)}
     todo = list(range(count))  # ranks, as a heap
@@ -150,12 +149,12 @@ def _search(
             if not ReservationTable(machine, interval).has_room(slot, g.classes[n]):
                 return None
             length = len(g.classes[n])
-            meeting = [
+            conflicting = [
                 m
                 for m, at in start.items()
                 if (at - slot) % interval < length or (slot - at) % interval < len(g.classes[m])
             ]
-            for other in sorted(meeting, key=rank.__getitem__, reverse=True):
+            for other in sorted(conflicting, key=rank.__getitem__, reverse=True):
                 if table.has_room(slot, g.classes[n]):
                     break
                 table.remove(start.pop(other), g.classes[other])

@@ -1,8 +1,7 @@
-"""Where the instructions of a packet go: one slot each, and the vector pipes they fill.
+"""Assigns the instructions of a packet to slots and vector pipes, for display.
 
-`packets.fits` says whether an assignment exists; this file finds one, for people to look at. Pipes
-that an instruction of an earlier packet still fills (machines with fewer pipes than an instruction
-wants) are left out.
+`packets.fits` decides whether an assignment exists; this file finds one. Left out: pipes
+that an instruction of an earlier packet still occupies (on machines with few pipes).
 """
 
 from __future__ import annotations
@@ -14,14 +13,14 @@ from hexsim.hvx.packets import SLOTS, Packet
 
 
 def slots(machine: HvxMachine, packet: Packet) -> str:
-    """The slots in use, e.g. "01.3"."""
+    """Return the slots in use, e.g. "01.3"."""
     classes = [insn.instruction_class(machine) for insn in packet.insns]
     used = _slots(sorted(classes, key=lambda c: len(c.slots)), frozenset()) or frozenset()
     return "".join(str(slot) if slot in used else "." for slot in range(SLOTS))
 
 
 def pipes(machine: HvxMachine, packet: Packet) -> str:
-    """The pipes in use: P permute, S shift, M multiply, e.g. ".SM."."""
+    """Return the pipes in use: P permute, S shift, M multiply, e.g. ".SM."."""
     needs = [
         machine.alternatives(c)
         for c in (insn.instruction_class(machine) for insn in packet.insns)
@@ -39,12 +38,12 @@ def pipes(machine: HvxMachine, packet: Packet) -> str:
 def _slots(classes: Sequence[InstructionClass], used: frozenset[int]) -> frozenset[int] | None:
     if not classes:
         return used
-    first, *rest = classes
+    first, *others = classes
     for slot in first.slots:
         if slot not in used:
-            found = _slots(rest, used | {slot})
-            if found is not None:
-                return found
+            assignment = _slots(others, used | {slot})
+            if assignment is not None:
+                return assignment
     return None
 
 
@@ -55,12 +54,12 @@ def _pipes(machine: HvxMachine, needs: Sequence[tuple[Pipes, ...]], used: Pipes)
         return None
     if not needs:
         return used
-    for wanted in needs[0]:
-        multiplies = min(wanted.multiply, machine.multiply_pipes)
+    for choice in needs[0]:
+        multiplies = min(choice.multiply, machine.multiply_pipes)
         more = Pipes(
-            used.permute + wanted.permute, used.shift + wanted.shift, used.multiply + multiplies
+            used.permute + choice.permute, used.shift + choice.shift, used.multiply + multiplies
         )
-        found = _pipes(machine, needs[1:], more)
-        if found is not None:
-            return found
+        assignment = _pipes(machine, needs[1:], more)
+        if assignment is not None:
+            return assignment
     return None

@@ -1,13 +1,13 @@
-"""Images one pixel wide are laid on their side before they enter d32.
+"""Exchanges height and width of images one pixel wide before they are converted to d32.
 
 A vector of d32 holds four neighbours of a row, so an image of height H and width 1 would waste
 three quarters of every vector. In NHWC the same bytes are an image of height 1 and width H, so a
-runtime can turn it for nothing. That it does is inferred: on sd865 a 1x1 convolution from 1920 to
-5120 channels over 113x1 pixels takes 3.15 ms from call to return, less than the vector unit at
-its highest clock needs for the wasteful form and the entry together.
+runtime can exchange the axes at no cost. That it does is inferred: on sd865 a 1x1 convolution from
+1920 to 5120 channels over 113x1 pixels takes 3.15 ms from call to return, less than the vector unit
+at its highest clock needs for the entry and an image of width 1.
 
-A subnet is turned as a whole or not at all: every image in it must be one pixel wide, and no
-layer may speak of single axes.
+The axes are exchanged in the whole subnet or not at all: every image in it must be one pixel wide,
+and no layer may name single axes.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Instructions and packets: which instructions fit together, and their assembly text.
+"""Instructions and packets: which instructions can share a packet, and their assembly text.
 
-Registers are named freely: a name ("acc") stands for one value and its `+=` updates. The halves of
-a pair are ".lo" and ".hi", the vectors of a quadruple ".0" to ".3"; a pair may be written by halves
-and read whole. `registers.py` gives real registers for printing.
+Instructions use names of values: a name ("acc") is one value and its `+=` updates. The halves of
+a pair are ".lo" and ".hi", the vectors of a quadruple ".0" to ".3"; the halves of a pair may be
+written separately and read together. `registers.py` assigns real registers for printing.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _T = TypeVar("_T")
 SLOTS = 4
 CLOCKS_PER_PACKET = 2  # of one thread
 PIPE_KINDS = ("permute", "shift", "multiply")
-BUSY = "busy multiply"  # resource of a multiply that goes on in a further packet
+BUSY = "busy multiply"  # resource of a multiply that continues in a further packet
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class Insn:
         return OPERATIONS[self.op]
 
     def instruction_class(self, machine: HvxMachine) -> InstructionClass:
-        """Resources and times; HexsimError if the architecture has no such instruction."""
+        """Return resources and times; HexsimError if the architecture lacks the instruction."""
         name = self.operation.of_class
         if name not in machine.classes:
             raise HexsimError(
@@ -64,9 +64,9 @@ class Insn:
         return machine.classes[name]
 
     def reads(self, machine: HvxMachine) -> list[tuple[str, int]]:
-        """(register part, clock in which it is read), accumulator included."""
+        """Return (register part, clock in which it is read), accumulator included."""
         operation, of_class = self.operation, self.instruction_class(machine)
-        found = []
+        part_clocks = []
         for letter, value in zip(operation.sources, self.src, strict=True):
             kind = operation.kinds[letter]
             if letter == "a" and kind == "r" and operation.addresses:
@@ -75,23 +75,23 @@ class Insn:
                 clock = min(of_class.reads, SCALAR_READ)
             else:
                 clock = of_class.reads
-            found += [(part, clock) for part in parts(value, kind)]
+            part_clocks += [(part, clock) for part in parts(value, kind)]
         if operation.accumulates:
-            found += [(part, LATE_READ) for part in self.results]
+            part_clocks += [(part, LATE_READ) for part in self.results]
         if operation.fixed and not operation.addresses:
-            found.append((operation.fixed, of_class.reads))
-        return found
+            part_clocks.append((operation.fixed, of_class.reads))
+        return part_clocks
 
     def writes(self, machine: HvxMachine) -> list[tuple[str, int]]:
-        """(register part, clock in which it is ready), incremented addresses included."""
+        """Return (register part, clock in which it is ready), incremented addresses included."""
         of_class = self.instruction_class(machine)
         later = machine.further_packets(of_class) * CLOCKS_PER_PACKET
-        found = [(part, of_class.writes + later) for part in self.results]
+        part_clocks = [(part, of_class.writes + later) for part in self.results]
         if self.address:
-            found.append((parts(self.address, "r")[0], SCALAR_RESULT))
+            part_clocks.append((parts(self.address, "r")[0], SCALAR_RESULT))
         if self.operation.fixed and self.operation.addresses:
-            found.append((self.operation.fixed, of_class.writes))
-        return found
+            part_clocks.append((self.operation.fixed, of_class.writes))
+        return part_clocks
 
     @property
     def results(self) -> tuple[str, ...]:
@@ -110,12 +110,12 @@ class Insn:
         return self.dst if self.dst in self.src else ""
 
     def occupancy(self, machine: HvxMachine) -> tuple[str, ...]:
-        """Resource wanted in each packet from its own on (one entry on today's machines)."""
+        """Return its resource in each packet from its own on (one entry on real machines)."""
         of_class = self.instruction_class(machine)
         return (of_class.name,) + (BUSY,) * machine.further_packets(of_class)
 
     def text(self, registers: Mapping[str, str]) -> str:
-        """Assembly text; `registers` maps operand letters to register names."""
+        """Return assembly text; `registers` maps operand letters to register names."""
         filled = re.sub(r"\{(\w):\w\}", lambda m: registers[m[1]], self.operation.text)
         return filled.replace("{i}", str(self.imm))
 
@@ -126,7 +126,7 @@ KIND_SIZE = {"v": 1, "w": 2, "z": 4, "q": 1, "r": 1, "l": 1, "s": 2, "p": 1}  # 
 
 @cache
 def split(value: str) -> tuple[str, int | None]:
-    """Name of the whole value and which register of it is meant, None for all."""
+    """Return the name of a value and the index of one of its registers, None for all."""
     for suffix, part in _PART.items():
         if value.endswith(suffix):
             return value.removesuffix(suffix), part
@@ -135,7 +135,7 @@ def split(value: str) -> tuple[str, int | None]:
 
 @cache
 def parts(value: str, kind: str) -> tuple[str, ...]:
-    """The single registers that a value of a kind stands for, as "name:0", "name:1" ...
+    """Return the single registers of a value of a kind, as "name:0", "name:1" ...
 
     A half of a pair or a quarter of a quadruple may itself be read as a pair or single.
     """
@@ -151,13 +151,13 @@ class Packet:
     insns: tuple[Insn, ...]
 
     def legal(self, machine: HvxMachine) -> bool:
-        """Whether the machine can issue it (slots, pipes, ports)."""
+        """Tell whether the machine can issue it (slots, pipes, ports)."""
         return fits(machine, tuple(sorted(i.occupancy(machine)[0] for i in self.insns)))
 
 
-def fits(machine: HvxMachine, wanted: tuple[str, ...]) -> bool:
-    """Whether instructions of these classes (sorted names) can share one packet."""
-    classes = [machine.classes[name] for name in wanted if name != BUSY]
+def fits(machine: HvxMachine, names: tuple[str, ...]) -> bool:
+    """Tell whether instructions of these classes (sorted names) can share one packet."""
+    classes = [machine.classes[name] for name in names if name != BUSY]
     if len(classes) > SLOTS or (len(classes) > 1 and any(c.solo for c in classes)):
         return False
     if any(c.name in d.excludes for c, d in permutations(classes, 2)):
@@ -165,7 +165,7 @@ def fits(machine: HvxMachine, wanted: tuple[str, ...]) -> bool:
     ports = [c.port for c in classes if c.port]
     if any(ports.count(port) > machine.ports(port) for port in ports):
         return False
-    busy = machine.multiply_pipes * (BUSY in wanted)
+    busy = machine.multiply_pipes * (BUSY in names)
     free = (machine.permute_pipes, machine.shift_pipes, machine.multiply_pipes - busy)
     needs = sorted((machine.alternatives(c) for c in classes if c.pipes), key=len)
     return _slots_fit(sorted(classes, key=lambda c: len(c.slots)), frozenset()) and _pipes_fit(
@@ -176,10 +176,10 @@ def fits(machine: HvxMachine, wanted: tuple[str, ...]) -> bool:
 def _slots_fit(classes: list[InstructionClass], used: frozenset[int]) -> bool:
     if not classes:
         return True
-    first, *rest = classes
+    first, *others = classes
     for slot in first.slots:
-        taken = {slot, 1} if first.blocks_slot1 else {slot}
-        if not taken & used and _slots_fit(rest, used | taken):
+        occupied = {slot, 1} if first.blocks_slot1 else {slot}
+        if not occupied & used and _slots_fit(others, used | occupied):
             return True
     return False
 
@@ -191,16 +191,16 @@ def _pipes_fit(
         return False
     if not needs:
         return True
-    for wanted in needs[0]:
-        multiplies = min(wanted.multiply, machine.multiply_pipes)
-        left = (free[0] - wanted.permute, free[1] - wanted.shift, free[2] - multiplies)
-        if _pipes_fit(machine, needs[1:], left):
+    for choice in needs[0]:
+        multiplies = min(choice.multiply, machine.multiply_pipes)
+        still_free = (free[0] - choice.permute, free[1] - choice.shift, free[2] - multiplies)
+        if _pipes_fit(machine, needs[1:], still_free):
             return True
     return False
 
 
 def resource_bound(machine: HvxMachine, insns: Iterable[Insn]) -> int:
-    """Packets that the busiest slots, pipes or ports need at least for these instructions."""
+    """Return the least number of packets that slots, pipes and ports allow for `insns`."""
     counts = Counter(i.instruction_class(machine).name for i in insns)
     classes = [(machine.classes[name], count) for name, count in counts.items()]
     bound = 0

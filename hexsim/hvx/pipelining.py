@@ -1,10 +1,9 @@
 """Software pipelining: a loop in its steady state, and the epilogue and prologue around it.
 
-A loop in which several iterations overlap leaves unfinished ones behind (the epilogue) and needs
-some begun when it is entered again (the prologue). Both are one block of straight code here: the
-epilogue, what follows the loop (requantise, store), what precedes the next run of the loop
-(addresses, accumulators) and its prologue, all scheduled together. `pipelined` adds the steady
-state.
+If iterations of a loop overlap, some of them end after the steady state (the epilogue) and some
+begin before it (the prologue). Four parts are scheduled together as one block of straight code: the
+epilogue, the code after the loop (requantise, store), the code before the next run of the loop
+(addresses, accumulators) and its prologue. `pipelined` adds the steady state.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from hexsim.hvx.registers import Edges
 from hexsim.hvx.scheduling import Straight, fitted, straight
 
 LATEST_PROLOGUE = 128  # slots tried between epilogue and prologue
-ITERATION = "@"  # parts a value's name from the number of the iteration it belongs to
+ITERATION = "@"  # separates the name of a value from the number of its iteration
 
 
 @dataclass(frozen=True)
@@ -31,7 +30,7 @@ class PipelinedLoop:
     """One run of a loop with `iterations`, and the block that leads to its next run.
 
     epilogue_prologue: the epilogue of this run and the prologue of the next. steady:
-    passes of the scheduled body. slots: packet slots in all; stalls: those left empty.
+    passes of the scheduled body. slots: all packet slots; stalls: empty ones.
     """
 
     loop: Loop
@@ -41,7 +40,7 @@ class PipelinedLoop:
 
     @property
     def steady(self) -> int:
-        """Passes of the loop body at full overlap."""
+        """Passes of the loop body in the steady state."""
         return max(0, self.iterations - self.loop.stages + 1)
 
     @property
@@ -51,7 +50,7 @@ class PipelinedLoop:
 
     @property
     def stalls(self) -> int:
-        """Slots in which nothing is issued."""
+        """Slots without an instruction."""
         return self.slots - self.packets
 
 
@@ -63,8 +62,7 @@ def pipelined(
     after: tuple[Insn, ...] = (),
     before: tuple[Insn, ...] = (),
 ) -> PipelinedLoop:
-    """Schedule a loop of `iterations` between the code `after` it and that `before` its next
-    run."""
+    """Schedule a loop of `iterations`, the code `after` it and the code `before` its next run."""
     loop = modulo(machine, body)
     if iterations < loop.stages:
         return _short(loop, iterations, after, before)
@@ -77,7 +75,7 @@ def pipelined(
 def _epilogue_prologue(
     loop: Loop, after: tuple[Insn, ...], before: tuple[Insn, ...]
 ) -> tuple[Straight, int]:
-    """The code from the last steady pass to the first of the next run, and its slots."""
+    """Return the code from the last steady pass to the first of the next run, and its slots."""
     machine, body = loop.machine, loop.insns
     names = _RegisterNames(body)
     overlapping = range(loop.stages - 1)
@@ -135,7 +133,7 @@ def _epilogue_prologue(
 
 
 def _by_instruction(edges: Sequence[Edge]) -> tuple[dict[int, list[Edge]], dict[int, list[Edge]]]:
-    """Edges that lead to each instruction, and those that lead on from it."""
+    """Return the edges to each instruction, and those from each instruction."""
     to: dict[int, list[Edge]] = defaultdict(list)
     of: dict[int, list[Edge]] = defaultdict(list)
     for e in edges:
@@ -145,7 +143,7 @@ def _by_instruction(edges: Sequence[Edge]) -> tuple[dict[int, list[Edge]], dict[
 
 
 def _earliest(begun_later: Callable[[int], Straight | None]) -> Straight | None:
-    """The block whose prologue begins as early as the registers of the epilogue allow."""
+    """Return the block whose prologue begins as early as the registers of the epilogue allow."""
     code, failed, later = begun_later(0), 0, 1
     while code is None and later <= LATEST_PROLOGUE:
         code = begun_later(later)
@@ -162,7 +160,7 @@ def _earliest(begun_later: Callable[[int], Straight | None]) -> Straight | None:
 
 
 def _at_edges(block: Sequence[Insn], lasting: set[str]) -> Edges:
-    """Values of single iterations that the block takes over, and those it leaves."""
+    """Return the values of iterations that end in the block, and those needed after it."""
     written: set[str] = set()
     dying: set[str] = set()
     for insn in block:
@@ -176,8 +174,8 @@ def _at_edges(block: Sequence[Insn], lasting: set[str]) -> Edges:
 
 
 def _entry(code: Straight, block: Sequence[Insn], loop: Loop, begin: int) -> int:
-    """Slots until the first steady pass may read what the block leaves in carried values."""
-    left = {
+    """Return the slots until the first steady pass may read the values that the block writes."""
+    written_parts = {
         part: (time, clock)
         for insn, time in zip(block, code.times, strict=True)
         for part, clock in insn.writes(loop.machine)
@@ -185,8 +183,8 @@ def _entry(code: Straight, block: Sequence[Insn], loop: Loop, begin: int) -> int
     needed = 0
     for insn, time in zip(loop.insns, loop.times, strict=True):
         for part, clock in insn.reads(loop.machine):
-            if part in left and time >= begin:
-                at, written = left[part]
+            if part in written_parts and time >= begin:
+                at, written = written_parts[part]
                 needed = max(needed, at + latency(written, clock) - (time - begin))
     return needed
 
@@ -194,7 +192,7 @@ def _entry(code: Straight, block: Sequence[Insn], loop: Loop, begin: int) -> int
 def _short(
     loop: Loop, iterations: int, after: tuple[Insn, ...], before: tuple[Insn, ...]
 ) -> PipelinedLoop:
-    """Too few iterations to overlap as the loop does: everything is straight code."""
+    """Schedule a loop with too few iterations for its overlap as straight code."""
     names = _RegisterNames(loop.insns)
     instances = [names.instance(k, j) for j in range(iterations) for k in range(len(loop.insns))]
     code = straight(loop.machine, [*before, *instances, *after])
@@ -202,7 +200,7 @@ def _short(
 
 
 class _RegisterNames:
-    """A body's values named by iteration; constants, accumulators and addresses keep theirs."""
+    """Names values by iteration, except constants, accumulators and addresses."""
 
     def __init__(self, body: Sequence[Insn]):
         self.body = body
@@ -212,7 +210,7 @@ class _RegisterNames:
                 self.defined.setdefault(split(insn.dst)[0], k)
 
     def instance(self, index: int, iteration: int) -> Insn:
-        """Instruction `index` as it is in one iteration."""
+        """Return instruction `index` with the names of one iteration."""
 
         def named(value: str) -> str:
             base, _ = split(value)

@@ -1,4 +1,4 @@
-"""Register pressure while straight code is being scheduled."""
+"""Register pressure while straight code is scheduled."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from hexsim.hvx.registers import FILES, STACK, Edges, register_file
 
 
 def early_registers(insns: Sequence[Insn], edges: Edges) -> dict[str, int]:
-    """Registers of each file that are read before they are written: taken from the start."""
-    made: set[str] = set()
+    """Return the registers of each file that are read before written: occupied from the start."""
+    written: set[str] = set()
     early: dict[str, dict[str, int]] = {file: {} for file in FILES}
     for insn in insns:
         operands = list(zip(insn.operation.sources, insn.src, strict=True))
@@ -20,20 +20,20 @@ def early_registers(insns: Sequence[Insn], edges: Edges) -> dict[str, int]:
         for letter, name in operands:
             base, part = split(name)
             kind = insn.operation.kinds[letter]
-            if base not in made | edges.dying | {STACK}:
+            if base not in written | edges.dying | {STACK}:
                 sizes = early[register_file(kind)]
                 sizes[base] = max(sizes.get(base, 0), KIND_SIZE[kind] + (part or 0))
-        made.add(split(insn.dst)[0])
+        written.add(split(insn.dst)[0])
     return {file: sum(sizes.values()) for file, sizes in early.items()}
 
 
 class Live:
-    """Registers that the values made so far occupy, per file, and the limits on them."""
+    """Registers that live values occupy, per file, and their limits."""
 
     def __init__(self, g: DependenceGraph, edges: Edges, limits: Mapping[str, int]):
         self.limits = limits
         self.lasting = edges.lasting
-        self.made: set[str] = set()
+        self.written: set[str] = set()
         self.readers: dict[str, set[int]] = {}
         self.sizes: dict[str, tuple[str, int]] = {}
         self.writes: list[set[str]] = []
@@ -49,9 +49,9 @@ class Live:
                     self.readers.setdefault(base, set()).add(n)
                     if base in edges.dying:
                         self._size(value, insn.operation.kinds[letter])
-                        self.made.add(base)
+                        self.written.add(base)
         self.used = dict.fromkeys(FILES, 0)
-        for base in self.made:
+        for base in self.written:
             self.used[self.sizes[base][0]] += self.sizes[base][1]
 
     def _size(self, value: str, kind: str) -> None:
@@ -60,20 +60,20 @@ class Live:
         self.sizes[base] = (register_file(kind), size)
 
     def growth(self, n: int) -> dict[str, int]:
-        """Registers a node would take, less those it frees as their last reader."""
+        """Return the registers that a node would occupy, less those that it frees."""
         grown: dict[str, int] = {}
-        for base in self.writes[n] - self.made:
+        for base in self.writes[n] - self.written:
             if base in self.lasting or self.readers.get(base, set()) - {n}:
                 file, size = self.sizes[base]
                 grown[file] = grown.get(file, 0) + size
-        for base in (self.reads[n] & self.made) - self.lasting:
+        for base in (self.reads[n] & self.written) - self.lasting:
             if self.readers[base] == {n}:
                 file, size = self.sizes[base]
                 grown[file] = grown.get(file, 0) - size
         return grown
 
     def fits(self, n: int) -> bool:
-        """Whether a node keeps to the limits, or at least takes nothing."""
+        """Tell whether a node stays within the limits, or occupies no further registers."""
         return all(
             grown <= 0 or self.used[file] + grown <= self.limits[file]
             for file, grown in self.growth(n).items()
@@ -83,6 +83,6 @@ class Live:
         """Account for a node that has been issued."""
         for file, grown in self.growth(n).items():
             self.used[file] += grown
-        self.made |= self.writes[n]
+        self.written |= self.writes[n]
         for base in self.reads[n]:
             self.readers[base].discard(n)

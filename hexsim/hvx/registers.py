@@ -1,9 +1,9 @@
-"""Real registers for the values of a schedule.
+"""Assigns real registers to the values of a schedule.
 
 A loop whose values live longer than its interval is unrolled (modulo variable expansion): copy k
 of the body uses other registers than copy k-1. Lifetimes are arcs on the circle of the unrolled
-loop and take the first register free along the arc; reads precede writes within a packet. A
-schedule whose values do not fit is no schedule: spills are not modelled.
+loop and take the first register that is free along the arc; reads precede writes within a packet.
+A schedule whose values do not fit is rejected, because spills are not modelled.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ from hexsim.hvx.isa import HvxMachine
 from hexsim.hvx.packets import KIND_SIZE, Insn, split
 
 SCALARS = 28  # r0-r27; r28 is scratch, r29-r31 belong to the call
-LOW_SCALARS = 8  # r0-r7, the only ones some vector instructions take
+LOW_SCALARS = 8  # r0-r7, the only registers that some vector instructions accept
 PREDICATES = 4
-STACK, STACK_REGISTER = "sp", 29  # the one value whose register the ABI fixes
+STACK, STACK_REGISTER = "sp", 29  # the only value whose register is fixed by the ABI
 FILES = ("v", "r", "q", "p")  # vectors, scalars, vector and scalar predicates
-UNROLLS = 4  # unroll factors tried beyond the least one
+UNROLLS = 4  # unroll factors that are tried
 
 
 _FILE = {"v": "v", "w": "v", "z": "v", "r": "r", "s": "r", "l": "r", "q": "q", "p": "p"}
 
 
 def register_file(kind: str) -> str:
-    """Which file a kind of register is in."""
+    """Return the file of a kind of register."""
     return _FILE[kind]
 
 
@@ -42,8 +42,8 @@ class Value:
 
 @dataclass(frozen=True)
 class Edges:
-    """Values of straight code at its edges: `dying` come from before and are not needed after,
-    `lasting` are made here and needed after. Others read first (constants) live throughout."""
+    """Values at the edges of straight code: `dying` were written before and are not needed after,
+    `lasting` are written here and needed after. Others that are read first live throughout."""
 
     dying: frozenset[str] = frozenset()
     lasting: frozenset[str] = frozenset()
@@ -67,7 +67,7 @@ def allocate(
     interval: int | None,
     edges: Edges = ALONE,
 ) -> Allocation | None:
-    """Registers for a loop with this interval (None: straight code); None if they do not fit."""
+    """Assign registers for a loop of `interval` (None: straight code); None if they do not fit."""
     values = _values(insns, times, interval)
     if interval is None:
         end = max(times, default=0) + 1
@@ -88,20 +88,18 @@ def allocate(
 
 
 def _values(insns: Sequence[Insn], times: Sequence[int], interval: int | None) -> dict[str, Value]:
-    """Lifetime of every value."""
-    found: dict[str, Value] = {}
+    """Return the lifetime of every value."""
+    values: dict[str, Value] = {}
     written: set[str] = set()
     throughout: set[str] = set()
 
     def note(base: str, part: int | None, kind: str) -> Value:
-        known = found.get(base)
-        if known is None:
-            known = found[base] = Value(kind)
+        value = values.setdefault(base, Value(kind))
         size = KIND_SIZE[kind] + (part or 0)
-        if size > KIND_SIZE[known.kind]:
-            known.kind = {2: "w" if kind in "vwz" else "s"}.get(size, "z")
-        known.low |= kind == "l"
-        return known
+        if size > KIND_SIZE[value.kind]:
+            value.kind = {2: "w" if kind in "vwz" else "s"}.get(size, "z")
+        value.low |= kind == "l"
+        return value
 
     for insn, time in zip(insns, times, strict=True):
         operation = insn.operation
@@ -121,17 +119,16 @@ def _values(insns: Sequence[Insn], times: Sequence[int], interval: int | None) -
             value.dies = max(value.dies, time + 1)
             written.add(base)
         throughout.update(split(name)[0] for name in (insn.address, insn.in_place) if name)
-    for name, value in found.items():
-        if name in throughout:
-            value.born = None
-    return found
+    for name in throughout:
+        values[name].born = None
+    return values
 
 
 def _place(
     machine: HvxMachine, values: dict[str, Value], copies: int, interval: int
 ) -> dict[tuple[str, int], int] | None:
     circle = copies * interval
-    every = (1 << circle) - 1
+    all_slots = (1 << circle) - 1
     sizes = {"v": machine.registers, "r": SCALARS, "q": PREDICATES, "p": PREDICATES}
     files = {file: [0] * size for file, size in sizes.items()}
     places: dict[tuple[str, int], int] = {}
@@ -149,13 +146,13 @@ def _place(
         limit = LOW_SCALARS if value.low else len(registers)
         for copy in range(1 if value.born is None else copies):
             if value.born is None:
-                arc = every
+                arc = all_slots
             else:
                 length = value.dies - value.born
                 if length > circle:
                     return None
                 mask, at = (1 << length) - 1, (value.born + copy * interval) % circle
-                arc = (mask << at | mask << at >> circle) & every
+                arc = (mask << at | mask << at >> circle) & all_slots
             first = _first_free(registers[:limit], arc, size)
             if first is None:
                 return None
@@ -166,8 +163,8 @@ def _place(
 
 
 def _first_free(registers: Sequence[int], arc: int, size: int) -> int | None:
-    """The first register from which on `size` are free along an arc."""
+    """Return the first of `size` neighbouring registers that are free along an arc."""
     for r in range(0, len(registers) - size + 1, size):
-        if not registers[r] & arc and not any(taken & arc for taken in registers[r + 1 : r + size]):
+        if not any(occupied & arc for occupied in registers[r : r + size]):
             return r
     return None

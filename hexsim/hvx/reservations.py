@@ -1,7 +1,7 @@
-"""Which classes of instructions are issued in each packet slot of a schedule in the making.
+"""The classes of instructions in each packet slot of an incomplete schedule.
 
-What a packet holds is a state of an automaton, as in LLVM's packetizer: `fits` is asked once per
-state, and then one look into a dictionary tells what a packet becomes when more instructions join.
+The contents of a packet are a state of an automaton, as in LLVM's packetizer: `fits` is called once
+per state, and a dictionary holds the next state when instructions are added.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from hexsim.hvx.isa import HvxMachine
 from hexsim.hvx.packets import fits
 
 Wants = tuple[tuple[str, ...], ...]
-"""What a node wants in each packet from its start on: class names of all its instructions."""
+"""Class names of all instructions of a node, for each packet from its start on."""
 
 
 class Filling:
-    """Classes that share a packet (sorted names), and whether they can: `fit`."""
+    """The classes of a packet (sorted names); `fit` tells whether they can share it."""
 
     def __init__(
         self, machine: HvxMachine, names: tuple[str, ...], known: dict[tuple[str, ...], Filling]
@@ -30,18 +30,18 @@ class Filling:
         self._joined: dict[tuple[str, ...], Filling] = {}
 
     def joined(self, names: tuple[str, ...]) -> Filling:
-        """What it is when these classes join."""
-        found = self._joined.get(names)
-        if found is None:
-            found = self._joined[names] = self._other(tuple(sorted(self.names + names)))
-        return found
+        """Return the contents with these classes added."""
+        filling = self._joined.get(names)
+        if filling is None:
+            filling = self._joined[names] = self._other(tuple(sorted(self.names + names)))
+        return filling
 
     def parted(self, names: tuple[str, ...]) -> Filling:
-        """What it is when these classes are taken out."""
-        left = list(self.names)
+        """Return the contents without these classes."""
+        remaining = list(self.names)
         for name in names:
-            left.remove(name)
-        return self._other(tuple(left))
+            remaining.remove(name)
+        return self._other(tuple(remaining))
 
     def _other(self, names: tuple[str, ...]) -> Filling:
         if names not in self._known:
@@ -51,41 +51,41 @@ class Filling:
 
 @cache
 def empty(machine: HvxMachine) -> Filling:
-    """The packet with nothing in it, from which all others of a machine are reached."""
+    """Return the empty packet of a machine."""
     known: dict[tuple[str, ...], Filling] = {}
     return known.setdefault((), Filling(machine, (), known))
 
 
 class ReservationTable:
-    """What each packet slot holds; `period` folds slots for a loop."""
+    """The contents of each packet slot; in a loop slots repeat every `period`."""
 
     def __init__(self, machine: HvxMachine, period: int | None = None):
-        self.period = period or sys.maxsize  # straight code is a loop without a second turn
+        self.period = period or sys.maxsize  # straight code is a loop that never repeats
         self.empty = empty(machine)
         self.rows: dict[int, Filling] = {}
 
     def has_room(self, slot: int, wants: Wants) -> bool:
-        """Whether a node with these wants could start in a slot."""
-        if len(wants) == 1:  # as nearly all
+        """Tell whether a node of these classes could start in a slot."""
+        if len(wants) == 1:  # the usual case
             return self.rows.get(slot % self.period, self.empty).joined(wants[0]).fit
-        wanted: dict[int, Filling] = {}
+        fillings: dict[int, Filling] = {}
         for k, names in enumerate(wants):
             row = (slot + k) % self.period
-            wanted[row] = (wanted.get(row) or self.rows.get(row, self.empty)).joined(names)
-        return all(filling.fit for filling in wanted.values())
+            fillings[row] = (fillings.get(row) or self.rows.get(row, self.empty)).joined(names)
+        return all(filling.fit for filling in fillings.values())
 
     def first(self, slots: Iterable[int], wants: Wants) -> int | None:
-        """The first of these slots in which a node with these wants could start."""
+        """Return the first of these slots in which a node of these classes could start."""
         return next((slot for slot in slots if self.has_room(slot, wants)), None)
 
     def add(self, slot: int, wants: Wants) -> None:
-        """Issue a node in a slot."""
+        """Add a node in a slot."""
         for k, names in enumerate(wants):
             row = (slot + k) % self.period
             self.rows[row] = self.rows.get(row, self.empty).joined(names)
 
     def remove(self, slot: int, wants: Wants) -> None:
-        """Take a node out again."""
+        """Remove a node from a slot."""
         for k, names in enumerate(wants):
             row = (slot + k) % self.period
             self.rows[row] = self.rows[row].parted(names)

@@ -1,7 +1,7 @@
-"""Straight code into packets: list scheduling, longest path first.
+"""Schedules straight code into packets by list scheduling, longest path first.
 
-Packets issue in order. Where nothing can be issued the thread waits: that is a stall, counted
-apart from packets.
+Packets issue in order. A slot in which no instruction can issue is a stall, which is counted
+separately from packets.
 """
 
 from __future__ import annotations
@@ -49,15 +49,15 @@ class Straight:
 
     @property
     def stalls(self) -> int:
-        """Slots in which nothing could be issued."""
+        """Slots without an instruction."""
         return self.length - len(set(self.times))
 
 
 def heights(g: DependenceGraph, interval: int | None = None) -> list[int] | None:
-    """Packets from the start of each node to the end of the longest chain behind it.
+    """Return the packets from the start of each node to the end of the longest chain after it.
 
-    With iterations starting every `interval`, chains go on into later ones. None if a value that
-    depends on itself cannot keep that pace.
+    If an iteration starts every `interval`, chains continue in later ones. None if a value that
+    depends on itself needs a longer interval.
     """
     height = [0] * len(g.nodes)
     waits = [
@@ -78,12 +78,12 @@ def heights(g: DependenceGraph, interval: int | None = None) -> list[int] | None
 
 
 def sources(g: DependenceGraph) -> list[int]:
-    """Nodes that need no value made here: loads, moved constants."""
-    made = {split(i.dst)[0] for i in g.insns if i.dst}
+    """Return the nodes that need no value of this code: loads, moved constants."""
+    written = {split(i.dst)[0] for i in g.insns if i.dst}
     return [
         n
         for n, node in enumerate(g.nodes)
-        if not {split(v)[0] for i in node for v in g.insns[i].src} & made
+        if not {split(v)[0] for i in node for v in g.insns[i].src} & written
         and not any(g.insns[i].operation.accumulates for i in node)
     ]
 
@@ -91,8 +91,8 @@ def sources(g: DependenceGraph) -> list[int]:
 def sink(
     machine: HvxMachine, g: DependenceGraph, start: list[int], interval: int | None = None
 ) -> None:
-    """Move loads and what they alone feed as late as their readers allow: fewer live values."""
-    made = {split(i.dst)[0] for i in g.insns if i.dst}
+    """Move loads and their only users as late as their readers allow, for fewer live values."""
+    written = {split(i.dst)[0] for i in g.insns if i.dst}
     table = ReservationTable(machine, interval)
     for n, slot in enumerate(start):
         table.add(slot, g.classes[n])
@@ -100,7 +100,7 @@ def sink(
     for e in g.edges:
         behind[e.of].append(e)
     for n in sorted(range(len(start)), key=lambda n: -start[n]):
-        sources = {split(v)[0] for i in g.nodes[n] for v in g.insns[i].src} & made
+        sources = {split(v)[0] for i in g.nodes[n] for v in g.insns[i].src} & written
         latest = [
             start[e.to] - e.packets + (interval or 0) * e.distance for e in behind[n] if e.to != n
         ]
@@ -129,11 +129,11 @@ def fitted(
     ready: Mapping[int, int] | None = None,
     edges: Edges = ALONE,
 ) -> Straight | None:
-    """Schedule straight code so that its values fit the registers; None if that is not found.
+    """Schedule straight code so that its values fit the registers; None if that fails.
 
     `ready`: first slot allowed for an instruction, by its index. `edges`: values that end here or
-    are needed afterwards. Longest chains go first; if that keeps too many values alive, only what
-    leaves room is issued, longest chains or else program order first.
+    are needed afterwards. The longest chains are issued first; if too many values are live, only
+    instructions whose values fit are issued, first by longest chain, then in program order.
     """
     g = graph(machine, tuple(insns), loop=False)
     for urgency, limits in _tries(machine, g, edges):
@@ -154,16 +154,16 @@ def fitted(
 def _tries(
     machine: HvxMachine, g: DependenceGraph, edges: Edges
 ) -> Iterator[tuple[Sequence[int], Mapping[str, int] | None]]:
-    """Urgencies of the nodes (the least first), and the registers of each file left to new values
-    (None: any number)."""
+    """Yield urgencies of the nodes (the least first), and the free registers of each file (None:
+    no limit)."""
     height = heights(g)
     if height is None:
         return
     chains = [-h for h in height]
     yield chains, None
-    taken = early_registers(g.insns, edges)
+    occupied = early_registers(g.insns, edges)
     sizes = {**dict.fromkeys(FILES, PREDICATES), "v": machine.registers, "r": SCALARS}
-    free = {file: sizes[file] - taken[file] for file in FILES}
+    free = {file: sizes[file] - occupied[file] for file in FILES}
     yield chains, free
     order = [min(node) for node in g.nodes]
     yield order, None
@@ -171,7 +171,7 @@ def _tries(
 
 
 class _Queue:
-    """Nodes that wait for nothing but room, the most urgent first, by their rank in urgency."""
+    """Nodes that may start as soon as a slot has room, the most urgent first."""
 
     def __init__(self, g: DependenceGraph, urgency: Sequence[int], ready: Mapping[int, int]):
         self.order = sorted(range(len(g.nodes)), key=lambda n: (urgency[n], n))
@@ -191,11 +191,11 @@ class _Queue:
                 self._later.setdefault(self.earliest[n], []).append(self.rank[n])
 
     def advance(self, slot: int) -> None:
-        """Let in what may start from this slot on."""
+        """Add the nodes that may start from this slot on."""
         self.ranks = sorted(self.ranks + self._later.pop(slot, []))
 
     def issue(self, n: int, slot: int) -> None:
-        """Take a node out and let in what waited for it alone."""
+        """Remove a node and add those that waited only for it."""
         self.ranks.remove(self.rank[n])
         for m, wait in self.behind[n]:
             self.unplaced[m] -= 1
@@ -211,9 +211,9 @@ class _Queue:
 def _list(
     machine: HvxMachine, g: DependenceGraph, queue: _Queue, live: Live | None
 ) -> list[int] | None:
-    """Start slot of every node, filling slot after slot, in the room that live values leave.
+    """Return the start slot of every node, filling slot after slot, within the free registers.
 
-    None if only another register would let it go on.
+    None if no node can be placed for lack of a register.
     """
     start: dict[int, int] = {}
     table = ReservationTable(machine)
@@ -221,7 +221,7 @@ def _list(
     slot = last = 0
     while len(start) < len(g.nodes):
         queue.advance(slot)
-        full: set[Wants] = set()  # wants that this slot has no room for
+        full: set[Wants] = set()  # classes for which this slot has no room
         placed = True
         while placed:  # zero-packet edges may release more for this slot
             placed = False

@@ -1,8 +1,8 @@
-"""An arena of activations: places that are found once, before the first inference.
+"""An arena of activations, whose places are assigned once, before the first inference.
 
-Nodes are walked in the order in which they run. What a node makes takes the first free place that
-is large enough, from the bottom; after the last node that reads it, the place is free again. So a
-node's results never lie where its operands are. The arena is as large as its highest place.
+Nodes are handled in the order in which they run. Each result takes the lowest free place that
+is large enough; after the last node that reads it, the place is free again. So the
+results of a node never overlap its operands. The arena ends at the end of its highest place.
 
 Source: Hexagon NN, hexagon/src/allocate.c (documented).
 """
@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class ArenaNode:
-    """What runs: the tensors it reads, and those it makes with their bytes."""
+    """A node: the tensors that it reads, and those that it makes with their bytes."""
 
     reads: tuple[Hashable, ...]
     makes: tuple[tuple[Hashable, int], ...]
@@ -23,7 +23,7 @@ class ArenaNode:
 
 @dataclass(frozen=True)
 class ArenaBlock:
-    """Where a tensor lies, `offset` to `offset` + `size` in bytes, from node `first` to `last`."""
+    """The place of a tensor, `offset` to `offset` + `size` bytes, from node `first` to `last`."""
 
     offset: int
     size: int
@@ -32,13 +32,13 @@ class ArenaBlock:
 
     @property
     def end(self) -> int:
-        """The first byte behind it."""
+        """The first byte after the block."""
         return self.offset + self.size
 
 
 @dataclass(frozen=True)
 class Arena:
-    """Where everything lies; `live` has the bytes that are in use while each node runs."""
+    """The places of all tensors; `live` has the bytes that are in use while each node runs."""
 
     places: Mapping[Hashable, ArenaBlock]
     live: tuple[int, ...]
@@ -50,16 +50,16 @@ class Arena:
 
 
 def arranged(nodes: Sequence[ArenaNode]) -> Arena:
-    """Return the arena of `nodes`, in which every name is made once.
+    """Return the arena of `nodes`; each tensor is made by one node.
 
-    A tensor that nobody reads is there while it is made. What is read and not made, such as a
-    constant, is not in the arena.
+    A tensor that no node reads has a place while its node runs. A tensor that no node makes, such
+    as a constant, has no place in the arena.
     """
     last = {name: at for at, node in enumerate(nodes) for name, _ in node.makes}
     last |= {name: at for at, node in enumerate(nodes) for name in node.reads if name in last}
-    ending: dict[int, list[Hashable]] = {}
+    last_reads: dict[int, list[Hashable]] = {}
     for name, at in last.items():
-        ending.setdefault(at, []).append(name)
+        last_reads.setdefault(at, []).append(name)
     free, used = _FreePlaces(), 0
     places: dict[Hashable, ArenaBlock] = {}
     live = []
@@ -68,20 +68,20 @@ def arranged(nodes: Sequence[ArenaNode]) -> Arena:
             places[name] = ArenaBlock(free.take(size), size, at, last[name])
             used += size
         live.append(used)
-        for name in ending.get(at, ()):
+        for name in last_reads.get(at, ()):
             free.give_back(places[name].offset, places[name].end)
             used -= places[name].size
     return Arena(places, tuple(live))
 
 
 class _FreePlaces:
-    """The gaps, from the lowest to the last, which has no end."""
+    """The free places in ascending order; the last one has no end."""
 
     def __init__(self) -> None:
         self._gaps: list[tuple[int, float]] = [(0, float("inf"))]
 
     def take(self, size: int) -> int:
-        """Return the offset of the first gap that holds `size` bytes, and fill it so far."""
+        """Take `size` bytes from the first gap that is large enough; return their offset."""
         for at, (begin, end) in enumerate(self._gaps):
             if end - begin >= size:
                 self._gaps[at : at + 1] = [(begin + size, end)] if begin + size < end else []
@@ -89,12 +89,12 @@ class _FreePlaces:
         raise AssertionError("the last gap has no end")
 
     def give_back(self, begin: int, end: int) -> None:
-        """Make a place a gap, one with the gaps beside it."""
+        """Free a place and merge it with the gaps beside it."""
         self._gaps = list(_merged(sorted([*self._gaps, (begin, end)])))
 
 
 def _merged(gaps: Iterable[tuple[int, float]]) -> Iterable[tuple[int, float]]:
-    """Yield sorted gaps, those that touch as one; an empty one is none."""
+    """Merge gaps that touch, and drop empty ones."""
     begin, end = -1, -1.0
     for low, high in gaps:
         if low == high:

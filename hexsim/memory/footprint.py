@@ -1,4 +1,4 @@
-"""What an inference needs of memory: by layer, and all that is allocated while it runs."""
+"""The memory of an inference: by layer, and the total that is allocated while it runs."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from hexsim.runtimes import Engine
 class LayerMemory:
     """Memory of one layer, in bytes.
 
-    `weight_bytes` are its weights and constant operands as the model has them, `packed_bytes` the
-    copy that its kernel makes of them at load (0: none). `live_bytes` are all activations in the
-    arena while it runs: its own and those kept for later, padding included. `on_chip_bytes` is what
-    its weights fill of VTCM, on the tensor engine what activations fill of the engine's own memory.
+    `weight_bytes` are its weights and constant operands as the model stores them, `packed_bytes`
+    the copy that its kernel makes of them at load (0: none). `live_bytes` are all activations in
+    the arena while it runs, including those needed later, with padding. `on_chip_bytes` are its
+    weights in VTCM, on the tensor engine the activations in the engine's local memory.
     """
 
     name: str
@@ -30,9 +30,9 @@ class LayerMemory:
 class Footprint:
     """Memory of one inference, in bytes; `layers` in the order in which they run.
 
-    `weight_bytes` and `packed_bytes` are of all layers, a weight that several share counted once.
-    `activation_bytes` are the arenas of all subnets, `scratch_bytes` what kernels share for
-    intermediate results. `handed_bytes` are buffers in which tensors cross to the DSP and back,
+    `weight_bytes` and `packed_bytes` are of all layers; shared weights are counted once.
+    `activation_bytes` are the arenas of all subnets, `scratch_bytes` memory that kernels share for
+    intermediate results. `handed_bytes` are buffers of tensors between the CPU and the DSP,
     `application_bytes` the application's inputs and outputs.
     """
 
@@ -46,7 +46,7 @@ class Footprint:
 
     @property
     def peak_bytes(self) -> int:
-        """All of it: arenas are there from initialisation to the end, so this is the peak."""
+        """The total, which is the peak because all of it is allocated at initialisation."""
         return (
             self.weight_bytes
             + self.packed_bytes
@@ -63,10 +63,10 @@ class Footprint:
 
     @property
     def live_bytes(self) -> int:
-        """Activations that are live at once, at most."""
+        """The largest `live_bytes` of a layer."""
         return self.largest.live_bytes if self.largest else 0
 
     @property
     def on_chip_bytes(self) -> int:
-        """What one layer holds of the memory on chip, at most."""
+        """The largest `on_chip_bytes` of a layer."""
         return max((layer.on_chip_bytes for layer in self.layers), default=0)

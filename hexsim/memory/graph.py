@@ -1,7 +1,7 @@
-"""A subnet as its engine has it: nodes that take places in an arena, and the memory on chip.
+"""The graph of a subnet on its engine: nodes with tensors in an arena, and the memory on chip.
 
-Inputs and outputs of the subnet are in its arena too: Hexagon NN has places for its Input nodes,
-though a buffer that suits it is read where it is.
+Inputs and outputs of the subnet are in its arena too: Hexagon NN allocates its Input nodes,
+although it reads a suitable buffer directly.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ Size = Callable[[str, Shape], int]
 
 @dataclass(frozen=True)
 class SubnetGraph:
-    """The nodes of a subnet: `before` its layers, one for each layer, `after` them.
+    """The nodes of a subnet: those `before` its layers, one for each layer, and those `after`.
 
-    `packed` and `on_chip` have the bytes of each layer, `scratch_bytes` those of all together.
+    `packed` and `on_chip` are the bytes of each layer, `scratch_bytes` are shared by all.
     """
 
     subnet: PlannedSubnet
@@ -35,26 +35,26 @@ class SubnetGraph:
 
     @cached_property
     def arena(self) -> Arena:
-        """Where its tensors lie."""
+        """The arena of its tensors."""
         return arranged([*self.before, *self.layers, *self.after])
 
     @property
     def live(self) -> tuple[int, ...]:
-        """Bytes in use of its arena while each layer runs."""
+        """Bytes of the arena that are in use while each layer runs."""
         begin = len(self.before)
         return self.arena.live[begin : begin + len(self.layers)]
 
 
 def input_node(subnet: PlannedSubnet, size: Size) -> ArenaNode:
-    """What makes the inputs of a subnet."""
-    named = zip(subnet.inputs, subnet.input_shapes, strict=True)
-    return ArenaNode((), tuple((name, size(name, shape)) for name, shape in named))
+    """Return a node that makes the inputs of a subnet."""
+    inputs = zip(subnet.inputs, subnet.input_shapes, strict=True)
+    return ArenaNode((), tuple((name, size(name, shape)) for name, shape in inputs))
 
 
 def layer_nodes(
     subnet: PlannedSubnet, size: Size, elsewhere: Collection[str] = ()
 ) -> tuple[ArenaNode, ...]:
-    """A node for each layer of a subnet; tensors `elsewhere` take no place."""
+    """Return a node for each layer of a subnet; tensors in `elsewhere` are left out."""
     return tuple(
         ArenaNode(
             call.layer.inputs,

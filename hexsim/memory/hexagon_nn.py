@@ -1,12 +1,12 @@
 """The graph of a subnet on the vector unit, with the sizes that Hexagon NN gives its tensors.
 
-Nobody knows at preparation how much padding a kernel will ask for, so a tensor in d32 gets the
-most: eight rows, up to seven pixels a row, whole sheets of channels. All sizes are whole vectors,
-with a guard of one vector on either side. Inputs are flat codes and are brought into d32 by nodes
-of their own, and outputs out of it. Kernels share one scratch memory.
+The padding that a kernel needs is not known at preparation, so a tensor in d32 gets the
+maximum: eight rows, up to seven pixels a row, whole blocks of 32 channels. All sizes are whole
+vectors, with a guard of one vector on either side. Nodes of their own convert inputs from flat
+codes (quantised values) to d32, and outputs back. Kernels share one scratch memory.
 
-Left out: concats whose producers write in place (their inputs rarely have one encoding), and
-scratch that grows because of one very large layer.
+Left out: concats whose producers write in place (their inputs rarely have the same encoding), and
+scratch that grows for a very large layer.
 
 Sources (documented): Hexagon NN, hexagon/src/newnode.c (sizes), allocate.c (guards), nn_graph.h
 (scratch). That SNPE's own build does the same is inferred.
@@ -37,20 +37,20 @@ from hexsim.memory.graph import SubnetGraph, layer_nodes
 from hexsim.planning.plan import PlannedSubnet
 
 SCRATCH_BYTES = 8 << 20
-"""Of one graph, whatever its layers."""
+"""Scratch memory of one graph, independent of its layers."""
 _GUARDS = 2 * VECTOR_BYTES
 _PADDING_ROWS = 8
 _PADDING_PIXELS = 4
-"""Pixels beside those that fill the last vector of a row."""
+"""Additional pixels after those that fill the last vector of a row."""
 
 
 def flat_bytes(shape: Shape, code: int) -> int:
-    """Bytes of a flat tensor with its guards; `code` is the bytes of one code."""
+    """Return the bytes of a flat tensor with its guards; a quantised value has `code` bytes."""
     return _guarded(math.prod(shape) * code)
 
 
 def d32_bytes(shape: Shape, code: int) -> int:
-    """Bytes of a tensor in d32 with its padding and guards."""
+    """Return the bytes of a tensor in d32 with its padding and guards."""
     batch, height, width, channels = as_nhwc(shape)
     pixels = ceil_div(width, PIXELS) * PIXELS + _PADDING_PIXELS
     depth = ceil_div(channels, SHEET) * SHEET
@@ -66,8 +66,8 @@ def on_hvx(
 ) -> SubnetGraph:
     """Return the graph of a subnet.
 
-    Inputs `from_hta` lie in the memory of the tensor engine. Outputs `leaving` become flat codes;
-    the others are brought straight to that engine.
+    Inputs in `from_hta` are in the memory of the tensor engine. Outputs in `leaving` become flat
+    codes; the others are converted directly to the layout of that engine.
     """
     subnet = laid_down(subnet)
     tensors = _Tensors(subnet)
@@ -107,13 +107,13 @@ def on_hvx(
 
 @dataclass(frozen=True)
 class _Tensors:
-    """Sizes of the tensors of a subnet, in the form that its kernels read and write, and flat."""
+    """Sizes of the tensors of a subnet, in the layout of its kernels and flat."""
 
     subnet: PlannedSubnet
 
     @cached_property
     def shapes(self) -> dict[str, Shape]:
-        """By name, operands that are constants left out."""
+        """Shapes by name, without constant operands."""
         shapes = dict(zip(self.subnet.inputs, self.subnet.input_shapes, strict=True))
         for call in self.subnet.calls:
             shapes.update(zip(call.layer.outputs, call.results, strict=True))
@@ -121,16 +121,16 @@ class _Tensors:
 
     @cached_property
     def flat(self) -> frozenset[str]:
-        """Those that never see d32."""
+        """The tensors that are never in d32."""
         small = {name for name, shape in self.shapes.items() if not is_spatial(shape)}
         return flat_tensors(self.subnet) | small
 
     def size(self, name: str) -> int:
-        """Bytes as kernels have it."""
+        """Return the bytes of a tensor in the layout of its kernels."""
         shape, code = self.shapes[name], code_bytes(self.subnet, name)
         return flat_bytes(shape, code) if name in self.flat else d32_bytes(shape, code)
 
     def flat_form(self, name: str, side: str = "input") -> tuple[str | tuple[str, str], int]:
-        """Name and bytes of its flat codes on one side of the subnet, perhaps the tensor itself."""
+        """Return name and bytes of a flat form; a tensor that is always flat keeps its name."""
         size = flat_bytes(self.shapes[name], code_bytes(self.subnet, name))
         return (name if name in self.flat else (name, side)), size

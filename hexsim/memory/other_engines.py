@@ -1,8 +1,8 @@
-"""The graphs of subnets on CPU, GPU, tensor engine and processor, whose runtimes nobody published.
+"""The graphs of subnets on CPU, GPU, tensor engine and processor, whose runtimes are unpublished.
 
-CPU and GPU have tensors as they are, without padding. The tensor engine has them in its layout;
-what its compiler keeps on chip (`hexsim.hta.residency`) is not in the arena. Weights are used as
-they are given. On the tensor processor both are in its tiles, and half of VTCM keeps activations.
+Tensors of CPU and GPU have no padding. The tensor engine has its own layout; tensors that its
+compiler keeps on chip (`hexsim.hta.residency`) are not in the arena. Weights are not packed.
+On the tensor processor both are in its tiles, and half of VTCM holds activations.
 """
 
 from __future__ import annotations
@@ -43,37 +43,37 @@ def on_host(subnet: PlannedSubnet) -> SubnetGraph:
 def on_hta(subnet: PlannedSubnet, hta: Hta) -> SubnetGraph:
     """Return the graph of a subnet on the tensor engine."""
     subnet = laid_down(subnet)
-    kept = resident_on_chip(subnet, hta.kept_bytes)
-    return _keeping(subnet, kept, tensor_bytes, (0,) * len(subnet.calls))
+    resident = resident_on_chip(subnet, hta.kept_bytes)
+    return _with_resident_tensors(subnet, resident, tensor_bytes, (0,) * len(subnet.calls))
 
 
 def on_htp(subnet: PlannedSubnet, network: Network, htp: Htp) -> SubnetGraph:
     """Return the graph of a subnet on the tensor processor; its weights are packed into tiles."""
-    kept = resident_on_chip(subnet, int(htp.vtcm_bytes * RESIDENT_SHARE), stored_bytes)
+    resident = resident_on_chip(subnet, int(htp.vtcm_bytes * RESIDENT_SHARE), stored_bytes)
     packed = tuple(round(cost_of(call, network).weight_bytes) for call in subnet.calls)
-    return _keeping(subnet, kept, stored_bytes, packed)
+    return _with_resident_tensors(subnet, resident, stored_bytes, packed)
 
 
-def _keeping(
+def _with_resident_tensors(
     subnet: PlannedSubnet,
-    kept: frozenset[str],
+    resident: frozenset[str],
     size_of: Callable[[Shape, int], int],
     packed: tuple[int, ...],
 ) -> SubnetGraph:
-    """A graph whose tensors `kept` are on chip, and never in its arena."""
+    """Return a graph whose `resident` tensors are on chip, and not in its arena."""
 
     def size(name: str, shape: Shape) -> int:
         return size_of(shape, subnet.bits[name])
 
     makes = layer_nodes(subnet, size)
     on_chip = (
-        ArenaNode(node.reads, tuple((name, size) for name, size in node.makes if name in kept))
+        ArenaNode(node.reads, tuple((name, size) for name, size in node.makes if name in resident))
         for node in makes
     )
     return SubnetGraph(
         subnet,
         before=(input_node(subnet, size),),
-        layers=layer_nodes(subnet, size, elsewhere=kept),
+        layers=layer_nodes(subnet, size, elsewhere=resident),
         after=(ArenaNode(subnet.outputs, ()),),
         packed=packed,
         on_chip=arranged(list(on_chip)).live,

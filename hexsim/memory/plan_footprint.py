@@ -1,8 +1,8 @@
-"""The footprint of a plan: every subnet's graph, and the buffers between and around them.
+"""The footprint of a plan: the graphs of its subnets, and the buffers between and around them.
 
-Every subnet is made ready before the first inference and stays so. A call into the DSP hands each
-tensor over in a buffer of its own, of floats where the DSP converts them; codes of the application
-(tf8 buffers) are read and written where they are. CPU and GPU read and write arenas directly.
+All subnets are prepared before the first inference and stay in memory. A call into the DSP has a
+buffer for each tensor, of floats if the DSP converts them; quantised buffers of the application
+(tf8) are used directly. CPU and GPU read and write arenas directly.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from hexsim.planning.plan import KernelCall, Plan
 from hexsim.runtimes import FIXED_POINT
 
 _REMEMBERED = 64
-"""Graphs that are kept, for those who ask again with other constants."""
+"""Number of graphs that are cached, for repeated calls with other constants."""
 _FLOAT_BYTES = 4
 _SUM_BITS = 32
-"""Of biases beside weights in codes."""
+"""Bits of biases of quantised layers."""
 _CODE_BITS = 8
-"""The narrowest weights that a kernel reads; those of 4 bits are unpacked when they are loaded."""
+"""Bits of the narrowest weights that a kernel reads; 4-bit weights are unpacked at load."""
 
 
 def footprint_of(plan: Plan, chip: Chip, stack: Stack, buffer: BufferType) -> Footprint:
@@ -39,14 +39,18 @@ def footprint_of(plan: Plan, chip: Chip, stack: Stack, buffer: BufferType) -> Fo
     Raises HexsimError if the chip lacks an engine of the plan.
     """
     calls = joined(plan)
-    graphs = [graph for together in calls for graph in _graphs(plan.network, together, chip, stack)]
-    given: dict[tuple[str, str], int] = {}
+    graphs = [
+        graph
+        for call_subnets in calls
+        for graph in _graphs(plan.network, call_subnets, chip, stack)
+    ]
+    weight_sizes: dict[tuple[str, str], int] = {}
     layers = []
     for graph in graphs:
         rows = zip(graph.subnet.calls, graph.packed, graph.live, graph.on_chip, strict=True)
         for call, packed, live, on_chip in rows:
             weights = _weights(call, plan)
-            given |= {(call.engine, name): size for name, size in weights.items()}
+            weight_sizes |= {(call.engine, name): size for name, size in weights.items()}
             layers.append(
                 LayerMemory(
                     name=call.layer.name,
@@ -60,7 +64,7 @@ def footprint_of(plan: Plan, chip: Chip, stack: Stack, buffer: BufferType) -> Fo
             )
     return Footprint(
         layers=tuple(layers),
-        weight_bytes=sum(given.values()),
+        weight_bytes=sum(weight_sizes.values()),
         packed_bytes=sum(layer.packed_bytes for layer in layers),
         activation_bytes=sum(graph.arena.size for graph in graphs),
         scratch_bytes=sum(graph.scratch_bytes for graph in graphs),
@@ -70,12 +74,12 @@ def footprint_of(plan: Plan, chip: Chip, stack: Stack, buffer: BufferType) -> Fo
 
 
 def _graphs(
-    network: Network, together: JoinedSubnets, chip: Chip, stack: Stack
+    network: Network, call_subnets: JoinedSubnets, chip: Chip, stack: Stack
 ) -> Iterator[SubnetGraph]:
-    """The graphs of the subnets that one call runs."""
-    for number, subnet in enumerate(together.subnets):
+    """Yield the graphs of the subnets of one call."""
+    for number, subnet in enumerate(call_subnets.subnets):
         if subnet.engine == "hvx":
-            yield _on_hvx(together, number, Target.of(chip, stack))
+            yield _on_hvx(call_subnets, number, Target.of(chip, stack))
         elif subnet.engine == "htp":
             yield on_htp(subnet, network, chip.htp)
         else:
@@ -83,15 +87,15 @@ def _graphs(
 
 
 @lru_cache(_REMEMBERED)
-def _on_hvx(together: JoinedSubnets, number: int, target: Target) -> SubnetGraph:
-    """The graph of a subnet on HVX, which depends on nothing else of chip and stack."""
-    from_hta = together.written_by("hta")
-    leaving = together.read_by("hvx") - from_hta | frozenset(together.outputs)
-    return on_hvx(together.subnets[number], target, from_hta=from_hta, leaving=leaving)
+def _on_hvx(call_subnets: JoinedSubnets, number: int, target: Target) -> SubnetGraph:
+    """Return the graph of a subnet on HVX, which depends only on the target."""
+    from_hta = call_subnets.written_by("hta")
+    leaving = call_subnets.read_by("hvx") - from_hta | frozenset(call_subnets.outputs)
+    return on_hvx(call_subnets.subnets[number], target, from_hta=from_hta, leaving=leaving)
 
 
 def _weights(call: KernelCall, plan: Plan) -> dict[str, int]:
-    """Bytes of the constants of a call, by name."""
+    """Return the bytes of the constants of a call, by name."""
     layer = call.layer
     bits = call.weight_bits if call.computes_float else max(call.weight_bits, _CODE_BITS)
     sizes = {
@@ -105,16 +109,16 @@ def _weights(call: KernelCall, plan: Plan) -> dict[str, int]:
     return sizes
 
 
-def _handed(plan: Plan, together: JoinedSubnets, stack: Stack, buffer: BufferType) -> int:
-    """Bytes of the buffers of one call into the DSP that are not the application's own."""
+def _handed(plan: Plan, call_subnets: JoinedSubnets, stack: Stack, buffer: BufferType) -> int:
+    """Return the bytes of a call's buffers that are not the application's own."""
     network = plan.network
     own = {*network.inputs, *network.outputs} if buffer == "tf8" else frozenset[str]()
-    sizes = crossing_bytes(together, stack, buffer)
+    sizes = crossing_bytes(call_subnets, stack, buffer)
     return sum(size for name, size in sizes.items() if name not in own)
 
 
 def _application(plan: Plan, buffer: BufferType) -> int:
-    """Bytes of the inputs and outputs of the network as the application has them."""
+    """Return the bytes of the application's inputs and outputs."""
     network = plan.network
     codes = _code_bytes(plan) if buffer == "tf8" else {}
     default = 1 if buffer == "tf8" else _FLOAT_BYTES
@@ -125,7 +129,7 @@ def _application(plan: Plan, buffer: BufferType) -> int:
 
 
 def _code_bytes(plan: Plan) -> Mapping[str, int]:
-    """Bytes of one code of every tensor that is computed in codes."""
+    """Return the bytes of one value of every quantised tensor, by name."""
     return {
         name: bits // 8
         for subnet in plan.subnets

@@ -1,1 +1,1 @@
-"""Which engine runs which layer, and the kernel calls that follow: no weights, no clock."""
+"""Decides which engine runs which layer, and makes kernel calls without weights or times."""

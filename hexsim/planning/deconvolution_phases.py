@@ -1,7 +1,7 @@
-"""A deconvolution on engines that know convolutions: one of all phases of the output.
+"""A deconvolution as one convolution that computes all phases of the output.
 
-Hexagon NN has no transposed convolution kernel among its published vector code, and the tensor
-engine's array multiplies as for a convolution; that both take the phases is inferred.
+The published vector code of Hexagon NN has no kernel for transposed convolutions, and the array of
+the tensor engine computes convolutions; that both use phases is inferred.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from hexsim.planning.plan import KernelCall
 
 
 def in_phases(call: KernelCall) -> KernelCall:
-    """Return the call of the convolution that makes all phases of a deconvolution.
+    """Return the call of the convolution that computes all phases of a deconvolution.
 
-    Its weights include those of real zero that fill phases of fewer taps.
+    Its weights include zeros that fill phases of fewer taps.
     """
     layer = call.layer
     assert isinstance(layer, Deconvolution)

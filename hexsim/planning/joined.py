@@ -1,7 +1,7 @@
-"""Neighbouring subnets that one call into the DSP runs, and what crosses the edges of the call.
+"""Neighbouring subnets that one call into the DSP runs, and the inputs and outputs of the call.
 
 A run of subnets of one DSP runtime is one FastRPC call: the executor on the Q6 runs them in order
-on HVX and on the tensor engine. A subnet on the CPU or the GPU stands alone.
+on HVX and on the tensor engine. A subnet on the CPU or the GPU is not joined with others.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ _ON_DSP: frozenset[Engine] = frozenset({"hvx", "hta"})
 
 @dataclass(frozen=True, eq=False)
 class JoinedSubnets:
-    """Subnets in order; `inputs` come from outside all of them, `outputs` go there.
+    """Subnets in order; `inputs` come from outside all of them, `outputs` are used there.
 
-    A plan has them once, so each equals none but itself.
+    They are compared by identity, because each plan has them once.
     """
 
     subnets: tuple[PlannedSubnet, ...]
@@ -46,12 +46,12 @@ class JoinedSubnets:
 
     @property
     def on_dsp(self) -> bool:
-        """True if this is a call into the DSP."""
+        """Whether this is a call into the DSP."""
         return self.subnets[0].engine in _ON_DSP
 
     @property
     def uses_hta(self) -> bool:
-        """True if the tensor engine runs one of the subnets."""
+        """Whether the tensor engine runs one of the subnets."""
         return any(subnet.engine == "hta" for subnet in self.subnets)
 
     @cached_property
@@ -61,15 +61,15 @@ class JoinedSubnets:
 
     @property
     def as_codes(self) -> frozenset[str]:
-        """The inputs and outputs that cross as codes, a Convert layer elsewhere converting them."""
+        """Inputs and outputs that cross as codes, converted by a Convert layer elsewhere."""
         return frozenset(name for subnet in self.subnets for name in subnet.as_codes)
 
     def written_by(self, engine: Engine) -> frozenset[str]:
-        """The tensors that the subnets on `engine` hand to others."""
+        """Return the outputs of the subnets on `engine`."""
         return self._names("outputs", engine)
 
     def read_by(self, engine: Engine) -> frozenset[str]:
-        """The tensors that the subnets on `engine` take from others."""
+        """Return the inputs of the subnets on `engine`."""
         return self._names("inputs", engine)
 
     def _names(self, side: str, engine: Engine) -> frozenset[str]:
@@ -81,14 +81,14 @@ class JoinedSubnets:
         )
 
 
-_known: WeakKeyDictionary[Plan, tuple[JoinedSubnets, ...]] = WeakKeyDictionary()
+_cache: WeakKeyDictionary[Plan, tuple[JoinedSubnets, ...]] = WeakKeyDictionary()
 
 
 def joined(plan: Plan) -> tuple[JoinedSubnets, ...]:
-    """Return the subnets of `plan`, joined as far as one call runs them; always the same ones."""
-    if plan not in _known:
-        _known[plan] = tuple(_joined(plan))
-    return _known[plan]
+    """Return the subnets of `plan`, joined by call; the result is cached for each plan."""
+    if plan not in _cache:
+        _cache[plan] = tuple(_joined(plan))
+    return _cache[plan]
 
 
 def _joined(plan: Plan) -> Iterator[JoinedSubnets]:

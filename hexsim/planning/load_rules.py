@@ -1,11 +1,11 @@
-"""Which runtime loads which file, and what it has to do to it: rules with one sentence each.
+"""Which runtime loads which file, and how: rules with one sentence each.
 
-A file is float or quantised. A rule says for some runtimes whether they take it as it is, change
-its weights at load, or refuse it; its sentence is both what a user reads and the documentation.
-The one point in which releases differ, a float file on dsp, is stated by the stack.
+A file is float or quantised. A rule says for some runtimes whether they load it unchanged, convert
+its weights at load, or refuse it; its sentence is used in messages and in the documentation.
+Releases differ only in a float file on dsp, which the stack states.
 
-Left out: the fixed-point mode of the CPU runtime (releases from 2.1 on), which takes a quantised
-file as it is.
+Left out: the fixed-point mode of the CPU runtime (releases from 2.1 on), which loads a quantised
+file unchanged.
 Source: SNPE guides 1.17 to 2.5, quantized vs non-quantized models (documented).
 """
 
@@ -22,7 +22,7 @@ Effect = Literal["native", "quantise", "dequantise", "refuse"]
 
 @dataclass(frozen=True)
 class LoadRule:
-    """What some runtimes do with files that are quantised, or float."""
+    """How some runtimes load files that are quantised, or those that are float."""
 
     runtimes: frozenset[Runtime]
     quantized: bool
@@ -61,9 +61,9 @@ RULES: tuple[LoadRule, ...] = (
 
 
 def load_rule(runtime: Runtime, stack: Stack, *, quantized: bool) -> LoadRule:
-    """The rule for a file on `runtime` under `stack`."""
-    fitting = [r for r in RULES if runtime in r.runtimes and r.quantized is quantized]
-    if len(fitting) > 1:
-        fitting = [rule for rule in fitting if rule.effect == stack.load.float_on_dsp]
-    (rule,) = fitting
+    """Return the rule for a file on `runtime` under `stack`."""
+    matching = [r for r in RULES if runtime in r.runtimes and r.quantized is quantized]
+    if len(matching) > 1:
+        matching = [rule for rule in matching if rule.effect == stack.load.float_on_dsp]
+    (rule,) = matching
     return rule

@@ -1,11 +1,11 @@
 """Which engine of which runtime runs which layer, and the reason for every cut.
 
-A network asked to run on a runtime is cut, in layer order, into subnets: runs of layers that one
-engine takes. What the asked runtime refuses goes to the CPU runtime (CPU fallback), or the
-whole request is refused where fallback is off. Inside AIP the layers of each HTA section are a
-subnet on the tensor engine; everything else runs on HVX, as the real runtime does with a file
-that has no such sections. Under the rules of SNPE 1.23 AIP ends after one HTA and one HNN subnet
-with one input and one output each, and the CPU takes the rest.
+A network is cut, in layer order, into subnets: runs of layers that one engine takes. Layers that
+the requested runtime refuses run on the CPU (CPU fallback), or
+the whole request is refused if fallback is off. On AIP the layers of each HTA section are a
+subnet on the tensor engine; all others run on HVX, as in the real runtime with a file
+that has no such sections. Under the rules of SNPE 1.23 AIP runs one HTA and one HNN subnet
+with one input and one output each, and the CPU runs the rest.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _SINGLE = "the 1.23 rules allow AIP one HTA and one HNN subnet, with one input a
 
 @dataclass(frozen=True)
 class _Placement:
-    """Where a layer goes and why; `section` is the index of its HTA section, -1 for none."""
+    """Where a layer runs and why; `section` is the index of its HTA section, -1 for none."""
 
     runtime: Runtime
     engine: Engine
@@ -48,7 +48,7 @@ def partition(
 ) -> list[Subnet]:
     """Cut `model` into subnets for `runtime`.
 
-    `operators` is the release whose runtimes take a layer or refuse it, None for the last SNPE
+    `operators` are the operators that a release supports, None for those of the last SNPE
     1.x. `sections` are the names of layers compiled for the HTA, a collection for each section;
     they matter on aip only, as do `rules`. Raises HexsimError if `cpu_fallback` is False and a
     layer is refused, or if the sections are not those of `rules`.
@@ -86,7 +86,7 @@ def _place(
 
 
 def _single_subnets(network: Network, places: list[_Placement]) -> list[_Placement]:
-    """Give to the CPU what lies behind the first HTA and the first HNN subnet."""
+    """Place the layers after the first HTA and the first HNN subnet on the CPU."""
     count = sum(1 for _ in takewhile(lambda place: place.section == 0, places))
     if any(place.section >= 0 for place in places[count:]) or (
         count and not is_single(network, range(count))
@@ -97,10 +97,10 @@ def _single_subnets(network: Network, places: list[_Placement]) -> list[_Placeme
             "with that stack"
         )
     on_hvx = sum(1 for _ in takewhile(lambda place: place.engine == "hvx", places[count:]))
-    ends = range(count + on_hvx, count, -1)
-    end = next((end for end in ends if is_single(network, range(count, end))), count)
-    rest = _Placement("cpu", "cpu", -1, _SINGLE)
-    return [*places[:end], *(pl if pl.runtime == "cpu" else rest for pl in places[end:])]
+    candidates = range(count + on_hvx, count, -1)
+    end = next((end for end in candidates if is_single(network, range(count, end))), count)
+    on_cpu = _Placement("cpu", "cpu", -1, _SINGLE)
+    return [*places[:end], *(pl if pl.runtime == "cpu" else on_cpu for pl in places[end:])]
 
 
 def _require_no_fallback(network: Network, runtime: Runtime, places: list[_Placement]) -> None:

@@ -1,8 +1,8 @@
 """The plan: the kernel calls of one inference, in order, cut into subnets.
 
-It is the one object in which values and time meet. The value side executes its subnets, the time
-side turns its calls into work items; neither looks at the other. A plan holds shapes and bit
-widths only, so making one touches no weight; the integer constants of a call come from
+Both the computation of values and the simulation of time start from it: the first executes its
+subnets, the second turns its calls into work items. A plan holds shapes and bit
+widths only, so making one reads no weights; the integer constants of a call come from
 `hexsim.lowering`.
 """
 
@@ -23,11 +23,11 @@ _FLOAT_BYTES = 4
 
 @dataclass(frozen=True)
 class KernelCall:
-    """One layer on one engine: shapes (stored order) and bit widths, no numbers.
+    """One layer on one engine: shapes (stored order) and bit widths, no values.
 
     `operands` are the shapes of all inputs, constants used as operands included. They have
     `activation_bits`, as the results do, unless `operand_bits` says otherwise (Convert). The bits
-    are those of codes unless `computes_float`.
+    are those of quantised values unless `computes_float`.
     """
 
     layer: Layer
@@ -53,7 +53,7 @@ class KernelCall:
 
     @property
     def operand_bytes(self) -> int:
-        """Bytes that are read of all inputs, without padding."""
+        """Bytes that are read from all inputs, without padding."""
         return self.layer.elements_read(self.operands) * self.input_bits // 8
 
     @property
@@ -72,10 +72,10 @@ class PlannedSubnet:
     """The calls of one subnet and the tensors that cross its edges.
 
     `inputs` come from the application or another subnet, `outputs` go there. At the edges of a
-    fixed-point subnet they are converted between float32 and codes; the shapes say how much. But
-    those in `as_codes` cross as they are, because a Convert layer of another subnet converts them.
-    Between the engines of one runtime they stay codes. The plan says what runs where; a subnet on
-    the HTA is compiled by the time side (`hexsim.hta.compiler`), from the data of its chip.
+    fixed-point subnet they are converted between float32 and codes (quantised values), except those
+    in `as_codes`, which a Convert layer of another subnet converts.
+    Between the engines of one runtime they stay codes. A subnet on
+    the HTA is compiled for the simulation (`hexsim.hta.compiler`), from the data of its chip.
     """
 
     runtime: Runtime
@@ -107,7 +107,7 @@ class PlannedSubnet:
 class Plan(Shown):
     """All subnets of one inference of `network` on `runtime`, in execution order.
 
-    A plan equals none but itself, so that what is derived of it can be kept beside it.
+    Plans are compared by identity, so that results derived from them can be cached.
 
     `quantized` tells whether the model's file holds codes or floats, `stored_bytes` how many
     bytes its parameters take there, `floats` which parameters are floats beside codes.
@@ -121,7 +121,7 @@ class Plan(Shown):
     floats: frozenset[str] = frozenset()
 
     def of_float_file(self) -> Plan:
-        """The same calls from a file that holds floats, which are quantised when it is loaded."""
+        """Return the same calls for a float file, whose weights are quantised at load."""
         return replace(
             self, quantized=False, stored_bytes=self.network.total_parameters * _FLOAT_BYTES
         )
@@ -135,11 +135,11 @@ class Plan(Shown):
             )
 
     def without_values(self) -> Plan:
-        """The same without any array, to be timed in another process."""
+        """Return the plan without arrays, for a simulation in another process."""
         return replace(self, network=self.network.without_values())
 
     def sheet(self) -> DisplayTable:
-        """The subnets: what runs where, and why it is cut off there."""
+        """Return a table of the subnets, their engines and the reasons for the cuts."""
         return DisplayTable(
             f"{self.network.name} on {self.runtime}, {len(self.subnets)} "
             f"subnet{'' if len(self.subnets) == 1 else 's'}",
@@ -155,6 +155,6 @@ class Plan(Shown):
         )
 
     def calls(self) -> Iterator[KernelCall]:
-        """All kernel calls in execution order."""
+        """Yield all kernel calls in execution order."""
         for subnet in self.subnets:
             yield from subnet.calls

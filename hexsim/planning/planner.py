@@ -20,11 +20,11 @@ _FLOAT_BITS: dict[Runtime, int] = {"cpu": 32, "gpu": 16, "gpu_fp16": 16, "htp_fp
 def make_plan(model: Model, runtime: Runtime, cuts: Sequence[Subnet]) -> Plan:
     """Turn a partitioned network into kernel calls.
 
-    Without encodings a fixed-point runtime is planned as the default quantiser would leave it:
+    Without encodings a fixed-point runtime is planned with the widths of the default quantiser:
     8-bit activations, 8-bit asymmetric weights.
     """
     floats = model.network.weights & model.floats.keys()
-    # Float runtimes compute in one kind of float whatever the file says.
+    # Float runtimes compute in one float type, whatever the file states.
     planned = model if runtime in FIXED_POINT else replace(model, floats={})
     subnets = tuple(_subnet(cut, planned) for cut in cuts)
     coded = model.quantized and not model.float_weights
@@ -61,7 +61,7 @@ def _subnet(cut: Subnet, model: Model) -> PlannedSubnet:
 
 
 def _convert(layers: Iterable[Layer], model: Model) -> bool:
-    """True if `layers` are Convert layers between codes and floats."""
+    """Tell whether `layers` are Convert layers between codes and floats."""
     return all(converts_floats(layer, model) for layer in layers)
 
 

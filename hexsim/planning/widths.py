@@ -1,7 +1,7 @@
 """Which bit widths the DSP or tensor processor of a chip and a software release compute with.
 
-Left out: that not every layer takes 16-bit activations on the device; which ones do was published
-for the tensor accelerator only, so all do here.
+Left out: on the device only some layers support 16-bit activations. They were published for the
+tensor accelerator only, so here all layers support them.
 """
 
 from __future__ import annotations

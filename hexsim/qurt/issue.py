@@ -1,11 +1,11 @@
 """The issue rule: how often the hardware threads of a core may issue a packet.
 
 Dynamic multithreading (V5 and later): a thread issues one packet per `clocks_per_packet` clocks.
-A thread whose cluster neighbour is idle takes some of its slots if its work is scalar; vector
-work gets no such bonus, because the documented vector peak is exactly one packet per two clocks.
+A thread whose cluster neighbour is idle uses some of its slots if its work is scalar; vector
+work does not, because the documented vector peak is exactly one packet per two clocks.
 
-Barrel (before V5): the threads take turns, one packet each per rotation, whoever else has
-work. 600 MHz are three threads of 200.
+Barrel (before V5): the threads take turns, one packet each per rotation, whether or not the others
+have work. 600 MHz are three threads of 200 MHz.
 
 Source: Hexagon DSP User Guide 80-VB419-108 pages 10, 30; Qualcomm's developer pages for the barrel.
 """
@@ -20,11 +20,10 @@ from hexsim.timing.simtime import PS_PER_SECOND
 
 @dataclass(frozen=True)
 class IssueRule:
-    """One core. The L2 port is in bytes per core clock, a multiplier does one multiply per clock.
+    """The constants of one core; a multiplier does one multiplication per clock.
 
-    `scalar_multipliers` counts those of the whole core; unless shared, each cluster has its part.
-    `switch_clocks` is what a hardware thread spends on replacing one thread's registers by
-    another's.
+    `scalar_multipliers` counts those of the whole core; unless shared, they are divided among the
+    clusters. `switch_clocks` is the time of a context switch of a hardware thread.
     """
 
     clock_hz: float
@@ -41,12 +40,12 @@ class IssueRule:
 
     @property
     def slot_clocks(self) -> float:
-        """Clocks between two packets of a thread among others."""
+        """Clocks between two packets of a thread whose neighbours are busy."""
         return self.hardware_threads if self.multithreading == "barrel" else self.clocks_per_packet
 
     @property
     def lone_speedup(self) -> float:
-        """How much faster scalar work runs beside an idle neighbour; a barrel turns regardless."""
+        """How much faster scalar work runs beside an idle neighbour; 1 in a barrel."""
         return 1.0 if self.multithreading == "barrel" else self.lone_scalar_speedup
 
     @property

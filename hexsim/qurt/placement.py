@@ -1,14 +1,14 @@
 """Which software thread runs on which hardware thread.
 
-1. The highest priorities among the ready threads run; among equals, whoever became ready first.
+1. The ready threads of the highest priorities run; among equals, those that became ready first.
 2. A running thread stays where it is until a more urgent one needs its place.
-3. A thread goes to the hardware thread that still holds its registers, else to a free one in the
-   cluster with the fewest running threads, to that which has been idle longest.
-4. If none is free, the least urgent running thread makes room: so a displaced thread is always the
-   one that the hardware's interrupt steering picks, and an interrupt handler is no special case.
+3. A thread runs on the hardware thread that still holds its registers, otherwise on a free one in
+   the cluster with the fewest running threads; among these, on the one that is idle longest.
+4. If none is free, the least urgent running thread is preempted. The interrupt steering of the
+   hardware makes the same choice, so an interrupt handler needs no special case.
 5. A hardware thread that holds another thread's registers has to switch first.
 
-Rule 3 is an assumption; nobody published QuRT's choice.
+Rule 3 is an assumption, because QuRT's choice is not published.
 
 Sources: QuRT User Guide 80-VB419-178, section 4; interrupt steering: inferred.
 """
@@ -31,7 +31,7 @@ class HardwareThreads:
         self._changes = 0
 
     def place(self, ready: Sequence[SoftwareThread]) -> list[int]:
-        """Place `ready`, given as they became so; return the hardware threads that must switch."""
+        """Place `ready`, in the order they became so; return hardware threads that switch."""
         if self._runs_just(ready):
             return []
         chosen = sorted(ready, key=lambda thread: thread.priority)[: len(self.running)]
@@ -51,25 +51,25 @@ class HardwareThreads:
         return switching
 
     def _runs_just(self, ready: Sequence[SoftwareThread]) -> bool:
-        """True if those who are ready are those who run, so that nobody moves."""
+        """Tell whether exactly the ready threads are running, so that no thread moves."""
         count = len(self.running) - self.running.count(None)
         return count == len(ready) and all(thread in self.running for thread in ready)
 
     def cluster(self, place: int) -> int:
-        """The cluster of a hardware thread."""
+        """Return the cluster of a hardware thread."""
         return place % self._clusters
 
     def is_alone(self, place: int) -> bool:
-        """True if no other hardware thread of the same cluster runs anything."""
+        """Tell whether the other hardware threads of the same cluster are idle."""
         return self._busy(self.cluster(place)) == 1
 
     def _busy(self, cluster: int) -> int:
-        """Running threads of a cluster."""
+        """Return the number of running threads of a cluster."""
         return sum(thread is not None for thread in self.running[cluster :: self._clusters])
 
     def _best(self, thread: SoftwareThread) -> int:
-        """The free hardware thread that rule 3 names."""
-        free = [place for place, other in enumerate(self.running) if other is None]
+        """Return the free hardware thread that rule 3 chooses."""
+        free = [place for place, occupant in enumerate(self.running) if occupant is None]
         own = [place for place in free if self._registers[place] is thread]
         return own[0] if len(own) == 1 else min(own or free, key=self._preference)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 INTERRUPT_PRIORITY = 0
-"""Interrupt handlers come before every thread."""
+"""Interrupt handlers preempt every thread."""
 
 LOWEST_PRIORITY = 255
 """QuRT numbers priorities 0 to 255, 0 highest (QuRT User Guide 80-VB419-178, section 4)."""

@@ -1,10 +1,10 @@
-"""HVX contexts: locked by threads, waited for in the order of priority.
+"""HVX contexts: threads lock them, and wait for them in the order of priority.
 
-A request is for one or more contexts at once, so that no two can wait for each other. Whoever is
-most urgent comes first, among equals whoever asked first; nobody overtakes a more urgent request
-that still waits for more contexts than are free. A try-lock takes what is free or nothing.
+A request is for one or more contexts at once, so that no two requests can wait for each other. The
+most urgent request is served first, among equals the earliest; no request overtakes a more urgent
+one that still waits for more contexts than are free. A try-lock locks all its contexts or none.
 
-Left out: saving the context of a descheduled thread, which QuRT can do from V65 on (Hexagon NN
+Left out: saving the context of a preempted thread, which QuRT can do from V65 on (Hexagon NN
 locks its contexts on every chip), and the 200 ms time-out of the resource manager.
 
 Sources: Hexagon SDK 3.5.4, HVX overview and HVX resource manager.
@@ -30,18 +30,18 @@ class _Request(simpy.Event):
 
 
 class VectorContexts:
-    """The contexts of one DSP, and who holds each of them."""
+    """The contexts of one DSP, and the holder of each."""
 
     def __init__(self, env: Environment, count: int) -> None:
         self.count = count
         self._env = env
         self._holders: list[str | None] = [None] * count
         self._waiting: list[_Request] = []
-        self.locked: Callable[[Sequence[str | None]], None] | None = None
-        """Called with the holder of each context whenever one of them has changed."""
+        self.on_change: Callable[[Sequence[str | None]], None] | None = None
+        """Called with the holder of each context after every change."""
 
     def lock(self, holder: str, count: int, priority: int) -> simpy.Event:
-        """Lock `count` contexts; the event has been triggered at once if none waited."""
+        """Lock `count` contexts; the event is already triggered if they were free."""
         request = _Request(self._env, holder, count, priority)
         self._waiting.append(request)
         self._waiting.sort(key=lambda waiting: waiting.priority)
@@ -49,7 +49,7 @@ class VectorContexts:
         return request
 
     def try_lock(self, holder: str, count: int) -> bool:
-        """Lock `count` contexts if they are free now; tell whether they were."""
+        """Lock `count` contexts if they are free now; tell whether they are locked."""
         if count > self._free:
             return False
         self._take(holder, count)
@@ -57,7 +57,7 @@ class VectorContexts:
 
     def unlock(self, holder: str) -> None:
         """Give back all contexts of a holder."""
-        self._holders = [None if held == holder else held for held in self._holders]
+        self._holders = [None if current == holder else current for current in self._holders]
         self._changed()
         self._grant()
 
@@ -77,5 +77,5 @@ class VectorContexts:
         self._changed()
 
     def _changed(self) -> None:
-        if self.locked is not None:
-            self.locked(self._holders)
+        if self.on_change is not None:
+            self.on_change(self._holders)

@@ -1,1 +1,1 @@
-"""The phone that runs: plans become work, work takes time, time is charged to layers."""
+"""Simulates the phone: plans become work items, whose time is charged to layers."""

@@ -1,10 +1,10 @@
-"""Clients of the DSP beside the networks: they release jobs, wait, compute, and keep count.
+"""Background clients of the DSP, beside the networks: they release jobs and record latencies.
 
-A job waits for the job before it, then, on HVX, for its vector contexts (or is skipped where only
-a try-lock is allowed); then its threads are woken, compute, and move their bytes meanwhile.
-Handlers of interrupts come before every thread and find what they displace by themselves.
+A job waits for the job before it. On HVX it then waits for its vector contexts, or is skipped if
+the client only tries to lock them. Then its threads are woken, compute and move their bytes.
+Interrupt handlers have a higher priority than every thread.
 
-Left out: bytes that must arrive before a job can start, clients that wait for each other.
+Left out: bytes that must arrive before a job can start, and clients that wait for each other.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from hexsim.timing.simtime import PS_PER_US, Process
 from hexsim.timing.work import WorkItem
 
 _MOST_WAITING = 10_000
-"""Jobs of one client; nothing that works comes near it."""
+"""Limit of the waiting jobs of one client, far above that of any client that keeps up."""
 
 
 class ClientSession:
-    """One client on one DSP; `name` is that of its tracks."""
+    """One client on one DSP; its tracks are called `name`."""
 
     def __init__(
         self,
@@ -62,7 +62,7 @@ class ClientSession:
 
     @property
     def timing(self) -> ClientTiming:
-        """What the client has seen so far."""
+        """Latencies and skipped jobs so far."""
         deadline_us = self._client.deadline_us or self._client.period_us
         return ClientTiming(
             self._name,
@@ -74,14 +74,14 @@ class ClientSession:
         )
 
     def run(self, stop: simpy.Event) -> Process:
-        """Release jobs until `stop` has happened; ends when all that were released have ended."""
+        """Release jobs until `stop` has happened, then wait for those released to end."""
         env = self._env
         jobs = []
         yield stop | env.timeout(round(self._client.first_us * PS_PER_US))
         while not stop.processed:
             if len(self._turn.queue) > _MOST_WAITING:
                 raise HexsimError(
-                    f"background client '{self._name}' falls ever further behind: {_MOST_WAITING} "
+                    f"background client '{self._name}' cannot keep up: {_MOST_WAITING} "
                     "of its jobs wait; give it fewer packets or a longer period"
                 )
             jobs.append(env.process(self._job(env.now)))
@@ -120,7 +120,7 @@ class ClientSession:
         self._spans.append(Span(self._name, self._client.name, start, self._env.now))
 
     def _parts(self) -> Iterator[WorkItem]:
-        """The job in even parts, one for each thread."""
+        """Yield the job in even parts, one for each thread."""
         client = self._client
         for number in range(client.threads):
 
@@ -135,13 +135,13 @@ class ClientSession:
             )
 
     def _later_interrupts(self) -> Process:
-        """The interrupts of a period after the first one."""
+        """Raise the interrupts of a period after its first one."""
         for _ in range(self._client.interrupts - 1):
             yield self._env.timeout(self._period_ps // self._client.interrupts)
             self._env.process(self._interrupt())
 
     def _interrupt(self) -> Process:
-        """One handler, which nobody's registers fit; the line is masked while it runs."""
+        """Run an interrupt handler as a new thread; the interrupt is masked while it runs."""
         with self._line.request() as turn:
             yield turn
             start = self._env.now

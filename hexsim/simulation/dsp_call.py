@@ -1,11 +1,11 @@
-"""One FastRPC call: the executor on the Q6 runs subnets in order, on HVX and on the tensor engine.
+"""One FastRPC call: the executor on the Q6 runs subnets in order on HVX and the tensor engine.
 
-A call is entered once, whatever it runs. A call with a subnet for the tensor engine is an AIP
-call: its executor pays for handing each subnet over, HVX converts between the layouts of the two
-engines, and the engine's interrupt wakes the executor when a command list is done. The vector
-contexts are held while HVX works and given back while the engine does.
+The cost of entering the DSP is paid once for each call. A call with a subnet for the tensor engine
+is an AIP call: handing over each subnet takes time, HVX converts between the layouts of the two
+engines, and an interrupt of the tensor engine wakes the executor when a command list is done.
+The vector contexts are locked while HVX works and unlocked while the tensor engine works.
 
-Left out: what the executor keeps ready between the subnets of one call.
+Left out: data that the executor may prepare between the subnets of one call.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _NO_WORK = NodeWork((), "none")
 
 @dataclass(frozen=True)
 class Request:
-    """How one job's inferences are run; `name` prefixes the tracks of its spans."""
+    """How the inferences of one job are run; `name` is a prefix of the tracks of its spans."""
 
     job: int
     name: str
@@ -48,7 +48,7 @@ class Request:
 
 
 class DspCall:
-    """Subnets prepared for one phone, to be run again and again."""
+    """Subnets prepared for one phone; they can be run any number of times."""
 
     def __init__(
         self, phone: Phone, session: GraphSession, request: Request, joined: JoinedSubnets
@@ -61,7 +61,7 @@ class DspCall:
         self._works = subnet_works(joined, phone, inputs_in_l2=on_dsp)
 
     def run(self, ledger: Ledger, idle_s: float) -> Process:
-        """Call into the DSP, run the subnets, and come back."""
+        """Enter the DSP, run the subnets and return."""
         phone, request, env = self._phone, self._request, self._phone.env
         call = Call(self._joined, phone.chip, phone.stack, request.profile, request.buffer, idle_s)
         for part in entry.way_in(call):
@@ -78,21 +78,21 @@ class DspCall:
             yield from self._part(ledger, part)
 
     def _on_hvx(self, ledger: Ledger, work: DspWork) -> Process:
-        """Run a subnet of Hexagon NN; alone in its call, it needs no executor."""
+        """Run a subnet of Hexagon NN; a call without the tensor engine needs no hand-over."""
         if self._joined.uses_hta:
             yield from self._hand_over(ledger, "hnn_subnet")
         yield from self._lock(ledger)
-        yield from self._edges(ledger, work.way_in)
+        yield from self._edges(ledger, work.input_conversions)
         for call, node in zip(work.subnet.calls, work.calls, strict=True):
             timing = yield from self._session.run_node(call.layer.name, node)
             ledger.layer(self._hvx_layer(call, node, timing))
-        yield from self._edges(ledger, work.way_out)
+        yield from self._edges(ledger, work.output_conversions)
         self._session.unlock_contexts()
 
     def _on_hta(self, ledger: Ledger, work: HtaWork) -> Process:
-        """Bring what the engine reads into its layout, run its command list, come back."""
+        """Convert the inputs to the engine's layout, run its command list, convert the outputs."""
         engine, session = self._phone.hta, self._session
-        yield from self._conversions(ledger, work.way_in)
+        yield from self._conversions(ledger, work.input_conversions)
         yield from self._hand_over(ledger, "hta_subnet")
         yield from self._map(ledger, work)
         with engine.turn(self._request.urgency) as turn:
@@ -102,7 +102,7 @@ class DspCall:
             yield from engine.run(work.command_list, partial(self._hta_layer, ledger, calls))
         yield from session.run_clocks("hta_interrupt", self._phone.stack.qurt.wake_clk)
         ledger.overhead("hta_interrupt", scope="graph")
-        yield from self._conversions(ledger, work.way_out)
+        yield from self._conversions(ledger, work.output_conversions)
 
     def _hand_over(self, ledger: Ledger, name: str) -> Process:
         rules = self._phone.stack.partitioning
@@ -124,20 +124,20 @@ class DspCall:
         ledger.overhead("context_wait", scope="graph")
 
     def _conversions(self, ledger: Ledger, edges: tuple[tuple[str, NodeWork], ...]) -> Process:
-        """Change layouts on HVX, which belongs to somebody else before and after."""
+        """Change layouts on HVX, whose contexts are locked only for this."""
         if edges:
             yield from self._lock(ledger)
             yield from self._edges(ledger, edges)
             self._session.unlock_contexts()
 
     def _edges(self, ledger: Ledger, edges: Iterable[tuple[str, NodeWork]]) -> Process:
-        """Run changes of layout as nodes of their own."""
+        """Run each change of layout as a node."""
         for name, work in edges:
             yield from self._session.run_node(name, work)
             ledger.overhead(name, work=work, scope="graph")
 
     def _part(self, ledger: Ledger, part: EntryPart) -> Process:
-        """Spend one named part where it runs."""
+        """Spend the time of one named part on the processor that runs it."""
         start, work = self._phone.env.now, _NO_WORK
         if part.place == "host":
             yield self._phone.cores.run(seconds_to_ps(part.seconds))
@@ -154,7 +154,7 @@ class DspCall:
     def _hvx_layer(self, call: KernelCall, work: NodeWork, timing: NodeTiming) -> LayerTiming:
         dsp = self._phone.dsp
         duration_ps = timing.end_ps - timing.start_ps
-        most = dsp.core.packets_in(duration_ps) * self._phone.chip.dsp.hvx.contexts
+        peak_packets = dsp.core.packets_in(duration_ps) * self._phone.chip.dsp.hvx.contexts
         return LayerTiming(
             name=call.layer.name,
             type=call.layer.type,
@@ -165,7 +165,7 @@ class DspCall:
             macs=call.macs,
             packets=work.packets,
             stalls=round(sum(dsp.core.stall_slots(item) for item in work.items)),
-            hvx_utilisation=work.vector_packets / max(1.0, most),
+            hvx_utilisation=work.vector_packets / max(1.0, peak_packets),
             ddr_read_bytes=work.read_bytes,
             ddr_write_bytes=work.write_bytes,
             l2_bytes=work.l2_bytes,
@@ -175,7 +175,7 @@ class DspCall:
         )
 
     def _hta_layer(self, ledger: Ledger, calls: Iterator[KernelCall], run: LayerRun) -> None:
-        """Charge a layer of the tensor engine, which has just ended it."""
+        """Charge a layer that the tensor engine has just finished."""
         call, engine, part = next(calls), self._phone.hta, run.part
         duration_ps = run.end_ps - run.start_ps
         ledger.layer(

@@ -1,4 +1,4 @@
-"""What a subnet does on HVX, prepared before time starts: its calls and the ways in and out."""
+"""The work of a subnet on HVX, prepared before the simulation: calls and changes of layout."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ class DspWork:
     """Changes of layout before and after the calls of a subnet, and the calls in order."""
 
     subnet: PlannedSubnet
-    way_in: Edges
+    input_conversions: Edges
     calls: tuple[NodeWork, ...]
-    way_out: Edges
+    output_conversions: Edges
 
 
 def dsp_work(
@@ -37,18 +37,18 @@ def dsp_work(
     for_hta: Collection[str] = (),
     flat: Collection[str] | None = None,
 ) -> DspWork:
-    """Cut a subnet into work items and decide what of its activations goes through DDR.
+    """Cut a subnet into work items and decide which activations go through DDR.
 
-    The codes of the inputs are in L2, where the DSP has just made them of floats, except those
-    `in_ddr`: the CPU or the tensor engine left them there. Of the outputs those `for_hta` are
+    The quantised inputs are in L2, where the DSP has just converted them from floats, except those
+    in `in_ddr`, which the CPU or the tensor engine wrote to DDR. The outputs in `for_hta` are
     written to DDR in the engine's layout, and those in `flat` (all, if it is None) become flat.
     """
-    named = tuple(zip(subnet.inputs, subnet.input_shapes, strict=True))
+    inputs = tuple(zip(subnet.inputs, subnet.input_shapes, strict=True))
     stay_flat = flat_tensors(subnet)
-    as_they_came = stay_flat.union(name for name, shape in named if not is_spatial(shape))
-    cold = tuple(name for name in subnet.inputs if name in in_ddr and name in as_they_came)
+    layout_unchanged = stay_flat.union(name for name, shape in inputs if not is_spatial(shape))
+    cold = tuple(name for name in subnet.inputs if name in in_ddr and name in layout_unchanged)
     shares = [activation_l2_bytes(call, target) for call in subnet.calls]
-    moved = subnet_traffic(subnet, target.l2_bytes, shares, tensor_sizes(subnet), cold)
+    residency = subnet_traffic(subnet, target.l2_bytes, shares, tensor_sizes(subnet), cold)
     bits = subnet.bits
     arriving = (
         (
@@ -58,23 +58,23 @@ def dsp_work(
             if name in in_ddr
             else traffic,
         )
-        for (name, shape), traffic in zip(named, moved.inputs, strict=True)
+        for (name, shape), traffic in zip(inputs, residency.inputs, strict=True)
         if name not in stay_flat
     )
-    leaving = [*zip(subnet.outputs, subnet.output_shapes, moved.outputs, strict=True)]
+    leaving = [*zip(subnet.outputs, subnet.output_shapes, residency.outputs, strict=True)]
     for_engine = (
         (name, shape, traffic + Traffic(write_bytes=tensor_bytes(shape, bits[name])))
         for name, shape, traffic in leaving
         if name in for_hta
     )
-    calls = zip(subnet.calls, moved.calls, strict=True)
+    calls = zip(subnet.calls, residency.calls, strict=True)
     return DspWork(
         subnet,
-        way_in=edges(
+        input_conversions=edges(
             (f"to_d32 {name}", to_d32(shape, target, t, bits[name])) for name, shape, t in arriving
         ),
         calls=tuple(_call_work(call, target, traffic, stay_flat) for call, traffic in calls),
-        way_out=edges(
+        output_conversions=edges(
             (f"from_d32 {name}", from_d32(shape, target, t, bits[name]))
             for name, shape, t in leaving
             if (flat is None or name in flat) and name not in stay_flat
@@ -89,7 +89,7 @@ def dsp_work(
 def _call_work(
     call: KernelCall, target: Target, traffic: Traffic, flat: Collection[str]
 ) -> NodeWork:
-    """The node of a call; a first layer whose image is in d32 has it taken out before."""
+    """Return the node of a call; an image that a first layer finds in d32 is made flat before."""
     work = node_work(call, target, traffic)
     if not reads_flat(call) or call.layer.inputs[0] in flat:
         return work
@@ -98,5 +98,5 @@ def _call_work(
 
 
 def edges(stages: Iterable[tuple[str, Stage | None]]) -> Edges:
-    """A node for every change of layout that there is."""
+    """Return a node for each stage that is not None."""
     return tuple((name, NodeWork((stage,), "kernel")) for name, stage in stages if stage)

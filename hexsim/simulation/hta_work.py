@@ -1,8 +1,8 @@
-"""What a subnet does on the tensor engine, prepared before time starts.
+"""The work of a subnet on the tensor engine, prepared before the simulation.
 
-What the engine reads from the application has to be brought into its layout, and what it writes
-for the application has to leave it. HVX does both, with the loops that bring
-codes into d32 and out of it: the layouts are of one kind and no loop of theirs is published.
+Inputs from the application are converted to the engine's layout, and outputs for the application
+from it. HVX does both, in the time of the loops that convert quantised values to and from d32,
+because the layouts are similar and the engine's own loops are not published.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ class HtaWork:
     """The command list of a subnet, and changes of layout on HVX before and after it."""
 
     subnet: PlannedSubnet
-    way_in: Edges
+    input_conversions: Edges
     command_list: CommandList
-    way_out: Edges
+    output_conversions: Edges
 
     @property
     def edge_bytes(self) -> tuple[int, ...]:
-        """Bytes of each tensor at the subnet's edges, without padding."""
+        """Bytes of each input and output of the subnet, without padding."""
         subnet = self.subnet
         names = (*subnet.inputs, *subnet.outputs)
         shapes = (*subnet.input_shapes, *subnet.output_shapes)
@@ -50,8 +50,8 @@ def hta_work(
 ) -> HtaWork:
     """Compile a subnet and prepare the changes of layout around it.
 
-    Inputs `from_application` arrive flat, those of them `in_ddr` there and the others in L2;
-    outputs in `flat` leave flat.
+    Inputs in `from_application` are flat, in DDR if they are in `in_ddr` and otherwise in L2;
+    outputs in `flat` become flat.
     """
     bits = subnet.bits
     arriving = [
@@ -66,7 +66,7 @@ def hta_work(
     ]
     return HtaWork(
         subnet,
-        way_in=edges(
+        input_conversions=edges(
             (
                 f"to_hta {name}",
                 to_d32(
@@ -79,7 +79,7 @@ def hta_work(
             for name, shape, traffic in arriving
         ),
         command_list=compile_subnet(subnet, chip.name, chip.hta),
-        way_out=edges(
+        output_conversions=edges(
             (f"from_hta {name}", from_d32(shape, target, traffic, bits[name]))
             for name, shape, traffic in leaving
         ),

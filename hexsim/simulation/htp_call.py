@@ -1,7 +1,7 @@
-"""One graph on the tensor processor: started, run operation by operation, and charged.
+"""One graph on the tensor processor: it is started, run operation by operation, and charged.
 
-Left out: the way in from the CPU and back, and conversions at the edges. The published latencies
-do not tell them apart from the start of a graph, which was fitted with them in it.
+Left out: the call from the CPU, the return, and conversions of inputs and outputs. The published
+latencies do not separate them from the start of a graph, whose fitted time includes them.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from hexsim.timing.simtime import Process
 
 
 class HtpCall:
-    """A subnet of `network` compiled for one phone, to be run again and again."""
+    """A subnet of `network`, compiled for one phone; it can be run any number of times."""
 
     def __init__(self, phone: Phone, network: Network, subnet: PlannedSubnet, urgency: int) -> None:
         self._phone = phone
@@ -36,10 +36,10 @@ class HtpCall:
             yield from processor.run(self._graph, started, partial(self._charge, ledger))
 
     def _charge(self, ledger: Ledger, run: OperationRun) -> None:
-        """Charge an operation, which has just ended."""
+        """Charge an operation that has just ended."""
         operation, processor = run.operation, self._phone.htp
         call, duration_ps = operation.call, run.end_ps - run.start_ps
-        most = processor.macs_in(duration_ps, floats=call.computes_float)
+        peak_macs = processor.macs_in(duration_ps, floats=call.computes_float)
         ledger.layer(
             LayerTiming(
                 name=call.layer.name,
@@ -52,7 +52,7 @@ class HtpCall:
                 packets=0,
                 stalls=0,
                 hvx_utilisation=run.hvx_ps / max(1, duration_ps),
-                array_utilisation=call.macs / max(1.0, most),
+                array_utilisation=call.macs / max(1.0, peak_macs),
                 ddr_read_bytes=operation.read_bytes,
                 ddr_write_bytes=operation.write_bytes,
                 l2_bytes=0,

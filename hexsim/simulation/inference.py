@@ -1,7 +1,7 @@
 """One inference: from the application through its subnets and back, charged part by part.
 
-The process of an inference walks along its critical path. Whatever time passes is charged, the
-moment it has passed, to one layer or one named overhead; so they add up to the total exactly.
+The process of an inference follows its critical path. All time is charged, as soon as it has
+passed, to one layer or one named overhead, so that these add up to the total exactly.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from hexsim.udl import Processor
 
 
 class Inference:
-    """Runs one request again and again; what does not depend on time is prepared once."""
+    """Runs one request any number of times; what does not depend on time is prepared once."""
 
     def __init__(self, phone: Phone, request: Request) -> None:
         self._phone = phone
@@ -49,16 +49,16 @@ class Inference:
         if subnets:
             yield from self._copy(ledger, "input_copy", subnets[0].input_shapes)
         number = 0
-        for index, together in enumerate(self._joined):
+        for index, call in enumerate(self._joined):
             begin = env.now
-            if together.on_dsp:
+            if call.on_dsp:
                 idle_s = 0.0 if index else self._request.idle_s
                 yield from self._call(index).run(ledger, idle_s)
-            elif together.subnets[0].engine == "htp":
+            elif call.subnets[0].engine == "htp":
                 yield from self._graph(index).run(ledger)
             else:
-                yield from self._on_host(ledger, together.subnets[0])
-            names = [f"subnet {n} ({s.engine})" for n, s in enumerate(together.subnets, number)]
+                yield from self._on_host(ledger, call.subnets[0])
+            names = [f"subnet {n} ({s.engine})" for n, s in enumerate(call.subnets, number)]
             ledger.aside("subnets", " + ".join(names), begin)
             number += len(names)
         if subnets:
@@ -133,7 +133,7 @@ class Inference:
 
 
 def _cost_model(call: KernelCall, engine: Engine) -> CostModel:
-    """How the host's cost of a call was found."""
+    """Return how the cost of a call on the host was calculated."""
     processor: Processor = "gpu" if engine == "gpu" else "cpu"
     if isinstance(call.layer, UserDefined) and processor in call.layer.known.costs:
         return "user"

@@ -1,7 +1,7 @@
 """The charges of one inference: every picosecond of it goes to one layer or one named overhead.
 
-Whoever drives the inference along its critical path charges the time that has passed at the moment
-it has passed, so that the charges add up to the total exactly.
+The process of the inference charges time as soon as it has passed, so that the charges add up to
+the total exactly.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _NO_WORK = NodeWork((), "none")
 
 @dataclass
 class Ledger:
-    """The charges of one inference so far; `now` is where the last one ended."""
+    """The charges of one inference so far; `now` is the time at which the last one ended."""
 
     env: Environment
     spans: list[Span]
@@ -61,7 +61,7 @@ class Ledger:
         self.now = self.env.now
 
     def aside(self, track: str, name: str, start: int) -> None:
-        """Leave a span until now on another track of the same job, charging nothing."""
+        """Record a span until now on another track of the same job, without a charge."""
         if self.env.now > start:
             prefix = self.track.removesuffix("inference")
             self.spans.append(Span(f"{prefix}{track}", name, start, self.env.now))

@@ -1,7 +1,7 @@
 """The simulated phone: a chip under a stack with a performance profile, as simpy resources.
 
-Clock and bus are those of the highest vote among the jobs of a workload. Vector workers are one
-per context, as many as the stack's library starts.
+Clock and bus follow the highest vote among the jobs of a workload. There is one vector worker per
+context, up to the number that the stack's library starts.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from hexsim.timing.simtime import PS_PER_SECOND, Environment
 
 
 class Phone:
-    """Everything that inferences share; the DSP is built when a job first needs it."""
+    """All that inferences share; the DSP is created when a job first needs it."""
 
     def __init__(
         self, chip: Chip, stack: Stack, profiles: Iterable[Profile], *, recorded: bool = False
@@ -44,7 +44,7 @@ class Phone:
         self.gpu = simpy.PriorityResource(self.env)
         self.cores = HostCores(self.env, chip.cpu_table.cores if chip.cpu_table else math.inf)
         if self.recording:
-            self.cores.told = self.recording.meter("cpu cores", "cores", self.cores.count).reads
+            self.cores.on_rates = self.recording.meter("cpu cores", "cores", self.cores.count).reads
         self._profiles = tuple(profiles)
         self._dsp: PhoneDsp | None = None
         self._ddr: Ddr | None = None
@@ -58,7 +58,7 @@ class Phone:
 
     @property
     def ddr(self) -> Ddr:
-        """The path to DDR of the DSP and what stands beside it, at the highest vote for the bus."""
+        """The path to DDR of the DSP and the tensor engines, at the highest vote for the bus."""
         if self._ddr is None:
             memory, vote = self.chip.memory, max(profile.bus_vote for profile in self._profiles)
             bandwidth = memory.ddr_peak_bytes_per_s * memory.efficiency
@@ -72,17 +72,17 @@ class Phone:
                 meter = self.recording.meter(
                     "ddr", "B/s", rule.bytes_per_second, scale=PS_PER_SECOND
                 )
-                self._ddr.told = meter.reads
+                self._ddr.on_rates = meter.reads
         return self._ddr
 
     @cached_property
     def htp(self) -> TensorProcessor:
-        """The tensor processor; HexsimError without one."""
+        """The tensor processor; raises HexsimError if the chip has none."""
         return TensorProcessor(self.env, self.ddr, HtpMachine.of(self.chip, self.stack), self.spans)
 
     @cached_property
     def hta(self) -> TensorEngine:
-        """The tensor engine, which shares the DSP's path to DDR; HexsimError without one."""
+        """The tensor engine, on the DSP's path to DDR; raises HexsimError if the chip has none."""
         hta = self.chip.hta
         rule = EngineRule(
             clock_hz=max(hta.clock_hz(profile.dsp_corner) for profile in self._profiles),
@@ -92,7 +92,7 @@ class Phone:
 
     @property
     def dsp_traffic(self) -> Traffic:
-        """What the DSP and the tensor engines beside it have moved to and from DDR."""
+        """Bytes that the DSP and the tensor engines have moved to and from DDR."""
         return self._ddr.moved if self._ddr else Traffic()
 
 
@@ -136,16 +136,16 @@ class PhoneDsp:
         )
 
     def _record(self, recording: Recording) -> None:
-        """Let the parts tell what they do."""
+        """Record what runs on each hardware thread and vector context."""
         threads = recording.places("hardware thread", self.core.rule.hardware_threads)
-        self.core.placed = lambda running: threads.occupied_by(
+        self.core.on_placement = lambda running: threads.occupied_by(
             [thread.name if thread else None for thread in running]
         )
         contexts = recording.places("hvx context", self.contexts.count)
-        self.contexts.locked = contexts.occupied_by
+        self.contexts.on_change = contexts.occupied_by
 
     def session(self, name: str, urgency: int) -> GraphSession:
-        """Return a graph's threads; `urgency` shifts their QuRT priorities, negative is sooner."""
+        """Return a graph's threads; a negative `urgency` raises their QuRT priorities."""
         phone = self._phone
         return GraphSession(
             self.core, self.ddr, self.contexts, self.rule, name, urgency, phone.spans

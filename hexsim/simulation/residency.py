@@ -1,19 +1,19 @@
-"""Which activations stay in L2, and what has to move to and from DDR because the others do not.
+"""Which activations stay in L2, and the traffic to and from DDR of those that do not.
 
-Decided before time starts, by walking a subnet in the order of its calls. L2 holds tensors in
-part: a tensor of which half is there costs half. Room is made by the tensor that was not used for
-longest, byte by byte. Changed bytes that leave are written back. A tensor that nobody reads again
-is forgotten without writing: Hexagon NN puts the next tensors into its buffer.
+This is decided before the simulation, call by call. L2 can hold parts of tensors: if half of a
+tensor is in L2, the other half is read from DDR. The least recently used tensor is evicted first,
+byte by byte. Evicted bytes that were changed are written back. A tensor that no layer reads again
+is dropped without a write, because Hexagon NN reuses its buffer for the next tensors.
 
-A tensor that is larger than L2 pushes out its own head while its tail is written, and the rest of
-it while the head is read again: nothing of it is ever found, and what else was there stays, as if
-such a tensor streamed past. The 1x1 convolution of one channel over 256x256 pixels in
-measured_latency.csv, whose 2 MB of d32 cost the way to DDR and back, says so too.
+A tensor that is larger than L2 evicts its own first bytes while its last bytes are written, and the
+others while the first are read again. So none of its bytes is ever in L2 when it is read, and the
+other tensors in L2 are taken to stay. The 1x1 convolution of one channel over 256x256 pixels in
+measured_latency.csv supports this: its 2 MB of d32 cost a write to DDR and a read.
 
-Weights pass through L2 in slices and are never kept: no network of interest fits, so they come
-from DDR every time. While a layer runs, its weights take their share of L2 from the activations.
+Weights pass through L2 in slices and are read from DDR every time, because the weights of a network
+do not fit. While a layer runs, its weights reduce the share of L2 that activations have.
 
-Which lines really leave is up to a replacement policy that nobody published.
+The replacement policy of the real L2 is not published.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from hexsim.timing.memory import Traffic
 
 @dataclass(frozen=True)
 class SubnetTraffic:
-    """What goes through DDR: for each input on its way into d32, each call, each output."""
+    """Traffic through DDR of each input's conversion to d32, each call and each output."""
 
     inputs: tuple[Traffic, ...]
     calls: tuple[Traffic, ...]
@@ -36,7 +36,7 @@ class SubnetTraffic:
 
 
 @dataclass
-class _Held:
+class _CachedTensor:
     """Bytes of one tensor in L2, and how many of them DDR does not have."""
 
     size: int = 0
@@ -49,16 +49,16 @@ class _ActivationCache:
     def __init__(self, capacity: int) -> None:
         self._capacity = capacity
         self._free = capacity
-        self._held: OrderedDict[str, _Held] = OrderedDict()
+        self._tensors: OrderedDict[str, _CachedTensor] = OrderedDict()
 
     def limit(self, capacity: int) -> int:
-        """Change what fits; return the bytes that are written back because less does."""
+        """Change the capacity; return the bytes that are written back if it falls."""
         self._free += capacity - self._capacity
         self._capacity = capacity
         return self._make_room(0)
 
     def read(self, name: str, size: int) -> Traffic:
-        """Use a tensor: what is not held comes from DDR and is held as far as it fits."""
+        """Read a tensor: missing bytes come from DDR, and stay in L2 as far as they fit."""
         missing = self.missing(name, size)
         if size > self._capacity:
             return Traffic(missing, 0, size)
@@ -66,48 +66,48 @@ class _ActivationCache:
         return Traffic(missing, written_back, self.missing(name, size))
 
     def write(self, name: str, size: int) -> Traffic:
-        """Make a tensor: what does not fit goes to DDR."""
+        """Write a tensor: bytes that do not fit go to DDR."""
         if size > self._capacity:
             return Traffic(0, size)
-        held = self._use(name)
-        written_back = self._grow(held, size)
-        held.dirty = held.size
-        return Traffic(0, written_back + size - held.size)
+        tensor = self._use(name)
+        written_back = self._grow(tensor, size)
+        tensor.dirty = tensor.size
+        return Traffic(0, written_back + size - tensor.size)
 
     def missing(self, name: str, size: int) -> int:
-        """Bytes of a tensor that are not here."""
-        return size - (self._held[name].size if name in self._held else 0)
+        """Return the bytes of a tensor that are not in L2."""
+        return size - (self._tensors[name].size if name in self._tensors else 0)
 
     def drop(self, name: str) -> None:
-        """Forget a tensor that nobody needs again."""
-        if name in self._held:
-            self._free += self._held.pop(name).size
+        """Drop a tensor that is not needed again."""
+        if name in self._tensors:
+            self._free += self._tensors.pop(name).size
 
-    def _use(self, name: str) -> _Held:
-        held = self._held.setdefault(name, _Held())
-        self._held.move_to_end(name)
-        return held
+    def _use(self, name: str) -> _CachedTensor:
+        tensor = self._tensors.setdefault(name, _CachedTensor())
+        self._tensors.move_to_end(name)
+        return tensor
 
-    def _grow(self, held: _Held, wanted: int) -> int:
-        """Hold up to `wanted` more bytes of a tensor; return the bytes that are written back."""
-        written_back = self._make_room(wanted, held)
-        taken = min(wanted, self._free)
-        held.size += taken
-        self._free -= taken
+    def _grow(self, tensor: _CachedTensor, size: int) -> int:
+        """Cache up to `size` more bytes of a tensor; return the bytes that are written back."""
+        written_back = self._make_room(size, tensor)
+        added = min(size, self._free)
+        tensor.size += added
+        self._free -= added
         return written_back
 
-    def _make_room(self, wanted: int, spared: _Held | None = None) -> int:
-        """Let others leave until `wanted` bytes are free; return what is written back."""
+    def _make_room(self, size: int, in_use: _CachedTensor | None = None) -> int:
+        """Evict other tensors until `size` bytes are free; return the bytes written back."""
         written_back = 0
-        for other in self._held.values():
-            lacking = wanted - self._free
-            if other is spared or lacking <= 0:
+        for tensor in self._tensors.values():
+            lacking = size - self._free
+            if tensor is in_use or lacking <= 0:
                 break  # the tensor in use is the last one
-            leaving = min(other.size, lacking)
-            changed = other.dirty * leaving // max(1, other.size)
-            other.size -= leaving
-            other.dirty -= changed
-            self._free += leaving
+            evicted = min(tensor.size, lacking)
+            changed = tensor.dirty * evicted // max(1, tensor.size)
+            tensor.size -= evicted
+            tensor.dirty -= changed
+            self._free += evicted
             written_back += changed
         return written_back
 
@@ -119,7 +119,7 @@ def subnet_traffic(
     sizes: Mapping[str, int],
     cold: Collection[str] = (),
 ) -> SubnetTraffic:
-    """Return what a subnet moves between L2 and DDR, weights apart.
+    """Return the traffic of a subnet between L2 and DDR, without weights.
 
     `shares` are the bytes that activations may occupy of `l2_bytes` during each call; `sizes`
     gives the stored bytes of every tensor and operand by name. The inputs have just been written
@@ -133,15 +133,15 @@ def subnet_traffic(
     last_use = {name: i for i, layer in enumerate(subnet.layers) for name in layer.inputs}
     calls = []
     for index, (layer, share) in enumerate(zip(subnet.layers, shares, strict=True)):
-        moved = Traffic(write_bytes=cache.limit(share))
+        traffic = Traffic(write_bytes=cache.limit(share))
         for name in dict.fromkeys(layer.inputs):
-            moved += cache.read(name, sizes[name])
+            traffic += cache.read(name, sizes[name])
         for name in layer.outputs:
-            moved += cache.write(name, sizes[name])
+            traffic += cache.write(name, sizes[name])
         for name in layer.inputs:
             if last_use[name] == index and name not in subnet.outputs:
                 cache.drop(name)
-        calls.append(moved)
+        calls.append(traffic)
     cache.limit(l2_bytes)
     outputs = [cache.read(name, sizes[name]) for name in subnet.outputs]
     return SubnetTraffic(tuple(inputs), tuple(calls), tuple(outputs))

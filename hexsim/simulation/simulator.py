@@ -1,6 +1,6 @@
 """Simulating a workload: plans with arrivals, priorities and counts on a chip under a stack.
 
-One inference is the trivial workload. Jobs run side by side, each in a process of its own; the
+The smallest workload is one inference. Jobs run at the same time, each in a process of its own; the
 inferences of one job run one after another, each after its idle time. Background clients release
 jobs of their own until the last inference has ended. Equal inputs give byte-equal results.
 """
@@ -31,19 +31,19 @@ from hexsim.timing.results import ClientTiming, InferenceTiming, Result, Timelin
 from hexsim.timing.simtime import PS_PER_MS, PS_PER_SECOND, Environment, Process
 
 _MOST_IDLE_MS = 1e9
-"""Eleven days; whatever falls asleep has long done so."""
+"""Eleven days; all parts that fall asleep have done so long before."""
 _PATIENCE_PS = 10 * PS_PER_SECOND
-"""An inference that takes longer beside background clients is being starved."""
+"""An inference that takes longer beside background clients gets no computing time."""
 
 
 @dataclass(frozen=True)
 class Job:
     """A plan to be run `count` times from `arrival_ps` on, or until `until_ps` if given.
 
-    Then no inference begins at or after that time, but at least one is run.
+    With `until_ps` no inference begins at or after that time, except the first.
 
-    `idle_ms` is the silence before each inference. `urgency` shifts the QuRT priorities of the
-    job's threads, negative for sooner. `perf_profile` and `buffer` default to the stack's own.
+    `idle_ms` is the idle time before each inference. `urgency` shifts the QuRT priorities of the
+    job's threads; negative is more urgent. `perf_profile` and `buffer` default to the stack's own.
     """
 
     plan: Plan
@@ -56,7 +56,7 @@ class Job:
     buffer: BufferType | None = None
 
     def __post_init__(self) -> None:
-        """Raise HexsimError for numbers that no job can have."""
+        """Raise HexsimError for values out of range."""
         require_number("idle_ms, the idle time before a call,", self.idle_ms, 0, _MOST_IDLE_MS)
         require_number("the count of a job", self.count, 0, sys.maxsize)
         require_number("the arrival of a job in picoseconds", self.arrival_ps, 0, sys.maxsize)
@@ -76,8 +76,8 @@ class CallPattern(TypedDict, total=False):
 class Workload:
     """Jobs that share a phone, and the clients that use its DSP meanwhile.
 
-    `recorded` asks for the tracks of hardware threads and vector contexts and for the levels of
-    DDR and CPU in the timeline, which take time to write down.
+    `recorded` adds the tracks of hardware threads and vector contexts and the levels of DDR and CPU
+    to the timeline, which makes the simulation slower.
     """
 
     jobs: tuple[Job, ...]
@@ -95,7 +95,7 @@ class Workload:
         background: tuple[Background, ...] = (),
         recorded: bool = False,
     ) -> Workload:
-        """One inference of `plan`."""
+        """Return a workload of one inference of `plan`."""
         job = Job(plan, perf_profile=perf_profile, idle_ms=idle_ms, buffer=buffer)
         return cls((job,), background, recorded)
 
@@ -106,8 +106,8 @@ def _require_runtimes(plan: Plan, chip: Chip, stack: Stack) -> None:
         if runtime != plan.runtime and not chip.simulates(runtime):
             raise HexsimError(
                 f"layer '{subnet.calls[0].layer.name}' falls back to the {runtime} "
-                f"({subnet.reason}), of which nothing is known on {chip.name}; leave it out of the "
-                "network (--out-name), or take another chip"
+                f"({subnet.reason}), for which {chip.name} has no data; leave it out of the "
+                "network (--out-name), or choose another chip"
             )
         chip.require(runtime)
         stack.require(runtime)
@@ -117,15 +117,15 @@ def simulate(workload: Workload, chip: Chip, stack: Stack) -> Result:
     """Run a workload on a chip under a stack.
 
     Raises HexsimError if the workload is empty, if the chip or stack lacks what a job or a client
-    needs, and if the clients leave the networks nothing.
+    needs, and if the clients leave no time for the networks.
     """
     if not any(job.count > 0 for job in workload.jobs):
         raise HexsimError("the workload has no inference to run; give a job a count of at least 1")
     for name, count in Counter(load.name for load in workload.background).items():
         if count > 1:
             raise HexsimError(f"background load '{name}' is given {count} times; once is enough")
-    asked = sum(_calls(job) * job.count for job in workload.jobs if job.until_ps is None)
-    budget.require(budget.KERNEL_CALLS, asked, "the workload")
+    kernel_calls = sum(_calls(job) * job.count for job in workload.jobs if job.until_ps is None)
+    budget.require(budget.KERNEL_CALLS, kernel_calls, "the workload")
     for job in workload.jobs:
         _require_runtimes(job.plan, chip, stack)
     phone = _phone(workload, chip, stack)
@@ -151,15 +151,15 @@ def simulate(workload: Workload, chip: Chip, stack: Stack) -> Result:
 
 
 def _run(env: Environment, until: simpy.Event, chip: Chip) -> None:
-    """Let time pass until an event; HexsimError if nothing will bring it about any more."""
+    """Simulate until an event; HexsimError if it can no longer happen."""
     try:
         env.run(until)
     except RuntimeError:
         if until.triggered or env.peek() < math.inf:
             raise
         raise HexsimError(
-            f"a part of {chip.name} is so slow that what it does never ends; look for a rate of "
-            "the chip or the stack that is far below all others of its kind"
+            f"a part of {chip.name} is so slow that its work never ends; look for a rate of "
+            "the chip or the stack that is far below usual ones"
         ) from None
 
 
@@ -176,7 +176,7 @@ def clients_alone(
 
 
 def _phone(workload: Workload, chip: Chip, stack: Stack) -> Phone:
-    """The phone at the clocks that the jobs vote for."""
+    """Return a phone at the clocks that the jobs vote for."""
     profiles = [stack.profile(job.perf_profile) for job in workload.jobs]
     return Phone(chip, stack, profiles, recorded=workload.recorded)
 
@@ -192,7 +192,7 @@ def _clients(phone: Phone, background: tuple[Background, ...]) -> list[ClientSes
 def _watch(
     phone: Phone, workload: Workload, finished: list[InferenceTiming], jobs: simpy.Event
 ) -> Process:
-    """Raise HexsimError if the clients leave the networks nothing."""
+    """Raise HexsimError if the clients leave no time for the networks."""
     patience_ps = _PATIENCE_PS + max(
         job.arrival_ps + round(job.idle_ms * PS_PER_MS) for job in workload.jobs
     )
@@ -202,9 +202,9 @@ def _watch(
         if len(finished) == before and not jobs.processed:
             names = ", ".join(load.name for load in workload.background)
             raise HexsimError(
-                f"background {names}: its clients leave the network nothing, so that no inference "
-                f"ends within {_PATIENCE_PS // PS_PER_SECOND} s; give them fewer packets, longer "
-                "periods or less urgent (higher) priorities"
+                f"background {names}: its clients leave no time for the network, so that no "
+                f"inference ends within {_PATIENCE_PS // PS_PER_SECOND} s; give them fewer "
+                "packets, longer periods or less urgent (higher) priorities"
             )
 
 
@@ -243,7 +243,7 @@ def _run_job(
 
 
 def _calls(job: Job) -> int:
-    """Kernel calls of one inference."""
+    """Return the number of kernel calls of one inference."""
     return sum(len(subnet.calls) for subnet in job.plan.subnets)
 
 
@@ -255,7 +255,7 @@ def _goes_on(job: Job, number: int, now: int) -> bool:
 
 
 def _counters(inferences: list[InferenceTiming], dsp: Traffic) -> dict[str, int]:
-    """Totals of the workload's layers, and what went through the DSP's path to DDR."""
+    """Return totals of the workload's layers, and the traffic of the DSP's path to DDR."""
     layers = [layer for inference in inferences for layer in inference.layers]
     return {
         "inferences": len(inferences),

@@ -1,7 +1,7 @@
-"""What the subnets of one call do, prepared before time starts.
+"""The work of the subnets of one call, prepared before the simulation.
 
-The tensor engine reads and writes DDR, so what an HVX subnet takes from it is there and comes from
-its layout, and what HVX hands to it is written back in that layout.
+The tensor engine reads and writes DDR. So the tensors that an HVX subnet takes from it are in DDR
+in the layout of the engine, and those that HVX passes to it are written to DDR in that layout.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from hexsim.simulation.hta_work import HtaWork, hta_work
 from hexsim.simulation.phone import Phone
 
 _REMEMBERED = 64
-"""Calls whose work is kept, for those who simulate one again with other constants."""
+"""Number of calls whose work is cached, for repeated simulations with other constants."""
 
 
 def subnet_works(
     joined: JoinedSubnets, phone: Phone, *, inputs_in_l2: bool
 ) -> tuple[DspWork | HtaWork, ...]:
-    """Prepare the subnets of a call; `inputs_in_l2` if the DSP makes codes of float inputs."""
+    """Prepare the subnets of a call; `inputs_in_l2` if the DSP quantises float inputs."""
     target = phone.dsp.target
     on_hvx = iter(_on_hvx(joined, target, inputs_in_l2=inputs_in_l2))
     from_application = frozenset(joined.inputs)
@@ -44,7 +44,7 @@ def subnet_works(
 
 @lru_cache(_REMEMBERED)
 def _on_hvx(joined: JoinedSubnets, target: Target, *, inputs_in_l2: bool) -> tuple[DspWork, ...]:
-    """The work of the subnets on HVX, which depends on nothing else of a phone."""
+    """Return the work of the subnets on HVX, which depends only on the target of a phone."""
     flat = joined.read_by("hvx") - joined.written_by("hta") | frozenset(joined.outputs)
     cold = _cold(joined, inputs_in_l2=inputs_in_l2)
     return tuple(
@@ -55,6 +55,6 @@ def _on_hvx(joined: JoinedSubnets, target: Target, *, inputs_in_l2: bool) -> tup
 
 
 def _cold(joined: JoinedSubnets, *, inputs_in_l2: bool) -> frozenset[str]:
-    """What lies in DDR before the call, as codes."""
-    as_they_are = joined.as_codes if inputs_in_l2 else frozenset(joined.inputs)
-    return joined.written_by("hta") | as_they_are
+    """Return the tensors that are in DDR as codes before the call."""
+    quantised_inputs = joined.as_codes if inputs_in_l2 else frozenset(joined.inputs)
+    return joined.written_by("hta") | quantised_inputs

@@ -1,12 +1,12 @@
 """A rate that a changing number of users share: the algorithm under threads and memory.
 
-Users come with an amount of work (packets, bytes). All of them progress at once, like fluids in
-pipes, at rates that depend on who else is there. Whenever somebody joins or leaves, the progress
-so far is booked; once everything of that instant has happened, the rates are computed anew and the
-next finishing time is scheduled. So an event happens per user, not per packet or byte, and nobody
-is thought gone who leaves and comes back without time passing.
+Each user has an amount of work (packets, bytes). All users progress at once, like fluids in pipes,
+at rates that depend on the other users. Whenever a user joins or leaves, the progress so far is
+recorded. After all other events of that instant, the rates are computed again and the next
+finishing time is scheduled. So there is an event per user, not per packet or byte, and a user that
+leaves and returns at the same instant changes nothing.
 
-`SharedRate` holds that algorithm; a subclass only says at what rates a set of users progresses.
+`SharedRate` is that algorithm; a subclass defines the rates at which a set of users progresses.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ DemandT = TypeVar("DemandT")
 
 
 class Sojourn(simpy.Event, Generic[DemandT]):
-    """One user's stay: an event that succeeds when its work is done.
+    """The use of a resource by one user: an event that succeeds when its work is done.
 
-    `still_ps` is how long it has stood still, at a rate of zero.
+    `still_ps` is how long its rate has been zero.
     """
 
     def __init__(self, env: Environment, amount: float, demand: DemandT) -> None:
@@ -39,7 +39,7 @@ class Sojourn(simpy.Event, Generic[DemandT]):
 
 
 class _Settled(simpy.Event):
-    """Happens now, but after everything else that happens now."""
+    """An event that happens after all others of this instant."""
 
     def __init__(self, env: Environment, then: Callable[[simpy.Event], None]) -> None:
         super().__init__(env)
@@ -50,7 +50,7 @@ class _Settled(simpy.Event):
 
 
 class SharedRate(ABC, Generic[DemandT]):
-    """Users of one resource, in the order in which they came."""
+    """Users of one resource, in the order in which they joined."""
 
     def __init__(self, env: Environment) -> None:
         self.env = env
@@ -58,8 +58,8 @@ class SharedRate(ABC, Generic[DemandT]):
         self._booked_ps = 0
         self._wakeup: simpy.Event | None = None
         self._settling = False
-        self.told: Callable[[float], None] | None = None
-        """Called with the sum of all rates whenever they were computed."""
+        self.on_rates: Callable[[float], None] | None = None
+        """Called with the sum of all rates whenever they have been computed."""
 
     def use(self, amount: float, demand: DemandT) -> Sojourn[DemandT]:
         """Join with `amount` units of work; the returned event succeeds when they are done."""
@@ -70,10 +70,10 @@ class SharedRate(ABC, Generic[DemandT]):
 
     @abstractmethod
     def _rates(self, demands: Sequence[DemandT]) -> Sequence[float]:
-        """Return the units per picosecond of each user; zero for one that has to wait."""
+        """Return the units per picosecond of each user, 0 for a user that has to wait."""
 
     def _share_after(self, delay_ps: int) -> None:
-        """Compute the rates again after a delay, whoever joins or leaves until then."""
+        """Compute the rates again after a delay, even if no user joins or leaves."""
         self.env.timeout(delay_ps).callbacks.append(lambda _: self._settle())
 
     def _book_progress(self) -> None:
@@ -87,7 +87,7 @@ class SharedRate(ABC, Generic[DemandT]):
                     user.still_ps += elapsed
 
     def _settle(self) -> None:
-        """Share once the users of this instant are known; what was to happen may now not."""
+        """Compute the rates at the end of this instant; the scheduled finish is cancelled."""
         self._book_progress()
         self._wakeup = None
         if not self._settling:
@@ -101,17 +101,17 @@ class SharedRate(ABC, Generic[DemandT]):
         rates = self._rates([user.demand for user in self._users])
         for user, rate in zip(self._users, rates, strict=True):
             user.rate = rate
-            if rate > 0 and (left := user.remaining / rate) < soonest:
-                soonest = left
-        if self.told is not None:
-            self.told(sum(rates))
+            if rate > 0:
+                soonest = min(soonest, user.remaining / rate)
+        if self.on_rates is not None:
+            self.on_rates(sum(rates))
         if soonest < math.inf:
             self._wakeup = self.env.timeout(max(0, math.ceil(soonest)))
             self._wakeup.callbacks.append(self._finish)
 
     def _finish(self, wakeup: simpy.Event) -> None:
         if wakeup is not self._wakeup:
-            return  # somebody joined since; a later wake-up was scheduled then
+            return  # another user joined since, and a later wake-up was scheduled
         self._book_progress()
         done = [user for user in self._users if user.remaining <= user.rate * _ROUNDING_PS]
         self._users = [user for user in self._users if user not in done]
@@ -121,21 +121,21 @@ class SharedRate(ABC, Generic[DemandT]):
 
 
 _ROUNDING_PS = 0.5
-"""Wake-ups are at whole picoseconds; what would end within half a one has ended."""
+"""Wake-ups are at whole picoseconds; work that would end within half a picosecond has ended."""
 
 _AFTER_ALL_ELSE = EventPriority(NORMAL + 1)
-"""Of the events of one instant simpy takes urgent ones first, then normal ones, then these."""
+"""Among the events of one instant simpy handles urgent ones first, then normal, then these."""
 
 
 def max_min(capacity: float, caps: Sequence[float]) -> list[float]:
     """Share `capacity` max-min fairly among users who can take at most `caps` each.
 
-    Nobody could get more without somebody who has less, or as much, getting less.
+    No user could get more unless a user that has less, or as much, got less.
     """
     shares = [0.0] * len(caps)
-    left = capacity
+    remaining = capacity
     order = sorted(range(len(caps)), key=lambda user: caps[user])
     for position, user in enumerate(order):
-        shares[user] = min(caps[user], left / (len(order) - position))
-        left -= shares[user]
+        shares[user] = min(caps[user], remaining / (len(order) - position))
+        remaining -= shares[user]
     return shares

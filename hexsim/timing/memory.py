@@ -1,10 +1,10 @@
 """DDR as a shared rate, and the bytes that go through it.
 
-`Ddr` shares its bandwidth max-min fairly among streams; each is capped by the bytes it keeps in
-flight over the latency, or by the port of the engine it belongs to, whoever else is there. What
-goes through it at all, because it is not in L2, is decided in `hexsim.simulation.residency`.
+`Ddr` shares its bandwidth max-min fairly among streams. Each stream is limited by its bytes in
+flight divided by the latency, or by the port of its engine. Which tensors go through DDR because
+they are not in L2 is decided in `hexsim.simulation.residency`.
 
-Left out: refresh and row misses (in the effective bandwidth), traffic of other masters.
+Left out: refresh and row misses (part of the effective bandwidth), traffic of other masters.
 """
 
 from __future__ import annotations
@@ -20,8 +20,7 @@ from hexsim.timing.simtime import PS_PER_SECOND, Environment, seconds_to_ps
 class Traffic:
     """Bytes read from and written to DDR.
 
-    `reread_bytes` is what every further pass over the operands reads, for a kernel that makes
-    several of them.
+    `reread_bytes` are read by each further pass over the operands, in a kernel with several passes.
     """
 
     read_bytes: int = 0
@@ -29,7 +28,7 @@ class Traffic:
     reread_bytes: int = 0
 
     def part(self, *, is_first: bool, is_last: bool) -> Traffic:
-        """What one of several steps moves: the first one reads, the last one writes."""
+        """Return the traffic of one of several steps: the first reads, the last writes."""
         return Traffic(self.read_bytes if is_first else 0, self.write_bytes if is_last else 0)
 
     def reading(self, size: int) -> Traffic:
@@ -46,7 +45,7 @@ class Traffic:
 
 @dataclass(frozen=True)
 class DdrRule:
-    """Bandwidth left to the DSP, latency of one access, bytes one stream keeps in flight."""
+    """Bandwidth available to the DSP, latency of one access, bytes in flight of one stream."""
 
     bytes_per_second: float
     latency_s: float
@@ -54,7 +53,7 @@ class DdrRule:
 
     @property
     def stream_bytes_per_second(self) -> float:
-        """What one stream gets if nobody else wants anything; without latency, all of it."""
+        """The rate of a stream without competitors; the whole bandwidth if there is no latency."""
         if not self.latency_s:
             return self.bytes_per_second
         return min(self.bytes_per_second, self.bytes_in_flight / self.latency_s)
@@ -63,8 +62,8 @@ class DdrRule:
 class Ddr(SharedRate[float]):
     """The path to DDR, which counts the bytes that went through it.
 
-    A stream of the DSP is capped by what it keeps in flight; that of another master (the tensor
-    engine) by the rate of its own port, in bytes per second, which it gives along.
+    A stream of the DSP is limited by its bytes in flight; that of another master (the tensor
+    engine) by the rate of its port in bytes per second, which is an argument.
     """
 
     def __init__(self, env: Environment, rule: DdrRule) -> None:
@@ -74,22 +73,22 @@ class Ddr(SharedRate[float]):
         self.moved = Traffic()
 
     def read(self, size: int, port_bytes_per_s: float | None = None) -> Sojourn[float]:
-        """Ask for `size` bytes as one stream; succeeds when the last one leaves the memory.
+        """Read `size` bytes as one stream; succeeds when the last byte leaves the memory.
 
-        It arrives `latency_ps` later, while the stream may already go on with other bytes.
+        That byte arrives `latency_ps` later, while the stream may already read other bytes.
         """
         self.moved += Traffic(read_bytes=size)
         return self.use(size, port_bytes_per_s or self.rule.stream_bytes_per_second)
 
     def write(self, size: int, port_bytes_per_s: float | None = None) -> Sojourn[float]:
-        """Write `size` bytes as one stream; nobody waits for the last one to arrive."""
+        """Write `size` bytes as one stream; the arrival of the last byte is not waited for."""
         self.moved += Traffic(write_bytes=size)
         return self.use(size, port_bytes_per_s or self.rule.stream_bytes_per_second)
 
     def alone_ps(self, size: int) -> float:
-        """How long a lone stream takes because of its bytes in flight.
+        """Return how long a stream takes alone if its bytes in flight limit it, otherwise 0.
 
-        0 where it could use the whole bandwidth: then more bandwidth would make it faster.
+        Otherwise the bandwidth limits it, and more bandwidth would make it faster.
         """
         stream = self.rule.stream_bytes_per_second
         return size * PS_PER_SECOND / stream if stream < self.rule.bytes_per_second else 0.0

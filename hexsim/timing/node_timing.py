@@ -1,16 +1,16 @@
-"""When a node ran, and what its time went on.
+"""When a node ran, and how its time is divided.
 
-The span of a node is divided without remainder. What the main thread spends on dispatch is
-overhead. What is left of each stage is the same length for all of its workers; their time is told
-apart and averaged over them:
+The span of a node is divided without remainder. The dispatch by the main thread is overhead. The
+rest of each stage is equally long for all of its workers; their time is divided as follows and
+averaged over them:
 
 - compute: issuing packets, the empty slots of their schedule included;
-- preemption: having no hardware thread, or changing over to one;
+- preemption: having no hardware thread, or waiting for a context switch;
 - l2: running slower than the issue rule allows, because the port to L2 is shared;
-- latency and ddr: waiting for a prefetch or for the last write-back. It counts as latency as far
-  as the same transfers would have taken that long alone, limited by one stream's bytes in
-  flight, and as ddr where only more bandwidth would have shortened them;
-- imbalance: being done before the slowest worker.
+- latency and ddr: waiting for a prefetch or for the last write-back. The time that the same
+  transfers would have taken alone, limited by the bytes in flight of one stream, is latency;
+  the rest, which only more bandwidth would shorten, is ddr;
+- imbalance: waiting for the slowest worker.
 
 The largest part is the bound of the node.
 """
@@ -37,21 +37,21 @@ class StageTime:
     latency_ps: float = 0.0
 
     def ran(self, took_ps: int, issue_ps: float, preempted_ps: int = 0) -> None:
-        """Book a job: how long it took, issues by itself, and stood still for others."""
+        """Add a job: its duration, its issue time alone, and how long it was preempted."""
         self.preempted_ps += preempted_ps
         self.running_ps += took_ps - preempted_ps
         self.issuing_ps += min(issue_ps, took_ps - preempted_ps)
 
     def moved(self, took_ps: float, latency_ps: float) -> None:
-        """Book a transfer: how long it took, and as far as latency alone explains that."""
+        """Add a transfer: its duration, and how much of it latency alone explains."""
         self.moving_ps += took_ps
         self.latency_ps += min(latency_ps, took_ps)
 
     @property
     def parts_ps(self) -> dict[Bound, float]:
-        """The stage's length, divided."""
+        """The duration of the stage, divided."""
         by_latency = self.latency_ps / self.moving_ps if self.moving_ps else 0.0
-        whole: dict[Bound, float] = {
+        sums: dict[Bound, float] = {
             "compute": self.issuing_ps,
             "preemption": self.preempted_ps,
             "l2": self.running_ps - self.issuing_ps,
@@ -59,12 +59,12 @@ class StageTime:
             "ddr": self.waiting_ps * (1 - by_latency),
             "imbalance": self.idle_ps,
         }
-        return {bound: time / self.workers for bound, time in whole.items()}
+        return {bound: time / self.workers for bound, time in sums.items()}
 
 
 @dataclass
 class NodeTiming:
-    """When a node ran, and where its time went."""
+    """When a node ran, and how its time is divided."""
 
     start_ps: int = 0
     end_ps: int = 0
@@ -72,13 +72,13 @@ class NodeTiming:
     stages: list[StageTime] = field(default_factory=list)
 
     def stage(self, workers: int) -> StageTime:
-        """Begin to book a stage."""
+        """Start recording a stage."""
         self.stages.append(StageTime(workers))
         return self.stages[-1]
 
     @property
     def parts_ps(self) -> Mapping[Bound, float]:
-        """The node's span, divided."""
+        """The span of the node, divided."""
         parts: dict[Bound, float] = {
             "compute": 0.0,
             "ddr": 0.0,

@@ -1,8 +1,8 @@
-"""What the parts of the phone tell while they work: who is on a place, how high a rate is.
+"""Recordings of the parts of the phone: who occupies a place, how high a rate is.
 
-Hardware threads and vector contexts are places, each with one occupant or none; DDR and the CPU's
-cores are rates that their users share. Nothing is told unless a workload asks for a record, so
-that simulations which nobody looks into stay as fast as they are.
+Hardware threads and vector contexts are places, each with at most one occupant; DDR and the cores
+of the CPU are rates that their users share. Recording slows a simulation down, so only workloads
+that ask for it are recorded.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from hexsim.timing.simtime import Environment
 
 
 class Places:
-    """A few numbered places; what was on each becomes spans of a track of its own."""
+    """Numbered places, each with a track; each occupation becomes a span."""
 
     def __init__(self, env: Environment, name: str, count: int, spans: list[Span]) -> None:
         self._env = env
@@ -24,14 +24,14 @@ class Places:
         self._since = [0] * count
 
     def occupied_by(self, occupants: Sequence[str | None]) -> None:
-        """Take note of who is on each place from now on."""
+        """Record the occupants of all places from now on."""
         for place, (before, after) in enumerate(zip(self._occupants, occupants, strict=True)):
             if before != after:
                 self._leave(place)
                 self._occupants[place] = after
 
     def end(self) -> None:
-        """Everybody leaves now."""
+        """Record that all places are empty."""
         self.occupied_by([None] * len(self._occupants))
 
     def _leave(self, place: int) -> None:
@@ -42,7 +42,7 @@ class Places:
 
 
 class Meter:
-    """The sum of what the users of a shared rate get; `scale` turns it into `unit`."""
+    """The sum of the rates of all users; multiplied by `scale` it is in `unit`."""
 
     def __init__(
         self, env: Environment, name: str, unit: str, capacity: float, scale: float
@@ -55,7 +55,7 @@ class Meter:
         self._steps: list[tuple[int, float]] = [(0, 0.0)]
 
     def reads(self, rate: float) -> None:
-        """Take note of the rate from now on; of several at one instant the last one counts."""
+        """Record the rate from now on; of several at one instant the last one counts."""
         now, value = self._env.now, rate * self._scale
         if self._steps[-1][0] == now:
             self._steps.pop()
@@ -64,12 +64,12 @@ class Meter:
 
     @property
     def level(self) -> Level:
-        """What was read so far."""
+        """The rates recorded so far."""
         return Level(self._name, self._unit, self._capacity, tuple(self._steps))
 
 
 class Recording:
-    """All places and meters of one phone; spans go where the phone keeps its own."""
+    """All places and meters of one phone; `spans` is the phone's list of spans."""
 
     def __init__(self, env: Environment, spans: list[Span]) -> None:
         self._env = env
@@ -88,7 +88,7 @@ class Recording:
         return self._meters[-1]
 
     def end(self) -> tuple[Level, ...]:
-        """Close what is open; return the levels of all meters, which end at zero."""
+        """End all spans; return the levels of all meters, which end at zero."""
         for places in self._places:
             places.end()
         for meter in self._meters:

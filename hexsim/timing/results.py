@@ -17,14 +17,14 @@ from hexsim.timing.simtime import PS_PER_SECOND, PS_PER_US, ps_to_clocks
 from hexsim.timing.work import CostModel
 
 Bound = Literal["compute", "ddr", "latency", "l2", "imbalance", "overhead", "preemption"]
-"""What a layer spends its time on; `latency` is DDR with one stream's bytes in flight as the
-limit, `imbalance` is workers waiting for the slowest one, `preemption` is workers without a
-hardware thread, or changing over to one (see hexsim.timing.node_timing)."""
+"""What a layer spends its time on; `latency` is DDR limited by the bytes in flight of a
+stream, `imbalance` is workers waiting for the slowest one, `preemption` is workers without a
+hardware thread, or waiting for a context switch (see hexsim.timing.node_timing)."""
 
 
 Scope = Literal["runtime", "rpc", "executor", "graph"]
-"""Whose time an overhead is: the runtime's on the CPU; FastRPC's, between the processors; on the
-DSP the executor's, around the graph; or the graph's own, beside its layers."""
+"""What an overhead belongs to: the runtime, on the CPU; FastRPC, between the processors; on the
+DSP the executor, around the graph; or the graph itself, beside its layers."""
 
 
 def largest(parts_ps: Mapping[Bound, float]) -> Bound:
@@ -37,8 +37,8 @@ class LayerTiming:
     """One layer of one inference, in the clock of the engine that ran it.
 
     `stalls` are issue slots in which its threads issue nothing, waiting for results or memory.
-    `hvx_utilisation` is the part of all vector contexts' issue slots in its time that it uses,
-    `array_utilisation` the part of the tensor engine's multiply-accumulates.
+    `hvx_utilisation` is the share of the issue slots of all vector contexts that it uses,
+    `array_utilisation` the share of the tensor engine's multiply-accumulates.
     `parts_ps` divides its duration; the largest part is its bound.
     """
 
@@ -62,12 +62,12 @@ class LayerTiming:
 
     @property
     def bound(self) -> Bound:
-        """What most of its time goes on."""
+        """The part that takes most of its duration."""
         return largest(self.parts_ps)
 
     @property
     def bound_share(self) -> float:
-        """Part of its duration that this is, 0 .. 1."""
+        """The share of its duration that the bound takes, 0 .. 1."""
         return self.parts_ps[self.bound] / max(1, self.duration_ps)
 
     @property
@@ -77,7 +77,7 @@ class LayerTiming:
 
     @property
     def stall_share(self) -> float:
-        """Stalls of all issue slots that its threads took, 0 .. 1."""
+        """The share of stalls in all issue slots of its threads, 0 .. 1."""
         return self.stalls / max(1, self.packets + self.stalls)
 
     @property
@@ -95,11 +95,11 @@ class LayerTiming:
 class Overhead:
     """A named part of the critical path that is no layer.
 
-    `forward` is True for what the runtime reports inside forward propagate; the rest is spent on
-    the application's side of the call. `scope` says whose time it is. Only changes of layout at the
-    edges of a DSP subnet move bytes that are counted; conversions and copies have theirs in their
-    cost per element. `packets` are those that the DSP issues in it, `vector_packets` those of them
-    that hold a vector context.
+    `forward` is True for what the runtime reports inside forward propagate; the rest is spent in
+    the application. `scope` says what it belongs to. Bytes are counted only for changes of layout
+    around a DSP subnet; the cost per element of conversions and copies includes theirs.
+    `packets` are those that the DSP issues in it, `vector_packets` the packets among them
+    that need a vector context.
     """
 
     name: str
@@ -122,7 +122,7 @@ class Overhead:
 
 @dataclass(frozen=True)
 class Span:
-    """Something happened on a track from t0 to t1; spans of one track do not overlap."""
+    """An activity on a track from t0 to t1; spans of one track do not overlap."""
 
     track: str
     name: str
@@ -132,7 +132,7 @@ class Span:
 
 @dataclass(frozen=True)
 class Level:
-    """A rate or amount in steps: from each time (picoseconds) on its value, at most `capacity`.
+    """A rate or amount that changes in steps of (time in picoseconds, value up to `capacity`).
 
     `unit` is the unit of value and capacity.
     """
@@ -153,10 +153,10 @@ class Level:
 
 @dataclass(frozen=True)
 class Timeline:
-    """All spans, in order of their start; `end_ps` is when everything had ended.
+    """All spans, in order of their start; `end_ps` is when all activities have ended.
 
-    Tracks of hardware threads and vector contexts, and `levels`, are there if the workload was
-    to be recorded.
+    Tracks of hardware threads and vector contexts, and `levels`, exist only for a workload that is
+    recorded.
     """
 
     spans: tuple[Span, ...]
@@ -169,11 +169,11 @@ class Timeline:
         return tuple(sorted({span.track for span in self.spans}))
 
     def busy_ps(self, track: str) -> int:
-        """Time in which something happens on a track."""
+        """Return the time in which a track has a span."""
         return sum(span.t1_ps - span.t0_ps for span in self.spans if span.track == track)
 
     def idle_ps(self, track: str) -> int:
-        """Time in which nothing does."""
+        """Return the time in which a track has no span."""
         return self.end_ps - self.busy_ps(track)
 
 
@@ -263,10 +263,9 @@ class ClientTiming:
 class Result:
     """A simulated workload.
 
-    The properties without an index speak of the first inference, which is all there is in the
-    usual case. `counters` are totals of the whole workload by name. `init` is the time to build
-    each job's network, in named parts, for the first job, and `release` that to tear it down.
-    `clients` are those that used the DSP in the background.
+    Its times and layers are those of the first inference, usually the only one. `counters` are
+    totals of the whole workload by name. `init` is the time to build the network of the first job,
+    in named parts, and `release` the time to release it. `clients` used the DSP in the background.
     """
 
     inferences: tuple[InferenceTiming, ...]
@@ -307,7 +306,7 @@ class Result:
         return sum(part.duration_ps for part in self.release)
 
     def init_part_ps(self, *names: str) -> int:
-        """Time of the parts of it that have these names; 0 for a part that does not occur."""
+        """Return the time of the initialisation parts of these names; 0 for those absent."""
         return sum(part.duration_ps for part in self.init if part.name in names)
 
     @property
@@ -327,5 +326,5 @@ class Result:
 
     @cached_property
     def coverage(self) -> Coverage:
-        """How the layers of the first inference were costed."""
+        """The cost models of the layers of the first inference."""
         return Coverage.of(self.layers)

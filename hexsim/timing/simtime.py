@@ -18,11 +18,11 @@ PS_PER_US = 10**6
 
 
 def seconds_to_ps(seconds: float) -> int:
-    """Return the nearest picosecond; HexsimError for a time that no number holds."""
+    """Return the nearest picosecond; HexsimError for a time that is not finite."""
     if not math.isfinite(seconds * PS_PER_SECOND):
         raise HexsimError(
-            f"something takes {seconds:.3g} seconds, which no clock counts; look for a constant of "
-            "the chip or the stack that is far from all others of its kind"
+            f"something takes {seconds:.3g} seconds, too long to simulate; look for a constant of "
+            "the chip or the stack that is far from usual ones"
         )
     return round(seconds * PS_PER_SECOND)
 
@@ -51,6 +51,6 @@ class Environment(simpy.Environment):
     def schedule(
         self, event: simpy.Event, priority: EventPriority = NORMAL, delay: float = 0
     ) -> None:
-        """Put an event in the queue, as simpy does; its number is the count of all so far."""
+        """Put an event in the queue, as simpy does, and count it."""
         self.scheduled += 1
         heappush(self._queue, (self._now + delay, priority, self.scheduled, event))

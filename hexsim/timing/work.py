@@ -1,8 +1,8 @@
 """Work items: the unit that simulated time moves.
 
 A kernel model turns one layer into a `NodeWork`: stages that run one after another, each a queue
-of slices. A slice is what one prefetch brings from DDR and the jobs that need it; a job is one
-call of a worker thread. A layer is tens of jobs, never one event per packet.
+of slices. A slice is the bytes of one prefetch from DDR and the jobs that need them; a job is one
+call of a worker thread. A layer has tens of jobs; there is no event per packet.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from functools import cached_property
 from typing import Literal
 
 CostModel = Literal["kernel", "tiles", "generic", "analytic", "user", "none"]
-"""How a layer's cost was found: scheduled kernel loops, the tensor engine's tiles, the generic
-model of moved bytes and elementwise operations, the roofline of CPU or GPU, what whoever
-brings a layer says of it, or not at all."""
+"""How the cost of a layer was calculated: scheduled kernel loops, tiles of the tensor engine, the
+generic model of moved bytes and elementwise operations, the roofline of CPU or GPU, the cost that
+the user states for a user-defined layer, or not at all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,10 +23,10 @@ class WorkItem:
     """One call of a thread: packets to issue and the bytes they move in L2 and VTCM.
 
     `stalls` are issue slots that its schedule leaves empty because a result is not ready.
-    `scalar_fed` of the packets belong to loops whose vector multiplies take operands that scalar
-    loads have just brought, and wait for memory with them. `vector` is False for work of the
+    `scalar_fed` counts the packets of loops whose vector multiplies take operands of scalar loads,
+    and therefore wait for memory. `vector` is False for work of the
     scalar units, which may run faster when the neighbouring hardware thread is idle.
-    `scalar_multiplies` is how often it uses a scalar multiplier (integer or float).
+    `scalar_multiplies` counts its uses of a scalar multiplier (integer or float).
     """
 
     packets: int
@@ -49,7 +49,7 @@ class Slice:
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """Slices in the order of their prefetch, taken by up to `threads` workers, then a join.
+    """Slices in the order of their prefetch, shared by up to `threads` workers, then a join.
 
     Slice k is fetched once the jobs of slice k - `buffers` have freed their buffer.
     """
@@ -71,7 +71,7 @@ class Stage:
 
 @dataclass(frozen=True)
 class NodeWork:
-    """One layer on the DSP; `nodes` is how many graph nodes the runtime makes of it."""
+    """One layer on the DSP, which the runtime runs as `nodes` graph nodes."""
 
     stages: tuple[Stage, ...]
     cost_model: CostModel

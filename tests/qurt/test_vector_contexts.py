@@ -50,7 +50,7 @@ def test_a_try_lock_takes_what_is_free_or_nothing() -> None:
 
 def test_the_holders_of_the_contexts_are_told_at_every_change() -> None:
     hvx, told = contexts(3), []
-    hvx.locked = lambda holders: told.append(list(holders))
+    hvx.on_change = lambda holders: told.append(list(holders))
     hvx.lock("a", 1, 0)
     hvx.lock("b", 2, 0)
     hvx.lock("c", 1, 0)

@@ -39,31 +39,40 @@ def test_hvx_converts_between_the_layouts_of_the_engines() -> None:
     network, (source, a, b, c) = chain()
     first, middle, last = works(network, range(1, 2))
     assert isinstance(middle, HtaWork)
-    assert (names(first.way_in), names(first.way_out)) == ([f"to_d32 {source}"], [f"to_hta {a}"])
-    assert (names(middle.way_in), names(middle.way_out)) == ([], [])
-    assert (names(last.way_in), names(last.way_out)) == ([f"to_d32 {b}"], [f"from_d32 {c}"])
-    ((_, handed),) = first.way_out
+    assert (names(first.input_conversions), names(first.output_conversions)) == (
+        [f"to_d32 {source}"],
+        [f"to_hta {a}"],
+    )
+    assert (names(middle.input_conversions), names(middle.output_conversions)) == ([], [])
+    assert (names(last.input_conversions), names(last.output_conversions)) == (
+        [f"to_d32 {b}"],
+        [f"from_d32 {c}"],
+    )
+    ((_, handed),) = first.output_conversions
     assert handed.write_bytes == tensor_bytes((1, 16, 16, 40), 8)
-    ((_, taken),) = last.way_in
+    ((_, taken),) = last.input_conversions
     assert taken.read_bytes == flat_bytes((1, 16, 16, 40), 8)
 
 
 def test_the_application_sees_flat_tensors_only() -> None:
     network, (source, _, _, c) = chain()
     (alone,) = works(network, range(3))
-    assert (names(alone.way_in), names(alone.way_out)) == ([f"to_hta {source}"], [f"from_hta {c}"])
-    ((_, entering),), ((_, leaving),) = alone.way_in, alone.way_out
+    assert (names(alone.input_conversions), names(alone.output_conversions)) == (
+        [f"to_hta {source}"],
+        [f"from_hta {c}"],
+    )
+    ((_, entering),), ((_, leaving),) = alone.input_conversions, alone.output_conversions
     assert (entering.read_bytes, entering.write_bytes) == (0, 16 * 16 * 32)
     assert leaving.read_bytes == tensor_bytes((1, 16, 16, 40), 8)
     (cold,) = works(network, range(3), inputs_in_l2=False)
-    assert cold.way_in[0][1].read_bytes == 16 * 16 * 32
+    assert cold.input_conversions[0][1].read_bytes == 16 * 16 * 32
 
 
 def test_images_of_few_channels_change_layout_too() -> None:
     for channels in (1, 3, 16):
         network, _ = chain(channels=channels)
         (alone,) = works(network, range(3))
-        assert names(alone.way_in) == ["to_hta in"]
+        assert names(alone.input_conversions) == ["to_hta in"]
 
 
 def test_every_tensor_at_the_edges_is_known_by_its_bytes() -> None:
@@ -76,7 +85,7 @@ def test_every_tensor_at_the_edges_is_known_by_its_bytes() -> None:
 def test_neighbouring_sections_convert_nothing_between_them() -> None:
     network, _ = chain()
     first, second = works(network, range(2), range(2, 3))
-    assert (first.way_out, second.way_in) == ((), ())
+    assert (first.output_conversions, second.input_conversions) == ((), ())
 
 
 def test_a_tensor_that_both_engines_read_exists_in_both_layouts() -> None:
@@ -86,8 +95,8 @@ def test_a_tensor_that_both_engines_read_exists_in_both_layouts() -> None:
     right = net.conv(a, 40)
     network = net.network(left, right)
     first, _, last = works(network, range(1, 2))
-    assert names(first.way_out) == [f"from_d32 {a}", f"to_hta {a}"]
-    assert names(last.way_in) == [f"to_d32 {a}"]
+    assert names(first.output_conversions) == [f"from_d32 {a}", f"to_hta {a}"]
+    assert names(last.input_conversions) == [f"to_d32 {a}"]
 
 
 def test_codes_that_crossed_as_such_are_in_ddr() -> None:

@@ -1,4 +1,4 @@
-"""What silicon a DSP and its tensor engine take: hexsim's own estimate, in mm2 at 7 nm."""
+"""The silicon area of a DSP and its tensor engine: hexsim's own estimate, in mm2 at 7 nm."""
 
 from hexsim.datasheets.areas.datasheet import AreaSheet
 from hexsim.datasheets.areas.model import Area, area_of

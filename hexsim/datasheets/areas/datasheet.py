@@ -1,6 +1,7 @@
-"""What a file of areas states: square millimetres of what designs differ in, at 7 nm.
+"""The contents of a file of areas: square millimetres of the parts of a design, at 7 nm.
 
-One process for all chips, so that two designs compare. Nothing here was published for a Hexagon.
+All chips use the same process, so that designs can be compared. No such area of a Hexagon is
+published.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ PerMac = Annotated[NonNegativeFloat, Unit("mm2/MAC")]
 
 
 class ScalarArea(DatasheetTable):
-    """The core without threads and multipliers, then one of each."""
+    """The core without threads and multipliers, and each thread and multiplier."""
 
     core_mm2: SquareMillimetres
     thread_mm2: SquareMillimetres
@@ -26,7 +27,7 @@ class ScalarArea(DatasheetTable):
 
 
 class VectorArea(DatasheetTable):
-    """Parts of one vector context of 128 bytes; longer vectors take as much more."""
+    """Parts of one vector context of 128 bytes; areas are proportional to the vector length."""
 
     context_mm2: SquareMillimetres
     multiply_pipe_mm2: SquareMillimetres
@@ -36,7 +37,7 @@ class VectorArea(DatasheetTable):
 
 
 class MemoryArea(DatasheetTable):
-    """Memory on chip, with what reads and writes it; L2 has tags."""
+    """Memory on chip with its read and write circuits; L2 has tags."""
 
     l2_mm2_per_byte: PerByte
     local_mm2_per_byte: PerByte

@@ -1,12 +1,12 @@
-"""The area of a chip's Hexagon: counts of what a design has times areas of each.
+"""The area of a chip's Hexagon: the number of each part times its area.
 
-Modelled is what sweeps vary: hardware threads, scalar multipliers, vector contexts with their pipes
-and ports, L2, VTCM, and the array and memory of the tensor engine; of the tensor processor its HMX
-and VTCM. An array of MACs per clock takes one multiplier for each. All is as if made at 7 nm.
+The parts are those that sweeps vary: hardware threads, scalar multipliers, vector contexts with
+their pipes and ports, L2, VTCM, and the array and memory of the tensor engine; of the tensor
+processor HMX and VTCM. An array has one multiplier for each MAC per clock. All areas are at 7 nm.
 
 Left out: CPU, GPU, DDR interface, the low-power island; threads and vectors of the tensor
-processor, whose numbers no chip states; wires that grow faster than what they join; and that a
-faster clock takes larger transistors.
+processor, whose numbers no chip states; wires, whose area grows faster than the parts; and larger
+transistors for faster clocks.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _STATED_FOR_BYTES = 128
 
 @dataclass(frozen=True)
 class Area:
-    """Square millimetres with the constants as stated, and all at their lower and upper bounds."""
+    """Square millimetres with the constants as stated, at their lower and at their upper bounds."""
 
     mm2: float
     low: float
@@ -37,25 +37,25 @@ class Area:
 
 def area_of(chip: Chip) -> Area:
     """Return the area of the DSP and tensor engines of a chip; 0 for a chip with none of them."""
-    value, low, high = (sum(parts(chip, sheet).values()) for sheet in _sheets())
+    value, low, high = (sum(parts(chip, datasheet).values()) for datasheet in _datasheets())
     return Area(value, low, high)
 
 
 @cache
-def _sheets() -> tuple[AreaSheet, AreaSheet, AreaSheet]:
-    sheet = _SHELF.load(_PROCESS)
-    return sheet, sheet.at_end("low"), sheet.at_end("high")
+def _datasheets() -> tuple[AreaSheet, AreaSheet, AreaSheet]:
+    datasheet = _SHELF.load(_PROCESS)
+    return datasheet, datasheet.at_end("low"), datasheet.at_end("high")
 
 
-def parts(chip: Chip, sheet: AreaSheet) -> Mapping[str, float]:
+def parts(chip: Chip, datasheet: AreaSheet) -> Mapping[str, float]:
     """Return square millimetres by part."""
-    of_dsp = _dsp(chip.dsp_table, sheet) if chip.dsp_table else {}
-    of_hta = _hta(chip.hta_table, sheet) if chip.hta_table else {}
-    return {**of_dsp, **of_hta, **(_htp(chip.htp_table, sheet) if chip.htp_table else {})}
+    of_dsp = _dsp(chip.dsp_table, datasheet) if chip.dsp_table else {}
+    of_hta = _hta(chip.hta_table, datasheet) if chip.hta_table else {}
+    return {**of_dsp, **of_hta, **(_htp(chip.htp_table, datasheet) if chip.htp_table else {})}
 
 
-def _dsp(dsp: Dsp, sheet: AreaSheet) -> dict[str, float]:
-    scalar, vector, hvx = sheet.scalar, sheet.hvx, dsp.hvx
+def _dsp(dsp: Dsp, datasheet: AreaSheet) -> dict[str, float]:
+    scalar, vector, hvx = datasheet.scalar, datasheet.hvx, dsp.hvx
     context = (
         vector.context_mm2
         + hvx.multiply_pipes * vector.multiply_pipe_mm2
@@ -68,20 +68,20 @@ def _dsp(dsp: Dsp, sheet: AreaSheet) -> dict[str, float]:
         + dsp.hardware_threads * scalar.thread_mm2
         + dsp.scalar_multipliers * scalar.multiplier_mm2,
         "hvx": hvx.contexts * context * hvx.vector_bytes / _STATED_FOR_BYTES,
-        "l2": dsp.l2_bytes * sheet.memory.l2_mm2_per_byte,
-        "vtcm": dsp.vtcm_bytes * sheet.memory.local_mm2_per_byte,
+        "l2": dsp.l2_bytes * datasheet.memory.l2_mm2_per_byte,
+        "vtcm": dsp.vtcm_bytes * datasheet.memory.local_mm2_per_byte,
     }
 
 
-def _hta(hta: Hta, sheet: AreaSheet) -> dict[str, float]:
+def _hta(hta: Hta, datasheet: AreaSheet) -> dict[str, float]:
     return {
-        "hta array": sheet.hta.base_mm2 + hta.macs_per_clk * sheet.hta.mm2_per_mac,
-        "hta memory": hta.local_bytes * sheet.memory.local_mm2_per_byte,
+        "hta array": datasheet.hta.base_mm2 + hta.macs_per_clk * datasheet.hta.mm2_per_mac,
+        "hta memory": hta.local_bytes * datasheet.memory.local_mm2_per_byte,
     }
 
 
-def _htp(htp: Htp, sheet: AreaSheet) -> dict[str, float]:
+def _htp(htp: Htp, datasheet: AreaSheet) -> dict[str, float]:
     return {
-        "hmx": sheet.hta.base_mm2 + htp.int8_macs_per_clk * sheet.hta.mm2_per_mac,
-        "htp vtcm": htp.vtcm_bytes * sheet.memory.local_mm2_per_byte,
+        "hmx": datasheet.hta.base_mm2 + htp.int8_macs_per_clk * datasheet.hta.mm2_per_mac,
+        "htp vtcm": htp.vtcm_bytes * datasheet.memory.local_mm2_per_byte,
     }

@@ -1,4 +1,4 @@
-"""Loads that share the DSP with a network: those that ship, and the reader of the user's own."""
+"""Reads loads that share the DSP with a network: shipped ones, and files of the user."""
 
 from __future__ import annotations
 

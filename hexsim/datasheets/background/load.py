@@ -1,8 +1,8 @@
-"""What a background file states: clients that use the DSP at the same time as a network.
+"""The contents of a background file: clients that use the DSP together with a network.
 
-A client releases a job every period. A job is `packets` of HVX or scalar work, split evenly over
-its threads, and bytes that it moves meanwhile; it is late if it ends after its deadline. This is a
-scenario, not facts about hardware: so its numbers are plain, with their units in the keys.
+A client releases a job every period. A job is `packets` of HVX or scalar work, split evenly among
+its threads, and bytes that it moves at the same time; it is late if it ends after its deadline. A
+file is a scenario, not data of hardware, so its numbers have no sources and their keys the units.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pydantic_core import PydanticCustomError
 from hexsim.datasheets.datasheet import Datasheet, DatasheetTable
 
 SHORTEST_PERIOD_US = 10.0
-"""Of jobs and of interrupts: below it a simulated second would be more than 100 000 of them."""
+"""Shortest period of jobs and interrupts, which limits them to 100 000 per simulated second."""
 
 
 class Client(DatasheetTable):

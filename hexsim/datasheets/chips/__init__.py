@@ -1,4 +1,4 @@
-"""The Snapdragons that ship with hexsim, and the reader of the user's own chip files."""
+"""Reads chips: the Snapdragons that ship with hexsim, and chip files of the user."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ _SHELF = Shelf(Chip, "chip", Path(__file__).parent)
 
 
 def names() -> tuple[str, ...]:
-    """List the built-in chips, those of which little is known included."""
+    """List the built-in chips, including those with little data."""
     return _SHELF.names()
 
 
 def load(name_or_path: str | Path) -> Chip:
     """Load a built-in chip by any of its names, or a chip file by its path (ends in .toml).
 
-    Its names are that of hexsim ("sd835"), Qualcomm's ("Snapdragon 835"), and the part number with
+    Names are those of hexsim ("sd835") and Qualcomm ("Snapdragon 835"), and the part number with
     or without its letters ("MSM8998", "8998"), in any case.
     """
     text = str(name_or_path)
@@ -31,7 +31,7 @@ def load(name_or_path: str | Path) -> Chip:
 
 
 def _name_of(text: str) -> str:
-    """The name of the chip that a user calls `text`; what is no chip's name stays as it is."""
+    """Return the name of the chip that a user calls `text`, or `text` if there is none."""
     plain = re.sub(r"[\s_-]", "", text.lower()).replace("+", "plus").replace("snapdragon", "sd")
     for name in (plain, f"sd{plain}"):
         if name in names():

@@ -1,10 +1,10 @@
-"""What a chip file states: silicon only.
+"""The contents of a chip file: hardware only.
 
-Modelled: the DSP that owns HVX, the memory it reaches, the CPU and GPU beside it, the tensor
-engine (HTA), and the tensor processor (HTP) of later chips. A table that a file leaves out means
-that the chip lacks the part or that its data is not known; such a chip loads and lists, and is
-refused when something asks for the table.
-Left out: temperature, energy (see hexsim.datasheets.energies), and everything that software decides
+Modelled: the DSP that owns HVX, its memory, the CPU and GPU beside it, the tensor
+engine (HTA), and the tensor processor (HTP) of later chips. If a file has no table for a part, the
+chip lacks the part or its data is not known; such a chip can be loaded and listed, but reading the
+table raises an error.
+Left out: temperature, energy (see hexsim.datasheets.energies), and all that software decides
 (see hexsim.datasheets.stacks).
 """
 
@@ -52,7 +52,7 @@ class ClockTable(DatasheetTable):
 
 
 class Hvx(DatasheetTable):
-    """The vector unit of the whole DSP; pipes and ports are what a packet may use."""
+    """The vector unit of the whole DSP; pipes and ports are those that one packet may use."""
 
     contexts: Threads
     vector_bytes: Bytes
@@ -67,11 +67,11 @@ class Hvx(DatasheetTable):
 class Dsp(DatasheetTable):
     """The Hexagon that owns HVX: threads, clocks and its own memories.
 
-    `l2_audio_bytes` of the L2 are lost while audio runs on the same DSP; `vtcm_bytes` is 0 before
-    V65, `activation_bits` the widest fixed-point activations. A thread issues one packet per
-    `issue_clk_per_packet`; a lone scalar thread runs `lone_thread_speedup` times as fast. On a
-    `barrel` (before V5) neither holds: each thread issues one packet per rotation of all hardware
-    threads.
+    `l2_audio_bytes` of the L2 are not available while audio runs on the same DSP; `vtcm_bytes` is 0
+    before V65, `activation_bits` the widest fixed-point activations. A thread issues one packet per
+    `issue_clk_per_packet`; a scalar thread alone in its cluster runs `lone_thread_speedup` times as
+    fast. On a `barrel` (before V5) each thread issues one packet per rotation of all hardware
+    threads instead.
     """
 
     name: str
@@ -96,7 +96,7 @@ class Dsp(DatasheetTable):
 
     @property
     def signed_weights(self) -> bool:
-        """True if the vector kernels multiply by signed weights."""
+        """Whether the vector kernels multiply by signed weights."""
         return takes_signed_weights(version(self.arch))
 
     def clock_hz(self, corner: Corner) -> float:
@@ -105,10 +105,10 @@ class Dsp(DatasheetTable):
 
 
 class Memory(DatasheetTable):
-    """DDR as the engines see it. A DSP stream keeps at most `stream_bytes_in_flight` open.
+    """DDR from the engines' side. A DSP stream has at most `stream_bytes_in_flight`.
 
-    `dsp_latency_s` holds at the full bus clock; `latency_bus_share` of it passes in parts that run
-    at the clock of bus and DDR, and so grows where a profile votes for less.
+    `dsp_latency_s` is the latency at the full bus clock; `latency_bus_share` of it is spent in
+    parts with the clock of bus and DDR, and grows if a profile votes for a lower clock.
     """
 
     ddr_type: str
@@ -120,13 +120,13 @@ class Memory(DatasheetTable):
     io_coherence: Literal["none", "one_way"]
 
     def latency_s(self, bus_vote: float) -> float:
-        """Latency of an access at a share of the bus clock."""
+        """Return the latency of an access at a share of the bus clock."""
         share = self.latency_bus_share
         return self.dsp_latency_s * (1.0 - share + share / bus_vote)
 
 
 class Cpu(DatasheetTable):
-    """The big cores that a runtime uses; rates are per core, bandwidth is of all of them."""
+    """The big cores that a runtime uses; rates are per core, the bandwidth is that of all cores."""
 
     name: str
     cores: Count
@@ -150,10 +150,10 @@ class Gpu(DatasheetTable):
 class Hta(DatasheetTable):
     """The tensor accelerator.
 
-    Its MACs stand as `depth_lanes` inputs by `channel_lanes` output channels by as many pixels as
-    `macs_per_clk` allows; a stage behind them moves `stage_bytes_per_clk` codes. `command_clk` is
-    spent on each command; `int16_rate` is the speed with 16-bit activations over 8-bit. The local
-    memory gives the array `feed_bytes_per_clk` of activations, whatever the lanes could take. The
+    Its MACs are arranged as `depth_lanes` inputs by `channel_lanes` output channels by as many
+    pixels as `macs_per_clk` allows; a stage after them moves `stage_bytes_per_clk` codes.
+    Each command takes `command_clk`; `int16_rate` is the speed with 16-bit activations relative to
+    8-bit. The local memory supplies the array with at most `feed_bytes_per_clk` of activations. The
     clock follows the corner that a profile votes for.
     """
 
@@ -170,7 +170,7 @@ class Hta(DatasheetTable):
 
     @property
     def kept_bytes(self) -> int:
-        """The half of the local memory that keeps activations between layers."""
+        """The half of the local memory that holds activations between layers."""
         return self.local_bytes // 2
 
     def clock_hz(self, corner: Corner) -> float:
@@ -181,10 +181,10 @@ class Hta(DatasheetTable):
 class Htp(DatasheetTable):
     """The tensor processor: a matrix engine (HMX), HVX and VTCM at one clock.
 
-    Of the peak in multiply-adds, full tiles reach `hmx_share`. `vector_clk` is what HVX with all
-    its contexts spends on a vector of 128 bytes, `shallow_vector_clk` on one of an image with few
-    channels. In floats HVX takes `float_factor` times as long, `float_function_factor` for
-    functions of one number. Left out: low clocks, so no profile changes the clock.
+    Full tiles reach the share `hmx_share` of the peak in multiply-adds. `vector_clk` is the time of
+    HVX with all its contexts for a vector of 128 bytes, `shallow_vector_clk` for one of an image
+    with few channels. In floats HVX takes `float_factor` times as long, and
+    `float_function_factor` for functions of one number. Left out: lower clocks of profiles.
     """
 
     arch: HtpArch
@@ -219,8 +219,8 @@ class Chip(Datasheet):
     """One Snapdragon. Its parts raise HexsimError when the file does not state them.
 
     `part_numbers` are Qualcomm's, in lower case, that of the SNPE tools first. `first_listed` is
-    the earliest SNPE guide at hand that names the chip. `dsp_kind` says what its DSP is where no
-    [dsp] table does: "HTP V68", "none".
+    the earliest available SNPE guide that names the chip. `dsp_kind` is the kind of its DSP if
+    there is no [dsp] table: "HTP V68", "none".
     """
 
     part_numbers: tuple[str, ...] = ()
@@ -238,12 +238,12 @@ class Chip(Datasheet):
 
     @property
     def asic(self) -> str:
-        """The part number as the SNPE tools take it, "sm8150", or "" if the file states none."""
+        """The part number for the SNPE tools, such as "sm8150", or "" if the file states none."""
         return self.part_numbers[0] if self.part_numbers else ""
 
     @property
     def dsp_words(self) -> str:
-        """What DSP it has, in words of the SNPE guide: "CDSP V66", "HTP V68", "none"."""
+        """The kind of its DSP in the words of the SNPE guide: "CDSP V66", "HTP V68", "none"."""
         if self.dsp_table is None:
             return self.dsp_kind
         return f"{self.dsp_table.owner} {self.dsp_table.arch}".upper()
@@ -279,7 +279,7 @@ class Chip(Datasheet):
         return self._stated(self.htp_table, "htp")
 
     def at_pace(self, slower: float, source: str) -> Chip:
-        """A chip whose tensor processor and DDR take `slower` times as long, as `source` says."""
+        """Return the chip with tensor processor and DDR `slower` times as slow, by `source`."""
         known = dict(self.quantities())
         return self.restated(
             {
@@ -289,17 +289,17 @@ class Chip(Datasheet):
         )
 
     def signed_weights(self, runtime: Runtime) -> bool:
-        """True if the kernels of a runtime on vectors or HMX multiply by signed weights."""
+        """Tell whether the kernels of a runtime on HVX or HMX multiply by signed weights."""
         if runtime in ("dsp", "aip"):
             return self.dsp.signed_weights
         return runtime == "htp" and takes_signed_weights(version(self.htp.arch))
 
     def activation_bits(self, runtime: Runtime) -> int:
-        """The widest fixed-point activations of a runtime on the DSP or tensor processor."""
+        """Return the widest fixed-point activations of a runtime on DSP or tensor processor."""
         return self.htp.activation_bits if runtime == "htp" else self.dsp.activation_bits
 
     def simulates(self, runtime: Runtime) -> bool:
-        """Tell whether the chip has the runtime and states all that costing it takes."""
+        """Tell whether the chip has the runtime and states all data for its time."""
         return runtime in self.runtimes and not self._missing(runtime)
 
     def require(self, runtime: str) -> Runtime:

@@ -1,4 +1,4 @@
-"""What silicon of each process spends, and which chip is made in which process."""
+"""Energy constants of each silicon process, and the process of each chip."""
 
 from __future__ import annotations
 
@@ -26,24 +26,24 @@ def load(name: str) -> EnergySheet:
 
 
 def sheet_of(chip: Chip) -> EnergySheet:
-    """Return the constants for a chip, or for one it is like; others have wider bounds."""
+    """Return the constants of a chip's process; unknown processes have wider bounds."""
     return sheets_of(chip)[0]
 
 
 def sheets_of(chip: Chip) -> tuple[EnergySheet, EnergySheet, EnergySheet]:
-    """Return the same constants as stated, at their lower ends, and at their upper ends."""
+    """Return the constants as stated, at their lower ends, and at their upper ends."""
     return _with_ends(_process(chip.name, chip.like))
 
 
 @cache
 def _process(chip: str, like: str) -> str:
-    """The process of a chip by the names of it and of that which it is like."""
+    """Return the process of a chip, by its name or that of the chip it is like."""
     shipped = ((name, load(name).chips) for name in names())
-    return next((name for name, made in shipped if chip in made or like in made), _UNKNOWN)
+    return next((name for name, chips in shipped if chip in chips or like in chips), _UNKNOWN)
 
 
 @cache
 def _with_ends(process: str) -> tuple[EnergySheet, EnergySheet, EnergySheet]:
-    """A shipped sheet is frozen and asked for at every point of a sweep, so it is read once."""
-    sheet = load(process)
-    return sheet, sheet.at_low(), sheet.at_high()
+    """Return a process with its ends; cached, because every point of a sweep needs it."""
+    datasheet = load(process)
+    return datasheet, datasheet.at_low(), datasheet.at_high()

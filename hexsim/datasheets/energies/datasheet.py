@@ -1,8 +1,8 @@
-"""What a file of energy constants states: joules and watts, for one process of silicon.
+"""The contents of a file of energy constants: joules and watts, for one silicon process.
 
-They are apart from the chips because time does not depend on them: neither a calibration nor an
-interval of a time ever looks at one. Joules and watts hold at the voltage of the turbo corner;
-`process_scale` times them is what a chip of the process spends.
+They are separate from the chips because times, their intervals and the calibration do not depend
+on them. Joules and watts are those at the voltage of the turbo corner;
+a chip of the process spends `process_scale` times as much.
 
 Left out: temperature, and differences between samples of one chip.
 """
@@ -25,7 +25,7 @@ Watts = Annotated[NonNegativeFloat, Unit("W")]
 
 
 class Voltage(DatasheetTable):
-    """Supply voltage at each corner over that of turbo."""
+    """Supply voltage at each corner relative to that of turbo."""
 
     turbo_l1: Ratio
     turbo: Ratio
@@ -38,7 +38,7 @@ class Voltage(DatasheetTable):
 
 
 class DspEnergy(DatasheetTable):
-    """The Hexagon with its vector unit; `clock_tree_w` is spent at the clock of turbo."""
+    """The Hexagon with its vector unit; `clock_tree_w` is the power at the clock of turbo."""
 
     vector_packet_j: JoulesPerPacket
     scalar_packet_j: JoulesPerPacket
@@ -50,7 +50,7 @@ class DspEnergy(DatasheetTable):
 
 
 class HtaEnergy(DatasheetTable):
-    """The tensor engine; its local memory is in `mac_j`, for its bytes are not counted."""
+    """The tensor engine; `mac_j` includes its local memory, whose bytes are not counted."""
 
     mac_j: JoulesPerMac
     leakage_w: Watts
@@ -58,7 +58,7 @@ class HtaEnergy(DatasheetTable):
 
 
 class HtpEnergy(DatasheetTable):
-    """The tensor processor, HMX and HVX; `mac_j` is of codes and of half floats alike."""
+    """The tensor processor, HMX and HVX; `mac_j` is that of codes and of float16."""
 
     mac_j: JoulesPerMac
     vtcm_j: JoulesPerByte
@@ -67,7 +67,7 @@ class HtpEnergy(DatasheetTable):
 
 
 class IslandEnergy(DatasheetTable):
-    """The low-power island; `retention_w` keeps its memory while it sleeps, `wake_j` wakes it."""
+    """The low-power island; `retention_w` retains its memory in sleep, `wake_j` wakes it."""
 
     scalar_packet_j: JoulesPerPacket
     mac_j: JoulesPerMac
@@ -79,10 +79,10 @@ class IslandEnergy(DatasheetTable):
 
 
 class IdleEnergy(DatasheetTable):
-    """What flows while nobody computes, and what waking takes beside the time it takes.
+    """Power of idle parts, and the energy of waking the DSP.
 
-    `dsp_asleep_w` is what is left of a DSP without power. DDR takes `ddr_standby_w` while somebody
-    may reach it, beside its bytes, and `ddr_self_refresh_w` while nobody can.
+    `dsp_asleep_w` is the remaining power of a power-collapsed DSP. In addition to its bytes DDR
+    takes `ddr_standby_w` while it is accessible, and `ddr_self_refresh_w` otherwise.
     """
 
     dsp_asleep_w: Watts
@@ -92,14 +92,14 @@ class IdleEnergy(DatasheetTable):
 
 
 class HostEnergy(DatasheetTable):
-    """What runs beside the DSP, as power while it works."""
+    """Power of CPU cores and GPU while they work."""
 
     cpu_core_w: Watts
     gpu_w: Watts
 
 
 class DdrEnergy(DatasheetTable):
-    """Memory chips, their interface and controller; of a process of their own."""
+    """Memory chips, their interface and controller; they have their own process."""
 
     byte_j: JoulesPerByte
 
@@ -119,9 +119,9 @@ class EnergySheet(Datasheet):
     idle: IdleEnergy
 
     def at_low(self) -> EnergySheet:
-        """Return the same with every constant at its lower bound."""
+        """Return the datasheet with every constant at its lower bound."""
         return self.at_end("low")
 
     def at_high(self) -> EnergySheet:
-        """Return the same with every constant at its upper bound."""
+        """Return the datasheet with every constant at its upper bound."""
         return self.at_end("high")

@@ -1,4 +1,4 @@
-"""The low-power island of each chip that is known to have one."""
+"""The low-power islands of chips."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ def load(name: str) -> Island:
 
 
 def find(chip: Chip) -> Island | None:
-    """Return the island of a chip, or of one it is like; None if none is known."""
+    """Return the island of a chip, or of the chip it is like; None if none is known."""
     islands = map(load, names())
     return next((island for island in islands if {chip.name, chip.like} & {*island.chips}), None)
 
 
 def island_of(chip: Chip) -> Island:
     """Return the island of a chip; HexsimError if none is known."""
-    found = find(chip)
-    if found is None:
-        known = [name for island in map(load, names()) for name in island.chips]
+    island = find(chip)
+    if island is None:
+        known = [name for other in map(load, names()) for name in other.chips]
         raise HexsimError(
             f"no low-power island of chip {chip.name} is known; take one of {', '.join(known)}, "
             "or a chip file that is `like` one of them"
         )
-    return found
+    return island

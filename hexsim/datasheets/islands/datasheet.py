@@ -1,9 +1,9 @@
-"""What a file states of a low-power island: the small Hexagon that stays awake for sensors.
+"""The contents of a file of low-power islands: the small Hexagon that stays awake for sensors.
 
-It has scalar threads, clocks and a memory of its own, and neither vector unit nor DDR: while it
-works alone DDR refreshes itself. What software takes is stated as packets, so that the lower end
-of each is the cheaper one. Islands are apart from the chips because no inference outside of
-`hexsim always-on` looks at one. Its joules and watts are among the energies.
+It has its own scalar threads, clocks and memory, and neither vector unit nor DDR: while it
+works alone DDR refreshes itself. The costs of software are in packets, so that their lower ends
+are the cheaper ones. Islands are separate from the chips because only `hexsim always-on` uses
+them. Their joules and watts are in the files of energies.
 
 Left out: caches and bank conflicts, streams of real instructions, the sensors themselves.
 """
@@ -27,9 +27,8 @@ _COSTS = ("wake_s", "packets_per_")
 class Island(Datasheet):
     """One kind of island, and the `chips` that have it.
 
-    `software_bytes` of the `memory_bytes` are the system's own. A layer takes packets for each
-    multiply-accumulate (dense, or with a filter of its own for each channel), for each element of
-    its results, and once.
+    The system uses `software_bytes` of the `memory_bytes`. A layer takes packets for each
+    multiply-accumulate (dense or depthwise), for each element of its results, and once per layer.
     """
 
     chips: tuple[str, ...]
@@ -46,7 +45,7 @@ class Island(Datasheet):
 
     @property
     def free_bytes(self) -> int:
-        """What a network and the clients of sensors may have of the memory."""
+        """Memory available to a network and the clients of sensors."""
         return self.memory_bytes - self.software_bytes
 
     def clock_hz(self, corner: Corner) -> float:
@@ -54,9 +53,9 @@ class Island(Datasheet):
         return float(getattr(self.clocks_hz, corner))
 
     def at_low(self) -> Island:
-        """Return the same with every cost of software and waking at its lower bound."""
+        """Return the island with every cost of software and waking at its lower bound."""
         return self.at_end("low", _COSTS)
 
     def at_high(self) -> Island:
-        """Return the same with every such cost at its upper bound."""
+        """Return the island with every cost of software and waking at its upper bound."""
         return self.at_end("high", _COSTS)

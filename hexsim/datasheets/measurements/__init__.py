@@ -1,7 +1,7 @@
-"""Published measurements of real devices: what calibration may see and tables print beside ours.
+"""Published measurements of real devices, for the calibration and for comparison in tables.
 
-One row of measured_latency.csv is one published number. Left out: any latency that is not in that
-file; the model is scored elsewhere on other networks and chips.
+One row of measured_latency.csv is one published number. Left out: all other latencies; networks and
+chips on which the model is tested are not in this file.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ _FILE = Path(__file__).with_name("measured_latency.csv")
 class Measurement:
     """One published latency.
 
-    `model` is what has the measured structure: the name of a built-in network. `stack` is the name
-    of a stack file, except for software that none stands for. `perf_profile` is None if the
-    stack's own default was used, or is taken to have been.
+    `model` is the built-in network with the measured structure. `stack` is the name
+    of a stack file, except for software without one. `perf_profile` is None if the
+    stack's own default was used, or is assumed to have been used.
     `idle_ms` is the idle time before the call, `buffer` the type of its user buffers; both are
     None if unknown. Buffers are inferred: the rules of MLPerf Inference v0.5 leave conversion to
     UINT8 untimed and let inputs lie in memory that the accelerator sees.
@@ -46,7 +46,7 @@ class Measurement:
 
     @property
     def forward(self) -> bool:
-        """True if the number is the forward propagate time, False if wall clock of the call."""
+        """Whether the number is the forward propagate time, not the wall clock of the call."""
         return self.statistic == "forward_propagate"
 
 
@@ -60,12 +60,12 @@ def rows() -> tuple[Measurement, ...]:
 def find(
     model: str, chip: str, stack: str, runtime: str, *, forward: bool
 ) -> tuple[Measurement, ...]:
-    """Return the rows of a built-in network, shortest first; a published range is two rows."""
+    """Return the rows of a built-in network, shortest first; a published range has two rows."""
     key = (model, chip, stack, runtime, forward)
-    found = (
+    matching = (
         row for row in rows() if (row.model, row.chip, row.stack, row.runtime, row.forward) == key
     )
-    return tuple(sorted(found, key=lambda row: row.latency_ms))
+    return tuple(sorted(matching, key=lambda row: row.latency_ms))
 
 
 def _measurement(record: dict[str, str]) -> Measurement:

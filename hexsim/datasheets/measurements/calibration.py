@@ -1,7 +1,7 @@
-"""What the last fit of the calibrated constants found; written by `python -m benchmarks.calibrate`.
+"""The record of the last fit of calibrated constants, written by `python -m benchmarks.calibrate`.
 
-The constants themselves are stated by the chip and stack files. This record adds how well the
-measurements determine them: a standard error each, and how the errors go together. Kept are also
+The constants themselves are in the chip and stack files. This record adds how well the
+measurements determine them: their standard errors and the correlation of these. It also has
 the predictions of every fitted row, in sample and left out, which the documentation prints.
 """
 
@@ -25,10 +25,10 @@ STANDARD_ERRORS = 2.0
 
 @dataclass(frozen=True)
 class CalibratedConstant:
-    """One fitted constant: dotted path, the sheets that state it, standard errors of its log.
+    """One fitted constant: dotted path, datasheets that state it, standard errors of its logarithm.
 
-    `log_error` takes the bounds, inside which it was fitted, as two standard deviations of what
-    was known before; `data_error` is what the measurements alone would leave.
+    `log_error` takes the bounds inside which it was fitted as two standard deviations of the prior;
+    `data_error` is the error from the measurements alone.
     """
 
     path: str
@@ -42,7 +42,7 @@ class CalibratedConstant:
 
     @property
     def interval(self) -> tuple[float, float]:
-        """The values that measurements and bounds leave possible, to three digits."""
+        """The values that measurements and bounds allow, to three digits."""
         factor = math.exp(STANDARD_ERRORS * self.log_error)
         low, high = (float(f"{end:.3g}") for end in (self.value / factor, self.value * factor))
         return max(self.low, low), min(self.high, high)
@@ -50,12 +50,12 @@ class CalibratedConstant:
 
 @dataclass(frozen=True)
 class Trade:
-    """An assumed constant that moves fitted rows, and what the fit makes of it.
+    """An assumed constant that changes fitted rows, and its effect on the fit.
 
     `largest` is the greatest change of a row between its bounds, as a factor. `absorbed` is the
     share of its effect that the calibrated constants can imitate: near 1, the measurements cannot
-    tell it from them. `at_low` and `at_high` are by how much the logarithm of each calibrated
-    constant would move if this one were at that bound.
+    distinguish them. `at_low` and `at_high` are the changes of the logarithm of each calibrated
+    constant if this one were at that bound.
     """
 
     path: str
@@ -67,7 +67,7 @@ class Trade:
 
     @property
     def label(self) -> str:
-        """How the tables call it; a constant of several sheets goes by its path alone."""
+        """Its name in tables: the path, with the datasheet if there is only one."""
         return self.path if len(self.sheets) > 1 else f"{self.path} ({self.sheets[0]})"
 
 
@@ -76,9 +76,9 @@ class CalibrationRecord:
     """The record of one fit.
 
     `correlation[i][j]` is that of the errors of constants i and j; `scatter` the mean square of the
-    rows' errors, in units of what each row was granted and at least 1. `columns` names the
-    predictions, and `predictions[row]` holds one time in ms for each, row being a fitted row, or
-    None where a column says nothing of the row.
+    rows' errors relative to the tolerance of each row, at least 1. `columns` names the
+    predictions, and `predictions[row]` has one time in ms for each column, or
+    None if the column has no prediction of the fitted row.
     """
 
     constants: tuple[CalibratedConstant, ...]
@@ -88,19 +88,19 @@ class CalibrationRecord:
     columns: tuple[str, ...]
     predictions: tuple[tuple[float | None, ...], ...]
 
-    def find(self, sheet: str, path: str) -> int | None:
-        """Return the index of a sheet's constant, None if it was not fitted."""
+    def find(self, datasheet: str, path: str) -> int | None:
+        """Return the index of a datasheet's constant, None if it was not fitted."""
         for index, constant in enumerate(self.constants):
-            if path == constant.path and sheet in constant.sheets:
+            if path == constant.path and datasheet in constant.sheets:
                 return index
         return None
 
-    def stated(self, sheet: str, path: str, constant: Quantity) -> int | None:
-        """Return the index of a constant as a sheet states it, None if that was not fitted.
+    def stated(self, datasheet: str, path: str, constant: Quantity) -> int | None:
+        """Return the index of a constant of a datasheet, None if this value was not fitted.
 
-        A calibration of one's own states other values and bounds under the same name.
+        A user's own calibration states other values and bounds under the same name.
         """
-        index = self.find(sheet, path) if constant.confidence == "calibrated" else None
+        index = self.find(datasheet, path) if constant.confidence == "calibrated" else None
         if index is None:
             return None
         fitted = self.constants[index]
@@ -111,10 +111,10 @@ class CalibrationRecord:
         )
         return index if same else None
 
-    def trade(self, sheet: str, path: str) -> Trade | None:
-        """Return what the fit makes of an assumed constant, None if it moves no fitted row."""
+    def trade(self, datasheet: str, path: str) -> Trade | None:
+        """Return the effect of an assumed constant on the fit, None if it changes no fitted row."""
         for trade in self.trades:
-            if path == trade.path and sheet in trade.sheets:
+            if path == trade.path and datasheet in trade.sheets:
                 return trade
         return None
 

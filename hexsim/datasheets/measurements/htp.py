@@ -1,8 +1,8 @@
 """Published latencies of networks on the tensor processors of V68 and later.
 
-One row of htp_latency.csv is one number of the performance tables of AI Hub Models (BSD-3). Rows
-of a delegate that take half or twenty times as long as those of QNN say so in their note, and none
-of them is fitted. Repetitions differ by 1 %, releases by 3 to 5 %, and the same network compiled
+One row of htp_latency.csv is one number of the performance tables of AI Hub Models (BSD-3). Some
+rows of a delegate take half or twenty times as long as those of QNN; their notes say so, and they
+are not fitted. Repetitions differ by 1 %, releases by 3 to 5 %, and the same network compiled
 from two frameworks by 2 % in floats and 12 % in codes.
 """
 
@@ -18,7 +18,7 @@ _FILE = Path(__file__).with_name("htp_latency.csv")
 
 @dataclass(frozen=True)
 class HtpRow:
-    """One published latency; `network_file` is "" where no file has the network's structure."""
+    """One published latency; `network_file` is "" if no file has the network's structure."""
 
     network: str
     network_file: str

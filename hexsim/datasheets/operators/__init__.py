@@ -1,7 +1,7 @@
-"""Which layers a release's runtimes take: a table for each family of releases.
+"""Which layers the runtimes of a release support: a table for each family of releases.
 
 SNPE 1.x, QNN and the delegates of TensorFlow Lite publish such tables; `any` is an empty one, for
-a release that has whatever hexsim has. A stack names its family and its release in it.
+a release that supports all that hexsim does. A stack names its family and its release in it.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def load(family: str) -> OperatorTable:
 
 
 def column(target: LayerTarget) -> Column | None:
-    """The column of a table that speaks of a runtime; None for the CPU, the HTA and the HTP."""
+    """Return the column of a table for a runtime; None for the CPU, the HTA and the HTP."""
     if target in ("cpu", "hta", "htp", "htp_fp16"):
         return None
     return "gpu" if target in ("gpu", "gpu_fp16") else "dsp"
@@ -40,10 +40,10 @@ def column(target: LayerTarget) -> Column | None:
 
 @dataclass(frozen=True)
 class Operators:
-    """What the runtimes of one release take.
+    """The layers that the runtimes of one release support.
 
-    `name` is that of the release in sentences; `release` is its place in the family, None for one
-    behind all that the table speaks of.
+    `name` is the name of the release in messages; `release` is its number in the family, None if it
+    is later than all in the table.
     """
 
     name: str
@@ -52,18 +52,18 @@ class Operators:
 
     @classmethod
     def of(cls, family: str, name: str | None = None, release: str | None = None) -> Operators:
-        """A release of a family; raises HexsimError for an unknown family."""
+        """Return a release of a family; raises HexsimError for an unknown family."""
         table = load(family)
         return cls(name or table.title, table, release)
 
     def verdict(self, layer: str, variant: str, of: Column) -> Verdict | None:
-        """Return what is published of a layer; None if that is nothing, so that it is assumed."""
-        found = self.table.word(layer, variant, of)
-        if found is None:
+        """Return the published verdict on a layer; None if there is none, so that it is assumed."""
+        entry = self.table.word(layer, variant, of)
+        if entry is None:
             if getattr(self.table.unlisted, of) == "assumed":
                 return None
             return Verdict(False, f"not in the list of {self.table.title}", "documented")
-        word, source = found
+        word, source = entry
         if word in ("yes", "no"):
             return Verdict(word == "yes", source.text, source.confidence)
         first = word.removeprefix(_BY)

@@ -1,16 +1,16 @@
-"""What the runtimes of a family of releases take, as its vendor published it.
+"""The layers that a family of releases supports, as published by its vendor.
 
 A table has a row for each layer type, or for each variant of one ("neuron: elu"), and a word for
-each engine that is not the CPU, which takes everything:
+each engine but the CPU, which supports every layer:
 
 - "yes" and "no";
 - "1.59": from that release on;
 - "by 1.43": in the table of that release, and in some before it. Which ones is not published, so
-  all of them are assumed to have it;
-- nothing: the source is silent.
+  all of them are assumed to support it;
+- no word: the source does not mention the layer.
 
-The word on "dsp" holds for every runtime in integers. The tensor engine inside AIP is no part of
-these tables: one list is published for it, and the layers themselves state it.
+The word for "dsp" holds for every integer runtime. The tensor engine inside AIP is not in
+these tables, because a single list is published for it, which the layer types state.
 
 Left out: limits on sizes and strides, which hold for single layers (`Layer.limits`).
 """
@@ -31,14 +31,14 @@ Word = Annotated[str, Field(pattern=r"^(yes|no|(by )?\d+(\.\d+)*)$")]
 
 
 class RowSource(DatasheetTable):
-    """Where rows come from, and how sure that is."""
+    """The source of rows, and its confidence."""
 
     text: str = Field(min_length=1)
     confidence: Confidence
 
 
 class OperatorRow(DatasheetTable):
-    """Who takes a layer type or a variant of it; `source` is a key of the table's `sources`."""
+    """Support of a layer type or a variant of it; `source` is a key of the table's `sources`."""
 
     gpu: Word | None = None
     dsp: Word | None = None
@@ -46,7 +46,7 @@ class OperatorRow(DatasheetTable):
 
 
 class Unlisted(DatasheetTable):
-    """What holds for a layer without a row or word: it is refused, or assumed to be taken."""
+    """Whether a layer without a row or word is refused, or assumed to be supported."""
 
     gpu: Literal["assumed", "refused"]
     dsp: Literal["assumed", "refused"]
@@ -54,7 +54,7 @@ class Unlisted(DatasheetTable):
 
 @dataclass(frozen=True)
 class Verdict:
-    """Whether a layer is taken, by which source. `since` is the release that has it first."""
+    """Whether a layer is supported, and the source; `since` is the first release that does."""
 
     taken: bool
     source: str
@@ -79,12 +79,12 @@ class OperatorTable(Datasheet):
         return self
 
     def word(self, layer: str, variant: str, column: Column) -> tuple[str, RowSource] | None:
-        """Return what is said of a layer, its variant before its type; None if nothing is."""
+        """Return the word on a layer, by its variant or its type; None if there is none."""
         row = self.rows.get(named(layer, variant)) or self.rows.get(layer)
         word = getattr(row, column) if row else None
         return (word, self.sources[row.source]) if row and word else None
 
 
 def named(layer: str, variant: str) -> str:
-    """The key of a row."""
+    """Return the key of a row."""
     return f"{layer}: {variant}" if variant else layer

@@ -1,4 +1,4 @@
-"""The software releases that ship with hexsim, and the reader of the user's own stack files."""
+"""Reads software releases: those that ship with hexsim, and stack files of the user."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def load(name_or_path: str | Path) -> Stack:
 
 
 def that_have(layer: str, variant: str, of: Column) -> tuple[str, ...]:
-    """List the built-in stacks that are known to take a layer, not those assumed to."""
+    """List the built-in stacks that are published, not assumed, to support a layer."""
     verdicts = {operator.name: operator.verdict(layer, variant, of) for operator in _operators()}
     return tuple(name for name, verdict in verdicts.items() if verdict and verdict.taken)
 

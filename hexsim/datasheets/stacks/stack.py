@@ -1,9 +1,9 @@
-"""What a stack file states: software only.
+"""The contents of a stack file: software only.
 
-Modelled: what it costs to enter the DSP, how the runtime library dispatches, what a performance
-profile asks of the hardware, which partition rules hold, what loading a model costs, and how well
-the CPU and GPU runtimes use their engines. Left out: silicon (see hexsim.datasheets.chips) and
-which layers the runtimes take (see hexsim.datasheets.operators).
+Modelled: the cost of entering the DSP, the dispatch of the runtime library, the votes of
+performance profiles, the partition rules, the cost of loading a model, and the efficiency of
+the CPU and GPU runtimes. Left out: hardware (see hexsim.datasheets.chips) and
+the layers that the runtimes support (see hexsim.datasheets.operators).
 """
 
 from __future__ import annotations
@@ -43,10 +43,10 @@ Release = Annotated[str, Field(pattern=r"^\d+(\.\d+)*$")]
 
 
 class Profile(DatasheetTable):
-    """What a performance profile asks for.
+    """The votes of a performance profile.
 
-    `bus_vote` is the share of the DDR bandwidth voted for; `hold_s` is how long the votes stay
-    after the last inference, so that a call within it finds the hardware awake.
+    `bus_vote` is the voted share of the DDR bandwidth; `hold_s` is the time for which the votes
+    stay after the last inference, so that the hardware is awake for a call in this time.
     """
 
     meaning: str
@@ -59,7 +59,7 @@ class Profile(DatasheetTable):
 class Profiles(DatasheetTable):
     """The profiles of the SNPE API; a stack without such an API maps its modes onto them.
 
-    `default` is what holds if the application asks for nothing.
+    `default` is used if the application requests no profile.
     """
 
     burst: Profile
@@ -75,10 +75,10 @@ class Profiles(DatasheetTable):
 
 
 class Rpc(DatasheetTable):
-    """Round trip of a FastRPC call above the DSP's own time, by the length of the DSP job.
+    """Round trip of a FastRPC call without the time of the DSP job, by the length of that job.
 
-    The longer the CPU waits, the deeper it sleeps. Between the three lengths a reader
-    interpolates; outside them the nearest holds.
+    The longer the CPU waits, the deeper it sleeps. Between the three lengths times are
+    interpolated; outside them the nearest one is used.
     """
 
     job_100us_s: Seconds
@@ -96,14 +96,14 @@ class RpcModes(DatasheetTable):
 
 
 class Wake(DatasheetTable):
-    """A part that falls asleep `after_idle_s` beyond the profile's hold, and its time to wake."""
+    """A part that falls asleep `after_idle_s` after the profile's hold, and its time to wake."""
 
     after_idle_s: Seconds
     wake_s: Seconds
 
 
 class Conversion(DatasheetTable):
-    """Converting float buffers at the network's edge: where it runs and its clocks per element."""
+    """The conversion of float buffers: the engine that runs it and its clocks per element."""
 
     engine: Literal["cpu", "dsp_scalar", "hvx"]
     clk_per_element: ClocksPerElement
@@ -112,9 +112,9 @@ class Conversion(DatasheetTable):
 class Entry(DatasheetTable):
     """The named parts of one call into the DSP.
 
-    `power_collapse` says whether DSP and tensor engine lose their power when idle and wake again.
-    Buffers of `mapped_from_bytes` and more are mapped for the call, each for `buffer_s`; smaller
-    ones travel in the message.
+    `power_collapse` says whether DSP and tensor engine lose their power when idle.
+    Buffers of `mapped_from_bytes` and more are mapped for the call, each in `buffer_s`; smaller
+    ones are part of the message.
     """
 
     power_collapse: bool
@@ -137,7 +137,7 @@ class Application(DatasheetTable):
 
 
 class Dispatch(DatasheetTable):
-    """Running a graph on the DSP: per inference, per node, and per worker that a node wakes."""
+    """Costs of a graph on the DSP: per inference, per node, and per worker that a node wakes."""
 
     max_vector_workers: Count
     inference_clk: Clocks
@@ -146,8 +146,8 @@ class Dispatch(DatasheetTable):
 
 
 class Qurt(DatasheetTable):
-    """The DSP's kernel: switching a hardware thread, waking a thread that slept on a futex, and
-    taking a job from a queue or a free lock without calling the kernel."""
+    """The operating system of the DSP: a context switch, waking a thread that waits on a futex, and
+    taking a job from a queue or a free lock without a system call."""
 
     context_switch_clk: Clocks
     wake_clk: Clocks
@@ -157,9 +157,9 @@ class Qurt(DatasheetTable):
 class Kernels(DatasheetTable):
     """The kernel library.
 
-    `stall_factor` stretches loops that scalar loads feed, `depthwise_stall_v66` the vector loops of
-    depthwise convolutions on V66. `matrix_rows` says whether a fully connected layer of several
-    rows brings its weights from DDR once for all of them or once for each.
+    `stall_factor` lengthens loops with operands of scalar loads, `depthwise_stall_v66` the vector
+    loops of depthwise convolutions on V66. `matrix_rows` says whether a fully connected layer of
+    several rows fetches its weights from DDR once for all rows or once for each.
     """
 
     generation: Literal["hexagon-nn"]
@@ -171,8 +171,8 @@ class Kernels(DatasheetTable):
 class Partitioning(DatasheetTable):
     """Rules of the partitioner, most of them of AIP, and the cost of a boundary between subnets.
 
-    `operators` is the family whose table says which layers its runtimes take
-    (`hexsim.datasheets.operators`), `release` its place in that family, if it is an early one.
+    `operators` is the family whose table says which layers its runtimes support
+    (`hexsim.datasheets.operators`), `release` its number in that family, if it is an early one.
     The HTA takes network inputs of at most `hta_input_channels` channels, None for any number,
     and elementwise layers with a constant operand only with `hta_constants` (SNPE 1.43 and later).
     Activations of 16 bits run on the HTA since SNPE 1.34. A subnet on it costs `hta_subnet_s`, and
@@ -193,7 +193,7 @@ class Partitioning(DatasheetTable):
 
 
 class Quantization(DatasheetTable):
-    """Defaults of the quantiser that belongs to the release, and what its runtimes take.
+    """Defaults of the release's quantiser, and limits of its runtimes.
 
     `activation_bits` is the widest fixed-point activation that its DSP runtimes compute with.
     """
@@ -203,10 +203,10 @@ class Quantization(DatasheetTable):
 
 
 class Load(DatasheetTable):
-    """What making a network ready costs, before the first inference.
+    """The cost of initialising a network, before the first inference.
 
-    `float_on_dsp` is what the DSP runtime does with a file that is not quantised. Tearing the
-    layers down takes `release_share` of the time that creating them took.
+    `float_on_dsp` is what the DSP runtime does with a file that is not quantised. Releasing the
+    layers takes `release_share` of the time of creating them.
     """
 
     float_on_dsp: Literal["quantise", "refuse"]
@@ -231,7 +231,7 @@ class CpuRuntime(DatasheetTable):
 class CpuClasses(DatasheetTable):
     """Share of the CPU's peak that a release's own code reaches, by layer class.
 
-    A class that is left out (None) reaches what [cpu] says.
+    A class that is left out (None) reaches the share of [cpu].
     """
 
     convolution_efficiency: Fraction | None = None
@@ -241,10 +241,10 @@ class CpuClasses(DatasheetTable):
 
 
 class CpuSoftware(CpuClasses):
-    """How the CPU runtimes of a release were, as its published times say.
+    """The efficiency of the CPU runtimes of a release, from its published times.
 
-    [cpu] says what good software would reach. What stands here itself holds for both runtimes,
-    `floats` for cpu alone, `codes` for fxp_cpu.
+    [cpu] has the shares that good software would reach. Shares of this table hold for both
+    runtimes, those of `floats` for cpu only, those of `codes` for fxp_cpu.
     """
 
     floats: CpuClasses = CpuClasses()
@@ -259,7 +259,7 @@ class GpuRuntime(DatasheetTable):
 
 
 class HtpRuntime(DatasheetTable):
-    """Running a compiled graph on a tensor processor: its clocks per graph and per operation."""
+    """Costs of a compiled graph on a tensor processor: clocks per graph and per operation."""
 
     graph_clk: Clocks
     operator_clk: Clocks
@@ -296,19 +296,19 @@ class Stack(Datasheet):
 
     @property
     def htp(self) -> HtpRuntime:
-        """What a graph costs on a tensor processor; raises HexsimError if the file has none."""
+        """The cost of a graph on a tensor processor; raises HexsimError if the file has none."""
         if self.htp_table is None:
             raise HexsimError(f"stack {self.name} states no [htp] data")
         return self.htp_table
 
     @property
     def operators(self) -> Operators:
-        """Which layers its runtimes take; raises HexsimError if its family is unknown."""
+        """The layers that its runtimes support; raises HexsimError if its family is unknown."""
         rules = self.partitioning
         return Operators.of(rules.operators, self.name, rules.release)
 
     def taking(self, operators: str) -> Stack:
-        """Return the release with the runtimes of another family of operators, such as "any"."""
+        """Return the release with the operators of another family, such as "any"."""
         tree = copy.deepcopy(self._tree)
         tree["partitioning"]["operators"] = operators
         return Stack.from_tree(tree, self.name)
@@ -335,12 +335,12 @@ class Stack(Datasheet):
         return Stack.from_tree(tree, self.name)
 
     def with_ideal_cpu(self) -> Stack:
-        """Return the release with CPU runtimes that reach what the cores can do."""
+        """Return the release with CPU runtimes of good efficiency, those of [cpu]."""
         tree = {key: node for key, node in self.tree.items() if key != "cpu_software"}
         return Stack.from_tree(tree, self.name)
 
     def cpu_efficiency(self, layers: CpuClass, *, floats: bool) -> float:
-        """Share of the CPU's peak that a class of layers reaches in floats or in codes."""
+        """Return the share of the CPU's peak that a class of layers reaches in floats or codes."""
         name = f"{layers}_efficiency"
         known: list[DatasheetTable] = [self.cpu]
         if (software := self.cpu_software) is not None:

@@ -1,4 +1,4 @@
-"""Kernel models: what each layer costs on the vector unit, as work items.
+"""Kernel models: the cost of each layer on the vector unit, as work items.
 
 One file per layer type; its table MODELS says which. A kernel decides how Hexagon NN blocks the
 layer (`work`) and which instruction streams compute it (`streams`); the packets of its loops are
@@ -45,7 +45,7 @@ def kernel_streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
 
 
 def node_work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
-    """Return the work items of one kernel call; `traffic` is what its activations move in DDR.
+    """Return the work items of one kernel call; `traffic` is that of its activations in DDR.
 
     16-bit activations without streams of their own take twice the packets and bytes of the 8-bit
     kernels, reported as a generic cost.
@@ -56,7 +56,7 @@ def node_work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
 
 
 def activation_l2_bytes(call: KernelCall, target: Target) -> int:
-    """Bytes of L2 that activations may occupy during a call.
+    """Return the bytes of L2 that activations may occupy during a call.
 
     What its weights leave, and always the share that a prefetch of rows may fill.
     Source: Hexagon NN, hexagon/ops/src/op_supernode_new.c (2599-2765), op_superfc_d32.c (718-722).
@@ -66,10 +66,10 @@ def activation_l2_bytes(call: KernelCall, target: Target) -> int:
 
 
 def packed_bytes(call: KernelCall, target: Target) -> int:
-    """Bytes of the copy of its weights that a kernel call makes for itself, 0 if it makes none."""
+    """Return the bytes of the packed weights of a kernel call, 0 if it packs none."""
     return _model(call).packed_bytes(call, target)
 
 
 def vtcm_bytes(call: KernelCall, target: Target) -> int:
-    """Bytes of VTCM that a kernel call holds."""
+    """Return the bytes of VTCM that a kernel call occupies."""
     return _model(call).vtcm_bytes(call, target)

@@ -1,7 +1,7 @@
-"""From loop costs to work items: rows over threads, blocks of rows over prefetches.
+"""Turns loop costs into work items: rows are shared by threads, blocks of rows by prefetches.
 
-A kernel says what one row of its output costs; this file cuts the rows in equal parts for the
-worker threads and, if activations come from or go to DDR, in blocks that a prefetch can hold.
+A kernel states the cost of one row of its output; this file cuts the rows in equal parts for the
+worker threads and, if activations come from or go to DDR, in blocks that fit a prefetch.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from hexsim.timing.memory import Traffic
 from hexsim.timing.work import Slice, Stage, WorkItem
 
 _MOST_BLOCKS = 8
-"""Blocks of rows that a layer is simulated in at most; finer ones change only its first fetch."""
+"""The most blocks of rows of a layer; more would only change its first fetch."""
 _BLOCK_L2_SHARE = 8
-"""A prefetch of activations takes at most this part of L2 (Hexagon NN: 32 KB to 64 KB)."""
+"""A prefetch of activations takes at most 1/8 of L2 (Hexagon NN: 32 KB to 64 KB)."""
 
 
 @dataclass(frozen=True, slots=True)
 class RowCost:
-    """What one row of an output costs on one thread.
+    """The cost of one row of an output on one thread.
 
-    stalls: slots of its tiles in which nothing issues. Those between rows of tiles, and of entry
+    stalls: empty slots of its tiles. Empty slots between rows of tiles, and in entry
     and exit of calls, are few and counted as packets.
     """
 
@@ -37,7 +37,7 @@ class RowCost:
 
     @classmethod
     def of(cls, cost: LoopCost, tiles: int, loop_rows: int = 0) -> RowCost:
-        """Cost of `tiles` tiles in `loop_rows` rows of tiles (rows of one sheet)."""
+        """Return the cost of `tiles` tiles in `loop_rows` rows of tiles (rows of one sheet)."""
         stalls = cost.stalls * tiles
         packets = cost.tile * tiles + cost.row * loop_rows - stalls
         return cls(
@@ -58,7 +58,7 @@ class RowCost:
         )
 
     def item(self, rows: int, call_packets: int = 0) -> WorkItem:
-        """One job of `rows` rows, with the packets of its calls."""
+        """Return one job of `rows` rows, with the packets of its calls."""
         return WorkItem(
             self.packets * rows + call_packets,
             self.stalls * rows,
@@ -77,24 +77,21 @@ def parts(total: int, count: int) -> Iterator[int]:
 
 
 def prefetch_bytes(l2_bytes: int) -> int:
-    """Bytes of activations that one prefetch brings at most."""
+    """Return the most bytes of activations of one prefetch."""
     return max(1, l2_bytes // _BLOCK_L2_SHARE)
 
 
 def blocks(rows: int, traffic: Traffic, l2_bytes: int) -> list[int]:
-    """Cut rows in blocks whose activations a prefetch can hold."""
+    """Cut rows in blocks whose activations fit a prefetch."""
     moved = max(traffic.read_bytes, traffic.write_bytes)
-    wanted = ceil_div(moved, prefetch_bytes(l2_bytes))
-    return list(parts(rows, max(1, min(wanted, _MOST_BLOCKS))))
+    prefetches = ceil_div(moved, prefetch_bytes(l2_bytes))
+    return list(parts(rows, max(1, min(prefetches, _MOST_BLOCKS))))
 
 
 def cut_evenly(total: int, weights: list[int]) -> list[int]:
     """Cut `total` in proportion to `weights`, exactly."""
-    whole = sum(weights)
-    edges, seen = [0], 0
-    for weight in weights:
-        seen += weight
-        edges.append(total * seen // whole)
+    sums = list(itertools.accumulate(weights))
+    edges = [0, *(total * part // sums[-1] for part in sums)]
     return [end - begin for begin, end in itertools.pairwise(edges)]
 
 

@@ -1,17 +1,17 @@
-"""How a depthwise layer meets the vector loops, which take few windows as they are.
+"""How a depthwise layer is mapped to the vector loops, which support few windows directly.
 
-The loops take filters 3, 5 and 7 taps wide, any height and vertical step, and steps of 1 or 2 along
-a row. Everything else is brought to them, as Hexagon NN and the graphs that reach it do:
+The loops support filters 3, 5 and 7 taps wide, any height and vertical step, and steps of 1 or 2
+along a row. All other windows are rewritten, as Hexagon NN and its graphs do:
 
 - dilation: SpaceToBatch, the loop over images of neighbouring taps, BatchToSpace;
 - a filter too wide, or a step above 2 along the row, but not down the column: height and width
-  change places before and after;
-- a filter too wide both ways: pieces of 7 columns, summed up;
-- steps above 2 both ways: every position is computed as far as the loop steps, and some are kept;
-- several outputs per channel: a chunk of filters after the other, then the channels interleaved.
+  are exchanged before and after;
+- a filter too wide in both directions: pieces of 7 columns, summed up;
+- steps above 2 in both directions: more positions are computed than needed, and some are dropped;
+- several outputs per channel: one chunk of filters after another, then interleaved channels.
 
-Other widths are filled up with zero taps. What moves pixels or channels is a table lookup per
-vector, which stands for loops that nobody published.
+Other widths are filled up with zero taps. Moving pixels or channels costs a table lookup per
+vector, in place of loops that are not published.
 
 Sources: Hexagon NN, op_dwise_snode_8bit.c (widths, steps, chunks); TensorFlow's SpaceToBatchND for
 dilation; swapped axes inferred from the loops' independent vertical step.
@@ -33,7 +33,7 @@ _STEPS = (1, 2)
 
 @dataclass(frozen=True)
 class DepthwiseForm:
-    """One run of a loop, and what surrounds it.
+    """A run of a loop, and the rearrangements around it.
 
     kernel, step: of the loop. rows, width: output positions that it computes, over all images.
     chunks: runs of the loop. moved_before, moved_after: whether input and output are rearranged.
@@ -49,19 +49,19 @@ class DepthwiseForm:
 
     @property
     def is_direct(self) -> bool:
-        """True if the loop takes the layer as it is."""
+        """Whether the loop supports the layer directly."""
         return self.chunks == 1 and not self.moved_before and not self.moved_after
 
     @classmethod
     def of(cls, call: KernelCall) -> DepthwiseForm:
-        """The form of a depthwise convolution."""
+        """Return the form of a depthwise convolution."""
         assert isinstance(call.layer, Convolution)
         window = call.layer.window
         batch, rows, width, channels = as_nhwc(call.results[0])
         multiplier = channels // call.operands[0][-1]
         (height, wide), (down, along) = window.kernel, window.strides
         dilated = window.dilations != (1, 1)
-        if dilated:  # phases are computed at every position, however the layer steps
+        if dilated:  # phases are computed at every position, whatever the strides
             rows, width, down, along = rows * down, width * along, 1, 1
         swapped = _misfit(wide, along) and not _misfit(height, down)
         if swapped:
@@ -85,5 +85,5 @@ def _misfit(width: int, step: int) -> bool:
 
 
 def _filled(width: int) -> int:
-    """The narrowest filter of a loop that holds `width` taps."""
+    """Return the narrowest filter of a loop with at least `width` taps."""
     return next(wide for wide in _WIDTHS if wide >= width)

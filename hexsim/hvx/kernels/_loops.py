@@ -1,8 +1,8 @@
 """Which instruction stream runs for which window, filter or batch.
 
-The seam between the streams, which know instructions and packets but no layers, and the blocking
-of this package, which multiplies their costs out. Every packet of a kernel model comes from here
-or straight from `hexsim.hvx.streams`; schedules are made once per machine and shape class.
+This connects the streams, which know instructions and packets but no layers, with the blocking
+of this package, which computes costs from them. Every packet of a kernel model comes from here
+or directly from `hexsim.hvx.streams`; schedules are cached per machine and shape class.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from hexsim.hvx.streams import Kernel, depthwise, fully_connected, pooling
 
 
 def max_pool(machine: HvxMachine, kernel: tuple[int, int], strides: tuple[int, int]) -> Kernel:
-    """The three windows with a loop of their own, else one vector per window element."""
+    """Return the loop of one of three windows, or that of one vector per window element."""
     if kernel == (3, 3) and strides == (2, 2):
         return pooling.max_3x3_s2(machine)
     if kernel == (3, 3) and strides == (1, 1):
@@ -23,14 +23,14 @@ def max_pool(machine: HvxMachine, kernel: tuple[int, int], strides: tuple[int, i
 
 
 def average_pool(machine: HvxMachine, kernel: tuple[int, int], strides: tuple[int, int]) -> Kernel:
-    """3x3 with stride 1, else one vector per window element, whole images included."""
+    """Return the loop of 3x3 with stride 1, or that of one vector per window element."""
     if kernel == (3, 3) and strides == (1, 1):
         return pooling.average_3x3_s1(machine)
     return pooling.average_any(machine, kernel[0] * kernel[1])
 
 
 def depthwise_filter(machine: HvxMachine, kernel: tuple[int, int], stride: int) -> Kernel:
-    """3x3 in one loop pass, other 3, 5 and 7 wide filters row by row."""
+    """Return the loop of 3x3 in one pass, or that of 3, 5 and 7 wide filters row by row."""
     height, width = kernel
     if kernel == (3, 3):
         return depthwise.three_by_three(machine, stride)
@@ -38,8 +38,8 @@ def depthwise_filter(machine: HvxMachine, kernel: tuple[int, int], stride: int) 
 
 
 def matrix_rows(machine: HvxMachine, inputs: int, batch: int) -> tuple[tuple[Kernel, int], ...]:
-    """Streams for 32 outputs of a whole batch, with how often each runs: rows in pairs, then the
-    odd one."""
+    """Return the streams for 32 outputs of a whole batch and how often each runs: rows in pairs,
+    then an odd one."""
     pairs = ((fully_connected.outputs(machine, inputs, 2), batch // 2),) if batch > 1 else ()
     single = ((fully_connected.outputs(machine, inputs, 1), 1),) if batch % 2 else ()
     return pairs + single

@@ -1,4 +1,4 @@
-"""What the file of a layer type offers: its kernel model."""
+"""The kernel model of a layer type, which its file defines."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from hexsim.timing.work import NodeWork
 
 
 def _none(call: KernelCall, target: Target) -> int:
-    """What layers without weights take."""
+    """Return no bytes, for layers without weights."""
     return 0
 
 
 @dataclass(frozen=True)
 class KernelModel:
-    """How the calls of a layer type are blocked and what they cost.
+    """Blocking and cost of the calls of a layer type.
 
-    `streams` are the instruction streams of a call and `work` its work items, given what its
-    activations move in DDR. `weight_bytes` are those of L2 that weights take while it runs,
-    `packed_bytes` those of the copy of its weights that the kernel makes for itself when the
-    network is loaded, `vtcm_bytes` what it holds of VTCM. `takes_16_bits` says that all this is
-    meant for 16-bit activations too.
+    `streams` are the instruction streams of a call and `work` its work items for the DDR traffic
+    of its activations. `weight_bytes` is the L2 that weights occupy while it runs,
+    `packed_bytes` the copy of its weights that the kernel packs when the network is loaded,
+    `vtcm_bytes` the VTCM that it occupies. `takes_16_bits` says that all this is
+    valid for 16-bit activations too.
     """
 
     streams: Callable[[KernelCall, Target], tuple[Kernel, ...]]

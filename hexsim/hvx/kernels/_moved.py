@@ -1,7 +1,7 @@
 """Layers that only move codes inside d32: every vector of the result is written.
 
-Whole vectors are copied. Where positions of an axis that share a vector move, a vector of the
-result is out of neighbours of the source, as many as it skips (`movement.networks`).
+Whole vectors are copied. If positions inside vectors move, a vector of the result is assembled from
+neighbouring vectors of the source, as many as the step covers (`movement.networks`).
 Source of the copy: Hexagon NN, vmemcpy_2d_h.S. The number of threads is that of layout changes
 (assumed).
 """
@@ -20,12 +20,12 @@ _THREADS = 2
 
 
 def move_stream(target: Target, sources: int) -> Kernel:
-    """A copy of one vector, or what makes it out of several."""
+    """Return the loop that copies one vector, or assembles it from several."""
     return elementwise.copy(target.machine) if sources == 1 else networks(target.machine, sources)
 
 
 def move_work(call: KernelCall, target: Target, traffic: Traffic, sources: int) -> NodeWork:
-    """Rows of the result."""
+    """Share the rows of the result among threads."""
     kernel = move_stream(target, sources)
     threads = min(_THREADS, target.workers)
     stage = per_vector_stage(call.results[0], kernel.cost, threads, traffic, target.l2_bytes)

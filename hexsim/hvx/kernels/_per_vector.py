@@ -1,4 +1,4 @@
-"""Kernels that do the same to every vector of a tensor."""
+"""Kernels with the same cost for every vector of a tensor."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def per_vector_stage(
 ) -> Stage:
     """Spread the rows of `shape` over `threads`; `cost` is per `cost.pixels` pixels of a sheet.
 
-    A tensor without spatial axes has one row and is kept flat, 128 elements to a vector.
+    A tensor without spatial axes has one row and is stored flat, 128 elements to a vector.
     """
     batch, height, width, channels = as_nhwc(shape)
     if height == width == 1:

@@ -1,7 +1,7 @@
-"""Where the bytes of a vector come from, when the axes of flat memory change places.
+"""The source of the bytes of a vector when the axes of flat memory are permuted.
 
-A result of 128 bytes that lie together is followed back: how long the runs are in which its bytes
-lie together in the source as well, and over how many vectors of the source they are spread.
+For 128 neighbouring bytes of the result this computes how long the runs are that are contiguous in
+the source too, and how many vectors of the source contain them.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from hexsim.hvx.streams.movement import moved, turned
 def permuting(
     machine: HvxMachine, split: Shape, permutation: Sequence[int]
 ) -> tuple[Shape, Kernel]:
-    """Return the shape and the loop that permute a tensor seen under the shape `split`.
+    """Return the shape and the loop that permute a tensor viewed in the shape `split`.
 
-    Whole blocks of 128 x 128 bytes are turned over if that is cheaper; the shape is then that of
-    the blocks, their padding included.
+    Whole blocks of 128 x 128 bytes are transposed if that is cheaper; the shape is then that of
+    the blocks, with padding.
     """
     result = tuple(split[axis] for axis in permutation)
     run, sources = origin(split, permutation)
@@ -30,12 +30,12 @@ def permuting(
     if run > 1 or not result:
         return result, kernel
     blocks = _blocks(split, permutation)
-    whole = turned(machine)
-    tiles = math.prod(blocks) // (whole.cost.pixels * whole.cost.channels)
+    transposing = turned(machine)
+    tiles = math.prod(blocks) // (transposing.cost.pixels * transposing.cost.channels)
     vectors = ceil_div(math.prod(result), VECTOR_BYTES)
     return (
-        (blocks, whole)
-        if tiles * whole.cost.tile < vectors * kernel.cost.tile
+        (blocks, transposing)
+        if tiles * transposing.cost.tile < vectors * kernel.cost.tile
         else (result, kernel)
     )
 
@@ -63,7 +63,7 @@ def origin(split: Shape, permutation: Sequence[int]) -> tuple[int, int]:
 
 
 def _place(at: int, result: Shape, strides: Sequence[int]) -> int:
-    """The element of the source that is element `at` of the result."""
+    """Return the index in the source of element `at` of the result."""
     place = 0
     for size, stride in zip(reversed(result), reversed(strides), strict=True):
         at, index = divmod(at, size)
@@ -72,7 +72,7 @@ def _place(at: int, result: Shape, strides: Sequence[int]) -> int:
 
 
 def _blocks(split: Shape, permutation: Sequence[int]) -> Shape:
-    """(1, bytes) of the blocks: the innermost axis of either side filled up to 128."""
+    """Return (1, bytes) of the blocks; the innermost axes of both sides are padded to 128."""
     columns, rows = split[-1], split[permutation[-1]]
     others = math.prod(split) // max(1, columns * rows)
     filled = ceil_div(columns, VECTOR_BYTES) * ceil_div(rows, VECTOR_BYTES)

@@ -1,8 +1,8 @@
-"""16-bit activations: which layers have streams of their own, and what the others cost.
+"""16-bit activations: the cost of layers without streams for them.
 
-A layer without them costs twice the packets, stalls and bytes of its 8-bit form, because a vector
-holds half as many codes: exact for a loop whose instructions exist for halfwords (maximum of a
-window), a guess for others (depthwise as two passes, a lookup in a table of halfwords).
+Such a layer costs twice the packets, stalls and bytes of its 8-bit form, because a vector
+holds half as many codes. This is exact for a loop whose instructions exist for halfwords (maximum
+of a window) and an estimate for others (depthwise as two passes, lookups in a table of halfwords).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from hexsim.timing.work import NodeWork, Stage, WorkItem
 
 
 def is_16bit(call: KernelCall) -> bool:
-    """True if the call computes with 16-bit codes."""
+    """Tell whether the call computes with 16-bit codes."""
     return call.activation_bits > 8
 
 
@@ -24,7 +24,7 @@ def twice(work: NodeWork) -> NodeWork:
 
 
 def twice_stage(stage: Stage) -> Stage:
-    """The same for one stage."""
+    """Return the stage with twice the packets and bytes in every job."""
     slices = (
         dataclasses.replace(piece, items=tuple(map(_twice_item, piece.items)))
         for piece in stage.slices

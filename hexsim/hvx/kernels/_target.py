@@ -1,4 +1,4 @@
-"""What a kernel has to know about the machine and the stack to block its work."""
+"""The constants of machine and stack by which kernels block their work."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from hexsim.hvx.layout import VECTOR_BYTES
 
 @dataclass(frozen=True)
 class Target:
-    """One DSP as Hexagon NN sees it when it prepares a graph.
+    """The DSP for which Hexagon NN prepares a graph.
 
     `machine` is the vector unit that the streams are scheduled for, `workers` the number of vector
-    worker threads; `l2_bytes` what a network may use of L2, `vtcm_bytes` the tightly coupled
-    memory (0 where there is none). `restart_slots` are lost when a thread leaves a loop by a jump
-    that was predicted to stay: the packets in flight, and, because the queue of vector loads has
-    run dry, the first load's way to L2. `depthwise_stall` stretches depthwise loops; `each_row`
-    says that matrix products bring their weights anew for every row.
+    worker threads; `l2_bytes` is the L2 that a network may use, `vtcm_bytes` the tightly coupled
+    memory (0 if there is none). `restart_slots` are lost when a thread leaves a loop by a
+    mispredicted jump: the packets in flight and, because the queue of vector loads is
+    empty, the latency of the first load from L2. `depthwise_stall` is a factor on the time of
+    depthwise loops; `each_row` says that fully connected layers fetch their weights for every row.
     """
 
     machine: HvxMachine
@@ -34,7 +34,7 @@ class Target:
 
     @classmethod
     def of(cls, chip: Chip, stack: Stack) -> Target:
-        """The DSP of a chip under a stack; HexsimError if d32 does not fit its vectors."""
+        """Return the target of a chip and a stack; HexsimError if d32 does not fit its vectors."""
         dsp, kernels, machine = chip.dsp, stack.kernels, _vector_unit(chip)
         return cls(
             machine=machine,
@@ -55,12 +55,12 @@ class Target:
 
     @property
     def signed_weights(self) -> bool:
-        """True if weights are signed, so that convolutions need no sums of activations."""
+        """Whether weights are signed, so that convolutions need no sums of activations."""
         return takes_signed_weights(self.version)
 
 
 def _vector_unit(chip: Chip) -> HvxMachine:
-    """The machine that streams are scheduled for."""
+    """Return the machine for which streams are scheduled."""
     hvx = chip.dsp.hvx
     if hvx.vector_bytes != VECTOR_BYTES:
         raise HexsimError(

@@ -1,7 +1,7 @@
-"""Layers that move elements in flat memory: out of d32, moved, and back into d32.
+"""Layers that move elements in flat memory, with conversions from d32 and back.
 
 Tensors without spatial axes are flat already. The number of threads is that of layout changes
-(assumed). Source of the changes: Hexagon NN, from_d32_h.S, to_d32_h.S.
+(assumed). Source of the conversions: Hexagon NN, from_d32_h.S, to_d32_h.S.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from hexsim.timing.work import NodeWork
 
 THREADS = 2
 _ROWS = 8
-"""Parts of flat memory that threads share."""
+"""Parts in which threads share flat memory."""
 
 FlatStep = tuple[Shape, Kernel]
 """A shape, and the loop over its vectors."""
 
 
 def flat_steps(call: KernelCall, machine: HvxMachine, move: FlatStep | None) -> list[FlatStep]:
-    """Return the changes of layout around `move`, which makes the result; perhaps none.
+    """Return `move` and the changes of layout around it; the list may be empty.
 
-    What is moved is flat: its shape is seen as rows of bytes without padding.
+    The move works on flat memory: its shape is divided in rows of bytes without padding.
     """
     source, result = call.operands[0], call.results[0]
     steps: list[FlatStep] = []
@@ -45,7 +45,7 @@ def flat_steps(call: KernelCall, machine: HvxMachine, move: FlatStep | None) -> 
 
 
 def flat_work(steps: list[FlatStep], target: Target, traffic: Traffic) -> NodeWork:
-    """One stage, and one node, for each step."""
+    """Return a node with a stage for each step; each counts as one graph node."""
     threads = min(THREADS, target.workers)
     last = len(steps) - 1
     stages = tuple(

@@ -1,4 +1,4 @@
-"""Convolution: dense, grouped or depthwise, each with a model of its own."""
+"""Convolution: dense, grouped or depthwise, each with its own model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""ArgExtremum: a pass over all vectors of the input, and one end for each vector of the result."""
+"""ArgExtremum: a pass over all vectors of the input, and a last step per vector of the result."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hexsim.timing.work import NodeWork
 
 
 def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
-    """The pass and the end."""
+    """Return the pass and the last step."""
     layer, last = call.layer, len(call.operands[0]) - 1
     assert isinstance(layer, ArgExtremum)
     inside = reduce.inside_of((layer.axis,), last)
@@ -22,12 +22,12 @@ def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
 
 
 def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
-    """Vectors of the result, its axis kept, over the workers."""
+    """Share the vectors of the result, with its reduced axis as 1, among the workers."""
     layer, (data, *_) = call.layer, call.operands
     assert isinstance(layer, ArgExtremum)
-    each, end = streams(call, target)
+    pass_kernel, end = streams(call, target)
     results = max(1, vectors((*data[: layer.axis], 1, *data[layer.axis + 1 :])))
-    row = RowCost.of(each.cost, ceil_div(vectors(data), results), 1)
+    row = RowCost.of(pass_kernel.cost, ceil_div(vectors(data), results), 1)
     row += RowCost.of(end.cost, 1)
     return NodeWork((row_stage(results, row, target.workers, traffic, target.l2_bytes),), "kernel")
 

@@ -1,6 +1,6 @@
-"""Batch norm that stayed a layer: a multiply-add per vector, two threads at most.
+"""Batch norm that is not folded into a convolution: a multiply-add per vector, two threads.
 
-Source: Hexagon NN, op_batchnorm_d32.c, written in C there.
+Source: Hexagon NN, op_batchnorm_d32.c, in C.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ _THREADS = 2
 
 
 def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
-    """The product with a vector of scales; the shift lies in the accumulators."""
+    """Return the product with a vector of scales; the shift is in the accumulators."""
     return (elementwise.multiply(target.machine),)
 
 
 def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
-    """Rows over the threads."""
+    """Share the rows among the threads."""
     (kernel,) = streams(call, target)
     stage = per_vector_stage(
         call.results[0],

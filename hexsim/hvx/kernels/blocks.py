@@ -1,8 +1,8 @@
 """Depth to space and back: runs of channels moved in flat memory.
 
-With the place in the block before the channel ("DCR"), and on the way back, all channels of one row
-of a block lie together on both sides: one run. With the channel first ("CRD") every byte goes its
-own way. See hexsim.hvx.streams.movement for the loops.
+If the position in the block precedes the channel ("DCR"), and in the other direction, all channels
+of one row of a block are contiguous on both sides: one run. If the channel precedes it ("CRD"),
+every byte moves by itself. See hexsim.hvx.streams.movement for the loops.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from hexsim.timing.work import NodeWork
 
 
 def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
-    """What the steps run."""
+    """Return the loops of the steps."""
     return tuple(kernel for _, kernel in _steps(call, target))
 
 
 def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
-    """One stage per step."""
+    """Return one stage per step."""
     return flat_work(_steps(call, target), target, traffic)
 
 

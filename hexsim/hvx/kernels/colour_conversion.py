@@ -1,7 +1,7 @@
 """Colour conversion of a flat picture, row by row.
 
-Hexagon NN has no such kernel to compare with; the streams are ours. The picture stays flat, three
-bytes per pixel, as the first-layer kernel of a convolution takes it.
+Hexagon NN has no such kernel to compare with. The picture stays flat, three
+bytes per pixel, as the first-layer kernel of a convolution reads it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from hexsim.timing.work import NodeWork
 
 
 def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
-    """A permutation of bytes; or the matrix of NV21, then its colours woven into pixels."""
+    """Return a permutation of bytes, or the matrix of NV21 and the interleaving of its colours."""
     assert isinstance(call.layer, ColourConversion)
     machine = target.machine
     if call.layer.channels is None:
@@ -27,7 +27,7 @@ def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
 
 
 def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
-    """Rows of the picture over the workers, each through all streams."""
+    """Share the rows of the picture among the workers; each row passes all streams."""
     batch, height, width, _ = call.results[0]
     costs = [kernel.cost for kernel in streams(call, target)]
     row = RowCost()

@@ -1,8 +1,8 @@
-"""Concat: every input is brought to the encoding of the output.
+"""Concat: every input is rescaled to the encoding of the output.
 
-Inputs of different range are rescaled, which is the usual case with encodings per tensor. Along
-the channels of whole sheets that is all; sheets that straddle two inputs, and other axes, cost
-the same loop on the vectors they touch.
+Inputs of different range are rescaled, which is the usual case with encodings per tensor. A concat
+along the channels of whole sheets needs nothing else; sheets that cross two inputs, and other axes,
+cost the same loop for all vectors that they touch.
 
 Left out: producers that write straight into the output because their encoding is the same.
 Source: Hexagon NN, scalemem_d32.S.
@@ -24,12 +24,12 @@ from hexsim.timing.work import NodeWork
 
 
 def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
-    """One encoding to another."""
+    """Return the loop that converts one encoding to another."""
     return ((halfwords if is_16bit(call) else elementwise).rescale(target.machine),)
 
 
 def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
-    """Rows of the output over the workers."""
+    """Share the rows of the output among the workers."""
     (kernel,) = streams(call, target)
     batch, height, _, _ = as_nhwc(call.results[0])
     rows = batch * height

@@ -1,8 +1,8 @@
-"""Between flat codes and d32: at the edges of a DSP subnet, and before a first-layer kernel.
+"""Conversions between flat codes and d32, around DSP subnets and before first-layer kernels.
 
-Images of few channels go pixel by pixel in scalar code, whatever their size. Hexagon NN has vector
-loops for them in its public version; two rows of measured_latency.csv (sd865, 1x1 convolutions of
-one channel over 256x256 and 1024x1024 pixels) are too slow for those, and the scalar loop is
+Images of few channels are converted pixel by pixel in scalar code. The public version of Hexagon NN
+has vector loops for them, but two rows of measured_latency.csv (sd865, 1x1 convolutions of
+one channel over 256x256 and 1024x1024 pixels) are too slow for these, so the scalar loop is
 inferred from them.
 """
 
@@ -26,12 +26,12 @@ _THREADS = 2
 
 
 def to_d32(shape: Shape, target: Target, traffic: Traffic, bits: int = 8) -> Stage | None:
-    """Bring flat codes of `bits` bits into d32; None for a tensor without spatial axes."""
+    """Return the conversion of flat codes to d32; None for a tensor without spatial axes."""
     return _change(shape, layout_change.to_d32, target, traffic, bits)
 
 
 def from_d32(shape: Shape, target: Target, traffic: Traffic, bits: int = 8) -> Stage | None:
-    """Take codes of `bits` bits out of d32; None for a tensor without spatial axes."""
+    """Return the conversion of codes from d32; None for a tensor without spatial axes."""
     return _change(shape, layout_change.from_d32, target, traffic, bits)
 
 

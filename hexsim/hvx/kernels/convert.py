@@ -1,4 +1,4 @@
-"""Convert: from one width of codes to the other, over the same range."""
+"""Convert: from one width of codes to another, over the same range."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from hexsim.timing.work import NodeWork
 
 
 def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
-    """The loop of the direction."""
+    """Return the loop of the direction."""
     return ((halfwords.widen if is_16bit(call) else halfwords.narrow)(target.machine),)
 
 
 def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
-    """Rows over the workers; an image of up to four channels is flat."""
+    """Share the rows among the workers; an image of up to four channels is flat."""
     (kernel,) = streams(call, target)
     shape = call.results[0]
     if as_nhwc(shape)[3] <= PIXELS:

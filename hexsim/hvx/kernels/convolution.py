@@ -1,11 +1,11 @@
 """Dense convolution: weight groups, rows per call, and the kernel of each vector version.
 
 Hexagon NN computes 32 output channels (a slice of weights) at a time. Slices are prefetched in
-groups, in order; inside a group the output rows are cut in equal parts for the workers. What L2
-cannot hold of the activations is read again for every group.
+groups, in order; inside a group the output rows are cut in equal parts for the workers.
+Activations that do not fit L2 are read again for every group.
 
-Left out: what a dilated window costs more than a dense one of the same taps, and a strided one
-more than a dense one of the same output (Hexagon NN: one packet per row of taps on V66).
+Left out: the additional cost of dilated windows over dense ones of the same taps, and of strided
+ones over dense ones of the same output (Hexagon NN: one packet per row of taps on V66).
 
 Sources: Hexagon NN, hexagon/ops/src/op_supernode_new.c (lines 594-1160, 2599-2765, 4596-4616).
 """
@@ -34,17 +34,17 @@ _V60_GROUP_BYTES = 128 * _KB
 _V60_CALL_LINES = 32 * _KB
 _V66_CALL_LINES = 28 * _KB
 _SIX_WIDE = frozenset({11, 12, 17, 18, 35, 36})
-"""Output widths for which V65 takes the six-pixel kernels."""
+"""Output widths for which V65 uses the six-pixel kernels."""
 _MOST_SLICES = 32
-"""Prefetches that one layer is simulated in at most, unless it has more weight groups."""
+"""The most prefetches of one layer, unless it has more weight groups."""
 _BIAS_BYTES = 4
 FIRST_Z_REGISTER = 66
-"""Architecture from which on activations lie in the Z register."""
+"""First architecture that keeps activations in the Z register."""
 
 
 @dataclass(frozen=True)
 class DenseShape:
-    """A dense convolution: batch folded into the rows of the output."""
+    """A dense convolution; the rows of the output include the batch."""
 
     in_height: int
     in_width: int
@@ -63,24 +63,24 @@ class DenseShape:
 
     @property
     def is_input(self) -> bool:
-        """True if the first-layer kernel takes it: so few channels that they are padded to 4."""
+        """Whether the first-layer kernel computes it, because its channels are padded to 4."""
         return self.in_channels <= 4
 
     @property
     def slice_bytes(self) -> int:
-        """Weights of 32 output channels, padded as they are stored."""
+        """Bytes of the stored weights of 32 output channels, with padding."""
         depth = 4 if self.is_input else sheets(self.in_channels) * SHEET
         return SHEET * (self.kernel[0] * self.kernel[1] * depth + _BIAS_BYTES)
 
     @property
     def line_bytes(self) -> int:
-        """One row of input in d32; of 16-bit codes one plane for each byte."""
+        """Bytes of one row of input in d32; 16-bit codes have one plane for each byte."""
         vectors = row_vectors(self.in_width) * sheets(self.in_channels)
         return vectors * VECTOR_BYTES * (2 if self.wide else 1)
 
     @classmethod
     def of(cls, call: KernelCall, layer: Convolution) -> DenseShape:
-        """Shape of one group of `layer`."""
+        """Return the shape of one group of `layer`."""
         batch, in_height, in_width, in_channels = as_nhwc(call.operands[0])
         _, height, width, channels = as_nhwc(call.results[0])
         return cls(
@@ -101,7 +101,7 @@ Form = Literal["first layer", "v60", "v65", "v66"]
 
 @dataclass(frozen=True)
 class Blocking:
-    """How one dense convolution is cut.
+    """The blocking of one dense convolution.
 
     group: slices (32 output channels) of one weight group. rows_per_call: output rows of one slice
     that one kernel call computes.
@@ -112,7 +112,7 @@ class Blocking:
 
     @cached_property
     def form(self) -> Form:
-        """The kernel family that runs: an older one if weights or stride do not suit the newest."""
+        """The kernel family; an older one if the newest does not support weights or stride."""
         shape, target = self.shape, self.target
         if shape.is_input:
             return "first layer"
@@ -124,7 +124,7 @@ class Blocking:
 
     @property
     def in_vtcm(self) -> bool:
-        """Whether a group of weights lies in VTCM while it is used."""
+        """Whether a group of weights is in VTCM while it is used."""
         return self.form in ("v65", "v66")
 
     @cached_property
@@ -156,11 +156,11 @@ class Blocking:
 
     @property
     def weight_bytes(self) -> int:
-        """Bytes of L2 that weights take, which pass through it group by group.
+        """Bytes of L2 for weights, which pass through it group by group.
 
-        Before V65 the group in use stays in L2, beside the next slice that is being fetched. Where
+        Before V65 the group in use stays in L2, beside the next slice that is being fetched. If
         the group in use is copied to VTCM, only the next group is in L2; on the V66 with 1 MB that
-        leaves the 768 KB that Hexagon NN budgets for activations.
+        leaves 768 KB, which Hexagon NN reserves for activations.
         """
         slices = self.group if self.in_vtcm else self.group + 1
         return min(slices, sheets(self.shape.channels)) * self.shape.slice_bytes
@@ -169,7 +169,7 @@ class Blocking:
     def packed_bytes(self) -> int:
         """Bytes of all slices and biases.
 
-        The V66 build takes a power of two for the slices, so that no group crosses a page.
+        The V66 build rounds the slices up to a power of two, so that no group crosses a page.
         """
         slices = sheets(self.shape.channels)
         biases = slices * SHEET * _BIAS_BYTES
@@ -179,17 +179,17 @@ class Blocking:
 
     @property
     def vtcm_bytes(self) -> int:
-        """Bytes of VTCM that a group of weights fills."""
+        """Bytes of VTCM that a group of weights occupies."""
         slices = min(self.group, sheets(self.shape.channels))
         return slices * self.shape.slice_bytes if self.in_vtcm else 0
 
     def calls(self, slices: int, rows: int) -> int:
-        """Kernel calls of one job; V65 takes all slices of a group in one."""
-        each = 1 if self.form == "v65" else slices
-        return each * ceil_div(rows, self.rows_per_call)
+        """Return the kernel calls of one job; on V65 one call computes all slices of a group."""
+        per_row = 1 if self.form == "v65" else slices
+        return per_row * ceil_div(rows, self.rows_per_call)
 
     def row_loops(self, slices: int) -> list[tuple[Kernel, int]]:
-        """Streams of one output row of `slices` slices, with their tiles."""
+        """Return the streams of one output row of `slices` slices, with their tiles."""
         shape, machine = self.shape, self.target.machine
         fw, depth_rows = shape.kernel[1], shape.depth_rows
         tiles = row_vectors(shape.width)
@@ -212,7 +212,7 @@ class Blocking:
         return loops
 
     def restarts(self, slices: int) -> int:
-        """Loops over a row of tiles that end in a jump predicted to go on, per output row."""
+        """Return the loops per output row that end in a mispredicted jump."""
         return sum(
             tiles // ceil_div(self.shape.width, kernel.pixels)
             for kernel, tiles in self.row_loops(slices)
@@ -221,7 +221,7 @@ class Blocking:
 
     @property
     def macs(self) -> int:
-        """Multiply-adds that the hardware does, padding included."""
+        """Multiply-adds of the hardware, with padding."""
         return self.shape.rows * sum(
             kernel.cost.macs * tiles
             for slices in self.groups
@@ -229,7 +229,7 @@ class Blocking:
         )
 
     def group_loops(self, slices: int, *, first: bool) -> list[tuple[Kernel, int]]:
-        """Streams that a group of weights needs once, with their tiles."""
+        """Return the streams that a group of weights needs once, with their tiles."""
         shape, machine = self.shape, self.target.machine
         if self.form == "first layer":
             copied = ceil_div(shape.in_height * shape.in_width * 4, VECTOR_BYTES)
@@ -250,35 +250,35 @@ class Blocking:
 
 
 def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
-    """The loops of a convolution that is neither grouped nor depthwise."""
+    """Return the loops of a convolution that is neither grouped nor depthwise."""
     assert isinstance(call.layer, Convolution)
     return dense_streams(DenseShape.of(call, call.layer), target)
 
 
 def weight_bytes(call: KernelCall, target: Target) -> int:
-    """Bytes of L2 that the weights of one group of channels take while it runs."""
+    """Return the bytes of L2 that the weights of one group of channels occupy."""
     return blocking(call, target).weight_bytes
 
 
 def packed_bytes(call: KernelCall, target: Target) -> int:
-    """Bytes of the packed weights of all groups of channels."""
+    """Return the bytes of the packed weights of all groups of channels."""
     assert isinstance(call.layer, Convolution)
     return call.layer.groups * blocking(call, target).packed_bytes
 
 
 def vtcm_bytes(call: KernelCall, target: Target) -> int:
-    """Bytes of VTCM that the weights in use fill."""
+    """Return the bytes of VTCM that the weights in use occupy."""
     return blocking(call, target).vtcm_bytes
 
 
 def blocking(call: KernelCall, target: Target) -> Blocking:
-    """How one group of channels is cut."""
+    """Return the blocking of one group of channels."""
     assert isinstance(call.layer, Convolution)
     return Blocking(DenseShape.of(call, call.layer), target)
 
 
 def dense_streams(shape: DenseShape, target: Target) -> tuple[Kernel, ...]:
-    """The loops over all weight groups, each once, then what surrounds them."""
+    """Return the loops over weight groups, each once, then the loops around them."""
     blocking = Blocking(shape, target)
     sizes = sorted(set(blocking.groups), reverse=True)
     loops = [loop for size in sizes for loop, _ in blocking.row_loops(size)]
@@ -287,19 +287,19 @@ def dense_streams(shape: DenseShape, target: Target) -> tuple[Kernel, ...]:
 
 
 def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
-    """Blocks and costs of a convolution that is neither grouped nor depthwise."""
+    """Return the work of a convolution that is neither grouped nor depthwise."""
     assert isinstance(call.layer, Convolution)
     shape = DenseShape.of(call, call.layer)
     return NodeWork((dense_stage(shape, target, traffic),), cost_model(shape, target))
 
 
 def cost_model(shape: DenseShape, target: Target) -> CostModel:
-    """16-bit activations have streams in the form of V66 only."""
+    """Return "kernel", or "generic" for 16-bit activations without streams (all but V66)."""
     return "generic" if shape.wide and Blocking(shape, target).form != "v66" else "kernel"
 
 
 def dense_stage(shape: DenseShape, target: Target, traffic: Traffic) -> Stage:
-    """Return the work of one dense convolution; 16 bits without streams cost it twice."""
+    """Return the work of one dense convolution, doubled for 16 bits without streams."""
     if cost_model(shape, target) == "generic":
         return twice_stage(dense_stage(replace(shape, wide=False), target, traffic))
     blocking = Blocking(shape, target)
@@ -339,7 +339,7 @@ def _sum(loops: list[tuple[Kernel, int]]) -> RowCost:
 
 
 def _with(item: WorkItem, once: RowCost, jobs: int) -> WorkItem:
-    """Add to one of `jobs` jobs its part of the work that a whole group needs once."""
+    """Add to one of `jobs` jobs its part of the work that a group needs once."""
     return WorkItem(
         item.packets + ceil_div(once.packets, jobs),
         item.stalls + ceil_div(once.stalls, jobs),

@@ -1,13 +1,13 @@
-"""Deconvolution: a convolution of all phases, then their pixels woven together.
+"""Deconvolution: a convolution of all phases, whose pixels are then interleaved.
 
-Channels of each phase begin a sheet of their own, so that weaving moves whole pixels. It works on
-rows that have just been made, so they are not moved through DDR in between. Grouped ones are
-slices, convolutions and a concat before that, as a grouped convolution is.
+The channels of each phase begin a new sheet, so that interleaving moves whole pixels. It works on
+rows that have just been computed, so they do not pass DDR in between. A grouped deconvolution is
+slices, convolutions and a concat before that, like a grouped convolution.
 
-Steps above four along a row have no loop that weaves them: a table lookup per vector of the result
-stands in, and the cost is generic. SNPE's documentation calls such strides slow, without a figure.
-How Hexagon NN does any of this is not in its published kernels; that it reduces deconvolutions to
-convolutions is assumed.
+There is no loop that interleaves strides above four along a row: a table lookup per vector of the
+result is used instead, and the cost is generic. SNPE's documentation calls such strides slow,
+without a figure. The published kernels of Hexagon NN do none of this; that it reduces
+deconvolutions to convolutions is assumed.
 """
 
 from __future__ import annotations
@@ -39,29 +39,33 @@ from hexsim.timing.work import NodeWork, Stage
 
 
 def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
-    """The loops of the convolution, then the weaving."""
+    """Return the loops of the convolution, then the interleaving."""
     if _layer(call).groups > 1:
         return (*grouped_convolution.streams(in_phases(call), target), *_weaving(call, target))
     return (*dense_streams(_dense_shape(call), target), *_weaving(call, target))
 
 
 def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
-    """Blocks of the convolution, then rows of the result."""
+    """Return the work of the convolution, then that of interleaving rows of the result."""
     weaving = _weaving(call, target)
     reading = replace(traffic, write_bytes=0) if weaving else traffic
     if _layer(call).groups > 1:
-        made = grouped_convolution.work(in_phases(call), target, reading)
-        made = replace(made, cost_model="generic")
+        convolution = grouped_convolution.work(in_phases(call), target, reading)
+        convolution = replace(convolution, cost_model="generic")
     else:
         shape = _dense_shape(call)
-        made = NodeWork((dense_stage(shape, target, reading),), cost_model(shape, target))
-    woven = tuple(_woven(call, kernel, target, traffic) for kernel in weaving)
-    made = made if _has_loop(call) else replace(made, cost_model="generic")
-    return replace(made, stages=(*made.stages, *woven), nodes=made.nodes + len(woven))
+        convolution = NodeWork((dense_stage(shape, target, reading),), cost_model(shape, target))
+    interleaving = tuple(_woven(call, kernel, target, traffic) for kernel in weaving)
+    convolution = convolution if _has_loop(call) else replace(convolution, cost_model="generic")
+    return replace(
+        convolution,
+        stages=(*convolution.stages, *interleaving),
+        nodes=convolution.nodes + len(interleaving),
+    )
 
 
 def weight_bytes(call: KernelCall, target: Target) -> int:
-    """Those of the convolution."""
+    """Return those of the convolution."""
     if _layer(call).groups > 1:
         inner = in_phases(call)
         return any_convolution.form(inner).weight_bytes(inner, target)
@@ -69,7 +73,7 @@ def weight_bytes(call: KernelCall, target: Target) -> int:
 
 
 def packed_bytes(call: KernelCall, target: Target) -> int:
-    """Those of the convolution, with the zeros that fill its phases."""
+    """Return those of the convolution, with the zeros that fill its phases."""
     if _layer(call).groups > 1:
         inner = in_phases(call)
         return any_convolution.form(inner).packed_bytes(inner, target)
@@ -77,7 +81,7 @@ def packed_bytes(call: KernelCall, target: Target) -> int:
 
 
 def vtcm_bytes(call: KernelCall, target: Target) -> int:
-    """Those of the convolution."""
+    """Return those of the convolution."""
     if _layer(call).groups > 1:
         inner = in_phases(call)
         return any_convolution.form(inner).vtcm_bytes(inner, target)
@@ -85,12 +89,12 @@ def vtcm_bytes(call: KernelCall, target: Target) -> int:
 
 
 def _has_loop(call: KernelCall) -> bool:
-    """False for steps along a row that no loop weaves."""
+    """Tell whether there is a loop that interleaves the stride along a row."""
     return _layer(call).window.strides[1] <= MOST
 
 
 def _dense_shape(call: KernelCall) -> DenseShape:
-    """Shape of the convolution of all phases, the channels of each filled up to whole sheets."""
+    """Return the convolution of all phases, each with channels padded to whole sheets."""
     inner = in_phases(call)
     assert isinstance(inner.layer, Convolution)
     layer = _layer(call)
@@ -104,7 +108,7 @@ def _layer(call: KernelCall) -> Deconvolution:
 
 
 def _weaving(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
-    """What puts pixels of a row in turn; rows alone are copied; nothing for a stride of one."""
+    """Return the loop that interleaves pixels of a row, or copies rows; none for stride 1."""
     down, right = _layer(call).window.strides
     if right > MOST:
         return (elementwise.table(target.machine),)

@@ -1,12 +1,12 @@
-"""Depthwise convolution: a vector loop over rows, and what brings other windows to it.
+"""Depthwise convolution: a vector loop over rows, and rearrangements for other windows.
 
-The d32 layout pads the channels, so any number of them will do; SNPE's documentation promises speed
-only for multiples of 32, but MobileNetV2, with its 144 channels, is measured to run fast.
+The d32 layout pads the channels, so any number of them is supported; SNPE's documentation promises
+speed only for multiples of 32, but MobileNetV2, with its 144 channels, is measured to run fast.
 
-On V66 the loops take several times their packets, if measured times are right about what nodes
-cost. `kernels.depthwise_stall_v66` is that factor; its cause is not known. Hexagon NN's rows wait
-for prefetches, filters with a scale per channel leave its fastest loop, and borders are zeroed by
-jobs of their own, but all this together explains less than half of it.
+On V66 the measured times show that the loops take several times their packets.
+`kernels.depthwise_stall_v66` is that factor; its cause is not known. In Hexagon NN rows wait
+for prefetches, filters with a scale per channel do not use its fastest loop, and separate jobs
+zero the borders, but together these explain less than half of it.
 
 Source: Hexagon NN, hexagon/ops/src/op_dwise_snode_8bit.c.
 """
@@ -34,7 +34,7 @@ _TAPS = 4
 
 
 def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
-    """The vector loop, and what stands for moving pixels or channels around it."""
+    """Return the vector loop, and a table lookup for moving pixels or channels around it."""
     form = DepthwiseForm.of(call)
     loop = _loop(form, target)
     return (loop,) if form.is_direct else (loop, elementwise.table(target.machine))
@@ -45,7 +45,7 @@ def _loop(form: DepthwiseForm, target: Target) -> Kernel:
 
 
 def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
-    """Rows over the workers, one call per row and sheet; moves before and after where needed."""
+    """Share the rows among the workers; move pixels before and after if needed."""
     form = DepthwiseForm.of(call)
     stages = [_rows(call, form, target, traffic)]
     if form.moved_before:
@@ -60,7 +60,7 @@ def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
 
 
 def _rows(call: KernelCall, form: DepthwiseForm, target: Target, traffic: Traffic) -> Stage:
-    """The loop over the rows of all images, once for each chunk of filters."""
+    """Return the loop over the rows of all images, once for each chunk of filters."""
     cost, depth = _loop(form, target).cost, sheets(call.operands[0][-1])
     tiles = depth * row_vectors(form.width) * form.chunks
     row = RowCost.of(cost, tiles, depth * form.chunks)
@@ -78,7 +78,7 @@ def _moved(shape: tuple[int, ...], target: Target, traffic: Traffic) -> Stage:
 
 
 def packed_bytes(call: KernelCall, target: Target) -> int:
-    """Filters of whole groups of taps along a row, channels of whole sheets."""
+    """Return the bytes of filters padded to whole groups of taps, and channels to sheets."""
     layer = call.layer
     assert isinstance(layer, Convolution)
     height, width = layer.window.kernel

@@ -1,9 +1,9 @@
-"""Elementwise: a loop of sums, one of products and one of quotients.
+"""Elementwise: one loop for sums, one for products and one for quotients.
 
-A difference is a sum with a negative scale; maximum and minimum take the place of the sum. A
-quotient of 16-bit codes, whose reciprocals are no table, costs twice that of 8 bits.
+A difference is a sum with a negative scale; maximum and minimum replace the addition. A
+quotient of 16-bit codes, for whose reciprocals there is no table, costs twice that of 8 bits.
 
-Operands beyond the second are combined one after another, each in a node of its own.
+Operands beyond the second are combined one after another, each in its own node.
 Source: Hexagon NN, quant_add_spec_h.S, op_add_d32.c.
 """
 
@@ -21,7 +21,7 @@ from hexsim.timing.work import NodeWork
 
 
 def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
-    """One pair of operands."""
+    """Return the loop for a pair of operands."""
     assert isinstance(call.layer, Elementwise)
     if call.layer.kind == "div":
         return (elementwise.divide(target.machine),)
@@ -31,7 +31,7 @@ def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
 
 
 def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
-    """One stage per pair of operands; the last one writes the result."""
+    """Return one stage per pair of operands; the last one writes the result."""
     (kernel,) = streams(call, target)
     steps = max(1, len(call.layer.inputs) - 1)
     stages = tuple(

@@ -1,9 +1,9 @@
-"""Fully connected: groups of weight slices as jobs that the workers take in turn.
+"""Fully connected: groups of weight slices are jobs that the workers take in order.
 
-The main thread issues the prefetch of every group while it queues the jobs and waits for none of
-them, so fetches run ahead of the work; with a batch of one the layer runs at the speed of DDR.
-A spatial input is first taken out of the d32 layout. A release may bring the weights for every row
-of a batch anew (`kernels.matrix_rows`).
+The main thread issues the prefetch of every group while it queues the jobs, without waiting,
+so fetches run ahead of the work; with a batch of one the layer runs at the speed of DDR.
+A spatial input is first converted from d32. Some releases fetch the weights again for every row
+of a batch (`kernels.matrix_rows`).
 
 Source: Hexagon NN, hexagon/ops/src/op_superfc_d32.c (lines 718-722, 1335-1400).
 """
@@ -33,7 +33,7 @@ _FLATTEN_THREADS = 2
 
 
 def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
-    """The matrix loops and, for a spatial input, the way out of d32."""
+    """Return the matrix loops and, for a spatial input, the conversion from d32."""
     source = call.operands[0]
     loops = _rows(call, target)
     kernels = tuple(kernel for kernel, _ in loops)
@@ -41,7 +41,7 @@ def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
 
 
 def _rows(call: KernelCall, target: Target) -> tuple[tuple[Kernel, int], ...]:
-    """Streams for 32 outputs of the batch, with how often each runs."""
+    """Return the streams for 32 outputs of the batch, with how often each runs."""
     batch = call.operands[0][0]
     inputs = math.prod(call.operands[0]) // batch
     if is_16bit(call):
@@ -54,7 +54,7 @@ def _is_spatial(shape: Shape) -> bool:
 
 
 def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
-    """One job per weight group."""
+    """Return one job per weight group."""
     assert isinstance(call.layer, FullyConnected)
     source = call.operands[0]
     batch = source[0]
@@ -63,11 +63,11 @@ def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
     group = ceil_div(_GROUP_BYTES, slice_bytes)
     count = sheets(call.layer.output_channels)
     sizes = [min(group, count - begin) for begin in range(0, count, group)]
-    one = RowCost()
+    slice_cost = RowCost()
     for kernel, times in _rows(call, target):
-        one += RowCost.of(kernel.cost, times)
+        slice_cost += RowCost.of(kernel.cost, times)
     times_read = batch if target.each_row else 1
-    pieces = [Slice((one.item(size),), times_read * size * slice_bytes) for size in sizes]
+    pieces = [Slice((slice_cost.item(size),), times_read * size * slice_bytes) for size in sizes]
     pieces[-1] = dataclasses.replace(pieces[-1], write_bytes=traffic.write_bytes)
     if not _is_spatial(source):
         first = pieces[0].read_bytes + traffic.read_bytes
@@ -83,12 +83,12 @@ def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
 
 
 def _slice_bytes(inputs: int) -> int:
-    """Weights of 32 outputs, as they are packed."""
+    """Return the bytes of the packed weights of 32 outputs."""
     return SHEET * (ceil_div(inputs, SHEET) * SHEET + _BIAS_BYTES)
 
 
 def packed_bytes(call: KernelCall, target: Target) -> int:
-    """Bytes of all slices."""
+    """Return the bytes of all slices."""
     assert isinstance(call.layer, FullyConnected)
     inputs = math.prod(call.operands[0]) // call.operands[0][0]
     return sheets(call.layer.output_channels) * _slice_bytes(inputs)
@@ -99,7 +99,7 @@ def _stage(pieces: list[Slice], target: Target) -> Stage:
 
 
 def _all_of_l2(call: KernelCall, target: Target) -> int:
-    """It fetches as far ahead as L2 lets it."""
+    """Return all of L2, because the layer fetches as far ahead as L2 allows."""
     return target.l2_bytes
 
 

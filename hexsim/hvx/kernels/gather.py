@@ -1,7 +1,7 @@
 """Gather at known positions: whole vectors copied, or runs moved in flat memory.
 
-Along an axis of which a vector holds one position, whole vectors are copied. Else a position is a
-run of everything behind its axis; a vector of short runs is out of those that the whole axis takes.
+If each vector has only one position of the axis, whole vectors are copied. Otherwise a position is
+one run of all inner axes; a vector of short runs may need all source vectors of the axis.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from hexsim.timing.work import NodeWork
 
 
 def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
-    """A copy, or the steps around a move."""
+    """Return a copy, or a move with its conversions."""
     if _whole_vectors(call):
         return (move_stream(target, 1),)
     return tuple(kernel for _, kernel in _steps(call, target))
 
 
 def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
-    """Rows of the result."""
+    """Return a copy of vectors, or a move with its conversions."""
     if _whole_vectors(call):
         return move_work(call, target, traffic, 1)
     return flat_work(_steps(call, target), target, traffic)

@@ -1,6 +1,6 @@
-"""The generic model: for a layer without a kernel model of its own.
+"""The generic model, for layers without their own kernel model.
 
-Every vector it reads or writes passes through one table lookup.
+Every vector that the layer reads or writes costs one table lookup.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from hexsim.timing.work import NodeWork
 
 
 def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
-    """What stands for the unknown loop."""
+    """Return the table lookup, in place of the unknown loop."""
     return (elementwise.table(target.machine),)
 
 
 def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
-    """Equal parts over the workers."""
+    """Share the vectors among the workers in equal parts."""
     (kernel,) = streams(call, target)
     moved = sum(vectors(shape) for shape in (*call.operands, *call.results))
     row = RowCost.of(kernel.cost, ceil_div(moved, target.workers))

@@ -1,7 +1,7 @@
 """Grouped convolution: slices of the input, a convolution each, and a concat.
 
 Hexagon NN has no grouped kernel; the graph is rewritten when it is prepared. Every slice and the
-concat copy their tensors, and each small convolution pays its own padding and its own node.
+concat copy their tensors, and each small convolution has its own padding and its own node.
 
 Source: Hexagon NN, hexagon/src/expand_grouped_conv_nodes.c.
 """
@@ -30,14 +30,14 @@ from hexsim.timing.work import NodeWork
 
 
 def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
-    """The copies of slices and concat, and what one group runs."""
+    """Return the copy of slices and concat, and the loops of one group."""
     assert isinstance(call.layer, Convolution)
-    one = dense_streams(DenseShape.of(call, call.layer), target)
-    return (elementwise.copy(target.machine), *one)
+    group_streams = dense_streams(DenseShape.of(call, call.layer), target)
+    return (elementwise.copy(target.machine), *group_streams)
 
 
 def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
-    """Slice nodes, convolution nodes and a concat node, one after another."""
+    """Return slice nodes, convolution nodes and a concat node, one after another."""
     layer = call.layer
     assert isinstance(layer, Convolution)
     shape = DenseShape.of(call, layer)
@@ -54,7 +54,7 @@ def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
         traffic.part(is_first=True, is_last=False),
         target.l2_bytes,
     )
-    each = dense_stage(shape, target, Traffic())
+    group_stage = dense_stage(shape, target, Traffic())
     join = row_stage(
         shape.rows,
         RowCost.of(copy, ceil_div(joined, shape.rows)),
@@ -64,7 +64,7 @@ def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
     )
     if shape.wide:
         split, join = twice_stage(split), twice_stage(join)
-    stages = (split, *(each,) * layer.groups, join)
+    stages = (split, *(group_stage,) * layer.groups, join)
     return NodeWork(stages, cost_model(shape, target), nodes=2 * layer.groups + 1)
 
 

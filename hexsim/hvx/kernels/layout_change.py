@@ -1,8 +1,8 @@
-"""Reshape, permute and channel shuffle: out of d32, moved, and back into d32.
+"""Reshape, permute and channel shuffle: moves in flat memory, with conversions from and to d32.
 
-A reshape between tensors without spatial axes is a copy. Inside the flat form a reshape moves
-nothing more. A permute moves runs of bytes, takes vectors through networks, or turns blocks of
-bytes over, whatever is cheapest (`hexsim.hvx.kernels._scattered`). A shuffle permutes groups.
+A reshape between tensors without spatial axes is a copy; in flat memory a reshape moves nothing.
+A permute moves runs of bytes, passes vectors through networks, or transposes blocks of
+bytes, whichever is cheapest (`hexsim.hvx.kernels._scattered`). A shuffle permutes groups.
 Source of the copy: Hexagon NN, vmemcpy_2d_h.S.
 """
 
@@ -20,12 +20,12 @@ from hexsim.timing.work import NodeWork
 
 
 def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
-    """What the steps run."""
+    """Return the loops of the steps."""
     return tuple(kernel for _, kernel in _steps(call, target))
 
 
 def _steps(call: KernelCall, target: Target) -> list[FlatStep]:
-    """Shape and loop of each step."""
+    """Return shape and loop of each step."""
     layer, source, machine = call.layer, call.operands[0], target.machine
     move = None
     if isinstance(layer, Permute):
@@ -38,7 +38,7 @@ def _steps(call: KernelCall, target: Target) -> list[FlatStep]:
 
 
 def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
-    """One stage per conversion, and one for the move itself if it is not a reshape."""
+    """Return one stage per conversion, and one for the move unless it is a reshape."""
     return flat_work(_steps(call, target), target, traffic)
 
 

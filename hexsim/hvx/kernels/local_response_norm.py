@@ -1,4 +1,4 @@
-"""Local response normalisation: the costliest loop per output, on one thread per batch item.
+"""Local response normalisation: an expensive loop, on one thread per batch item.
 
 Source: Hexagon NN, lrn_d32_hvx.S, op_lrn_d32.c (line 242).
 """
@@ -17,14 +17,14 @@ from hexsim.timing.work import NodeWork
 
 
 def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
-    """One vector with its neighbours on both sides, as many as there are channels at most."""
+    """Return the loop of one vector with its neighbours, limited by the channels."""
     assert isinstance(call.layer, LocalResponseNorm)
     radius = min(call.layer.size // 2, call.results[0][-1] - 1)
     return (vector(target.machine, max(radius, 0)),)
 
 
 def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
-    """Vectors of the tensor over as many threads as the batch has items."""
+    """Share the vectors among as many threads as the batch has items."""
     (kernel,) = streams(call, target)
     shape = call.results[0]
     threads = min(shape[0], target.workers)

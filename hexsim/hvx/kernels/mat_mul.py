@@ -1,12 +1,13 @@
-"""MatMul: the right side is packed as weights are, then runs the loop of a fully connected layer.
+"""MatMul: the right operand is packed like weights for the loop of a fully connected layer.
 
 Weights are packed when a network is loaded; a computed operand has to be packed in every inference.
-Jobs are sheets of 32 outputs of one product, and parts of its rows where there are too few sheets
-for all workers. Operands with spatial axes leave d32 first, and such a result goes back.
+Jobs are sheets of 32 outputs of one product, and parts of its rows if there are too few sheets
+for all workers. Operands with spatial axes are converted from d32, and results with them to d32.
 
-Operands of 16 bits are split in planes of high and of low bytes, each packed and summed by itself.
+Operands of 16 bits are split in planes of high and of low bytes, which are packed and summed
+separately.
 
-Left out: that a constant operand could be packed beforehand. No hand-written kernel is known: the
+Left out: a constant operand could be packed beforehand. No hand-written kernel is known: the
 blocking is that of Hexagon NN's fully connected layer, the packing that of its layout changes.
 """
 
@@ -32,12 +33,12 @@ from hexsim.timing.memory import Traffic
 from hexsim.timing.work import NodeWork, Stage
 
 _THREADS = 2
-"""Of layout changes and of packing (assumed, as for other layers that move codes)."""
+"""Threads of layout changes and of packing (assumed, as for other layers that move codes)."""
 
 
 @dataclass(frozen=True)
 class Sizes:
-    """`batch` products of `rows` x `depth` by `depth` x `columns`, of `packed` right sides."""
+    """`batch` products of `rows` x `depth` by `depth` x `columns`, with `packed` right operands."""
 
     batch: int
     packed: int
@@ -48,7 +49,7 @@ class Sizes:
 
     @classmethod
     def of(cls, call: KernelCall) -> Sizes:
-        """Those of a call."""
+        """Return the sizes of a call."""
         assert isinstance(call.layer, MatMul)
         first, second = call.operands
         *outer, rows, columns = call.results[0]
@@ -56,12 +57,12 @@ class Sizes:
         return cls(math.prod(outer), packed, rows, first[-1], columns, call.layer.transposed)
 
     def parts(self, workers: int) -> int:
-        """Parts that the rows of a product are cut in, so that all workers have a job."""
+        """Return the parts of the rows of a product, so that all workers have a job."""
         return min(ceil_div(workers, self.batch * sheets(self.columns)), self.rows)
 
 
 def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
-    """The packing, the products, and changes of layout around them."""
+    """Return the packing, the products, and changes of layout around them."""
     sizes, wide = Sizes.of(call), is_16bit(call)
     kernels = [halfwords.split(target.machine)] if wide else []
     kernels += [_packing(sizes, target)[0], mat_mul.row_sums(target.machine)]
@@ -74,7 +75,7 @@ def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
 
 
 def _rows(sizes: Sizes, target: Target, *, wide: bool) -> tuple[tuple[Kernel, int], ...]:
-    """Streams for 32 columns of one job, with how often each runs."""
+    """Return the streams for 32 columns of one job, with how often each runs."""
     part = ceil_div(sizes.rows, sizes.parts(target.workers))
     if wide:
         return ((two_bytes.product(target.machine, sizes.depth), part),)
@@ -82,7 +83,7 @@ def _rows(sizes: Sizes, target: Target, *, wide: bool) -> tuple[tuple[Kernel, in
 
 
 def _packing(sizes: Sizes, target: Target) -> tuple[Kernel, int]:
-    """The loop that packs one matrix, and how often it runs."""
+    """Return the loop that packs one matrix, and how often it runs."""
     if sizes.transposed:
         vectors = sheets(sizes.columns) * ceil_div(sizes.depth, mat_mul.ROWS)
         return mat_mul.turned(target.machine), ceil_div(vectors, mat_mul.ROWS)
@@ -91,7 +92,7 @@ def _packing(sizes: Sizes, target: Target) -> tuple[Kernel, int]:
 
 
 def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
-    """Operands flat, the right one packed, the products, the result in its layout."""
+    """Return stages that flatten operands, pack the right one, multiply, and convert the result."""
     sizes, threads, wide = Sizes.of(call), min(_THREADS, target.workers), is_16bit(call)
 
     def moved(shape: Shape, kernel: Kernel) -> Stage:
@@ -108,25 +109,25 @@ def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
     packed = RowCost.of(packing.cost, planes * times, planes)
     packed += RowCost.of(mat_mul.row_sums(target.machine).cost, planes * sums, planes)
     stages.append(row_stage(sizes.packed, packed, threads, Traffic(), target.l2_bytes))
-    one = RowCost()
+    job_cost = RowCost()
     for kernel, repeats in _rows(sizes, target, wide=wide):
-        one += RowCost.of(kernel.cost, repeats)
+        job_cost += RowCost.of(kernel.cost, repeats)
     jobs = sizes.batch * sheets(sizes.columns) * sizes.parts(target.workers)
-    stages.append(row_stage(jobs, one, target.workers, Traffic(), target.l2_bytes))
+    stages.append(row_stage(jobs, job_cost, target.workers, Traffic(), target.l2_bytes))
     if _is_spatial(call.results[0]):
         stages.append(moved(call.results[0], layout_change.to_d32(target.machine)))
     return NodeWork(_with_traffic(stages, traffic), "kernel", nodes=len(stages))
 
 
 def _split(shape: Shape, threads: int, target: Target) -> Stage:
-    """A flat operand of 16 bits in two planes, equal parts over the threads."""
+    """Return the stage that splits a flat 16-bit operand in two planes."""
     tiles = ceil_div(math.prod(shape), VECTOR_BYTES)
     row = RowCost.of(halfwords.split(target.machine).cost, ceil_div(tiles, threads), 1)
     return row_stage(threads, row, threads, Traffic(), target.l2_bytes)
 
 
 def _with_traffic(stages: list[Stage], traffic: Traffic) -> tuple[Stage, ...]:
-    """The first stage reads from DDR, the last one writes to it."""
+    """Add the reads from DDR to the first stage, and the writes to the last one."""
 
     def grown(stage: Stage, at: int, read: int, write: int) -> Stage:
         slices = list(stage.slices)

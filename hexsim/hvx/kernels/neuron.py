@@ -1,4 +1,4 @@
-"""Neurons that no layer absorbed: a clamp, or a table of 256 codes.
+"""Neurons that are not fused into another layer: a clamp, or a table of 256 codes.
 
 Source: Hexagon NN, relu_kernel_h.S.
 """
@@ -17,7 +17,7 @@ from hexsim.timing.work import NodeWork
 
 
 def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
-    """The loop of the function."""
+    """Return the loop of the function."""
     assert isinstance(call.layer, Neuron)
     if call.layer.function != "clamp":
         return (elementwise.table(target.machine),)
@@ -25,7 +25,7 @@ def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
 
 
 def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
-    """Rows over the workers."""
+    """Share the rows among the workers."""
     (kernel,) = streams(call, target)
     stage = per_vector_stage(
         call.results[0],

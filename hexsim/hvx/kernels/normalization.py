@@ -1,7 +1,7 @@
-"""Normalization: sums, a join, then the scaled codes; rows over all workers (assumed).
+"""Normalization: sums, a join, then the scaled codes; all workers share the rows (assumed).
 
-If all that shares a statistic lies in one pixel, both passes are one: the pixel is still in the
-cache. Else the second reads the tensor again, from DDR if it came from there.
+If each statistic covers one pixel, both passes read the tensor once, because the pixel is still in
+the cache. Otherwise the second pass reads the tensor again, from DDR if it came from there.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from hexsim.timing.work import NodeWork
 
 
 def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
-    """Both passes over one vector."""
+    """Return both passes over one vector."""
     if is_16bit(call):
         return wide_sums(target.machine), wide_scaled(target.machine)
     return sums(target.machine), scaled(target.machine)
 
 
 def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
-    """A stage for each pass, the second reading what the first has read."""
+    """Return a stage for each pass."""
     shape, parameters = call.results[0], Traffic(call.parameter_bytes)
     again = 0 if _in_a_pixel(call) else traffic.read_bytes
     moved = (Traffic(traffic.read_bytes), Traffic(again, traffic.write_bytes) + parameters)

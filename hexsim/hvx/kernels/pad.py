@@ -1,7 +1,7 @@
-"""Pad: the vectors of the result are copied or constant, whole ones if the input begins one.
+"""Pad: vectors of the result are copied or constant if the input begins at a whole vector.
 
-Else a vector of the result is out of two neighbours of the input. So it is where the input is
-repeated along an axis of which a vector holds several positions.
+Otherwise a vector of the result is assembled from two neighbours of the input. So it is if the
+input is repeated along an axis of which a vector has several positions.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from hexsim.timing.work import NodeWork
 
 
 def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
-    """A copy, or a move."""
+    """Return a copy, or a move."""
     return (move_stream(target, _sources(call)),)
 
 
 def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
-    """Rows of the result."""
+    """Share the rows of the result among the threads."""
     return move_work(call, target, traffic, _sources(call))
 
 
 def _sources(call: KernelCall) -> int:
-    """How many vectors of the input make one of the result."""
+    """Return the number of input vectors for one vector of the result."""
     layer = call.layer
     assert isinstance(layer, Pad)
     inside = vector_sizes(call.results[0])

@@ -1,7 +1,7 @@
 """Pooling: maximum and average, windows and whole images.
 
-The 3x3 loops make two output rows at once; of an odd number of rows the last is made alone, at
-the price of two. A global average sums the image once per sheet of channels and divides once.
+The 3x3 loops compute two output rows at once; if the number of rows is odd, the last one costs as
+much as two. A global average sums the image once per sheet of channels and divides once.
 
 Source: Hexagon NN, maxpool_3x3s2_d32.S, maxpool_d32.S, avgpool_d32.S, op_avgpool_d32.c.
 """
@@ -22,7 +22,7 @@ from hexsim.timing.work import NodeWork
 
 
 def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
-    """The loop of the window; of a global average the sum over the image, then the division."""
+    """Return the loop of the window; for a global average the sum, then the division."""
     layer, machine = call.layer, target.machine
     assert isinstance(layer, Pooling)
     kernel, strides = layer.window.kernel, layer.window.strides
@@ -34,7 +34,7 @@ def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
 
 
 def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
-    """Output rows over the workers; a pooling to one row is cut by sheets instead."""
+    """Share the output rows among the workers; a pooling to one row is cut by sheets."""
     cost = streams(call, target)[0].cost
     batch, height, width, channels = as_nhwc(call.results[0])
     tiles = row_vectors(width)
@@ -56,7 +56,7 @@ def _is_global(call: KernelCall) -> bool:
 
 
 def _global_sheet(call: KernelCall, target: Target) -> RowCost:
-    """A pass over the image of one sheet, then one division."""
+    """Return the cost of a pass over the image of one sheet, then one division."""
     total, division = streams(call, target)
     _, height, width, _ = as_nhwc(call.operands[0])
     image = RowCost.of(total.cost, height * row_vectors(width), 1)

@@ -13,12 +13,12 @@ from hexsim.timing.work import NodeWork
 
 
 def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
-    """One loop."""
+    """Return the loop."""
     return (elementwise.prelu(target.machine),)
 
 
 def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
-    """Rows over the workers."""
+    """Share the rows among the workers."""
     (kernel,) = streams(call, target)
     stage = per_vector_stage(
         call.results[0],

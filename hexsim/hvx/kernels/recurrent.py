@@ -1,11 +1,11 @@
-"""Recurrent: products with the whole sequence at once, then step by step, a thread a direction.
+"""Recurrent: one multiplication for the whole sequence, then steps, on one thread per direction.
 
-The first product has a row for each step and item: its sheets of 32 gates go over all workers. The
-rest is a chain: each step multiplies the state by the recurrence and makes the gates, and the two
-directions know nothing of each other. The recurrence stays in L2, if it fits there; else every step
-brings it from DDR.
+The first matrix multiplication has a row for each step and item; all workers share its sheets of 32
+gates. The rest is a chain: each step multiplies the state by the recurrent weights and computes the
+gates. The two directions are independent. The recurrent weights stay in L2 if they fit; otherwise
+every step fetches them from DDR.
 
-Left out: that the gates of one step could be shared by several threads, with a join in every step.
+Left out: several threads could share the gates of one step, with a join in every step.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from hexsim.timing.work import NodeWork, Slice, Stage
 
 
 def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
-    """The products with the input and with the state, and the gates."""
+    """Return the multiplications of input and state, and the gates."""
     layer = _layer(call)
     return (
         *(kernel for kernel, _ in _of_input(call, target)),
@@ -39,59 +39,58 @@ def _layer(call: KernelCall) -> Recurrent:
 
 
 def _of_input(call: KernelCall, target: Target) -> tuple[tuple[Kernel, int], ...]:
-    """Streams for 32 gates of all steps and items."""
+    """Return the streams for 32 gates of all steps and items."""
     steps, batch, inputs = call.operands[0]
     return _loops.matrix_rows(target.machine, inputs, steps * batch)
 
 
 def _of_state(call: KernelCall, target: Target) -> tuple[tuple[Kernel, int], ...]:
-    """Streams for 32 gates of one step."""
+    """Return the streams for 32 gates of one step."""
     _, batch, _ = call.operands[0]
     return _loops.matrix_rows(target.machine, _layer(call).hidden, batch)
 
 
 def weight_bytes(call: KernelCall, target: Target) -> int:
-    """The recurrence of all directions, if it fits."""
-    size = _recurrence_bytes(call)
-    return size if size <= target.l2_bytes else target.l2_bytes
+    """Return the bytes of L2 for the recurrent weights of all directions."""
+    return min(_recurrence_bytes(call), target.l2_bytes)
 
 
 def _recurrence_bytes(call: KernelCall) -> int:
-    """As it is packed: whole sheets of gates and of units."""
+    """Return the bytes of the packed recurrent weights: whole sheets of gates and of units."""
     layer = _layer(call)
     gates = sheets(GATES[layer.cell] * layer.hidden) * SHEET
     return layer.directions * gates * ceil_div(layer.hidden, 4) * 4
 
 
 def packed_bytes(call: KernelCall, target: Target) -> int:
-    """The recurrence, and what the input is multiplied by, in whole sheets too."""
+    """Return the bytes of the recurrent and input weights, in whole sheets."""
     layer = _layer(call)
     inputs = call.operands[0][2]
     return _recurrence_bytes(call) + sheets(layer.columns) * SHEET * ceil_div(inputs, 4) * 4
 
 
 def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
-    """One stage for the input of all steps, one with a job for each direction."""
+    """Return one stage for the input of all steps, one with a job for each direction."""
     layer = _layer(call)
     steps, batch, inputs = call.operands[0]
     of_input = RowCost()
     for kernel, times in _of_input(call, target):
         of_input += RowCost.of(kernel.cost, times)
     read = traffic.read_bytes + inputs * layer.columns
-    together = row_stage(
+    input_stage = row_stage(
         sheets(layer.columns), of_input, target.workers, Traffic(read), target.l2_bytes
     )
-    own = GATES[layer.cell] * layer.hidden
+    gate_count = GATES[layer.cell] * layer.hidden
     step = RowCost()
     for kernel, times in _of_state(call, target):
-        step += RowCost.of(kernel.cost, times * sheets(own))
+        step += RowCost.of(kernel.cost, times * sheets(gate_count))
     gates = recurrent.gates(target.machine, layer.cell).cost
     step += RowCost.of(gates, batch * sheets(layer.hidden))
     recurrence = _recurrence_bytes(call)
-    brought = recurrence if recurrence <= target.l2_bytes else steps * recurrence
+    fetched = recurrence if recurrence <= target.l2_bytes else steps * recurrence
     jobs = (step.item(steps),) * layer.directions
-    chain = Stage((Slice(jobs, brought, traffic.write_bytes),), target.workers)
-    return NodeWork((together, chain), "kernel")
+    chain = Stage((Slice(jobs, fetched, traffic.write_bytes),), target.workers)
+    return NodeWork((input_stage, chain), "kernel")
 
 
 MODELS: Models = {Recurrent: KernelModel(streams, work, weight_bytes, packed_bytes)}

@@ -1,7 +1,6 @@
-"""Reduce: a pass over all vectors of the input, and one end for each vector of the result.
+"""Reduce: a pass over all vectors of the input, and a last step per vector of the result.
 
-The vectors of the result are shared by the workers, as sheets are by those of a pooling; one vector
-is made by one worker.
+The workers share the vectors of the result; each vector is computed by one worker.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from hexsim.timing.work import NodeWork
 
 
 def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
-    """The pass and the end."""
+    """Return the pass and the last step."""
     layer, machine = _layer(call), target.machine
     inside = reduce.inside_of(layer.axes, len(call.operands[0]) - 1)
     if layer.kind in ("max", "min"):
@@ -31,10 +30,10 @@ def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
 
 
 def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
-    """Vectors of the result over the workers."""
-    each, end = streams(call, target)
+    """Share the vectors of the result among the workers."""
+    pass_kernel, end = streams(call, target)
     results = max(1, vectors(call.results[0]))
-    row = RowCost.of(each.cost, ceil_div(vectors(call.operands[0]), results), 1)
+    row = RowCost.of(pass_kernel.cost, ceil_div(vectors(call.operands[0]), results), 1)
     row += RowCost.of(end.cost, 1)
     return NodeWork((row_stage(results, row, target.workers, traffic, target.l2_bytes),), "kernel")
 

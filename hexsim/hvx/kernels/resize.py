@@ -1,11 +1,11 @@
-"""Resize: twice the size in a loop of its own, other sizes by a stand-in.
+"""Resize: a loop for twice the size, and generic costs for other sizes.
 
 SNPE's documentation calls only these fast: twice the size, and a depth of at least a vector or,
-with the width, a power of two. For others a nearest pixel costs what moving elements costs, a
-bilinear one what averaging four taps costs, both reported as generic.
+with the width, a power of two. For others nearest costs as much as moving elements,
+bilinear as much as averaging four taps, both reported as generic.
 
-Source: Hexagon NN, resizebilinear_d32_h.S (two threads at most); the loops with pixel centres and
-of nearest pixels are ours.
+Source: Hexagon NN, resizebilinear_d32_h.S (two threads at most); it has no loops with pixel centres
+and of nearest pixels.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ _TAPS = 4
 
 
 def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
-    """The loop for twice the size, or what stands for another."""
+    """Return the loop for twice the size, or one with the cost of other sizes."""
     return (_by_two(call, target) or _any(call, target),)
 
 
 def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
-    """Rows of the result."""
+    """Share the rows of the result among the threads."""
     (kernel,) = streams(call, target)
     threads = min(_THREADS, target.workers)
     stage = per_vector_stage(call.results[0], kernel.cost, threads, traffic, target.l2_bytes)

@@ -1,7 +1,7 @@
 """Softmax: three passes over each row (maximum, exponential, scale), two threads at most.
 
-Left out: the reciprocal of each row's sum, scalar code.
-Source: Hexagon NN, op_softmax_d32.c, written in C there.
+Left out: the reciprocal of each row's sum, which is scalar code.
+Source: Hexagon NN, op_softmax_d32.c, in C.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ _THREADS = 2
 
 
 def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
-    """All passes over one vector."""
+    """Return all passes over one vector."""
     return (vector(target.machine),)
 
 
 def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
-    """All passes of a row in one job."""
+    """Return jobs of rows, each with all passes."""
     (kernel,) = streams(call, target)
     threads = min(_THREADS, target.workers)
     stage = per_vector_stage(call.results[0], kernel.cost, threads, traffic, target.l2_bytes)

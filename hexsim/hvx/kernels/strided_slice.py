@@ -1,7 +1,7 @@
-"""Strided slice: the vectors of the part are copied, whole ones if it begins at one.
+"""Strided slice: vectors of the part are copied if it begins at a whole vector.
 
-Else a vector of the result is out of two neighbours of the input, or, where positions inside
-vectors are skipped, out of as many as a step passes over.
+Otherwise a vector of the result is assembled from two neighbours of the input or, if positions
+inside vectors are skipped, from as many as the step.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from hexsim.timing.work import NodeWork
 
 
 def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
-    """A copy, or a move."""
+    """Return a copy, or a move."""
     return (move_stream(target, _sources(call)),)
 
 
 def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
-    """Rows of the result."""
+    """Share the rows of the result among the threads."""
     return move_work(call, target, traffic, _sources(call))
 
 
 def _sources(call: KernelCall) -> int:
-    """How many vectors of the input make one of the result."""
+    """Return the number of input vectors for one vector of the result."""
     layer, inside = call.layer, vector_sizes(call.operands[0])
     assert isinstance(layer, StridedSlice)
     sources = 1

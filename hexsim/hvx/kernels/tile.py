@@ -1,7 +1,7 @@
-"""Tile: whole vectors copied where repeats leave them whole, else runs moved in flat memory.
+"""Tile: whole vectors are copied if repeats leave them whole, otherwise runs in flat memory.
 
-What is repeated innermost is one run in the source. A vector of shorter runs is out of two vectors
-of the source at most, because the runs that follow each other in the result do so there.
+The innermost repeated part is one run in the source. A vector of shorter runs needs at most two
+vectors of the source, because runs that are neighbours in the result are neighbours there.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ _SOURCES = 2
 
 
 def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
-    """A copy, or the steps around a move."""
+    """Return a copy, or a move with its conversions."""
     if _whole_vectors(call):
         return (move_stream(target, 1),)
     return tuple(kernel for _, kernel in _steps(call, target))
 
 
 def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
-    """Rows of the result."""
+    """Return a copy of vectors, or a move with its conversions."""
     if _whole_vectors(call):
         return move_work(call, target, traffic, 1)
     return flat_work(_steps(call, target), target, traffic)
@@ -46,7 +46,7 @@ def _steps(call: KernelCall, target: Target) -> list[FlatStep]:
 
 
 def _whole_vectors(call: KernelCall) -> bool:
-    """True if an axis of which a vector holds several positions is repeated by whole vectors."""
+    """Tell whether repeats inside vectors are by whole vectors."""
     repeats, source, inside = _repeats(call), call.operands[0], vector_sizes(call.operands[0])
     if not source or inside != vector_sizes(call.results[0]):
         return False

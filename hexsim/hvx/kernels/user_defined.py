@@ -1,7 +1,7 @@
-"""UserDefined: as many packets as the user says, in equal parts over the threads.
+"""UserDefined: as many packets as the user states, in equal parts for the threads.
 
 An operation works on one byte, and a packet has one vector instruction of 128 bytes for them
-(assumed: the user knows what the loop is, we do not). Tensors pass L2 once.
+(assumed, because only the user knows the loop). Tensors pass L2 once.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from hexsim.timing.work import NodeWork
 
 
 def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
-    """None: a number is all that is known."""
+    """Return no streams, because only the cost is known."""
     return ()
 
 
 def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
-    """One row for each thread that takes part."""
+    """Return one row for each thread that takes part."""
     assert isinstance(call.layer, UserDefined)
     cost = call.layer.cost("dsp", call.operands, call.results)
     assert cost is not None, "without a cost it is not placed on the vector unit"

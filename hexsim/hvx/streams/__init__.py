@@ -1,9 +1,9 @@
 """The vector kernels as instruction streams, scheduled for a machine.
 
-One file per kind of kernel. Each function emits the instructions of one kernel for a shape class
-and returns a `Kernel`: its scheduled code to look at and, as `cost`, the packet slots of a tile, a
-row of tiles and a call that the blocking multiplies out. Schedules are made once per machine and
-shape class. `hand_written` compares them with the kernels of Hexagon NN.
+There is one file per kind of kernel. Each function emits the instructions of one kernel for a shape
+class and returns a `Kernel`: its scheduled code and, as `cost`, the packet slots of a tile, a
+row of tiles and a call, from which the blocking computes the cost of a layer. Schedules are cached
+per machine and shape class. `hand_written` compares them with the kernels of Hexagon NN.
 """
 
 from hexsim.hvx.isa import HvxMachine

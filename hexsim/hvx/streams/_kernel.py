@@ -1,8 +1,8 @@
-"""A kernel as scheduled code: what a tile, a row of tiles and a call issue.
+"""A kernel as scheduled code for a tile, a row of tiles and a call.
 
-A tile is `pixels` output pixels of `channels` output channels. Loops over filter taps lie inside a
-tile; loops over tiles are the kernel's outer loops, whose prologue and epilogue
-are paid once per row of tiles.
+A tile is `pixels` output pixels of `channels` output channels. Loops over filter taps are inside a
+tile; loops over tiles are the outer loops of the kernel, whose prologue and epilogue
+run once per row of tiles.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from hexsim.hvx.packets import Insn, split
 from hexsim.hvx.pipelining import PipelinedLoop, pipelined
 from hexsim.hvx.scheduling import Straight, straight
 
-_MANY = 64  # tiles of a row long enough to reach the steady state of any loop
+_MANY = 64  # tiles of a row, enough to reach the steady state of any loop
 
 
 @dataclass(frozen=True, slots=True)
 class LoopCost:
     """Packet slots of a kernel's loops (stalls included), and its vector accesses per tile.
 
-    `row` slots come on top for every row of tiles in one sheet, `call` slots for every call.
-    stalls: slots of a tile in which nothing is issued. macs: multiply-adds the hardware does.
-    scalar_fed: vector multiplies of the loop take operands that scalar loads in it bring.
-    jumps: the loop over tiles is closed by a conditional jump, for lack of a third hardware loop.
+    `row` slots are added for every row of tiles in one sheet, `call` slots for every call.
+    stalls: slots of a tile without an instruction. macs: multiply-adds of the hardware.
+    scalar_fed: vector multiplies of the loop take operands of scalar loads in it.
+    jumps: the loop over tiles ends in a conditional jump, because there is no third hardware loop.
     """
 
     tile: int
@@ -44,9 +44,9 @@ class LoopCost:
 
 @dataclass(frozen=True)
 class Segment:
-    """Code that is run `times`, `slots` packet slots each time.
+    """Code that is run `times`, with `slots` packet slots each time.
 
-    Negative times take away what another stretch contains already.
+    Negative times subtract passes that another segment contains already.
     """
 
     name: str
@@ -69,10 +69,10 @@ class Segment:
 class Kernel:
     """Scheduled code of one kernel for one shape class.
 
-    tile, row, call: stretches per tile, per row of tiles (beyond its tiles), per call. slices:
+    tile, row, call: segments per tile, per row of tiles (beyond its tiles), per call. slices:
     vectors of output channels in a tile.
-    in_vtcm: addresses that point into VTCM; all others point into L2. note: why the count differs
-    from the hand-written kernel's, if it does.
+    in_vtcm: addresses in VTCM; all others are in L2. note: why the count differs
+    from that of the hand-written kernel.
     """
 
     name: str
@@ -87,7 +87,7 @@ class Kernel:
 
     @cached_property
     def cost(self) -> LoopCost:
-        """The numbers that blocking needs."""
+        """Slots, vectors and MACs of the kernel, for the blocking."""
         memory = [
             (i.address or i.src[0], s.times)
             for s in self.tile
@@ -113,7 +113,7 @@ class Kernel:
 
     @property
     def packets(self) -> int:
-        """Packets of a tile, stalls left out."""
+        """Packets of a tile, without stalls."""
         return self.cost.tile - self.cost.stalls
 
     @property
@@ -129,11 +129,21 @@ def _scalar_fed(code: Loop | Straight) -> bool:
     return any(split(value)[0] in loaded for i in code.insns if i.operation.macs for value in i.src)
 
 
-def pipelined_segments(name: str, made: PipelinedLoop, times: int = 1) -> tuple[Segment, ...]:
-    """A run of an inner loop as its steady passes and the epilogue and prologue between runs."""
-    slots = made.slots - made.steady * made.loop.interval
-    steady = Segment(f"{name}: loop", made.loop, made.steady * times, made.loop.interval)
-    return (steady, Segment(f"{name}: epilogue and prologue", made.epilogue_prologue, times, slots))
+def pipelined_segments(
+    name: str, pipelined_loop: PipelinedLoop, times: int = 1
+) -> tuple[Segment, ...]:
+    """Return a run of an inner loop: its steady passes, and the code between runs."""
+    slots = pipelined_loop.slots - pipelined_loop.steady * pipelined_loop.loop.interval
+    steady = Segment(
+        f"{name}: loop",
+        pipelined_loop.loop,
+        pipelined_loop.steady * times,
+        pipelined_loop.loop.interval,
+    )
+    return (
+        steady,
+        Segment(f"{name}: epilogue and prologue", pipelined_loop.epilogue_prologue, times, slots),
+    )
 
 
 def tile_loop(
@@ -145,33 +155,38 @@ def tile_loop(
     pixels: int = 4,
     note: str = "",
 ) -> Kernel:
-    """A kernel whose tile is one pass of a pipelined loop; `before` prepares a row of tiles."""
-    made = pipelined(machine, body, _MANY, (), before)
+    """Return a kernel with one pass of a loop per tile; `before` prepares a row of tiles."""
+    pipelined_loop = pipelined(machine, body, _MANY, (), before)
     return Kernel(
         name,
         machine,
-        (Segment("loop", made.loop, 1, made.loop.interval),),
-        row_segments("", made),
+        (Segment("loop", pipelined_loop.loop, 1, pipelined_loop.loop.interval),),
+        row_segments("", pipelined_loop),
         call(machine),
         pixels=pixels,
         note=note,
     )
 
 
-def row_segments(name: str, made: PipelinedLoop) -> tuple[Segment, ...]:
-    """Epilogue and prologue of a row of tiles, less the passes of the loop they stand for."""
-    slots = made.slots - made.steady * made.loop.interval
-    missing = made.steady - made.iterations
+def row_segments(name: str, pipelined_loop: PipelinedLoop) -> tuple[Segment, ...]:
+    """Return epilogue and prologue of a row of tiles, less the passes that they replace."""
+    slots = pipelined_loop.slots - pipelined_loop.steady * pipelined_loop.loop.interval
+    missing = pipelined_loop.steady - pipelined_loop.iterations
     return (
-        Segment(f"{name}epilogue and prologue", made.epilogue_prologue, 1, slots),
-        Segment(f"{name}passes in epilogue and prologue", made.loop, missing, made.loop.interval),
+        Segment(f"{name}epilogue and prologue", pipelined_loop.epilogue_prologue, 1, slots),
+        Segment(
+            f"{name}passes in epilogue and prologue",
+            pipelined_loop.loop,
+            missing,
+            pipelined_loop.loop.interval,
+        ),
     )
 
 
 def plain_loop(
     name: str, machine: HvxMachine, body: tuple[Insn, ...], *, pixels: int = 4, note: str = ""
 ) -> Kernel:
-    """A kernel whose loop is not pipelined: every pass waits for its own results."""
+    """Return a kernel whose loop is not pipelined: every pass waits for its own results."""
     code = straight(machine, body)
     return Kernel(
         name,
@@ -184,7 +199,7 @@ def plain_loop(
 
 
 def call(machine: HvxMachine, saved_pairs: int = 6, arguments: int = 10) -> tuple[Segment, ...]:
-    """Entry and exit: a frame, saved registers, arguments from the stack, constants splatted.
+    """Return entry and exit: a frame, saved registers, arguments from the stack, constants.
 
     saved_pairs: callee-saved register pairs of the ABI, r16 to r27. arguments: beyond the six in
     registers, 4 bytes each (assumed typical).

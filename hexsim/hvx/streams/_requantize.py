@@ -1,13 +1,13 @@
-"""The tail shared by accumulating kernels: int32 to u8 with one rounding.
+"""The requantise stage of accumulating kernels: int32 to u8 with one rounding.
 
-Left shift, fractional multiply in two steps (`vmpye`, `vmpyo:<<1:rnd:sat`), saturating packs; the
-running minimum and maximum of the accumulators, which Hexagon NN keeps to find a range that was
-chosen too small. Bias and output zero point are in the accumulators already.
+It has a left shift, a fractional multiply in two steps (`vmpye`, `vmpyo:<<1:rnd:sat`), saturating
+packs, and the running minimum and maximum of the accumulators, by which Hexagon NN detects a range
+that is too small. Bias and output zero point are in the accumulators already.
 
-The left shift here is the plain `vasl` with one amount per call. The arithmetic contract saturates
-it, which HVX does for words only by extra instructions (two clamps per accumulator). With the
-constants that binding makes, an accumulator large enough to tell them apart is worth 2^30 output
-codes, so the cost of the plain shift is the one that matters.
+The left shift is the plain `vasl` with one amount per call. The arithmetic contract saturates
+it, which needs further instructions for words on HVX (two clamps per accumulator). With the
+constants of the lowering, the results differ only for an accumulator of 2^30 output
+steps, so the cost of the plain shift is used.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from hexsim.hvx.streams._stream import Stream
 
 
 def requantize(s: Stream, accumulators: list[str], result: str, *, track: bool = True) -> str:
-    """Four accumulators of 32 channels become one vector of four pixels; returns its name.
+    """Requantise four accumulators of 32 channels to a vector of four pixels; return its name.
 
-    One that is named twice is scaled once.
+    An accumulator that is named twice is scaled once.
     """
     names = {accumulator: f"{result}_{k}" for k, accumulator in enumerate(accumulators)}
     for accumulator, name in names.items():

@@ -1,4 +1,4 @@
-"""A small writer of instruction streams."""
+"""Builds instruction streams."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ class Stream:
 
     def __init__(self) -> None:
         self._insns: list[Insn] = []
-        self._most = budget.allowed(budget.INSTRUCTIONS)
+        self._limit = budget.allowed(budget.INSTRUCTIONS)
 
     def __call__(self, op: str, dst: str, *src: str, imm: int = 0) -> str:
         """Append one instruction and return the name of its result."""
         self._insns.append(Insn(op, dst, src, imm))
-        if len(self._insns) > self._most:
+        if len(self._insns) > self._limit:
             budget.require(budget.INSTRUCTIONS, len(self._insns), "the loop of a kernel")
         return dst
 

@@ -1,7 +1,7 @@
-"""Colour conversions of flat pictures: bytes in another order, and NV21.
+"""Colour conversions of flat pictures: permutations of bytes, and NV21.
 
 A byte permutation is one pass of the delta network, as in Hexagon NN's change from depth 3 to 4;
-that every one of these fits a single pass is assumed.
+that each of these fits a single pass is assumed.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _HALVES = ("lo", "hi")
 
 @lru_cache(maxsize=16)
 def pick_channels(machine: HvxMachine, channels: int) -> Kernel:
-    """As many whole pixels of `channels` bytes as a vector holds to pixels of three."""
+    """Convert whole pixels of `channels` bytes, as many as a vector holds, to pixels of three."""
     s = Stream()
     s("loadu", "x", "in")
     s("delta", "y", "x", "control")
@@ -29,10 +29,10 @@ def pick_channels(machine: HvxMachine, channels: int) -> Kernel:
 
 @lru_cache(maxsize=16)
 def nv21_colours(machine: HvxMachine) -> Kernel:
-    """128 pixels of a row to a vector of each colour: 16-bit differences, 32-bit sums.
+    """Convert 128 pixels of a row to a vector of each colour: 16-bit differences, 32-bit sums.
 
     Widening separates even from odd bytes: luma into even and odd columns, chroma into V and U,
-    one of each for the two columns that share it.
+    each of which two columns share.
     """
     s = Stream()
     s("load", "luma", "luma_in")
@@ -61,7 +61,7 @@ def nv21_colours(machine: HvxMachine) -> Kernel:
 
 @lru_cache(maxsize=16)
 def weave(machine: HvxMachine) -> Kernel:
-    """A vector of each colour to three vectors of pixels."""
+    """Interleave a vector of each colour to three vectors of pixels."""
     s = Stream()
     for colour in "bgr":
         s("load", colour, f"{colour}_in")

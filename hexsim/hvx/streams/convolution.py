@@ -1,15 +1,15 @@
 """Dense convolution in the forms of V60, V65 and V66.
 
-All compute 32 output channels (one accumulator vector) of several pixels, the depth being walked
-along a row of the filter: `fw` taps of one sheet of 32 input channels lie side by side in d32. A
+All compute 32 output channels (one accumulator vector) of several pixels. The depth is traversed
+along a row of the filter: `fw` taps of one sheet of 32 input channels are adjacent in d32. A
 tile runs the loop `depth_rows` times (filter height x sheets of input), once per row of taps.
 
-The V65 and V66 dots run in no public simulator: their packets are judged by llvm-mc and by the
-counts of the hand-written kernels, and their values by the slow twins only.
+No public simulator runs the V65 and V66 dots: their packets are checked by llvm-mc and by the
+counts of the hand-written kernels, and their values by slow reference implementations only.
 
-Differences from the hand-written kernels: ours overlaps the end of a tile with the beginning of the
-next, they begin the next tile after the store. That is 3 to 5 packets per tile and shows where a
-tile is short (1x1 with few channels).
+Differences from the hand-written kernels: these streams overlap the end of a tile with the
+beginning of the next, while the hand-written ones begin the next tile after the store. That is 3 to
+5 packets per tile, which matters if a tile is short (1x1 with few channels).
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from hexsim.hvx.streams._stream import Stream
 SHEET = 32  # input channels of one row of taps
 V65_PIXELS = 8
 OVERLAP = "ours overlaps the end of a tile with the beginning of the next"
-WHOLE_ROW = 3  # taps; more of them in one loop pass leave no registers to its prologue
+WHOLE_ROW = 3  # taps; with more of them in one loop pass its prologue lacks registers
 ROWS = "the hand-written loop walks all rows of taps with one address; ours steps at each row"
 Code = tuple[Insn, ...]
 
 
 @lru_cache(maxsize=1024)
 def v60(machine: HvxMachine, fw: int, depth_rows: int) -> Kernel:
-    """Weights u8 as vectors, activations u8 as scalars; four pixels. fw: filter width."""
+    """Compute four pixels; u8 weights are vectors, u8 activations scalars. fw: filter width."""
     s = Stream()
     for k in range(2):
         s("load", f"w{k}", "weights")
@@ -62,12 +62,13 @@ def v60(machine: HvxMachine, fw: int, depth_rows: int) -> Kernel:
 def v65(
     machine: HvxMachine, fw: int, depth_rows: int, slices: int = 2, pixels: int = V65_PIXELS
 ) -> Kernel:
-    """Signed weights in VTCM, two pixels per register pair; 8 or 6 pixels of one or two slices.
+    """Compute 8 or 6 pixels of one or two slices with signed weights in VTCM.
 
-    The first and second four channels of each eight lie in two buffers (layout_change.pixel_pairs).
+    A register pair has two pixels. The first and second four channels of each eight are in two
+    buffers (layout_change.pixel_pairs).
 
     With two slices every weight vector is read from VTCM once per four pixels as `.tmp`, which
-    takes no pipe: 8 reads per pass of 8 pixels, as counted in the hand-written kernel.
+    uses no pipe: 8 reads per pass of 8 pixels, as counted in the hand-written kernel.
     """
     s = Stream()
     pairs = range(pixels // 2)
@@ -80,13 +81,13 @@ def v65(
     s("dcfetch", "", "pixels0", imm=256)
     for k in range(2):
         for c in range(slices):
-            # One slice, or an odd number of dots: kept in a register, which saves a read.
-            kept = slices == 1 or (len(pairs) % 2 == 1 and (k, c) == (1, 1))
+            # For one slice, or an odd number of dots, the weights stay in a register.
+            in_register = slices == 1 or (len(pairs) % 2 == 1 and (k, c) == (1, 1))
             for p in pairs:
-                name = f"w{k}{c}{0 if kept else p // shared}"
-                if kept and p == 0:
+                name = f"w{k}{c}{0 if in_register else p // shared}"
+                if in_register and p == 0:
                     s("load.at", name, f"weights{c}", imm=k)
-                elif not kept and p % shared == 0:
+                elif not in_register and p % shared == 0:
                     s("load.tmp.at", name, f"weights{c}", imm=k)
                 s("dot.b.Rttub.acc", f"acc{c}{p}", name, f"x{k}{p}")
     for c in range(slices):
@@ -95,7 +96,9 @@ def v65(
     for c in range(slices):
         tail("r.loadw.at", f"output{c}", "sp", imm=32 + 4 * c)
         for half in range(2):
-            four = [min(2 * half + k, pairs[-1]) for k in range(2)]  # of six, two twice
+            four = [
+                min(2 * half + k, pairs[-1]) for k in range(2)
+            ]  # of six pixels, two are used twice
             values = [f"acc{c}{p}.{part}" for p in four for part in ("lo", "hi")]
             done = requantize(tail, values, f"out{c}{half}")
             tail("store.new.at", "", f"output{c}", done, imm=half)
@@ -118,10 +121,10 @@ def v65(
 
 @lru_cache(maxsize=1024)
 def v66(machine: HvxMachine, fw: int, depth_rows: int) -> Kernel:
-    """Activations in the Z register, signed weights read from VTCM by the dots themselves.
+    """Compute four pixels with activations in the Z register and signed weights in VTCM.
 
-    One dot is 4 pixels x 32 channels x 4 inputs and fills all pipes. A row of up to three taps is
-    one loop pass, so that stepping to the next one is free; a wider one has a loop of its own.
+    One dot is 4 pixels x 32 channels x 4 inputs and uses all pipes. A row of up to three taps is
+    one loop pass, so that the step to the next row costs nothing; a wider row has its own loop.
     """
     s = Stream()
     whole_row = fw <= WHOLE_ROW
@@ -147,9 +150,9 @@ def v66(machine: HvxMachine, fw: int, depth_rows: int) -> Kernel:
 
 
 def _next_tile(s: Stream, pixels: str = "pixels") -> None:
-    """Addresses and loop registers of the next tile, and the jump of the loop over tiles.
+    """Emit addresses and loop registers of the next tile, and the jump of the loop over tiles.
 
-    They wait on the stack meanwhile: the inner loop needs the scalar registers.
+    They are stored on the stack, because the inner loop needs the scalar registers.
     """
     for k, name in enumerate(("start", "left", "rows", "steps")):
         s("r.loadw.at", name, "sp", imm=4 * k)
@@ -167,7 +170,7 @@ def _next_tile(s: Stream, pixels: str = "pixels") -> None:
 def _tile(
     machine: HvxMachine, body: Code, steps: int, depth_rows: int, tail: Code, head: Code
 ) -> tuple[Segment, ...]:
-    """`depth_rows` runs of the loop over a row of taps, the last one followed by the tail."""
+    """Return `depth_rows` runs of the loop over a row of taps, then `tail` after the last one."""
     row = Stream()
     for address in sorted({i.address for i in body if i.address.startswith("pixels")}):
         row("r.add", address, address, "next_row")

@@ -1,10 +1,10 @@
 """Depthwise convolution: four pixels of 32 channels, taps of a row in one 32-bit word.
 
-Rows are transposed to words of four pixels per channel (two shuffles), and words that straddle two
-vectors are put together with shifts, so that one dot product does up to four taps of a filter row
+Rows are transposed to words of four pixels per channel (two shuffles), and words that cross two
+vectors are assembled by shifts, so that one dot product computes up to four taps of a filter row
 for four pixels; 5 and 7 wide filters take two words. The sum of the activations under the filter
-times the weights' zero point is computed beside it (dots with a scalar), as the hand-written
-kernels do for signed weights too.
+times the weights' zero point is computed in addition (dots with a scalar), also for signed weights,
+as in the hand-written kernels.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ SHIFTED = "Hexagon NN joins words with byte shuffles, for stride 2 cheaper than 
 
 @lru_cache(maxsize=64)
 def three_by_three(machine: HvxMachine, stride: int) -> Kernel:
-    """3x3, stride 1 or 2: the whole filter is one loop pass per four pixels."""
+    """Return the kernel of 3x3, stride 1 or 2: one loop pass per four pixels."""
     s, begin = Stream(), Stream()
     for p in range(4):
         s("mov", f"acc{p}", "bias")
@@ -39,16 +39,16 @@ def three_by_three(machine: HvxMachine, stride: int) -> Kernel:
 
 @lru_cache(maxsize=64)
 def by_rows(machine: HvxMachine, height: int, width: int, stride: int) -> Kernel:
-    """3, 5 or 7 wide filters of any height: a loop over the filter's rows inside each tile."""
+    """Return the kernel of a 3, 5 or 7 wide filter: a loop over its rows inside each tile."""
     body, head, tail = Stream(), Stream(), Stream()
-    words = -(-(width + 1) // TAPS)  # the same taps also serve the pixel one further
+    words = -(-(width + 1) // TAPS)  # the same words also serve the next pixel
     for k in range(words):
         body("load", f"w{k}", "weights")
-        if stride == 1:  # the pixel one further meets the taps moved by one byte
+        if stride == 1:  # for the next pixel the taps are moved by one byte
             moved = body("asl.w.R", f"left{k}" if k else "moved0", f"w{k}", "eight")
             if k:
-                rest = body("lsr.uw.R", f"rest{k}", f"w{k - 1}", "twenty_four")
-                body("or", f"moved{k}", moved, rest)
+                remainder = body("lsr.uw.R", f"rest{k}", f"w{k - 1}", "twenty_four")
+                body("or", f"moved{k}", moved, remainder)
     _filter_row(body, machine, "", stride, words, carried=False, fresh_sums=False)
     body("r.add", "row", "row", "row_bytes")
     for p in range(4):
@@ -57,11 +57,11 @@ def by_rows(machine: HvxMachine, height: int, width: int, stride: int) -> Kernel
     head("r.add", "row", "start", "tile")
     head("loop0", "", "rows")
     _subtract_and_store(tail)
-    made = pipelined(machine, body.insns, height, tail.insns, head.insns)
+    pipelined_loop = pipelined(machine, body.insns, height, tail.insns, head.insns)
     return Kernel(
         f"depthwise {height}x{width} s{stride}",
         machine,
-        pipelined_segments("filter rows", made),
+        pipelined_segments("filter rows", pipelined_loop),
         call=call(machine),
     )
 
@@ -76,9 +76,9 @@ def _filter_row(
     carried: bool,
     fresh_sums: bool,
 ) -> None:
-    """Loads, transposes and dots of one filter row for four pixels.
+    """Emit loads, transposes and dots of one filter row for four pixels.
 
-    carried: the first vector is the last one of the tile before, so it is read before it is made.
+    carried: the first vector is the last one of the previous tile, so it is read before written.
     """
     dot = "dot.ub.b.acc" if machine.version >= SIGNED_WEIGHTS else "dot.ub.ub.acc"
     steps = stride + words - 1

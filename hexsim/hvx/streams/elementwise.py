@@ -1,4 +1,4 @@
-"""Kernels that do the same to every vector: four pixels of 32 channels, or 128 codes."""
+"""Kernels with the same code for every vector: four pixels of 32 channels, or 128 codes."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ def _halves() -> tuple[str, str]:
 
 @lru_cache(maxsize=16)
 def add(machine: HvxMachine) -> Kernel:
-    """Sum of two tensors: each minus its zero point, scaled in 16 bits, added, saturated.
+    """Add two tensors: each minus its zero point, scaled in 16 bits, added, saturated.
 
-    As in Hexagon NN; the running minimum and maximum of the sum are kept.
+    As in Hexagon NN, the running minimum and maximum of the sum are computed too.
     """
     s = Stream()
     for name in ("x", "y"):
@@ -40,7 +40,7 @@ def add(machine: HvxMachine) -> Kernel:
 
 @lru_cache(maxsize=16)
 def multiply(machine: HvxMachine) -> Kernel:
-    """Product of two tensors: 16-bit differences, 32-bit products, requantised."""
+    """Multiply two tensors: 16-bit differences, 32-bit products, requantised."""
     s = Stream()
     for name in ("x", "y"):
         s("load", name, name + "_in")
@@ -56,10 +56,10 @@ def multiply(machine: HvxMachine) -> Kernel:
 
 @lru_cache(maxsize=16)
 def divide(machine: HvxMachine) -> Kernel:
-    """Quotient of two tensors: a difference times the reciprocal of the other, requantised.
+    """Divide two tensors: a difference times the reciprocal of the other, requantised.
 
-    The reciprocals of the 256 divisors are a table of 16 bits, two of bytes, as the exponentials of
-    a Softmax are. Small divisors want more bits than these, which is left out of the cost.
+    The reciprocals of the 256 divisors are a table of 16 bits, stored as two of bytes, like the
+    exponentials of a Softmax. Small divisors need more bits, which is left out of the cost.
     """
     s = Stream()
     s("load", "x", "x_in")
@@ -80,7 +80,7 @@ def divide(machine: HvxMachine) -> Kernel:
 
 @lru_cache(maxsize=16)
 def rescale(machine: HvxMachine) -> Kernel:
-    """Codes of one encoding to another (concat, permuted inputs)."""
+    """Convert codes of one encoding to another (concat, permuted inputs)."""
     s = Stream()
     s("load", "x", "x_in")
     s("xor", "signed", "x", "sign")
@@ -96,7 +96,7 @@ def rescale(machine: HvxMachine) -> Kernel:
 
 @lru_cache(maxsize=16)
 def copy(machine: HvxMachine) -> Kernel:
-    """Vectors moved as they are."""
+    """Copy vectors."""
     s = Stream()
     s("load", "x", "x_in")
     s("store", "", "output", "x")
@@ -105,7 +105,7 @@ def copy(machine: HvxMachine) -> Kernel:
 
 @lru_cache(maxsize=16)
 def clamp(machine: HvxMachine) -> Kernel:
-    """Relu and its kin: maximum and minimum with constants."""
+    """Clamp, as for Relu: maximum and minimum with constants."""
     s = Stream()
     s("load", "x", "x_in")
     s("max.ub", "y", "x", "low")
@@ -116,7 +116,7 @@ def clamp(machine: HvxMachine) -> Kernel:
 
 @lru_cache(maxsize=16)
 def requantize(machine: HvxMachine) -> Kernel:
-    """int32 to u8: four vectors in, one out."""
+    """Requantise int32 to u8: four vectors in, one out."""
     s = Stream()
     words = [s("load", f"x{k}", "x_in") for k in range(4)]
     s("store.new", "", "output", requantized(s, words, "out", track=False))
@@ -125,7 +125,7 @@ def requantize(machine: HvxMachine) -> Kernel:
 
 @lru_cache(maxsize=16)
 def prelu(machine: HvxMachine) -> Kernel:
-    """Negative codes times a slope per channel, in 16 bits."""
+    """Multiply negative codes by a slope per channel, in 16 bits."""
     s = Stream()
     s("load", "x", "x_in")
     s("sub.ub.h", "x16", "x", "zero")
@@ -144,7 +144,7 @@ def prelu(machine: HvxMachine) -> Kernel:
 
 @lru_cache(maxsize=16)
 def table(machine: HvxMachine) -> Kernel:
-    """A function of one code as 256 bytes: eight lookups in tables of 32."""
+    """Look up a function of one code in 256 bytes: eight lookups in tables of 32."""
     s = Stream()
     s("load", "x", "x_in")
     s("lut32", "y", "x", "table0", "part0")

@@ -15,13 +15,13 @@ from hexsim.hvx.streams._requantize import requantize
 from hexsim.hvx.streams._stream import Stream
 
 DEPTH = 4  # bytes per pixel
-WIDE = 7  # a wider filter is walked two taps at a time, or its values do not fit the registers
+WIDE = 7  # a wider filter takes two taps at a time, because its values do not fit the registers
 NOTE = "the hand-written tail was inferred from its file size; ours overlaps the next tile"
 
 
 @lru_cache(maxsize=256)
 def convolution(machine: HvxMachine, height: int, width: int, stride: int) -> Kernel:
-    """A tile of four pixels; height, width: of the filter."""
+    """Return a tile of four pixels; height, width: of the filter."""
     taps, passes = (width, height) if width <= WIDE else (2, height * -(-width // 2))
     s = Stream()
     _words(s, taps, stride)
@@ -40,22 +40,22 @@ def convolution(machine: HvxMachine, height: int, width: int, stride: int) -> Ke
     head("r.add", "pixels", "pixels", "next_tile")
     head("r.mov", "weights", "first_weights")
     head("loop0", "", "rows")
-    made = pipelined(machine, s.insns, passes, tail.insns, head.insns)
+    pipelined_loop = pipelined(machine, s.insns, passes, tail.insns, head.insns)
     name = f"first conv {height}x{width} s{stride}"
-    tile = pipelined_segments("filter rows", made)
+    tile = pipelined_segments("filter rows", pipelined_loop)
     return Kernel(name, machine, tile, call=call(machine), note=NOTE)
 
 
 def _words(s: Stream, taps: int, stride: int) -> None:
-    """Load the words (pixels of 4 bytes) that four output pixels of a filter row meet."""
+    """Load the words (pixels of 4 bytes) that four output pixels of a filter row read."""
     if stride % 2:  # neighbouring outputs share words: load all, pair by pair
         for k in range(-(-(3 * stride + taps) // 2)):
             s("r.loadd.at", f"x{k}", "pixels", imm=8 * k)
         return
     for p in range(4):
         for k in range(-(-taps // 2)):
-            whole = 2 * k + 1 < taps
-            op = "r.loadd.at" if whole else "r.loadw.at"
+            is_pair = 2 * k + 1 < taps
+            op = "r.loadd.at" if is_pair else "r.loadw.at"
             s(op, f"x{p}_{k}", "pixels", imm=DEPTH * p * stride + 8 * k)
 
 

@@ -1,6 +1,6 @@
-"""Fully connected: 32 outputs, the inputs of one or two of a batch as scalars.
+"""Fully connected: 32 outputs, with the inputs of one or two items of a batch as scalars.
 
-With a batch of one every vector of weights is used once: one load per packet is the limit.
+With a batch of one every vector of weights is used once, so one load per packet is the limit.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ NOTE = "the hand-written tail was inferred from its file size; ours overlaps the
 
 @lru_cache(maxsize=256)
 def outputs(machine: HvxMachine, inputs: int, rows: int) -> Kernel:
-    """32 outputs of `rows` (1 or 2) of the batch."""
+    """Compute 32 outputs of `rows` (1 or 2) items of the batch."""
     s = Stream()
     for r in range(rows):
         for k in range(2):
@@ -47,6 +47,8 @@ def outputs(machine: HvxMachine, inputs: int, rows: int) -> Kernel:
         head("add.w", f"acc{r}", f"s{r}", f"bias{r}")
         head("r.mov", f"in{r}", f"start{r}")
     head("loop0", "", "steps")
-    made = pipelined(machine, s.insns, -(-inputs // INPUTS), tail.insns, head.insns)
+    pipelined_loop = pipelined(machine, s.insns, -(-inputs // INPUTS), tail.insns, head.insns)
     name = "fully connected" + (f" batch {rows}" if rows > 1 else "")
-    return Kernel(name, machine, pipelined_segments("inputs", made), call=call(machine), note=NOTE)
+    return Kernel(
+        name, machine, pipelined_segments("inputs", pipelined_loop), call=call(machine), note=NOTE
+    )

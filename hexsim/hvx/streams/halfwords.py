@@ -1,7 +1,7 @@
 """Loops over 16-bit codes: 64 of them, two pixels of 32 channels, are one vector.
 
-Halfword multiplies are signed, so codes lose their top bit's meaning on the way in and get it back
-on the way out (an exclusive or each). Sums and changes of encoding scale by a 16-bit fraction, as
+Halfword multiplies are signed, so an exclusive or converts codes to signed numbers after loading
+and back before storing. Sums and changes of encoding scale by a 16-bit fraction, as
 the 8-bit loops of Hexagon NN do; there are no hand-written 16-bit loops to compare with.
 """
 
@@ -29,7 +29,7 @@ def _stored(s: Stream, value: str) -> None:
 
 @lru_cache(maxsize=16)
 def add(machine: HvxMachine) -> Kernel:
-    """Sum of two tensors: each scaled by a fraction, added, saturated; zero points in `offset`."""
+    """Add two tensors: each scaled by a fraction, added, saturated. `offset`: zero points."""
     s = Stream()
     for name in ("x", "y"):
         s("mpy.h.h.frac", f"{name}f", _signed(s, name, name + "_in"), f"scale_{name}")
@@ -41,7 +41,7 @@ def add(machine: HvxMachine) -> Kernel:
 
 @lru_cache(maxsize=16)
 def multiply(machine: HvxMachine) -> Kernel:
-    """Product of two tensors: 32-bit products, requantised."""
+    """Multiply two tensors: 32-bit products, requantised."""
     s = Stream()
     for name in ("x", "y"):
         s("sub.h", f"{name}d", _signed(s, name, name + "_in"), f"zero_{name}")
@@ -58,7 +58,7 @@ def multiply(machine: HvxMachine) -> Kernel:
 
 @lru_cache(maxsize=16)
 def rescale(machine: HvxMachine) -> Kernel:
-    """Codes of one encoding to another of the same width."""
+    """Convert codes of one encoding to another of the same width."""
     s = Stream()
     s("mpy.h.h.frac", "f", _signed(s, "x", "x_in"), "scale")
     s("add.h.sat", "placed", "f", "offset")
@@ -68,7 +68,7 @@ def rescale(machine: HvxMachine) -> Kernel:
 
 @lru_cache(maxsize=16)
 def clamp(machine: HvxMachine) -> Kernel:
-    """Relu and its kin: maximum and minimum with constants."""
+    """Clamp, as for Relu: maximum and minimum with constants."""
     s = Stream()
     s("max.h", "y", _signed(s, "x", "x_in"), "low")
     s("min.h", "z", "y", "high")
@@ -78,7 +78,7 @@ def clamp(machine: HvxMachine) -> Kernel:
 
 @lru_cache(maxsize=16)
 def widen(machine: HvxMachine) -> Kernel:
-    """128 codes of 8 bits to 16 bits over the same range: each byte is both bytes, q * 257."""
+    """Convert 128 codes of 8 bits to 16 bits over the same range: both bytes are q, so q * 257."""
     s = Stream()
     s("load", "x", "x_in")
     s("shuffoe.b", "twice", "x", "x")
@@ -89,7 +89,7 @@ def widen(machine: HvxMachine) -> Kernel:
 
 @lru_cache(maxsize=16)
 def narrow(machine: HvxMachine) -> Kernel:
-    """128 codes of 16 bits to 8 bits over the same range: a fraction, then the high bytes."""
+    """Convert 128 codes of 16 bits to 8 bits over the same range: scale, then take high bytes."""
     s = Stream()
     for half in _HALVES:
         s("mpy.h.h.frac", f"f{half}", _signed(s, f"x{half}", "x_in"), "scale")
@@ -101,7 +101,7 @@ def narrow(machine: HvxMachine) -> Kernel:
 
 @lru_cache(maxsize=16)
 def split(machine: HvxMachine) -> Kernel:
-    """128 codes to a vector of low bytes and one of high bytes, as multiplies take them."""
+    """Split 128 codes in a vector of low bytes and one of high bytes for multiplies."""
     s = Stream()
     for half in _HALVES:
         s("load", f"x{half}", "x_in")

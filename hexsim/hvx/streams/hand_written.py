@@ -1,8 +1,8 @@
-"""Our streams beside the hand-written kernels of Hexagon NN.
+"""Comparison of the scheduled streams with the hand-written kernels of Hexagon NN.
 
-The other side's packets were counted by assembling its open sources (commit df7ad3c) for V66 and
-reading the hardware loops; a file name says where. "inferred" marks what was derived from file
-sizes or estimated because it is written in C there.
+The packets of Hexagon NN were counted by assembling its open sources (commit df7ad3c) for V66 and
+reading the hardware loops; `source` names the file. "inferred" marks counts that were derived from
+file sizes, or estimated because the kernel is written in C.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ V60, V65, V66 = HvxMachine(60), HvxMachine(65), HvxMachine(66)
 
 @dataclass(frozen=True)
 class KernelComparison:
-    """One kernel and what Hexagon NN needs for the same tile, in packets."""
+    """One kernel, and the packets of Hexagon NN for the same tile (`theirs`)."""
 
     kernel: Kernel
     shape: str
@@ -39,12 +39,12 @@ class KernelComparison:
 
     @property
     def deviation(self) -> float:
-        """Ours over theirs, less one."""
+        """Relative difference of the packets from those of Hexagon NN."""
         return self.kernel.packets / self.theirs - 1
 
 
 def comparison() -> Iterator[KernelComparison]:
-    """Every counted kernel, the convolutions for small and large tiles."""
+    """Yield every counted kernel, convolutions for small and large tiles."""
     yield from _convolutions()
     yield from _depthwise()
     pool, per = "maxpool_d32.S", elementwise
@@ -99,8 +99,10 @@ def _convolutions() -> Iterator[KernelComparison]:
             first, f"{size}x{size}", theirs, "inconv2dbbb_d32_v60_h.S, tail inferred"
         )
     for inputs in (1024, 4096):
-        one = fully_connected.outputs(V66, inputs, 1)
-        yield KernelComparison(one, f"{inputs} inputs", inputs // 4 + 28, "fullconnlayerbatch1_h.S")
+        single = fully_connected.outputs(V66, inputs, 1)
+        yield KernelComparison(
+            single, f"{inputs} inputs", inputs // 4 + 28, "fullconnlayerbatch1_h.S"
+        )
         two = fully_connected.outputs(V66, inputs, 2)
         yield KernelComparison(
             two, f"{inputs} inputs", 5 * inputs // 16 + 17, "fullconnlayerbatch_h.S"

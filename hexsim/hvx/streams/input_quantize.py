@@ -1,6 +1,6 @@
-"""float32 input to u8: a pass for the range and one for the codes, in integer arithmetic.
+"""Quantises float32 inputs to u8: one pass for the range and one for the codes.
 
-There is no float in these vector units: a float is taken apart by masks and shifts.
+These vector units have no float arithmetic, so masks and shifts extract the parts of a float.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ NOTE = "bounded by the shift pipe in both; ours takes the sign with a multiplex"
 
 @lru_cache(maxsize=16)
 def value_range(machine: HvxMachine) -> Kernel:
-    """Running maximum and minimum of 32 floats, compared as integers."""
+    """Update the running maximum and minimum by 32 floats, compared as integers."""
     s = Stream()
     s("load", "x", "in")
     s("max.w", "largest", "largest", "x")
@@ -27,7 +27,7 @@ def value_range(machine: HvxMachine) -> Kernel:
 
 @lru_cache(maxsize=16)
 def codes(machine: HvxMachine) -> Kernel:
-    """128 floats to 128 codes: add a constant that leaves the code in the mantissa's last bits."""
+    """Convert 128 floats to 128 codes, by shifts of the mantissa and a fractional multiply."""
     s = Stream()
     for k in range(4):
         s("load", f"x{k}", "in")

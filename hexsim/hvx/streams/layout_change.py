@@ -1,7 +1,7 @@
-"""Between layouts: flat NHWC and d32, depth 3 to depth 4, the pixel pairs of V65, activation sums.
+"""Layout changes: flat NHWC and d32, depth 3 to depth 4, the pixel pairs of V65, activation sums.
 
-To and from d32 are not pipelined by Hexagon NN: four vectors are loaded, shuffled in two steps and
-stored, and only then the next four begin. Ours are scheduled the same way, as straight code.
+Hexagon NN does not pipeline the loops to and from d32: four vectors are loaded, shuffled in two
+steps and stored before the next four. These streams are scheduled the same way, as straight code.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ PIXELS = 16  # four vectors of four pixels
 
 
 def _transposed(s: Stream, load: str, store: str, name: str) -> None:
-    """4 x 4 blocks of 32 bytes turned over: four loads, four pair shuffles, four stores."""
+    """Transpose 4 x 4 blocks of 32 bytes: four loads, four pair shuffles, four stores."""
     for k in range(4):
         s(load, f"x{k}", f"in{k}" if name == "from" else "in")
     s("shuff.pair", "a", "x1", "x0", "half")
@@ -40,7 +40,7 @@ def _transposed(s: Stream, load: str, store: str, name: str) -> None:
 
 @lru_cache(maxsize=16)
 def to_d32(machine: HvxMachine) -> Kernel:
-    """Four flat vectors to four sheets."""
+    """Convert four flat vectors to four sheets."""
     s = Stream()
     _transposed(s, "load", "store", "to")
     note = "the hand-written loop waits for its shuffles longer than it has to"
@@ -49,7 +49,7 @@ def to_d32(machine: HvxMachine) -> Kernel:
 
 @lru_cache(maxsize=16)
 def from_d32(machine: HvxMachine) -> Kernel:
-    """Four sheets to four flat vectors."""
+    """Convert four sheets to four flat vectors."""
     s = Stream()
     _transposed(s, "load", "store", "from")
     return plain_loop("from d32", machine, s.insns, pixels=PIXELS)
@@ -57,8 +57,8 @@ def from_d32(machine: HvxMachine) -> Kernel:
 
 @lru_cache(maxsize=16)
 def few_channels(machine: HvxMachine, size: int) -> Kernel:
-    """A pixel of `size` bytes into d32 or out of it: a loop over them, as a compiler leaves a copy
-    with steps whose width it does not know."""
+    """Move a pixel of `size` bytes to d32 or back by a loop over bytes, as a compiler translates a
+    copy with strides of unknown width."""
     byte, pixel = Stream(), Stream()
     byte("r.loadub", "x", "in", imm=1)
     byte("r.storeb", "", "out_at", "x", imm=1)
@@ -70,13 +70,13 @@ def few_channels(machine: HvxMachine, size: int) -> Kernel:
     pixel("r.add", "count", "count", "minus_one")
     pixel("r.gt", "more", "count", imm=0)
     pixel("jump.if", "", "more")
-    one, rest = straight(machine, byte.insns), straight(machine, pixel.insns)
+    per_byte, per_pixel = straight(machine, byte.insns), straight(machine, pixel.insns)
     return Kernel(
         f"pixels of {size} bytes",
         machine,
         (
-            Segment("byte", one, size, one.length),
-            Segment("pixel", rest, 1, rest.length),
+            Segment("byte", per_byte, size, per_byte.length),
+            Segment("pixel", per_pixel, 1, per_pixel.length),
         ),
         call=call(machine),
         pixels=1,
@@ -85,7 +85,7 @@ def few_channels(machine: HvxMachine, size: int) -> Kernel:
 
 @lru_cache(maxsize=16)
 def to_depth_4(machine: HvxMachine) -> Kernel:
-    """96 bytes of RGB to 32 pixels of 4 bytes; not pipelined by Hexagon NN."""
+    """Convert 96 bytes of RGB to 32 pixels of 4 bytes; not pipelined by Hexagon NN."""
     s = Stream()
     s("loadu", "x", "in")
     s("delta", "spread", "x", "control")
@@ -96,7 +96,7 @@ def to_depth_4(machine: HvxMachine) -> Kernel:
 
 @lru_cache(maxsize=16)
 def pixel_pairs(machine: HvxMachine) -> Kernel:
-    """Rows of activations for the V65 convolution: neighbouring pixels word by word, kept twice."""
+    """Interleave neighbouring pixels by words for the V65 convolution; each is stored twice."""
     s = Stream()
     s("load.at", "x", "in")
     s("align", "moved", "x", "last", "pixel")
@@ -109,7 +109,7 @@ def pixel_pairs(machine: HvxMachine) -> Kernel:
 
 @lru_cache(maxsize=16)
 def activation_sums(machine: HvxMachine) -> Kernel:
-    """Sums over the depth of four pixels, for weights with a zero point and 1x1 filters."""
+    """Sum four pixels over the depth, for weights with a zero point and 1x1 filters."""
     s = Stream()
     s("load.tmp", "x", "in")
     s("dot.ub.Rub.acc", "sum", "x", "ones")
@@ -118,7 +118,7 @@ def activation_sums(machine: HvxMachine) -> Kernel:
 
 @lru_cache(maxsize=64)
 def pixel_sums(machine: HvxMachine, sheets: int) -> Kernel:
-    """The same over all sheets, kept as one vector. Larger windows add them up (left out)."""
+    """Sum over all sheets to one vector. Left out: adding these sums for larger windows."""
     s, tail, head = Stream(), Stream(), Stream()
     s("load.tmp", "x", "in")
     s("dot.ub.Rub.acc", "sum", "x", "ones")
@@ -126,12 +126,14 @@ def pixel_sums(machine: HvxMachine, sheets: int) -> Kernel:
     head("xor", "sum", "zero", "zero")
     head("r.add", "in", "start", "pixels")
     head("loop0", "", "sheets")
-    made = pipelined(machine, s.insns, sheets, tail.insns, head.insns)
-    return Kernel("pixel sums", machine, pipelined_segments("sheets", made), call=call(machine))
+    pipelined_loop = pipelined(machine, s.insns, sheets, tail.insns, head.insns)
+    return Kernel(
+        "pixel sums", machine, pipelined_segments("sheets", pipelined_loop), call=call(machine)
+    )
 
 
 @lru_cache(maxsize=16)
 def weights_to_vtcm(machine: HvxMachine) -> Kernel:
-    """One vector of weights from L2 to VTCM."""
+    """Copy one vector of weights from L2 to VTCM."""
     kernel = copy(machine)
     return replace(kernel, name="weights to VTCM", in_vtcm=frozenset({"output"}))

@@ -1,8 +1,8 @@
 """Local response normalisation over channels: x / (k + alpha sum x^2)^beta.
 
-Per vector of 128 codes: squares as 32-bit words (four vectors), a window sum over neighbouring
-channels (for each step of the radius two shifts of every vector across the sheets), then the power
-as exp2(-beta log2(.)) with quadratic interpolation in 32-bit fixed point, and the product with x.
+Each vector of 128 codes is squared to 32-bit words (four vectors). A window sum over neighbouring
+channels takes two shifts of every vector across the sheets for each step of the radius. The power
+is exp2(-beta log2(.)) with quadratic interpolation in 32-bit fixed point, multiplied by x.
 One vector is finished before the next begins, as in Hexagon NN.
 """
 
@@ -18,7 +18,7 @@ from hexsim.hvx.streams._stream import Stream
 
 @lru_cache(maxsize=16)
 def vector(machine: HvxMachine, radius: int) -> Kernel:
-    """One vector of outputs; radius: neighbours on either side."""
+    """Compute one vector of outputs; radius: neighbours on either side."""
     s = Stream()
     s("load", "x", "x_in")
     s("sub.ub.h", "x16", "x", "zero")
@@ -44,7 +44,7 @@ def vector(machine: HvxMachine, radius: int) -> Kernel:
 
 
 def _neighbours(s: Stream, squares: list[str], step: int) -> None:
-    """Add the channels `step` further on both sides; the sheets beside lie in memory."""
+    """Add the channels `step` further on both sides; neighbouring sheets are in memory."""
     for k, square in enumerate(squares):
         name = f"{k}_{step}"
         s("load.at", f"before{name}", "squares", imm=k - 4)
@@ -57,7 +57,7 @@ def _neighbours(s: Stream, squares: list[str], step: int) -> None:
 
 
 def _power(s: Stream, k: int) -> None:
-    """One vector of 32 window sums to x (k + alpha sum)^-beta."""
+    """Turn a vector of 32 window sums into x (k + alpha sum)^-beta."""
 
     def multiplied(name: str, a: str, b: str) -> str:
         s("mpye", name, a, b)

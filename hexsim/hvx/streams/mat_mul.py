@@ -1,8 +1,8 @@
-"""Packing a computed matrix as the loop of a fully connected layer reads its weights.
+"""Packs a computed matrix in the layout of the weights of a fully connected layer.
 
-That loop wants four inputs of 32 outputs in a vector. Rows that hold neighbouring outputs are woven
-four at a time; rows that hold neighbouring inputs are turned over, words at a time. Both add up
-what every output has to take off for the zero point of the other operand.
+A vector of that layout has four inputs of 32 outputs. Rows of neighbouring outputs are interleaved
+four at a time; rows of neighbouring inputs are transposed by words. Both also sum up the correction
+of every output for the zero point of the other operand.
 
 No hand-written kernel is known: the instructions are those of the layout changes of Hexagon NN.
 """
@@ -16,15 +16,15 @@ from hexsim.hvx.streams._kernel import Kernel, tile_loop
 from hexsim.hvx.streams._stream import Stream
 
 ROWS = 4
-"""Rows of outputs that are woven at a time."""
+"""Rows of outputs that are interleaved at a time."""
 OUTPUTS = 32
-"""Rows of inputs that are turned over at a time, four words from each."""
+"""Rows of inputs that are transposed at a time, four words from each."""
 _TURNED = 4
 
 
 @lru_cache(maxsize=16)
 def woven(machine: HvxMachine) -> Kernel:
-    """Four rows of 128 outputs become four vectors of 32 outputs and four inputs."""
+    """Interleave four rows of 128 outputs to four vectors of 32 outputs and four inputs."""
     s = Stream()
     for k in range(ROWS):
         s("load", f"x{k}", f"row{k}")
@@ -40,10 +40,10 @@ def woven(machine: HvxMachine) -> Kernel:
 
 @lru_cache(maxsize=16)
 def turned(machine: HvxMachine) -> Kernel:
-    """Four vectors of 32 rows of inputs: words are exchanged between them in two of five steps.
+    """Transpose words between 32 rows of inputs, of which a pass handles four vectors.
 
-    All 32 take five; a pass of this loop stands for two and a half times its exchanges, so it has
-    five exchanges of pairs for four vectors.
+    Four vectors need two steps of exchanges, all 32 need five. To cover these, a pass has five
+    steps of exchanges for its four vectors.
     """
     s = Stream()
     parts = [s("load", f"x{k}", f"row{k}") for k in range(_TURNED)]
@@ -61,7 +61,7 @@ def turned(machine: HvxMachine) -> Kernel:
 
 @lru_cache(maxsize=16)
 def row_sums(machine: HvxMachine) -> Kernel:
-    """A vector of the left operand added to the sum of its row."""
+    """Add a vector of the left operand to the sum of its row."""
     s = Stream()
     s("load", "x", "row")
     s("dot.ub.Rub.acc", "sum", "x", "ones")

@@ -1,18 +1,18 @@
 """Elements moved in flat memory, 128 bytes of the result at a time.
 
-Four loops, for the ways in which such vectors can come about:
+There are four loops, for different ways to assemble such vectors:
 
-- Runs of at least a vector lie anywhere in the source: an unaligned load and a store.
-- Shorter runs: each is loaded from where it begins and shifted in from above (`valign` by the
+- Runs of at least a vector: an unaligned load and a store.
+- Shorter runs: each is loaded from its start and shifted in from above (`valign` by the
   length of a run), so a vector of n runs takes n unaligned loads.
-- Many short runs out of few vectors: each of these goes through a network (`vdelta` and `vrdelta`,
-  which together permute and repeat bytes as they like), and what is not wanted is masked away. The
+- Many short runs from few vectors: each source vector passes a network (`vdelta` and `vrdelta`,
+  which together permute and repeat bytes in any order), and other bytes are masked. The
   controls of the networks depend on the shapes alone and are read from memory.
-- Rows that become columns, byte by byte: a block of 128 x 128 bytes is turned over in seven steps,
-  each of which shuffles pairs of vectors. Sixteen vectors go through four steps in registers, so
-  that a block is read and written twice; the step too many is counted.
+- Rows that become columns, byte by byte: a block of 128 x 128 bytes is transposed in seven steps,
+  each of which shuffles pairs of vectors. Sixteen vectors pass four steps in registers, so
+  that a block is read and written twice; the eighth step is not needed but counted.
 
-No hand-written kernels are known: Hexagon NN moves short runs in C. The loops are ours.
+No hand-written kernels are known: Hexagon NN moves short runs in C.
 """
 
 from __future__ import annotations
@@ -32,17 +32,17 @@ from hexsim.hvx.streams._kernel import (
 from hexsim.hvx.streams._stream import Stream
 
 VECTOR_BYTES = 128
-_HELD = 16
-"""Vectors in registers at a time, half of them."""
-_STEPS_HELD = 4
-"""Steps among these."""
+_IN_REGISTERS = 16
+"""Vectors in registers at a time, half of all registers."""
+_STEPS = 4
+"""Steps in which these vectors are shuffled."""
 _PASSES = 2
-"""Four steps each, of which seven are needed."""
+"""Passes of four steps each; seven steps are needed."""
 
 
 @lru_cache(maxsize=16)
 def rows(machine: HvxMachine) -> Kernel:
-    """Runs of a vector or more."""
+    """Move runs of a vector or more."""
     s = Stream()
     s("loadu", "x", "x_in")
     s("store", "", "output", "x")
@@ -51,7 +51,7 @@ def rows(machine: HvxMachine) -> Kernel:
 
 @lru_cache(maxsize=256)
 def runs(machine: HvxMachine, count: int) -> Kernel:
-    """A vector of `count` runs."""
+    """Assemble a vector of `count` runs."""
     s, tail, head = Stream(), Stream(), Stream()
     s("loadu", "x", "run")
     s("align", "out", "x", "out", "length")
@@ -59,13 +59,15 @@ def runs(machine: HvxMachine, count: int) -> Kernel:
     tail("store", "", "output", "out")
     head("r.mov", "run", "start")
     head("loop0", "", "runs")
-    made = pipelined(machine, s.insns, count, tail.insns, head.insns)
-    return Kernel("move runs", machine, pipelined_segments("runs", made), call=call(machine))
+    pipelined_loop = pipelined(machine, s.insns, count, tail.insns, head.insns)
+    return Kernel(
+        "move runs", machine, pipelined_segments("runs", pipelined_loop), call=call(machine)
+    )
 
 
 @lru_cache(maxsize=256)
 def networks(machine: HvxMachine, sources: int) -> Kernel:
-    """A vector out of `sources` vectors."""
+    """Assemble a vector from `sources` vectors."""
     s, tail, head = Stream(), Stream(), Stream()
     s("load", "x", "x_in")
     s("load", "first", "controls")
@@ -80,31 +82,31 @@ def networks(machine: HvxMachine, sources: int) -> Kernel:
     head("r.mov", "x_in", "start")
     head("r.mov", "controls", "table")
     head("loop0", "", "sources")
-    made = pipelined(machine, s.insns, sources, tail.insns, head.insns)
-    stretches = pipelined_segments("networks", made)
-    return Kernel("move through networks", machine, stretches, call=call(machine))
+    pipelined_loop = pipelined(machine, s.insns, sources, tail.insns, head.insns)
+    segments = pipelined_segments("networks", pipelined_loop)
+    return Kernel("move through networks", machine, segments, call=call(machine))
 
 
 @lru_cache(maxsize=16)
 def turned(machine: HvxMachine) -> Kernel:
-    """Sixteen vectors of a block of 128 x 128 bytes that is turned over."""
+    """Transpose sixteen vectors of a block of 128 x 128 bytes."""
     s = Stream()
-    held = [s("load", f"x{k}", "block") for k in range(_HELD)]
-    for step in range(_STEPS_HELD):
-        apart, made = 1 << step, list(held)
-        for low in (k for k in range(_HELD) if not k & apart):
-            pair = s("shuff.pair", f"p{step}_{low}", held[low | apart], held[low], f"by{step}")
-            made[low], made[low | apart] = f"{pair}.lo", f"{pair}.hi"
-        held = made
-    for value in held:
+    values = [s("load", f"x{k}", "block") for k in range(_IN_REGISTERS)]
+    for step in range(_STEPS):
+        apart, shuffled = 1 << step, list(values)
+        for low in (k for k in range(_IN_REGISTERS) if not k & apart):
+            pair = s("shuff.pair", f"p{step}_{low}", values[low | apart], values[low], f"by{step}")
+            shuffled[low], shuffled[low | apart] = f"{pair}.lo", f"{pair}.hi"
+        values = shuffled
+    for value in values:
         s("store", "", "turned", value)
     code = straight(machine, s.insns)
     tile = (Segment("four steps", code, _PASSES, code.length),)
-    return Kernel("turn blocks over", machine, tile, call=call(machine), pixels=_HELD * 4)
+    return Kernel("turn blocks over", machine, tile, call=call(machine), pixels=_IN_REGISTERS * 4)
 
 
 def moved(machine: HvxMachine, run: int, sources: int) -> Kernel:
-    """The loop for runs of `run` bytes, a vector of the result being out of `sources` vectors."""
+    """Return the cheapest loop for runs of `run` bytes from `sources` vectors per result vector."""
     if run >= VECTOR_BYTES:
         return rows(machine)
     count = -(-VECTOR_BYTES // run)

@@ -1,11 +1,11 @@
-"""Normalisation: a pass that adds codes and squares up, and one that scales.
+"""Normalisation: a pass that sums codes and their squares, and one that scales.
 
-The first adds raw codes, since zero points come off the sums. The second does in words what the
-contract does (docs/reference/arithmetic.md): distance times number minus sum, times the reciprocal
-root, times the factor, then the tail.
+The first adds raw codes, because zero points are subtracted from the sums. The second computes in
+words the steps of the contract (docs/reference/arithmetic.md): distance times number minus sum,
+times the reciprocal root, times the factor, then the requantise stage.
 
-Codes of 16 bits are split in bytes for their sums, whose squares would not fit words, and scaled as
-halfwords less 2^15.
+Codes of 16 bits are split in bytes for their sums, because their squares would not fit words, and
+scaled as halfwords minus 2^15.
 
 Left out: sums across lanes, the integer root and its reciprocal, scalar code for each statistic. No
 hand-written kernel is known.
@@ -27,7 +27,7 @@ _MANY = 64
 
 @lru_cache(maxsize=16)
 def sums(machine: HvxMachine) -> Kernel:
-    """One vector of 128 codes added to the sums."""
+    """Add a vector of 128 codes to the sums."""
     s = Stream()
     s("load", "x", "x_in")
     s("dot.ub.Rub.acc", "sum", "x", "ones")
@@ -37,7 +37,7 @@ def sums(machine: HvxMachine) -> Kernel:
 
 @lru_cache(maxsize=16)
 def scaled(machine: HvxMachine) -> Kernel:
-    """One vector of 128 codes normalised."""
+    """Normalise a vector of 128 codes."""
     s = Stream()
     s("load", "x", "x_in")
     s("sub.ub.h", "distance", "x", "zero")
@@ -52,7 +52,7 @@ def scaled(machine: HvxMachine) -> Kernel:
 
 @lru_cache(maxsize=16)
 def wide_sums(machine: HvxMachine) -> Kernel:
-    """128 codes of 16 bits added to the sums: of bytes, of their squares, and of what crosses."""
+    """Add 128 codes of 16 bits to the sums of bytes, of their squares and of mixed products."""
     s = Stream()
     for half in ("lo", "hi"):
         s("load", f"x{half}", "x_in")
@@ -67,7 +67,7 @@ def wide_sums(machine: HvxMachine) -> Kernel:
 
 @lru_cache(maxsize=16)
 def wide_scaled(machine: HvxMachine) -> Kernel:
-    """One vector of 64 codes of 16 bits normalised."""
+    """Normalise a vector of 64 codes of 16 bits."""
     s = Stream()
     s("load", "x", "x_in")
     s("xor", "signed", "x", "sign")
@@ -85,7 +85,7 @@ def wide_scaled(machine: HvxMachine) -> Kernel:
 
 
 def _normalised(s: Stream, many: str, name: str) -> str:
-    """Words of many times a code become words of the accumulator; returns their name."""
+    """Turn words of code times number into words of the accumulator; return their name."""
     s("sub.w", f"d_{name}", many, "sum")
     s("mpye", f"t_{name}", f"d_{name}", "reciprocal")
     s("mpyo.acc", f"t_{name}", f"d_{name}", "reciprocal")
@@ -95,6 +95,6 @@ def _normalised(s: Stream, many: str, name: str) -> str:
 
 
 def _pass(name: str, machine: HvxMachine, s: Stream, pixels: int = 4) -> Kernel:
-    made = pipelined(machine, s.insns, _MANY, (), (Insn("loop0", "", ("vectors",)),))
-    tile = (Segment("loop", made.loop, 1, made.loop.interval),)
-    return Kernel(name, machine, tile, row_segments("", made), call(machine), pixels)
+    pipelined_loop = pipelined(machine, s.insns, _MANY, (), (Insn("loop0", "", ("vectors",)),))
+    tile = (Segment("loop", pipelined_loop.loop, 1, pipelined_loop.loop.interval),)
+    return Kernel(name, machine, tile, row_segments("", pipelined_loop), call(machine), pixels)

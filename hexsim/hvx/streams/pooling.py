@@ -1,8 +1,8 @@
 """Pooling over d32: four pixels of 32 channels per vector.
 
-The 3x3 kernels make two output rows at once, so that the rows between them are loaded once. Pixels
-are moved by 32 bytes with `valign`; even and odd pixels parted with `vdeal` for stride 2. Output
-rows begin at their own left padding, hence one more alignment per vector for stride 1.
+The 3x3 kernels compute two output rows at once, so that the rows between them are loaded once.
+`valign` shifts pixels by 32 bytes; `vdeal` separates even and odd pixels for stride 2. Output
+rows have their own left padding, which needs one more alignment per vector for stride 1.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ TAIL = "the hand-written tail places its result by cases; ours has one case"
 
 @lru_cache(maxsize=64)
 def max_3x3_s1(machine: HvxMachine) -> Kernel:
-    """Two rows of four pixels."""
+    """Compute two rows of four pixels."""
     s = Stream()
     rows = [s("load", f"r{k}", f"row{k}") for k in range(4)]
     middle = s("max.ub", "middle", rows[1], rows[2])
     for k, edge in ((0, rows[0]), (1, rows[3])):
-        column, older = f"column{k}", f"older{k}"  # read before written: of the tile before
+        column, older = f"column{k}", f"older{k}"  # read here: of the previous tile
         s("lalign", f"left{k}", column, older, "pixel")
         s("max.ub", f"pair{k}", f"left{k}", column)
         s("mov", older, column)
@@ -39,7 +39,7 @@ def max_3x3_s1(machine: HvxMachine) -> Kernel:
 
 @lru_cache(maxsize=64)
 def max_3x3_s2(machine: HvxMachine) -> Kernel:
-    """Two rows of four pixels from five rows of eight."""
+    """Compute two rows of four pixels from five rows of eight."""
     s = Stream()
     columns: dict[tuple[int, int], str] = {}
     for half in range(2):
@@ -48,19 +48,19 @@ def max_3x3_s2(machine: HvxMachine) -> Kernel:
             pair = s("max.ub", f"pair{k}{half}", rows[2 * k], rows[2 * k + 1])
             columns[k, half] = s("max.ub", f"column{k}{half}", pair, rows[2 * k + 2])
     for k in range(2):
-        even, near, held = f"even{k}", f"near{k}", f"held{k}"
+        even, near, previous = f"even{k}", f"near{k}", f"held{k}"
         s("deal.pair", even, columns[k, 1], columns[k, 0], "pixels")
-        s("align", f"far{k}", f"{even}.lo", held, "pixel")  # held, near: of the tile before
+        s("align", f"far{k}", f"{even}.lo", previous, "pixel")  # values of the previous tile
         s("max.ub", f"out{k}", near, f"far{k}")
         s("store.new", "", f"output{k}", f"out{k}")
         s("max.ub", near, f"{even}.lo", f"{even}.hi")
-        s("mov", held, f"{even}.lo")
+        s("mov", previous, f"{even}.lo")
     return tile_loop("max pool 3x3 s2", machine, s.insns, pixels=8)
 
 
 @lru_cache(maxsize=64)
 def max_2x2_s2(machine: HvxMachine) -> Kernel:
-    """Four pixels from two rows of eight."""
+    """Compute four pixels from two rows of eight."""
     s = Stream()
     for half in range(2):
         for k in range(2):
@@ -75,7 +75,7 @@ def max_2x2_s2(machine: HvxMachine) -> Kernel:
 
 @lru_cache(maxsize=64)
 def max_any(machine: HvxMachine, taps: int) -> Kernel:
-    """Any window: one unaligned vector per window element."""
+    """Compute the maximum of any window: one unaligned vector per window element."""
     s, tail, head = Stream(), Stream(), Stream()
     s("loadu", "x", "window")
     s("max.ub", "largest", "largest", "x")
@@ -83,18 +83,18 @@ def max_any(machine: HvxMachine, taps: int) -> Kernel:
     head("mov", "largest", "least")
     head("r.mov", "window", "start")
     head("loop0", "", "taps")
-    made = pipelined(machine, s.insns, taps, tail.insns, head.insns)
-    tile = pipelined_segments("window", made)
+    pipelined_loop = pipelined(machine, s.insns, taps, tail.insns, head.insns)
+    tile = pipelined_segments("window", pipelined_loop)
     return Kernel("max pool any", machine, tile, call=call(machine), note=EAGER)
 
 
 @lru_cache(maxsize=64)
 def average_3x3_s1(machine: HvxMachine) -> Kernel:
-    """Two rows of four pixels: column sums of 16 bits, three of them, times 1/9."""
+    """Compute two rows of four pixels: three column sums of 16 bits, times 1/9."""
     s = Stream()
     rows = [s("load", f"r{k}", f"row{k}") for k in range(4)]
     for k in range(2):
-        for half in ("lo", "hi"):  # sums and older sums read here are of the tile before
+        for half in ("lo", "hi"):  # sums that are read here are of the previous tile
             s("lalign", f"left{k}{half}", f"sum{k}.{half}", f"older{k}{half}", "pixel")
             s("add.h", f"pair{k}{half}", f"left{k}{half}", f"sum{k}.{half}")
             s("mov", f"older{k}{half}", f"sum{k}.{half}")
@@ -112,7 +112,7 @@ def average_3x3_s1(machine: HvxMachine) -> Kernel:
 
 @lru_cache(maxsize=256)
 def average_any(machine: HvxMachine, taps: int) -> Kernel:
-    """Any window: one multiply by one per vector, then the scale."""
+    """Compute the average of any window: one multiply by one per vector, then the scale."""
     s, tail, head = Stream(), Stream(), Stream()
     s("loadu", "x", "window")
     s("mpy.ub.Rub.acc", "sum", "x", "ones")
@@ -127,14 +127,14 @@ def average_any(machine: HvxMachine, taps: int) -> Kernel:
     head("xor", "sum.hi", "zero", "zero")
     head("r.mov", "window", "start")
     head("loop0", "", "taps")
-    made = pipelined(machine, s.insns, taps, tail.insns, head.insns)
-    tile = pipelined_segments("window", made)
+    pipelined_loop = pipelined(machine, s.insns, taps, tail.insns, head.insns)
+    tile = pipelined_segments("window", pipelined_loop)
     return Kernel("average pool any", machine, tile, call=call(machine), note=TAIL)
 
 
 @lru_cache(maxsize=64)
 def global_average(machine: HvxMachine) -> Kernel:
-    """Channel sums of a whole image, four pixels a pass; the division is paid once per sheet."""
+    """Sum a whole image by channel, four pixels a pass; the division runs once per sheet."""
     s = Stream()
     s("load.tmp", "raw", "image")
     s("shuff.b", "half", "raw")

@@ -1,9 +1,9 @@
-"""What a recurrent layer does to its gates between two products with its state.
+"""The gates of a recurrent layer, between two matrix multiplications with its state.
 
-For a vector of 32 units: two sums are scaled and added, the result becomes halfwords, and a
-function is read off tables of knots and of differences between them, low and high bytes each, in
-eight parts. The cell is a few products of words. The products with the weights are those of a
-fully connected layer (hexsim.hvx.streams.fully_connected), whose tail is not taken off.
+For a vector of 32 units, two sums are scaled and added, the result is packed to halfwords, and a
+function is looked up in tables of knots and of differences between them, low and high bytes each,
+in eight parts. The cell is a few products of words. The matrix multiplications are those of a
+fully connected layer (hexsim.hvx.streams.fully_connected), including its requantise stage.
 
 No hand-written kernel is known.
 """
@@ -20,14 +20,14 @@ from hexsim.hvx.streams.softmax import TABLE_PARTS
 from hexsim.layers.recurrent import GATES, Cell
 
 _FUNCTIONS = {"lstm": 5, "gru": 3, "rnn": 1}
-"""Functions of each unit: an LSTM has one for its output besides its gates."""
+"""Functions of each unit; an LSTM has one more, for its output."""
 _PRODUCTS = {"lstm": 3, "gru": 3, "rnn": 0}
-"""Products of gates with each other, the cell or the state."""
+"""Products of gates with each other, with the cell or with the state."""
 
 
 @lru_cache(maxsize=16)
 def gates(machine: HvxMachine, cell: Cell) -> Kernel:
-    """All gates of 32 units, their cells and their new codes."""
+    """Compute all gates of 32 units, their cells and their new codes."""
     s = Stream()
     for k in range(GATES[cell]):
         for part in ("input", "state"):
@@ -56,7 +56,7 @@ def _multiplied(s: Stream, name: str, a: str, b: str) -> str:
 
 
 def _function(s: Stream, k: int, total: str) -> None:
-    """A function of 32 words, interpolated between knots."""
+    """Compute a function of 32 words by interpolation between knots."""
     s("asr.w.R", f"short{k}", total, "eight")
     s("pack.w.h", f"half{k}", f"short{k}", f"short{k}")
     s("shuffo.b", f"place{k}", f"half{k}", f"half{k}")

@@ -1,14 +1,14 @@
-"""Reductions: a pass over the vectors of the input, then what is left inside those of the result.
+"""Reductions: a pass over the vectors of the input, then the reduction inside result vectors.
 
-Sums of pixels are kept in 16 bits, those of channels in words of four (`vrmpy` by ones); a maximum
-or minimum compares bytes. Where the reduced axes lie inside a vector, its 32 channels or four
-pixels, the last steps turn it against itself: half of what is left each time.
+Sums of pixels have 16 bits, those of channels are words of four (`vrmpy` by ones); a maximum
+or minimum compares bytes. If the reduced axes are inside a vector, its 32 channels or four
+pixels, the last steps combine it with its own rotation, which halves the values each time.
 
-The place of an extremum is found with it: a halfword of the code above a count that falls from
-place to place is largest for the first largest code.
+The position of an extremum is found together with its code: each halfword is a code followed by a
+count that decreases with the position, so the largest halfword has the first largest code.
 
-Hexagon NN has such kernels in C. The loops are ours, after its average pooling; sums of 16 bits
-that are widened every 256 vectors are left out.
+Hexagon NN has such kernels in C. These loops follow its average pooling; left out: 16-bit sums
+have to be widened every 256 vectors.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from hexsim.hvx.streams._requantize import requantize
 from hexsim.hvx.streams._stream import Stream
 
 Inside = Literal["nothing", "pixels", "channels"]
-"""What is reduced inside a vector."""
+"""The axes that are reduced inside a vector."""
 _STEPS: dict[Inside, int] = {"nothing": 0, "pixels": 2, "channels": 5}
 """Halvings: four pixels or 32 channels to one."""
 _WORD_STEPS = 3
-"""Of the eight words that hold the sums of 32 channels."""
+"""Halvings of the eight words that hold the sums of 32 channels."""
 
 
 def inside_of(axes: Sequence[int], last: int) -> Inside:
-    """Return what is reduced inside a vector: channels (axis `last`), or the pixels of a row."""
+    """Return the axes reduced inside a vector: channels (axis `last`), or pixels of a row."""
     if last in axes:
         return "channels"
     return "pixels" if last - 1 in axes else "nothing"
@@ -39,7 +39,7 @@ def inside_of(axes: Sequence[int], last: int) -> Inside:
 
 @lru_cache(maxsize=16)
 def sum_pass(machine: HvxMachine, inside: Inside) -> Kernel:
-    """One vector of the input added up."""
+    """Add a vector of the input to the sums."""
     s = Stream()
     if inside == "channels":
         s("load.tmp", "x", "x_in")
@@ -57,7 +57,7 @@ def sum_pass(machine: HvxMachine, inside: Inside) -> Kernel:
 
 @lru_cache(maxsize=16)
 def sum_end(machine: HvxMachine, inside: Inside) -> Kernel:
-    """One vector of the result: the rest of its sums, requantised."""
+    """Finish the sums of one vector of the result, and requantise them."""
     s = Stream()
     words = [s("load", f"sum{k}", "sums") for k in range(4)]
     if inside == "channels":
@@ -71,7 +71,7 @@ def sum_end(machine: HvxMachine, inside: Inside) -> Kernel:
 
 @lru_cache(maxsize=16)
 def extremum_pass(machine: HvxMachine, *, largest: bool) -> Kernel:
-    """One vector of the input compared with the best so far."""
+    """Compare a vector of the input with the extremum so far."""
     s = Stream()
     s("load", "x", "x_in")
     s("max.ub" if largest else "min.ub", "best", "best", "x")
@@ -80,7 +80,7 @@ def extremum_pass(machine: HvxMachine, *, largest: bool) -> Kernel:
 
 @lru_cache(maxsize=16)
 def extremum_end(machine: HvxMachine, inside: Inside, *, largest: bool) -> Kernel:
-    """One vector of the result: the best inside it."""
+    """Compute the extremum inside one vector of the result."""
     s = Stream()
     best = s("load", "x", "best_in")
     for step in range(_STEPS[inside]):
@@ -92,7 +92,7 @@ def extremum_end(machine: HvxMachine, inside: Inside, *, largest: bool) -> Kerne
 
 @lru_cache(maxsize=16)
 def place_pass(machine: HvxMachine) -> Kernel:
-    """One vector of the input: codes and counts as halfwords, compared with the best so far."""
+    """Compare a vector of the input, as halfwords of codes and counts, with the extremum so far."""
     s = Stream()
     s("load", "x", "x_in")
     s("xor", "signed", "x", "sign")
@@ -105,7 +105,7 @@ def place_pass(machine: HvxMachine) -> Kernel:
 
 @lru_cache(maxsize=16)
 def place_end(machine: HvxMachine, inside: Inside) -> Kernel:
-    """One vector of the result: the best keys inside it, and the counts in them."""
+    """Find the largest halfwords inside one vector of the result, and return their counts."""
     s = Stream()
     best = [s("load", f"x_{half}", "best_in") for half in ("lo", "hi")]
     for step in range(_STEPS[inside]):

@@ -1,7 +1,8 @@
 """Softmax over the last axis, three passes over a row of codes.
 
-The maximum; exp as a table of 16 bits (two byte tables) with the running sum; the scale by the
-reciprocal of the sum, which scalar code computes once per row. Hexagon NN writes it in C.
+They are the maximum, the exponential from a table of 16 bits (two byte tables) with the running
+sum, and the scale by the reciprocal of the sum, which scalar code computes once per row. Hexagon NN
+has it in C.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ TABLE_PARTS = 8
 
 @lru_cache(maxsize=16)
 def vector(machine: HvxMachine) -> Kernel:
-    """All three passes for one vector of 128 codes."""
+    """Run all three passes for one vector of 128 codes."""
     largest, exponential, scale = Stream(), Stream(), Stream()
     largest("load", "x", "x_in")
     largest("max.ub", "largest", "largest", "x")
@@ -44,7 +45,7 @@ def vector(machine: HvxMachine) -> Kernel:
     tile: list[Segment] = []
     row: list[Segment] = []
     for name, s in passes:
-        made = pipelined(machine, s.insns, _MANY, (), (Insn("loop0", "", ("vectors",)),))
-        tile.append(Segment(name, made.loop, 1, made.loop.interval))
-        row += row_segments(f"{name}: ", made)
+        pipelined_loop = pipelined(machine, s.insns, _MANY, (), (Insn("loop0", "", ("vectors",)),))
+        tile.append(Segment(name, pipelined_loop.loop, 1, pipelined_loop.loop.interval))
+        row += row_segments(f"{name}: ", pipelined_loop)
     return Kernel("softmax", machine, tuple(tile), tuple(row), call(machine))

@@ -1,14 +1,12 @@
-"""Multiplying loops of 16-bit activations: each weight meets a high and a low byte.
+"""Multiplying loops of 16-bit activations: high and low bytes are multiplied separately.
 
-Two computed operands of 16 bits meet byte by byte, in three sets of accumulators.
+Two sets of accumulators hold the sums of the high and of the low bytes. The requantise stage shifts
+the low ones right by eight bits, requantises both with one rounding (docs/reference/arithmetic.md)
+and packs halfwords. Products of two computed operands of 16 bits need three sets of accumulators.
 
-Two sets of accumulators hold the sums of the high and of the low bytes; the tail brings the low
-ones down by eight bits, requantises both with one rounding (docs/reference/arithmetic.md) and packs
-halfwords.
-
-Only the forms of V66 are written, because 16-bit activations came with it. A Z dot fills all pipes
-and has no place for a second operand from Z, so a convolution reads each weight vector twice, once
-for each byte; a fully connected layer feeds both bytes to the weights it has loaded.
+There are only forms of V66, because 16-bit activations came with it. A Z dot uses all pipes
+and cannot take a second operand from Z, so a convolution reads each weight vector twice, once
+for each byte; a fully connected layer multiplies both bytes by each weight vector that it loads.
 """
 
 from __future__ import annotations
@@ -25,9 +23,9 @@ NOTE = "no hand-written loop is known"
 
 
 def requantize(s: Stream, high: str, low: str, result: str) -> str:
-    """32 words of both accumulators become 32 scaled words, minus 2^15; returns their name.
+    """Turn 32 words of both accumulators into 32 scaled words, minus 2^15; return their name.
 
-    What the low byte's fraction adds is brought in between the two steps of the multiply.
+    The fraction of the low byte is added between the two steps of the multiply.
     """
     s("asr.w.R", f"{result}d", low, "byte")
     s("and", f"{result}r", low, "fraction")
@@ -42,7 +40,7 @@ def requantize(s: Stream, high: str, low: str, result: str) -> str:
 
 
 def halfwords(s: Stream, pairs: list[tuple[str, str]], result: str) -> str:
-    """Two pairs of accumulators become one vector of codes; returns its name."""
+    """Turn two pairs of accumulators into one vector of codes; return its name."""
     words = [requantize(s, *pair, f"{result}{k}") for k, pair in enumerate(pairs)]
     s("pack.w.h", f"{result}p", words[1], words[0])
     return s("xor", result, f"{result}p", "sign")
@@ -50,9 +48,9 @@ def halfwords(s: Stream, pairs: list[tuple[str, str]], result: str) -> str:
 
 @lru_cache(maxsize=1024)
 def convolution(machine: HvxMachine, fw: int, depth_rows: int) -> Kernel:
-    """Four pixels x 32 channels from byte planes in L2 and signed weights in VTCM.
+    """Compute four pixels x 32 channels from byte planes in L2 and signed weights in VTCM.
 
-    The rows of taps are walked once for each byte; a loop pass is one half tap of one row.
+    The loop over rows of taps runs once for each byte; a loop pass is one half tap of one row.
     """
     passes = []
     for byte in ("high", "low"):
@@ -85,7 +83,7 @@ def convolution(machine: HvxMachine, fw: int, depth_rows: int) -> Kernel:
 
 @lru_cache(maxsize=256)
 def fully_connected(machine: HvxMachine, inputs: int) -> Kernel:
-    """32 outputs of one item: every vector of weights is used twice."""
+    """Compute 32 outputs of one item; every vector of weights is used twice."""
     s = Stream()
     for byte in ("high", "low"):
         s("r.loadd.at", f"{byte}0", f"{byte}_in")
@@ -105,18 +103,18 @@ def fully_connected(machine: HvxMachine, inputs: int) -> Kernel:
     head("r.mov", "high_in", "start")
     head("r.add", "low_in", "start", "plane")
     head("loop0", "", "steps")
-    made = pipelined(machine, s.insns, -(-inputs // INPUTS), tail.insns, head.insns)
-    stretches = pipelined_segments("inputs", made)
-    return Kernel("fully connected, 16 bits", machine, stretches, call=call(machine), note=NOTE)
+    pipelined_loop = pipelined(machine, s.insns, -(-inputs // INPUTS), tail.insns, head.insns)
+    segments = pipelined_segments("inputs", pipelined_loop)
+    return Kernel("fully connected, 16 bits", machine, segments, call=call(machine), note=NOTE)
 
 
 @lru_cache(maxsize=256)
 def product(machine: HvxMachine, depth: int) -> Kernel:
-    """A row of one computed matrix by 32 columns of another, both as byte planes.
+    """Multiply a row of one computed matrix by 32 columns of another, both as byte planes.
 
-    High bytes by high ones, low by low, and what crosses: three sums. Each starts from what the
-    zero points take off: that of the columns, as packed, and that of the row. The last eight bits
-    of the lowest sum, below what is rounded, are left out.
+    There are three sums: high by high bytes, low by low, and mixed. Each starts from corrections
+    for the zero points: those of the packed columns and that of the row. The last eight bits
+    of the lowest sum, which rounding does not need, are left out.
     """
     s = Stream()
     for byte in ("high", "low"):
@@ -146,6 +144,6 @@ def product(machine: HvxMachine, depth: int) -> Kernel:
     head("r.mov", "high_in", "start")
     head("r.add", "low_in", "start", "plane")
     head("loop0", "", "steps")
-    made = pipelined(machine, s.insns, -(-depth // INPUTS), tail.insns, head.insns)
-    stretches = pipelined_segments("inputs", made)
-    return Kernel("matrix product, 16 bits", machine, stretches, call=call(machine), note=NOTE)
+    pipelined_loop = pipelined(machine, s.insns, -(-depth // INPUTS), tail.insns, head.insns)
+    segments = pipelined_segments("inputs", pipelined_loop)
+    return Kernel("matrix product, 16 bits", machine, segments, call=call(machine), note=NOTE)

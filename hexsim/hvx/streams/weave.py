@@ -1,7 +1,7 @@
-"""Pixels of several images in turn: what puts the phases of a deconvolution together.
+"""Interleaves pixels of several images, which assembles the phases of a deconvolution.
 
-A vector of d32 holds four pixels of 32 bytes. Two or four images are shuffled by pixels, three go
-through the delta network, each into its places of three vectors.
+A vector of d32 holds four pixels of 32 bytes. Two or four images are shuffled by pixels; of three
+images, the delta network moves each to its positions in three vectors.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from hexsim.hvx.streams._kernel import Kernel, tile_loop
 from hexsim.hvx.streams._stream import Stream
 
 MOST = 4
-"""Images that have a loop."""
+"""The most images for which there is a loop."""
 
 
 @lru_cache(maxsize=16)
 def weave_pixels(machine: HvxMachine, images: int) -> Kernel:
-    """A vector of each of `images` (2 to 4) images to as many vectors of one."""
+    """Interleave a vector of each of `images` (2 to 4) images."""
     s = Stream()
     names = [s("load", f"x{k}", f"in{k}") for k in range(images)]
     if images == 3:

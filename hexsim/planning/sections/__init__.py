@@ -1,8 +1,8 @@
 """HTA sections: which runs of layers are compiled for the tensor engine of AIP.
 
 A section is a range of layers by index. `limits` says which layers the engine takes, `single` and
-`several` are the rules of two generations of the SDK, `automatic` and `given` find sections by
-themselves or check those that a user lists, `ids` is how layers are numbered for a user.
+`several` are the rules of two generations of the SDK, `automatic` finds sections, `given` checks
+those that a user lists, and `ids` numbers the layers for a user.
 """
 
 from hexsim.planning.sections.choice import RULES, Refusals, automatic, given, refusals

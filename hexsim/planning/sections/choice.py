@@ -15,14 +15,14 @@ from hexsim.planning.sections.limits import hta_refusal
 from hexsim.quantization.model import Model
 
 Refusals = tuple[str | None, ...]
-"""For each layer in order why the HTA refuses it, None where it does not."""
+"""For each layer in order, why the HTA refuses it; None if it does not."""
 
 
 class SectionRules(Protocol):
     """One generation of partition rules."""
 
     def automatic(self, network: Network, refusals: Refusals) -> tuple[range, ...]:
-        """The sections with the largest coverage."""
+        """Return the sections with the largest coverage."""
 
     def check(self, network: Network, sections: Sequence[range], refusals: Refusals) -> None:
         """Raise HexsimError for a section that breaks a rule."""
@@ -32,12 +32,12 @@ RULES: Mapping[PartitionRules, SectionRules] = {"1.23": single, "1.25+": several
 
 
 def refusals(model: Model, release: Partitioning) -> Refusals:
-    """Why the HTA refuses each layer under a release."""
+    """Return why the HTA refuses each layer under a release."""
     return tuple(hta_refusal(layer, model, release) for layer in model.network.layers)
 
 
 def automatic(model: Model, release: Partitioning) -> tuple[range, ...]:
-    """The sections that the compiler finds by itself; none if the rules allow none."""
+    """Return the sections that the compiler finds automatically; empty if none is allowed."""
     network = model.network
     return RULES[release.rules].automatic(network, refusals(model, release))
 
@@ -47,14 +47,14 @@ def given(
     ids: Sequence[tuple[int, int]],
     release: Partitioning,
 ) -> tuple[range, ...]:
-    """The sections that a user lists by the ids of their first and last layer.
+    """Return the sections that a user lists by the ids of their first and last layer.
 
-    Ids of inputs count as nothing to compute. Raises HexsimError, with the layer and the nearest
-    legal cut, if a section is out of range, overlaps another, holds a layer that the HTA refuses,
-    or breaks the rules of the release.
+    Ids of inputs are ignored. Raises HexsimError, with the layer and the nearest
+    legal section, if a section is out of range, overlaps another, holds a layer that the HTA
+    refuses, or breaks the rules of the release.
     """
     network = model.network
-    sections = sorted((_range(network, *ends) for ends in ids), key=lambda one: one.start)
+    sections = sorted((_range(network, *pair) for pair in ids), key=lambda section: section.start)
     for first, second in pairwise(sections):
         if second.start < first.stop:
             shorter = range(first.start, second.start)
@@ -67,10 +67,10 @@ def given(
                 f"the sections {listed(network, first)} and {listed(network, second)} overlap at "
                 f"{named(network, second[0])}; {advice}"
             )
-    why = refusals(model, release)
+    refusals_by_layer = refusals(model, release)
     for section in sections:
-        _require_taken(network, section, why)
-    RULES[release.rules].check(network, sections, why)
+        _require_taken(network, section, refusals_by_layer)
+    RULES[release.rules].check(network, sections, refusals_by_layer)
     return tuple(sections)
 
 
@@ -90,21 +90,21 @@ def _range(network: Network, first: int, last: int) -> range:
     return range(max(0, first - inputs), last - inputs + 1)
 
 
-def _require_taken(network: Network, section: range, why: Refusals) -> None:
-    refused = next((at for at in section if why[at] is not None), None)
+def _require_taken(network: Network, section: range, refusals_by_layer: Refusals) -> None:
+    refused = next((at for at in section if refusals_by_layer[at] is not None), None)
     if refused is None:
         return
-    runs = several.runs(why)
+    runs = several.runs(refusals_by_layer)
     inside = [range(max(r.start, section.start), min(r.stop, section.stop)) for r in runs]
-    near = max(inside, key=len, default=range(0))
-    if not near and runs:
-        near = min(runs, key=lambda run: abs(run.start - section.start))
+    nearest = max(inside, key=len, default=range(0))
+    if not nearest and runs:
+        nearest = min(runs, key=lambda run: abs(run.start - section.start))
     advice = (
-        f"the nearest legal section is {listed(network, near)}"
-        if near
+        f"the nearest legal section is {listed(network, nearest)}"
+        if nearest
         else ("no other layer of the network can either")
     )
     raise HexsimError(
         f"the section {listed(network, section)} holds {named(network, refused)}, which cannot run "
-        f"on the HTA ({why[refused]}); {advice}"
+        f"on the HTA ({refusals_by_layer[refused]}); {advice}"
     )

@@ -11,9 +11,9 @@ from hexsim.quantization.model import HtaSection, Model
 
 @dataclass(frozen=True)
 class SectionInfo:
-    """One HTA section: `ids` of its first and last layer, and what crosses its edges.
+    """One HTA section: `ids` of its first and last layer, its inputs and outputs.
 
-    `mac_share` is its part of the network's MACs, 0 .. 1; `record_bytes` what the file keeps.
+    `mac_share` is its share of the network's MACs, 0 .. 1; `record_bytes` its size in the file.
     """
 
     chip: str

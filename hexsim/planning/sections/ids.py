@@ -1,8 +1,8 @@
-"""Layers by the ids that `hexsim info` prints, and lists of them as `--hta-partitions` takes.
+"""Ids of layers as `hexsim info` prints them, and lists of ids for `--hta-partitions`.
 
 As in snpe-dlc-info, the network's inputs come first, so that the first layer of a network with one
-input has id 1. A list is `0-11,15-20`, ends included, perhaps after the name of a chip or its part
-number: `sm8150:0-20,40-60`; a name with nothing behind it asks for automatic sections.
+input has id 1. A list is `0-11,15-20`, both ends included, optionally after the name of a chip or
+its part number: `sm8150:0-20,40-60`; a name without a list selects automatic sections.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _LIST = re.compile(r"(?:([A-Za-z]\w*):)?((?:\d+(?:-\d+)?)(?:,\d+(?:-\d+)?)*)?")
 class Listed:
     """One list: ids of first and last layer of each section, None for automatic sections.
 
-    `asic` is the chip or part number that it names, "" if it names none.
+    `asic` is the chip or part number in it, "" if there is none.
     """
 
     asic: str
@@ -29,7 +29,7 @@ class Listed:
 
 
 def parse(text: str) -> Listed:
-    """Read one list; HexsimError if it is none."""
+    """Read one list; HexsimError if the text is not a list."""
     match = _LIST.fullmatch(re.sub(r"\s", "", text))
     if match is None or not any(match.groups()):
         raise HexsimError(
@@ -39,8 +39,8 @@ def parse(text: str) -> Listed:
     asic, ids = match.groups()
     if ids is None:
         return Listed(asic.lower(), None)
-    ends = [part.partition("-") for part in ids.split(",")]
-    ranges = tuple((int(first), int(last or first)) for first, _, last in ends)
+    pairs = [part.partition("-") for part in ids.split(",")]
+    ranges = tuple((int(first), int(last or first)) for first, _, last in pairs)
     for first, last in ranges:
         if first > last:
             raise HexsimError(
@@ -51,21 +51,21 @@ def parse(text: str) -> Listed:
 
 
 def id_of(network: Network, index: int) -> int:
-    """Id of the layer at an index."""
+    """Return the id of the layer at an index."""
     return len(network.inputs) + index
 
 
 def listed(network: Network, section: range) -> str:
-    """The section as a user writes it."""
+    """Return the section as a user writes it."""
     first, last = id_of(network, section[0]), id_of(network, section[-1])
     return f"{first}-{last}" if first != last else f"{first}"
 
 
 def all_listed(network: Network, sections: Sequence[range]) -> str:
-    """Sections as `--hta-partitions` takes them, "" if there are none."""
+    """Return sections as `--hta-partitions` takes them, "" if there are none."""
     return ",".join(listed(network, section) for section in sections)
 
 
 def named(network: Network, index: int) -> str:
-    """A layer as sentences name it."""
+    """Return a layer's name and id for a message."""
     return f"layer '{network.layers[index].name}' (id {id_of(network, index)})"

@@ -1,6 +1,6 @@
 """Why the tensor engine refuses a layer: support rules, encodings and the limits of a release.
 
-What depends on the layer alone is in `hexsim.layers.support`. Encodings: activations of 8 bits,
+Rules for the layer alone are in `hexsim.layers.support`. Encodings: activations of 8 bits,
 of 16 in later releases, and weights of 8 bits with one encoding per tensor (QNN HTA back end).
 Releases: `hta_` entries of a stack's [partitioning] table.
 """
@@ -28,11 +28,11 @@ def hta_refusal(layer: Layer, model: Model, release: Partitioning) -> str | None
 
 
 def _of_release(layer: Layer, network: Network, release: Partitioning) -> str | None:
-    most = release.hta_input_channels
+    limit = release.hta_input_channels
     for name in layer.inputs:
         channels = as_nhwc(network.shape(name))[3]
-        if most is not None and name in network.inputs and channels > most:
-            return f"input '{name}' has {channels} channels and the HTA takes at most {most}"
+        if limit is not None and name in network.inputs and channels > limit:
+            return f"input '{name}' has {channels} channels and the HTA takes at most {limit}"
     constants = any(name in network.constants for name in layer.inputs)
     if isinstance(layer, Elementwise) and constants and not release.hta_constants:
         return "elementwise layers with a constant run on the HTA in later releases only"

@@ -1,8 +1,8 @@
 """The rules since SNPE 1.25: any number of sections, with any number of inputs and outputs.
 
-Automatic sections are all runs of layers that the engine takes, as the SDK's compiler maximises
-what runs on it. A run without multiply-adds (pools and concats between refused layers) has nothing
-for a MAC array and stays on HVX; the SDK's own threshold is not published.
+Automatic sections are all runs of layers that the engine takes, because the SDK's compiler runs as
+much as possible on it. A run without multiply-adds (pools and concats between refused layers) has
+no use for a MAC array and stays on HVX; the SDK's own threshold is not published.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from hexsim.graph.ir import Network
 
 def runs(refusals: Sequence[str | None]) -> tuple[range, ...]:
     """Return the maximal runs of layers that are not refused."""
-    found = []
+    ranges = []
     for refused, run in groupby(range(len(refusals)), key=lambda at: refusals[at] is not None):
         indices = list(run)
         if not refused:
-            found.append(range(indices[0], indices[-1] + 1))
-    return tuple(found)
+            ranges.append(range(indices[0], indices[-1] + 1))
+    return tuple(ranges)
 
 
 def automatic(network: Network, refusals: Sequence[str | None]) -> tuple[range, ...]:
@@ -31,4 +31,4 @@ def automatic(network: Network, refusals: Sequence[str | None]) -> tuple[range, 
 
 
 def check(network: Network, sections: Sequence[range], refusals: Sequence[str | None]) -> None:
-    """Everything is allowed."""
+    """Accept all sections, because these rules have no limits."""

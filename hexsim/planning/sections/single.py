@@ -14,7 +14,7 @@ from hexsim.planning.sections.ids import listed, named
 
 
 def is_single(network: Network, section: range) -> bool:
-    """True if one tensor comes into the section and one leaves it."""
+    """Tell whether the section has exactly one input and one output."""
     inputs, outputs = network.boundary(network.layers[section.start : section.stop])
     return len(inputs) == len(outputs) == 1
 
@@ -51,8 +51,8 @@ def check(network: Network, sections: Sequence[range], refusals: Sequence[str | 
 
 def legal(network: Network, refusals: Sequence[str | None]) -> tuple[range, ...]:
     """Return all legal sections, the shortest first."""
-    taken = next((at for at, why in enumerate(refusals) if why is not None), len(refusals))
-    sections = (range(end) for end in range(1, taken + 1))
+    supported = next((at for at, why in enumerate(refusals) if why is not None), len(refusals))
+    sections = (range(end) for end in range(1, supported + 1))
     return tuple(section for section in sections if is_single(network, section))
 
 
@@ -60,5 +60,5 @@ def _advice(network: Network, section: range, refusals: Sequence[str | None]) ->
     sections = legal(network, refusals)
     if not sections:
         return "the network has no legal section"
-    near = min(sections, key=lambda one: abs(one.stop - section.stop))
-    return f"the nearest legal section is {listed(network, near)}"
+    nearest = min(sections, key=lambda candidate: abs(candidate.stop - section.stop))
+    return f"the nearest legal section is {listed(network, nearest)}"
