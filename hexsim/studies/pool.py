@@ -15,7 +15,7 @@ from typing import Protocol, TypeVar
 from hexsim.errors import HexsimError
 
 Shared = TypeVar("Shared")
-Answer = TypeVar("Found")
+Answer = TypeVar("Answer")
 
 KEEPS_MEMORY = {"MALLOC_TRIM_THRESHOLD_": 1 << 30, "MALLOC_MMAP_THRESHOLD_": 1 << 25}
 """Environment variables of workers. Without them memory is returned to the system after each array,
