@@ -136,9 +136,5 @@ def seeded_source(network: Network) -> InputSource:
 
 def padding(items: int, batch: int) -> str:
     """Return words for a last batch that is not full."""
-    remainder = items % batch
-    return (
-        f" (applying padding: the last batch holds {remainder} of {batch} items)"
-        if remainder
-        else ""
-    )
+    last = items % batch
+    return f" (applying padding: the last batch holds {last} of {batch} items)" if last else ""

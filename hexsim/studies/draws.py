@@ -72,9 +72,9 @@ def drawn(platforms: Sequence[Platform], run: Callable[[Platform], Result]) -> D
 def draws(platform: Platform, count: int, part: slice = _ALL) -> tuple[Platform, ...]:
     """Draw `count` platforms, the same ones every time, or return only a `part` of them."""
     doubtful = [
-        (sheet, path, constant)
-        for sheet in (platform.chip, platform.stack)
-        for path, constant in sorted(sheet.quantities(), key=itemgetter(0))
+        (datasheet, path, constant)
+        for datasheet in (platform.chip, platform.stack)
+        for path, constant in sorted(datasheet.quantities(), key=itemgetter(0))
         if constant.low is not None and constant.low < (constant.high or 0.0)
     ]
     fitted = len(calibration().constants)
@@ -104,15 +104,17 @@ def _draw(
     sizes = np.array([constant.log_error for constant in record.constants])
     steps = sizes * (np.linalg.cholesky(np.array(record.correlation)) @ _normal(errors))
     values: dict[tuple[str, str], float] = {}
-    for (sheet, path, constant), share in zip(doubtful, map(float, shares), strict=True):
-        if record.stated(sheet.name, path, constant) is None:
+    for (datasheet, path, constant), share in zip(doubtful, map(float, shares), strict=True):
+        if record.stated(datasheet.name, path, constant) is None:
             value = _own(constant, share)
-            values[sheet.name, path] = value
-            steps = steps + _answer(sheet.name, path, constant, value)
-    for sheet, path, constant in doubtful:
-        index = record.stated(sheet.name, path, constant)
+            values[datasheet.name, path] = value
+            steps = steps + _answer(datasheet.name, path, constant, value)
+    for datasheet, path, constant in doubtful:
+        index = record.stated(datasheet.name, path, constant)
         if index is not None:
-            values[sheet.name, path] = _clipped(constant, constant.value * math.exp(steps[index]))
+            values[datasheet.name, path] = _clipped(
+                constant, constant.value * math.exp(steps[index])
+            )
     return Platform(
         platform.chip.restated(dict(_stated(platform.chip, values))),
         platform.stack.restated(dict(_stated(platform.stack, values))),
@@ -132,9 +134,9 @@ def _own(constant: Quantity, share: float) -> float:
     return low * math.exp(share * length)
 
 
-def _answer(sheet: str, path: str, constant: Quantity, value: float) -> Array:
+def _answer(datasheet: str, path: str, constant: Quantity, value: float) -> Array:
     """Return how the fitted logarithms follow an assumed constant, in proportion to its move."""
-    trade = calibration().trade(sheet, path) if constant.confidence == "assumed" else None
+    trade = calibration().trade(datasheet, path) if constant.confidence == "assumed" else None
     middle = constant.value
     end = constant.low if value < middle else constant.high
     if trade is None or end is None or end == middle:
@@ -153,10 +155,10 @@ def _normal(shares: Array) -> Array:
 
 
 def _stated(
-    sheet: Datasheet, values: dict[tuple[str, str], float]
+    datasheet: Datasheet, values: dict[tuple[str, str], float]
 ) -> Iterator[tuple[str, Quantity]]:
     """Yield the drawn constants of a sheet."""
-    for path, constant in sheet.quantities():
-        if (sheet.name, path) in values:
-            value = values[sheet.name, path]
+    for path, constant in datasheet.quantities():
+        if (datasheet.name, path) in values:
+            value = values[datasheet.name, path]
             yield path, constant.model_copy(update={"value": value, "low": value, "high": value})

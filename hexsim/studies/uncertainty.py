@@ -103,25 +103,27 @@ def swept(
         nominal = times(platform)
     swings = []
     for side in _SIDES:
-        sheet: Datasheet = getattr(platform, side)
-        paths_read = reads.of(sheet)
-        for path, constant, low, high in intervals(sheet):
+        datasheet: Datasheet = getattr(platform, side)
+        paths_read = reads.of(datasheet)
+        for path, constant, low, high in intervals(datasheet):
             if path in paths_read and (scope == "everything" or path.startswith(_TENSOR_ENGINE)):
                 at_low, at_high = (times(_moved(platform, side, path, v)) for v in (low, high))
                 if {at_low, at_high} != {nominal}:
                     swings.append(
-                        ConstantSensitivity(sheet.name, path, constant, low, high, at_low, at_high)
+                        ConstantSensitivity(
+                            datasheet.name, path, constant, low, high, at_low, at_high
+                        )
                     )
     return replace(combined(nominal, swings), scope=scope)
 
 
 def _moved(platform: Platform, side: Side, path: str, value: float) -> Platform:
     """Return the platform with one constant at `value`, and calibrated ones shifted as by a fit."""
-    sheet = getattr(platform, side)
-    stated = dict(sheet.quantities())[path].value
+    datasheet = getattr(platform, side)
+    stated = dict(datasheet.quantities())[path].value
     if value == stated:
         return platform
-    trade = calibration().trade(sheet.name, path)
+    trade = calibration().trade(datasheet.name, path)
     changed = _with(platform, side, path, value)
     if trade is None:
         return changed
@@ -142,12 +144,12 @@ def _with(platform: Platform, side: Side, path: str, value: float) -> Platform:
     return Platform(platform.chip, platform.stack.with_value(path, value))
 
 
-def intervals(sheet: Datasheet) -> Iterator[tuple[str, Quantity, float, float]]:
+def intervals(datasheet: Datasheet) -> Iterator[tuple[str, Quantity, float, float]]:
     """Yield path, constant and interval of every uncertain constant."""
-    for path, constant in sheet.quantities():
+    for path, constant in datasheet.quantities():
         if constant.low is None or constant.high is None:
             continue
-        index = _fitted(sheet.name, path, constant)
+        index = _fitted(datasheet.name, path, constant)
         low, high = constant.low, constant.high
         if index is not None:
             low, high = calibration().constants[index].interval
@@ -155,9 +157,9 @@ def intervals(sheet: Datasheet) -> Iterator[tuple[str, Quantity, float, float]]:
             yield path, constant, low, high
 
 
-def _fitted(sheet: str, path: str, constant: Quantity) -> int | None:
+def _fitted(datasheet: str, path: str, constant: Quantity) -> int | None:
     """Return the constant's index in the record of the fit, None if it was not fitted."""
-    return calibration().stated(sheet, path, constant)
+    return calibration().stated(datasheet, path, constant)
 
 
 def combined(nominal: Times, swings: Sequence[ConstantSensitivity]) -> Uncertainty:

@@ -52,11 +52,11 @@ class Parameter:
         """True if the bounds leave a choice that a factor can express."""
         return self.committed > 0 and self.high < math.inf and self.log_error > 0
 
-    def set(self, sheet: SheetT, value: float) -> SheetT:
+    def set(self, datasheet: SheetT, value: float) -> SheetT:
         """Return the sheet with the constant at `value`, or as it is if it has no such constant."""
-        if sheet.name not in self.sheets:
-            return sheet
-        return sheet.with_value(self.path, value)
+        if datasheet.name not in self.sheets:
+            return datasheet
+        return datasheet.with_value(self.path, value)
 
 
 Values = Mapping[Parameter, float]
@@ -69,13 +69,13 @@ def bounded(confidence: Confidence) -> tuple[Parameter, ...]:
     Constants that occur only in chips and stacks without a row of measured_latency.csv are left
     out, since no row depends on them (tensor processors are fitted to rows of their own).
     """
-    sheets: list[Datasheet] = [stacks.load(name) for name in stacks.names()]
-    sheets += [chips.load(name) for name in chips.names()]
+    datasheets: list[Datasheet] = [stacks.load(name) for name in stacks.names()]
+    datasheets += [chips.load(name) for name in chips.names()]
     names_of: dict[tuple[str, Quantity], set[str]] = {}
-    for sheet in sheets:
-        for path, constant in sheet.quantities():
+    for datasheet in datasheets:
+        for path, constant in datasheet.quantities():
             if constant.confidence == confidence:
-                names_of.setdefault((path, constant), set()).add(sheet.name)
+                names_of.setdefault((path, constant), set()).add(datasheet.name)
     measured = {name for row in measurements.rows() for name in (row.chip, row.stack)}
     return tuple(
         Parameter.of(path, constant, frozenset(names))

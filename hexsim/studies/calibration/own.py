@@ -66,10 +66,14 @@ class AdjustedConstant:
     error_after: float
 
     @property
+    def moved(self) -> float:
+        """Change of its logarithm, without sign."""
+        return abs(math.log(self.after / self.before))
+
+    @property
     def told(self) -> bool:
         """True if the rows inform about it."""
-        moved = abs(math.log(self.after / self.before))
-        return max(moved, math.log(self.error_before / self.error_after)) > _INFORMATIVE
+        return max(self.moved, math.log(self.error_before / self.error_after)) > _INFORMATIVE
 
 
 @dataclass(frozen=True)
@@ -148,7 +152,7 @@ class _Update:
         self._predictions = predictions
         self._runs = [MeasuredRun.of(row) for row in rows]
         progress("simulating the rows")
-        chosen = [p for sheet in self._sheets for p in self._in_doubt(sheet)]
+        chosen = [p for datasheet in self._sheets for p in self._in_doubt(datasheet)]
         self._chosen, self._prior, self._slopes = self._seen(chosen)
 
     def calibration(self) -> OwnCalibration:
@@ -158,7 +162,7 @@ class _Update:
         best = estimate(self._problem(everything), len(set(self._runs)))
         constants = self._adjusted(best)
         if not any(constant.told for constant in constants):
-            names = " and ".join(sheet.name for sheet in self._sheets)
+            names = " and ".join(datasheet.name for datasheet in self._sheets)
             raise HexsimError(
                 f"{self._source}: the rows say nothing of the constants of {names}; adjust the "
                 "other sheet (--adjust), or measure what this one decides"
@@ -171,11 +175,7 @@ class _Update:
         return OwnCalibration(
             before=platform,
             after=after,
-            constants=tuple(
-                sorted(
-                    constants, key=lambda changed: -abs(math.log(changed.after / changed.before))
-                )
-            ),
+            constants=tuple(sorted(constants, key=lambda changed: -changed.moved)),
             rows=tuple(
                 ReportedRow(*row)
                 for row in zip(self._rows, before_ms, after_ms, self._left_out(best), strict=True)
@@ -183,19 +183,19 @@ class _Update:
             one_run=self._one_run(before_ms),
         )
 
-    def _in_doubt(self, sheet: Datasheet) -> list[Parameter]:
+    def _in_doubt(self, datasheet: Datasheet) -> list[Parameter]:
         """Return the uncertain constants of a datasheet that the rows depend on."""
         paths_read = {
             path
             for run in self._runs
             for path, names in self._predictions.read(run).items()
-            if sheet.name in names
+            if datasheet.name in names
         }
         return [
             parameter
-            for path, constant in sheet.quantities()
+            for path, constant in datasheet.quantities()
             if constant.low is not None
-            and (parameter := Parameter.of(path, constant, frozenset({sheet.name}))).moves
+            and (parameter := Parameter.of(path, constant, frozenset({datasheet.name}))).moves
             and path in paths_read
         ]
 
@@ -214,12 +214,12 @@ class _Update:
 
         An assumed constant shifts the fitted ones with which it trades, so they are correlated.
         """
-        record, sheets = calibration(), {sheet.name: sheet for sheet in self._sheets}
+        record, by_name = calibration(), {sheet.name: sheet for sheet in self._sheets}
         count = len(chosen)
         precision, fitted = np.zeros((count, count)), {}
         for at, p in enumerate(chosen):
             (name,) = p.sheets
-            index = record.stated(name, p.path, dict(sheets[name].quantities())[p.path])
+            index = record.stated(name, p.path, dict(by_name[name].quantities())[p.path])
             if index is None:
                 precision[at, at] = p.log_error**-2.0
             else:
@@ -328,23 +328,23 @@ class _Update:
         predictions = Predictions(lambda chip, stack: platform, self._predictions.load_model)
         return [predictions.ms(row, {}) for row in self._rows]
 
-    def _stated(self, sheet: SheetT, constants: Sequence[AdjustedConstant]) -> SheetT:
+    def _stated(self, datasheet: SheetT, constants: Sequence[AdjustedConstant]) -> SheetT:
         """Return the sheet with the adjusted constants, and the published fit's intervals."""
-        if sheet not in self._sheets:
-            return sheet
+        if datasheet not in self._sheets:
+            return datasheet
         adjusted = {
             constant.path: constant
             for constant in constants
-            if constant.sheet == sheet.name and constant.told
+            if constant.sheet == datasheet.name and constant.told
         }
         stated = {}
-        for path, quantity in sheet.quantities():
+        for path, quantity in datasheet.quantities():
             if path in adjusted:
                 stated[path] = self._restated(quantity, adjusted[path])
-            elif (index := calibration().stated(sheet.name, path, quantity)) is not None:
+            elif (index := calibration().stated(datasheet.name, path, quantity)) is not None:
                 low, high = calibration().constants[index].interval
                 stated[path] = quantity.model_copy(update={"low": low, "high": high})
-        return sheet.restated(stated)
+        return datasheet.restated(stated)
 
     def _restated(self, constant: Quantity, adjusted: AdjustedConstant) -> Quantity:
         assert constant.low is not None

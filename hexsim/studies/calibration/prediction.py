@@ -92,11 +92,11 @@ class Predictions:
             workload = self._workload(run)
             with recorded() as reads:
                 platform.simulate(workload)
-            sheets_of: dict[str, set[str]] = {}
-            for sheet in (platform.chip, platform.stack):
-                for path in reads.of(sheet):
-                    sheets_of.setdefault(path, set()).add(sheet.name)
-            self._reads[run] = sheets_of
+            owners_of: dict[str, set[str]] = {}
+            for datasheet in (platform.chip, platform.stack):
+                for path in reads.of(datasheet):
+                    owners_of.setdefault(path, set()).add(datasheet.name)
+            self._reads[run] = owners_of
         return self._reads[run]
 
     def platform(self, run: MeasuredRun) -> Platform:

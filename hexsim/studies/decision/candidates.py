@@ -91,6 +91,11 @@ class DecisionCandidate:
         return self.timed.peak_bytes / 2**20
 
     @property
+    def sqnr_db(self) -> float | None:
+        """SQNR of its outputs, if it is known."""
+        return self.accuracy.sqnr_db if self.accuracy else None
+
+    @property
     def place(self) -> tuple[str, Runtime, Cut]:
         """Chip, runtime and cut."""
         return self.chip, self.runtime, self.timed.cut

@@ -62,17 +62,9 @@ class Decision(Shown):
 
 
 def _row(candidate: DecisionCandidate) -> tuple[Cell, ...]:
+    choice = (candidate.mode.name, candidate.chip, candidate.runtime, candidate.timed.cut)
     costs = (candidate.ms, candidate.peak_mib, candidate.timed.energy_mj)
-    sqnr_db = candidate.accuracy.sqnr_db if candidate.accuracy else None
-    return (
-        candidate.mode.name,
-        candidate.chip,
-        candidate.runtime,
-        candidate.timed.cut,
-        *costs,
-        candidate.loss,
-        sqnr_db,
-    )
+    return (*choice, *costs, candidate.loss, candidate.sqnr_db)
 
 
 def decide(question: Question, progress: Progress = lambda what: None) -> Decision:
@@ -160,15 +152,8 @@ class _Deciding:
             candidates += self._candidates(order, mode)
         self._remaining.end()
         float_top1 = self._float_top1(candidates)
-        candidates = [
-            replace(candidate, loss=self._loss(candidate.accuracy, float_top1))
-            for candidate in candidates
-        ]
-        allowed = [
-            candidate
-            for candidate in candidates
-            if not self._is_beyond(candidate, question.limits.worth_beyond(candidate))
-        ]
+        beyond, rated = question.limits.worth_beyond, self._with_loss(candidates, float_top1)
+        allowed = [rating for rating in rated if not self._is_beyond(rating, beyond(rating))]
         best = self._with_draws(ranked(allowed, question.prefer))
         return Decision(
             question.read.model.name,
@@ -222,9 +207,8 @@ class _Deciding:
     def _is_beyond(self, candidate: DecisionCandidate, reason: str | None) -> bool:
         if reason is not None:
             where = candidate.where.removeprefix(f"{candidate.chip} ")
-            self._out.append(
-                RuledOut(candidate.mode.name, candidate.chip, where, reason, limit=True)
-            )
+            mode = candidate.mode.name
+            self._out.append(RuledOut(mode, candidate.chip, where, reason, limit=True))
         return reason is not None
 
     def _mixed(self, candidates: list[DecisionCandidate]) -> Iterator[Mode]:
@@ -233,11 +217,7 @@ class _Deciding:
         if not self._asked.mixed or not eight:
             return
         float_top1 = self._float_top1(candidates)
-        rated = [
-            replace(candidate, loss=self._loss(candidate.accuracy, float_top1))
-            for candidate in eight
-        ]
-        base = ranked(rated, "accuracy")[0]
+        base = ranked(self._with_loss(eight, float_top1), "accuracy")[0]
         worst = base.accuracy.worst if base.accuracy else ()
         names = self._asked.read.model.network.tensors
         worst = tuple(name for name in worst if name in names)
@@ -249,13 +229,14 @@ class _Deciding:
     @staticmethod
     def _float_top1(candidates: list[DecisionCandidate]) -> int | None:
         """Return how many items float has right; equalised networks count only without others."""
-        unequalised = [
-            candidate.accuracy
-            for candidate in candidates
-            if "cle" not in candidate.mode.optimizations
-        ]
-        accuracies = unequalised or [candidate.accuracy for candidate in candidates]
+        unequalised = [c for c in candidates if "cle" not in c.mode.optimizations]
+        accuracies = (candidate.accuracy for candidate in unequalised or candidates)
         return next((accuracy.float_top1 for accuracy in accuracies if accuracy is not None), None)
+
+    def _with_loss(
+        self, candidates: list[DecisionCandidate], float_top1: int | None
+    ) -> list[DecisionCandidate]:
+        return [replace(c, loss=self._loss(c.accuracy, float_top1)) for c in candidates]
 
     def _loss(self, accuracy: CandidateAccuracy | None, float_top1: int | None) -> float | None:
         if accuracy is None or not self._classifier:
@@ -267,23 +248,16 @@ class _Deciding:
 
     def _with_draws(self, best: tuple[DecisionCandidate, ...]) -> tuple[DecisionCandidate, ...]:
         """Return the candidates; the heads of the first places get intervals."""
-        question = self._asked
-        if not question.draws:
+        draws = self._asked.draws
+        if not draws:
             return best
         platforms = {place[0].chip.name: place[0] for place in self._places}
         totals = {}
         for head in heads(best)[:DRAWN]:
-            self._tell(
-                f"{question.draws} draws of the constants for {head.mode.name} on {head.where}"
-            )
+            self._tell(f"{draws} draws of the constants for {head.mode.name} on {head.where}")
             place = (platforms[head.chip], head.runtime)
-            totals[head.mode, head.place] = self._parts.drawn(
-                head.mode, place, head.timed, question.draws
-            )
-        return tuple(
-            replace(candidate, drawn=totals.get((candidate.mode, candidate.place)))
-            for candidate in best
-        )
+            totals[head.mode, head.place] = self._parts.drawn(head.mode, place, head.timed, draws)
+        return tuple(replace(c, drawn=totals.get((c.mode, c.place))) for c in best)
 
     def _notes(self) -> tuple[str, ...]:
         source, calibration = self._asked.inputs, self._asked.calibration

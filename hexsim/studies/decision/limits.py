@@ -38,13 +38,9 @@ class Limits:
 
     def worth_beyond(self, candidate: DecisionCandidate) -> str | None:
         """Return why the answers of a candidate are not good enough, or None."""
-        if (
-            self.max_loss is not None
-            and candidate.loss is not None
-            and candidate.loss > self.max_loss
-        ):
-            return f"loses {candidate.loss:.4g} points, over --max-loss {self.max_loss:g}"
-        sqnr_db = candidate.accuracy.sqnr_db if candidate.accuracy else None
+        loss, sqnr_db = candidate.loss, candidate.sqnr_db
+        if self.max_loss is not None and loss is not None and loss > self.max_loss:
+            return f"loses {loss:.4g} points, over --max-loss {self.max_loss:g}"
         if self.min_db is not None and sqnr_db is not None and sqnr_db < self.min_db:
             return f"{sqnr_db:.4g} dB, under --min-db {self.min_db:g}"
         return None

@@ -62,13 +62,8 @@ def _key(candidate: DecisionCandidate, preference: Preference) -> tuple[object, 
         "memory": (two_digits(candidate.timed.peak_bytes),),
         "energy": (two_digits(candidate.timed.energy_mj),),
     }[preference]
-    return (
-        *first,
-        *_inaccuracy(candidate),
-        candidate.timed.total_us,
-        candidate.order,
-        *_place(candidate),
-    )
+    figures = (*_inaccuracy(candidate), candidate.timed.total_us)
+    return (*first, *figures, candidate.order, *_place(candidate))
 
 
 def _place(candidate: DecisionCandidate) -> tuple[object, ...]:

@@ -98,12 +98,9 @@ def _numbers(point: SweepPoint, platform: Platform, inferences: int) -> Mapping[
             buffer=calling.buffer,
             background=tuple(point.setting.loads[name] for name in calling.background),
         )
-        result_of_loop = throughput(platform, [Caller(plan, calling.instances)], loop)
-        result = result_of_loop.result
-        latency_ps, per_second = (
-            result_of_loop.total.percentile_ps(50),
-            result_of_loop.total.per_second,
-        )
+        instances = throughput(platform, [Caller(plan, calling.instances)], loop)
+        result, total = instances.result, instances.total
+        latency_ps, per_second = total.percentile_ps(50), total.per_second
     times_ps = (latency_ps, result.forward_ps, result.init_ps)
     buffer = platform.stack.buffer(calling.buffer)
     memory = footprint_of(plan, platform.chip, platform.stack, buffer)

@@ -92,13 +92,17 @@ class SweepParts:
     @property
     def _identity(self) -> str:
         """Hash of space, networks, constants, loads and version, which identifies the sweep."""
-        sheets = [
-            sheet.tree
+        trees = [
+            datasheet.tree
             for setting in self.points.settings
-            for sheet in (setting.platform.chip, setting.platform.stack, *setting.loads.values())
+            for datasheet in (
+                setting.platform.chip,
+                setting.platform.stack,
+                *setting.loads.values(),
+            )
         ]
         sources = [setting.digest for setting in self.points.settings]
-        facts = [__version__, self.points.space.model_dump(mode="json"), sheets, sources]
+        facts = [__version__, self.points.space.model_dump(mode="json"), trees, sources]
         return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
 
 

@@ -121,8 +121,8 @@ def _varied(space: Space, platform: Platform) -> dict[str, Quantity]:
     """Return the constants that vary, as the platform states them."""
     stated = {
         path: constant
-        for sheet in (platform.stack, platform.chip)
-        for path, constant in sheet.quantities()
+        for datasheet in (platform.stack, platform.chip)
+        for path, constant in datasheet.quantities()
     }
     for path, variation in space.constants.items():
         if path not in stated:
