@@ -36,7 +36,7 @@ class Agreements:
         self._classes = is_classifier(network)
         self._feeds = feeds
         self._known: list[tuple[Arithmetic, Agreement]] = []
-        self._kept: list[Outputs] = []
+        self._cached: list[Outputs] = []
         self._elements = 0
         self._engine: FloatEngine | None = None
 
@@ -65,14 +65,14 @@ class Agreements:
         """Yield the float outputs of each input, cached or computed."""
         count = 0
         for count, feed in enumerate(self._feeds(), start=1):
-            if count <= len(self._kept):
-                yield self._kept[count - 1]
+            if count <= len(self._cached):
+                yield self._cached[count - 1]
                 continue
             self._engine = self._engine or FloatEngine(self._network)
             outputs = self._engine.run(feed)
             self._elements += sum(array.size for array in outputs.values())
-            if count == len(self._kept) + 1 and self._elements <= KEPT:
-                self._kept.append(outputs)
+            if count == len(self._cached) + 1 and self._elements <= KEPT:
+                self._cached.append(outputs)
             yield outputs
-        if count == len(self._kept):
+        if count == len(self._cached):
             self._engine = None

@@ -150,7 +150,6 @@ def channel_limits(weight: FloatArray) -> FloatArray:
 
 
 def _coded(layer: Layer, errors: Errors) -> list[LayerError]:
-    """Return the rows of the quantised inputs and outputs of `layer`."""
     rows = [errors[name] for name in (*layer.inputs, *layer.outputs) if name in errors]
     return [row for row in rows if row.encoding is not None]
 

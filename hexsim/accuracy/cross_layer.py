@@ -73,6 +73,5 @@ def _options(model: Model) -> QuantizationOptions:
 
 
 def _commonest(encodings: Iterable[Encoding | AxisEncoding], default: int) -> int:
-    """Return the width that most of `encodings` have."""
     widths = Counter(encoding.bitwidth for encoding in encodings)
     return widths.most_common(1)[0][0] if widths else default

@@ -109,7 +109,6 @@ class Observer(MadeWhereUsed):
         return side_by_side(inputs, single, partial(self._contexts, count))
 
     def _contexts(self, count: int) -> list[Callable[[Counted], Observed]]:
-        """Return `count` observers of one thread each."""
         observer = self._of_one_thread
         if observer._original is not None:
             _ = observer._given_engine  # created before several threads use it
@@ -136,7 +135,6 @@ class Observer(MadeWhereUsed):
         return observed
 
     def _nothing(self) -> Observed:
-        """Return the comparison on no inputs."""
         tensors = {name: TensorRun() for name in self.paired.measured}
         return Observed(
             tensors, ObservedAnswers(), None if self._original is None else ObservedAnswers()

@@ -19,8 +19,6 @@ Pair = tuple[Values, Values]
 
 
 class _Executors(SubnetExecutor, Protocol):
-    """An executor of a deployment."""
-
     def contexts(self, count: int) -> Sequence[SubnetExecutor]:
         """Return `count` executors that do the same in parallel."""
 

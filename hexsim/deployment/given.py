@@ -58,7 +58,7 @@ class GivenModel:
     ) -> None:
         overrides = applied_overrides(container, source, asked=preparation.override_params)
         self.model = container.model
-        self._held = container.overrides
+        self._file_overrides = container.overrides
         self._platform = platform
         self._preparation = preparation
         self._progress = progress
@@ -104,7 +104,7 @@ class GivenModel:
         if runtime not in FIXED_POINT or self.model.quantized:
             return None
         outcomes = self.quantized.overrides if self._at_load.overrides else ()
-        return OverrideUse.of(self._held, outcomes)
+        return OverrideUse.of(self._file_overrides, outcomes)
 
     def _quantizes(self, runtime: Runtime) -> bool:
         rule = self._platform.load_rule(runtime, quantized=self.model.quantized)

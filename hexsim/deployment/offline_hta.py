@@ -70,7 +70,6 @@ def with_hta(model: Model, order: CompileOrder) -> Model:
 
 
 def _nothing(model: Model, order: CompileOrder) -> NothingToCompile:
-    """Return the error, which names the largest layer that the engine refuses."""
     network, release = model.network, order.stack.partitioning
     reasons = zip(network.layers, refusals(model, release), strict=True)
     layer, why = max(

@@ -99,7 +99,6 @@ class Platform:
         return average_power_w(result.inferences, self.chip, self._corner(perf_profiles))
 
     def _corner(self, perf_profiles: Iterable[str | None]) -> Corner:
-        """Return the highest corner that a profile votes for."""
         corners = [self.stack.profile(name).dsp_corner for name in perf_profiles]
         return min(corners, key=get_args(Corner).index)
 

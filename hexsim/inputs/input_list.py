@@ -118,16 +118,12 @@ def read_input_list(
     outside the grammar, an unknown name, a missing file and a file of the wrong size; also for an
     empty list.
     """
-    try:
-        listed = read_text(path, "input list", "give a list of file names")
-    except InvalidDataError as error:
-        raise HexsimError(str(error)) from None
     outputs: dict[str, tuple[str, ...]] = {"#": (), "%": ()}
     input_lines: list[InputLine] = []
     types = types or {}
     batch = batch_size(network)
     items_each: int | None = None if batch > 1 else 1
-    for number, text in lines(listed):
+    for number, text in _lines(path):
         words = text.split()
         mark = words[0][0]
         if mark not in outputs:
@@ -148,6 +144,13 @@ def read_input_list(
     return InputList(path, outputs["#"], outputs["%"], sets, len(input_lines) * items_each, types)
 
 
+def _lines(path: Path) -> Iterator[tuple[int, str]]:
+    try:
+        return lines(read_text(path, "input list", "give a list of file names"))
+    except InvalidDataError as error:
+        raise HexsimError(str(error)) from None
+
+
 def _outputs(path: Path, line: int, text: str, network: Network) -> tuple[str, ...]:
     """Return the names behind # (layers) or % (tensors)."""
     text = text.strip()
@@ -163,7 +166,6 @@ def _outputs(path: Path, line: int, text: str, network: Network) -> tuple[str, .
 
 
 def _files(path: Path, line: int, words: list[str], network: Network) -> dict[str, Path]:
-    """Return the file of each input, in the order of the network's inputs."""
     if any(":=" in word for word in words):
         pairs = [word.split(":=", 1) for word in words if ":=" in word]
         file_of = {visible(name): Path(file) for name, file in pairs}
@@ -245,11 +247,7 @@ def first_files(path: Path) -> tuple[Path, ...]:
 
     Raises HexsimError if the list cannot be read or names no file.
     """
-    try:
-        listed = read_text(path, "input list", "give a list of file names")
-    except InvalidDataError as error:
-        raise HexsimError(str(error)) from None
-    firsts = (text.split()[0] for _, text in lines(listed) if text[0] not in "#%")
+    firsts = (text.split()[0] for _, text in _lines(path) if text[0] not in "#%")
     files = tuple(Path(word.partition(":=")[2] or word) for word in firsts)
     if not files:
         raise HexsimError(f"input list '{path}' names no input; write one raw file per line")

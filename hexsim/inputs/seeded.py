@@ -116,7 +116,6 @@ def _whole(
 
 
 def _field(rng: np.random.Generator, shape: tuple[int, ...]) -> FloatArray:
-    """Return one field of `shape`."""
     image = sorted(sorted(range(len(shape)), key=lambda axis: -shape[axis])[:2])
     if len(shape) < 3:
         image = []

@@ -42,8 +42,6 @@ class InMemory(Feeds):
 
 @dataclass(frozen=True)
 class _Listed(Feeds):
-    """The sets of an input list."""
-
     input_list: InputList
     network: Network
 

@@ -190,7 +190,6 @@ def _drawing(platform: Platform, conditions: BenchmarkConditions) -> Drawing | N
 
 
 def _alone(workload: Workload) -> Workload:
-    """Return the workload without other clients and without a trace."""
     return replace(workload, background=(), recorded=False)
 
 
@@ -302,7 +301,6 @@ class _Cases:
         )
 
     def _interval(self, workload: Workload, timing: Result, runtime: Runtime) -> Uncertainty | None:
-        """Return the uncertainty of the time of a workload alone, if the conditions say so."""
         scope = self._conditions.sweep
         if scope is None or not (scope == "everything" or timing.uses_hta):
             return None
@@ -311,7 +309,6 @@ class _Cases:
         return sweep(self._platform, lambda changed: changed.simulate(alone), scope)
 
     def _drawn(self, workload: Workload, runtime: Runtime) -> DrawnTimes | None:
-        """Return times of a workload alone on the drawn platforms, if the conditions say so."""
         if self._drawing is None:
             return None
         self._progress(f"{self.name} on {runtime}: {self._conditions.draws} draws")

@@ -157,7 +157,6 @@ def _normal(shares: Array) -> Array:
 def _stated(
     datasheet: Datasheet, values: dict[tuple[str, str], float]
 ) -> Iterator[tuple[str, Quantity]]:
-    """Yield the drawn constants of a sheet."""
     for path, constant in datasheet.quantities():
         if (datasheet.name, path) in values:
             value = values[datasheet.name, path]

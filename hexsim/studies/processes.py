@@ -150,7 +150,7 @@ class Processes:
         """Yield parts and their results, as `hexsim.studies.pool.Pool` says."""
         call = next(self._calls)
         share = ForkingPickler.dumps(Share(work, shared))
-        waiting = _Again(parts)
+        waiting = _WaitingParts(parts)
         for worker in self._all:
             worker.waiting.clear()  # of an abandoned call, whose answers are ignored too
             worker.send(share)
@@ -196,7 +196,7 @@ class Processes:
         return new
 
 
-class _Again:
+class _WaitingParts:
     """Parts that no worker has yet; returned parts come next."""
 
     def __init__(self, parts: Iterable[range]) -> None:
@@ -212,8 +212,7 @@ class _Again:
         return self._back.popleft() if self._back else next(self._parts, None)
 
 
-def _give(worker: _Worker, waiting: _Again, call: int) -> None:
-    """Give a worker as many parts as it may hold."""
+def _give(worker: _Worker, waiting: _WaitingParts, call: int) -> None:
     while len(worker.waiting) < _AHEAD and (part := waiting.next()) is not None:
         worker.waiting.append(part)
         worker.send(ForkingPickler.dumps(Part(call, part.start, part.stop)))

@@ -160,7 +160,6 @@ def _roofs(case: Case, platform: Platform) -> Roofs:
 
 
 def _mostly_on_hta(case: Case) -> bool:
-    """Return True if the tensor engine does more multiply-adds than the vector unit."""
     macs = Counter[str]()
     for layer in case.timing.layers:
         macs[layer.engine] += layer.macs

@@ -247,7 +247,6 @@ def _simulated(platform: Platform, threads: Sequence[Caller], loop: ClosedLoop) 
 
 
 def _utilisations(platform: Platform, timeline: Timeline) -> tuple[Utilisation, ...]:
-    """Return the utilisation of each resource that is used at all."""
     busy_ps: Counter[str] = Counter()
     for span in timeline.spans:
         busy_ps[span.track] += span.t1_ps - span.t0_ps
@@ -264,7 +263,6 @@ def _utilisations(platform: Platform, timeline: Timeline) -> tuple[Utilisation, 
 
 
 def _units(platform: Platform, resource: str) -> int:
-    """Return the number of units of a resource."""
     if resource == "hardware threads":
         return platform.chip.dsp.hardware_threads
     return platform.chip.dsp.hvx.contexts if resource.startswith("hvx") else 1

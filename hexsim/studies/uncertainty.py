@@ -180,7 +180,6 @@ def combined(nominal: Times, swings: Sequence[ConstantSensitivity]) -> Uncertain
 def _ends(
     nominal: Times, swings: Sequence[ConstantSensitivity], figure: int
 ) -> tuple[float, float]:
-    """Return both ends of the interval of one figure."""
     down = up = 0.0
     tied: list[tuple[int, float]] = []
     for swing in swings:

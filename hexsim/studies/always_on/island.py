@@ -128,7 +128,6 @@ def _shift(
 
 
 def _corner(plan: Plan, island: Island, period_s: float, clients: Sequence[Client]) -> Corner:
-    """Return the lowest corner at which all work finishes in time."""
     corners: tuple[Corner, ...] = get_args(Corner)
     for corner in reversed(corners):
         shift = _shift(plan, island, corner, period_s, clients)

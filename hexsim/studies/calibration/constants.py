@@ -53,7 +53,7 @@ class Parameter:
         return self.committed > 0 and self.high < math.inf and self.log_error > 0
 
     def set(self, datasheet: SheetT, value: float) -> SheetT:
-        """Return the sheet with the constant at `value`, or as it is if it has no such constant."""
+        """Return the datasheet with the constant at `value`, or unchanged if it has none."""
         if datasheet.name not in self.sheets:
             return datasheet
         return datasheet.with_value(self.path, value)

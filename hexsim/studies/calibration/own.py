@@ -129,8 +129,6 @@ def calibrate(
 
 
 class _Update:
-    """One calibration: prior, rows and result."""
-
     def __init__(
         self,
         platform: Platform,
@@ -324,12 +322,11 @@ class _Update:
         ]
 
     def _simulated(self, platform: Platform) -> list[float]:
-        """Return times of the rows in ms on the platform as it is stated."""
         predictions = Predictions(lambda chip, stack: platform, self._predictions.load_model)
         return [predictions.ms(row, {}) for row in self._rows]
 
     def _stated(self, datasheet: SheetT, constants: Sequence[AdjustedConstant]) -> SheetT:
-        """Return the sheet with the adjusted constants, and the published fit's intervals."""
+        """Return the datasheet with adjusted constants and the published fit's intervals."""
         if datasheet not in self._sheets:
             return datasheet
         adjusted = {

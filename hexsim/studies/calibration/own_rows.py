@@ -217,6 +217,5 @@ class _Row:
 
 
 def _last_digit(text: str) -> float:
-    """Return the value of the last digit of a number."""
     digits = text.strip().lower().partition("e")[0]
     return float(10.0 ** -len(digits.partition(".")[2]))

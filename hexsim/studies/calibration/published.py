@@ -156,7 +156,6 @@ def _values(chosen: Sequence[Parameter], logs: Array) -> dict[Parameter, float]:
 
 
 def _refit(part: Sequence[bool], rows: Sequence[Measurement], best: Fit) -> list[float]:
-    """Return times of a part of the rows by a fit to the others."""
     rows_left = [row for row, out in zip(rows, part, strict=True) if out]
     other_rows = [row for row, out in zip(rows, part, strict=True) if not out]
     fitted = best.estimate

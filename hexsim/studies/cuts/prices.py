@@ -111,7 +111,6 @@ class Prices:
         return conversion, _us(parts, clock_hz) - conversion
 
     def _call_us(self, subnets: Sequence[tuple[range, Engine]]) -> float:
-        """Return the price of one call into the DSP."""
         if not subnets:
             return 0.0
         prices = [self.subnet(engine, span) for span, engine in subnets]
@@ -155,7 +154,6 @@ class Prices:
 
     @cached_property
     def _copies_us(self) -> float:
-        """The time to copy float buffers on the application's side."""
         stack, network = self.times.platform.stack, self.times.network
         if stack.buffer() != "float":
             return 0.0
@@ -193,7 +191,6 @@ def placed(subnets: Iterable[Subnet]) -> list[tuple[Engine, range]]:
 
 
 def _sums(times: Iterable[float]) -> list[float]:
-    """Return the sums of the first 0, 1, 2, ... times."""
     sums = [0.0]
     for time in times:
         sums.append(sums[-1] + time)

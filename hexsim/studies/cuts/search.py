@@ -88,7 +88,6 @@ def candidate(prices: Prices) -> Sections:
 
 
 def _segments(prices: Prices) -> list[range]:
-    """Return the runs of layers inside aip."""
     return [span for engine, span in placed(prices.cut(())) if engine == "hvx"]
 
 

@@ -64,7 +64,6 @@ def _lines(candidate: DecisionCandidate, wording: Wording) -> Iterator[str]:
 
 
 def _sections(candidate: DecisionCandidate, wording: Wording) -> tuple[str, ...]:
-    """Return the options that compile the HTA sections of a candidate."""
     if candidate.timed.cut not in ("automatic", "fastest"):
         return ()
     stack = [word for word in wording.platform if word != "--ideal-cpu"]

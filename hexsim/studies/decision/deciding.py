@@ -133,7 +133,7 @@ class _Remaining:
 
 class _Deciding:
     def __init__(self, question: Question, classifier: bool, progress: Progress) -> None:
-        self._asked, self._classifier, self._tell = question, classifier, progress
+        self._question, self._classifier, self._tell = question, classifier, progress
         self._parts = DecisionParts(question)
         self._out: list[RuledOut] = []
         self._places = tuple(self._runtimes())
@@ -144,7 +144,7 @@ class _Deciding:
 
     def decision(self) -> Decision:
         """Try all modes; those that keep layers float come last."""
-        question, candidates = self._asked, list[DecisionCandidate]()
+        question, candidates = self._question, list[DecisionCandidate]()
         for order, mode in enumerate(question.modes):
             candidates += self._candidates(order, mode)
         for order, mode in enumerate(self._mixed(candidates), start=len(question.modes)):
@@ -170,8 +170,8 @@ class _Deciding:
         )
 
     def _runtimes(self) -> Iterator[Place]:
-        for platform in self._asked.platforms:
-            for runtime in self._asked.runtimes or platform.chip.runtimes:
+        for platform in self._question.platforms:
+            for runtime in self._question.runtimes or platform.chip.runtimes:
                 try:
                     platform.chip.require(runtime)
                     platform.stack.require(runtime)
@@ -200,7 +200,7 @@ class _Deciding:
                 if cut.cut == "none" and (platform, "dsp") in self._places:
                     self._out.append(RuledOut(mode.name, chip, WHOLE, AS_DSP, limit=False))
                     continue
-                if not self._is_beyond(candidate, self._asked.limits.cost_beyond(candidate)):
+                if not self._is_beyond(candidate, self._question.limits.cost_beyond(candidate)):
                     accuracy = self._parts.accuracy(mode, place, cut)
                     yield replace(candidate, accuracy=accuracy)
 
@@ -214,12 +214,12 @@ class _Deciding:
     def _mixed(self, candidates: list[DecisionCandidate]) -> Iterator[Mode]:
         """Yield the most accurate 8-bit mode with its worst layers float, if it has noise."""
         eight = [candidate for candidate in candidates if is_eight_bit(candidate.mode)]
-        if not self._asked.mixed or not eight:
+        if not self._question.mixed or not eight:
             return
         float_top1 = self._float_top1(candidates)
         base = ranked(self._with_loss(eight, float_top1), "accuracy")[0]
         worst = base.accuracy.worst if base.accuracy else ()
-        names = self._asked.read.model.network.tensors
+        names = self._question.read.model.network.tensors
         worst = tuple(name for name in worst if name in names)
         for count in MIXED_LAYERS:
             if count <= len(worst):
@@ -248,7 +248,7 @@ class _Deciding:
 
     def _with_draws(self, best: tuple[DecisionCandidate, ...]) -> tuple[DecisionCandidate, ...]:
         """Return the candidates; the heads of the first places get intervals."""
-        draws = self._asked.draws
+        draws = self._question.draws
         if not draws:
             return best
         platforms = {place[0].chip.name: place[0] for place in self._places}
@@ -260,7 +260,7 @@ class _Deciding:
         return tuple(replace(c, drawn=totals.get((c.mode, c.place))) for c in best)
 
     def _notes(self) -> tuple[str, ...]:
-        source, calibration = self._asked.inputs, self._asked.calibration
+        source, calibration = self._question.inputs, self._question.calibration
         on = (
             "seeded inputs"
             if source.seeded and calibration is None

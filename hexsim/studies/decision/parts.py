@@ -50,33 +50,33 @@ class DecisionParts:
     """Compute the parts of one question or load them; one quantised model is in memory."""
 
     def __init__(self, question: Question) -> None:
-        self._asked = question
+        self._question = question
         network = question.read.model.network
         settings = repr((question.read.overrides, question.cpu_fallback))
-        self._kept = Checkpoints("decide", (network_hash(network), self._calibrated_on, settings))
-        self._made: tuple[Mode, Model] | None = None
+        self._stored = Checkpoints("decide", (network_hash(network), self._calibrated_on, settings))
+        self._current: tuple[Mode, Model] | None = None
         self._priced: list[_Priced] = []
 
     def knows(self, mode: Mode, place: Place) -> bool:
         """Return True if the times of a mode are stored."""
-        return self._kept.knows(self._timing(mode, place))
+        return self._stored.knows(self._timing(mode, place))
 
     def timed(self, mode: Mode, place: Place) -> tuple[Timed, ...] | str:
         """Return the times of a mode by cut, or the sentence why the runtime refuses it."""
-        rows = self._kept.part(self._timing(mode, place), lambda: self._time(mode, place))
+        rows = self._stored.part(self._timing(mode, place), lambda: self._time(mode, place))
         return rows if isinstance(rows, str) else tuple(Timed(**row) for row in rows)
 
     def accuracy(self, mode: Mode, place: Place, timed: Timed) -> CandidateAccuracy:
         """Return how well the answers of a mode agree with float."""
         cpu = repr(compiled_for())  # float sums are added up in an order that depends on it
         key = ("accuracy", repr(mode), cpu, timed.values, self._inputs)
-        fields = self._kept.part(key, lambda: self._judge(mode, place, timed))
+        fields = self._stored.part(key, lambda: self._judge(mode, place, timed))
         return CandidateAccuracy(**{**fields, "worst": tuple(fields["worst"])})
 
     def drawn(self, mode: Mode, place: Place, timed: Timed, count: int) -> DrawnTotals:
         """Return times with drawn constants; all modes on one platform share the draws."""
         key = ("draws", str(count), timed.cut, *self._timing(mode, place))
-        fields = self._kept.part(key, lambda: self._draw(mode, place, timed, count))
+        fields = self._stored.part(key, lambda: self._draw(mode, place, timed, count))
         return DrawnTotals(fields["low_us"], fields["high_us"], tuple(fields["us"]))
 
     def deployment(self, mode: Mode, place: Place, cut: Cut, sections: str) -> Deployment:
@@ -88,7 +88,7 @@ class DecisionParts:
         elif cut == "fastest":
             order = CompileOrder(platform.chip, platform.stack, parse(sections).ranges)
             model = with_hta(model, order)
-        return deploy(model, platform, runtime, cpu_fallback=self._asked.cpu_fallback)
+        return deploy(model, platform, runtime, cpu_fallback=self._question.cpu_fallback)
 
     def _time(self, mode: Mode, place: Place) -> list[dict[str, Any]] | str:
         platform, runtime = place
@@ -104,7 +104,7 @@ class DecisionParts:
         if runtime == "aip" and platform.chip.simulates("aip"):
             rows = self._cuts(mode, place, uncut)
         else:
-            rows = [self._one(uncut, "", "")]
+            rows = [self._row(uncut, "", "")]
         self._priced.append(_Priced(place, calls, rows))
         return rows
 
@@ -112,20 +112,20 @@ class DecisionParts:
         """Return rows for the compiler's cut, and for the fastest one if it differs."""
         default = self.deployment(mode, place, "automatic", "")
         if not compiled_sections(default):
-            return [self._one(uncut, "none", "")]
+            return [self._row(uncut, "none", "")]
         rules = place[0].stack.partitioning
         ids = all_listed(default.network, automatic(default.model, rules))
-        rows = [self._one(default, "automatic", ids)]
-        result = search(Prices(LayerTimes(default, self._asked.perf_profile)))
+        rows = [self._row(default, "automatic", ids)]
+        result = search(Prices(LayerTimes(default, self._question.perf_profile)))
         if result.best and result.best != result.default:
             fastest = self.deployment(mode, place, "fastest", result.best_ids)
-            rows.append(self._one(fastest, "fastest", result.best_ids))
+            rows.append(self._row(fastest, "fastest", result.best_ids))
         elif not result.best:
-            rows.append(self._one(uncut, "none", ""))
+            rows.append(self._row(uncut, "none", ""))
         return rows
 
-    def _one(self, deployment: Deployment, cut: Cut, sections: str) -> dict[str, Any]:
-        question = self._asked
+    def _row(self, deployment: Deployment, cut: Cut, sections: str) -> dict[str, Any]:
+        question = self._question
         result = deployment.simulate(perf_profile=question.perf_profile, idle_ms=question.idle_ms)
         energy = deployment.platform.energy(result, question.perf_profile)
         timed = Timed(
@@ -144,7 +144,7 @@ class DecisionParts:
         return asdict(timed)
 
     def _judge(self, mode: Mode, place: Place, timed: Timed) -> dict[str, Any]:
-        question, source = self._asked, self._asked.inputs
+        question, source = self._question, self._question.inputs
         validation = validate(
             self.deployment(mode, place, timed.cut, timed.sections),
             source.feeds(),
@@ -155,7 +155,7 @@ class DecisionParts:
         return asdict(accuracy_of(validation))
 
     def _draw(self, mode: Mode, place: Place, timed: Timed, count: int) -> dict[str, Any]:
-        question, platform = self._asked, place[0]
+        question, platform = self._question, place[0]
         deployment = self.deployment(mode, place, timed.cut, timed.sections)
         workload = deployment.workload(perf_profile=question.perf_profile, idle_ms=question.idle_ms)
         times = drawn(draws(platform, count), lambda changed: changed.simulate(workload))
@@ -164,13 +164,13 @@ class DecisionParts:
 
     def _model(self, mode: Mode) -> Model:
         """Return the model of a mode; the last one stays in memory."""
-        if self._made is None or self._made[0] != mode:
-            self._made = None
-            self._made = (mode, self._quantized(mode))
-        return self._made[1]
+        if self._current is None or self._current[0] != mode:
+            self._current = None
+            self._current = (mode, self._quantized(mode))
+        return self._current[1]
 
     def _quantized(self, mode: Mode) -> Model:
-        source_file, network = self._asked.read, self._asked.read.model.network
+        source_file, network = self._question.read, self._question.read.model.network
         if not mode.quantizes:
             return source_file.model
         overrides = self._overrides(mode)
@@ -183,7 +183,7 @@ class DecisionParts:
 
     def _overrides(self, mode: Mode) -> Overrides:
         """Return the file's overrides; for a mode with float layers, those of its conversion."""
-        question = self._asked
+        question = self._question
         if not mode.floats:
             return applied_overrides(question.read, question.source, asked=None)
         if is_dlc(question.source):
@@ -197,7 +197,7 @@ class DecisionParts:
 
     @property
     def _calibration(self) -> InputSource:
-        return self._asked.calibration or self._asked.inputs
+        return self._question.calibration or self._question.inputs
 
     @property
     def _seeded(self) -> bool:
@@ -209,11 +209,11 @@ class DecisionParts:
 
     @cached_property
     def _inputs(self) -> str:
-        return hash_of([inputs_hash(self._asked.inputs), repr(self._asked.labels)])
+        return hash_of([inputs_hash(self._question.inputs), repr(self._question.labels)])
 
     def _timing(self, mode: Mode, place: Place) -> tuple[str, ...]:
         platform, runtime = place
-        question = self._asked
+        question = self._question
         constants = [
             text
             for datasheet in (platform.chip, platform.stack)

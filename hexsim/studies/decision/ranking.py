@@ -80,7 +80,6 @@ def _inaccuracy(candidate: DecisionCandidate) -> tuple[float, float]:
 
 
 def _figures(candidate: DecisionCandidate) -> tuple[float, ...]:
-    """Return time, memory, energy, loss and noise; smaller is better in each."""
     timed = candidate.timed
     return (timed.total_us, timed.peak_bytes, timed.energy_mj, *_inaccuracy(candidate))
 

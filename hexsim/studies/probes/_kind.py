@@ -15,7 +15,6 @@ Sizes = Mapping[str, int]
 
 
 def _none(sizes: Sizes) -> tuple[Shape, ...]:
-    """Layers without parameters."""
     return ()
 
 

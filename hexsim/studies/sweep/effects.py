@@ -100,7 +100,6 @@ def _numbered(column: npt.NDArray[Any]) -> Groups:
 
 
 def _means(values: Logs, group: Groups) -> Logs:
-    """Return the mean of each group."""
     means: Logs = np.bincount(group, values) / np.bincount(group)
     return means
 
@@ -112,7 +111,6 @@ def _within(values: Logs, group: Groups) -> float:
 
 
 def _between(values: Logs, group: Groups) -> float:
-    """Return the sum of squares between groups."""
     return float(np.bincount(group) @ _means(values, group) ** 2)
 
 

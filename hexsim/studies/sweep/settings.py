@@ -118,7 +118,6 @@ def _require_calls(calls: Calls, platform: Platform) -> None:
 
 
 def _varied(space: Space, platform: Platform) -> dict[str, Quantity]:
-    """Return the constants that vary, as the platform states them."""
     stated = {
         path: constant
         for datasheet in (platform.stack, platform.chip)
