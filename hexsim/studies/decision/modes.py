@@ -78,9 +78,7 @@ MODES: tuple[Mode, ...] = (
     Mode("cle+bc", ("--optimizations", "cle,bc"), optimizations=("cle", "bc")),
     Mode("act16", _WIDE, QuantizationOptions(activation_bits=16)),
     Mode(
-        "axis+act16",
-        (*_AXIS, *_WIDE),
-        QuantizationOptions(axis_weights=True, activation_bits=16),
+        "axis+act16", (*_AXIS, *_WIDE), QuantizationOptions(axis_weights=True, activation_bits=16)
     ),
 )
 """All modes but those that keep layers float."""
