@@ -19,10 +19,10 @@ Outputs = Mapping[str, FloatArray]
 class Agreement:
     """Outputs of one runtime against float, over `inputs` inputs.
 
-    `sqnr_db` is over all outputs together. The rest is about the first output, read as class
-    scores: `top1` counts inputs with the same winner, `margin_ratio` is how much is left of the
-    float margins between winner and runner-up, summed over the inputs (below 0: overturned).
-    `classes` tells that it is a classifier's, so that these two mean something.
+    `sqnr_db` is over all outputs together. The other figures read the first output as class scores:
+    `top1` counts inputs with the same winner, `margin_ratio` is the remaining share of the float
+    margins between winner and runner-up, summed over the inputs (below 0: the winner changed).
+    They mean something only if `classes`: the network is a classifier.
     """
 
     inputs: int
@@ -33,38 +33,38 @@ class Agreement:
 
 
 def agreement(
-    reference: Iterable[Outputs], other: Iterable[Outputs], *, classes: bool = True
+    reference: Iterable[Outputs], runtime: Iterable[Outputs], *, classes: bool = True
 ) -> Agreement:
     """Compare two runs over the same inputs, output arrays by tensor name for each.
 
-    Memory is bounded by the outputs of one input, if both come one by one.
+    Memory is bounded by the outputs of one input, if both are iterators.
     """
-    inputs, top1, kept, whole = 0, 0, 0.0, 0.0
+    inputs, top1, runtime_margins, float_margins = 0, 0, 0.0, 0.0
     sums = _Joined()
-    for floats, others in zip(reference, other, strict=True):
+    for floats, outputs in zip(reference, runtime, strict=True):
         inputs += 1
         for name, array in floats.items():
-            sums.add(array, others[name])
+            sums.add(array, outputs[name])
         first = next(iter(floats))
         best = winner(floats[first])
-        top1 += best == winner(others[first])
+        top1 += best == winner(outputs[first])
         if floats[first].size > 1:
-            whole += margin(floats[first], best)
-            kept += margin(others[first], best)
-    ratio = kept / whole if whole else math.nan
+            float_margins += margin(floats[first], best)
+            runtime_margins += margin(outputs[first], best)
+    ratio = runtime_margins / float_margins if float_margins else math.nan
     return Agreement(inputs, sums.distance().sqnr_db, top1, ratio, classes)
 
 
 @dataclass
 class _Joined:
-    """The distance of many pairs of arrays; small ones are added together, as one."""
+    """The distance of many pairs of arrays; small ones are joined before they are added."""
 
     _sums: Distance = field(default_factory=Distance)
     _waiting: list[tuple[Array, Array]] = field(default_factory=list)
     _elements: int = 0
 
-    def add(self, reference: Array, other: Array) -> None:
-        self._waiting.append((reference.ravel(), other.ravel()))
+    def add(self, reference: Array, values: Array) -> None:
+        self._waiting.append((reference.ravel(), values.ravel()))
         self._elements += reference.size
         if self._elements >= BLOCK:
             self._take()

@@ -1,4 +1,4 @@
-"""Answers: the classes that a network finds likeliest for each input, and their scores."""
+"""The most likely classes of each input, and their scores."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from hexsim.graph.ir import FloatArray, Network
 from hexsim.inputs.source import InputSource
 
 MOST = 5
-"""Classes that are told of an input."""
+"""Number of classes in an answer."""
 
 
 @dataclass(frozen=True)
 class Guess:
-    """A class, its name if names are given, and its score as the network gives it."""
+    """A class, its name if names are given, and its score in the network's output."""
 
     label: int
     name: str
@@ -27,21 +27,21 @@ class Guess:
 
 @dataclass(frozen=True)
 class Answer:
-    """What is likeliest of one input (its file, or that of its batch), most likely first."""
+    """The most likely classes of one input (its file, or its batch's), the best first."""
 
     file: str
     guesses: tuple[Guess, ...]
 
 
 def guesses(scores: FloatArray, names: Sequence[str] | None = None) -> tuple[Guess, ...]:
-    """The likeliest classes; of equal scores the lower index comes first."""
+    """Return the most likely classes; of equal scores the lower index comes first."""
     flat = scores.ravel()
     best = [int(label) for label in np.argsort(-flat, kind="stable")[:MOST]]
     return tuple(Guess(n, names[n] if names else "", float(flat[n])) for n in best)
 
 
 class Answering:
-    """An executor that keeps the answers to the items of `source`, which it is given in order."""
+    """An executor that collects the answers to the items of `source`, run in order."""
 
     def __init__(
         self,
@@ -60,12 +60,12 @@ class Answering:
     def run_each(
         self, feeds: Iterable[Mapping[str, FloatArray]]
     ) -> Iterator[dict[str, FloatArray]]:
-        """Yield what the executor does for all sets of the source."""
+        """Yield the executor's outputs for all sets of the source."""
         source = self._source
         for index, values in enumerate(self._executor.run_each(feeds)):
-            files, left = source.files[index], source.items - index * source.batch
+            files, remaining = source.files[index], source.items - index * source.batch
             scores = scores_of_items(values[self._output], source.batch)
-            for item, score in zip(range(left), scores, strict=False):
+            for item, score in zip(range(remaining), scores, strict=False):
                 line = item // source.items_per_line
                 file = files[line * self._files_of_a_line]
                 self.answers.append(Answer(file, guesses(score, self._names)))

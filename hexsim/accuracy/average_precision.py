@@ -2,7 +2,7 @@
 
 It is computed by that data set's own library, pycocotools: the mean over classes, and over ten
 overlaps from 0.5 to 0.95, of the precision at 101 recalls; 100 detections of a picture count.
-Source: the library (BSD licence), whose figures are what papers print.
+Source: the library (BSD licence), whose figures papers publish.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from hexsim.errors import HexsimError
 
 @dataclass(frozen=True)
 class Detection:
-    """A box that a network drew: picture, class, (left, top, width, height) in pixels, score."""
+    """A detected box: picture, class, (left, top, width, height) in pixels, score."""
 
     image: int
     category: int
@@ -32,7 +32,7 @@ class Detection:
 class Precision:
     """Mean average precision over all overlaps, and at overlaps of 0.5 and 0.75, from 0 to 1.
 
-    NaN where the pictures show nothing.
+    NaN if the pictures have no annotations.
     """
 
     mean: float
@@ -44,7 +44,7 @@ class Precision:
 def average_precision(
     truth: Truth, images: Sequence[int], detections: Sequence[Detection]
 ) -> Precision:
-    """Judge `detections` on the pictures `images`; raise HexsimError without pycocotools."""
+    """Evaluate `detections` on the pictures `images`; raise HexsimError without pycocotools."""
     try:
         from pycocotools.coco import COCO
         from pycocotools.cocoeval import COCOeval
@@ -52,11 +52,11 @@ def average_precision(
         raise HexsimError(
             "mean average precision needs pycocotools; install it (pip install 'hexsim[detection]')"
         ) from None
-    with redirect_stdout(io.StringIO()):  # the library tells of its progress
-        known, found = COCO(), COCO()
-        _fill(known, truth, _annotations(truth))
-        _fill(found, truth, _results(detections))
-        judge = COCOeval(known, found, "bbox")
+    with redirect_stdout(io.StringIO()):  # the library prints its progress
+        truth_coco, detected_coco = COCO(), COCO()
+        _fill(truth_coco, truth, _annotations(truth))
+        _fill(detected_coco, truth, _results(detections))
+        judge = COCOeval(truth_coco, detected_coco, "bbox")
         judge.params.imgIds = sorted(images)
         judge.evaluate()
         judge.accumulate()

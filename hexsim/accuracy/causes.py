@@ -1,8 +1,7 @@
-"""What can make one layer lose accuracy, and the layer without it.
+"""Possible causes of one layer's accuracy loss, each with the model as its remedy would change it.
 
-Each cause is a change to the encodings of one layer, the one that its remedy would make. Whether
-a cause is at work is then a matter of measuring, not of thresholds: hexsim.accuracy.diagnosis
-runs the layer with the change.
+Each cause is a change to the encodings of one layer. Whether it is the real cause is measured, not
+decided by thresholds: hexsim.accuracy.diagnosis runs the layer with the change.
 """
 
 from __future__ import annotations
@@ -20,14 +19,14 @@ from hexsim.quantization.encodings import MINIMUM_RANGE, AxisEncoding, Encoding
 from hexsim.quantization.model import Model
 
 OUTLIER_RATIO = 8.0
-"""From which the widest channel of a weight is called an outlier: the median channel then has
-lost 3 of 8 bits (our choice; it names the cause, whether it counts is measured)."""
+"""Ratio from which the widest channel of a weight is called an outlier: the median channel then
+has lost 3 of 8 bits (our choice; it only names the cause, its effect is measured)."""
 
 OUTLIER = "range outlier channel"
 
 WELL_USED = 0.89
-"""Share of an encoding's range from which on a tighter one would win less than 1 dB of SQNR,
-20 log10(1 / 0.89), and is no suspect."""
+"""Share of an encoding's range in use, above which a tighter one would gain less than 1 dB of SQNR,
+20 log10(1 / 0.89), and is not considered."""
 
 Errors = Mapping[str, LayerError]
 """By tensor name."""
@@ -35,7 +34,7 @@ Errors = Mapping[str, LayerError]
 
 @dataclass(frozen=True)
 class Cause:
-    """One suspect: what was found, which tensor it is about, the remedy, and the model with it."""
+    """A possible cause: the finding, its tensor, the remedy, and the model with the remedy."""
 
     kind: str
     tensor: str
@@ -45,13 +44,13 @@ class Cause:
 
 
 def suspects(layer: Layer, model: Model, errors: Errors) -> tuple[Cause, ...]:
-    """The causes that could be at work in `layer`."""
-    found = (make(layer, model, errors) for make in CAUSES)
-    return tuple(cause for cause in found if cause is not None)
+    """Return the possible causes for `layer`."""
+    causes = (make(layer, model, errors) for make in CAUSES)
+    return tuple(cause for cause in causes if cause is not None)
 
 
 def weight_range(layer: Layer, model: Model, errors: Errors) -> Cause | None:
-    """One encoding for all channels of a weight, though their ranges differ."""
+    """Check for one encoding of all channels of a weight although their ranges differ."""
     if not isinstance(layer, Weighted):
         return None
     encoding = model.parameters.get(layer.weight)
@@ -83,7 +82,7 @@ def weight_range(layer: Layer, model: Model, errors: Errors) -> Cause | None:
 
 
 def coarse_bias(layer: Layer, model: Model, errors: Errors) -> Cause | None:
-    """An 8-bit bias, whose one step is coarse beside the output's."""
+    """Check for an 8-bit bias, whose step is coarse compared with the output's."""
     if not isinstance(layer, Weighted) or layer.bias is None:
         return None
     encoding = model.parameters.get(layer.bias)
@@ -106,7 +105,7 @@ def coarse_bias(layer: Layer, model: Model, errors: Errors) -> Cause | None:
 
 
 def clipped_activation(layer: Layer, model: Model, errors: Errors) -> Cause | None:
-    """Inputs or output with values outside the range of their encoding."""
+    """Check for inputs or an output with values outside the range of their encoding."""
     clipped = [row for row in _coded(layer, errors) if row.clipped]
     if not clipped:
         return None
@@ -121,7 +120,7 @@ def clipped_activation(layer: Layer, model: Model, errors: Errors) -> Cause | No
 
 
 def unused_range(layer: Layer, model: Model, errors: Errors) -> Cause | None:
-    """Inputs or output that use only part of their encoding, so that the step is too coarse."""
+    """Check for inputs or an output that use only part of their range, so the step is coarse."""
     loose = [row for row in _coded(layer, errors) if not row.clipped and _used(row) < WELL_USED]
     if not loose:
         return None
@@ -151,16 +150,15 @@ def channel_limits(weight: FloatArray) -> FloatArray:
 
 
 def _coded(layer: Layer, errors: Errors) -> list[LayerError]:
-    """The rows of the inputs and outputs of `layer` that are codes."""
     rows = [errors[name] for name in (*layer.inputs, *layer.outputs) if name in errors]
     return [row for row in rows if row.encoding is not None]
 
 
 def _used(row: LayerError) -> float:
-    """Share of the encoding's range that was seen in use, zero always being so."""
+    """Return the share of the encoding's range that values use; zero counts as used."""
     assert row.encoding is not None
-    seen = max(row.high, 0.0) - min(row.low, 0.0)
-    return seen / (row.encoding.max - row.encoding.min)
+    used = max(row.high, 0.0) - min(row.low, 0.0)
+    return used / (row.encoding.max - row.encoding.min)
 
 
 def _ranges(row: LayerError) -> str:
@@ -172,16 +170,16 @@ def _ranges(row: LayerError) -> str:
 
 
 def _with_seen_ranges(model: Model, rows: list[LayerError]) -> Model:
-    seen = {
+    encodings = {
         row.tensor: Encoding.from_range(row.low, row.high, row.encoding.bitwidth)
         for row in rows
         if row.encoding is not None
     }
-    return replace(model, activations={**model.activations, **seen})
+    return replace(model, activations={**model.activations, **encodings})
 
 
 def _dead(channel: int, layer: Layer, errors: Errors) -> str:
-    """What to add about a channel whose output never changes."""
+    """Return words to add about a channel whose output never changes."""
     row = errors.get(layer.output)
     if row is None or channel not in row.constant:
         return ""
@@ -193,8 +191,8 @@ def _values(model: Model, name: str) -> FloatArray:
 
 
 def _with_parameter(model: Model, name: str, encoding: AxisEncoding | None) -> Model:
-    """The model with another encoding of one parameter; None leaves 32 bits."""
-    others = {n: e for n, e in model.parameters.items() if n != name}
+    """Return the model with another encoding of one parameter; None leaves 32 bits."""
+    parameters = {n: e for n, e in model.parameters.items() if n != name}
     stored = {n: constant for n, constant in model.stored_constants.items() if n != name}
-    parameters = others if encoding is None else {**others, name: encoding}
-    return replace(model, parameters=parameters, stored_constants=stored)
+    changed = parameters if encoding is None else {**parameters, name: encoding}
+    return replace(model, parameters=changed, stored_constants=stored)

@@ -1,7 +1,7 @@
 """Names of classes: a text with one name per line, in the order of the classes.
 
 Source: the label files of SNPE's tutorials, such as ilsvrc_2012_labels.txt (documented); AlexNet's
-has 1000 lines, that of Inception one more in front. Blank lines at the end are none.
+has 1000 lines, Inception's one more at the beginning. Blank lines at the end are ignored.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from hexsim.texts.text import read_text
 def read_class_names(path: Path, network: Network, batch: int = 1) -> tuple[str, ...]:
     """Read the names of the classes that the first output of `network` scores.
 
-    Raises HexsimError if they are not as many as the classes, or the output has none.
+    Raises HexsimError unless there is one name per class, or if the output has no classes.
     """
     classes = count_classes(network, batch)
     try:

@@ -1,4 +1,4 @@
-"""Top-1 and top-5: what a classifier's first output says, against labels and against float."""
+"""Top-1 and top-5 of a classifier's first output, against labels and against float."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from hexsim.accuracy.metrics import winner
 from hexsim.graph.ir import FloatArray
 
 TOP = 5
-"""So many of the best classes count for top-5."""
+"""Number of best classes for top-5."""
 
 
 @dataclass
 class Hits:
-    """Counts over the inputs seen; those against labels stay 0 without labels."""
+    """Counts over the inputs; counts against labels stay 0 without labels."""
 
     inputs: int = 0
     same_top1: int = 0
@@ -25,28 +25,28 @@ class Hits:
     runtime_top1: int = 0
     runtime_top5: int = 0
 
-    def add(self, floats: FloatArray, others: FloatArray, right: Sequence[int] | None) -> None:
-        """Take in the scores of one input, in float and on the runtime.
+    def add(self, floats: FloatArray, outputs: FloatArray, right: Sequence[int] | None) -> None:
+        """Add the scores of one input, in float and on the runtime.
 
         `right` has its right classes, any of which counts.
         """
         self.inputs += 1
-        self.same_top1 += winner(floats) == winner(others)
+        self.same_top1 += winner(floats) == winner(outputs)
         if right is not None:
-            place_float, place_runtime = place(floats, right), place(others, right)
+            place_float, place_runtime = place(floats, right), place(outputs, right)
             self.float_top1 += place_float < 1
             self.float_top5 += place_float < TOP
             self.runtime_top1 += place_runtime < 1
             self.runtime_top5 += place_runtime < TOP
 
     def take(self, other: Hits) -> None:
-        """Take in the counts of other inputs."""
+        """Add the counts of other inputs."""
         for field in fields(self):
             setattr(self, field.name, getattr(self, field.name) + getattr(other, field.name))
 
 
 def place(scores: FloatArray, right: Sequence[int]) -> int:
-    """How many classes stand before the first of `right`; of equal scores the lower index does."""
+    """Return the rank of the best of `right`, from 0; of equal scores the lower index wins."""
     flat = scores.ravel()
     first = min(right, key=lambda label: (-flat[label], label))
     before = np.count_nonzero(flat > flat[first]) + np.count_nonzero(flat[:first] == flat[first])

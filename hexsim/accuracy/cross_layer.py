@@ -1,6 +1,6 @@
 """Cross-layer equalization as a remedy: it changes chains of layers and every range inside them.
 
-So it cannot be tried on a layer alone, and the network is quantised again, in the modes it has.
+So it cannot be tried on a single layer, and the network is quantised again in the same modes.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ REMEDY = "equalise weights across layers (--optimizations cle)"
 
 
 def could_equalize(model: Model, layers: Collection[str], errors: Errors) -> bool:
-    """True if one of `layers` has an outlier channel and stands in a chain that can share it.
+    """Return True if one of `layers` has an outlier channel and is in a chain that can share it.
 
-    Not where some layers are float: the model's modes do not tell which ones to quantise again.
+    Models with float layers are excluded: their modes do not tell which layers to quantise again.
     """
     if model.equalized or model.floats:
         return False
@@ -42,22 +42,22 @@ def could_equalize(model: Model, layers: Collection[str], errors: Errors) -> boo
 
 
 def equalized(model: Model, inputs: Iterable[Mapping[str, FloatArray]]) -> Model:
-    """The model equalised and quantised again, calibrated on `inputs`."""
+    """Return the model equalised and quantised again, calibrated on `inputs`."""
     quantized = quantize(equalize(model.network).network, inputs, _options(model))
     return replace(quantized, equalized=True)
 
 
 def _options(model: Model) -> QuantizationOptions:
-    """Options of the modes that `model` shows (the searching ones do not show).
+    """Return the quantiser's options as far as `model` shows them (searched ranges do not show).
 
-    Where overrides gave single tensors another width, that of most tensors counts.
+    Where overrides gave single tensors another width, the width of most tensors counts.
     """
     weights: list[Encoding | AxisEncoding] = []
     biases: list[Encoding | AxisEncoding] = []
     for layer in model.network.layers:
-        for name, found in zip(layer.parameters, (weights, biases), strict=False):
+        for name, encodings in zip(layer.parameters, (weights, biases), strict=False):
             if name in model.parameters:
-                found.append(model.parameters[name])
+                encodings.append(model.parameters[name])
     defaults = QuantizationOptions()
     return QuantizationOptions(
         axis_weights=any(isinstance(weight, AxisEncoding) for weight in weights),
@@ -73,6 +73,5 @@ def _options(model: Model) -> QuantizationOptions:
 
 
 def _commonest(encodings: Iterable[Encoding | AxisEncoding], default: int) -> int:
-    """The width that most of `encodings` have."""
     widths = Counter(encoding.bitwidth for encoding in encodings)
     return widths.most_common(1)[0][0] if widths else default

@@ -1,7 +1,7 @@
-"""Detections from the raw files that `hexsim run` wrote.
+"""Read detections from the raw files that `hexsim run` wrote.
 
-Boxes are four fractions of what the network saw of a picture, each box with a score and a class.
-Those without a score above zero are what fills up a tensor of fixed size.
+Boxes are four fractions of the part of an image that the network saw, each box with a score and a
+class. Boxes without a score above zero only fill up a tensor of fixed size.
 Left out: heads without suppression of overlapping boxes, and boxes around anchors.
 """
 
@@ -26,9 +26,9 @@ Order = Literal["yxyx", "xyxy"]
 
 @dataclass(frozen=True)
 class BoxTensors:
-    """Names of the tensors that hold boxes, scores and classes, and what the numbers mean.
+    """Names of the tensors that hold boxes, scores and classes, and the meaning of their numbers.
 
-    `order` is that of a box's sides; a class counts from `first_class` in the annotations.
+    `order` is the order of a box's sides; class 0 is `first_class` in the annotations.
     """
 
     boxes: str
@@ -40,7 +40,7 @@ class BoxTensors:
 
 @dataclass(frozen=True)
 class SeenPictures:
-    """What the network saw of pictures: an input of that size, and how they came to it."""
+    """The size of the network's input, and the preprocessing of images."""
 
     height: int
     width: int
@@ -50,7 +50,7 @@ class SeenPictures:
 def detections(
     folder: Path, truth: Truth, pictures: Sequence[Picture], tensors: BoxTensors, seen: SeenPictures
 ) -> Iterator[Detection]:
-    """Yield what is in Result_0, Result_1, ... of `folder`, of as many pictures in this order.
+    """Yield the detections in Result_0, Result_1, ... of `folder`, one folder per picture.
 
     Raises HexsimError for files that are missing, or do not fit one another or the annotations.
     """
@@ -81,13 +81,13 @@ def detections(
 def _in_pixels(
     box: npt.NDArray[np.float32], picture: Picture, order: Order, seen: SeenPictures
 ) -> tuple[float, float, float, float]:
-    """Left, top, width and height on the picture."""
+    """Return left, top, width and height on the picture."""
     first, second, third, fourth = map(float, box)
-    ends = (second, first, fourth, third) if order == "yxyx" else (first, second, third, fourth)
+    sides = (second, first, fourth, third) if order == "yxyx" else (first, second, third, fourth)
     part = kept((picture.width, picture.height), seen.height, seen.width, seen.how)
     wide, high = part[2] - part[0], part[3] - part[1]
-    left, right = (part[0] + end * wide for end in (ends[0], ends[2]))
-    top, bottom = (part[1] + end * high for end in (ends[1], ends[3]))
+    left, right = (part[0] + side * wide for side in (sides[0], sides[2]))
+    top, bottom = (part[1] + side * high for side in (sides[1], sides[3]))
     return left, top, right - left, bottom - top
 
 

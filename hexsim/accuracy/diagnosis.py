@@ -1,7 +1,7 @@
-"""Why a layer adds noise: each suspect is removed in turn and the layer run again.
+"""Find why a layer adds noise: each possible cause is removed in turn and the layer run again.
 
 The layer runs alone, in the integer kernels of its runtime, on the float values of its inputs.
-So what earlier layers did wrong does not count, and what removing a cause wins is measured.
+So errors of earlier layers do not count, and the gain of removing a cause is measured.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ WORTH_SAYING_DB = 1.0
 
 @dataclass(frozen=True)
 class Finding:
-    """A cause at work, and the SQNR of the layer alone without it."""
+    """A confirmed cause, and the SQNR of the layer alone without it."""
 
     cause: Cause
     remedied_db: float
@@ -33,7 +33,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """A layer alone on float inputs: its SQNR, and what it suffers from, dominant cause first."""
+    """A layer alone on float inputs: its SQNR, and the causes of its noise, dominant one first."""
 
     layer: str
     type: str
@@ -47,7 +47,7 @@ def diagnose(
     names: Sequence[str],
     inputs: Iterable[Mapping[str, FloatArray]],
 ) -> tuple[Diagnosis, ...]:
-    """Explain the layers `names`, which run in fixed point; `errors` are those of all tensors."""
+    """Explain the fixed-point layers `names`; `errors` has the rows of all tensors."""
     network = deployment.network
     takes = layers_on(deployment)
     trials = [
@@ -68,7 +68,7 @@ def diagnose(
 
 
 class _Trials:
-    """One layer as it is, and without each of its suspects."""
+    """One layer as it is, and without each of its possible causes."""
 
     def __init__(self, layer: Layer, deployment: Deployment, errors: Sequence[LayerError]) -> None:
         self.layer = layer
@@ -89,7 +89,7 @@ class _Trials:
                 distance.add(values[name], array)
 
     def diagnosis(self) -> Diagnosis:
-        """What the trials showed."""
+        """Return the causes that the trials confirmed."""
         alone_db, *remedied = (distance.sqnr_db for distance in self._distances)
         findings = [
             Finding(cause, db)

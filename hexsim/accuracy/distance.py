@@ -12,13 +12,12 @@ Array = npt.NDArray[np.generic]
 Doubles = npt.NDArray[np.float64]
 
 BLOCK = 1 << 16
-"""Elements that are taken at once: their doubles stay in a cache, those of a large tensor do not.
-"""
+"""Elements that are added at once: their float64 values fit into a processor cache."""
 
 
 @dataclass(slots=True)
 class Distance:
-    """Sums over all pairs of a reference array and its stand-in that were added, in float64."""
+    """Sums in float64 over all pairs of a reference array and its stand-in."""
 
     signal: float = 0.0
     stand_in: float = 0.0
@@ -27,17 +26,17 @@ class Distance:
     max_error: float = 0.0
 
     def add(self, reference: Array, other: Array) -> None:
-        """Take in one pair of arrays of equal shape."""
-        whole, stand_in = reference.ravel(), other.ravel()
-        # Blocks are written over each other: new memory for each would take longer than the sums.
-        kept = np.empty((3, min(whole.size, BLOCK)))
-        for at in range(0, whole.size, BLOCK):
-            blocks = kept[:, : whole.size - at]
-            blocks[0], blocks[1] = whole[at : at + BLOCK], stand_in[at : at + BLOCK]
+        """Add one pair of arrays of equal shape."""
+        signal, stand_in = reference.ravel(), other.ravel()
+        # All blocks use the same memory: allocating each would take longer than the sums.
+        buffers = np.empty((3, min(signal.size, BLOCK)))
+        for at in range(0, signal.size, BLOCK):
+            blocks = buffers[:, : signal.size - at]
+            blocks[0], blocks[1] = signal[at : at + BLOCK], stand_in[at : at + BLOCK]
             self._add_block(*blocks)
 
     def take(self, other: Distance) -> None:
-        """Take in the pairs that were added to another one."""
+        """Add the pairs of another distance."""
         self.signal += other.signal
         self.stand_in += other.stand_in
         self.noise += other.noise
@@ -48,9 +47,7 @@ class Distance:
         with np.errstate(invalid="ignore"):
             np.subtract(a, b, out=difference)
         if np.isnan(np.max(difference, initial=0.0)):
-            alike = np.isinf(a) & (
-                a == b
-            )  # masks of two networks in floats, which differ in nothing
+            alike = np.isinf(a) & (a == b)  # equal infinities, as in attention masks
             a[alike] = b[alike] = difference[alike] = 0.0
         self.signal += _product(a, a)
         self.stand_in += _product(b, b)
@@ -61,7 +58,7 @@ class Distance:
 
     @property
     def noise_ratio(self) -> float:
-        """Power of the noise over that of the reference; infinite for noise on nothing."""
+        """Power of the noise over that of the reference; infinite for noise without signal."""
         if self.noise == 0.0:
             return 0.0
         return self.noise / self.signal if self.signal else math.inf
@@ -76,7 +73,7 @@ class Distance:
 
     @property
     def cosine(self) -> float:
-        """Cosine of the angle between the two; 0 if just one of them is all zero."""
+        """Cosine of the angle between the two; 0 if only one of them is all zero."""
         lengths = math.sqrt(self.signal) * math.sqrt(self.stand_in)
         if lengths == 0.0:
             return 1.0 if self.signal == self.stand_in else 0.0
@@ -84,5 +81,5 @@ class Distance:
 
 
 def _product(a: Doubles, b: Doubles) -> float:
-    """The scalar product, added up in one order; that of `a @ b` depends on the number of cores."""
+    """Return the scalar product, in a fixed order; `a @ b` depends on the number of cores."""
     return float(np.einsum("i,i->", a, b))

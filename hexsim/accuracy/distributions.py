@@ -1,8 +1,8 @@
-"""How the float values of the tensors that lose most lie beside what their codes can say.
+"""Histograms of the float values of the tensors with most error, beside their encodings.
 
-Which tensors lose most is known when all inputs were seen. So the values are counted in a second
-pass, of the float network alone; counting every tensor in the first would take longer. As in the
-first, the padding of the last input does not count.
+These tensors are known only after the first pass over all inputs. So the values are counted in a
+second pass, of the float network alone; counting every tensor in the first pass would take longer.
+As in the first pass, the padding of the last input does not count.
 """
 
 from __future__ import annotations
@@ -21,17 +21,14 @@ from hexsim.quantization.encodings import Encoding
 from hexsim.quantization.histogram import Histogram
 
 MOST = 8
-"""Tensors that are counted, those with the lowest SQNR: what a reader looks at one by one."""
+"""Tensors that get a histogram, those with the lowest SQNR."""
 BINS = 128
-"""Most bins that are kept of each."""
+"""Largest number of bins of each histogram."""
 
 
 @dataclass(frozen=True)
 class Distribution:
-    """How often the float values of a tensor were seen, beside the encoding of its codes.
-
-    `row` is what the comparison says of the tensor.
-    """
+    """A histogram of a tensor's float values, its encoding, and its `row` of the comparison."""
 
     row: LayerError
     encoding: Encoding
@@ -48,27 +45,28 @@ def distributions(
     threads: int = 0,
     progress: Callable[[int], None] = lambda done: None,
 ) -> tuple[Distribution, ...]:
-    """Count the float values of the tensors of `layers` that are codes and lose most.
+    """Count the float values of the quantised tensors of `layers` with the lowest SQNR.
 
     `network` and the inputs are those of the comparison. The lowest SQNR comes first; tensors
     without any error are left out.
     """
     coded = [(row, row.encoding) for row in layers if row.encoding and math.isfinite(row.sqnr_db)]
-    lowest = sorted(coded, key=lambda one: one[0].sqnr_db)[:MOST]
+    lowest = sorted(coded, key=lambda pair: pair[0].sqnr_db)[:MOST]
     if not lowest:
         return ()
-    given = set(network.inputs)
-    written = [row.tensor for row, _ in lowest if row.tensor not in given]
-    engine = FloatEngine(network, outputs=written, threads=threads) if written else None
-    found: dict[str, Histogram] = {}
-    for index, one in enumerate(counted(inputs, batch, items, None)):
-        values = dict(one.feed) if engine is None else {**one.feed, **engine.run(one.feed)}
-        kept = unpadded(values, batch, one.items)
+    network_inputs = set(network.inputs)
+    computed = [row.tensor for row, _ in lowest if row.tensor not in network_inputs]
+    engine = FloatEngine(network, outputs=computed, threads=threads) if computed else None
+    histograms: dict[str, Histogram] = {}
+    for index, item in enumerate(counted(inputs, batch, items, None)):
+        values = dict(item.feed) if engine is None else {**item.feed, **engine.run(item.feed)}
+        values_of = unpadded(values, batch, item.items)
         for row, _ in lowest:
-            seen = Histogram.of(kept[row.tensor])
-            before = found.get(row.tensor)
-            found[row.tensor] = seen if before is None else before.joined(seen)
+            histogram = Histogram.of(values_of[row.tensor])
+            before = histograms.get(row.tensor)
+            histograms[row.tensor] = histogram if before is None else before.joined(histogram)
         progress(index + 1)
     return tuple(
-        Distribution(row, encoding, found[row.tensor].coarser(BINS)) for row, encoding in lowest
+        Distribution(row, encoding, histograms[row.tensor].coarser(BINS))
+        for row, encoding in lowest
     )

@@ -8,14 +8,14 @@ from hexsim.graph.ir import FloatArray
 
 
 def unpadded(values: Mapping[str, FloatArray], batch: int, count: int) -> Mapping[str, FloatArray]:
-    """The first `count` items of every array that has `batch` of them."""
+    """Return the first `count` items of every array that has `batch` of them."""
     if count == batch:
         return values
     return {n: a[:count] if a.ndim and a.shape[0] == batch else a for n, a in values.items()}
 
 
 def scores_of_items(scores: FloatArray, batch: int) -> Iterator[FloatArray]:
-    """The scores of each item; those of a network without batches are one item's."""
+    """Yield the scores of each item; without batches all scores belong to one item."""
     if batch == 1:
         yield scores
     else:

@@ -3,7 +3,7 @@
 Grammar
 1. One class index per line, in the order of the inputs; or, for inputs that have names, a name
    and its class per line, in any order, separated by blanks, a comma or both.
-2. Where several classes are right they stand for one, with bars between: 281|282|285.
+2. Where several classes are right they are separated by bars: 281|282|285.
 3. Blank lines are skipped.
 """
 
@@ -71,7 +71,7 @@ def _by_name(
 
 
 def _lines(path: Path) -> Iterator[tuple[str, str]]:
-    """The lines that are not blank, each with words that say where it stands."""
+    """Yield the lines that are not blank, each with the name of its place for messages."""
     try:
         text = read_text(path, "label file", "give one integer per line")
     except InvalidDataError as error:
@@ -81,7 +81,7 @@ def _lines(path: Path) -> Iterator[tuple[str, str]]:
 
 
 def _row(where: str, text: str, network: Network, classes: int) -> tuple[str | None, Classes]:
-    """Name, if there is one, and right classes of a line."""
+    """Return the name, if there is one, and the right classes of a line."""
     match = _NAMED.fullmatch(text)
     words = (match["label"] if match else text).split("|")
     for word in words:
@@ -96,7 +96,7 @@ def _row(where: str, text: str, network: Network, classes: int) -> tuple[str | N
 
 
 def count_classes(network: Network, batch: int) -> int:
-    """Classes that the first output scores for each input; raise HexsimError if it has none."""
+    """Return the number of classes of the first output; raise HexsimError if it has none."""
     output = network.tensors[network.outputs[0]]
     if output.varies:
         raise HexsimError(

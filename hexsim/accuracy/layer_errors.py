@@ -1,7 +1,7 @@
-"""How far every tensor of a runtime is from float, over a stream of inputs.
+"""The distance of every tensor of a runtime from float, over a stream of inputs.
 
-An error is carried on by the layers behind it, so the worst tensor is rarely the culprit. The
-noise a layer adds says more: its output's noise over signal less that of its noisiest input.
+Later layers pass an error on, so the worst tensor is rarely the cause. The noise that a layer adds
+says more: the noise over signal of its output less that of its noisiest input.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ INPUT_TYPE = "data"
 class LayerError:
     """One tensor on the runtime that computes it, against float.
 
-    `low` and `high` are the float range seen; `encoding` is None where the tensor is no code.
+    `low` and `high` are the float range; `encoding` is None where the tensor is not quantised.
     `clipped` is the share of float values more than half a step outside the encoding.
     `added_noise` is noise over signal, less that of the noisiest input of the layer.
     `constant` lists the channels (last axis) whose float value never changed.
@@ -50,7 +50,7 @@ class LayerError:
 
 @dataclass
 class FloatTensor:
-    """What inputs say of one tensor in float; `low` and `high` are those of each channel."""
+    """Statistics of one tensor in float over inputs; `low` and `high` are per channel."""
 
     count: int = 0
     outside: int = 0
@@ -59,7 +59,7 @@ class FloatTensor:
 
     @classmethod
     def of(cls, values: FloatArray, encoding: Encoding | None) -> FloatTensor:
-        """What one input says."""
+        """Return the statistics of one input."""
         rows = values.reshape(-1, values.shape[-1] if values.ndim else 1)
         outside = 0
         if encoding is not None:
@@ -69,7 +69,7 @@ class FloatTensor:
         return cls(values.size, outside, rows.min(axis=0), rows.max(axis=0))
 
     def take(self, other: FloatTensor) -> None:
-        """Take in what further inputs say."""
+        """Add the statistics of further inputs."""
         assert other.low is not None, "no input was added"
         assert other.high is not None
         self.count += other.count
@@ -79,7 +79,7 @@ class FloatTensor:
 
     @property
     def constant(self) -> tuple[int, ...]:
-        """Channels of which more than one value was seen, and all were equal."""
+        """Channels with more than one value, all of which are equal."""
         if self.low is None or self.count == self.low.size:
             return ()
         return tuple(int(c) for c in np.flatnonzero(self.low == self.high))
@@ -87,56 +87,56 @@ class FloatTensor:
 
 @dataclass
 class TensorRun:
-    """One tensor for a run of inputs: the distance of each, and what all say together.
+    """One tensor for a run of inputs: the distance for each, and the statistics of all.
 
-    Sums of floats depend on their order, so those of a run are added up by who has all runs.
+    Sums of floats depend on their order, so `TensorStream` adds up the distances of all runs.
     """
 
     distances: list[Distance] = field(default_factory=list)
     seen: FloatTensor = field(default_factory=FloatTensor)
 
     def add(self, reference: FloatArray, other: FloatArray, encoding: Encoding | None) -> None:
-        """Take in the tensor's value for one input, in float and on the runtime."""
+        """Add the tensor's values for one input, in float and on the runtime."""
         distance = Distance()
         distance.add(reference, other)
         self.distances.append(distance)
         self.seen.take(FloatTensor.of(reference, encoding))
 
     def take(self, other: TensorRun) -> None:
-        """Take in the run of the inputs behind these."""
+        """Add the run of the following inputs."""
         self.distances += other.distances
         self.seen.take(other.seen)
 
 
 @dataclass
 class TensorStream:
-    """What is kept of one tensor over all inputs."""
+    """The sums of one tensor over all inputs."""
 
     encoding: Encoding | None
     distance: Distance = field(default_factory=Distance)
     seen: FloatTensor = field(default_factory=FloatTensor)
 
     def take(self, run: TensorRun) -> None:
-        """Take in the next run of inputs."""
+        """Add the next run of inputs."""
         for distance in run.distances:
             self.distance.take(distance)
         self.seen.take(run.seen)
 
 
 class ErrorStream:
-    """Collects the errors of the tensors of a twin that are measured, run of inputs by run."""
+    """Adds up the errors of the measured tensors of a paired run."""
 
     def __init__(self, paired: PairedRun) -> None:
         self._network, self._runtimes = paired.network, paired.runtimes
         self._streams = {n: TensorStream(paired.encodings.get(n)) for n in paired.measured}
 
     def take(self, runs: Mapping[str, TensorRun]) -> None:
-        """Take in the next run of inputs; how inputs are cut into runs changes nothing."""
+        """Add the next run of inputs; the division of inputs into runs does not matter."""
         for name, run in runs.items():
             self._streams[name].take(run)
 
     def errors(self) -> tuple[LayerError, ...]:
-        """The inputs, then the layers in network order, a row per tensor."""
+        """Return a row per tensor: the inputs, then the layers in network order."""
         named: list[tuple[str, str, str, tuple[str, ...]]]
         named = [(name, INPUT_TYPE, name, ()) for name in self._network.inputs]
         named += [
@@ -148,9 +148,9 @@ class ErrorStream:
 
     def _error(self, layer: str, kind: str, tensor: str, inputs: tuple[str, ...]) -> LayerError:
         stream = self._streams[tensor]
-        seen = stream.seen
-        assert seen.low is not None, "no input was added"
-        assert seen.high is not None
+        float_tensor = stream.seen
+        assert float_tensor.low is not None, "no input was added"
+        assert float_tensor.high is not None
         ratios = [self._streams[n].distance.noise_ratio for n in inputs if n in self._streams]
         before, after = max(ratios, default=0.0), stream.distance.noise_ratio
         return LayerError(
@@ -162,19 +162,19 @@ class ErrorStream:
             cosine=stream.distance.cosine,
             max_error=stream.distance.max_error,
             added_noise=0.0 if _same(before, after) else after - before,
-            low=float(seen.low.min()),
-            high=float(seen.high.max()),
+            low=float(float_tensor.low.min()),
+            high=float(float_tensor.high.max()),
             encoding=stream.encoding,
-            clipped=seen.outside / seen.count if seen.count else 0.0,
-            constant=seen.constant,
+            clipped=float_tensor.outside / float_tensor.count if float_tensor.count else 0.0,
+            constant=float_tensor.constant,
         )
 
 
-def _same(one: float, other: float) -> bool:
-    """True if ratios differ by no more than the rounding of sums, or both are infinite."""
-    return math.isclose(one, other, rel_tol=1e-9)
+def _same(first: float, second: float) -> bool:
+    """Return True if two ratios differ only by the rounding of sums, or both are infinite."""
+    return math.isclose(first, second, rel_tol=1e-9)
 
 
 def most_added(errors: tuple[LayerError, ...]) -> list[LayerError]:
-    """The layers that add most noise first."""
+    """Return the rows in decreasing order of added noise."""
     return sorted(errors, key=lambda row: -row.added_noise)

@@ -1,8 +1,7 @@
-"""What a run of inputs says about a runtime beside float: found by an observer, added up by totals.
+"""Compare a runtime with float on runs of inputs: observers measure, totals add up.
 
-A set of inputs may be cut into runs at any place, and observers of other processes may look at
-them. Totals take the runs in the order of the inputs, and do the same sums in the same order
-whoever observed.
+A set of inputs may be split into runs anywhere, and other processes may observe some of them.
+Totals take the runs in the order of the inputs, so the sums are the same whoever observed.
 """
 
 from __future__ import annotations
@@ -28,15 +27,16 @@ Feed = Mapping[str, FloatArray]
 Labels = Sequence[Sequence[int]]
 
 _LEAST = 1 << 15
-"""Elements of tensors and constants for each tensor that is compared from which on inputs are dealt
-out. Measured on two cores: with 15 000 two threads are as quick as one, with 60 000 much quicker.
+"""Elements of tensors and constants per compared tensor, from which inputs are shared by threads.
+
+Measured on two cores: with 15 000 two threads are as quick as one, with 60 000 much quicker.
 Smaller networks have one thread, since two that share rows wait for each other.
 """
 
 
 @dataclass(frozen=True)
 class Counted:
-    """An input as it counts: `items` of it without padding, with the right classes of each."""
+    """An input: its number of `items` without padding, and the right classes of each."""
 
     feed: Feed
     items: int
@@ -45,20 +45,20 @@ class Counted:
 
 @dataclass
 class ObservedAnswers:
-    """What a network says to a run of inputs: the distance of each from float, and hits."""
+    """A network's answers to a run of inputs: the distance of each from float, and the hits."""
 
     distances: list[Distance] = field(default_factory=list)
     hits: Hits = field(default_factory=Hits)
 
     def take(self, other: ObservedAnswers) -> None:
-        """Take in what it says to the inputs behind these."""
+        """Append the answers to the following inputs."""
         self.distances += other.distances
         self.hits.take(other.hits)
 
 
 @dataclass(frozen=True)
 class Observed:
-    """What a run of inputs says; `before` is there where the reference was equalised."""
+    """The comparison on a run of inputs; `before` is set where the reference was equalised."""
 
     tensors: Mapping[str, TensorRun]
     answers: ObservedAnswers
@@ -66,10 +66,11 @@ class Observed:
 
 
 class Observer(MadeWhereUsed):
-    """Runs both on inputs of `batch` items; `original` is the float network before equalisation.
+    """Runs runtime and float on inputs of `batch` items.
 
-    It may go to another process, where it makes its engines ready at the first input. `threads`
-    share several inputs, or the work of a layer; 0 for one per core.
+    `original` is the float network before equalisation. An observer may be sent to another process,
+    which prepares its engines at the first input. `threads` share several inputs, or the work of a
+    layer; 0 for one per core.
     """
 
     def __init__(
@@ -83,24 +84,24 @@ class Observer(MadeWhereUsed):
 
     def observe(self, inputs: Iterable[Counted]) -> Observed:
         """Run both on a run of inputs."""
-        whole = self._nothing()
-        for one in self.observe_each(inputs):
-            for name, run in whole.tensors.items():
-                run.take(one.tensors[name])
-            whole.answers.take(one.answers)
-            if whole.before is not None and one.before is not None:
-                whole.before.take(one.before)
-        return whole
+        total = self._nothing()
+        for observed in self.observe_each(inputs):
+            for name, run in total.tensors.items():
+                run.take(observed.tensors[name])
+            total.answers.take(observed.answers)
+            if total.before is not None and observed.before is not None:
+                total.before.take(observed.before)
+        return total
 
     def observe_each(self, inputs: Iterable[Counted]) -> Iterator[Observed]:
-        """Yield what each of the inputs says by itself, some of which are read ahead.
+        """Yield the comparison on each input; some inputs are read ahead.
 
-        They are run and compared side by side where that is faster.
+        They are run and compared in parallel where that is faster.
         """
         network, visits = self.paired.network, len(self.paired.measured)
         if is_small(network, least=_LEAST, visits=visits):
-            one = self._of_one_thread
-            return map(partial(one._observed, run=one.paired.run), inputs)
+            observer = self._of_one_thread
+            return map(partial(observer._observed, run=observer.paired.run), inputs)
         single = partial(self._observed, run=self.paired.run)
         count = contexts_for(network, self.paired.threads, least=_LEAST, visits=visits)
         if count == 1:
@@ -108,59 +109,60 @@ class Observer(MadeWhereUsed):
         return side_by_side(inputs, single, partial(self._contexts, count))
 
     def _contexts(self, count: int) -> list[Callable[[Counted], Observed]]:
-        """So many observers side by side, each of one thread."""
-        one = self._of_one_thread
-        if one._original is not None:
-            _ = one._given_engine  # made before several ask for it
-        return [partial(one._observed, run=run) for run in one.paired.contexts(count)]
+        observer = self._of_one_thread
+        if observer._original is not None:
+            _ = observer._given_engine  # created before several threads use it
+        return [partial(observer._observed, run=run) for run in observer.paired.contexts(count)]
 
     @cached_property
     def _of_one_thread(self) -> Observer:
-        """The same with engines of its own, which it keeps."""
-        one = copy(self)
-        one.paired = copy(self.paired)
-        one.paired.threads = 1
-        return one
+        """The same observer with engines of its own."""
+        observer = copy(self)
+        observer.paired = copy(self.paired)
+        observer.paired.threads = 1
+        return observer
 
-    def _observed(self, one: Counted, run: Callable[[Feed], Pair]) -> Observed:
-        """What one input says if `run` runs both."""
-        found = self._nothing()
-        floats, others = (unpadded(values, self.batch, one.items) for values in run(one.feed))
-        for name, tensor in found.tensors.items():
-            tensor.add(floats[name], others[name], self.paired.encodings.get(name))
-        self._add(found.answers, floats, others, one.labels)
-        if found.before is not None:
-            given = unpadded(self._given(one.feed), self.batch, one.items)
-            self._add(found.before, given, others, one.labels)
-        return found
+    def _observed(self, item: Counted, run: Callable[[Feed], Pair]) -> Observed:
+        """Compare on one input; `run` runs both networks."""
+        observed = self._nothing()
+        floats, outputs = (unpadded(values, self.batch, item.items) for values in run(item.feed))
+        for name, tensor in observed.tensors.items():
+            tensor.add(floats[name], outputs[name], self.paired.encodings.get(name))
+        self._add(observed.answers, floats, outputs, item.labels)
+        if observed.before is not None:
+            given_outputs = unpadded(self._given(item.feed), self.batch, item.items)
+            self._add(observed.before, given_outputs, outputs, item.labels)
+        return observed
 
     def _nothing(self) -> Observed:
-        """What no inputs say."""
         tensors = {name: TensorRun() for name in self.paired.measured}
         return Observed(
             tensors, ObservedAnswers(), None if self._original is None else ObservedAnswers()
         )
 
     def _add(
-        self, answers: ObservedAnswers, floats: Feed, others: Feed, labels: Labels | None
+        self, answers: ObservedAnswers, floats: Feed, outputs: Feed, labels: Labels | None
     ) -> None:
         distance, first = Distance(), self._compared[0]
         for name in self._floats:
-            distance.add(floats[name], others[name])
+            distance.add(floats[name], outputs[name])
         answers.distances.append(distance)
-        items = (scores_of_items(values[first], self.batch) for values in (floats, others))
-        for index, (expected, found) in enumerate(zip(*items, strict=True)):
-            answers.hits.add(expected, found, None if labels is None else labels[index])
+        items = (scores_of_items(values[first], self.batch) for values in (floats, outputs))
+        for index, (expected, actual) in enumerate(zip(*items, strict=True)):
+            answers.hits.add(expected, actual, None if labels is None else labels[index])
 
     def _given(self, feed: Feed) -> Feed:
-        """What the float network says as it was; its answers have the names of the equalised."""
-        found = self._given_engine.run(feed)
-        own = _compared(self._given_network)
-        return {name: found[mine] for name, mine in zip(self._compared, own, strict=True)}
+        """Run the float network before equalisation; outputs get the equalised one's names."""
+        outputs = self._given_engine.run(feed)
+        names = _compared(self._given_network)
+        return {
+            name: outputs[given_name]
+            for name, given_name in zip(self._compared, names, strict=True)
+        }
 
     @property
     def _given_network(self) -> Network:
-        assert self._original is not None, "asked for where there is one"
+        assert self._original is not None, "only called where there is one"
         return self._original
 
     @cached_property
@@ -170,7 +172,7 @@ class Observer(MadeWhereUsed):
 
 
 class Totals:
-    """All that was observed, in the order of the inputs; memory does not grow with them."""
+    """The sums of all runs, in the order of the inputs; memory does not grow with them."""
 
     def __init__(self, paired: PairedRun) -> None:
         self.layers = ErrorStream(paired)
@@ -178,7 +180,7 @@ class Totals:
         self.before, self.hits_before = Distance(), Hits()
 
     def take(self, observed: Observed) -> None:
-        """Take in the next run of inputs."""
+        """Add the next run of inputs."""
         self.layers.take(observed.tensors)
         _take(observed.answers, self.answers, self.hits)
         if observed.before is not None:
@@ -186,12 +188,12 @@ class Totals:
 
 
 def _take(answers: ObservedAnswers, distance: Distance, hits: Hits) -> None:
-    for one in answers.distances:
-        distance.take(one)
+    for answer_distance in answers.distances:
+        distance.take(answer_distance)
     hits.take(answers.hits)
 
 
 def _compared(network: Network) -> tuple[str, ...]:
-    """The outputs, or what those that are chosen are chosen from."""
+    """Return the outputs, with the scores in place of chosen classes."""
     before = before_choices(network)
     return tuple(dict.fromkeys(n for o in network.outputs for n in before.get(o, (o,))))

@@ -1,6 +1,6 @@
 """The SQNR of a network's outputs with any choice of layers in integers.
 
-It is taken before a final softmax (hexsim.accuracy.scores), behind which noise cannot be read.
+It is measured before a final softmax (hexsim.accuracy.scores), which hides noise.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from hexsim.runtimes import FIXED_POINT, MAIN_ENGINE, Engine, Runtime
 
 
 class OutputJudge:
-    """Compares runs of one network on `inputs`, which are kept, with their float outputs.
+    """Compares runs of one network on `inputs`, which stay in memory, with float outputs.
 
-    `network` is the network judged, without its final softmax; `takes` names its layers that the
-    runtime of `deployment`, a fixed-point one, takes.
+    `network` is the network compared, without its final softmax; `takes` names its layers that run
+    on the fixed-point runtime of `deployment`.
     """
 
     def __init__(self, deployment: Deployment, inputs: Iterable[Mapping[str, FloatArray]]) -> None:
@@ -34,22 +34,22 @@ class OutputJudge:
         self.inputs = list(inputs)
         tensors = (self.network.tensors[n] for n in (*self.network.inputs, *self.network.outputs))
         elements = len(self.inputs) * sum(tensor.elements for tensor in tensors)
-        what = (
+        action = (
             f"keeping {len(self.inputs)} inputs of network '{self.network.name}' with its outputs"
         )
-        budget.require(budget.VALUES, elements, what)
+        budget.require(budget.VALUES, elements, action)
         self.takes = layers_on(deployment) & {layer.name for layer in self.network.layers}
         engine = FloatEngine(self.network)
         self._references = [engine.run(feed) for feed in self.inputs]
 
     def sqnr_db(self, model: Model, chosen: AbstractSet[str]) -> float:
-        """SQNR of all outputs together, the layers named in `chosen` running in integers.
+        """Return the SQNR of all outputs with only the layers named in `chosen` in integers.
 
-        The others that the runtime takes compute with the float constants of the reference.
-        `model` is the network judged, or one with the same layers and other parameters.
+        The runtime's other layers compute with the float constants of the reference. `model` is
+        the network compared, or one with the same layers and other parameters.
         """
-        tried = _with_floats(scored(model), self.takes - chosen)
-        runs = with_chosen(self.deployment, tried, chosen).executor().run_each(self.inputs)
+        mixed = _with_floats(scored(model), self.takes - chosen)
+        runs = with_chosen(self.deployment, mixed, chosen).executor().run_each(self.inputs)
         total = Distance()
         for run, reference in zip(runs, self._references, strict=True):
             for name, array in reference.items():
@@ -59,9 +59,9 @@ class OutputJudge:
 
 
 def _with_floats(model: Model, spared: AbstractSet[str]) -> Model:
-    """The model with the float constants of its reference in the layers named in `spared`.
+    """Return the model with the reference's float constants in the layers named in `spared`.
 
-    What another layer reads as well stays as it is stored.
+    A constant that another layer reads too stays as it is stored.
     """
     names: dict[bool, set[str]] = {True: set(), False: set()}
     for layer in model.network.layers:
@@ -80,16 +80,16 @@ def _with_floats(model: Model, spared: AbstractSet[str]) -> Model:
 
 
 def layers_on(deployment: Deployment) -> frozenset[str]:
-    """Names of the layers that a fixed-point runtime takes."""
-    taken = (subnet for subnet in deployment.subnets if subnet.runtime in FIXED_POINT)
-    return frozenset(layer.name for subnet in taken for layer in subnet.layers)
+    """Return the names of the layers that run on a fixed-point runtime."""
+    on_runtime = (subnet for subnet in deployment.subnets if subnet.runtime in FIXED_POINT)
+    return frozenset(layer.name for subnet in on_runtime for layer in subnet.layers)
 
 
 def with_chosen(deployment: Deployment, model: Model, chosen: AbstractSet[str]) -> Deployment:
-    """Deploy `model` so that just the layers named in `chosen` are on the runtime.
+    """Deploy `model` with only the layers named in `chosen` on the runtime.
 
-    `model` has layers of the one deployed; those that are on the tensor engine there are here, the
-    others on the runtime's main one.
+    `model` has layers of the deployed one; layers on its tensor engine stay there, and the others
+    are on the runtime's main engine.
     """
     runtime, on_hta = deployment.runtime, deployment.on_hta
 

@@ -1,4 +1,4 @@
-"""A network in float and on a runtime, side by side, with every tensor in view."""
+"""Run a network in float and on a runtime, and observe every tensor of both."""
 
 from __future__ import annotations
 
@@ -19,22 +19,20 @@ Pair = tuple[Values, Values]
 
 
 class _Executors(SubnetExecutor, Protocol):
-    """What a deployment makes to be run."""
-
     def contexts(self, count: int) -> Sequence[SubnetExecutor]:
-        """So many that do the same side by side."""
+        """Return `count` executors that do the same in parallel."""
 
 
 class MadeWhereUsed:
-    """Goes to another process without its cached properties, which are made anew there."""
+    """An object that is pickled without its cached properties, which are created again."""
 
     def __getstate__(self) -> dict[str, Any]:
-        """Everything else."""
-        own = type(self)
+        """Return all attributes but the cached properties."""
+        cls = type(self)
         return {
             name: value
             for name, value in vars(self).items()
-            if not isinstance(getattr(own, name, None), cached_property)
+            if not isinstance(getattr(cls, name, None), cached_property)
         }
 
 
@@ -42,32 +40,34 @@ class PairedRun(MadeWhereUsed):
     """Runs both on the same input; one set of activations of each is in memory at a time.
 
     `tensors` are the names observed: the inputs, every float32 tensor and the outputs. `measured`
-    are those of them that are floats. Left out are those without elements, and those whose size
-    depends on values: what lies in one place of both need not be the same thing.
-    `runtimes` says which runtime computes each, or reads it if it is an input; `encodings` has
-    those that are codes there. `threads` share the work of a layer, 0 for one per core. Both are
-    made ready at the first input.
+    are the floats among them, except tensors without elements and tensors whose size depends on
+    values: equal positions in both need not correspond. `runtimes` says which runtime computes each
+    tensor, or reads it if it is an input; `encodings` has the encodings of quantised ones.
+    `threads` share the work of a layer, 0 for one per core. Both engines are created at the first
+    input.
     """
 
     def __init__(self, deployment: Deployment, threads: int = 0) -> None:
         network = deployment.network
-        written = [
+        computed = [
             name
             for layer in network.layers
             for name in layer.outputs
             if network.tensors[name].dtype == "float32" or name in network.outputs
         ]
-        self.tensors = (*network.inputs, *written)
-        known = network.tensors
+        self.tensors = (*network.inputs, *computed)
+        tensors = network.tensors
         self.measured = tuple(
             name
             for name in self.tensors
-            if known[name].dtype == "float32" and known[name].elements and not known[name].varies
+            if tensors[name].dtype == "float32"
+            and tensors[name].elements
+            and not tensors[name].varies
         )
         self.network = network
         self.threads = threads
-        self._written = written
-        self._observed = deployment.observing(written)
+        self._written = computed
+        self._observed = deployment.observing(computed)
         self.runtimes = _runtimes(self._observed.plan)
         self.encodings = {
             name: deployment.loaded.activations[name]
@@ -86,15 +86,15 @@ class PairedRun(MadeWhereUsed):
     def run(self, feed: Mapping[str, FloatArray]) -> Pair:
         """Return the values of `tensors` in float and on the runtime, in stored order.
 
-        Tensors of the runtime that are codes come as the reals the codes stand for; that holds
-        for the network's inputs too, where a fixed-point subnet reads them.
+        Quantised tensors of the runtime are dequantised; so are the network's inputs that a
+        fixed-point subnet reads.
         """
         return self._pair(feed, self._runtime)
 
     def contexts(self, count: int) -> list[Callable[[Mapping[str, FloatArray]], Pair]]:
-        """So many that do what `run` does, side by side; they share the float network."""
-        _ = self._float  # made before several ask for it
-        return [partial(self._pair, runtime=seat) for seat in self._runtime.contexts(count)]
+        """Return `count` functions like `run` for parallel use; they share the float network."""
+        _ = self._float  # created before several threads use it
+        return [partial(self._pair, runtime=context) for context in self._runtime.contexts(count)]
 
     def _pair(self, feed: Mapping[str, FloatArray], runtime: SubnetExecutor) -> Pair:
         inputs = dict(feed)

@@ -1,4 +1,4 @@
-"""The float network behind a quantised file, whose own weights were rounded when it was made."""
+"""Compare a quantised file with its float network: the file's own weights were rounded."""
 
 from __future__ import annotations
 
@@ -13,28 +13,28 @@ from hexsim.quantization.model import Model
 
 
 def with_reference(model: Model, reference: Network) -> Model:
-    """The codes and encodings of `model` over the float weights of `reference`.
+    """Return `model`, its codes and encodings, with the float weights of `reference`.
 
-    Runtimes compute with the constants that `model` holds, as before.
-    Masks reach as far as those of `model`, which are no codes of what the file holds.
-    Convert layers are no part of the float file; they are inserted as the quantiser does it.
-    If scales were moved between the layers of `model`, they are in `reference` too, so that
-    tensors can be compared; its outputs change only as far as equalization changes them.
-    Raises HexsimError unless both have the same layers and shapes.
+    Runtimes still compute with the constants that `model` holds. Masks have the values of those of
+    `model`, which differ from the file's. The float file has no convert layers; they are inserted
+    as by the quantiser. If weights of `model` were equalised, `reference` is equalised too, so that
+    tensors can be compared. Raises HexsimError unless both have the same layers and shapes.
     """
     if model.equalized:
         reference = equalize(reference).network
-    ours = model.network
-    reference = Masks.of(reference).with_those_of(ours)
-    held = {name: model.stored(name) for name in ours.constants}
-    restored = with_conversions(replace(model, network=reference, stored_constants=held))
-    theirs = restored.network
-    if ours.layers != theirs.layers or dict(ours.tensors) != dict(theirs.tensors):
-        pairs = zip(ours.layers, theirs.layers, strict=False)
-        other = next((a.name for a, b in pairs if a != b), None)
-        where = f"layer '{other}' differs" if other else "layers or shapes differ"
+    quantised_network = model.network
+    reference = Masks.of(reference).with_those_of(quantised_network)
+    stored = {name: model.stored(name) for name in quantised_network.constants}
+    restored = with_conversions(replace(model, network=reference, stored_constants=stored))
+    float_network = restored.network
+    if quantised_network.layers != float_network.layers or dict(quantised_network.tensors) != dict(
+        float_network.tensors
+    ):
+        pairs = zip(quantised_network.layers, float_network.layers, strict=False)
+        name = next((a.name for a, b in pairs if a != b), None)
+        where = f"layer '{name}' differs" if name else "layers or shapes differ"
         raise HexsimError(
-            f"network '{theirs.name}' is not the one that '{ours.name}' was quantised from: "
-            f"{where}; give the float file that was quantised"
+            f"network '{float_network.name}' is not the one that '{quantised_network.name}' was "
+            f"quantised from: {where}; give the float file that was quantised"
         )
     return restored

@@ -1,10 +1,10 @@
-"""What remedies do for the whole network.
+"""Measure the effect of remedies on the whole network.
 
 An option of the quantiser changes all layers, and noise of many layers partly cancels, so the
-gain of one layer alone says little about the outputs; and a remedy may show its worth only after
-another one took its noise away. So each is tried on every layer at once, then all together.
-Cross-layer equalization (hexsim.accuracy.cross_layer), which stands in for per-channel weights, is
-tried alone.
+gain of one layer alone says little about the outputs; and a remedy may show its effect only after
+another one has removed other noise. So each is tried on every layer at once, then all together.
+Cross-layer equalization (hexsim.accuracy.cross_layer), which replaces per-channel weights, is tried
+alone.
 """
 
 from __future__ import annotations
@@ -31,22 +31,22 @@ class RemedyTrial:
 def try_remedies(
     model: Model, errors: Sequence[LayerError], judge: OutputJudge
 ) -> tuple[RemedyTrial, ...]:
-    """Try each remedy that a layer could do with on the whole network, then all; best first."""
+    """Try each remedy suggested for a layer on the whole network, then all; best first."""
     single = _remedies(model, errors, judge)
-    tried = [(remedy,) for remedy in single] + ([single] if len(single) > 1 else [])
-    remedied = {remedies: everywhere(remedies, model, errors) for remedies in tried}
+    combinations = [(remedy,) for remedy in single] + ([single] if len(single) > 1 else [])
+    remedied = {remedies: everywhere(remedies, model, errors) for remedies in combinations}
     if cross_layer.could_equalize(model, judge.takes, {row.tensor: row for row in errors}):
         remedied[cross_layer.REMEDY,] = cross_layer.equalized(model, judge.inputs)
     before = judge.sqnr_db(model, judge.takes)
     trials = [
-        RemedyTrial(remedies, before, judge.sqnr_db(other, judge.takes))
-        for remedies, other in remedied.items()
+        RemedyTrial(remedies, before, judge.sqnr_db(remedied_model, judge.takes))
+        for remedies, remedied_model in remedied.items()
     ]
     return tuple(sorted(trials, key=lambda trial: -trial.after_db))
 
 
 def everywhere(remedies: Sequence[str], model: Model, errors: Sequence[LayerError]) -> Model:
-    """The model with `remedies` applied to every layer that could do with them."""
+    """Return the model with `remedies` applied to every layer for which they are suggested."""
     by_tensor = {row.tensor: row for row in errors}
     for remedy in remedies:
         for layer in model.network.layers:
@@ -54,7 +54,7 @@ def everywhere(remedies: Sequence[str], model: Model, errors: Sequence[LayerErro
                 if cause.remedy == remedy:
                     model = cause.remedied
     activations = dict(model.activations)
-    for layer in model.network.layers:  # as the quantiser does, which would else be overruled
+    for layer in model.network.layers:  # as in the quantiser
         if layer.moves_codes and layer.inputs[0] in activations:
             activations[layer.output] = activations[layer.inputs[0]]
     return replace(model, activations=activations)
@@ -63,5 +63,5 @@ def everywhere(remedies: Sequence[str], model: Model, errors: Sequence[LayerErro
 def _remedies(model: Model, errors: Sequence[LayerError], judge: OutputJudge) -> tuple[str, ...]:
     by_tensor = {row.tensor: row for row in errors}
     layers = (layer for layer in judge.network.layers if layer.name in judge.takes)
-    found = (cause for layer in layers for cause in suspects(layer, model, by_tensor))
-    return tuple(dict.fromkeys(cause.remedy for cause in found))
+    causes = (cause for layer in layers for cause in suspects(layer, model, by_tensor))
+    return tuple(dict.fromkeys(cause.remedy for cause in causes))

@@ -1,7 +1,7 @@
-"""What asymmetric weights lose when a runtime with signed kernels rescales them at load.
+"""The loss of asymmetric weights when a runtime with signed kernels rescales them at load.
 
-Both sides are what the codes stand for: those of the file, and those after rescaling
-(hexsim.lowering.weights). So this is the second rounding alone, without that of the quantiser.
+Compared are the dequantised weights of the file and those after rescaling
+(hexsim.lowering.weights). So this is the second rounding alone, without the quantiser's.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from hexsim.quantization.model import Model
 
 @dataclass(frozen=True)
 class RescalingLoss:
-    """One weight tensor; `max_error` in real units, `steps` the same in steps of its encoding."""
+    """One weight tensor; `max_error` in real units, `steps` the error in steps of its encoding."""
 
     layer: str
     weight: str
@@ -31,7 +31,7 @@ class RescalingLoss:
 def rescaling_losses(
     model: Model, layers: Sequence[Layer] | None = None
 ) -> tuple[RescalingLoss, ...]:
-    """The loss of every weight that is rescaled, in the order of `layers` (default: all)."""
+    """Return the loss of every weight that is rescaled, in the order of `layers` (None: all)."""
     chosen = model.network.layers if layers is None else layers
     losses = []
     for layer in chosen:
@@ -44,7 +44,7 @@ def rescaling_losses(
 
 
 def worst(losses: Sequence[RescalingLoss]) -> RescalingLoss:
-    """The one that loses most of its signal."""
+    """Return the loss with the lowest SQNR."""
     return min(losses, key=lambda loss: loss.sqnr_db)
 
 

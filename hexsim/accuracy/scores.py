@@ -1,10 +1,10 @@
-"""Scores: what a network says before it is turned into what an application wants.
+"""Scores: the tensors on which runtimes are compared, before a final softmax or a choice.
 
 A softmax turns equal differences of scores into equal ratios of probabilities, so noise on
-probabilities tells little about noise in the network. Detections are chosen from boxes and scores,
-and those of two runs are no pairs that could be compared. Runtimes are therefore compared with
-float on what a final softmax, or layers sized by values, read. Where that is masked, it holds
-numbers of which only the softmax says that they are alike.
+probabilities says little about noise in the network. Detections are chosen from boxes and scores,
+and the detections of two runs do not correspond. Runtimes are therefore compared with float on the
+inputs of a final softmax, and of layers sized by values. A masked input of a softmax is not used:
+its large negative numbers differ, though they all become zero.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from hexsim.quantization.model import Model
 
 
 def class_scores(network: Network) -> Network:
-    """Return the network with what is compared in place of its outputs."""
+    """Return the network with the tensors to compare as its outputs."""
     scores: dict[str, tuple[str, ...]] = {
         layer.output: (layer.inputs[0],)
         for layer in network.layers
@@ -32,7 +32,9 @@ def class_scores(network: Network) -> Network:
     }
     if scores:
         masked = Masks.of(network).holding
-        scores = {name: read for name, read in scores.items() if not masked.intersection(read)}
+        scores = {
+            name: inputs for name, inputs in scores.items() if not masked.intersection(inputs)
+        }
     scores |= before_choices(network)
     if not scores:
         return network
@@ -42,11 +44,10 @@ def class_scores(network: Network) -> Network:
 
 
 def is_classifier(network: Network) -> bool:
-    """True if the first output can be read as the scores of classes, one winner per item.
+    """Return True if the first output can be read as the scores of classes, one winner per item.
 
-    It holds floats of known size in a single row per item, of two or more: behind the batch, one
-    axis at most is longer than 1. Where that row is behind a batch of one and no axis is left, the
-    output is a number, and a picture, boxes or a sequence have several axes.
+    It must hold floats of known size, for each item a single row of two or more: only one axis
+    besides the batch is longer than 1. Images, boxes and sequences have several such axes.
     """
     output = network.tensors[network.outputs[0]]
     if output.dtype != "float32" or output.varies:
@@ -57,30 +58,30 @@ def is_classifier(network: Network) -> bool:
 
 
 def scores_per_item(network: Network) -> int:
-    """How many numbers the first output has for each item."""
+    """Return how many numbers the first output has for each item."""
     return math.prod(network.tensors[network.outputs[0]].shape) // batch_size(network)
 
 
 def before_choices(network: Network) -> dict[str, tuple[str, ...]]:
-    """Outputs that layers sized by values write, with the floats that these choose from.
+    """Return outputs of layers sized by values, with the floats from which these choose.
 
-    Inputs of the network, which all runs have alike, count where there is nothing else.
+    Inputs of the network, which are equal in all runs, count only if there are no other floats.
     """
-    found = {}
+    floats_of = {}
     for name in network.outputs:
         if name in network.producers and is_sized_by_values(network.producers[name]):
             floats = tuple(dict.fromkeys(_floats_before(name, network)))
-            found[name] = tuple(n for n in floats if n not in network.inputs) or floats
-    return found
+            floats_of[name] = tuple(n for n in floats if n not in network.inputs) or floats
+    return floats_of
 
 
 def is_sized_by_values(layer: Layer) -> bool:
-    """True if what a layer writes is as large as values decide, inside it at least."""
+    """Return True if the size of a layer's outputs, or of tensors inside it, depends on values."""
     return isinstance(layer, Opaque) and layer.sized_by_values
 
 
 def _floats_before(name: str, network: Network) -> Iterator[str]:
-    """Floats of known size that `name` follows from, and the inputs that it does."""
+    """Yield the nearest floats of known size, or inputs, from which `name` is computed."""
     writer, tensor = network.producers.get(name), network.tensors[name]
     if writer is None or (tensor.dtype == "float32" and not is_sized_by_values(writer)):
         yield name
@@ -91,5 +92,5 @@ def _floats_before(name: str, network: Network) -> Iterator[str]:
 
 
 def scored(model: Model) -> Model:
-    """The model with class scores as outputs."""
+    """Return the model with class scores as outputs."""
     return replace(model, network=class_scores(model.network))

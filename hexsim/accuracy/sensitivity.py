@@ -1,8 +1,8 @@
-"""Which layers a network can least afford to have in integers.
+"""Measure which layers lose most accuracy in integers.
 
-Two experiments per layer, both with the integer kernels of the runtime: only this layer is a
-fixed-point subnet and all others are float; and all layers are but this one. A layer in integers
-has codes as inputs and output as well, so a bad range of a tensor shows in both its neighbours.
+There are two experiments per layer, both with the integer kernels of the runtime: only this layer
+is a fixed-point subnet, and all layers but this one are. The inputs and the output of a layer in
+integers are quantised as well, so a bad range of a tensor shows in both its neighbours.
 
 Left out: layers that only move codes, layers that fall back to the CPU anyway, and a final
 softmax.
@@ -49,9 +49,9 @@ def sensitivity(
     ]
     rows = []
     for done, layer in enumerate(ranked, start=1):
-        only = judge.sqnr_db(model, {layer.name})
-        others = judge.sqnr_db(model, judge.takes - {layer.name})
-        rows.append(LayerSensitivity(layer.name, layer.type, only, others))
+        only_db = judge.sqnr_db(model, {layer.name})
+        others_db = judge.sqnr_db(model, judge.takes - {layer.name})
+        rows.append(LayerSensitivity(layer.name, layer.type, only_db, others_db))
         progress(done, len(ranked))
     rows.sort(key=lambda row: row.only_db)
     return Sensitivity(len(judge.inputs), judge.sqnr_db(model, judge.takes), tuple(rows))

@@ -1,4 +1,4 @@
-"""A study: everything that was found out about one network on one runtime."""
+"""A study: all results about the accuracy of one network on one runtime."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from hexsim.runtimes import Runtime
 
 @dataclass(frozen=True)
 class Study:
-    """What was asked, on what, and the answers; None is what was not asked.
+    """The results for one network; None where one was not requested.
 
     `notes` say where inputs, encodings and the float reference come from, a sentence each;
-    `findings` are what the encodings lose for certain, whatever is compared.
+    `findings` are the losses that follow from the encodings alone, without any comparison.
     """
 
     network: str

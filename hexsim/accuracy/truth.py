@@ -1,8 +1,8 @@
-"""What is to be seen on pictures: a JSON file of annotations as the COCO data set has them.
+"""Ground truth of detection: a JSON file of annotations in the format of the COCO data set.
 
-Read are `images` (id, file_name, width, height), `annotations` (image_id, category_id, bbox as
-left, top, width, height in pixels, iscrowd) and `categories` (id, name). Other keys are passed
-over. Left out: outlines and key points.
+The keys `images` (id, file_name, width, height), `annotations` (image_id, category_id, bbox as
+left, top, width, height in pixels, iscrowd) and `categories` (id, name) are read. Other keys are
+ignored. Left out: outlines and key points.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Category(BaseModel):
 
 
 class Truth(BaseModel):
-    """All that is to be seen."""
+    """All annotations of a set of pictures."""
 
     images: Sequence[Picture]
     annotations: Sequence[Annotation]
@@ -59,12 +59,12 @@ class Truth(BaseModel):
 
 
 def stem(name: str) -> str:
-    """What a picture and its raw file have alike, as `hexsim prepare` names them."""
+    """Return the common name of a picture and its raw file, as `hexsim prepare` names them."""
     return "_".join(Path(name).stem.replace(":=", " ").split())
 
 
 def _tree(path: Path, where: str) -> Any:
-    """What the file says, its texts as they are written: pictures are found by their names."""
+    """Return the file's content with unchanged texts, since pictures are found by their names."""
     text = read_text(path, "annotations", "give a JSON file as COCO's")
     return parse_json(text, where, as_written=True)
 
@@ -82,7 +82,7 @@ def read_truth(path: Path) -> Truth:
         truth = Truth.model_validate(tree)
     except ValidationError as error:
         raise HexsimError(sentence(Truth, error, where)) from None
-    for what, known, used in (
+    for key, ids, used_ids in (
         ("image_id", {image.id for image in truth.images}, {a.image_id for a in truth.annotations}),
         (
             "category_id",
@@ -90,17 +90,19 @@ def read_truth(path: Path) -> Truth:
             {a.category_id for a in truth.annotations},
         ),
     ):
-        if used - known:
-            raise HexsimError(f"{where}: {what} {min(used - known)} is that of nothing in the file")
+        if used_ids - ids:
+            raise HexsimError(
+                f"{where}: {key} {min(used_ids - ids)} is that of nothing in the file"
+            )
     if len({image.id for image in truth.images}) < len(truth.images):
         raise HexsimError(f"{where}: two images have one id; number them apart")
     return truth
 
 
 def pictures_of(truth: Truth, names: Sequence[str]) -> tuple[Picture, ...]:
-    """The picture behind each name of a file, be it that of its raw file; else HexsimError."""
-    known = {stem(image.file_name): image for image in truth.images}
+    """Return the picture for each name of a picture or raw file; HexsimError if there is none."""
+    image_of = {stem(image.file_name): image for image in truth.images}
     for name in names:
-        if stem(name) not in known:
+        if stem(name) not in image_of:
             raise HexsimError(f"the annotations have no image for '{name}'; leave that input out")
-    return tuple(known[stem(name)] for name in names)
+    return tuple(image_of[stem(name)] for name in names)

@@ -1,4 +1,4 @@
-"""Validation: one pass over the inputs that says how well a runtime follows the float network."""
+"""Validation: one pass over the inputs that compares a runtime with the float network."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from hexsim.graph.ir import Network
 
 @dataclass(frozen=True)
 class Original:
-    """How a runtime follows the float network as it was before its weights were equalised.
+    """How a runtime agrees with the float network before its weights were equalised.
 
     The `float` counts of `hits` are that network's own.
     """
@@ -28,12 +28,12 @@ class Original:
 
 @dataclass(frozen=True, repr=False)
 class Validation(Shown):
-    """What one pass found; `output_sqnr_db` is that of all float32 outputs together.
+    """Results of one pass; `output_sqnr_db` covers all float32 outputs together.
 
     `rescaled` has the weights that the runtime rescaled at load, `notes` a sentence for each output
-    that is not compared itself. `original` is there where the reference was equalised. Where the
-    output is no classifier's and nobody brought labels, `classes` is False: `hits` mean nothing.
-    With no more than five classes `ranked` is False: all of them are among the best five.
+    that is not compared itself. `original` is set where the reference was equalised. `classes` is
+    False where the network is no classifier and there are no labels: `hits` mean nothing then.
+    `ranked` is False with no more than five classes: all of them are among the best five.
     """
 
     hits: Hits
@@ -75,9 +75,9 @@ def validate(
     """
     observer = Observer(deployment, batch, original, threads)
     totals = Totals(observer.paired)
-    each = observer.observe_each(counted(inputs, batch, items, labels))
-    for index, one in enumerate(each):
-        totals.take(one)
+    results = observer.observe_each(counted(inputs, batch, items, labels))
+    for index, observed in enumerate(results):
+        totals.take(observed)
         progress(index + 1)
     return validation_of(deployment, totals, labelled=labels is not None)
 
@@ -89,7 +89,10 @@ def counted(
     labels: Labels | None,
     first: int = 0,
 ) -> Iterator[Counted]:
-    """Yield inputs, from the one of number `first` on, as they count; the rest as in `validate`."""
+    """Yield inputs with their items and labels, `first` being the number of the first of them.
+
+    The other parameters are those of `validate`.
+    """
     for index, feed in enumerate(inputs, first):
         at = index * batch
         count = batch if items is None else min(batch, items - at)
@@ -97,7 +100,7 @@ def counted(
 
 
 def validation_of(deployment: Deployment, totals: Totals, *, labelled: bool) -> Validation:
-    """What was found, when all inputs were taken in."""
+    """Return the results after all inputs were added."""
     losses: tuple[RescalingLoss, ...] = ()
     if deployment.signed_weights:
         with_signed = [
@@ -121,7 +124,7 @@ def validation_of(deployment: Deployment, totals: Totals, *, labelled: bool) -> 
 
 
 def _notes(network: Network) -> Iterator[str]:
-    """What is not compared itself, and why."""
+    """Yield a sentence for each output that is not compared itself, and why."""
     before = before_choices(network)
     for layer in network.layers:
         chosen = [name for name in layer.outputs if name in before]

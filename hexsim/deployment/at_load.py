@@ -1,4 +1,4 @@
-"""What a runtime does to a float model when it loads it: quantising, on inputs it is given."""
+"""Quantise a float model as a runtime does when it loads it."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from hexsim.quantization.model import Model
 from hexsim.quantization.overrides import NO_OVERRIDES, Overrides
 
 Calibration = Callable[[], Iterable[Mapping[str, FloatArray]]]
-"""Makes the inputs to calibrate on, arrays in stored order."""
+"""Returns the inputs to calibrate on, arrays in stored order."""
 
 
 @dataclass(frozen=True)
 class AtLoad:
     """A float network as the runtimes of a platform quantise it at load.
 
-    It is quantised once, when somebody first asks, however many runtimes share this object.
-    `calibration` None takes seeded inputs. Where `required`, a runtime that does not quantise
-    refuses overrides; else it does without.
+    It is quantised once, when first needed, even if several runtimes share this object.
+    `calibration` None means seeded inputs. With `required`, a runtime that does not quantise
+    refuses overrides; otherwise it ignores them.
     """
 
     network: Network

@@ -1,10 +1,10 @@
-"""A phone's pace from one latency that was measured on it.
+"""Calibrate a tensor processor to one latency that was measured on a phone.
 
-All times of its tensor processor keep their shape. Its clock and the bandwidth of DDR change by one
-factor, so that the anchor takes as long as it was measured. Both are then known, and no longer
-swept.
+The clock of the tensor processor and the bandwidth of DDR change by one factor, so that the
+simulated time of the calibration point equals the measured one. Both constants are then known, and
+no longer swept.
 
-Left out: that a release may differ in more than its pace, which takes rows of several networks.
+Left out: other differences between releases, which need measured rows of several networks.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class CalibrationPoint:
         if not (network and equals and math.isfinite(ms) and ms > 0):
             raise HexsimError(
                 f"--anchor takes NETWORK=MS, such as resnet50=1.23, or NETWORK{_FLOATS}=MS for a "
-                f"latency in half floats, not '{text}'"
+                f"latency in float16, not '{text}'"
             )
         return cls(network, "htp" if network == named else "htp_fp16", ms)
 
@@ -53,17 +53,17 @@ class CalibrationPoint:
 
 
 def calibrated_to(platform: Platform, anchor: CalibrationPoint) -> Platform:
-    """The platform at the pace of a phone; HexsimError if it has no tensor processor."""
+    """Return the platform calibrated to a phone; HexsimError if it has no tensor processor."""
     if platform.chip.htp_table is None:
         raise HexsimError(
-            f"--anchor gives the pace of a tensor processor, and chip {platform.chip.name} has "
+            f"--anchor calibrates a tensor processor, and chip {platform.chip.name} has "
             "none; fit it to measured rows with hexsim calibrate"
         )
     model = load_container(anchor.network).model
     platform.chip.require(anchor.runtime)
     platform.stack.require(anchor.runtime)
-    known = Deployment(model, platform, anchor.runtime).simulate()
-    if not known.total_ps:
+    uncalibrated = Deployment(model, platform, anchor.runtime).simulate()
+    if not uncalibrated.total_ps:
         raise HexsimError(f"network '{anchor.network}' takes no time; anchor at one with layers")
-    slower = anchor.ms * PS_PER_MS / known.total_ps
+    slower = anchor.ms * PS_PER_MS / uncalibrated.total_ps
     return platform.at_pace(slower, str(anchor))

@@ -1,8 +1,8 @@
-"""Deployment: the one owner of how a model runs on a runtime of a platform.
+"""Deployment: a model on a runtime of a platform, the single place that decides how it runs.
 
-It decides what the runtime computes with, where the network is cut, which kernel calls that makes,
-who executes them and who times them. The API, every command, the accuracy studies and the others go
-through it, so that they cannot differ.
+It decides which model the runtime computes with, where the network is cut, which kernel calls
+follow, how they are executed and how they are timed. The API, all commands and all studies use it,
+so that they cannot differ.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ class Deployment:
     """A model, as its file holds it, on a runtime of a platform; `deploy` makes one.
 
     A float model on a runtime that quantises at load is quantised by `at_load`, when values are
-    first asked for; until then no weight is touched. `cut` is a cut of one's own in place of the
-    partitioner's. `from_floats` says that `model` is what a float file became at load.
+    first needed; until then no weight is read. `cut` replaces the partitioner's cut. `from_floats`
+    says that `model` is a float file quantised at load.
 
-    One that is made without `deploy` is not checked, which is for what-if questions: a float
-    network is planned as the default quantiser would leave it.
+    A deployment created without `deploy` is not checked, which is meant for what-if questions: a
+    float network is planned as the default quantiser would leave it.
     """
 
     model: Model
@@ -67,10 +67,10 @@ class Deployment:
                 "(--quantize), as hexsim bench does by itself"
             )
         if self.at_load and self.at_load.required and self.at_load.overrides and not self.quantizes:
-            what = "quantised already" if self.model.quantized else "not quantised at load"
+            state = "quantised already" if self.model.quantized else "not quantised at load"
             raise HexsimError(
                 "overrides are applied when a network is quantised, and "
-                f"'{self.model.name}' is {what} on {self.runtime} of {self.platform.stack.name}; "
+                f"'{self.model.name}' is {state} on {self.runtime} of {self.platform.stack.name}; "
                 "leave them out, or quantise it with them first"
             )
         if not self._applies_overrides:
@@ -78,7 +78,7 @@ class Deployment:
 
     @property
     def network(self) -> Network:
-        """The network as it is planned: overrides at load may add layers that convert."""
+        """The network as it is planned: overrides at load may add convert layers."""
         return self._planned.network
 
     @property
@@ -95,14 +95,14 @@ class Deployment:
 
     @property
     def overrides(self) -> tuple[KeyOutcome, ...]:
-        """What became of each override that was given for quantising at load."""
+        """The outcome of each override that was given for quantising at load."""
         return self.loaded.overrides if self._applies_overrides else ()
 
     @cached_property
     def subnets(self) -> tuple[Subnet, ...]:
         """Where the network is cut, and why.
 
-        HTA sections count that were compiled for this chip; without any, aip runs on HVX.
+        HTA sections count if they were compiled for this chip; without any, aip runs on HVX.
         """
         if self.cut is not None:
             return self.cut
@@ -113,7 +113,7 @@ class Deployment:
     def plan(self) -> Plan:
         """The kernel calls of one inference.
 
-        Overrides may change bit widths, so with some a float model is planned as it is loaded.
+        Overrides may change bit widths, so with overrides a float model is planned as loaded.
         """
         plan = make_plan(self._planned, self.runtime, self.subnets)
         is_float_file = self.from_floats or self._planned is not self.model
@@ -129,22 +129,22 @@ class Deployment:
     def signed_weights(self) -> bool:
         """True if the runtime's kernels on HVX or HMX multiply by signed weights.
 
-        Those of the tensor engine take the codes as they are.
+        Kernels of the tensor engine use the codes as they are.
         """
         return self.platform.chip.signed_weights(self.runtime)
 
     @property
     def arithmetic(self) -> Arithmetic:
-        """What the executor computes; runtimes with equal ones give equal values."""
+        """The arithmetic of the executor; runtimes with equal arithmetic give equal values."""
         return Arithmetic.of(self.plan, self.loaded, signed_weights=self.signed_weights)
 
     def executor(self, threads: int = 0) -> PlanExecutor:
-        """The plan made ready to run; `threads` share the work of a layer, 0 for one per core."""
+        """Return an executor of the plan; `threads` share a layer's work, 0 for one per core."""
         signed = self.signed_weights
         return PlanExecutor(self.plan, self.loaded, signed_weights=signed, threads=threads)
 
     def workload(self, **calling: Unpack[CallPattern]) -> Workload:
-        """One inference, called as `calling` says, for the simulator."""
+        """Return one inference, called as `calling` says, for the simulator."""
         return Workload.single(self.plan, **calling)
 
     def simulate(self, **calling: Unpack[CallPattern]) -> Result:
@@ -152,19 +152,19 @@ class Deployment:
         return self.platform.simulate(self.workload(**calling))
 
     def memory(self, buffer: BufferType | None = None) -> Footprint:
-        """The memory of one inference, called with such buffers; None are the stack's own."""
+        """Return the memory of one inference with buffers of this type; None: the stack's own."""
         chip, stack = self.platform.chip, self.platform.stack
         return footprint_of(self.plan, chip, stack, stack.buffer(buffer))
 
     def on(self, platform: Platform) -> Deployment:
-        """The same model and cut on another platform, one with other constants, say."""
+        """Return the same model and cut on another platform, such as one with other constants."""
         return replace(self, platform=platform)
 
     def over(self, network: Network) -> Deployment:
-        """Deploy a part of the network, or one with other outputs, cut where this one is.
+        """Deploy a part of the network, or one with other outputs, with the same cut.
 
-        `network` has some of the layers of this one. What is quantised at load is quantised whole,
-        before.
+        `network` has some of the layers of this one. A model that is quantised at load is quantised
+        as a whole before.
         """
         layers = {layer.name: layer for layer in network.layers}
         parts = (
@@ -183,29 +183,32 @@ class Deployment:
         )
 
     def observing(self, names: Sequence[str]) -> Deployment:
-        """The same, cut as it is, with tensors `names` as the network's outputs."""
+        """Return the deployment with the same cut and tensors `names` as outputs."""
         return self.over(replace(self.network, outputs=tuple(names)))
 
     def _as_loaded(self, network: Network) -> Network:
-        """A part of this network with the constants that the runtime has made of its own."""
-        made = self.loaded.network.constants
-        constants = {name: made.get(name, constant) for name, constant in network.constants.items()}
+        """Return a part of this network with the constants that the runtime loaded."""
+        loaded_constants = self.loaded.network.constants
+        constants = {
+            name: loaded_constants.get(name, constant)
+            for name, constant in network.constants.items()
+        }
         return replace(network, constants=constants) if self.quantizes else network
 
     def with_sections(self, sections: Sections, rules: PartitionRules | None = None) -> Deployment:
-        """The same with other HTA sections than those compiled into the model.
+        """Return the deployment with other HTA sections than those compiled into the model.
 
-        `rules` None takes those of the stack; "1.25+" asks each layer by itself.
+        `rules` None means the stack's; with "1.25+" each layer is checked by itself.
         """
         rules = rules or self.platform.stack.partitioning.rules
         return replace(self, cut=self._partitioned(sections, rules))
 
     def with_cut(self, cut: Sequence[Subnet], model: Model | None = None) -> Deployment:
-        """The same cut otherwise, perhaps of another model, which has nothing to be quantised."""
+        """Return the deployment with another cut, perhaps of another model, not to be quantised."""
         return replace(self, model=model or self.model, cut=tuple(cut))
 
     def _partitioned(self, sections: Sections, rules: PartitionRules) -> tuple[Subnet, ...]:
-        found = partition(
+        subnets = partition(
             self._planned,
             self.runtime,
             sections=sections,
@@ -213,7 +216,7 @@ class Deployment:
             operators=self.platform.stack.operators,
             cpu_fallback=self.cpu_fallback,
         )
-        return tuple(found)
+        return tuple(subnets)
 
     @property
     def _planned(self) -> Model:

@@ -22,17 +22,17 @@ from hexsim.quantization.overrides.use import OverrideUse
 from hexsim.runtimes import FIXED_POINT, Runtime
 
 Given = Literal["float", "quantised file", "quantised here"]
-"""What a runtime was given; networks are quantised here on seeded inputs, or those of a user."""
+"""The file that a runtime gets; networks are quantised here on seeded or a user's inputs."""
 
 
 @dataclass(frozen=True)
 class Preparation:
-    """What may be done to a model for a runtime.
+    """How a model may be prepared for a runtime.
 
-    With `quantize` a float model is quantised before it meets a runtime that only loads quantised
-    ones; with `hta` it then gets sections for the tensor engine. With `override_params` that, and
-    what a runtime does at load, applies the overrides that the file holds; None stands for those of
-    the nodes of an ONNX file, False for none.
+    With `quantize` a float model is quantised for a runtime that only loads quantised ones; with
+    `hta` it then gets sections for the tensor engine. With `override_params` both this and
+    quantising at load apply the overrides in the file; None applies those of the nodes of an ONNX
+    file, False none.
     """
 
     quantize: bool = False
@@ -42,39 +42,39 @@ class Preparation:
 
 
 class GivenModel:
-    """What `source` holds; quantised once, when first needed, for all runtimes that need it.
+    """The model in `source`; quantised once, when first needed, for all runtimes that need it.
 
-    Raises HexsimError if overrides are asked for and there are none. `progress` is told what takes
-    time.
+    Raises HexsimError if overrides are requested and there are none. `progress` is called with
+    each long step.
     """
 
     def __init__(
         self,
         source: str,
-        read: Container,
+        container: Container,
         platform: Platform,
         preparation: Preparation,
         progress: Callable[[str], None] = lambda what: None,
     ) -> None:
-        overrides = applied_overrides(read, source, asked=preparation.override_params)
-        self.model = read.model
-        self._held = read.overrides
+        overrides = applied_overrides(container, source, asked=preparation.override_params)
+        self.model = container.model
+        self._file_overrides = container.overrides
         self._platform = platform
         self._preparation = preparation
         self._progress = progress
         self._at_load = AtLoad(
-            read.model.network,
+            container.model.network,
             platform,
             overrides=overrides,
             required=bool(preparation.override_params),
         )
 
     def calibrate_on(self, inputs: Calibration) -> None:
-        """Quantise on `inputs`, not on seeded ones; before anything is quantised."""
+        """Quantise on `inputs`, not on seeded ones; to be called before anything is quantised."""
         self._at_load = replace(self._at_load, calibration=inputs)
 
     def deployment(self, runtime: Runtime) -> Deployment:
-        """The model on a runtime; raise HexsimError if the runtime refuses it."""
+        """Deploy the model on a runtime; raise HexsimError if the runtime refuses it."""
         ready, at_load = self.model, None
         if self.given(runtime) == "quantised here":
             hta = self._preparation.hta
@@ -85,7 +85,7 @@ class GivenModel:
         return deploy(ready, self._platform, runtime, cpu_fallback=fallback, at_load=at_load)
 
     def given(self, runtime: Runtime) -> Given:
-        """What the runtime is given."""
+        """Return the kind of file that the runtime gets."""
         if self.model.quantized:
             return "quantised file"
         refused = self._platform.load_rule(runtime, quantized=False).effect == "refuse"
@@ -93,18 +93,18 @@ class GivenModel:
 
     @cached_property
     def quantized(self) -> Model:
-        """The model as given, or quantised as the stack does it by default."""
+        """The model as given, or quantised with the stack's default options."""
         if self.model.quantized:
             return self.model
         self._progress(f"quantising {self.model.name}")
         return self._at_load.model
 
     def use(self, runtime: Runtime) -> OverrideUse | None:
-        """What became of overrides, if the model is float and is quantised for the runtime."""
+        """Return the use of overrides, if the model is float and is quantised for the runtime."""
         if runtime not in FIXED_POINT or self.model.quantized:
             return None
         outcomes = self.quantized.overrides if self._at_load.overrides else ()
-        return OverrideUse.of(self._held, outcomes)
+        return OverrideUse.of(self._file_overrides, outcomes)
 
     def _quantizes(self, runtime: Runtime) -> bool:
         rule = self._platform.load_rule(runtime, quantized=self.model.quantized)

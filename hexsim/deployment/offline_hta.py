@@ -19,12 +19,12 @@ from hexsim.runtimes import Runtime
 
 
 class NothingToCompile(HexsimError):  # noqa: N818 (named for what happened)
-    """The compiler finds no section by itself, which leaves the network as it is."""
+    """The compiler finds no section by itself; the network stays as it is."""
 
 
 @dataclass(frozen=True)
 class CompileOrder:
-    """What to compile: for which chip, under which release, and which sections (None: all)."""
+    """The sections to compile (None: all), the chip and the release."""
 
     chip: Chip
     stack: Stack
@@ -46,8 +46,8 @@ class CompileOrder:
 def with_hta(model: Model, order: CompileOrder) -> Model:
     """Return `model` with the sections of `order`, instead of any it had for that chip.
 
-    Raises NothingToCompile if the compiler, left to itself, finds nothing, HexsimError if the ids
-    break a rule or the chip has no tensor engine.
+    Raises NothingToCompile if the compiler finds nothing by itself, HexsimError if the ids break a
+    rule or the chip has no tensor engine.
     """
     chip, release, network = order.chip, order.stack.partitioning, model.network
     chip.require("aip")
@@ -65,12 +65,11 @@ def with_hta(model: Model, order: CompileOrder) -> Model:
         for subnet in plan.subnets
         if subnet.engine == "hta"
     )
-    others = tuple(section for section in model.hta if section.chip != chip.name)
-    return replace(model, hta=others + compiled)
+    of_other_chips = tuple(section for section in model.hta if section.chip != chip.name)
+    return replace(model, hta=of_other_chips + compiled)
 
 
 def _nothing(model: Model, order: CompileOrder) -> NothingToCompile:
-    """Names the largest layer that the engine refuses."""
     network, release = model.network, order.stack.partitioning
     reasons = zip(network.layers, refusals(model, release), strict=True)
     layer, why = max(
@@ -85,9 +84,9 @@ def _nothing(model: Model, order: CompileOrder) -> NothingToCompile:
 
 
 def prepared(model: Model, platform: Platform, runtime: Runtime, *, hta: bool = True) -> Model:
-    """What was quantised here as `runtime` loads it: for aip with all sections that compile.
+    """Return a newly quantised model for `runtime`: for aip with all sections that compile.
 
-    Without `hta` there are none.
+    Without `hta` it gets no sections.
     """
     if runtime != "aip" or not hta:
         return model
@@ -96,22 +95,22 @@ def prepared(model: Model, platform: Platform, runtime: Runtime, *, hta: bool = 
 
 
 def orders(texts: Sequence[str], chip: str, stack: str | Path | None) -> tuple[CompileOrder, ...]:
-    """Read the lists of `--hta-partitions`, those without a chip's name as lists for `chip`.
+    """Read the lists of `--hta-partitions`; lists without a chip's name are for `chip`.
 
-    No list asks for automatic sections. `stack` None takes each chip's own. Raises HexsimError
+    Without a list sections are automatic. `stack` None means each chip's own. Raises HexsimError
     for a text that is no list, an unknown chip, and two lists for one chip.
     """
-    found: dict[str, CompileOrder] = {}
+    by_chip: dict[str, CompileOrder] = {}
     for listed in [parse(text) for text in texts] or [Listed("", None)]:
         loaded = chips.load(listed.asic or chip)
-        if loaded.name in found:
+        if loaded.name in by_chip:
             raise HexsimError(
                 f"--hta-partitions has two lists for {loaded.name}; put all sections in one, "
                 "as in '0-11,15-20'"
             )
         release = stacks.load(stack or loaded.default_stack)
-        found[loaded.name] = CompileOrder(loaded, release, listed.ranges)
-    return tuple(found.values())
+        by_chip[loaded.name] = CompileOrder(loaded, release, listed.ranges)
+    return tuple(by_chip.values())
 
 
 def compile_all(model: Model, asked: Sequence[CompileOrder]) -> tuple[Model, tuple[str, ...]]:

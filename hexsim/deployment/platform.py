@@ -1,4 +1,4 @@
-"""A platform: a chip with a software stack, and what the pair does with any model."""
+"""A platform: a chip with a software stack, and all that depends only on the pair."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from hexsim.timing.results import Result
 
 
 def software(stack: str, *, ideal_cpu: bool, anchor: str | None = None) -> str:
-    """A stack's name as headings have it: with what was changed of it and of the chip."""
+    """Return a stack's name for headings, with the changes made to it and to the chip."""
     changes = [f"--anchor {anchor}"] if anchor else []
     changes += ["--ideal-cpu"] if ideal_cpu else []
     return f"{stack} with {' and '.join(changes)}" if changes else stack
@@ -31,9 +31,9 @@ def software(stack: str, *, ideal_cpu: bool, anchor: str | None = None) -> str:
 
 @dataclass(frozen=True)
 class Platform:
-    """One chip and one stack; `ideal_cpu` tells that its CPU runtimes are not as they were.
+    """One chip and one stack; `ideal_cpu` says that its CPU runtimes were changed.
 
-    `anchor` is the measured latency that its pace is from, if it is not the chip's own.
+    `anchor` is the measured latency to which the tensor processor is calibrated, if any.
     """
 
     chip: Chip
@@ -48,15 +48,15 @@ class Platform:
         return cls(loaded, stacks.load(stack or loaded.default_stack))
 
     def without_power_collapse(self) -> Platform:
-        """The same, with DSP and tensor engine awake at every call, however long after the last."""
+        """Return the platform with DSP and tensor engine awake at every call."""
         return replace(self, stack=self.stack.without_power_collapse())
 
     def with_ideal_cpu(self) -> Platform:
-        """The same, with CPU runtimes that reach what the cores can do, not what they did."""
+        """Return the platform with CPU runtimes as fast as the cores allow."""
         return replace(self, stack=self.stack.with_ideal_cpu(), ideal_cpu=True)
 
     def at_pace(self, slower: float, anchor: str) -> Platform:
-        """The same, with a tensor processor and DDR that take `slower` times as long."""
+        """Return the platform with tensor processor and DDR that take `slower` times as long."""
         return replace(self, chip=self.chip.at_pace(slower, f"--anchor {anchor}"), anchor=anchor)
 
     @property
@@ -70,11 +70,11 @@ class Platform:
 
         Raises HexsimError if there is none.
         """
-        both = [runtime for runtime in self.chip.runtimes if runtime in self.stack.runtimes]
-        known = tuple(runtime for runtime in both if self.chip.simulates(runtime))
-        if not known:
+        shared = [runtime for runtime in self.chip.runtimes if runtime in self.stack.runtimes]
+        simulated = tuple(runtime for runtime in shared if self.chip.simulates(runtime))
+        if not simulated:
             self.chip.require("cpu")
-        return known
+        return simulated
 
     def require(self, model: Model, runtime: Runtime) -> None:
         """Raise HexsimError if chip or stack lack the runtime, or the bit widths of `model`."""
@@ -83,7 +83,7 @@ class Platform:
         require_widths(model, runtime, self.chip, self.stack)
 
     def load_rule(self, runtime: Runtime, *, quantized: bool) -> LoadRule:
-        """What the runtime does with a quantised or a float file."""
+        """Return what the runtime does with a quantised or a float file."""
         return load_rule(runtime, self.stack, quantized=quantized)
 
     def simulate(self, workload: Workload) -> Result:
@@ -91,15 +91,14 @@ class Platform:
         return simulate(workload, self.chip, self.stack)
 
     def energy(self, result: Result, perf_profile: str | None = None) -> Energy:
-        """What the first inference of a result spent; profile None is the default."""
+        """Return the energy of the first inference of a result; profile None is the default."""
         return inference_energy(result.inferences[0], self.chip, self._corner([perf_profile]))
 
     def power(self, result: Result, perf_profiles: Iterable[str | None]) -> EnergyEstimate:
-        """Average power in watts of a workload whose jobs asked for these profiles."""
+        """Return the average power in watts of a workload whose jobs have these profiles."""
         return average_power_w(result.inferences, self.chip, self._corner(perf_profiles))
 
     def _corner(self, perf_profiles: Iterable[str | None]) -> Corner:
-        """The highest corner that is voted for."""
         corners = [self.stack.profile(name).dsp_corner for name in perf_profiles]
         return min(corners, key=get_args(Corner).index)
 
@@ -117,5 +116,5 @@ class Platform:
 
     @property
     def quantization_options(self) -> QuantizationOptions:
-        """How the stack quantises a float network at load, if nobody chooses otherwise."""
+        """The stack's default options to quantise a float network at load."""
         return QuantizationOptions(minimum_range=self.stack.quantization.min_range)

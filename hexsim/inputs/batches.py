@@ -1,4 +1,4 @@
-"""How many items (pictures, rows) one inference of a network takes."""
+"""The number of items (pictures, rows) in one inference of a network."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from hexsim.graph.ir import Network
 
 
 def batch_size(network: Network) -> int:
-    """Items that one inference takes: N if its first axis is a batch of N, else 1.
+    """Return the number of items in one inference: N if the first axis is a batch of N, else 1.
 
-    It is one if every input, of two axes or more, and every output has it as first axis, in the
-    file and as stored, with the same size; outputs that values size do not count. Where time, or a
-    pair of channels, comes first and does not come out first, all of an input is one item.
+    The first axis is a batch if every input, of two axes or more, and every output has it first, in
+    the file and as stored, with the same size; outputs sized by values do not count. Where the
+    first axis of an input is not the first one of the output, the whole input is one item.
     """
     inputs = [network.tensors[name] for name in network.inputs]
     outputs = [t for t in map(network.tensors.__getitem__, network.outputs) if not t.varies]

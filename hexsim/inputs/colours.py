@@ -1,7 +1,7 @@
-"""Red, green, blue bytes in the encodings that a network may convert from.
+"""Convert RGB bytes to the encodings from which a network may convert.
 
-NV21 is made with the inverse of the matrix of `hexsim.layers.colour_conversion` (BT.601, luma 16
-to 235); the chroma of 2x2 pixels is their mean.
+NV21 uses the inverse of the matrix of `hexsim.layers.colour_conversion` (BT.601, luma 16 to 235);
+the chroma of 2x2 pixels is their mean.
 """
 
 from __future__ import annotations

@@ -7,13 +7,13 @@ Grammar (snpe-net-run, snpe-dlc-quantize)
 3. Blank lines are skipped. Paths are relative to the current folder.
 
 A raw file holds float32 numbers, little endian, in stored order (an image: NHWC), no header; for
-an NV21 input it holds the bytes of the picture. Who reads a list may say that it holds numbers of
-another type, such as codes (`hexsim.inputs.raw_numbers`).
+an NV21 input it holds the bytes of the picture. The caller may give another type of numbers, such
+as codes, which are quantised values (`hexsim.inputs.raw_numbers`).
 
 4. A line is one set of inputs: each file holds all numbers of its input, whatever its axes mean.
 5. If the network takes a batch of N (`batch_size`), every file may hold one item instead, and N
-   lines make a set. A last batch that is not full is filled up with its last item, so that
-   calibration sees nothing that the list does not hold; what comes out for it counts nowhere.
+   lines make a set. A last batch that is not full is padded with its last item, so that calibration
+   only sees values of the list; the outputs of padding are ignored.
 """
 
 from __future__ import annotations
@@ -45,10 +45,10 @@ class InputLine:
 
 @dataclass(frozen=True)
 class InputList:
-    """A list that was read, and whose files were found to have the right size.
+    """A list whose files have the right size.
 
-    `sets` are the lines of each inference: one, or up to a batch of single items. `items` is how
-    many items there are without padding.
+    `sets` are the lines of each inference: one, or up to a batch of single items. `items` is the
+    number of items without padding.
     """
 
     path: Path
@@ -61,23 +61,23 @@ class InputList:
     @property
     def lines(self) -> tuple[InputLine, ...]:
         """All lines that name inputs."""
-        return tuple(line for one in self.sets for line in one)
+        return tuple(line for line_set in self.sets for line in line_set)
 
     def arrays(self, network: Network) -> Iterator[dict[str, FloatArray]]:
-        """Yield one set of inputs after the other, in stored order.
+        """Yield the sets of inputs, in stored order.
 
-        Raises HexsimError for NaN, infinity and what the input's type does not allow, with line
-        and file.
+        Raises HexsimError with line and file for NaN, infinity and numbers that the input's type
+        does not have.
         """
         for index in range(len(self.sets)):
             yield self.feed(network, index)
 
     def feed(self, network: Network, index: int) -> dict[str, FloatArray]:
-        """One set of inputs, as `arrays` yields it."""
+        """Return one set of inputs, as `arrays` yields it."""
         return {name: self._array(network, name, self.sets[index]) for name in network.inputs}
 
     def absolute(self) -> InputList:
-        """The same with the files named from the root."""
+        """Return the same list with absolute paths."""
         return replace(self, sets=tuple(tuple(map(_absolute, lines)) for lines in self.sets))
 
     def _array(self, network: Network, name: str, lines: tuple[InputLine, ...]) -> FloatArray:
@@ -96,8 +96,8 @@ class InputList:
             raise _error(self.path, line.number, f"cannot read '{path}': {error}") from None
         fault = raw_numbers.fault(values, network, name)
         if fault is not None:
-            what = f"'{path}' for input '{name}' holds {fault}"
-            raise _error(self.path, line.number, what)
+            message = f"'{path}' for input '{name}' holds {fault}"
+            raise _error(self.path, line.number, message)
         return values
 
 
@@ -111,66 +111,70 @@ def read_input_list(
     types: Mapping[str, str] | None = None,
     place: Callable[[Path], Path] = Path,
 ) -> InputList:
-    """Read the list at `path` for `network`; find all its files, read none.
+    """Read the list at `path` for `network`; check all its files without reading them.
 
-    `types` are those of the numbers in the files, for inputs where they are no float32. `place`
-    tells where a path of the list is, if not where it says.
-    Raises HexsimError naming list, line and file for a line outside the grammar, an unknown
-    name, a missing file and a file of the wrong size; also for an empty list.
+    `types` are the types of the numbers in files of inputs that are not float32. `place` maps a
+    path of the list to the real path. Raises HexsimError naming list, line and file for a line
+    outside the grammar, an unknown name, a missing file and a file of the wrong size; also for an
+    empty list.
     """
-    try:
-        listed = read_text(path, "input list", "give a list of file names")
-    except InvalidDataError as error:
-        raise HexsimError(str(error)) from None
     outputs: dict[str, tuple[str, ...]] = {"#": (), "%": ()}
-    found: list[InputLine] = []
+    input_lines: list[InputLine] = []
     types = types or {}
     batch = batch_size(network)
-    each: int | None = None if batch > 1 else 1
-    for number, text in lines(listed):
+    items_each: int | None = None if batch > 1 else 1
+    for number, text in _lines(path):
         words = text.split()
         mark = words[0][0]
         if mark not in outputs:
             files = _files(path, number, words, network)
             line = InputLine(number, {name: place(file) for name, file in files.items()})
-            each = each or _items_in(line, network, batch, types)
+            items_each = items_each or _items_in(line, network, batch, types)
             for name in network.inputs:
-                _check_size(path, line, network, (name, types), batch, each)
-            found.append(line)
+                _check_size(path, line, network, (name, types), batch, items_each)
+            input_lines.append(line)
             continue
-        if found or outputs[mark] or (mark == "#" and outputs["%"]):
-            what = "lines with # and % stand once each, in this order, before the first input"
-            raise _error(path, number, what)
+        if input_lines or outputs[mark] or (mark == "#" and outputs["%"]):
+            message = "lines with # and % stand once each, in this order, before the first input"
+            raise _error(path, number, message)
         outputs[mark] = _outputs(path, number, text, network)
-    if not found or each is None:
+    if not input_lines or items_each is None:
         raise HexsimError(f"input list '{path}' names no input; write one raw file per line")
-    sets = tuple(_grouped(found, batch // each))
-    return InputList(path, outputs["#"], outputs["%"], sets, len(found) * each, types)
+    sets = tuple(_grouped(input_lines, batch // items_each))
+    return InputList(path, outputs["#"], outputs["%"], sets, len(input_lines) * items_each, types)
+
+
+def _lines(path: Path) -> Iterator[tuple[int, str]]:
+    try:
+        return lines(read_text(path, "input list", "give a list of file names"))
+    except InvalidDataError as error:
+        raise HexsimError(str(error)) from None
 
 
 def _outputs(path: Path, line: int, text: str, network: Network) -> tuple[str, ...]:
-    """Names behind # (layers) or % (tensors)."""
+    """Return the names behind # (layers) or % (tensors)."""
     text = text.strip()
     names = tuple(map(visible, text[1:].split()))
     kind = "layer" if text[0] == "#" else "tensor"
-    known = {layer.name for layer in network.layers} if kind == "layer" else set(network.tensors)
+    names_known = (
+        {layer.name for layer in network.layers} if kind == "layer" else set(network.tensors)
+    )
     for name in names:
-        if name not in known:
-            raise _error(path, line, str(unknown(kind, name, known)))
+        if name not in names_known:
+            raise _error(path, line, str(unknown(kind, name, names_known)))
     return names
 
 
 def _files(path: Path, line: int, words: list[str], network: Network) -> dict[str, Path]:
-    """Input name -> file, in the order of the network's inputs."""
     if any(":=" in word for word in words):
         pairs = [word.split(":=", 1) for word in words if ":=" in word]
-        given = {visible(name): Path(file) for name, file in pairs}
-        for name in given:
+        file_of = {visible(name): Path(file) for name, file in pairs}
+        for name in file_of:
             if name not in network.inputs:
                 raise _error(path, line, str(unknown("input", name, network.inputs)))
     else:
-        given = dict(zip(network.inputs, map(Path, words), strict=False))
-    if len(words) != len(network.inputs) or given.keys() != set(network.inputs):
+        file_of = dict(zip(network.inputs, map(Path, words), strict=False))
+    if len(words) != len(network.inputs) or file_of.keys() != set(network.inputs):
         raise _error(
             path,
             line,
@@ -178,7 +182,7 @@ def _files(path: Path, line: int, words: list[str], network: Network) -> dict[st
             f"{', '.join(network.inputs)}; give each one file, as path or name:=path, separated "
             "by spaces",
         )
-    return {name: given[name] for name in network.inputs}
+    return {name: file_of[name] for name in network.inputs}
 
 
 def _grouped(lines: list[InputLine], size: int) -> Iterator[tuple[InputLine, ...]]:
@@ -187,12 +191,12 @@ def _grouped(lines: list[InputLine], size: int) -> Iterator[tuple[InputLine, ...
 
 
 def _items_in(line: InputLine, network: Network, batch: int, types: Mapping[str, str]) -> int:
-    """1 if the first file of a batched network is too small for a batch, else the batch."""
+    """Return 1 if the first file of a batched network holds one item, else the batch."""
     name = network.inputs[0]
     try:
         size = line.files[name].stat().st_size
     except (OSError, ValueError):
-        return batch  # the check of all files says so
+        return batch  # the check of all files reports it
     item = network.tensors[name].elements // batch * stored_type(network, name, types).itemsize
     return 1 if size == item else batch
 
@@ -216,8 +220,8 @@ def _check_size(
             raise _error(path, line.number, f"'{file}' is a folder; name the raw files in it")
         size = file.stat().st_size
     except (OSError, ValueError) as error:  # ValueError: a NUL in the name
-        what = f"cannot read {str(file)!r}: {getattr(error, 'strerror', error)}"
-        raise _error(path, line.number, f"{what}; paths start from the current folder") from None
+        message = f"cannot read {str(file)!r}: {getattr(error, 'strerror', error)}"
+        raise _error(path, line.number, f"{message}; paths start from the current folder") from None
     numbers = tensor.elements // batch * items
     expected = numbers * stored_type(network, name, types, size).itemsize
     if size == expected:
@@ -234,21 +238,17 @@ def _check_size(
     )
 
 
-def _error(path: Path, line: int, what: str) -> HexsimError:
-    return HexsimError(f"input list '{path}', line {line}: {what}")
+def _error(path: Path, line: int, message: str) -> HexsimError:
+    return HexsimError(f"input list '{path}', line {line}: {message}")
 
 
 def first_files(path: Path) -> tuple[Path, ...]:
-    """The first file of each line of the list at `path`, whatever network it is for.
+    """Return the first file of each line of the list at `path`, for any network.
 
-    Raises HexsimError if it cannot be read or names none.
+    Raises HexsimError if the list cannot be read or names no file.
     """
-    try:
-        listed = read_text(path, "input list", "give a list of file names")
-    except InvalidDataError as error:
-        raise HexsimError(str(error)) from None
-    firsts = (text.split()[0] for _, text in lines(listed) if text[0] not in "#%")
-    found = tuple(Path(word.partition(":=")[2] or word) for word in firsts)
-    if not found:
+    firsts = (text.split()[0] for _, text in _lines(path) if text[0] not in "#%")
+    files = tuple(Path(word.partition(":=")[2] or word) for word in firsts)
+    if not files:
         raise HexsimError(f"input list '{path}' names no input; write one raw file per line")
-    return found
+    return files

@@ -1,7 +1,7 @@
-"""Pictures from a folder, as the network takes them (`hexsim.inputs.preprocessing`).
+"""Pictures of a folder as inputs of a network (`hexsim.inputs.preprocessing`).
 
 An input that the network converts itself (`hexsim convert --input-encoding`) gets the bytes of
-its encoding instead of numbers. Files are taken in the order of their names.
+its encoding instead of numbers. Files are in the order of their names.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from hexsim.passes.input_formats import converted_tensor
 
 @dataclass(frozen=True)
 class Frame:
-    """What every picture becomes: its size in pixels, and numbers, or bytes of an encoding."""
+    """The target of every picture: its size in pixels, and numbers, or bytes of an encoding."""
 
     height: int
     width: int
@@ -37,13 +37,13 @@ class Frame:
     encoding: InputEncoding = "bgr"
 
     @classmethod
-    def of(cls, height: int, width: int, channels: int, how: Preprocessing, what: str) -> Frame:
-        """Pictures of that size; `what` has it. Raises HexsimError if `how` contradicts it."""
-        how.require(height, width, channels, what)
+    def of(cls, height: int, width: int, channels: int, how: Preprocessing, owner: str) -> Frame:
+        """Return the frame of `owner`; raise HexsimError if `how` contradicts its size."""
+        how.require(height, width, channels, owner)
         return cls(height, width, channels, how, how.means(height, width, channels))
 
     def stored(self, file: Path) -> FloatArray:
-        """The picture in `file` as it is stored, channels last."""
+        """Return the picture in `file` in stored order, channels last."""
         pixels = pixels_of(file, self.height, self.width, self.channels, self.how)
         if self.encoding in CONVERTED:
             return encoded(pixels, self.encoding)
@@ -51,7 +51,7 @@ class Frame:
 
 
 def pictures(folder: Path, network: Network, how: Preprocessing) -> InputSource:
-    """The pictures in `folder`; they are read when they are used.
+    """Return the pictures in `folder`, which are read when they are used.
 
     Raises HexsimError if Pillow is missing, the folder holds no picture, or the network's input
     cannot be one or contradicts `how`.
@@ -67,7 +67,7 @@ def pictures(folder: Path, network: Network, how: Preprocessing) -> InputSource:
 
 
 def frame_of(network: Network, how: Preprocessing) -> Frame:
-    """What pictures become for the input of `network`; raise HexsimError if it takes none."""
+    """Return the frame for the input of `network`; raise HexsimError if it takes no pictures."""
     if len(network.inputs) != 1:
         raise HexsimError(
             f"network '{network.name}' has {len(network.inputs)} inputs; pictures can feed one, "
@@ -98,7 +98,7 @@ def frame_of(network: Network, how: Preprocessing) -> Frame:
 
 @dataclass(frozen=True)
 class _Pictures(Feeds):
-    """Sets of `batch` pictures, the last one filled up with its last."""
+    """Sets of `batch` pictures; the last set is filled up with its last picture."""
 
     files: tuple[Path, ...]
     batch: int
@@ -117,7 +117,7 @@ class _Pictures(Feeds):
         return {name: array.astype(tensor.dtype)}
 
     def _require_allowed(self, name: str, array: FloatArray, files: Sequence[Path]) -> None:
-        """Raise HexsimError naming the picture with a number that the input does not have."""
+        """Raise HexsimError for a picture with a number that the input's type does not have."""
         dtype = self.network.tensors[name].dtype
         for row, file in zip(array, files, strict=False):
             if fault := whole_numbers.fault(row, dtype):

@@ -1,12 +1,12 @@
-"""How a picture becomes numbers: turned, cut, resized, put in order, and moved and scaled.
+"""Preprocess a picture: rotate, crop, resize, order channels, subtract the mean and scale.
 
-1. The picture is turned as its EXIF data say and made red, green, blue, or grey for one channel.
-2. Of its middle the proportions of the input are cut out (`fit` "crop"), or not ("stretch"). With
-   `resize` its shorter side has that many pixels before the middle is cut out.
+1. The picture is rotated as its EXIF data say and converted to RGB, or grey for one channel.
+2. It is cropped to the proportions of the input, in its middle (`fit` "crop"), or not ("stretch").
+   With `resize` its shorter side gets that many pixels before it is cropped.
 3. It is resized bilinearly, with antialiasing where it shrinks.
 4. Channels are put in `channel_order`, then value = (byte - mean) / std, per channel or for all.
-   A mean may be an image: an .npy file of channels x height x width in that order, of which the
-   upper left part is taken, as the scripts for AlexNet do it (documented).
+   A mean may be an image: an .npy file of channels x height x width in that order, whose upper left
+   part is used, as in the scripts for AlexNet (documented).
 
 Left out: means that depend on the picture, and other filters than the bilinear one.
 """
@@ -31,17 +31,17 @@ Doubles = npt.NDArray[np.float64]
 SUFFIXES = frozenset(
     {".bmp", ".gif", ".jpeg", ".jpg", ".pgm", ".png", ".ppm", ".tif", ".tiff", ".webp"}
 )
-"""Files with these endings are pictures, in any case; others are left alone."""
+"""Files with these endings, in upper or lower case, are pictures; others are ignored."""
 
 _FORMATS = ("BMP", "GIF", "JPEG", "PNG", "PPM", "TIFF", "WEBP")
-"""What they may be, whatever their ending: for others Pillow may start programs (Ghostscript)."""
+"""Allowed formats, whatever the ending: for others Pillow may start programs (Ghostscript)."""
 
 
 @dataclass(frozen=True)
 class Preprocessing:
-    """How a picture becomes numbers; `mean` and `std` in bytes, one or one per channel.
+    """The steps of preprocessing; `mean` and `std` in bytes, one value or one per channel.
 
-    `mean_file` takes the place of `mean`; `resize` is in pixels.
+    `mean_file` replaces `mean`; `resize` is in pixels.
     """
 
     mean: tuple[float, ...] = (0.0,)
@@ -59,22 +59,22 @@ class Preprocessing:
                 "--resize is for a middle that is cut out, --fit stretch cuts nothing"
             )
 
-    def require(self, height: int, width: int, channels: int, what: str) -> None:
-        """Raise HexsimError unless these numbers fit pictures of that size; `what` has it."""
+    def require(self, height: int, width: int, channels: int, owner: str) -> None:
+        """Raise HexsimError unless the steps fit pictures of the size of `owner`."""
         for option, values in (("--mean", self.mean), ("--std", self.std)):
             if len(values) not in (1, channels):
                 raise HexsimError(
-                    f"{option} has {len(values)} values; {what} has {channels} channels, give one "
+                    f"{option} has {len(values)} values; {owner} has {channels} channels, give one "
                     "value or one for each"
                 )
         if self.resize is not None and self.resize < max(height, width):
             raise HexsimError(
                 f"--resize {self.resize} leaves too little for {height} x {width} pixels of "
-                f"{what}; give {max(height, width)} or more"
+                f"{owner}; give {max(height, width)} or more"
             )
 
     def means(self, height: int, width: int, channels: int) -> Doubles:
-        """What is taken off each byte: one value, one per channel, or an image.
+        """Return what is subtracted from each byte: one value, one per channel, or an image.
 
         Raises HexsimError if the file of an image cannot be read or does not fit.
         """
@@ -95,14 +95,14 @@ class Preprocessing:
         return part
 
     def numbers(self, pixels: npt.NDArray[np.uint8], means: Doubles) -> FloatArray:
-        """Bytes (height, width, channels), red first, as the network's floats."""
+        """Convert bytes (height, width, channels), red first, to the network's floats."""
         ordered = pixels[..., ::-1] if self.channel_order == "bgr" else pixels
         floats: FloatArray = ((ordered - means) / np.array(self.std)).astype(np.float32)
         return floats
 
 
 def picture_files(folder: Path) -> list[Path]:
-    """The pictures in `folder`, in the order of their names.
+    """Return the pictures in `folder`, in the order of their names.
 
     Raises HexsimError if Pillow is missing, or the folder cannot be read or holds none.
     """
@@ -123,7 +123,7 @@ def picture_files(folder: Path) -> list[Path]:
 def pixels_of(
     file: Path, height: int, width: int, channels: int, how: Preprocessing
 ) -> npt.NDArray[np.uint8]:
-    """Bytes of the picture, (height, width, channels), red first.
+    """Return the bytes of the picture, (height, width, channels), red first.
 
     Raises HexsimError if it cannot be read.
     """
@@ -140,7 +140,7 @@ def pixels_of(
             image = ImageOps.exif_transpose(opened).convert("L" if channels == 1 else "RGB")
     except HexsimError:
         raise
-    except Exception as error:  # a decoder for each kind of file, and each has its own
+    except Exception as error:  # each decoder raises its own types
         reason = str(error).strip().split("\n")[0]
         if isinstance(error, UnidentifiedImageError) or not reason:
             reason = f"it is none of {', '.join(_FORMATS)}, or damaged"
@@ -153,16 +153,16 @@ def pixels_of(
 def kept(
     size: tuple[int, int], height: int, width: int, how: Preprocessing
 ) -> tuple[float, float, float, float]:
-    """Left, top, right and bottom of what becomes height x width of a picture of `size` (w, h).
+    """Return left, top, right and bottom of the crop of a picture of `size` (w, h).
 
-    Cut out of the middle is the largest part of these proportions, or as large a part as it is
-    once the shorter side of the picture has `how.resize` pixels.
+    The crop is the largest one with the proportions height x width in the middle, or the one of
+    this size after the shorter side of the picture is resized to `how.resize` pixels.
     """
     wide, high = size
     if how.fit == "stretch":
         return 0, 0, wide, high
-    whole = min(wide / width, high / height)
-    scale = whole if how.resize is None else min(wide, high) / how.resize
+    largest = min(wide / width, high / height)
+    scale = largest if how.resize is None else min(wide, high) / how.resize
     across, down = min(scale * width, wide), min(scale * height, high)
     left, top = (wide - across) / 2, (high - down) / 2
     return left, top, min(left + across, wide), min(top + down, high)
@@ -178,13 +178,13 @@ def _require_pillow() -> None:
 
 
 def _array(path: Path) -> npt.NDArray[np.generic]:
-    """The numbers of an .npy file, read when they are looked at."""
+    """Return the numbers of an .npy file as a memory map."""
     require_ordinary(path)
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # a header of Python 2 is as good
+            warnings.simplefilter("ignore")  # headers of Python 2 are valid too
             array = np.load(path, mmap_mode="r", allow_pickle=False)
-    except Exception as error:  # its header is read as Python, with all errors that this has
+    except Exception as error:  # the header is parsed as Python, which raises many types
         reason = (isinstance(error, OSError) and error.strerror) or "it is no .npy file of numbers"
         raise HexsimError(f"cannot read mean image '{path}': {reason}") from None
     if not isinstance(array, np.ndarray) or array.dtype.kind not in "fiu":

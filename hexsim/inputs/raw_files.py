@@ -1,6 +1,6 @@
-"""Pictures written as raw files, with the input list that names them.
+"""Write pictures as raw files, with the input list that names them.
 
-`<name>.raw` has the numbers of `<name>.jpg`, float32, little endian, channels last unless asked
+`<name>.raw` has the numbers of `<name>.jpg`, float32, little endian, channels last unless requested
 otherwise, no header; an NV21 input gets its bytes. A blank in a name becomes an underscore, since
 blanks separate the files of a line. The scripts of SNPE's tutorials write such a folder
 (documented), `raw_list.txt` included.
@@ -17,7 +17,7 @@ from hexsim.files import claim, write_bytes, write_text
 from hexsim.inputs.pictures import Frame
 
 LIST = "raw_list.txt"
-"""The name of the list, as the tutorials have it."""
+"""The name of the list, as in the tutorials."""
 
 Layout = Literal["nhwc", "nchw"]
 
@@ -31,8 +31,8 @@ def write_raw_files(
 ) -> Path:
     """Write the pictures in `files` to `folder`; return the list.
 
-    `progress` is told how many are done. Raises HexsimError for a picture that cannot be read, for
-    two that would have one name, and for a folder that a list cannot name or nobody can write.
+    `progress` gets the number done. Raises HexsimError for a picture that cannot be read, for two
+    that would have the same name, and for a folder that cannot be written or named in a list.
     """
     if len(str(folder).split()) != 1 or str(folder)[0] in "#%" or ":=" in str(folder):
         raise HexsimError(

@@ -1,10 +1,10 @@
-"""The numbers of one raw file: their type, what may be wrong with them, how to write them instead.
+"""The numbers of one raw file: their type, possible faults, and how to write them instead.
 
-A file holds float32 numbers, or those of a type that its reader was told; an NV21 picture is bytes.
+A file holds float32 numbers, or numbers of a type given by the caller; an NV21 picture is bytes.
 
-Files that SNPE made know no 64-bit integers (none wider than int32 were seen in .dlc files). So a
-file of an input's own numbers may hold 32 bits for each of 64, which its size tells; but not where
-a network takes a batch, of which a file of that size might be a part.
+Files of SNPE have no 64-bit integers (none wider than int32 were seen in .dlc files). So a file of
+an input's own numbers may hold 32 bits for each of 64, which its size tells; but not where a
+network takes a batch, since a file of that size might be a part of the batch.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ from hexsim.graph.ir import Network
 from hexsim.inputs.batches import batch_size
 
 FLOATS = "<f4"
-"""The type of numbers about which nobody says anything."""
+"""The default type of numbers."""
 _NATIVE = "snpe-net-run takes {} numbers with --use_native_input_files"
 _SMALLEST_NORMAL = float(np.finfo(np.float32).tiny)
 
 
 def native_type(dtype: str) -> str:
-    """The type of an input's or output's own numbers in a file; booleans are bytes 0 and 1."""
+    """Return the type of a tensor's own numbers in a file; booleans are bytes 0 and 1."""
     return "|u1" if dtype == "bool" else np.dtype(dtype).newbyteorder("<").str
 
 
 def stored_type(
     network: Network, name: str, types: Mapping[str, str], size: int | None = None
 ) -> np.dtype[np.generic]:
-    """Type of the numbers in a file of input `name`, of `size` bytes if it is known."""
+    """Return the type of the numbers in a file of input `name`, of `size` bytes if known."""
     if network.input_format(name).encoding == "nv21":
         return np.dtype("u1")
     stored = np.dtype(types.get(name, FLOATS))
@@ -47,13 +47,13 @@ def stored_type(
 def read(
     path: Path, network: Network, name: str, types: Mapping[str, str]
 ) -> npt.NDArray[np.generic]:
-    """All numbers of a file. Raises OSError or ValueError if it cannot be read."""
+    """Return all numbers of a file; raise OSError or ValueError if it cannot be read."""
     data = path.read_bytes()
     return np.frombuffer(data, stored_type(network, name, types, len(data)))
 
 
 def fault(values: npt.NDArray[np.generic], network: Network, name: str) -> str | None:
-    """Say what is wrong with the numbers of a file for input `name`, and what to do."""
+    """Return what is wrong with the numbers of a file for input `name`, and what to do."""
     dtype = network.tensors[name].dtype
     wrong = whole_numbers.fault(values, dtype)
     if wrong is not None:
@@ -64,8 +64,8 @@ def fault(values: npt.NDArray[np.generic], network: Network, name: str) -> str |
     return network.input_format(name).fault(values)
 
 
-def form(network: Network, name: str, types: Mapping[str, str], each: int) -> tuple[str, str]:
-    """What a file of the wrong size, `each` bytes a number, is called, and what to write."""
+def form(network: Network, name: str, types: Mapping[str, str], bytes_each: int) -> tuple[str, str]:
+    """Return the kind of input, and what to write; a file has `bytes_each` per number."""
     stored, dtype = stored_type(network, name, types), network.tensors[name].dtype
     if network.input_format(name).encoding == "nv21":
         return "NV21", "write the bytes of one picture, luma rows first"
@@ -73,20 +73,20 @@ def form(network: Network, name: str, types: Mapping[str, str], each: int) -> tu
     if (
         dtype in whole_numbers.WHOLE_TYPES
         and name not in types
-        and each == np.dtype(dtype).itemsize
+        and bytes_each == np.dtype(dtype).itemsize
     ):
         text += f" ({_NATIVE.format(dtype)})"
-    end = network.coded_ends.get(name)
-    if end is not None and stored.kind == "f" and each == np.dtype(end.type).itemsize:
+    coded = network.coded_ends.get(name)
+    if coded is not None and stored.kind == "f" and bytes_each == np.dtype(coded.type).itemsize:
         text += (
-            f" ({end.type} code c of the ONNX file stands for "
-            f"{end.scale:.9g} * (c - {end.zero_point}))"
+            f" ({coded.type} code c of the ONNX file stands for "
+            f"{coded.scale:.9g} * (c - {coded.zero_point}))"
         )
     return "non-NV21", text
 
 
 def _instead(values: npt.NDArray[np.generic], dtype: str) -> str:
-    """What to do about numbers that an input does not have.
+    """Return what to do about numbers that the input's type does not have.
 
     1 as int32 is 1.4e-45 if it is read as float32, and -1 is NaN.
     """

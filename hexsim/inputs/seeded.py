@@ -1,11 +1,11 @@
-"""Seeded inputs: made-up data to calibrate and compare networks whose real data is not at hand.
+"""Seeded inputs: artificial data to calibrate and compare networks without real data.
 
 Each input is a field like a photograph's after mean subtraction: smooth structure at several
 scales plus fine noise, around zero, mostly within -3 to 3. Inputs differ clearly from one
 another in level (per channel, like a colour cast), contrast and structure.
-Inputs of integers get whole numbers that the network can take: positions of the table that they
-choose from, bytes as of a photograph where they are 8-bit numbers, else 0 and 1, which are fine for
-masks and lengths; booleans are either. Inputs that are codes in the file fill the range of codes.
+Inputs of integers get whole numbers that the network accepts: positions of the table from which
+they choose, bytes as of a photograph where they are 8-bit numbers, otherwise 0 and 1, which suit
+masks and lengths; booleans are either. Quantised inputs (codes) fill the range of codes.
 Left out: anything that looks like an object; the answers of a network to them mean nothing.
 """
 
@@ -38,13 +38,13 @@ input."""
 EVALUATION_SEED = 1
 
 GRID_SIZES = (2, 4, 8, 16)
-"""Knots per axis of the smooth fields that are added up, coarse to fine."""
+"""Knots per axis of the smooth fields that are added, coarse to fine."""
 
 _MEANWHILE = 8
-"""Sets of inputs that would fit into what one takes while it is made, in doubles."""
+"""Temporary memory of creating one set, in sets of inputs (it is computed in float64)."""
 
 _SMALL = 1 << 20
-"""Elements of a set of which several may be made at a time: what they take meanwhile is little."""
+"""Elements of a set below which several are created at a time, as they need little memory."""
 
 
 def seeded_inputs(
@@ -61,14 +61,14 @@ def seeded_inputs(
         budget.VALUES, (count + _MEANWHILE) * elements, f"making up {count} sets of inputs"
     )
 
-    def one(index: int) -> dict[str, FloatArray]:
+    def feed(index: int) -> dict[str, FloatArray]:
         return {
             name: _field(np.random.default_rng((seed, index, zlib.crc32(name.encode()))), shape)
             for name, shape in shapes.items()
         }
 
     with ThreadPoolExecutor(default_threads() if elements < _SMALL else 1) as cores:
-        return list(cores.map(one, range(count)))
+        return list(cores.map(feed, range(count)))
 
 
 def seeded_calibration(
@@ -79,26 +79,26 @@ def seeded_calibration(
     sets = seeded_inputs(shapes, count, seed)
     for name in network.inputs:
         if network.input_format(name).type == "image":
-            for one in sets:
-                one[name] = as_bytes(one[name])
+            for feed in sets:
+                feed[name] = as_bytes(feed[name])
         elif name in network.coded_ends:
-            for one in sets:
-                one[name] = _coded(one[name], network.coded_ends[name])
+            for feed in sets:
+                feed[name] = _coded(feed[name], network.coded_ends[name])
         elif (dtype := network.tensors[name].dtype) in WHOLE_TYPES:
             choices = positions(network, name)
-            for index, one in enumerate(sets):
+            for index, feed in enumerate(sets):
                 rng = np.random.default_rng((seed, index, zlib.crc32(name.encode())))
-                one[name] = _whole(one[name], dtype, choices, rng)
-    return [stored_inputs(network, one) for one in sets]
+                feed[name] = _whole(feed[name], dtype, choices, rng)
+    return [stored_inputs(network, feed) for feed in sets]
 
 
 def as_bytes(field: FloatArray) -> FloatArray:
-    """The same field as a picture that was not normalised: whole numbers 0 to 255 around 128."""
+    """Return the field as a picture that was not normalised: whole numbers 0 to 255 around 128."""
     return np.clip(np.rint(128 + 42 * field), 0, 255).astype(np.float32)
 
 
 def _coded(field: FloatArray, end: CodedEnd) -> FloatArray:
-    """The same field over the whole range of codes: what the nearest codes stand for."""
+    """Return the field scaled to the whole range of codes, as dequantised values of codes."""
     limits = np.iinfo(end.type)
     codes = np.rint((limits.min + limits.max + 1) / 2 + (limits.max - limits.min) / 6 * field)
     return end.real(np.clip(codes, limits.min, limits.max).astype(end.type))
@@ -107,16 +107,15 @@ def _coded(field: FloatArray, end: CodedEnd) -> FloatArray:
 def _whole(
     field: FloatArray, dtype: str, positions: int | None, rng: np.random.Generator
 ) -> FloatArray:
-    """Whole numbers of type `dtype` and the shape of `field`: positions, bytes, or 0 and 1."""
+    """Return whole numbers in the shape of `field`: positions, bytes, or 0 and 1."""
     low, high = limits(dtype)
     if positions is None and dtype in ("uint8", "int8"):
         return (as_bytes(field) + low).astype(dtype)
-    most = 1 if positions is None else min(positions - 1, high)
-    return rng.integers(0, max(0, most), field.shape, endpoint=True).astype(dtype)
+    largest = 1 if positions is None else min(positions - 1, high)
+    return rng.integers(0, max(0, largest), field.shape, endpoint=True).astype(dtype)
 
 
 def _field(rng: np.random.Generator, shape: tuple[int, ...]) -> FloatArray:
-    """Return one field of `shape`."""
     image = sorted(sorted(range(len(shape)), key=lambda axis: -shape[axis])[:2])
     if len(shape) < 3:
         image = []
@@ -137,9 +136,9 @@ def _stretch(field: npt.NDArray[np.float64], axis: int, size: int) -> npt.NDArra
     """Interpolate `field` linearly along `axis` to `size` points."""
     knots = field.shape[axis]
     at = np.linspace(0, knots - 1, size)
-    left = np.minimum(at.astype(int), max(knots - 2, 0))
-    right = np.minimum(left + 1, knots - 1)
-    part = (at - left).reshape([-1 if a == axis else 1 for a in range(field.ndim)])
-    stretched: npt.NDArray[np.float64] = (1 - part) * field.take(left, axis)
-    stretched += part * field.take(right, axis)
+    lower = np.minimum(at.astype(int), max(knots - 2, 0))
+    upper = np.minimum(lower + 1, knots - 1)
+    part = (at - lower).reshape([-1 if a == axis else 1 for a in range(field.ndim)])
+    stretched: npt.NDArray[np.float64] = (1 - part) * field.take(lower, axis)
+    stretched += part * field.take(upper, axis)
     return stretched

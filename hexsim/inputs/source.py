@@ -1,4 +1,4 @@
-"""InputSource: sets of inputs that can be read again and again, and how many items they hold."""
+"""InputSource: sets of inputs that can be read repeatedly, and the number of their items."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ Feed = Mapping[str, FloatArray]
 
 
 class Feeds(Protocol):
-    """Sets of inputs by number, each read when it is asked for."""
+    """Sets of inputs by number, each read when it is needed."""
 
     def feed(self, index: int) -> Feed:
-        """The set of a number; HexsimError if it cannot be read."""
+        """Return the set with a number; HexsimError if it cannot be read."""
 
     def absolute(self) -> Self:
-        """The same with all files named from the root."""
+        """Return the same sets with absolute paths of files."""
 
 
 @dataclass(frozen=True)
@@ -32,37 +32,35 @@ class InMemory(Feeds):
     sets: Sequence[Feed]
 
     def feed(self, index: int) -> Feed:
-        """The set of a number."""
+        """Return the set with a number."""
         return self.sets[index]
 
     def absolute(self) -> Self:
-        """The same."""
+        """Return this object."""
         return self
 
 
 @dataclass(frozen=True)
 class _Listed(Feeds):
-    """The sets of an input list."""
-
-    found: InputList
+    input_list: InputList
     network: Network
 
     def feed(self, index: int) -> Feed:
-        return self.found.feed(self.network, index)
+        return self.input_list.feed(self.network, index)
 
     def absolute(self) -> Self:
-        return replace(self, found=self.found.absolute())
+        return replace(self, input_list=self.input_list.absolute())
 
 
 @dataclass(frozen=True)
 class InputSource:
-    """`read` has the sets by number, arrays in stored order, `batch` items in each.
+    """Sets of inputs: `read` has the sets by number, arrays in stored order, `batch` items each.
 
-    `items` are those of all sets without the padding of the last one; `names` are their file
-    names, where each has its own. `files` are those of each set, or what it is called. A line of a
-    list (a picture) brings `items_per_line` of its items. A list may ask for the outputs of layers
-    and for tensors.
-    `description` says in words where the items come from; `seeded` ones are made up.
+    `items` is the number of items in all sets without the padding of the last one; `names` are
+    their file names, where each item has its own. `files` has the files of each set, or a name for
+    it. A line of a list (a picture) has `items_per_line` items. A list may request the outputs of
+    layers and tensors. `description` says in words where the items come from; `seeded` ones are
+    artificial.
     """
 
     read: Feeds
@@ -82,11 +80,11 @@ class InputSource:
         return -(-self.items // self.batch)
 
     def feeds(self, first: int = 0, stop: int | None = None) -> Iterator[Feed]:
-        """Yield the sets from the number `first` on, all of them or those before `stop`."""
+        """Yield the sets from number `first` on, up to before `stop` if it is given."""
         return map(self.read.feed, range(first, self.sets if stop is None else stop))
 
     def absolute(self) -> InputSource:
-        """The same for a process that may work in another folder."""
+        """Return the same source for a process that may work in another folder."""
         return replace(self, read=self.read.absolute())
 
 
@@ -96,25 +94,26 @@ def listed(
     types: Mapping[str, str] | None = None,
     place: Callable[[Path], Path] = Path,
 ) -> InputSource:
-    """The raw files that an input list names; `types` and so on as `read_input_list` has them."""
-    found = read_input_list(path, network, types, place)
+    """Return the raw files that an input list names; arguments as in `read_input_list`."""
+    input_list = read_input_list(path, network, types, place)
     batch = batch_size(network)
     return InputSource(
-        _Listed(found, network.without_values()),
-        found.items,
+        _Listed(input_list, network.without_values()),
+        input_list.items,
         batch,
-        f"inputs of '{path}'{padding(found.items, batch)}",
+        f"inputs of '{path}'{padding(input_list.items, batch)}",
         files=tuple(
-            tuple(str(file) for line in one for file in line.files.values()) for one in found.sets
+            tuple(str(file) for line in line_set for file in line.files.values())
+            for line_set in input_list.sets
         ),
-        items_per_line=found.items // len(found.lines),
-        output_layers=found.output_layers,
-        output_tensors=found.output_tensors,
+        items_per_line=input_list.items // len(input_list.lines),
+        output_layers=input_list.output_layers,
+        output_tensors=input_list.output_tensors,
     )
 
 
 def seeded(feeds: Sequence[Feed], network: Network) -> InputSource:
-    """Made-up sets that are in memory, all of them full."""
+    """Return a source of seeded sets in memory, all of them full."""
     batch = batch_size(network)
     text = "seeded inputs, on which classes mean nothing"
     return InputSource(
@@ -129,11 +128,11 @@ def seeded(feeds: Sequence[Feed], network: Network) -> InputSource:
 
 
 def seeded_source(network: Network) -> InputSource:
-    """The made-up sets that quantisers calibrate on where there are no others."""
+    """Return the seeded sets on which quantisers calibrate by default."""
     return seeded(seeded_calibration(network), network)
 
 
 def padding(items: int, batch: int) -> str:
-    """What to say if the last batch is not full."""
-    rest = items % batch
-    return f" (applying padding: the last batch holds {rest} of {batch} items)" if rest else ""
+    """Return words for a last batch that is not full."""
+    last = items % batch
+    return f" (applying padding: the last batch holds {last} of {batch} items)" if last else ""

@@ -1,8 +1,8 @@
-"""A user's arrays, in ONNX axis order, become the network's inputs, in stored order, and back.
+"""Convert a user's arrays, in ONNX axis order, to the network's stored order, and back.
 
-Of an input that is codes in the ONNX file, integers of the file's type are codes, and floats are
-real numbers. Such an output is returned as codes. An input of integers or booleans takes whole
-numbers of any type, as long as its own type has them.
+For an input that is quantised in the ONNX file, integers of the file's type are codes, and floats
+are real numbers. A quantised output is returned as codes. An input of integers or booleans accepts
+whole numbers of any type, as long as its own type has them.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ def stored_inputs(
 ) -> dict[str, FloatArray]:
     """Check a user's input arrays (ONNX axis order) and return them in stored order.
 
-    They have the types of their tensors: float32, or that of integers and booleans in the file.
-    Raises HexsimError naming the input, what it is and what was expected.
+    They have the types of their tensors: float32, or the file's type of integers and booleans.
+    Raises HexsimError naming the input, the array and what was expected.
     """
     surplus = [name for name in arrays if name not in network.inputs]
     missing = [name for name in network.inputs if name not in arrays]
@@ -39,30 +39,30 @@ def stored_inputs(
 def file_output(network: Network, name: str, array: FloatArray) -> npt.NDArray[Any]:
     """Return a tensor of the network in ONNX axis order, as codes if they are in the file."""
     source = np.asarray(network.tensors[name].to_source(array), order="C")
-    end = network.coded_ends.get(name)
-    return source if end is None else end.codes(source)
+    coded = network.coded_ends.get(name)
+    return source if coded is None else coded.codes(source)
 
 
 def values_of(network: Network, name: str, array: npt.NDArray[np.generic]) -> FloatArray:
-    """A user's numbers for input `name`, axes as they are, in the type that the network has there.
+    """Return a user's numbers for input `name` in the network's type, with unchanged axes.
 
-    Integers and booleans must be numbers of the input's type; nothing is cut or wrapped round.
+    Integers and booleans must be numbers of the input's type; nothing is clipped or wrapped.
     Raises HexsimError naming the input, the first wrong number and its index.
     """
     _require_numbers(name, array)
     dtype = network.tensors[name].dtype
-    end = network.coded_ends.get(name)
-    if end is not None and array.dtype == end.type:
-        array = end.real(array)
-    elif end is not None and array.dtype.kind != "f":
+    coded = network.coded_ends.get(name)
+    if coded is not None and array.dtype == coded.type:
+        array = coded.real(array)
+    elif coded is not None and array.dtype.kind != "f":
         raise HexsimError(
-            f"input '{name}' has dtype {array.dtype}; give codes ({end.type}, as the file has "
+            f"input '{name}' has dtype {array.dtype}; give codes ({coded.type}, as the file has "
             "them) or real numbers (float32)"
         )
     fault = whole_numbers.fault(array, dtype) or network.input_format(name).fault(array)
     if fault is not None:
         raise HexsimError(f"input '{name}' holds {fault}; give it such numbers")
-    with np.errstate(over="ignore"):  # doubles beyond the range of singles are infinite there
+    with np.errstate(over="ignore"):  # float64 values beyond float32 become infinite
         values = array.astype(dtype, copy=False)
         finite = values.dtype.kind != "f" or np.isfinite(values.astype(np.float32)).all()
     if not finite:

@@ -1,4 +1,4 @@
-"""Runs networks on runtimes of one platform and sets the results beside what was measured."""
+"""Run networks on runtimes of one platform."""
 
 from __future__ import annotations
 
@@ -37,23 +37,20 @@ if TYPE_CHECKING:
     from hexsim.studies.pool import Pool
 
 SEEDED = "seeded inputs"
-"""What answers are compared on where the user names no inputs."""
+"""Description of the inputs on which answers are compared by default."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """One network on one runtime: its simulated time and, if asked, how far that may be off and
-    how well the answers agree with float.
+    """One network on one runtime: its simulated time and, if requested, uncertainty and agreement.
 
-    `source` is the file or built-in network as it was named by who asked.
-    `builtin` tells a built-in network, whose measurements are known, from a file of any name.
-    `cut` is the fastest cut of aip, if other runtimes were asked for too; it would save `saved_us`.
-    `overrides` says what became of those of a float file that is quantised, here or at load.
-    `timing`, `memory` and `energy` are those of the network alone; `interference` tells how it
-    fares beside other clients.
-    `evaluated` says on which inputs answers were compared, and what was quantised calibrated.
-    `drawn` are times with all constants drawn at once, the same draws for all cases of a platform.
-    `subnets` are the runs of layers on one engine that it is cut into.
+    `source` is the file or built-in network as the user named it. `builtin` is True for a built-in
+    network, whose measurements are known. `cut` is the fastest cut of aip, if other runtimes run
+    too; it would save `saved_us`. `overrides` is the use of the overrides of a float file that is
+    quantised, here or at load. `timing`, `memory` and `energy` are for the network alone;
+    `interference` compares it with a run beside other clients. `evaluated` describes the inputs of
+    comparison and calibration. `drawn` are times with all constants drawn at once, the same draws
+    for all cases of a platform. `subnets` is the number of its subnets.
     """
 
     network: str
@@ -83,18 +80,18 @@ class Case:
 
     @property
     def software(self) -> str:
-        """The stack, and what was changed of it."""
+        """The stack's name with the changes made to it."""
         return software(self.stack, ideal_cpu=self.ideal_cpu, anchor=self.anchor)
 
     @property
     def fastest_us(self) -> float:
-        """Total inference time with the fastest cut, where there is a choice."""
+        """Total inference time with the fastest cut, if there are several."""
         return self.timing.total_us - self.saved_us
 
 
 @dataclass(frozen=True)
 class Refusal:
-    """A network that a runtime does not take, with the sentence that says why."""
+    """A network that a runtime refuses, with the reason as a sentence."""
 
     network: str
     source: str
@@ -104,12 +101,11 @@ class Refusal:
 
 @dataclass(frozen=True)
 class BenchmarkConditions:
-    """What all cases of one benchmark share.
+    """The conditions that all cases of one benchmark share.
 
-    `sweep` gives times an interval: everything, or only those of the tensor engine (None: none).
-    `draws` is how often all constants are drawn at once, 0 for not, and `pool` has workers that
-    share them (None: all here). `inputs` makes those on which
-    answers are compared, and what is quantised here or at load is calibrated; None: seeded ones.
+    `sweep` gives times an interval: all times, or only those of the tensor engine (None: none).
+    `draws` is the number of draws of all constants, and `pool` has workers that share them (None:
+    this process). `inputs` returns the inputs of comparison and calibration; None: seeded ones.
     """
 
     perf_profile: str | None = None
@@ -133,10 +129,10 @@ def run_benchmark(
     conditions: BenchmarkConditions,
     progress: Callable[[str], None] = lambda what: None,
 ) -> Iterator[Case | Refusal]:
-    """Yield what becomes of each source (file or built-in network) and runtime, in that order.
+    """Yield the result of each source (file or built-in network) and runtime, in that order.
 
-    Networks are named by their sources where several sources hold networks of one name.
-    `progress` is told what is going on.
+    Networks are named by their sources where several sources hold networks of the same name.
+    `progress` is called with each step.
     """
     for results in by_network(sources, platform, runtimes, conditions, progress):
         yield from results
@@ -151,8 +147,8 @@ def by_network(
 ) -> Iterator[list[Case | Refusal]]:
     """Yield the results of `run_benchmark` source by source, each as soon as it is known."""
     drawing = _drawing(platform, conditions)
-    # All are loaded first, since names are told apart before the first result, and only the first
-    # with its weights; each is let go of when it is done.
+    # All are loaded first, since equal names must be known before the first result, but only the
+    # first with its weights; each is released when it is done.
     waiting: list[_Cases] = []
     for source in dict.fromkeys(sources):
         waiting.append(_Cases.load(source, platform, conditions, progress, drawing))
@@ -183,7 +179,7 @@ Drawing = Callable[[Workload], DrawnTimes]
 
 
 def _drawing(platform: Platform, conditions: BenchmarkConditions) -> Drawing | None:
-    """What times a workload on the drawn platforms, the same for all cases; None without draws."""
+    """Return a function that times a workload on the drawn platforms; None without draws."""
     count, pool = conditions.draws, conditions.pool
     if not count:
         return None
@@ -194,20 +190,19 @@ def _drawing(platform: Platform, conditions: BenchmarkConditions) -> Drawing | N
 
 
 def _alone(workload: Workload) -> Workload:
-    """The workload without other clients and without a trace."""
     return replace(workload, background=(), recorded=False)
 
 
 def _fastest(deployment: Deployment, perf_profile: str | None) -> tuple[Found, float]:
-    """The fastest cut, and what it saves against the sections that the model has."""
+    """Return the fastest cut, and the time it saves against the sections of the model."""
     prices = Prices(LayerTimes(deployment, perf_profile))
-    found = search(prices)
+    cut = search(prices)
     now = prices.simulated(compiled_sections(deployment))
-    return found, now.total_us - found.best_us
+    return cut, now.total_us - cut.best_us
 
 
 class _Cases:
-    """What the runtimes share of one network, each part made when first needed."""
+    """Data of one network that its runtimes share, each computed when first needed."""
 
     def __init__(
         self,
@@ -241,12 +236,12 @@ class _Cases:
     ) -> _Cases:
         """Load the network that `source` names."""
         progress(f"loading {source}")
-        read = load_container(source, input_dims=conditions.input_dims)
-        given = GivenModel(source, read, platform, conditions.preparation, progress)
+        container = load_container(source, input_dims=conditions.input_dims)
+        given = GivenModel(source, container, platform, conditions.preparation, progress)
         return cls(source, given, platform, conditions, progress, drawing)
 
     def all(self, runtimes: Sequence[Runtime]) -> list[Case | Refusal]:
-        """What becomes of the network on each of the runtimes."""
+        """Return the result of the network on each of the runtimes."""
         results: list[Case | Refusal] = []
         for runtime in runtimes:
             try:
@@ -259,9 +254,9 @@ class _Cases:
         return results
 
     def case(self, deployment: Deployment, *, choose_cut: bool = False) -> Case:
-        """Time a deployment and compare answers, as far as the conditions ask for it.
+        """Time a deployment and compare answers, if the conditions say so.
 
-        With `choose_cut` the case also tells what the fastest cut would save.
+        With `choose_cut` the case also has the time that the fastest cut would save.
         """
         conditions, runtime = self._conditions, deployment.runtime
         self._progress(f"{self.name} on {runtime}")
@@ -273,8 +268,8 @@ class _Cases:
             recorded=conditions.recorded,
         )
         platform = self._platform
-        found = interference(platform, workload) if conditions.background else None
-        timing = found.alone if found else platform.simulate(workload)
+        slowdowns = interference(platform, workload) if conditions.background else None
+        timing = slowdowns.alone if slowdowns else platform.simulate(workload)
         cut, saved_us = None, 0.0
         if choose_cut:
             cut, saved_us = _fastest(deployment, conditions.perf_profile)
@@ -293,7 +288,7 @@ class _Cases:
             energy=platform.energy(timing, conditions.perf_profile),
             uncertainty=self._interval(workload, timing, runtime),
             agreement=self._agreements.of(deployment) if conditions.accuracy else None,
-            interference=found,
+            interference=slowdowns,
             given=self.given.given(runtime),
             cut=cut,
             saved_us=saved_us,
@@ -306,7 +301,6 @@ class _Cases:
         )
 
     def _interval(self, workload: Workload, timing: Result, runtime: Runtime) -> Uncertainty | None:
-        """How far the time of a workload alone may be off, if the conditions ask for it."""
         scope = self._conditions.sweep
         if scope is None or not (scope == "everything" or timing.uses_hta):
             return None
@@ -315,7 +309,6 @@ class _Cases:
         return sweep(self._platform, lambda changed: changed.simulate(alone), scope)
 
     def _drawn(self, workload: Workload, runtime: Runtime) -> DrawnTimes | None:
-        """Times of a workload alone on the drawn platforms, if the conditions ask for them."""
         if self._drawing is None:
             return None
         self._progress(f"{self.name} on {runtime}: {self._conditions.draws} draws")
@@ -323,7 +316,7 @@ class _Cases:
 
     @cached_property
     def _agreements(self) -> Agreements:
-        """How near runtimes come to the float network, on the inputs of the conditions."""
+        """Agreements of runtimes with the float network, on the inputs of the conditions."""
         if self._source_of_inputs is not None:
             return Agreements(self.network, self._source_of_inputs.feeds)
         seeded = seeded_calibration(self.network, EVALUATION_INPUTS, EVALUATION_SEED)

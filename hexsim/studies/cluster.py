@@ -1,7 +1,7 @@
 """Workers that are a dask cluster of the user's, reached through its scheduler.
 
-This alone opens a connection, to the address that the user names. Whoever reaches the scheduler
-runs code as the user, here and where the workers are, unless dask's own configuration asks for TLS.
+Only this module opens a connection, to the address that the user names. Anybody who reaches the
+scheduler can run code as the user, here and on the workers, unless dask is configured for TLS.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from hexsim import __version__
 from hexsim.errors import HexsimError
-from hexsim.studies.pool import Found, Shared, deadly
+from hexsim.studies.pool import Answer, Shared, deadly
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -24,25 +24,25 @@ if TYPE_CHECKING:
 _PATIENCE_S = 15
 """Seconds that a scheduler has to answer."""
 _AHEAD = 3
-"""Parts that wait at each worker, so that none is ever without work."""
+"""Parts that wait at each worker, so that it is never idle."""
 _SHARED = "1GiB"
-"""Up to here the scheduler takes what is shared without a warning: the weights of a network."""
+"""Size of shared data, such as weights, up to which the scheduler does not warn."""
 
 
 @contextmanager
 def cluster(scheduler: str) -> Iterator[Cluster]:
     """Yield the workers of the scheduler at an address.
 
-    Raises HexsimError if nobody answers, or if workers have another hexsim.
+    Raises HexsimError if no scheduler answers, or if workers have another version of hexsim.
     """
     from distributed import Client
 
-    for name in ("distributed", "distributed.client"):  # the second does not ask the first
+    for name in ("distributed", "distributed.client"):  # the second does not inherit the level
         logging.getLogger(name).setLevel(logging.CRITICAL)
     try:
         asyncio.run(_shake_hands(scheduler))
         client = Client(scheduler, timeout=_PATIENCE_S)
-    except Exception:  # whatever dask makes of an address, or of what it hears there
+    except Exception:  # dask raises many types for a wrong address or a foreign server
         raise HexsimError(
             f"no scheduler answers at '{scheduler}'; give --scheduler the address that dask "
             "scheduler prints, such as tcp://host:8786, or leave it out"
@@ -53,7 +53,7 @@ def cluster(scheduler: str) -> Iterator[Cluster]:
 
 
 async def _shake_hands(address: str) -> None:
-    """Connect as dask does, but with an end: of what is no scheduler it awaits a greeting."""
+    """Connect as dask does, but with a timeout: dask would wait for a foreign server's greeting."""
     from distributed import Security
     from distributed.comm import connect
 
@@ -70,43 +70,45 @@ class Cluster:
 
     @property
     def description(self) -> str:
-        """Where its dashboard is."""
+        """The address of its dashboard."""
         return f"dashboard {self._client.dashboard_link}"
 
     @property
     def workers(self) -> int:
-        """How many there are now."""
+        """Number of workers now."""
         return len(self._client.nthreads())
 
     @property
     def threads(self) -> int:
-        """How many parts all of them can do at the same time."""
+        """Number of parts that all of them can do at the same time."""
         return sum(self._client.nthreads().values())
 
     def in_parts(
         self,
-        work: Callable[[Shared, int, int], Found],
+        work: Callable[[Shared, int, int], Answer],
         shared: Shared,
         parts: Iterable[range],
-        what: str,
-    ) -> Iterator[tuple[range, Found]]:
-        """Yield parts and what is found of them, as `hexsim.studies.pool.Pool` says."""
+        items: str,
+    ) -> Iterator[tuple[range, Answer]]:
+        """Yield parts and their results, as `hexsim.studies.pool.Pool` says."""
         import dask
         from distributed import KilledWorker, as_completed
 
         with _with_scheduler():
             with dask.config.set({"distributed.admin.large-graph-warning-threshold": _SHARED}):
-                # Submitted, it is done again if it gets lost.
-                held = self._client.submit(_as_it_is, shared, pure=False)
-            # Parts go to where what they share is, which would leave all others without work.
-            self._client.replicate(held)
+                # Submitted data is computed again if it gets lost.
+                shared_data = self._client.submit(_as_it_is, shared, pure=False)
+            # Parts go to workers that have the shared data, so every worker needs a copy.
+            self._client.replicate(shared_data)
             waiting = iter(parts)
             ranges = {}
 
             def submit() -> Iterator[object]:
                 part = next(waiting, None)
                 if part is not None:
-                    future = self._client.submit(work, held, part.start, part.stop, pure=False)
+                    future = self._client.submit(
+                        work, shared_data, part.start, part.stop, pure=False
+                    )
                     ranges[future.key] = part
                     yield future
 
@@ -116,37 +118,37 @@ class Cluster:
                 done = [(ranges.pop(future.key), future) for future in futures]
                 running.update([future for _ in done for future in submit()])
                 try:
-                    # Asking for each by itself takes as long as for all.
-                    found = self._client.gather(futures)
+                    # Gathering one result takes as long as gathering all.
+                    results = self._client.gather(futures)
                 except KilledWorker:
-                    failed = (one for one, future in done if future.status == "error")
-                    raise deadly(what, next(failed, done[0][0])) from None
-                yield from zip((one for one, _ in done), found, strict=True)
+                    failed = (part for part, future in done if future.status == "error")
+                    raise deadly(items, next(failed, done[0][0])) from None
+                yield from zip((part for part, _ in done), results, strict=True)
 
 
 @contextmanager
 def _with_scheduler() -> Iterator[None]:
-    """Raise HexsimError if the scheduler goes while the block asks it for something."""
+    """Raise HexsimError if the scheduler disappears while the block uses it."""
     from distributed.comm import CommClosedError
 
     try:
         yield
     except (CancelledError, CommClosedError):
         raise HexsimError(
-            "the scheduler has gone; start it anew, with workers, and call the command again"
+            "the scheduler has gone; start it again, with workers, and repeat the command"
         ) from None
 
 
 def threads_of_worker() -> int:
-    """How many parts the worker that this runs in does at once; 1 in a process of our own."""
+    """Return how many parts this dask worker does at once; 1 outside a dask worker."""
     distributed = sys.modules.get("distributed")
     if distributed is None:
         return 1
     try:
-        found: int = distributed.get_worker().state.nthreads
-    except ValueError:  # this is no worker of dask
+        threads: int = distributed.get_worker().state.nthreads
+    except ValueError:  # not a dask worker
         return 1
-    return found
+    return threads
 
 
 def _as_it_is(shared: Shared) -> Shared:
@@ -160,7 +162,7 @@ def _version() -> str:
 def _require_equals(client: Client) -> None:
     try:
         versions = client.run(_version)
-    except Exception:  # whatever a foreign worker makes of a function that it does not know
+    except Exception:  # a worker without hexsim raises many types
         raise HexsimError(
             "the workers cannot load hexsim; install the same version where they run"
         ) from None

@@ -1,7 +1,7 @@
-"""What changed between two results of `hexsim bench` or `hexsim profile`, as their JSON files hold.
+"""Compare two JSON results of `hexsim bench` or `hexsim profile`.
 
-Cases are paired by network and runtime, layers by name; of several alike the first goes with the
-first. Only what is compared is read, so files of other versions do as long as they have it.
+Cases are paired by network and runtime, layers by name; equal keys are paired in their order. Only
+the keys that are compared are read, so files of other versions work if they have these.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ class ResultsRead(_Read):
 
 @dataclass(frozen=True)
 class FigureChange:
-    """A figure before and after; None where there is none."""
+    """A figure before and after; None where it is missing."""
 
     name: str
     unit: str
@@ -89,7 +89,7 @@ class FigureChange:
 
     @property
     def ratio(self) -> float | None:
-        """After over before; None where that says nothing."""
+        """After over before; None where one is missing or before is zero."""
         if self.before is None or self.after is None or not self.before:
             return None
         return self.after / self.before
@@ -97,7 +97,7 @@ class FigureChange:
 
 @dataclass(frozen=True)
 class CaseChange:
-    """What changed for a network on a runtime; `conditions` are those that are not the same."""
+    """The changes for a network on a runtime; `conditions` are the ones that differ."""
 
     network: str
     runtime: str
@@ -107,13 +107,13 @@ class CaseChange:
 
     @property
     def slower(self) -> float:
-        """By what part the total inference got longer; below 0 if it got shorter."""
+        """Relative increase of the total inference time; below 0 if it decreased."""
         return (self.figures[0].ratio or 1.0) - 1.0
 
 
 @dataclass(frozen=True, repr=False)
 class Comparison(Shown):
-    """Two files: their versions, what both have, and cases that only one has."""
+    """Two files: their versions, the cases of both, and cases that only one has."""
 
     versions: tuple[str, str]
     cases: tuple[CaseChange, ...]
@@ -121,7 +121,7 @@ class Comparison(Shown):
     new: tuple[str, ...]
 
     def sheet(self) -> DisplayTable:
-        """Return a row per figure that both files have; those of layers are not among them."""
+        """Return a row per figure of the cases in both files, without figures of layers."""
         title = f"{len(self.cases)} in both, {len(self.gone)} gone, {len(self.new)} new"
         columns = ("network", "runtime", "figure", "unit", "before", "after", "ratio")
         rows = tuple(
@@ -142,13 +142,13 @@ class Comparison(Shown):
 
 
 def read_results(path: Path) -> ResultsRead:
-    """Read a file of results; HexsimError for anything else."""
+    """Read a file of results; raise HexsimError if it is anything else."""
     try:
         text = read_text(path, "results", "give what --json of hexsim bench or profile wrote")
         return ResultsRead.model_validate(parse_json(text, str(path)))
     except ValidationError as error:
-        told = sentence(ResultsRead, error, str(path))
-        raise HexsimError(f"{told}; give what --json of hexsim bench or profile wrote") from None
+        fault = sentence(ResultsRead, error, str(path))
+        raise HexsimError(f"{fault}; give what --json of hexsim bench or profile wrote") from None
     except InvalidDataError as error:
         raise HexsimError(str(error)) from None
 
@@ -158,9 +158,9 @@ def compare(before: ResultsRead, after: ResultsRead) -> Comparison:
     pairs = _paired(before.results, after.results, lambda case: (case.network, case.runtime))
     return Comparison(
         (before.hexsim_version, after.hexsim_version),
-        tuple(_case(one, other) for one, other in pairs if one and other),
-        tuple(f"{one.network} on {one.runtime}" for one, other in pairs if one and not other),
-        tuple(f"{one.network} on {one.runtime}" for other, one in pairs if one and not other),
+        tuple(_case(old, new) for old, new in pairs if old and new),
+        tuple(f"{old.network} on {old.runtime}" for old, new in pairs if old and not new),
+        tuple(f"{new.network} on {new.runtime}" for old, new in pairs if new and not old),
     )
 
 
@@ -189,7 +189,7 @@ def _case(before: CaseRead, after: CaseRead) -> CaseChange:
             FigureChange("energy", "mJ", *(_of(c.energy, "mj") for c in (before, after))),
             FigureChange("SQNR", "dB", *(_of(c.accuracy, "sqnr_db") for c in (before, after))),
         ),
-        tuple(_layer(one, other) for one, other in layers),
+        tuple(_layer(old, new) for old, new in layers),
     )
 
 
@@ -205,13 +205,13 @@ def _of(part: BaseModel | None, name: str) -> float | None:
 def _paired(
     before: Sequence[Item], after: Iterable[Item], key: Callable[[Item], Hashable]
 ) -> list[tuple[Item | None, Item | None]]:
-    """Pairs of equal keys in the order of `before`, then what only `after` has."""
+    """Return pairs of equal keys in the order of `before`, then the items only in `after`."""
     waiting: dict[Hashable, list[Item]] = defaultdict(list)
     for item in after:
         waiting[key(item)].append(item)
     pairs: list[tuple[Item | None, Item | None]] = []
     for item in before:
-        found = waiting[key(item)]
-        pairs.append((item, found.pop(0) if found else None))
-    rest = [item for items in waiting.values() for item in items]
-    return [*pairs, *((None, item) for item in rest)]
+        candidates = waiting[key(item)]
+        pairs.append((item, candidates.pop(0) if candidates else None))
+    unpaired = [item for items in waiting.values() for item in items]
+    return [*pairs, *((None, item) for item in unpaired)]

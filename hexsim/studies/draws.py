@@ -1,14 +1,14 @@
-"""A platform with all its doubtful constants drawn at once, and what that does to times.
+"""Draw all uncertain constants of a platform at once, and simulate times with them.
 
-Drawn is a Latin hypercube: over all draws, each constant takes every part of its range equally
-often. An assumed constant lies between its bounds, evenly in logarithms (evenly as it is, if they
-begin at zero). Calibrated ones of the published fit have its errors and correlation, and follow the
-assumed ones with which they trade. Calibrated ones of one's own lie around their value, bounds
-being two standard errors away.
+The draws are a Latin hypercube: over all draws, each constant takes every part of its range equally
+often. Assumed constants are uniform in logarithms between their bounds (linear, if the bounds
+begin at zero). Calibrated constants of the published fit have its errors and correlation, and
+follow the assumed ones with which they trade. Constants that a user calibrated lie around their
+value, with bounds two standard errors away.
 
-Draws depend on the platform and their number alone. So what is drawn for one runtime or network is
-drawn for all, and the order of two can be counted. Unlike the sweep (`hexsim.studies.uncertainty`)
-this moves constants together that act on each other; it does not tell which of them matters.
+Draws depend only on the platform and their number. So all runtimes and networks have the same
+draws, and their order can be counted. Unlike the sweep (`hexsim.studies.uncertainty`) this moves
+constants together that interact; it does not say which of them matters.
 """
 
 from __future__ import annotations
@@ -70,11 +70,11 @@ def drawn(platforms: Sequence[Platform], run: Callable[[Platform], Result]) -> D
 
 
 def draws(platform: Platform, count: int, part: slice = _ALL) -> tuple[Platform, ...]:
-    """Draw `count` platforms, the same ones every time, or make but a part of them."""
+    """Draw `count` platforms, the same ones every time, or return only a `part` of them."""
     doubtful = [
-        (sheet, path, constant)
-        for sheet in (platform.chip, platform.stack)
-        for path, constant in sorted(sheet.quantities(), key=itemgetter(0))
+        (datasheet, path, constant)
+        for datasheet in (platform.chip, platform.stack)
+        for path, constant in sorted(datasheet.quantities(), key=itemgetter(0))
         if constant.low is not None and constant.low < (constant.high or 0.0)
     ]
     fitted = len(calibration().constants)
@@ -85,7 +85,7 @@ def draws(platform: Platform, count: int, part: slice = _ALL) -> tuple[Platform,
 
 
 def latin_hypercube(count: int, dimensions: int, seed: int = _SEED) -> Array:
-    """Points in the unit cube (count x dimensions): one in each of `count` slices of each side."""
+    """Return points in the unit cube (count x dimensions), one in each slice of each side."""
     random = np.random.default_rng(seed)
     slices = [random.permutation(count) for _ in range(dimensions)]
     slots = np.reshape(slices, (dimensions, count)).T
@@ -99,20 +99,22 @@ def _draw(
     shares: Array,
     errors: Array,
 ) -> Platform:
-    """The platform of one point: shares of the ranges, and of the fit's errors."""
+    """Return the platform of one point: shares of the ranges, and of the fit's errors."""
     record = calibration()
     sizes = np.array([constant.log_error for constant in record.constants])
     steps = sizes * (np.linalg.cholesky(np.array(record.correlation)) @ _normal(errors))
     values: dict[tuple[str, str], float] = {}
-    for (sheet, path, constant), share in zip(doubtful, map(float, shares), strict=True):
-        if record.stated(sheet.name, path, constant) is None:
+    for (datasheet, path, constant), share in zip(doubtful, map(float, shares), strict=True):
+        if record.stated(datasheet.name, path, constant) is None:
             value = _own(constant, share)
-            values[sheet.name, path] = value
-            steps = steps + _answer(sheet.name, path, constant, value)
-    for sheet, path, constant in doubtful:
-        index = record.stated(sheet.name, path, constant)
+            values[datasheet.name, path] = value
+            steps = steps + _answer(datasheet.name, path, constant, value)
+    for datasheet, path, constant in doubtful:
+        index = record.stated(datasheet.name, path, constant)
         if index is not None:
-            values[sheet.name, path] = _clipped(constant, constant.value * math.exp(steps[index]))
+            values[datasheet.name, path] = _clipped(
+                constant, constant.value * math.exp(steps[index])
+            )
     return Platform(
         platform.chip.restated(dict(_stated(platform.chip, values))),
         platform.stack.restated(dict(_stated(platform.stack, values))),
@@ -120,7 +122,7 @@ def _draw(
 
 
 def _own(constant: Quantity, share: float) -> float:
-    """A constant that the published fit does not know, at a share of its range."""
+    """Return a constant that the published fit does not contain, at a share of its range."""
     low, high = constant.low or 0.0, constant.high or 0.0
     if low <= 0:
         return low + share * (high - low)
@@ -132,9 +134,9 @@ def _own(constant: Quantity, share: float) -> float:
     return low * math.exp(share * length)
 
 
-def _answer(sheet: str, path: str, constant: Quantity, value: float) -> Array:
-    """How the fitted logarithms follow an assumed constant, in proportion to how far it moved."""
-    trade = calibration().trade(sheet, path) if constant.confidence == "assumed" else None
+def _answer(datasheet: str, path: str, constant: Quantity, value: float) -> Array:
+    """Return how the fitted logarithms follow an assumed constant, in proportion to its move."""
+    trade = calibration().trade(datasheet, path) if constant.confidence == "assumed" else None
     middle = constant.value
     end = constant.low if value < middle else constant.high
     if trade is None or end is None or end == middle:
@@ -153,10 +155,9 @@ def _normal(shares: Array) -> Array:
 
 
 def _stated(
-    sheet: Datasheet, values: dict[tuple[str, str], float]
+    datasheet: Datasheet, values: dict[tuple[str, str], float]
 ) -> Iterator[tuple[str, Quantity]]:
-    """The drawn constants of a sheet."""
-    for path, constant in sheet.quantities():
-        if (sheet.name, path) in values:
-            value = values[sheet.name, path]
+    for path, constant in datasheet.quantities():
+        if (datasheet.name, path) in values:
+            value = values[datasheet.name, path]
             yield path, constant.model_copy(update={"value": value, "low": value, "high": value})

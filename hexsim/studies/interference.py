@@ -1,7 +1,7 @@
-"""What background clients cost a network, and what the network costs them.
+"""How background clients slow down a network, and how the network slows them down.
 
-The network runs ten times in a row, so that slow clients meet it too, beside the clients; once
-without them; and they run without it, releasing jobs for as long.
+The network runs ten times in a row beside the clients, so that slow clients meet it too; once
+without them; and the clients run without it for as long.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Slowdown:
 
     @property
     def factor(self) -> float:
-        """How many times as long it takes; infinite for what is not there without clients."""
+        """Time beside the clients over time alone; infinite for parts that need clients."""
         return self.beside_ps / self.alone_ps if self.alone_ps else float("inf")
 
 

@@ -1,6 +1,6 @@
-"""One kernel on one chip, alone: how it is blocked, what its streams cost and how long it takes.
+"""One kernel on one chip, alone: its blocking, the cost of its streams, and its time.
 
-The network around it is left out: inputs lie in L2 as far as they fit, weights come from DDR.
+There is no network around it: inputs lie in L2 as far as they fit, weights come from DDR.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ _EDGES: dict[
 
 @dataclass(frozen=True)
 class KernelProbe:
-    """What was found. `peak_macs_per_packet` is of one thread; `stall_slots` counts interlocks
-    and waits for memory of all threads."""
+    """The results for a kernel. `peak_macs_per_packet` is for one thread; `stall_slots` counts
+    interlocks and waits for memory of all threads."""
 
     kind: str
     shape: str
@@ -64,7 +64,7 @@ class KernelProbe:
 
     @property
     def cycles(self) -> int:
-        """The same in core clocks."""
+        """Duration of the node in core clocks."""
         return ps_to_clocks(self.timing.end_ps - self.timing.start_ps, self.clock_hz)
 
     @property
@@ -74,7 +74,7 @@ class KernelProbe:
 
     @property
     def blocking(self) -> Blocking | None:
-        """How a dense convolution (one group of a grouped one) is cut."""
+        """The blocking of a dense convolution (of one group of a grouped one)."""
         layer = self.call.layer
         if not isinstance(layer, Convolution) or layer.is_depthwise(self.call.operands[0][-1]):
             return None
@@ -82,8 +82,8 @@ class KernelProbe:
 
     @property
     def padding_waste(self) -> float:
-        """Share of what is computed or moved that is padding: multiply-adds of a dense
-        convolution, else bytes of inputs and outputs."""
+        """Share of padding in the multiply-adds of a dense convolution, otherwise in the bytes of
+        inputs and outputs."""
         blocking = self.blocking
         if blocking is not None:
             assert isinstance(self.call.layer, Convolution)

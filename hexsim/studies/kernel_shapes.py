@@ -1,6 +1,6 @@
 """Kernels by name and shape: `conv 56x56x64:64:3x3` as a kernel call, without a network.
 
-Images are height x width x channels. What kinds there are, `hexsim.studies.probes` says.
+Images are height x width x channels. `hexsim.studies.probes` defines the kinds.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ def kernel_call(kind: str, text: str) -> KernelCall:
     """Return the kernel call that `text` describes; HexsimError if it describes none."""
     if kind not in KINDS:
         raise unknown("kernel", kind, KINDS)
-    known = KINDS[kind]
-    match = re.fullmatch(known.pattern, text, re.ASCII)
+    kernel_kind = KINDS[kind]
+    match = re.fullmatch(kernel_kind.pattern, text, re.ASCII)
     if match is None:
         raise HexsimError(
-            f"--shape '{text}' is not a shape that {kind} takes; write e.g. {known.example}"
+            f"--shape '{text}' is not a shape that {kind} takes; write e.g. {kernel_kind.example}"
         )
     sizes = {name: int(value) for name, value in match.groupdict().items() if value}
     for size in sizes.values():
@@ -32,10 +32,10 @@ def kernel_call(kind: str, text: str) -> KernelCall:
     groups = sizes.get("g", 1)
     if sizes["c"] % groups or sizes.get("out", 0) % groups:
         raise HexsimError(f"--shape '{text}': {groups} groups do not divide both channel counts")
-    alike = (_source(sizes),) * known.inputs
-    operands = alike if known.operands is None else known.operands(sizes)
+    equal_shapes = (_source(sizes),) * kernel_kind.inputs
+    operands = equal_shapes if kernel_kind.operands is None else kernel_kind.operands(sizes)
     try:
-        layer = known.layer(sizes)
+        layer = kernel_kind.layer(sizes)
         results = layer.output_shapes(operands)
     except InvalidDataError as error:
         raise HexsimError(f"--shape '{text}': {error}") from None
@@ -46,11 +46,11 @@ def kernel_call(kind: str, text: str) -> KernelCall:
         engine="hvx",
         operands=operands,
         results=results,
-        parameters=known.parameters(sizes),
+        parameters=kernel_kind.parameters(sizes),
         activation_bits=8,
         weight_bits=8,
         symmetric_weights=False,
-        operand_bits=known.operand_bits,
+        operand_bits=kernel_kind.operand_bits,
     )
 
 

@@ -1,9 +1,9 @@
-"""Work shared among workers: what they are asked, whoever they are, and the parts it is cut into.
+"""The interface of a pool of workers, and the parts into which work is divided.
 
 Workers are processes of this machine (`hexsim.studies.processes`) or a dask cluster of the user's
-(`hexsim.studies.cluster`). A part of the work is sent to a worker as two numbers, and what all
-parts share goes to each worker once. A worker that dies is replaced, and its part is given to
-another. Whoever asks for parts must not depend on who did what, or when.
+(`hexsim.studies.cluster`). A part of the work is sent to a worker as two numbers, and the data that
+all parts share once. A worker that dies is replaced, and another one does its part. Callers must
+not depend on which worker did a part, or when.
 """
 
 from __future__ import annotations
@@ -15,73 +15,73 @@ from typing import Protocol, TypeVar
 from hexsim.errors import HexsimError
 
 Shared = TypeVar("Shared")
-Found = TypeVar("Found")
+Answer = TypeVar("Answer")
 
 KEEPS_MEMORY = {"MALLOC_TRIM_THRESHOLD_": 1 << 30, "MALLOC_MMAP_THRESHOLD_": 1 << 25}
-"""A worker's variables. Without them memory goes back to the system after each array, and a picture
-of MobileNetV2 has 20 000 page faults (measured: 1.3 times the time)."""
+"""Environment variables of workers. Without them memory is returned to the system after each array,
+and an inference of MobileNetV2 has 20 000 page faults (measured: 1.3 times the time)."""
 
 
 class Pool(Protocol):
-    """Workers who wait for parts."""
+    """Workers that wait for parts."""
 
     @property
     def description(self) -> str:
-        """Who they are, for the line that shows the progress."""
+        """Their description for the progress line."""
 
     @property
     def workers(self) -> int:
-        """How many processes they are."""
+        """Number of processes."""
 
     @property
     def threads(self) -> int:
-        """How many parts all of them can do at the same time."""
+        """Number of parts that all of them can do at the same time."""
 
     def in_parts(
         self,
-        work: Callable[[Shared, int, int], Found],
+        work: Callable[[Shared, int, int], Answer],
         shared: Shared,
         parts: Iterable[range],
-        what: str,
-    ) -> Iterator[tuple[range, Found]]:
-        """Yield each part with what `work` finds of it, given its ends, as soon as it is found.
+        items: str,
+    ) -> Iterator[tuple[range, Answer]]:
+        """Yield each part with the result of `work` for its start and stop, as soon as it is done.
 
-        `work` is a function of a module. Raises HexsimError if workers die of a part, which holds
-        `what`, or if all of them are gone; and whatever `work` raises.
+        `work` is a function of a module; `items` says what the numbers of a part count. Raises
+        HexsimError if workers die of a part or if all of them are gone, and whatever `work` raises.
         """
 
 
-def require_libraries(what: str, *names: str) -> None:
-    """Raise HexsimError unless modules are installed, those that `what` needs."""
+def require_libraries(user: str, *names: str) -> None:
+    """Raise HexsimError unless the modules `names` are installed, which `user` needs."""
     try:
         for name in names:
             importlib.import_module(name)
     except ImportError as error:
         why = f"{error.name} is missing" if error.name else str(error)
         raise HexsimError(
-            f"{what} {' and '.join(names)} ({why}); install what is needed with: pip install "
+            f"{user} {' and '.join(names)} ({why}); install what is needed with: pip install "
             "'hexsim[sweep]'"
         ) from None
 
 
-def deadly(what: str, part: range) -> HexsimError:
-    """What is said of a part of which workers die again and again."""
+def deadly(items: str, part: range) -> HexsimError:
+    """Return the error for a part of which workers die again and again."""
     return HexsimError(
-        f"workers die of the {what} {part.start} to {part.stop - 1}, perhaps for want of memory; "
-        f"give fewer --workers, and look at those {what} by themselves"
+        f"workers die of the {items} {part.start} to {part.stop - 1}, perhaps for lack of memory; "
+        f"give fewer --workers, and try those {items} alone"
     )
 
 
-def in_order(found: Iterable[tuple[range, Found]]) -> Iterator[tuple[range, Found]]:
-    """Yield parts that come as they are found in the order of their numbers, from 0 on."""
-    early, next_one = {}, 0
-    for part, one in found:
-        early[part.start] = part, one
-        while next_one in early:
-            yield early[next_one]
-            next_one = early.pop(next_one)[0].stop
+def in_order(results: Iterable[tuple[range, Answer]]) -> Iterator[tuple[range, Answer]]:
+    """Yield parts that arrive in any order in the order of their numbers, from 0 on."""
+    early, next_start = {}, 0
+    for part, result in results:
+        early[part.start] = part, result
+        while next_start in early:
+            yield early[next_start]
+            next_start = early.pop(next_start)[0].stop
 
 
 def ranges(count: int, size: int) -> Iterator[range]:
-    """Cut `count` things into parts of a size."""
+    """Divide `count` items into parts of a size."""
     return (range(first, min(first + size, count)) for first in range(0, count, size))

@@ -1,7 +1,7 @@
 """Workers that are processes of this machine (`hexsim.studies.worker`), without any socket.
 
-Each has two pipes of its own, and nobody else can reach it. Everything that is sent goes through
-them: there is no name in the file system, no port, and no process between.
+Each has two pipes of its own, and nobody else can reach it. All messages go through them: there is
+no name in the file system, no port, and no process between.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from tempfile import mkdtemp
 
 from hexsim import isolation
 from hexsim.errors import HexsimError
-from hexsim.studies.pool import KEEPS_MEMORY, Found, Shared, deadly
+from hexsim.studies.pool import KEEPS_MEMORY, Answer, Shared, deadly
 from hexsim.studies.worker import READY, Part, PartAnswer, Share
 
 _AHEAD = 2
-"""Parts that a worker has: one that it does, and one that waits, so that it is never without."""
+"""Parts that a worker has: one in progress and one waiting, so that it is never idle."""
 _DEATHS = 4
-"""So many workers die of a part, or at their start one after another, before it is a mistake."""
+"""Number of workers that die of a part, or in a row at their start, before an error is raised."""
 _PATIENCE_S = 5
-"""Seconds that a worker has to end by itself, which it does when its pipe ends."""
+"""Seconds that a worker has to exit after its pipe is closed."""
 
 
 @contextmanager
@@ -43,10 +43,10 @@ def processes(count: int) -> Iterator[Processes]:
 
 @dataclass
 class _Worker:
-    """A process, the ends of its pipes, and the parts that it has not answered."""
+    """A process, the ends of its pipes, and its parts without an answer."""
 
     process: subprocess.Popen[bytes]
-    asked: Connection
+    requests: Connection
     answers: Connection
     folder: str
     ready: bool = False
@@ -54,7 +54,7 @@ class _Worker:
 
     @classmethod
     def started(cls) -> _Worker:
-        """A new one, in an empty folder of its own."""
+        """Start a worker in an empty folder of its own."""
         folder = mkdtemp(prefix="hexsim-")
         process = subprocess.Popen(
             isolation.python("-m", "hexsim.studies.worker"),
@@ -63,22 +63,22 @@ class _Worker:
             stderr=subprocess.DEVNULL,
             cwd=folder,
             env=isolation.environment(**{name: str(size) for name, size in KEEPS_MEMORY.items()}),
-            start_new_session=True,  # Ctrl-C is the parent's business
+            start_new_session=True,  # the parent handles Ctrl-C
         )
         assert process.stdin is not None
         assert process.stdout is not None
         with process.stdin, process.stdout:  # the connections have these pipes from here on
-            asked = Connection(dup(process.stdin.fileno()), readable=False)
+            requests = Connection(dup(process.stdin.fileno()), readable=False)
             answers = Connection(dup(process.stdout.fileno()), writable=False)
-        return cls(process, asked, answers, folder)
+        return cls(process, requests, answers, folder)
 
-    def send(self, told: bytes | memoryview) -> None:
-        """Send what is pickled; that a worker is dead is seen at the other pipe."""
+    def send(self, message: bytes | memoryview) -> None:
+        """Send a pickled message; a dead worker is noticed at the other pipe."""
         with suppress(OSError):
-            self.asked.send_bytes(told)
+            self.requests.send_bytes(message)
 
     def answer(self) -> PartAnswer | None:
-        """What comes next; None if the worker is dead."""
+        """Return the next answer; None if the worker is dead."""
         try:
             received: PartAnswer = self.answers.recv()
         except (EOFError, OSError):
@@ -86,8 +86,8 @@ class _Worker:
         return received
 
     def close(self) -> None:
-        """Let it end by itself, and else kill it."""
-        self.asked.close()
+        """Let it exit by itself, or else kill it."""
+        self.requests.close()
         self.answers.close()
         try:
             self.process.wait(_PATIENCE_S)
@@ -109,22 +109,22 @@ class Processes:
 
     @property
     def description(self) -> str:
-        """How many they are."""
+        """The number of processes in words."""
         return f"{self._count} worker process{'es' if self._count > 1 else ''}"
 
     @property
     def workers(self) -> int:
-        """How many they are."""
+        """Number of processes."""
         return self._count
 
     @property
     def threads(self) -> int:
-        """How many they are: each does one part at a time."""
+        """Number of processes: each does one part at a time."""
         return self._count
 
     @property
     def pids(self) -> list[int]:
-        """The numbers by which the system knows those that live now."""
+        """The process ids of the living workers."""
         return [worker.process.pid for worker in self._all]
 
     def start(self) -> None:
@@ -136,36 +136,36 @@ class Processes:
         """End all."""
         for worker in self._all:
             with suppress(OSError):
-                worker.asked.close()  # all begin to end
+                worker.requests.close()  # all begin to exit at the same time
         while self._all:
             self._all.pop().close()
 
     def in_parts(
         self,
-        work: Callable[[Shared, int, int], Found],
+        work: Callable[[Shared, int, int], Answer],
         shared: Shared,
         parts: Iterable[range],
-        what: str,
-    ) -> Iterator[tuple[range, Found]]:
-        """Yield parts and what is found of them, as `hexsim.studies.pool.Pool` says."""
+        items: str,
+    ) -> Iterator[tuple[range, Answer]]:
+        """Yield parts and their results, as `hexsim.studies.pool.Pool` says."""
         call = next(self._calls)
         share = ForkingPickler.dumps(Share(work, shared))
-        waiting = _Again(parts)
+        waiting = _WaitingParts(parts)
         for worker in self._all:
-            worker.waiting.clear()  # of a call that somebody let go of; its answers are let go too
+            worker.waiting.clear()  # of an abandoned call, whose answers are ignored too
             worker.send(share)
             _give(worker, waiting, call)
         deaths: Counter[int] = Counter()
         while any(worker.waiting for worker in self._all):
             ready = wait([worker.answers for worker in self._all])
-            for worker in [one for one in self._all if one.answers in ready]:
+            for worker in [worker for worker in self._all if worker.answers in ready]:
                 answer = worker.answer()
                 if answer is None:
                     if worker.waiting:
                         deadly_part = worker.waiting[0]
                         deaths[deadly_part.start] += worker.ready
                         if deaths[deadly_part.start] >= _DEATHS:
-                            raise deadly(what, deadly_part)
+                            raise deadly(items, deadly_part)
                     waiting.again(worker.waiting)
                     new = self._replace(worker)
                     new.send(share)
@@ -181,14 +181,14 @@ class Processes:
                     yield part, answer.found
 
     def _replace(self, dead: _Worker) -> _Worker:
-        """Start another one in the place of a dead one; HexsimError if none ever starts."""
+        """Start a worker in place of a dead one; raise HexsimError if none ever starts."""
         dead.close()
         if not dead.ready:
             self._failed_starts += 1
             if self._failed_starts >= _DEATHS:
                 code = dead.process.returncode
                 raise HexsimError(
-                    f"worker processes end as they start (exit code {code}), perhaps for want of "
+                    f"worker processes end as they start (exit code {code}), perhaps for lack of "
                     "memory; give fewer --workers"
                 )
         new = _Worker.started()
@@ -196,8 +196,8 @@ class Processes:
         return new
 
 
-class _Again:
-    """Parts that nobody has yet; those that come back are the next."""
+class _WaitingParts:
+    """Parts that no worker has yet; returned parts come next."""
 
     def __init__(self, parts: Iterable[range]) -> None:
         self._parts = iter(parts)
@@ -208,12 +208,11 @@ class _Again:
         self._back.extend(parts)
 
     def next(self) -> range | None:
-        """The next one, if any is left."""
+        """Return the next part, or None."""
         return self._back.popleft() if self._back else next(self._parts, None)
 
 
-def _give(worker: _Worker, waiting: _Again, call: int) -> None:
-    """Give a worker as many parts as it may have."""
+def _give(worker: _Worker, waiting: _WaitingParts, call: int) -> None:
     while len(worker.waiting) < _AHEAD and (part := waiting.next()) is not None:
         worker.waiting.append(part)
         worker.send(ForkingPickler.dumps(Part(call, part.start, part.stop)))

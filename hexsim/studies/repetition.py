@@ -1,13 +1,12 @@
-"""Calls that repeat: threads in a closed loop settle into a pattern, which then goes on and on.
+"""Find calls that repeat: threads in a closed loop settle into a periodic pattern.
 
-Nothing in the simulator depends on chance or on the time of day. So once all threads stand to each
-other as they stood a period before, everything after that is known. What is seen of where they
-stand are the beginnings and ends of their calls, to the picosecond. If the last four periods are
-alike, the next ones are taken to be so.
+The simulator is deterministic. So once the relative state of all threads is the same as one period
+before, all later calls are known. The state is observed through the beginnings and ends of calls,
+to the picosecond. If the last four periods are equal, all later ones are assumed to be equal.
 
-Left out: threads whose calls never fall into step, as those of engines that share nothing; they are
-simulated to the end. The last calls of a pattern that is prolonged run beside other threads, though
-these have stopped.
+Left out: threads whose calls never become periodic together, such as those on engines that share
+nothing; they are simulated to the end. The last calls of a prolonged pattern run beside other
+threads, though these have stopped.
 """
 
 from __future__ import annotations
@@ -20,12 +19,12 @@ from hexsim import budget
 from hexsim.timing.results import InferenceTiming
 
 _ALIKE = 4
-"""Periods that must be alike before the next one is taken to be."""
+"""Number of equal periods after which the next ones are assumed to be equal."""
 
 
 @dataclass(frozen=True)
 class Repetition:
-    """The last `calls` of some are those before them, `period_ps` later; `simulated` are all."""
+    """The last `calls` of `simulated` ones repeat those before them, `period_ps` later."""
 
     period_ps: int
     calls: int
@@ -33,7 +32,7 @@ class Repetition:
 
 
 def in_order(calls: Sequence[InferenceTiming]) -> list[InferenceTiming]:
-    """Calls by their ends."""
+    """Return calls in the order of their ends."""
     return sorted(calls, key=lambda call: (call.end_ps, call.job))
 
 
@@ -52,20 +51,20 @@ def repetition(calls: Sequence[InferenceTiming], jobs: int) -> Repetition | None
 
 
 def prolonged(
-    calls: Sequence[InferenceTiming], found: Repetition, until_ps: int
+    calls: Sequence[InferenceTiming], repeats: Repetition, until_ps: int
 ) -> list[InferenceTiming]:
-    """Return `calls` and those that follow, as long as they begin before `until_ps`.
+    """Return `calls` and their repetitions that begin before `until_ps`.
 
-    Raises HexsimError if they are more than the budget allows.
+    Raises HexsimError if there are more than the budget allows.
     """
-    asked = found.simulated + (until_ps // found.period_ps) * found.calls
-    budget.require(budget.CALLS, asked, "the duration of the workload")
+    total = repeats.simulated + (until_ps // repeats.period_ps) * repeats.calls
+    budget.require(budget.CALLS, total, "the duration of the workload")
     result = list(calls)
     for number in count(1):
-        later = number * found.period_ps
+        later = number * repeats.period_ps
         more = [
             replace(call, start_ps=call.start_ps + later, end_ps=call.end_ps + later)
-            for call in calls[-found.calls :]
+            for call in calls[-repeats.calls :]
             if call.start_ps + later < until_ps
         ]
         if not more:

@@ -1,23 +1,23 @@
-"""The roofline of a network on an engine: what each layer reaches, and what holds it down.
+"""The roofline of a network on an engine: the rate of each layer, and its limit.
 
-A layer does so many multiply-adds per byte that it moves (its intensity), and cannot do them
-faster than the engine multiplies or a memory brings the bytes. The roofs are the chip's at the
-clocks and the bus share of the performance profile; of the vector unit:
+The intensity of a layer is its multiply-adds per byte moved. It cannot run faster than the engine
+multiplies or a memory delivers the bytes. The roofs are the chip's at the clocks and the bus share
+of the performance profile; for the vector unit:
 
 - HVX: every vector worker issues a packet of multiplies each time it may issue one;
 - DDR: the bandwidth that the profile votes for; one stream: as much of it as one prefetch gets
   with its bytes in flight. Only the whole bandwidth counts as a limit;
 - L2: the port between L2 and the vector contexts, for the bytes that cross it.
 
-Of the tensor engine they are the array with every lane filled, and DDR; one way is as much of that
-as its port brings in or takes out, which it does at the same time. Runtime aip has both engines:
-the roofs are those of the one with most of the multiply-adds.
+For the tensor engine they are the array with every lane filled, and DDR; "one way" is the rate of
+its port in one direction, both of which work at the same time. Runtime aip has both engines: the
+roofs are those of the engine with most of the multiply-adds.
 
-Of the tensor processor they are HMX with every tile full, in codes or in half floats, and DDR.
+For the tensor processor they are HMX with every tile full, in codes or in float16, and DDR.
 
-What a layer loses is its time beyond the lowest roof over it. CPU and GPU have one memory roof.
-Layers without multiply-adds, and layers on other engines, have no place in such a chart; their
-share of the time is stated.
+The loss of a layer is its time beyond the lowest roof over it. CPU and GPU have one memory roof.
+Layers without multiply-adds, and layers on other engines, are not in the chart; their share of the
+time is stated.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class MemoryRoof:
 
 @dataclass(frozen=True)
 class Roofs:
-    """What an engine of a chip can do at most: multiply-adds and bytes per second."""
+    """The limits of an engine: multiply-adds and bytes per second."""
 
     engine: str
     peak_name: str
@@ -76,7 +76,7 @@ class RooflinePoint:
 
     @property
     def macs_per_s(self) -> float:
-        """What the layer reaches."""
+        """Multiply-adds per second of the layer."""
         return self.layer.macs * PS_PER_SECOND / self.layer.duration_ps
 
     @property
@@ -91,21 +91,21 @@ class RooflinePoint:
 
     @property
     def share_of_roof(self) -> float:
-        """What the layer reaches of the lowest roof over it, 0 .. 1."""
+        """The layer's rate relative to the lowest roof over it, 0 .. 1."""
         return self.macs_per_s / self.roof_macs_per_s
 
     @property
     def lost_us(self) -> float:
-        """Time that it would take less at its roof, in microseconds."""
+        """Time that the layer would save at its roof, in microseconds."""
         return self.layer.duration_ps * (1 - self.share_of_roof) / PS_PER_US
 
 
 @dataclass(frozen=True)
 class Roofline:
-    """All layers of one inference that multiply, those that lose most time first.
+    """All layers of one inference that multiply, those with the largest loss first.
 
-    `other_layers` do not, or ran elsewhere; with everything that is no layer they take
-    `other_share` of the total time.
+    `other_layers` is the number of layers that do not multiply or run elsewhere; with everything
+    that is no layer they take `other_share` of the total time.
     """
 
     case: Case
@@ -118,7 +118,7 @@ class Roofline:
 def roofline(case: Case, platform: Platform) -> Roofline:
     """Put the layers of a case under the roofs of the engine of its runtime.
 
-    Raises HexsimError if none is there.
+    Raises HexsimError if no layer is on that engine.
     """
     roofs = _roofs(case, platform)
     layers = case.timing.layers
@@ -160,7 +160,6 @@ def _roofs(case: Case, platform: Platform) -> Roofs:
 
 
 def _mostly_on_hta(case: Case) -> bool:
-    """True if the tensor engine does more multiply-adds than the vector unit."""
     macs = Counter[str]()
     for layer in case.timing.layers:
         macs[layer.engine] += layer.macs

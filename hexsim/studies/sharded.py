@@ -1,8 +1,8 @@
-"""Validation by workers: inputs are shared out, and the answer is that of one process, to the bit.
+"""Validation by workers: inputs are divided among them; the result equals that of one process.
 
 A worker gets the network once and reads the inputs of its part itself, so it must see their files.
-What it returns is small, and is added up here in the order of the inputs
-(`hexsim.accuracy.observation`). Pictures never pass through the scheduler.
+Its results are small, and are added up here in the order of the inputs
+(`hexsim.accuracy.observation`). Images never pass through the scheduler.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from hexsim.studies.cluster import threads_of_worker
 from hexsim.studies.pool import Pool, in_order, ranges
 
 _LARGEST = 32
-"""Inputs of a part at most: a second's work of a small network, which is what a death costs."""
+"""Largest number of inputs in a part: a second of a small network, lost when a worker dies."""
 _PARTS = 4
-"""Parts for each worker at least, as far as there are inputs, so that all end together."""
+"""Least number of parts for each worker, if there are enough inputs, so that all end together."""
 _ONE_AT_A_TIME = threading.Lock()
-"""One set of activations is in memory; a worker of several threads computes with all of them."""
+"""Only one set of activations is in memory; a worker uses all its threads for it."""
 
 
 @dataclass(frozen=True)
 class _ShardedInputs:
-    """What all parts share."""
+    """The data that all parts share."""
 
     observer: Observer
     inputs: InputSource
@@ -46,31 +46,31 @@ def validate_sharded(
     original: Network | None = None,
     progress: Callable[[int], None] = lambda done: None,
 ) -> Validation:
-    """What `hexsim.accuracy.validation.validate` says, found by the workers of `pool`.
+    """Do the same as `hexsim.accuracy.validation.validate` with the workers of `pool`.
 
     `threads` of a worker share the work of a layer, 0 for as many as the worker has. Raises
-    HexsimError if an input cannot be read where a worker runs, or if workers die of some.
+    HexsimError if a worker cannot read an input, or if workers die of some.
     """
     observer = Observer(deployment, inputs.batch, original, threads)
-    asked = _ShardedInputs(observer, inputs.absolute(), labels)
+    shared = _ShardedInputs(observer, inputs.absolute(), labels)
     size = part_size(inputs.sets, max(1, pool.workers))
     totals = Totals(observer.paired)
-    found = pool.in_parts(_observe, asked, ranges(inputs.sets, size), "inputs")
-    for part, observed in in_order(found):
+    parts = pool.in_parts(_observe, shared, ranges(inputs.sets, size), "inputs")
+    for part, observed in in_order(parts):
         totals.take(observed)
         progress(part.stop)
     return validation_of(deployment, totals, labelled=labels is not None)
 
 
 def part_size(inputs: int, workers: int) -> int:
-    """How many of so many inputs are a part for so many workers."""
+    """Return the number of inputs in a part."""
     return min(_LARGEST, max(1, inputs // (_PARTS * workers)))
 
 
-def _observe(asked: _ShardedInputs, first: int, stop: int) -> Observed:
-    """What a worker does."""
-    observer, inputs = asked.observer, asked.inputs
+def _observe(shared: _ShardedInputs, first: int, stop: int) -> Observed:
+    """Observe a part; a worker runs this."""
+    observer, inputs = shared.observer, shared.inputs
     feeds = inputs.feeds(first, stop)
     with _ONE_AT_A_TIME:
         observer.paired.threads = observer.paired.threads or threads_of_worker()
-        return observer.observe(counted(feeds, inputs.batch, inputs.items, asked.labels, first))
+        return observer.observe(counted(feeds, inputs.batch, inputs.items, shared.labels, first))

@@ -1,4 +1,4 @@
-"""Draws shared out among workers: times are those of one process, to the bit.
+"""Draws divided among workers: times are bit for bit those of one process.
 
 A worker gets the platform and the workload once, without weights, and draws its part itself.
 """
@@ -15,14 +15,14 @@ from hexsim.studies.pool import Pool, in_order, ranges
 from hexsim.studies.uncertainty import Times
 
 _LARGEST = 50
-"""Draws of a part at most: some seconds, which is what a worker's death costs."""
+"""Largest number of draws in a part: some seconds, which are lost when a worker dies."""
 _PARTS = 4
-"""Parts for each worker at least, as far as there are draws, so that all end together."""
+"""Least number of parts for each worker, if there are enough draws, so that all end together."""
 
 
 @dataclass(frozen=True)
 class _SharedDraws:
-    """What all parts share."""
+    """The data that all parts share."""
 
     platform: Platform
     workload: Workload
@@ -35,13 +35,13 @@ def drawn_by(pool: Pool, platform: Platform, count: int, workload: Workload) -> 
     Raises HexsimError if workers die of some draws.
     """
     jobs = tuple(replace(job, plan=job.plan.without_values()) for job in workload.jobs)
-    asked = _SharedDraws(platform, replace(workload, jobs=jobs), count)
+    shared = _SharedDraws(platform, replace(workload, jobs=jobs), count)
     size = min(_LARGEST, max(1, count // (_PARTS * max(1, pool.threads))))
-    found = pool.in_parts(_timed, asked, ranges(count, size), "draws")
-    return DrawnTimes(tuple(chain.from_iterable(times for _, times in in_order(found))))
+    parts = pool.in_parts(_timed, shared, ranges(count, size), "draws")
+    return DrawnTimes(tuple(chain.from_iterable(times for _, times in in_order(parts))))
 
 
-def _timed(asked: _SharedDraws, first: int, stop: int) -> tuple[Times, ...]:
-    """What a worker does."""
-    platforms = draws(asked.platform, asked.count, slice(first, stop))
-    return drawn(platforms, lambda changed: changed.simulate(asked.workload)).times
+def _timed(shared: _SharedDraws, first: int, stop: int) -> tuple[Times, ...]:
+    """Simulate a part; a worker runs this."""
+    platforms = draws(shared.platform, shared.count, slice(first, stop))
+    return drawn(platforms, lambda changed: changed.simulate(shared.workload)).times

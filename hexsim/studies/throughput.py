@@ -1,4 +1,4 @@
-"""Several instances at once: latencies, throughput, how busy each resource is, and what limits.
+"""Several instances at once: latencies, throughput, utilisation, and the limiting resource.
 
 Every instance is a thread of an application that calls its network again as soon as the last call
 has returned (a closed loop, as in snpe-throughput-net-run), a number of times or for a duration.
@@ -6,14 +6,14 @@ Calls overlap; the DSP's vector contexts go to one graph at a time, the most urg
 arbitrates the rest.
 
 The limiting resource is the one that is used most, if it is in use for at least nine tenths of
-the time; a vector context that is locked is in use, whatever its holder does meanwhile. If there
-is none, the instances wait for their own calls and more of them would help.
+the time; a locked vector context counts as in use. If there is none, the instances wait for their
+own calls and more of them would help.
 
-For a duration, calls are simulated until they repeat (`hexsim.studies.repetition`), and those after
-that follow from the period. Then use is measured over the calls that are simulated.
+For a duration, calls are simulated until they repeat (`hexsim.studies.repetition`), and later calls
+follow from the period. Utilisation is then measured over the simulated calls.
 
-The gain is the work done per second in units of what one instance does by itself, summed over the
-networks: with equal instances the throughput over that of one.
+The gain is the work done per second relative to one instance by itself, summed over the networks:
+with equal instances, the throughput over that of one.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ from hexsim.timing.results import InferenceTiming, Result, Timeline
 from hexsim.timing.simtime import PS_PER_MS, PS_PER_SECOND
 
 MOST_INSTANCES = 16
-"""More threads than an application has use for; the time of a simulation grows with them."""
+"""Largest number of threads; the time of a simulation grows with them."""
 
 _LIMITING_SHARE = 0.9
 _WINDOWS = (12, 48, 192)
-"""How many rounds of calls are looked at for a period, one number after the other."""
+"""Numbers of rounds of calls in which a period is searched, one after the other."""
 
 _RESOURCES = {
     r"hardware thread \d+$": "hardware threads",
@@ -53,14 +53,14 @@ _RESOURCES = {
     r"htp$": "htp",
     r"gpu$": "gpu",
 }
-"""What the tracks that end so belong to."""
+"""Resources by patterns of their tracks' names."""
 
 
 @dataclass(frozen=True)
 class Caller:
     """A network that `instances` threads call again and again.
 
-    `perf_profile` and `inferences` None take those of the loop.
+    `perf_profile` and `inferences` None mean those of the loop.
     """
 
     plan: Plan
@@ -107,13 +107,13 @@ class CallStatistics:
         return self.inferences * PS_PER_SECOND / self.elapsed_ps
 
     def percentile_ps(self, percent: float) -> int:
-        """The least latency that `percent` of the calls do not exceed (the nearest rank)."""
+        """Return the least latency that `percent` of the calls do not exceed (nearest rank)."""
         return int(np.percentile(self.latencies_ps, percent, method="inverted_cdf"))
 
 
 @dataclass(frozen=True)
 class Instance:
-    """One thread: how it fared, and how one such thread fares by itself."""
+    """One thread: its statistics in the run, and those of one such thread by itself."""
 
     caller: Caller
     pace: CallStatistics
@@ -122,7 +122,7 @@ class Instance:
 
 @dataclass(frozen=True)
 class Utilisation:
-    """A resource and the part of the time in which it is in use, over all its units, 0 .. 1."""
+    """A resource and the share of the time in which it is in use, over all its units, 0 .. 1."""
 
     resource: str
     share: float
@@ -130,10 +130,10 @@ class Utilisation:
 
 @dataclass(frozen=True)
 class Throughput:
-    """What a run of several instances gave; `result` has the timeline of what was simulated.
+    """The results of several instances; `result` has the timeline of the simulated calls.
 
-    `power_w` is the average over what was simulated, without background clients.
-    With `repeats` the calls after those follow from their period.
+    `power_w` is the average over the simulated calls, without background clients. With `repeats`
+    later calls follow from the period.
     """
 
     instances: tuple[Instance, ...]
@@ -145,7 +145,7 @@ class Throughput:
 
     @property
     def gain(self) -> float:
-        """Work done per second, in units of one instance by itself."""
+        """Work done per second, relative to one instance by itself."""
         work_s = sum(
             instance.pace.inferences / instance.alone.per_second for instance in self.instances
         )
@@ -154,8 +154,8 @@ class Throughput:
     @property
     def limit(self) -> Utilisation | None:
         """The resource that limits the throughput; None if none is in use all the time."""
-        most = max(self.utilisations, key=lambda resource: resource.share)
-        return most if most.share >= _LIMITING_SHARE else None
+        busiest = max(self.utilisations, key=lambda resource: resource.share)
+        return busiest if busiest.share >= _LIMITING_SHARE else None
 
 
 def throughput(
@@ -163,14 +163,14 @@ def throughput(
 ) -> Throughput:
     """Run all instances of all callers at once, and one of each caller by itself.
 
-    Raises HexsimError for counts that make no sense and for what the phone cannot run.
+    Raises HexsimError for impossible counts and for networks that the phone cannot run.
     """
     loop = loop or ClosedLoop()
     _check(callers, loop)
     threads = [number for number, caller in enumerate(callers) for _ in range(caller.instances)]
     run = _run(platform, [callers[number] for number in threads], loop)
     by_itself = [run] if len(threads) == 1 else (_run(platform, [c], loop) for c in callers)
-    alone = [CallStatistics.of(one.calls) for one in by_itself]
+    alone = [CallStatistics.of(single_run.calls) for single_run in by_itself]
     instances = tuple(
         Instance(
             callers[number],
@@ -189,7 +189,7 @@ def throughput(
 
 @dataclass(frozen=True)
 class _ThroughputRun:
-    """What was simulated, and all calls, those included that follow from it."""
+    """The simulated result, and all calls, including those that follow from the period."""
 
     result: Result
     calls: Sequence[InferenceTiming]
@@ -247,7 +247,6 @@ def _simulated(platform: Platform, threads: Sequence[Caller], loop: ClosedLoop) 
 
 
 def _utilisations(platform: Platform, timeline: Timeline) -> tuple[Utilisation, ...]:
-    """How much each resource is used that is used at all."""
     busy_ps: Counter[str] = Counter()
     for span in timeline.spans:
         busy_ps[span.track] += span.t1_ps - span.t0_ps
@@ -264,7 +263,6 @@ def _utilisations(platform: Platform, timeline: Timeline) -> tuple[Utilisation, 
 
 
 def _units(platform: Platform, resource: str) -> int:
-    """How many there are of a resource."""
     if resource == "hardware threads":
         return platform.chip.dsp.hardware_threads
     return platform.chip.dsp.hvx.contexts if resource.startswith("hvx") else 1

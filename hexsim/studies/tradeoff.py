@@ -1,11 +1,11 @@
-"""What a float and a quantised file of one network cost and are worth on each runtime.
+"""Compare cost and accuracy of a float and a quantised file of one network on each runtime.
 
-Both files are really written, and read back, so that their sizes are those of the container, and
-a runtime that dequantises works with the weights of the quantised file.
+Both files are written and read back, so that sizes are those of .dlc files, and a runtime that
+dequantises works with the weights of the quantised file.
 
-On a runtime that quantises a float file at load, ranges are those of the user's inputs, or of the
-seeded ones that every command calibrates on; the real one finds them in each input anew. Accuracy
-is that of class scores, before a final softmax.
+A runtime that quantises a float file at load uses ranges of the user's inputs, or of the seeded
+ones that every command calibrates on; the real one computes ranges for each input again. Accuracy
+is measured on class scores, before a final softmax.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ Kind = Literal["float", "quantised"]
 
 @dataclass(frozen=True)
 class TradeoffAccuracy:
-    """How one choice answers; `hits` against labels mean something only with labels."""
+    """The accuracy of one choice; counts of `hits` against labels need labels."""
 
     hits: Hits
     sqnr_db: float
@@ -47,9 +47,9 @@ class TradeoffAccuracy:
 
 @dataclass(frozen=True)
 class TradeoffChoice:
-    """One file on one runtime: `timing`, `memory` and `accuracy`, or in words why it is refused.
+    """One file on one runtime: `timing`, `memory` and `accuracy`, or the reason of its refusal.
 
-    `loading` says what the runtime does with such a file.
+    `loading` says in words how the runtime loads such a file.
     """
 
     file: Kind
@@ -71,7 +71,7 @@ class Tradeoff(Shown):
     choices: tuple[TradeoffChoice, ...]
 
     def sheet(self) -> DisplayTable:
-        """Return a row per choice; what is unknown of a refused one is None."""
+        """Return a row per choice; unknown figures of a refused one are None."""
         refused = sum(choice.refusal is not None for choice in self.choices)
         title = f"{self.network} on {self.chip}: {len(self.choices)} choices, {refused} refused"
         columns = ("file", "file_bytes", "runtime", "init_ms", "ms", "peak_bytes", "same_top1")
@@ -91,7 +91,7 @@ def _row(choice: TradeoffChoice) -> tuple[Cell, ...]:
 
 @dataclass(frozen=True)
 class TradeoffConditions:
-    """What all choices share; `labels` has the class of each item.
+    """The conditions that all choices share; `labels` has the right classes of each item.
 
     `overrides` are applied when the float file is quantised at load.
     """
@@ -113,7 +113,7 @@ def tradeoff(
 ) -> Tradeoff:
     """Compare a float network (None: there is none) and its quantised form on all runtimes.
 
-    The reference is the float network, else the quantised one's weights as floats.
+    The reference is the float network, or without one the quantised network with float weights.
     """
     conditions = conditions or TradeoffConditions()
     models: dict[Kind, Model] = {"quantised": codes}
@@ -127,15 +127,15 @@ def tradeoff(
             progress(f"writing the {kind} file")
             path = folder / f"{kind}.dlc"
             dlc.write(path, model)
-            read = dlc.read(path).model
+            stored_model = dlc.read(path).model
             for runtime in platform.runtimes:
                 progress(f"{kind} file on {runtime}")
-                choices.append(bench.choice(kind, path.stat().st_size, read, runtime))
+                choices.append(bench.choice(kind, path.stat().st_size, stored_model, runtime))
     return Tradeoff(network.name, platform.chip.name, tuple(choices))
 
 
 class _Bench:
-    """Times and runs models; what several runtimes share is made once."""
+    """Times and runs models; runtimes with equal arithmetic share results."""
 
     def __init__(
         self,
@@ -153,7 +153,7 @@ class _Bench:
         self._known: dict[tuple[str, str, bool, frozenset[str]], TradeoffAccuracy] = {}
 
     def choice(self, kind: Kind, size: int, model: Model, runtime: Runtime) -> TradeoffChoice:
-        """Time and accuracy of one file on one runtime, or its refusal."""
+        """Return time and accuracy of one file on one runtime, or its refusal."""
         rule = self._platform.load_rule(runtime, quantized=model.quantized)
         if rule.effect == "refuse":
             return TradeoffChoice(kind, size, runtime, "refused", refusal=rule.sentence)
@@ -174,7 +174,7 @@ class _Bench:
         )
 
     def _accuracy(self, kind: Kind, deployment: Deployment) -> TradeoffAccuracy:
-        """Integer runtimes compute the same with the same values, kind of weights and engines."""
+        """Return the accuracy; integer runtimes with equal values, weights and engines share it."""
         runtime = deployment.runtime
         values = "quantised at load" if deployment.quantizes else kind
         arithmetic = "integer" if runtime in FIXED_POINT else runtime
@@ -187,17 +187,19 @@ class _Bench:
         executor = deployment.over(class_scores(deployment.network)).executor()
         engine, hits, distance = FloatEngine(self._reference), Hits(), Distance()
         batch, labels = self._source.batch, self._conditions.labels
-        # The list is read twice, so that each side may be as far ahead as it likes.
+        # The list is read twice, so that each side can read ahead by itself.
         floats = map(engine.run, self._source.feeds())
         codes = executor.run_each(self._source.feeds())
         for index, pair in enumerate(zip(floats, codes, strict=True)):
             count = min(batch, self._source.items - index * batch)
-            expected, found = (unpadded(values, batch, count) for values in pair)
+            expected, actual = (unpadded(values, batch, count) for values in pair)
             for name, array in expected.items():
                 if array.dtype.kind == "f":
-                    distance.add(array, found[name])
+                    distance.add(array, actual[name])
             name = self._reference.outputs[0]
-            pairs = (scores_of_items(values[name], batch) for values in (expected, found))
-            for ours, theirs in zip(*pairs, strict=True):
-                hits.add(ours, theirs, None if labels is None else labels[hits.inputs])
+            pairs = (scores_of_items(values[name], batch) for values in (expected, actual))
+            for float_scores, runtime_scores in zip(*pairs, strict=True):
+                hits.add(
+                    float_scores, runtime_scores, None if labels is None else labels[hits.inputs]
+                )
         return TradeoffAccuracy(hits, distance.sqnr_db)

@@ -1,16 +1,16 @@
-"""How far a simulated time may be off because of its constants: a sweep of those in doubt.
+"""The uncertainty of a simulated time because of its constants: a sweep of the uncertain ones.
 
-Swept are the assumed and calibrated constants of chip and stack that the simulation reads, one at
-a time, to both ends of their interval: the bounds that the file states, or for a calibrated
-constant two standard errors of the fit. Log ratios of the times add up in quadrature, upwards and
-downwards apart. If a constant lies anywhere in its bounds with equal chance, half their length is
-1.7 standard deviations, so the interval is one of about nine in ten. The fit ties the errors of the
-calibrated constants together; they are combined with their correlation. An assumed constant on
-which fitted measurements depend takes the calibrated ones along, as another fit would.
+The assumed and calibrated constants of chip and stack that the simulation reads are moved one at a
+time to both ends of their interval: the bounds in the datasheet, or for a calibrated constant two
+standard errors of the fit. Log ratios of the times are added in quadrature, separately upwards and
+downwards. For a constant that is uniform within its bounds, half their length is 1.7 standard
+deviations, so the interval covers about nine in ten. The errors of calibrated constants are
+combined with their correlation. An assumed constant on which fitted measurements depend shifts the
+calibrated ones, as another fit would.
 
-Why one at a time: two simulations per constant, the same answer every time, and each constant's
-share is known. Constants that act on each other (a wake-up time and the idle time from which it is
-paid) are not moved together.
+Why one at a time: two simulations per constant, the same result every time, and each constant's
+share is known. Constants that interact (a wake-up time and the idle time from which it is paid) are
+not moved together.
 
 Left out: causes that are missing from the model. A measured time outside the interval points to
 one of those, or to a bound that is too narrow.
@@ -31,8 +31,8 @@ from hexsim.timing.results import Result
 
 Side = Literal["chip", "stack"]
 Scope = Literal["everything", "tensor engine"]
-"""Which constants are moved: all, or those of the HTA and of handing subnets to it, of which next
-to nothing is published and which only aip reads."""
+"""Which constants are moved: all, or those of the HTA and of handing subnets to it, about which
+little is published and which only aip reads."""
 
 _TENSOR_ENGINE = ("hta.", "partitioning.")
 _SIDES: tuple[Side, ...] = ("chip", "stack")
@@ -47,7 +47,7 @@ class Times(NamedTuple):
 
 @dataclass(frozen=True)
 class ConstantSensitivity:
-    """What one constant does to the times, at the low and at the high end of its interval."""
+    """The times with one constant at the low and at the high end of its interval."""
 
     sheet: str
     path: str
@@ -58,19 +58,19 @@ class ConstantSensitivity:
     at_high: Times
 
     def logs(self, nominal: Times, figure: int) -> tuple[float, float]:
-        """Logarithms of the two times over the nominal one; `figure` indexes `Times`."""
-        ends = (self.at_low[figure], self.at_high[figure])
-        low, high = (math.log(max(us, 1e-9) / nominal[figure]) for us in ends)
+        """Return the log ratios of both times to the nominal one; `figure` indexes `Times`."""
+        times = (self.at_low[figure], self.at_high[figure])
+        low, high = (math.log(max(us, 1e-9) / nominal[figure]) for us in times)
         return low, high
 
 
 @dataclass(frozen=True)
 class Uncertainty:
-    """The times at the constants as stated, and at the ends of the interval around them.
+    """The times with the constants as stated, and the interval around them.
 
-    `swings` are the constants that move the total time, the largest first; `shares` is what each
-    contributes to the sum of squares of the total time, in the same order, 0 .. 1. `scope` says
-    which constants were moved.
+    `swings` are the constants that move the total time, the largest first; `shares` are their
+    shares of its sum of squares, in the same order, 0 .. 1. `scope` says which constants were
+    moved.
     """
 
     low: Times
@@ -103,37 +103,39 @@ def swept(
         nominal = times(platform)
     swings = []
     for side in _SIDES:
-        sheet: Datasheet = getattr(platform, side)
-        read = reads.of(sheet)
-        for path, constant, low, high in intervals(sheet):
-            if path in read and (scope == "everything" or path.startswith(_TENSOR_ENGINE)):
+        datasheet: Datasheet = getattr(platform, side)
+        paths_read = reads.of(datasheet)
+        for path, constant, low, high in intervals(datasheet):
+            if path in paths_read and (scope == "everything" or path.startswith(_TENSOR_ENGINE)):
                 at_low, at_high = (times(_moved(platform, side, path, v)) for v in (low, high))
                 if {at_low, at_high} != {nominal}:
                     swings.append(
-                        ConstantSensitivity(sheet.name, path, constant, low, high, at_low, at_high)
+                        ConstantSensitivity(
+                            datasheet.name, path, constant, low, high, at_low, at_high
+                        )
                     )
     return replace(combined(nominal, swings), scope=scope)
 
 
 def _moved(platform: Platform, side: Side, path: str, value: float) -> Platform:
-    """The platform with one constant at `value`, and the calibrated ones as the fit answers."""
-    sheet = getattr(platform, side)
-    stated = dict(sheet.quantities())[path].value
+    """Return the platform with one constant at `value`, and calibrated ones shifted as by a fit."""
+    datasheet = getattr(platform, side)
+    stated = dict(datasheet.quantities())[path].value
     if value == stated:
         return platform
-    trade = calibration().trade(sheet.name, path)
-    moved = _with(platform, side, path, value)
+    trade = calibration().trade(datasheet.name, path)
+    changed = _with(platform, side, path, value)
     if trade is None:
-        return moved
+        return changed
     steps = trade.at_low if value < stated else trade.at_high
     for fitted, step in zip(calibration().constants, steps, strict=True):
-        for other in _SIDES:
-            answering = getattr(platform, other)
+        for other_side in _SIDES:
+            answering = getattr(platform, other_side)
             constant = dict(answering.quantities()).get(fitted.path)
             if constant is not None and _fitted(answering.name, fitted.path, constant) is not None:
                 answer = min(max(constant.value * math.exp(step), fitted.low), fitted.high)
-                moved = _with(moved, other, fitted.path, answer)
-    return moved
+                changed = _with(changed, other_side, fitted.path, answer)
+    return changed
 
 
 def _with(platform: Platform, side: Side, path: str, value: float) -> Platform:
@@ -142,12 +144,12 @@ def _with(platform: Platform, side: Side, path: str, value: float) -> Platform:
     return Platform(platform.chip, platform.stack.with_value(path, value))
 
 
-def intervals(sheet: Datasheet) -> Iterator[tuple[str, Quantity, float, float]]:
-    """Path, constant and interval of every constant that may be another."""
-    for path, constant in sheet.quantities():
+def intervals(datasheet: Datasheet) -> Iterator[tuple[str, Quantity, float, float]]:
+    """Yield path, constant and interval of every uncertain constant."""
+    for path, constant in datasheet.quantities():
         if constant.low is None or constant.high is None:
             continue
-        index = _fitted(sheet.name, path, constant)
+        index = _fitted(datasheet.name, path, constant)
         low, high = constant.low, constant.high
         if index is not None:
             low, high = calibration().constants[index].interval
@@ -155,21 +157,21 @@ def intervals(sheet: Datasheet) -> Iterator[tuple[str, Quantity, float, float]]:
             yield path, constant, low, high
 
 
-def _fitted(sheet: str, path: str, constant: Quantity) -> int | None:
-    """The constant's index in the record of the fit, None if it is not what was fitted."""
-    return calibration().stated(sheet, path, constant)
+def _fitted(datasheet: str, path: str, constant: Quantity) -> int | None:
+    """Return the constant's index in the record of the fit, None if it was not fitted."""
+    return calibration().stated(datasheet, path, constant)
 
 
 def combined(nominal: Times, swings: Sequence[ConstantSensitivity]) -> Uncertainty:
-    """Return the interval that the swings make together."""
-    ends = [_ends(nominal, swings, figure) for figure in range(len(nominal))]
+    """Return the interval that follows from all sensitivities together."""
+    intervals_of = [_ends(nominal, swings, figure) for figure in range(len(nominal))]
     weight = [max(map(abs, swing.logs(nominal, 0))) ** 2 for swing in swings]
     order = sorted(range(len(swings)), key=lambda k: (-weight[k], swings[k].path))
     total = sum(weight) or 1.0
     return Uncertainty(
-        Times(*(low for low, _ in ends)),
+        Times(*(low for low, _ in intervals_of)),
         nominal,
-        Times(*(high for _, high in ends)),
+        Times(*(high for _, high in intervals_of)),
         tuple(swings[k] for k in order),
         tuple(weight[k] / total for k in order),
     )
@@ -178,7 +180,6 @@ def combined(nominal: Times, swings: Sequence[ConstantSensitivity]) -> Uncertain
 def _ends(
     nominal: Times, swings: Sequence[ConstantSensitivity], figure: int
 ) -> tuple[float, float]:
-    """Both ends of the interval of one figure."""
     down = up = 0.0
     tied: list[tuple[int, float]] = []
     for swing in swings:

@@ -1,10 +1,10 @@
-"""A worker process of `hexsim.studies.processes`: it does parts until nobody asks for more.
+"""A worker process of `hexsim.studies.processes`, which does parts until its input ends.
 
-It listens nowhere. What it is asked comes through the pipe that is its standard input, and what it
-finds goes into the one that is its standard output; only the process that started it has their
-other ends. What is between is pickled, as `multiprocessing` does it between a user's processes.
+It listens on no port. Requests come through the pipe that is its standard input, and answers go
+through its standard output; only the process that started it has the other ends. Messages are
+pickled, as `multiprocessing` does between the processes of a user.
 
-Where the other process is gone, however it ended, this one ends at once and without a word.
+When the other process is gone, this one exits at once and without a message.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from hexsim.errors import HexsimError
 
 
 class Share(NamedTuple):
-    """What the parts that follow share, and the work that is done on each of them."""
+    """The data that the following parts share, and the function that does each of them."""
 
     work: Callable[[Any, int, int], Any]
     shared: Any
 
 
 class Part(NamedTuple):
-    """Do the part from `first` to before `stop`, of the `call` whose share came last."""
+    """The part from `first` to before `stop`, of the `call` whose share came last."""
 
     call: int
     first: int
@@ -39,7 +39,7 @@ class Part(NamedTuple):
 
 
 class PartAnswer(NamedTuple):
-    """What was found of the part from `first` on, or what was raised instead."""
+    """The result of the part from `first` on, or the exception raised instead."""
 
     call: int
     first: int
@@ -52,20 +52,20 @@ READY = PartAnswer(-1, 0, None, None)
 
 
 def main() -> None:
-    """Do what comes through the standard input."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent's business, which ends the pipe
-    asked, answers = _taken(0, os.O_RDONLY), _taken(1, os.O_WRONLY)
+    """Answer the requests of the standard input."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles it and closes the pipe
+    requests, answers = _taken(0, os.O_RDONLY), _taken(1, os.O_WRONLY)
     coming: SimpleQueue[bytes] = SimpleQueue()
-    receive = Connection(asked, writable=False).recv_bytes
+    receive = Connection(requests, writable=False).recv_bytes
     threading.Thread(target=_read, args=(receive, coming), daemon=True).start()
     try:
         _work(coming, Connection(answers, readable=False))
-    except OSError:  # nobody wants the answer any more
+    except OSError:  # nobody reads the answers any more
         _end()
 
 
 def _taken(number: int, flags: int) -> int:
-    """The pipe at a standard number, which nothing that prints or reads there gets any more."""
+    """Take over a standard pipe; other code that reads or prints there gets the null device."""
     pipe, nothing = os.dup(number), os.open(os.devnull, flags)
     os.dup2(nothing, number)
     os.close(nothing)
@@ -73,7 +73,7 @@ def _taken(number: int, flags: int) -> int:
 
 
 def _read(receive: Callable[[], bytes], coming: SimpleQueue[bytes]) -> None:
-    """Take what comes, also while a part is being done; the end of the pipe is the end."""
+    """Receive messages, also while a part is in progress; exit at the end of the pipe."""
     try:
         while True:
             coming.put(receive())
@@ -82,7 +82,7 @@ def _read(receive: Callable[[], bytes], coming: SimpleQueue[bytes]) -> None:
 
 
 def _end() -> NoReturn:
-    """End at once, whatever is being done; the folder of this process goes with it."""
+    """Exit at once and remove the folder of this process."""
     with suppress(OSError):
         os.rmdir(os.getcwd())
     os._exit(0)
@@ -93,14 +93,14 @@ def _work(coming: SimpleQueue[bytes], answers: Connection) -> NoReturn:
     share: Share | BaseException | None = None
     while True:
         try:
-            asked: Share | Part = ForkingPickler.loads(coming.get())
-        except Exception as error:  # what is shared may be of a module that is not known here
+            request: Share | Part = ForkingPickler.loads(coming.get())
+        except Exception as error:  # shared data may belong to a module that is missing here
             share = error
             continue
-        if isinstance(asked, Share):
-            share = asked
+        if isinstance(request, Share):
+            share = request
         else:
-            _send(answers, _answer(share, asked))
+            _send(answers, _answer(share, request))
 
 
 def _answer(share: Share | BaseException | None, part: Part) -> PartAnswer:
@@ -117,17 +117,17 @@ def _answer(share: Share | BaseException | None, part: Part) -> PartAnswer:
 
 def _send(answers: Connection, answer: PartAnswer) -> None:
     try:
-        told = ForkingPickler.dumps(answer)
+        message = ForkingPickler.dumps(answer)
         if answer.raised is not None:
-            ForkingPickler.loads(told)  # some exceptions cannot be made anew from what they hold
+            ForkingPickler.loads(message)  # some exceptions can be pickled but not unpickled
     except Exception as error:
         cause = answer.raised or error
-        plain = RuntimeError(f"{type(cause).__name__}: {cause}")
-        told = ForkingPickler.dumps(PartAnswer(answer.call, answer.first, None, plain))
-    answers.send_bytes(told)
+        readable = RuntimeError(f"{type(cause).__name__}: {cause}")
+        message = ForkingPickler.dumps(PartAnswer(answer.call, answer.first, None, readable))
+    answers.send_bytes(message)
 
 
 if __name__ == "__main__":
     from hexsim.studies import worker
 
-    worker.main()  # of the module that its messages are of, and not of __main__
+    worker.main()  # messages must have the classes of this module, not those of __main__

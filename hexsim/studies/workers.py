@@ -12,8 +12,8 @@ from hexsim.studies.pool import Pool, require_libraries
 def workers(scheduler: str | None, count: int) -> Iterator[Pool]:
     """Yield the workers of a scheduler at an address or, without one, `count` own processes.
 
-    Raises HexsimError if dask is missing for a scheduler, if nobody answers, or if workers have
-    another hexsim.
+    Raises HexsimError if dask is missing for a scheduler, if no scheduler answers, or if workers
+    have another version of hexsim.
     """
     if scheduler is None:
         from hexsim.studies.processes import processes

@@ -267,7 +267,7 @@ def test_another_format_is_told(answered: Path, refused: Callable[[str], str]) -
     for name, told, said in (
         ("new", {"format": 9, "version": "7.0"}, "format 9 of hexsim 7.0"),
         ("other", {}, "is no sweep's answer"),
-        ("less", {"format": FORMAT, "version": "7.0"}, "does not tell its space any more"),
+        ("less", {"format": FORMAT, "version": "7.0"}, "has lost the description of its space"),
     ):
         metadata = {b"hexsim": json.dumps(told).encode()}
         parquet.write_table(table.replace_schema_metadata(metadata), answered / f"{name}.parquet")
@@ -286,7 +286,7 @@ def test_an_answer_that_another_program_has_cut_is_told(
         ("less", table.drop_columns(["network"]), "column 'network' of"),
         ("constant", table.drop_columns(["memory.efficiency"]), "column 'memory.efficiency' of"),
         ("texts", table.set_column(at, "latency_ms", texts), "column 'latency_ms' of"),
-        ("none", table.slice(0, 0), "has no points any more"),
+        ("none", table.slice(0, 0), "has no points"),
     ):
         parquet.write_table(changed, answered / f"{name}.parquet")
         assert said in refused(f"sweep show {name}.parquet --pareto energy")

@@ -1,7 +1,7 @@
 """Always-on: a network that is called every period, on the low-power island and on the DSP.
 
-`tasks` says what may run on the island and what it takes there, `island` and `dsp` what an
-alternative spends by part, and `comparison` sets both side by side.
+`tasks` says which work can run on the island and its cost there, `island` and `dsp` compute the
+power of an alternative by part, and `comparison` compares both.
 """
 
 from hexsim.studies.always_on.comparison import AlwaysOn, Where, always_on

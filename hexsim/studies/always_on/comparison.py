@@ -1,4 +1,4 @@
-"""Both alternatives of an always-on network, and which is the better."""
+"""Compare both alternatives of an always-on network."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ class AlwaysOn:
 
     @property
     def possible(self) -> tuple[Alternative, ...]:
-        """Those that are not refused, the one of least power first."""
-        taken = [alternative for alternative in self.alternatives if not alternative.refusal]
-        return tuple(sorted(taken, key=lambda one: one.milliwatts.value))
+        """The alternatives that are not refused, the one of least power first."""
+        accepted = [alternative for alternative in self.alternatives if not alternative.refusal]
+        return tuple(sorted(accepted, key=lambda alternative: alternative.milliwatts.value))
 
     @property
     def is_certain(self) -> bool:
-        """Whether the order is the same with all constants at their lower and upper ends."""
-        better, *others = self.possible
+        """True if the order is the same with all constants at their lower and upper ends."""
+        best, *worse = self.possible
         return all(
-            better.milliwatts.low < other.milliwatts.low
-            and better.milliwatts.high < other.milliwatts.high
-            for other in others
+            best.milliwatts.low < alternative.milliwatts.low
+            and best.milliwatts.high < alternative.milliwatts.high
+            for alternative in worse
         )
 
 
@@ -52,9 +52,9 @@ def always_on(
     perf_profile: str | None = None,
     background: Sequence[Background] = (),
 ) -> AlwaysOn:
-    """Compare the alternatives, or look at the one that `where` names.
+    """Compare the alternatives, or return only the one that `where` names.
 
-    Raises HexsimError if the one that is asked for cannot be done, or none can.
+    Raises HexsimError if all of these are refused.
     """
     if not (_SHORTEST_MS <= every_ms <= _LONGEST_MS and math.isfinite(every_ms)):
         raise HexsimError(
@@ -64,14 +64,14 @@ def always_on(
     plan.require_work()
     platform.stack.profile(perf_profile)
     clients = [client for load in background for client in load.clients]
-    found, refusals = [], []
+    alternatives, refusals = [], []
     for name in (where,) if where else get_args(Where):
         study = on_island if name == "island" else on_dsp
         try:
-            found.append(study(plan, platform, every_ms / 1e3, perf_profile, clients))
+            alternatives.append(study(plan, platform, every_ms / 1e3, perf_profile, clients))
         except HexsimError as error:
             refusals.append(error)
-            found.append(Alternative(name, "turbo", 0.0, 0.0, 0.0, {}, refusal=str(error)))
-    if len(refusals) == len(found):
+            alternatives.append(Alternative(name, "turbo", 0.0, 0.0, 0.0, {}, refusal=str(error)))
+    if len(refusals) == len(alternatives):
         raise refusals[-1]
-    return AlwaysOn(plan.network.name, every_ms, tuple(found))
+    return AlwaysOn(plan.network.name, every_ms, tuple(alternatives))

@@ -1,10 +1,10 @@
-"""The DSP as always-on: the CPU calls it every period, and both wake for that.
+"""The DSP as always-on: the CPU calls it every period, and both wake up for that.
 
-Calls are simulated after the silence that the period leaves, until they repeat. Afterwards the DSP
-stays awake for as long as its votes are held; then it loses its power. A client that comes back
-sooner than that keeps it awake, and nobody is woken. Clients are taken not to overlap the call.
+Calls are simulated after the idle time that the period leaves, until they repeat. Afterwards the
+DSP stays awake while its votes are held; then its power collapses. A client with a shorter pause
+keeps it awake, without any wake-ups. Clients are assumed not to overlap the call.
 
-Left out: what the CPU takes asleep.
+Left out: the power of the CPU while it sleeps.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ from hexsim.timing.simtime import PS_PER_MS, PS_PER_SECOND
 
 _WAKE_UPS = ("cpu_wake", "dsp_wake", "hta_wake")
 _LONGEST = 64
-"""Calls after which the mean of all is taken for the cycle, if none has come back."""
+"""Number of calls whose mean is used if the calls do not repeat."""
 _END = ("value", "low", "high")
 
 
 @dataclass(frozen=True)
 class Residents:
-    """Clients that run on the DSP, and whether they leave it no time to sleep."""
+    """Clients that run on the DSP."""
 
     platform: Platform
     corner: Corner
@@ -42,28 +42,28 @@ class Residents:
 
     @property
     def linger_s(self) -> float:
-        """How long the DSP is awake after a job."""
+        """Time that the DSP stays awake after a job."""
         entry = self.platform.stack.entry
         return entry.dsp_wake.after_idle_s if entry.power_collapse else float("inf")
 
     @property
     def tasks(self) -> tuple[tuple[Client, Task], ...]:
-        """Their work."""
+        """The clients with their tasks."""
         threads = self.platform.chip.dsp.hardware_threads
         return tuple((client, client_task(client, threads)) for client in self.clients)
 
     def run_s(self, task: Task) -> float:
-        """How long a job takes if it has its threads for itself."""
+        """Return the time of a job that has its threads for itself."""
         dsp = self.platform.chip.dsp
         return task.packets * dsp.issue_clk_per_packet / (dsp.clock_hz(self.corner) * task.threads)
 
     @property
     def keep_awake(self) -> bool:
-        """Whether one of them comes back before the DSP has fallen asleep."""
+        """True if a client starts its next job before the DSP has fallen asleep."""
         return any(task.period_s - self.run_s(task) <= self.linger_s for _, task in self.tasks)
 
     def awake_share(self) -> float:
-        """Share of the time in which they keep the DSP awake, 0 .. 1."""
+        """Return the share of the time in which clients keep the DSP awake, 0 .. 1."""
         wake_s = self.platform.stack.entry.dsp_wake.wake_s
         if self.keep_awake:
             return 1.0
@@ -72,7 +72,7 @@ class Residents:
         )
 
     def watts(self, rate: Rates, idle: IdleRates) -> dict[Part, float]:
-        """What they spend without the clock of the whole time that is spent in `idle`."""
+        """Return the clients' power by part, without the DSP's idle power."""
         awake_w = rate.leakage_w["dsp"] + rate.clock_tree_w["dsp"]
         wake_s = self.platform.stack.entry.dsp_wake.wake_s
         running = woken = 0.0
@@ -86,7 +86,7 @@ class Residents:
         return {"background": running, "wake-ups": woken}
 
     def run_share(self) -> float:
-        """Share of the time in which they compute."""
+        """Return the share of the time in which clients compute."""
         return sum(self.run_s(task) / task.period_s for _, task in self.tasks)
 
 
@@ -97,7 +97,7 @@ def on_dsp(
     perf_profile: str | None,
     clients: Sequence[Client],
 ) -> Alternative:
-    """The alternative; HexsimError if a call takes longer than the period."""
+    """Return the alternative; raise HexsimError if a call takes longer than the period."""
     profile = platform.stack.profile(perf_profile)
     residents = Residents(platform, profile.dsp_corner, tuple(clients))
     if residents.keep_awake:
@@ -109,45 +109,45 @@ def on_dsp(
     awake = min(1.0, (call_s + lingering_s) / period_s + residents.awake_share())
     share = _Shares(period_s, call_s, awake, residents.run_share())
     energies = [platform.energy(call.result, perf_profile) for call in calls]
-    known = zip(
+    constants = zip(
         _END, rates(platform.chip, profile.dsp_corner), idle_rates(platform.chip), strict=True
     )
-    found = [share.watts(energies, residents, end, rate, idle) for end, rate, idle in known]
+    watts = [share.watts(energies, residents, end, rate, idle) for end, rate, idle in constants]
     return Alternative(
         where="dsp",
         corner=profile.dsp_corner,
         clock_hz=platform.chip.dsp.clock_hz(profile.dsp_corner),
         call_ms=call_s * 1e3,
         duty=awake,
-        parts=side_by_side(found),
+        parts=side_by_side(watts),
     )
 
 
 @dataclass(frozen=True)
 class _DspCall:
-    """A call, and the silence that follows it."""
+    """A call, and the idle time that follows it."""
 
     result: Result
     gap_ps: int
 
     @property
     def seconds(self) -> float:
-        """How long the call takes."""
+        """Duration of the call."""
         return self.result.total_ps / PS_PER_SECOND
 
     @property
     def gap_s(self) -> float:
-        """How long the silence is."""
+        """Duration of the idle time."""
         return self.gap_ps / PS_PER_SECOND
 
 
 def _cycle(
     plan: Plan, platform: Platform, period_s: float, perf_profile: str | None
 ) -> tuple[_DspCall, ...]:
-    """The calls that come back for ever: mostly one, after the silence that it leaves.
+    """Return the calls that repeat for ever: usually a single one.
 
-    A call that waits for waking may last into the next period. The next one then comes late, finds
-    everything awake, and leaves a longer silence: so short periods have calls that alternate.
+    A call that waits for a wake-up may last into the next period. The next one then starts late,
+    with everything awake, and leaves a longer idle time: so with short periods calls alternate.
     """
     period_ps = round(period_s * PS_PER_SECOND)
     calls: list[_DspCall] = []
@@ -173,7 +173,7 @@ def _cycle(
 
 @dataclass(frozen=True)
 class _Shares:
-    """How long the DSP works in a call, and is awake altogether, on average."""
+    """Average time of a call, and shares of the time in which the DSP is awake."""
 
     period_s: float
     call_s: float
@@ -188,7 +188,7 @@ class _Shares:
         rate: Rates,
         idle: IdleRates,
     ) -> dict[Part, float]:
-        """Power by part at one end of the constants, given what each call of a cycle spends."""
+        """Return power by part at one end of the constants from the energy of each call."""
         overheads = [overhead for energy in energies for overhead in energy.overheads]
         woken_j = sum(
             _joules(overhead.estimate, end) for overhead in overheads if overhead.name in _WAKE_UPS
@@ -197,13 +197,13 @@ class _Shares:
         calls_j = sum(_joules(energy.estimate, end) for energy in energies)
         wake_j = (woken_j + collapses * idle.dsp_wake_j) / len(energies)
         inference_j = (calls_j - woken_j) / len(energies)
-        others = residents.watts(rate, idle)
+        of_clients = residents.watts(rate, idle)
         awake_w = rate.leakage_w["dsp"] + rate.clock_tree_w["dsp"]
         waiting = max(0.0, self.awake - self.call_s / self.period_s - self.clients)
         return {
             "inference": inference_j / self.period_s,
-            "background": others["background"],
-            "wake-ups": wake_j / self.period_s + others["wake-ups"],
+            "background": of_clients["background"],
+            "wake-ups": wake_j / self.period_s + of_clients["wake-ups"],
             "idle": waiting * awake_w + (1 - self.awake) * idle.dsp_asleep_w,
             "ddr": self.awake * idle.ddr_standby_w + (1 - self.awake) * idle.ddr_self_refresh_w,
         }

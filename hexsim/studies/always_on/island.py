@@ -1,9 +1,10 @@
-"""The low-power island as always-on: it wakes for each task, works, and keeps its memory.
+"""The low-power island as always-on: it wakes up for each task, works, and retains its memory.
 
-It runs at the lowest corner at which all its tasks get done, one after the other. DDR refreshes
-itself and the DSP is without power, but for clients that the island cannot take: those wake both.
+It runs at the lowest corner at which all its tasks finish in time, one after the other. DDR is in
+self-refresh and the DSP is without power, except for clients that cannot run on the island: they
+wake both.
 
-Left out: how the samples get there, and what the rest of the chip takes while the island is awake.
+Left out: the transfer of samples, and the power of other blocks while the island is awake.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ from hexsim.studies.always_on.tasks import (
 
 @dataclass(frozen=True)
 class _Shift:
-    """The tasks of an island at a corner: the network's, and those of clients."""
+    """The tasks of an island at a corner: the network's and the clients'."""
 
     island: Island
     corner: Corner
@@ -42,13 +43,13 @@ class _Shift:
     clients: tuple[Task, ...]
 
     def run_s(self, task: Task) -> float:
-        """How long a task takes."""
+        """Return the time of a task."""
         clock_hz = self.island.clock_hz(self.corner)
         return task.packets * self.island.issue_clk_per_packet / (clock_hz * task.threads)
 
     @property
     def duty(self) -> float:
-        """Share of the time in which the island is awake; above 1 the work does not get done."""
+        """Share of the time in which the island is awake; above 1 the work takes too long."""
         return sum(
             (self.run_s(task) + self.island.wake_s) / task.period_s
             for task in (self.network, *self.clients)
@@ -57,18 +58,18 @@ class _Shift:
     def watts(
         self, rate: IslandRates, idle: IdleRates, residents: Residents, dsp: Rates
     ) -> dict[Part, float]:
-        """Power by part, that of clients on the DSP included."""
+        """Return power by part, including clients on the DSP."""
         tasks = (self.network, *self.clients)
         woken_j = rate.wake_j + self.island.wake_s * rate.awake_w
         awake = residents.awake_share()
         waiting = max(0.0, awake - residents.run_share())
-        others = residents.watts(dsp, idle)
+        of_clients = residents.watts(dsp, idle)
         awake_w = dsp.leakage_w["dsp"] + dsp.clock_tree_w["dsp"]
         return {
             "inference": self._working_w(self.network, rate),
             "background": sum(self._working_w(task, rate) for task in self.clients)
-            + others["background"],
-            "wake-ups": sum(woken_j / task.period_s for task in tasks) + others["wake-ups"],
+            + of_clients["background"],
+            "wake-ups": sum(woken_j / task.period_s for task in tasks) + of_clients["wake-ups"],
             "idle": max(0.0, 1 - self.duty) * rate.retention_w
             + waiting * awake_w
             + (1 - awake) * idle.dsp_asleep_w,
@@ -88,32 +89,32 @@ def on_island(
     perf_profile: str | None,
     clients: Sequence[Client],
 ) -> Alternative:
-    """The alternative; HexsimError if the island cannot take the network, or not in time."""
+    """Return the alternative; raise HexsimError if the network does not fit or is too slow."""
     chip = platform.chip
     island = island_of(chip)
-    here = [client for client in clients if not misfit(client, island)]
-    require_fits(plan, platform, island, kept_bytes(here))
+    on_this = [client for client in clients if not misfit(client, island)]
+    require_fits(plan, platform, island, kept_bytes(on_this))
     sheets = (island, island.at_low(), island.at_high())
-    corner = _corner(plan, island, period_s, here)
-    shifts = [_shift(plan, sheet, corner, period_s, here) for sheet in sheets]
+    corner = _corner(plan, island, period_s, on_this)
+    shifts = [_shift(plan, sheet, corner, period_s, on_this) for sheet in sheets]
     dsp_corner = platform.stack.profile(perf_profile).dsp_corner
-    elsewhere = tuple(client for client in clients if client not in here)
+    elsewhere = tuple(client for client in clients if client not in on_this)
     residents = Residents(platform, dsp_corner, elsewhere)
-    known = zip(
+    constants = zip(
         shifts,
         island_rates(chip, island, corner),
         idle_rates(chip),
         rates(chip, dsp_corner),
         strict=True,
     )
-    found = [shift.watts(rate, idle, residents, dsp) for shift, rate, idle, dsp in known]
+    watts = [shift.watts(rate, idle, residents, dsp) for shift, rate, idle, dsp in constants]
     return Alternative(
         where="island",
         corner=corner,
         clock_hz=island.clock_hz(corner),
         call_ms=(shifts[0].run_s(shifts[0].network) + island.wake_s) * 1e3,
         duty=shifts[0].duty,
-        parts=side_by_side(found),
+        parts=side_by_side(watts),
         elsewhere=tuple(misfit(client, island) for client in elsewhere),
     )
 
@@ -127,7 +128,6 @@ def _shift(
 
 
 def _corner(plan: Plan, island: Island, period_s: float, clients: Sequence[Client]) -> Corner:
-    """The lowest corner at which everything gets done."""
     corners: tuple[Corner, ...] = get_args(Corner)
     for corner in reversed(corners):
         shift = _shift(plan, island, corner, period_s, clients)

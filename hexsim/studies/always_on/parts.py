@@ -1,4 +1,4 @@
-"""What an alternative spends on average, by part."""
+"""The average power of an alternative by part."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PARTS: tuple[Part, ...] = get_args(Part)
 
 @dataclass(frozen=True)
 class Alternative:
-    """Average power in milliwatts by part, and how it comes about.
+    """Average power in milliwatts by part, and the figures behind it.
 
     `duty` is the share of the time (0 .. 1) in which the core is awake, waking up and clients
     included. `call_ms` is one inference with its wake-up. `elsewhere` has a sentence for each
@@ -35,13 +35,13 @@ class Alternative:
 
     @property
     def milliwatts(self) -> EnergyEstimate:
-        """All parts together."""
+        """The sum of all parts."""
         return total(self.parts.values())
 
 
-def side_by_side(found: Sequence[Mapping[Part, float]]) -> dict[Part, EnergyEstimate]:
-    """Milliwatts by part from watts at the stated constants, at the lower and at the upper ends."""
-    value, low, high = found
+def side_by_side(watts: Sequence[Mapping[Part, float]]) -> dict[Part, EnergyEstimate]:
+    """Return milliwatts by part from watts at the stated, the lower and the upper constants."""
+    value, low, high = watts
     return {
         part: EnergyEstimate(value[part], low[part], high[part]) * 1e3
         for part in PARTS

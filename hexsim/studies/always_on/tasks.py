@@ -1,8 +1,8 @@
-"""What comes back every period: what it takes on the island, and why it cannot be there.
+"""Periodic tasks: their cost on the island, and the reason why a task cannot run there.
 
-The island has scalar threads and its own memory. So it takes layers in 8-bit codes and clients of
-the scalar unit, if weights, live activations and what clients move fit into what is left of that
-memory. Packets of a network are estimated from its counts; no stream is scheduled.
+The island has scalar threads and its own memory. So it runs layers in 8-bit codes (quantised
+values) and clients of the scalar unit, if weights, live activations and the data of clients fit
+into its free memory. Packets of a network are estimated from its counts; no stream is scheduled.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Task:
 
 
 def network_task(plan: Plan, island: Island, period_s: float) -> Task:
-    """What one inference takes on the island."""
+    """Return the work of one inference on the island."""
     calls = tuple(plan.calls())
     return Task(
         name=plan.network.name,
@@ -52,7 +52,7 @@ def network_task(plan: Plan, island: Island, period_s: float) -> Task:
 
 
 def client_task(client: Client, threads: int) -> Task:
-    """What one job of a client takes, interrupts included, where there are `threads`."""
+    """Return the work of one job of a client, interrupts included, on a core of `threads`."""
     return Task(
         name=client.name,
         period_s=client.period_us * _US,
@@ -73,21 +73,21 @@ def _packets(call: KernelCall, island: Island) -> float:
 
 
 def require_fits(plan: Plan, platform: Platform, island: Island, kept_bytes: int) -> None:
-    """Raise HexsimError if the island lacks what the network needs.
+    """Raise HexsimError if the network cannot run on the island.
 
-    `kept_bytes` of its memory are those of clients.
+    Clients use `kept_bytes` of its memory.
     """
     name, chip = plan.network.name, platform.chip.name
     for call in plan.calls():
         if call.engine != "hvx" or call.computes_float:
             raise HexsimError(
                 f"layer '{call.layer.name}' of {name} computes floats on the {call.engine}, and "
-                f"the low-power island of {chip} takes 8-bit codes alone; {_REMEDY}"
+                f"the low-power island of {chip} only computes with 8-bit codes; {_REMEDY}"
             )
         if call.activation_bits > 8 or call.weight_bits > 8:
             raise HexsimError(
-                f"layer '{call.layer.name}' of {name} has codes of 16 bits, and the low-power "
-                f"island of {chip} takes 8 bits alone; quantize it to 8 bits, or {_REMEDY}"
+                f"layer '{call.layer.name}' of {name} has 16-bit codes, and the low-power island "
+                f"of {chip} only computes with 8 bits; quantise it to 8 bits, or {_REMEDY}"
             )
     stack = platform.stack
     weights = footprint_of(plan, platform.chip, stack, stack.buffer()).weight_bytes
@@ -102,9 +102,9 @@ def require_fits(plan: Plan, platform: Platform, island: Island, kept_bytes: int
 
 
 def misfit(client: Client, island: Island) -> str:
-    """Why a client cannot run on the island, or nothing."""
+    """Return why a client cannot run on the island, or an empty text."""
     if client.unit == "hvx":
-        return f"{client.name} uses vectors, which the island has not, and wakes the DSP"
+        return f"{client.name} uses vectors, which the island does not have, and wakes the DSP"
     if client.ddr_bytes > island.free_bytes:
         return (
             f"{client.name} moves {_kib(client.ddr_bytes)} a period, more than the "
@@ -114,7 +114,7 @@ def misfit(client: Client, island: Island) -> str:
 
 
 def kept_bytes(clients: Sequence[Client]) -> int:
-    """Memory that clients hold on the island: what they would move to and from DDR."""
+    """Return the island's memory that clients use instead of DDR."""
     return sum(client.ddr_bytes for client in clients)
 
 

@@ -31,13 +31,13 @@ class Parameter:
 
     @classmethod
     def of(cls, path: str, constant: Quantity, sheets: frozenset[str]) -> Parameter:
-        """The constant that `sheets` state alike."""
+        """Return the constant that all of `sheets` state with equal values."""
         low, high = constant.low or 0.0, constant.high or math.inf
         return cls(path, sheets, low, constant.value, high, constant.unit)
 
     @property
     def label(self) -> str:
-        """How the tables call it; a constant of several sheets goes by its path alone."""
+        """Its name in tables; only the path for a constant of several sheets."""
         return self.path if len(self.sheets) > 1 else f"{self.path} ({next(iter(self.sheets))})"
 
     @property
@@ -52,11 +52,11 @@ class Parameter:
         """True if the bounds leave a choice that a factor can express."""
         return self.committed > 0 and self.high < math.inf and self.log_error > 0
 
-    def set(self, sheet: SheetT, value: float) -> SheetT:
-        """Return the sheet with the constant at `value`, or as it is if it has no such constant."""
-        if sheet.name not in self.sheets:
-            return sheet
-        return sheet.with_value(self.path, value)
+    def set(self, datasheet: SheetT, value: float) -> SheetT:
+        """Return the datasheet with the constant at `value`, or unchanged if it has none."""
+        if datasheet.name not in self.sheets:
+            return datasheet
+        return datasheet.with_value(self.path, value)
 
 
 Values = Mapping[Parameter, float]
@@ -64,21 +64,21 @@ Values = Mapping[Parameter, float]
 
 @cache
 def bounded(confidence: Confidence) -> tuple[Parameter, ...]:
-    """Every constant that the shipped chips and stacks mark so; equal ones are one.
+    """Return every constant of that confidence in shipped chips and stacks; equal ones are one.
 
-    Those that only chips and stacks without a row of measured_latency.csv state are left out: no
-    row there says anything of them (those of tensor processors are fitted to rows of their own).
+    Constants that occur only in chips and stacks without a row of measured_latency.csv are left
+    out, since no row depends on them (tensor processors are fitted to rows of their own).
     """
-    sheets: list[Datasheet] = [stacks.load(name) for name in stacks.names()]
-    sheets += [chips.load(name) for name in chips.names()]
-    found: dict[tuple[str, Quantity], set[str]] = {}
-    for sheet in sheets:
-        for path, constant in sheet.quantities():
+    datasheets: list[Datasheet] = [stacks.load(name) for name in stacks.names()]
+    datasheets += [chips.load(name) for name in chips.names()]
+    names_of: dict[tuple[str, Quantity], set[str]] = {}
+    for datasheet in datasheets:
+        for path, constant in datasheet.quantities():
             if constant.confidence == confidence:
-                found.setdefault((path, constant), set()).add(sheet.name)
+                names_of.setdefault((path, constant), set()).add(datasheet.name)
     measured = {name for row in measurements.rows() for name in (row.chip, row.stack)}
     return tuple(
         Parameter.of(path, constant, frozenset(names))
-        for (path, constant), names in found.items()
+        for (path, constant), names in names_of.items()
         if names & measured
     )

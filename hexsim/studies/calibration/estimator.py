@@ -1,17 +1,17 @@
-"""Constants from measured times: the arithmetic, which knows neither networks nor files.
+"""Estimate constants from measured times: the arithmetic, independent of networks and files.
 
-Sought are the logarithms x of some constants. Known are the logarithms of measured times, each with
-an error, how the logarithms of simulated times follow from x, and a Gaussian prior with hard
-bounds. The estimate is where
+The unknowns are the logarithms x of some constants. Given are the logarithms of measured times,
+each with an error, the function from x to the logarithms of simulated times, and a Gaussian prior
+with hard bounds. The estimate minimises
 
     sum of rho((simulated - measured) / error)  +  (x - mean)' precision (x - mean)
 
-is least. rho is soft L1: a row that nothing explains pulls less than its square would. The way
-there is a damped Gauss-Newton method with reweighted rows. Slopes are differences, taken afresh
-until the steps they lead to are small; between two such rounds each step corrects them by what it
-found (Broyden's update, for a row only in the constants on which it depends).
+rho is soft L1: a row that nothing explains has less influence than with its square. The method is
+a damped Gauss-Newton method with reweighted rows. Slopes are finite differences, computed again
+until the steps that follow are small; in between, each step corrects them by its result (Broyden's
+update, for a row only in the constants on which it depends).
 
-Left out: whether the least is the only one. Times rise with nearly every constant, so it is in
+Left out: whether the minimum is the only one. Times rise with nearly every constant, so it is in
 practice.
 """
 
@@ -32,10 +32,10 @@ _DIFFERENCE = 0.01
 """Step of a difference in the logarithm of a constant, far above a time's rounding to 1 ps."""
 
 _GAIN = 0.02
-"""What a step must promise to take off the sum of squares; 1 is one standard deviation of a row."""
+"""Least expected decrease of the cost for a step; 1 is one standard deviation of a row."""
 
 _SETTLED = 0.02
-"""Change of a logarithm from which slopes are taken afresh."""
+"""Change of a logarithm from which slopes are computed again."""
 
 _ROUNDS = 4
 _STEPS = 12
@@ -44,7 +44,7 @@ _BLIND = 1e-9
 
 @dataclass(frozen=True)
 class Prior:
-    """What is known of n logarithms before: means, inverse covariance (n x n), hard bounds."""
+    """A prior of n logarithms: means, inverse covariance (n x n), hard bounds."""
 
     mean: Array
     precision: Array
@@ -54,7 +54,7 @@ class Prior:
 
 @dataclass(frozen=True)
 class Problem:
-    """What is measured, and how it follows from the constants.
+    """Measured times, and the function that predicts them from the constants.
 
     `predict` maps logarithms of constants to those of simulated times, one per row; `measured` are
     logarithms too. `weights` is the inverse of each row's relative error.
@@ -66,12 +66,12 @@ class Problem:
     prior: Prior
 
     def residuals(self, logs: Array) -> Array:
-        """Errors of the rows in units of what each may have."""
+        """Return the errors of the rows in units of their standard errors."""
         residuals: Array = self.weights * (self.predict(logs) - self.measured)
         return residuals
 
     def cost(self, logs: Array, residuals: Array) -> float:
-        """What is to be least."""
+        """Return the quantity to minimise."""
         away = logs - self.prior.mean
         return soft_l1(residuals) + float(away @ self.prior.precision @ away)
 
@@ -100,9 +100,9 @@ class FittedConstants:
     @property
     def data_errors(self) -> Array:
         """Standard errors of the logarithms by the measurements alone, infinite where blind."""
-        known = np.diag(self.precision) >= _BLIND
+        informed = np.diag(self.precision) >= _BLIND
         errors = np.sqrt(np.diag(np.linalg.pinv(self.precision)))
-        return np.where(known, errors, np.inf).astype(np.float64)
+        return np.where(informed, errors, np.inf).astype(np.float64)
 
     @property
     def covariance(self) -> Array:
@@ -122,19 +122,19 @@ class FittedConstants:
         return correlation
 
     def response(self, effect: Array) -> Array:
-        """How the logarithms would move if all weighted residuals moved by `effect`."""
+        """Return how the logarithms would move if all weighted residuals moved by `effect`."""
         response: Array = -self.covariance @ self.jacobian.T @ effect / self.scatter
         return response
 
 
 def soft_l1(residuals: Array) -> float:
-    """Sum over rows: the square of a small residual, in proportion to a large one."""
+    """Return the sum over rows: quadratic for small residuals, linear for large ones."""
     scaled = (residuals / OUTLIER) ** 2
     return float(np.sum(2 * OUTLIER**2 * (np.sqrt(1 + scaled) - 1)))
 
 
 def trust(residuals: Array) -> Array:
-    """Weight of each row's square that gives soft L1 its slope: 1 for a row that fits."""
+    """Return the weight of each row's square that has the slope of soft L1; 1 for a good fit."""
     trust: Array = 1 / np.sqrt(1 + (residuals / OUTLIER) ** 2)
     return trust
 
@@ -147,11 +147,11 @@ def estimate(problem: Problem, freedom: int) -> FittedConstants:
     logs = np.clip(problem.prior.mean, problem.prior.low, problem.prior.high)
     slopes = differences(problem, logs)
     for _ in range(_ROUNDS):
-        found = settle(problem, logs, slopes)
-        moved = float(np.max(np.abs(found - logs), initial=0.0))
+        settled = settle(problem, logs, slopes)
+        moved = float(np.max(np.abs(settled - logs), initial=0.0))
         if moved < _SETTLED:
             break
-        logs, slopes = found, differences(problem, found)
+        logs, slopes = settled, differences(problem, settled)
     residuals = problem.residuals(logs)
     jacobian = np.sqrt(trust(residuals))[:, None] * problem.weights[:, None] * slopes
     scatter = max(1.0, soft_l1(residuals) / max(1, freedom))
@@ -160,13 +160,13 @@ def estimate(problem: Problem, freedom: int) -> FittedConstants:
 
 def differences(problem: Problem, logs: Array) -> Array:
     """Slopes of the logarithms of times (rows x constants), by one step of each constant."""
-    here = problem.predict(logs)
-    slopes = np.zeros((len(here), len(logs)))
+    nominal = problem.predict(logs)
+    slopes = np.zeros((len(nominal), len(logs)))
     for at in range(len(logs)):
         step = _DIFFERENCE if logs[at] + _DIFFERENCE <= problem.prior.high[at] else -_DIFFERENCE
-        there = logs.copy()
-        there[at] += step
-        slopes[:, at] = (problem.predict(there) - here) / step
+        moved = logs.copy()
+        moved[at] += step
+        slopes[:, at] = (problem.predict(moved) - nominal) / step
     return slopes
 
 
@@ -181,10 +181,10 @@ def settle(problem: Problem, logs: Array, slopes: Array) -> Array:
         if promised < _GAIN:
             break
         trial = logs + moved
-        found = problem.residuals(trial)
-        slopes = _corrected(slopes, depends, moved, (found - residuals) / problem.weights)
-        if problem.cost(trial, found) < problem.cost(logs, residuals):
-            logs, residuals, damping = trial, found, damping / 4
+        trial_residuals = problem.residuals(trial)
+        slopes = _corrected(slopes, depends, moved, (trial_residuals - residuals) / problem.weights)
+        if problem.cost(trial, trial_residuals) < problem.cost(logs, residuals):
+            logs, residuals, damping = trial, trial_residuals, damping / 4
         else:
             damping = max(8 * damping, 0.1)
     return logs
@@ -195,7 +195,7 @@ def _step(
 ) -> tuple[Array, float]:
     """One damped Gauss-Newton step inside the bounds, and by how much it should lower the cost.
 
-    A constant that leans on a bound stays there.
+    A constant that is pushed against a bound stays there.
     """
     prior, weight = problem.prior, trust(residuals)
     slope = jacobian.T @ (weight * residuals) + prior.precision @ (logs - prior.mean)
@@ -210,12 +210,14 @@ def _step(
     return moved, float(-2 * moved @ slope - moved @ curvature @ moved)
 
 
-def _corrected(slopes: Array, depends: npt.NDArray[np.bool_], moved: Array, found: Array) -> Array:
-    """Slopes that explain what the rows did in a step."""
+def _corrected(
+    slopes: Array, depends: npt.NDArray[np.bool_], moved: Array, changes: Array
+) -> Array:
+    """Return slopes that explain the changes of the rows in a step."""
     steps = np.where(depends, moved, 0.0)
     lengths = np.sum(steps**2, axis=1)
     missed = np.divide(
-        found - slopes @ moved, lengths, out=np.zeros_like(found), where=lengths > _BLIND
+        changes - slopes @ moved, lengths, out=np.zeros_like(changes), where=lengths > _BLIND
     )
     corrected: Array = slopes + missed[:, None] * steps
     return corrected

@@ -1,12 +1,12 @@
-"""Constants of a chip or a stack by rows that a user measured, from what the published ones left.
+"""Calibrate the constants of a chip or a stack by rows that a user measured.
 
-Known before is what the published fit says of calibrated constants: values, errors, and how the
-errors go together. Assumed ones are known to their bounds, as two standard deviations, and take the
-calibrated ones along as in that fit. The rows then move all constants of the sheet that they read.
-Constants of the other sheet are held, and there is no factor for a network.
+The prior is the published fit of calibrated constants: values, errors and their correlation.
+Assumed constants have their bounds as two standard deviations, and shift the calibrated ones as in
+that fit. The rows then move all constants of the datasheet that they depend on. Constants of the
+other datasheet are fixed, and there is no factor for a network.
 
-Of the result a sheet states each constant with an interval of two standard errors. Left out: how
-these errors go together, for which a sheet has no room.
+The resulting datasheet states each constant with an interval of two standard errors. Left out: the
+correlation of these errors, which a datasheet cannot state.
 """
 
 from __future__ import annotations
@@ -47,10 +47,10 @@ _NEARLY_ZERO = 1e-6
 """Lower end, as a share of the value, of a constant whose bounds start at zero."""
 
 _SEEN = 0.002
-"""Change of a row's logarithm by one standard deviation, from which a constant counts as read."""
+"""Change of a row's logarithm by one standard deviation, from which a constant is fitted."""
 
-_TOLD = 0.01
-"""Change of a constant or of its error, as a logarithm, from which the rows count as telling."""
+_INFORMATIVE = 0.01
+"""Change of a constant or of its error, as a logarithm, from which the rows inform about it."""
 
 
 @dataclass(frozen=True)
@@ -66,17 +66,21 @@ class AdjustedConstant:
     error_after: float
 
     @property
+    def moved(self) -> float:
+        """Change of its logarithm, without sign."""
+        return abs(math.log(self.after / self.before))
+
+    @property
     def told(self) -> bool:
-        """True if the rows say anything of it."""
-        moved = abs(math.log(self.after / self.before))
-        return moved > _TOLD or math.log(self.error_before / self.error_after) > _TOLD
+        """True if the rows inform about it."""
+        return max(self.moved, math.log(self.error_before / self.error_after)) > _INFORMATIVE
 
 
 @dataclass(frozen=True)
 class ReportedRow:
     """One measured row with its simulated times in ms.
 
-    `left_out_ms` is by a calibration with the other runs only, None if there are none.
+    `left_out_ms` is the time by a calibration with the other runs only, None if there are none.
     """
 
     row: Measurement
@@ -87,12 +91,11 @@ class ReportedRow:
 
 @dataclass(frozen=True)
 class OwnCalibration:
-    """What rows of a platform say of its constants.
+    """A platform's constants calibrated by measured rows.
 
-    `constants` are those in doubt, the most changed first. `before` is the platform as it was,
-    `after` states what was found. `one_run` holds, with three runs or more, the median relative
-    errors that a single run leaves on the others: before it is used, and after, over all choices
-    of it.
+    `constants` are the uncertain ones, the most changed first. `before` is the platform as it was,
+    `after` the calibrated one. With three runs or more `one_run` holds the median relative errors
+    on the other runs before and after a calibration with a single run, over all choices of it.
     """
 
     before: Platform
@@ -112,7 +115,7 @@ def calibrate(
     """Calibrate the stack, the chip or both by the rows of a CSV file.
 
     Raises HexsimError for rows that cannot be read or simulated, with file and line, and for rows
-    that say nothing of the constants they may move.
+    that do not depend on the constants to adjust.
     """
     platform = Platform.load(chip, stack)
     loaded = cache(load)
@@ -126,8 +129,6 @@ def calibrate(
 
 
 class _Update:
-    """One calibration: prior, rows, and what follows."""
-
     def __init__(
         self,
         platform: Platform,
@@ -149,7 +150,7 @@ class _Update:
         self._predictions = predictions
         self._runs = [MeasuredRun.of(row) for row in rows]
         progress("simulating the rows")
-        chosen = [p for sheet in self._sheets for p in self._in_doubt(sheet)]
+        chosen = [p for datasheet in self._sheets for p in self._in_doubt(datasheet)]
         self._chosen, self._prior, self._slopes = self._seen(chosen)
 
     def calibration(self) -> OwnCalibration:
@@ -157,64 +158,66 @@ class _Update:
         self._progress("calibrating")
         everything = list(range(len(self._rows)))
         best = estimate(self._problem(everything), len(set(self._runs)))
-        found = self._adjusted(best)
-        if not any(one.told for one in found):
-            names = " and ".join(sheet.name for sheet in self._sheets)
+        constants = self._adjusted(best)
+        if not any(constant.told for constant in constants):
+            names = " and ".join(datasheet.name for datasheet in self._sheets)
             raise HexsimError(
                 f"{self._source}: the rows say nothing of the constants of {names}; adjust the "
                 "other sheet (--adjust), or measure what this one decides"
             )
         platform = self._platform
-        after = Platform(self._stated(platform.chip, found), self._stated(platform.stack, found))
+        after = Platform(
+            self._stated(platform.chip, constants), self._stated(platform.stack, constants)
+        )
         before_ms, after_ms = self._times(self._prior.mean), self._simulated(after)
         return OwnCalibration(
             before=platform,
             after=after,
-            constants=tuple(sorted(found, key=lambda one: -abs(math.log(one.after / one.before)))),
+            constants=tuple(sorted(constants, key=lambda changed: -changed.moved)),
             rows=tuple(
-                ReportedRow(*one)
-                for one in zip(self._rows, before_ms, after_ms, self._left_out(best), strict=True)
+                ReportedRow(*row)
+                for row in zip(self._rows, before_ms, after_ms, self._left_out(best), strict=True)
             ),
             one_run=self._one_run(before_ms),
         )
 
-    def _in_doubt(self, sheet: Datasheet) -> list[Parameter]:
-        """The constants of a sheet that the rows read and that may be others."""
-        read = {
+    def _in_doubt(self, datasheet: Datasheet) -> list[Parameter]:
+        """Return the uncertain constants of a datasheet that the rows depend on."""
+        paths_read = {
             path
             for run in self._runs
             for path, names in self._predictions.read(run).items()
-            if sheet.name in names
+            if datasheet.name in names
         }
         return [
             parameter
-            for path, constant in sheet.quantities()
+            for path, constant in datasheet.quantities()
             if constant.low is not None
-            and (parameter := Parameter.of(path, constant, frozenset({sheet.name}))).moves
-            and path in read
+            and (parameter := Parameter.of(path, constant, frozenset({datasheet.name}))).moves
+            and path in paths_read
         ]
 
     def _seen(self, chosen: list[Parameter]) -> tuple[list[Parameter], Prior, Array]:
-        """Those constants that matter, what is known of them, and the slopes of the rows."""
+        """Return the constants that move the rows, their prior, and the slopes of the rows."""
         prior = self._known(chosen)
         problem = self._problem(list(range(len(self._rows))), chosen, prior)
         slopes = differences(problem, prior.mean)
         errors = np.sqrt(np.diag(np.linalg.inv(prior.precision)))
-        keep = np.flatnonzero(np.max(np.abs(slopes), axis=0, initial=0.0) * errors > _SEEN)
-        kept = [chosen[at] for at in keep]
-        return kept, self._known(kept), slopes[:, keep]
+        columns = np.flatnonzero(np.max(np.abs(slopes), axis=0, initial=0.0) * errors > _SEEN)
+        moving = [chosen[at] for at in columns]
+        return moving, self._known(moving), slopes[:, columns]
 
     def _known(self, chosen: Sequence[Parameter]) -> Prior:
-        """The prior: the published fit's for what it fitted, bounds for the rest.
+        """Return the prior: the published fit for fitted constants, bounds for the others.
 
-        An assumed constant shifts the fitted ones with which it trades, so the two are tied.
+        An assumed constant shifts the fitted ones with which it trades, so they are correlated.
         """
-        record, sheets = calibration(), {sheet.name: sheet for sheet in self._sheets}
+        record, by_name = calibration(), {sheet.name: sheet for sheet in self._sheets}
         count = len(chosen)
         precision, fitted = np.zeros((count, count)), {}
         for at, p in enumerate(chosen):
             (name,) = p.sheets
-            index = record.stated(name, p.path, dict(sheets[name].quantities())[p.path])
+            index = record.stated(name, p.path, dict(by_name[name].quantities())[p.path])
             if index is None:
                 precision[at, at] = p.log_error**-2.0
             else:
@@ -222,18 +225,18 @@ class _Update:
         if fitted:
             places, numbers = list(fitted), list(fitted.values())
             errors = np.array([c.log_error for c in record.constants])
-            whole = np.linalg.inv(np.array(record.correlation) * np.outer(errors, errors))
-            tied = np.zeros((len(places), count))
-            tied[range(len(places)), places] = 1.0
+            covariance = np.linalg.inv(np.array(record.correlation) * np.outer(errors, errors))
+            ties = np.zeros((len(places), count))
+            ties[range(len(places)), places] = 1.0
             for at in set(range(count)) - set(places):
-                tied[:, at] = -self._answer(chosen[at])[numbers]
-            precision += tied.T @ whole[np.ix_(numbers, numbers)] @ tied
+                ties[:, at] = -self._answer(chosen[at])[numbers]
+            precision += ties.T @ covariance[np.ix_(numbers, numbers)] @ ties
         middle = np.log([p.committed for p in chosen])
         low = np.log([max(p.low, _NEARLY_ZERO * p.committed) for p in chosen])
         return Prior(middle, precision, low, np.log([p.high for p in chosen]))
 
     def _answer(self, parameter: Parameter) -> Array:
-        """How the published fit's logarithms answer to that of an assumed constant, per unit."""
+        """Return the change of the published fit's logarithms per unit of an assumed one's."""
         (name,) = parameter.sheets
         trade = calibration().trade(name, parameter.path)
         if trade is None:
@@ -251,7 +254,7 @@ class _Update:
         chosen: Sequence[Parameter] | None = None,
         prior: Prior | None = None,
     ) -> Problem:
-        """The problem that rows at `places` pose; a row errs as much as the published ones do."""
+        """Return the problem of the rows at `places`, with the scatter of the published rows."""
         rows = [self._rows[at] for at in places]
         return Problem(
             predict=lambda logs: np.log(self._times(logs, rows, chosen)),
@@ -266,7 +269,7 @@ class _Update:
         rows: Sequence[Measurement] | None = None,
         chosen: Sequence[Parameter] | None = None,
     ) -> list[float]:
-        """Simulated times in ms; constants at their stated values cost no new simulation."""
+        """Return simulated times in ms; constants at their stated values need no simulation."""
         pairs = zip(self._chosen if chosen is None else chosen, np.exp(logs), strict=True)
         values = {
             p: float(value)
@@ -276,35 +279,35 @@ class _Update:
         return [self._predictions.ms(row, values) for row in (self._rows if rows is None else rows)]
 
     def _left_out(self, best: FittedConstants) -> list[float | None]:
-        """Time of each row by a calibration without its run."""
-        found: list[float | None] = [None] * len(self._rows)
+        """Return the time of each row by a calibration without its run."""
+        times_ms: list[float | None] = [None] * len(self._rows)
         runs = list(dict.fromkeys(self._runs))
         for number, run in enumerate(runs if len(runs) > 1 else [], 1):
             self._progress(f"leaving out {number} of {len(runs)}")
-            seen = [at for at, one in enumerate(self._runs) if one != run]
-            logs = settle(self._problem(seen), best.logs, best.slopes[seen])
+            other_rows = [at for at, row_run in enumerate(self._runs) if row_run != run]
+            logs = settle(self._problem(other_rows), best.logs, best.slopes[other_rows])
             times = self._times(logs)
-            for at, one in enumerate(self._runs):
-                if one == run:
-                    found[at] = times[at]
-        return found
+            for at, row_run in enumerate(self._runs):
+                if row_run == run:
+                    times_ms[at] = times[at]
+        return times_ms
 
     def _one_run(self, before: Sequence[float]) -> tuple[float, float] | None:
-        """Median errors on the other runs without and with each run by itself."""
+        """Return median errors on the other runs without and with a calibration by one run."""
         runs = list(dict.fromkeys(self._runs))
         if len(runs) < 3:
             return None
-        without, with_one = [], []
+        without, with_run = [], []
         for number, run in enumerate(runs, 1):
             self._progress(f"one run alone, {number} of {len(runs)}")
-            seen = [at for at, one in enumerate(self._runs) if one == run]
-            logs = settle(self._problem(seen), self._prior.mean, self._slopes[seen])
+            rows_of_run = [at for at, row_run in enumerate(self._runs) if row_run == run]
+            logs = settle(self._problem(rows_of_run), self._prior.mean, self._slopes[rows_of_run])
             times = self._times(logs)
-            for at in set(range(len(self._rows))) - set(seen):
+            for at in set(range(len(self._rows))) - set(rows_of_run):
                 measured = self._rows[at].latency_ms
                 without.append(abs(before[at] / measured - 1))
-                with_one.append(abs(times[at] / measured - 1))
-        return float(np.median(without)), float(np.median(with_one))
+                with_run.append(abs(times[at] / measured - 1))
+        return float(np.median(without)), float(np.median(with_run))
 
     def _adjusted(self, best: FittedConstants) -> list[AdjustedConstant]:
         before = np.sqrt(np.diag(np.linalg.inv(self._prior.precision)))
@@ -319,29 +322,32 @@ class _Update:
         ]
 
     def _simulated(self, platform: Platform) -> list[float]:
-        """Times of the rows in ms on the platform as it is stated."""
         predictions = Predictions(lambda chip, stack: platform, self._predictions.load_model)
         return [predictions.ms(row, {}) for row in self._rows]
 
-    def _stated(self, sheet: SheetT, found: Sequence[AdjustedConstant]) -> SheetT:
-        """The sheet with what was found, and with what the published fit left open as bounds."""
-        if sheet not in self._sheets:
-            return sheet
-        moved = {one.path: one for one in found if one.sheet == sheet.name and one.told}
+    def _stated(self, datasheet: SheetT, constants: Sequence[AdjustedConstant]) -> SheetT:
+        """Return the datasheet with adjusted constants and the published fit's intervals."""
+        if datasheet not in self._sheets:
+            return datasheet
+        adjusted = {
+            constant.path: constant
+            for constant in constants
+            if constant.sheet == datasheet.name and constant.told
+        }
         stated = {}
-        for path, constant in sheet.quantities():
-            if path in moved:
-                stated[path] = self._restated(constant, moved[path])
-            elif (index := calibration().stated(sheet.name, path, constant)) is not None:
+        for path, quantity in datasheet.quantities():
+            if path in adjusted:
+                stated[path] = self._restated(quantity, adjusted[path])
+            elif (index := calibration().stated(datasheet.name, path, quantity)) is not None:
                 low, high = calibration().constants[index].interval
-                stated[path] = constant.model_copy(update={"low": low, "high": high})
-        return sheet.restated(stated)
+                stated[path] = quantity.model_copy(update={"low": low, "high": high})
+        return datasheet.restated(stated)
 
-    def _restated(self, constant: Quantity, one: AdjustedConstant) -> Quantity:
+    def _restated(self, constant: Quantity, adjusted: AdjustedConstant) -> Quantity:
         assert constant.low is not None
         assert constant.high is not None
-        factor = math.exp(STANDARD_ERRORS * one.error_after)
-        value = float(f"{one.after:.4g}")
+        factor = math.exp(STANDARD_ERRORS * adjusted.error_after)
+        value = float(f"{adjusted.after:.4g}")
         low, high = (float(f"{end:.3g}") for end in (value / factor, value * factor))
         return Quantity(
             value=value,

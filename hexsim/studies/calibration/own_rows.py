@@ -1,9 +1,9 @@
-"""Reads rows that a user measured: a file in the format of measured_latency.csv.
+"""Read rows that a user measured: a file in the format of measured_latency.csv.
 
 Required are `runtime`, `model` (or `network`, if that is a built-in one's name) and `latency_ms`.
 The other columns may be left out: then the call is in a loop, with the stack's own profile and
-buffers, the figure is the wall clock's, and its resolution the last digit that is given.
-A `model` is the name of a built-in network, or a file's path as seen from the rows' folder.
+buffers, the figure is wall-clock time, and its resolution is the last digit.
+A `model` is the name of a built-in network, or a path relative to the folder of the rows.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ Record = dict[str, str]
 
 
 class Names(NamedTuple):
-    """What a row may call its chip and its stack."""
+    """The names that a row may use for its chip and its stack."""
 
     chip: frozenset[str]
     stack: frozenset[str]
@@ -50,19 +50,19 @@ def read_rows(
 
     `load` loads a model. Raises HexsimError that names file, line and the first mistake.
     """
-    found = []
+    rows = []
     for line, record in _records(source):
         try:
-            found.append(_Row(record, source.parent, platform, load).measurement(names))
+            rows.append(_Row(record, source.parent, platform, load).measurement(names))
         except HexsimError as error:
             raise HexsimError(f"{source}, line {line}: {error}") from None
-    if not found:
+    if not rows:
         raise HexsimError(f"{source}: no rows below the header; give at least one measured row")
-    return found
+    return rows
 
 
 def _records(source: Path) -> Iterator[tuple[int, Record]]:
-    """Line number and fields of each row, with a header that makes sense."""
+    """Yield line number and fields of each row; check the header."""
     where = f"{source}, line 1"
     try:
         text = read_text(source, "measured rows", "save them as CSV")
@@ -88,7 +88,7 @@ def _check_header(header: list[str], where: str) -> None:
 
 
 class _Row:
-    """One record, whose fields are read with a sentence about each that makes no sense."""
+    """One record; reading a field raises HexsimError if its value is wrong."""
 
     def __init__(
         self, record: Record, folder: Path, platform: Platform, load: Callable[[str], Model]
@@ -141,11 +141,11 @@ class _Row:
         return text
 
     def _same(self, column: str, names: frozenset[str]) -> None:
-        given = self._record.get(column)
-        if given and given not in names:
-            own = " or ".join(sorted(names))
+        value = self._record.get(column)
+        if value and value not in names:
+            known = " or ".join(sorted(names))
             raise HexsimError(
-                f"{column} '{given}' is not the one that is calibrated ({own}); give it with "
+                f"{column} '{value}' is not the one that is calibrated ({known}); give it with "
                 f"--{column}, or leave the row out"
             )
 
@@ -153,17 +153,17 @@ class _Row:
         runtime = self._text("runtime")
         if runtime not in (*RUNTIMES, "hta"):
             raise unknown("runtime", runtime, (*RUNTIMES, "hta"))
-        asked = "aip" if runtime == "hta" else runtime
-        self._platform.stack.require(self._platform.chip.require(asked))
+        required = "aip" if runtime == "hta" else runtime
+        self._platform.stack.require(self._platform.chip.require(required))
         return runtime
 
     def _model(self) -> str:
         column = "model" if "model" in self._record else "network"
         name = self._text(column)
         file = self._folder / name
-        is_file = os.path.isfile(file)  # a name may be too long to be asked for otherwise
+        is_file = os.path.isfile(file)  # Path.is_file raises for a name that is too long
         if not is_file and not is_builtin(name):
-            self._load(str(file) if Path(name).suffix else name)  # says what is wrong with it
+            self._load(str(file) if Path(name).suffix else name)  # raises what is wrong with it
         return str(file) if is_file else name
 
     def _number(self, column: str) -> float:
@@ -192,29 +192,30 @@ class _Row:
         return value
 
     def _known(self, column: str, find: Callable[[str], object]) -> str | None:
-        given = self._record.get(column, "")
-        if given in ("", _UNKNOWN):
+        value = self._record.get(column, "")
+        if value in ("", _UNKNOWN):
             return None
-        find(given)
-        return given
+        find(value)
+        return value
 
     def _shape(self, model: str) -> tuple[int, ...]:
-        """The shape that ran: the network's own, which the row may repeat but not change."""
+        """Return the network's input shape, which the row may repeat but not change."""
         network = self._load(model).network
-        own = [network.tensors[name].shape for name in network.inputs]
+        shapes = [network.tensors[name].shape for name in network.inputs]
         for column, sizes in (("input_nhwc", math.prod), ("batch", lambda shape: shape[0])):
             if text := self._record.get(column):
                 try:
-                    given = [int(size) for size in text.split("x")]
+                    sizes_given = [int(size) for size in text.split("x")]
                 except ValueError:
                     raise HexsimError(f"{column} '{text}' is not of the form 1x224x224x3") from None
-                if math.prod(given) not in map(sizes, own):
-                    known = " or ".join("x".join(map(str, shape)) for shape in own)
-                    raise HexsimError(f"{column} is {text}, and the input of '{model}' is {known}")
-        return own[0]
+                if math.prod(sizes_given) not in map(sizes, shapes):
+                    expected = " or ".join("x".join(map(str, shape)) for shape in shapes)
+                    raise HexsimError(
+                        f"{column} is {text}, and the input of '{model}' is {expected}"
+                    )
+        return shapes[0]
 
 
 def _last_digit(text: str) -> float:
-    """What a number is rounded to, by how it is written."""
     digits = text.strip().lower().partition("e")[0]
     return float(10.0 ** -len(digits.partition(".")[2]))

@@ -1,4 +1,4 @@
-"""Simulated times of measured rows while constants move, and how much each row weighs."""
+"""Simulated times of measured rows with changed constants, and the weight of each row."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from hexsim.studies.calibration.constants import Parameter, Values
 from hexsim.studies.calibration.estimator import Array
 
 MODEL_ERROR = 0.05
-"""Relative error that even a right model is granted, so that a row measured to 1 % does not
-outweigh all others (assumed)."""
+"""Relative error granted to any model, so that a row measured to 1 % does not outweigh all others
+(assumed)."""
 
 
 class MeasuredRun(NamedTuple):
-    """What was run when a row was measured; total and forward time are rows of one run."""
+    """The run in which a row was measured; total and forward time are rows of one run."""
 
     chip: str
     stack: str
@@ -40,7 +40,7 @@ class MeasuredRun(NamedTuple):
 
     @classmethod
     def of(cls, row: Measurement) -> MeasuredRun:
-        """The run of a row; unknown idle time counts as none (a benchmark loop)."""
+        """Return the run of a row; unknown idle time counts as none (a benchmark loop)."""
         buffer = cast("BufferType | None", row.buffer)
         return cls(
             row.chip,
@@ -54,10 +54,9 @@ class MeasuredRun(NamedTuple):
 
 
 class Predictions:
-    """Simulates rows; what was simulated once is kept.
+    """Simulates rows, each once for the same constants.
 
-    `platform` maps the names of chip and stack in a row to the two as stated; `model` loads a
-    network by what the row calls it.
+    `platform` loads the chip and the stack that a row names, `model` the network.
     """
 
     def __init__(
@@ -77,8 +76,8 @@ class Predictions:
     def ms(self, row: Measurement, values: Values) -> float:
         """Simulated latency of a row with some constants at other values."""
         run = MeasuredRun.of(row)
-        read = self.read(run)
-        moved = [(p, value) for p, value in values.items() if p.sheets & read.get(p.path, set())]
+        reads = self.read(run)
+        moved = [(p, value) for p, value in values.items() if p.sheets & reads.get(p.path, set())]
         total_us, forward_us = self._simulated(run, tuple(moved))
         return (forward_us if row.forward else total_us) / 1e3
 
@@ -87,17 +86,17 @@ class Predictions:
         return np.log([self.ms(row, values) for row in rows])
 
     def read(self, run: MeasuredRun) -> dict[str, set[str]]:
-        """Names of chip and stack by the paths of the constants that simulating a run reads."""
+        """Return the constants that simulating a run reads: names of chip and stack by path."""
         if run not in self._reads:
             platform = self.platform(run)
             workload = self._workload(run)
             with recorded() as reads:
                 platform.simulate(workload)
-            found: dict[str, set[str]] = {}
-            for sheet in (platform.chip, platform.stack):
-                for path in reads.of(sheet):
-                    found.setdefault(path, set()).add(sheet.name)
-            self._reads[run] = found
+            owners_of: dict[str, set[str]] = {}
+            for datasheet in (platform.chip, platform.stack):
+                for path in reads.of(datasheet):
+                    owners_of.setdefault(path, set()).add(datasheet.name)
+            self._reads[run] = owners_of
         return self._reads[run]
 
     def platform(self, run: MeasuredRun) -> Platform:
@@ -122,7 +121,7 @@ class Predictions:
         return self._times[key]
 
     def _workload(self, run: MeasuredRun) -> Workload:
-        """Plans depend on no constant, so one serves all evaluations."""
+        """Return the workload; plans depend on no constant, so all evaluations share it."""
         if run not in self._workloads:
             model = self.load_model(run.model)
             self._workloads[run] = deployed(model, self.platform(run), run.runtime).workload(
@@ -132,10 +131,10 @@ class Predictions:
 
 
 def deployed(model: Model, platform: Platform, runtime: str) -> Deployment:
-    """The model as a row's runtime has it.
+    """Deploy the model on a row's runtime.
 
     No weight is read: a float network is planned as the default quantiser would leave it. On aip it
-    has the sections that the compiler would find; `hta` is the whole network in one of them.
+    has the sections that the compiler would find; `hta` puts the whole network in one section.
     """
     if runtime == "hta":
         names = [layer.name for layer in model.network.layers]
@@ -143,8 +142,10 @@ def deployed(model: Model, platform: Platform, runtime: str) -> Deployment:
     deployment = Deployment(model, platform, cast("Runtime", runtime))
     if runtime == "aip" and not model.quantized:
         layers = model.network.layers
-        found = automatic(model, platform.stack.partitioning)
-        return deployment.with_sections([[layers[at].name for at in one] for one in found])
+        sections = automatic(model, platform.stack.partitioning)
+        return deployment.with_sections(
+            [[layers[at].name for at in section] for section in sections]
+        )
     return deployment
 
 
@@ -159,7 +160,7 @@ def weights(rows: Sequence[Measurement]) -> Array:
         figures.setdefault((MeasuredRun.of(row), row.forward), []).append(row.latency_ms)
     errors = []
     for row in rows:
-        ends = figures[MeasuredRun.of(row), row.forward]
-        doubt_ms = max(row.resolution_ms, (max(ends) - min(ends)) / 2)
+        latencies = figures[MeasuredRun.of(row), row.forward]
+        doubt_ms = max(row.resolution_ms, (max(latencies) - min(latencies)) / 2)
         errors.append(math.hypot(doubt_ms / row.latency_ms, MODEL_ERROR))
     return np.array([count[MeasuredRun.of(row)] ** -0.5 for row in rows]) / errors

@@ -1,9 +1,9 @@
 """The fit of the constants that chip and stack files mark calibrated, to the published rows.
 
 Rows fall into families that share no calibrated constant, each fitted by itself: the accelerators,
-and the CPU runtimes of a release as its software was. The cores themselves are fitted to nothing.
+and the CPU runtimes with the software of a release. The cores themselves are not fitted.
 A family has at most `MOST_CONSTANTS`, shared by all networks and chips; a stack's own parts belong
-to that stack. What is known before is a constant's bounds: their middle in logarithms, and their
+to that stack. The prior of a constant are its bounds: their middle in logarithms, and their
 distance as four standard deviations.
 """
 
@@ -45,7 +45,7 @@ _CPU_SOFTWARE = "cpu_software."
 """Where the constants of the family of CPU runtimes stand."""
 
 _SEEN = 1.01
-"""Factor on a row from which an assumed constant counts as moving it."""
+"""Factor on a row from which an assumed constant is said to move it."""
 
 Group = Callable[[Measurement], str | None]
 
@@ -99,8 +99,8 @@ def fitted_rows() -> list[Measurement]:
 
 
 def fit(rows: Sequence[Measurement], family: Family) -> Fit:
-    """Fit a family's parameters to its `rows`; one of which they say nothing stays in the middle
-    of its bounds."""
+    """Fit a family's parameters to its `rows`; one that moves no row keeps the middle of its
+    bounds."""
     chosen = parameters(family)
     freedom = len(set(map(MeasuredRun.of, rows))) - len(chosen)
     return Fit(chosen, estimate(_problem(chosen, rows), freedom))
@@ -109,32 +109,34 @@ def fit(rows: Sequence[Measurement], family: Family) -> Fit:
 def left_out(
     rows: Sequence[Measurement], best: Fit, group: Group
 ) -> dict[Measurement, float | None]:
-    """Predict every row by a fit that has seen no row of its group; fits run side by side.
+    """Predict every row by a fit without the rows of its group; fits run in parallel.
 
-    A fit sets out from `best`, the one to all `rows`, but knows nothing of what is left out. A row
-    whose group is None is not predicted.
+    A fit starts from `best`, the fit to all `rows`, but does not use the rows left out. A row whose
+    group is None is not predicted.
     """
     names = [name for name in dict.fromkeys(map(group, rows)) if name is not None]
     parts = [[group(row) == name for row in rows] for name in names]
     with ProcessPoolExecutor(mp_context=get_context("fork")) as pool:
         times = pool.map(_refit, parts, [rows] * len(parts), [best] * len(parts))
-        left = [[row for row, out in zip(rows, part, strict=True) if out] for part in parts]
-        found: dict[Measurement, float | None] = dict.fromkeys(rows)
-        for part, predicted in zip(left, times, strict=True):
-            found.update(zip(part, predicted, strict=True))
-    return found
+        rows_left = [[row for row, out in zip(rows, part, strict=True) if out] for part in parts]
+        times_ms: dict[Measurement, float | None] = dict.fromkeys(rows)
+        for part, predicted in zip(rows_left, times, strict=True):
+            times_ms.update(zip(part, predicted, strict=True))
+    return times_ms
 
 
 def trades(rows: Sequence[Measurement], best: Fit) -> tuple[Trade, ...]:
-    """Every assumed constant that moves `rows` by more than 1 %, the largest first."""
+    """Return every assumed constant that moves `rows` by more than 1 %, the largest first."""
     with ProcessPoolExecutor(mp_context=get_context("fork")) as pool:
         assumed = bounded("assumed")
-        found = pool.map(_trade, assumed, [rows] * len(assumed), [best] * len(assumed))
-        return tuple(sorted((one for one in found if one), key=lambda trade: -trade.largest))
+        all_trades = pool.map(_trade, assumed, [rows] * len(assumed), [best] * len(assumed))
+        return tuple(
+            sorted((trade for trade in all_trades if trade), key=lambda trade: -trade.largest)
+        )
 
 
 def bounds_prior(chosen: Sequence[Parameter]) -> Prior:
-    """What the bounds say of constants before anything is measured."""
+    """Return the prior that the bounds of constants give."""
     low, high = np.log(np.array([(p.low, p.high) for p in chosen]).T)
     errors = np.array([p.log_error for p in chosen])
     return Prior((low + high) / 2, np.diag(errors**-2.0), low, high)
@@ -154,18 +156,17 @@ def _values(chosen: Sequence[Parameter], logs: Array) -> dict[Parameter, float]:
 
 
 def _refit(part: Sequence[bool], rows: Sequence[Measurement], best: Fit) -> list[float]:
-    """Times of a part of the rows by a fit to the others."""
-    left = [row for row, out in zip(rows, part, strict=True) if out]
-    seen = [row for row, out in zip(rows, part, strict=True) if not out]
-    found = best.estimate
-    slopes = found.slopes[np.logical_not(part)]
-    problem = _problem(best.parameters, seen)
-    values = _values(best.parameters, settle(problem, found.logs, slopes))
-    return [predict_ms(row, values) for row in left]
+    rows_left = [row for row, out in zip(rows, part, strict=True) if out]
+    other_rows = [row for row, out in zip(rows, part, strict=True) if not out]
+    fitted = best.estimate
+    slopes = fitted.slopes[np.logical_not(part)]
+    problem = _problem(best.parameters, other_rows)
+    values = _values(best.parameters, settle(problem, fitted.logs, slopes))
+    return [predict_ms(row, values) for row in rows_left]
 
 
 def _trade(parameter: Parameter, rows: Sequence[Measurement], best: Fit) -> Trade | None:
-    """What the fit makes of an assumed constant; None if it moves no row to speak of."""
+    """Return how the fit answers to an assumed constant; None if it hardly moves any row."""
     values, middle = best.values, parameter.committed
 
     def effect(value: float) -> Array:
@@ -180,14 +181,14 @@ def _trade(parameter: Parameter, rows: Sequence[Measurement], best: Fit) -> Trad
     largest = math.exp(float(np.max(np.abs(high - low))))
     if largest <= _SEEN:
         return None
-    scale, found = weights(rows), best.estimate
+    scale, fitted = weights(rows), best.estimate
     weighted = (high - low) * scale
-    along = found.jacobian @ np.linalg.pinv(found.jacobian) @ weighted
+    explained = fitted.jacobian @ np.linalg.pinv(fitted.jacobian) @ weighted
     return Trade(
         parameter.path,
         tuple(sorted(parameter.sheets)),
         largest,
-        float(np.sum(along**2) / np.sum(weighted**2)),
-        tuple(map(float, found.response(low * scale))),
-        tuple(map(float, found.response(high * scale))),
+        float(np.sum(explained**2) / np.sum(weighted**2)),
+        tuple(map(float, fitted.response(low * scale))),
+        tuple(map(float, fitted.response(high * scale))),
     )

@@ -1,7 +1,7 @@
-"""Where a network could be cut, what each cut costs, and which cut is the fastest.
+"""Price the cuts of a network into subnets, and find the fastest one.
 
-`times` asks the simulator what each layer takes on each engine, `prices` adds them up for a given
-cut, `survey` explains one cut, `search` finds the fastest one.
+`times` simulates the time of each layer on each engine, `prices` adds them up for a given cut,
+`survey` explains one cut, `search` finds the fastest one.
 """
 
 from hexsim.studies.cuts.chosen import chosen_sections, compiled_sections

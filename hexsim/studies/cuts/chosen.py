@@ -15,16 +15,16 @@ def chosen_sections(deployment: Deployment, listed: str | None) -> tuple[tuple[r
     model, platform = deployment.model, deployment.platform
     chip, release = platform.chip, platform.stack.partitioning
     if listed is not None:
-        asked = parse(listed)
-        if asked.asic not in ("", chip.name, *chip.part_numbers):
+        parsed = parse(listed)
+        if parsed.asic not in ("", chip.name, *chip.part_numbers):
             raise HexsimError(
-                f"--hta-partitions lists sections for {asked.asic}, and the chip is {chip.name}"
+                f"--hta-partitions lists sections for {parsed.asic}, and the chip is {chip.name}"
             )
-        if asked.ranges is not None:
-            return given(model, asked.ranges, release), "as listed"
-    found = compiled_sections(deployment)
-    if found and listed is None:
-        return found, "of the file"
+        if parsed.ranges is not None:
+            return given(model, parsed.ranges, release), "as listed"
+    compiled = compiled_sections(deployment)
+    if compiled and listed is None:
+        return compiled, "of the file"
     return automatic(model, release), "automatic, as --enable-hta compiles them"
 
 

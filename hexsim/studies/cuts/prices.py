@@ -1,10 +1,10 @@
-"""What a cut costs: layers on their engines, changes of layout, hand-overs, and entering the DSP.
+"""The price of a cut: layers on their engines, changes of layout, hand-overs, and entering the DSP.
 
-In a call into the DSP that uses the tensor engine every subnet is handed over once, as
-`hexsim.simulation.dsp_call` has it; an HVX subnet changes the layout of what comes in and goes out,
-an HTA section that of what the application gives and takes, and it fetches and stores in DDR what
-it would keep on chip if it did not end there. The prices of layers are those of `times`, so a sum
-of prices is an estimate, with which cuts are found; `simulated` is what the simulator makes of one.
+In a call into the DSP that uses the tensor engine every subnet is handed over once, as in
+`hexsim.simulation.dsp_call`. An HVX subnet changes the layout of its inputs and outputs, an HTA
+section only that of the application's inputs and outputs. A section also loads from DDR and stores
+there the tensors that would stay on chip if it did not end there. The prices of layers are those
+of `times`, so a sum of prices is an estimate, used to search cuts; `simulated` simulates a cut.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Price:
 
     @property
     def us(self) -> float:
-        """All of it."""
+        """The total."""
         return self.layers_us + self.conversion_us + self.dispatch_us
 
 
@@ -52,15 +52,15 @@ class Prices:
     times: LayerTimes
 
     def on(self, platform: Platform) -> Prices:
-        """The prices of the same network on another platform."""
+        """Return the prices of the same network on another platform."""
         return Prices(replace(self.times, deployment=self.times.deployment.on(platform)))
 
     def cut(self, sections: Sequence[range]) -> tuple[Subnet, ...]:
-        """The subnets that the runtime makes of some HTA sections."""
+        """Return the subnets of the runtime with these HTA sections."""
         return self._with(sections).subnets
 
     def simulated(self, sections: Sequence[range]) -> Result:
-        """One inference with these HTA sections, simulated."""
+        """Simulate one inference with these HTA sections."""
         return self._with(sections).simulate(perf_profile=self.times.perf_profile)
 
     def _with(self, sections: Sequence[range]) -> Deployment:
@@ -69,7 +69,7 @@ class Prices:
         return self.times.deployment.with_sections(names)
 
     def total_us(self, sections: Sequence[range]) -> float:
-        """One inference with these HTA sections, as the sum of prices."""
+        """Return the time of one inference with these HTA sections, as the sum of prices."""
         total = self._copies_us
         waiting: list[tuple[range, Engine]] = []
         for engine, span in placed(self.cut(sections)):
@@ -81,7 +81,7 @@ class Prices:
         return total + self._call_us(waiting)
 
     def subnet(self, engine: Engine, span: range) -> Price:
-        """One subnet of aip."""
+        """Return the price of one subnet of aip."""
         times, release = self.times, self.times.platform.stack.partitioning
         inputs, outputs = times.network.boundary(times.network.layers[span.start : span.stop])
         if engine == "hta":
@@ -97,11 +97,11 @@ class Prices:
         return Price(layers, conversion, release.hnn_subnet_s * _US)
 
     def enter_us(self, span: range) -> tuple[float, float]:
-        """Entering the DSP for the layers of `span`: converting floats, and the rest."""
+        """Return the times to enter the DSP for the layers of `span`: conversion, and the rest."""
         return self._split(entry.way_in(self._call(span)))
 
     def leave_us(self, span: range, dsp_us: float) -> tuple[float, float]:
-        """Coming back after `dsp_us` on the DSP: converting to floats, and the rest."""
+        """Return the times to leave the DSP after `dsp_us`: conversion to floats, and the rest."""
         call = self._call(span)
         return self._split((*entry.leave_dsp(call), *entry.way_out(call, dsp_us / _US)))
 
@@ -111,15 +111,14 @@ class Prices:
         return conversion, _us(parts, clock_hz) - conversion
 
     def _call_us(self, subnets: Sequence[tuple[range, Engine]]) -> float:
-        """One call into the DSP."""
         if not subnets:
             return 0.0
         prices = [self.subnet(engine, span) for span, engine in subnets]
         dsp_us = sum(price.us for price in prices)
         if all(engine == "hvx" for _, engine in subnets):
             dsp_us -= sum(price.dispatch_us for price in prices)
-        whole = range(subnets[0][0].start, subnets[-1][0].stop)
-        return sum(self.enter_us(whole)) + dsp_us + sum(self.leave_us(whole, dsp_us))
+        layers = range(subnets[0][0].start, subnets[-1][0].stop)
+        return sum(self.enter_us(layers)) + dsp_us + sum(self.leave_us(layers, dsp_us))
 
     def _call(self, span: range) -> Call:
         platform = self.times.platform
@@ -128,20 +127,20 @@ class Prices:
         return Call(joined, platform.chip, stack, profile, stack.buffer(), 0.0)
 
     def _application_us(self, inputs: Sequence[str], outputs: Sequence[str]) -> float:
-        """Changing the layout of what comes from and goes to the application."""
+        """Return the time to change the layout of the application's inputs and outputs."""
         times, network = self.times, self.times.network
-        given = sum(times.to_d32(name) for name in inputs if name in network.inputs)
-        return given + sum(times.from_d32(name) for name in outputs if name in network.outputs)
+        inputs_us = sum(times.to_d32(name) for name in inputs if name in network.inputs)
+        return inputs_us + sum(times.from_d32(name) for name in outputs if name in network.outputs)
 
     def _mapping_us(self, inputs: Sequence[str], outputs: Sequence[str]) -> float:
-        """Mapping the large tensors at the edges of an HTA subnet."""
+        """Return the time to map the large tensors at the edges of an HTA subnet."""
         stack = self.times.platform.stack
         sizes = map(self.times.bytes, (*inputs, *outputs))
         mapped = sum(size >= stack.entry.mapped_from_bytes for size in sizes)
         return mapped * stack.partitioning.hta_tensor_s * _US
 
     def _ddr_us(self, span: range, outputs: Sequence[str]) -> float:
-        """Writing and fetching what the maximal section around `span` would have kept."""
+        """Return the time to store and load tensors that stay on chip in the maximal section."""
         network, why = self.times.network, self.times.refusals
         rate = self.times.hta_bytes_per_s
         layers = network.layers
@@ -155,7 +154,6 @@ class Prices:
 
     @cached_property
     def _copies_us(self) -> float:
-        """Copying float buffers on the application's side."""
         stack, network = self.times.platform.stack, self.times.network
         if stack.buffer() != "float":
             return 0.0
@@ -184,16 +182,15 @@ class Prices:
 
 
 def placed(subnets: Iterable[Subnet]) -> list[tuple[Engine, range]]:
-    """Engine and layers, by index, of each subnet."""
-    found, start = [], 0
+    """Return engine and layer indices of each subnet."""
+    placements, start = [], 0
     for subnet in subnets:
-        found.append((subnet.engine, range(start, start + len(subnet.layers))))
+        placements.append((subnet.engine, range(start, start + len(subnet.layers))))
         start += len(subnet.layers)
-    return found
+    return placements
 
 
 def _sums(times: Iterable[float]) -> list[float]:
-    """Sums of the first 0, 1, 2, ... times."""
     sums = [0.0]
     for time in times:
         sums.append(sums[-1] + time)

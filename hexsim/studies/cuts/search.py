@@ -1,10 +1,10 @@
 """The fastest cut: dynamic programming over all legal HTA sections.
 
-The best cut of the first n layers ends with some subnet; before it stands the best cut of the
-layers before it. A subnet's price does not depend on its neighbours, so this finds the fastest of
-all cuts, by the prices of `hexsim.studies.cuts.prices`. It is then simulated, as are the compiler's
-cut and no cut at all, and the fastest of them taken. Under the rules of SNPE 1.23, where there
-is one section from the first layer on, the best of the legal ones is.
+The best cut of the first n layers ends with some subnet, after the best cut of the layers before
+it. A subnet's price does not depend on its neighbours, so this finds the fastest of all cuts by the
+prices of `hexsim.studies.cuts.prices`. It is then simulated, as are the compiler's cut and no cut
+at all, and the fastest of the three is chosen. Under the rules of SNPE 1.23, which allow one
+section from the first layer on, the best legal section is chosen.
 """
 
 from __future__ import annotations
@@ -22,12 +22,11 @@ Sections = tuple[range, ...]
 
 @dataclass(frozen=True)
 class Found:
-    """The fastest sections beside those of the compiler and none at all; times of one inference
-    in microseconds.
+    """The fastest sections, the compiler's and none; times of one inference in microseconds.
 
-    The `_ids` are the sections as `--hta-partitions` takes them. `gain` is the default's time over
-    the best one's, `low` and `high` where it lies when the constants of the engine and of the
-    hand-over are swept.
+    The `_ids` are the sections as `--hta-partitions` reads them. `gain` is the default's time over
+    the best one's, between `low` and `high` when the constants of the engine and of the hand-over
+    are swept.
     """
 
     best_ids: str
@@ -50,12 +49,12 @@ def search(prices: Prices) -> Found:
     """Find the fastest sections for a network on a platform."""
     times = prices.times
     default = automatic(times.model, times.platform.stack.partitioning)
-    tried = {cut: prices.simulated(cut).total_us for cut in ((), default, candidate(prices))}
-    best = min(tried, key=lambda cut: (tried[cut], len(cut)))
+    times_us = {cut: prices.simulated(cut).total_us for cut in ((), default, candidate(prices))}
+    best = min(times_us, key=lambda cut: (times_us[cut], len(cut)))
 
     def gain(changed: Platform) -> Times:
-        other = prices.on(changed)
-        ratio = other.simulated(default).total_us / other.simulated(best).total_us
+        changed_prices = prices.on(changed)
+        ratio = changed_prices.simulated(default).total_us / changed_prices.simulated(best).total_us
         return Times(ratio, ratio)
 
     if best == default:
@@ -67,53 +66,52 @@ def search(prices: Prices) -> Found:
         best_ids=all_listed(times.network, best),
         default_ids=all_listed(times.network, default),
         best=best,
-        best_us=tried[best],
+        best_us=times_us[best],
         default=default,
-        default_us=tried[default],
-        hvx_us=tried[()],
+        default_us=times_us[default],
+        hvx_us=times_us[()],
         low=low,
         high=high,
     )
 
 
 def candidate(prices: Prices) -> Sections:
-    """The fastest sections by the sum of prices."""
+    """Return the fastest sections by the sum of prices."""
     times = prices.times
     if times.platform.stack.partitioning.rules == "1.23":
         legal = single.legal(times.network, times.refusals)
         return min(((), *((section,) for section in legal)), key=prices.total_us)
-    found: list[range] = []
-    for stretch in _stretches(prices):
-        found.extend(_fastest(prices, stretch))
-    return tuple(found)
+    sections: list[range] = []
+    for segment in _segments(prices):
+        sections.extend(_fastest(prices, segment))
+    return tuple(sections)
 
 
-def _stretches(prices: Prices) -> list[range]:
-    """Runs of layers inside aip."""
+def _segments(prices: Prices) -> list[range]:
     return [span for engine, span in placed(prices.cut(())) if engine == "hvx"]
 
 
-def _fastest(prices: Prices, stretch: range) -> list[range]:
-    """The sections of the fastest cut of a stretch of layers inside aip."""
+def _fastest(prices: Prices, segment: range) -> list[range]:
+    """Return the sections of the fastest cut of a segment of layers inside aip."""
     why = prices.times.refusals
-    best: list[tuple[float, int, Engine]] = [(0.0, stretch.start, "hvx")]
-    for stop in range(stretch.start + 1, stretch.stop + 1):
-        ways: list[tuple[float, int, Engine]] = []
-        taken = True
-        for start in range(stop - 1, stretch.start - 1, -1):
-            taken = taken and why[start] is None
-            before = best[start - stretch.start][0]
+    best: list[tuple[float, int, Engine]] = [(0.0, segment.start, "hvx")]
+    for stop in range(segment.start + 1, segment.stop + 1):
+        options: list[tuple[float, int, Engine]] = []
+        is_legal = True
+        for start in range(stop - 1, segment.start - 1, -1):
+            is_legal = is_legal and why[start] is None
+            before = best[start - segment.start][0]
             span = range(start, stop)
-            ways.append((before + prices.subnet("hvx", span).us, start, "hvx"))
-            if taken:
-                ways.append((before + prices.subnet("hta", span).us, start, "hta"))
-        best.append(min(ways, key=lambda way: way[0]))
-    whole = prices.subnet("hvx", stretch)
-    if whole.us - whole.dispatch_us <= best[-1][0]:
+            options.append((before + prices.subnet("hvx", span).us, start, "hvx"))
+            if is_legal:
+                options.append((before + prices.subnet("hta", span).us, start, "hta"))
+        best.append(min(options, key=lambda option: option[0]))
+    uncut = prices.subnet("hvx", segment)
+    if uncut.us - uncut.dispatch_us <= best[-1][0]:
         return []
-    sections, stop = [], stretch.stop
-    while stop > stretch.start:
-        _, start, engine = best[stop - stretch.start]
+    sections, stop = [], segment.stop
+    while stop > segment.start:
+        _, start, engine = best[stop - segment.start]
         if engine == "hta":
             sections.append(range(start, stop))
         stop = start

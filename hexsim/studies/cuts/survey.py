@@ -1,8 +1,8 @@
-"""One cut of a network explained: its subnets, why and at what price each cut is made, what of the
-network the HTA covers, and what each refused layer costs.
+"""Explain one cut of a network: its subnets, the reason and the price of each cut, the share of the
+network on the HTA, and the cost of each refused layer.
 
-A refused layer costs what the inference would save if the HTA took it, as a layer that streams
-through the engine, and the compiler cut anew.
+The cost of a refused layer is the time that the inference would save if the HTA ran it, as a layer
+that streams through the engine, and the compiler cut the network again.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _FLOAT_BYTES = 4
 
 @dataclass(frozen=True)
 class TimedSubnet:
-    """One subnet: `ids` of its first and last layer, and what it takes without its edges."""
+    """One subnet: `ids` of its first and last layer, and its time without its edges."""
 
     runtime: Runtime
     engine: Engine
@@ -38,9 +38,10 @@ class TimedSubnet:
 
 @dataclass(frozen=True)
 class Cut:
-    """The cut behind a layer: which tensors cross it to the next subnet, and what that takes.
+    """The cut behind a layer: the tensors that cross it to the next subnet, and its price.
 
-    `conversion_us` is changing layout, or floats to codes at the CPU; `dispatch_us` handing over.
+    `conversion_us` is the change of layout, or between floats and codes at the CPU; `dispatch_us`
+    is the hand-over.
     """
 
     after: str
@@ -54,7 +55,7 @@ class Cut:
 
 @dataclass(frozen=True)
 class RefusedLayer:
-    """A layer that runs on HVX because the HTA refuses it, and what that costs the inference."""
+    """A layer that runs on HVX because the HTA refuses it, and the time that this costs."""
 
     layer: str
     id: int
@@ -131,24 +132,24 @@ def _cut(
     prices: Prices, subnets: Sequence[Subnet], spans: Sequence[tuple[Engine, range]], at: int
 ) -> Cut:
     times, network = prices.times, prices.times.network
-    (left, before), (right, after) = spans[at], spans[at + 1]
+    (engine, span), (next_engine, next_span) = spans[at], spans[at + 1]
     inputs, _ = network.boundary(subnets[at + 1].layers)
     tensors = tuple(name for name in inputs if name not in network.inputs)
-    if "cpu" in (left, right):
+    if "cpu" in (engine, next_engine):
         size = _FLOAT_BYTES * sum(math.prod(network.shape(name)) for name in tensors)
-        if right == "cpu":
-            conversion, dispatch = prices.leave_us(before, prices.subnet(left, before).us)
+        if next_engine == "cpu":
+            conversion, dispatch = prices.leave_us(span, prices.subnet(engine, span).us)
         else:
-            conversion, dispatch = prices.enter_us(after)
+            conversion, dispatch = prices.enter_us(next_span)
     else:
-        layout = times.to_d32 if right == "hvx" else times.from_d32
+        layout = times.to_d32 if next_engine == "hvx" else times.from_d32
         conversion = sum(map(layout, tensors))
-        dispatch = prices.subnet(right, after).dispatch_us
+        dispatch = prices.subnet(next_engine, next_span).dispatch_us
         size = sum(map(times.bytes, tensors))
     return Cut(
-        network.layers[before[-1]].name,
-        id_of(network, before[-1]),
-        _reason(prices, subnets[at], subnets[at + 1], before, after),
+        network.layers[span[-1]].name,
+        id_of(network, span[-1]),
+        _reason(prices, subnets[at], subnets[at + 1], span, next_span),
         tensors,
         size,
         conversion,
@@ -157,7 +158,7 @@ def _cut(
 
 
 def _reason(prices: Prices, left: Subnet, right: Subnet, before: range, after: range) -> str:
-    """Why two neighbours are two: what the engine on either side refuses of the other's layers."""
+    """Return why two subnets are separate: the layer that the other's engine refuses."""
     for subnet in (right, left):
         if subnet.engine == "cpu":
             nodes = [layer for layer in subnet.layers if isinstance(layer, Opaque | UserDefined)]
@@ -177,11 +178,11 @@ def _refused(prices: Prices) -> tuple[RefusedLayer, ...]:
     rules = RULES[prices.times.platform.stack.partitioning.rules]
     now = prices.total_us(rules.automatic(network, why))
     inside = {at for engine, span in placed(prices.cut(())) if engine != "cpu" for at in span}
-    found = []
+    layers = []
     for at, reason in enumerate(why):
         if reason is not None and at in inside:
-            taken = rules.automatic(network, (*why[:at], None, *why[at + 1 :]))
+            sections = rules.automatic(network, (*why[:at], None, *why[at + 1 :]))
             layer = network.layers[at]
-            cost = max(0.0, now - prices.total_us(taken))
-            found.append(RefusedLayer(layer.name, id_of(network, at), layer.type, reason, cost))
-    return tuple(sorted(found, key=lambda one: -one.cost_us))
+            cost = max(0.0, now - prices.total_us(sections))
+            layers.append(RefusedLayer(layer.name, id_of(network, at), layer.type, reason, cost))
+    return tuple(sorted(layers, key=lambda refused: -refused.cost_us))

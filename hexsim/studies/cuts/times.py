@@ -1,8 +1,8 @@
-"""What each layer takes on HVX, on the HTA and on the CPU, each engine asked by itself.
+"""The time of each layer on HVX, on the HTA and on the CPU, each engine by itself.
 
-HVX: one simulated inference with every layer there. HTA: the sections that the compiler would
-make by itself, run on an idle engine; a layer outside of them is compiled alone, for engines that
-took it. CPU: its roofline. Changes of layout at the edges of an HVX subnet run as nodes.
+HVX: one simulated inference with every layer there. HTA: the compiler's own sections, run on an
+idle engine; a layer outside of them is compiled alone, as if the engine accepted it. CPU: its
+roofline. Changes of layout at the edges of an HVX subnet run as nodes.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class LayerTimes:
 
     @property
     def platform(self) -> Platform:
-        """What it runs on."""
+        """The platform."""
         return self.deployment.platform
 
     @property
@@ -61,12 +61,12 @@ class LayerTimes:
 
     @cached_property
     def refusals(self) -> Refusals:
-        """Why the HTA refuses each layer."""
+        """The reason why the HTA refuses each layer, or None."""
         return refusals(self.model, self.platform.stack.partitioning)
 
     @cached_property
     def on_hvx(self) -> tuple[float, ...]:
-        """On HVX; on the CPU where aip refuses the layer."""
+        """Times on HVX; on the CPU where aip refuses the layer."""
         each_by_itself = self.deployment.with_sections((), rules="1.25+")
         result = each_by_itself.simulate(perf_profile=self.perf_profile)
         by_name = {layer.name: layer.us for layer in result.layers}
@@ -74,17 +74,17 @@ class LayerTimes:
 
     @cached_property
     def on_hta(self) -> tuple[float, ...]:
-        """On the HTA, refused layers as if it took them."""
+        """Times on the HTA, refused layers as if it accepted them."""
         sections = list(several.automatic(self.network, self.refusals))
         inside = {at for section in sections for at in section}
         alone = (range(n, n + 1) for n in range(len(self.network.layers)) if n not in inside)
-        found: dict[int, float] = {}
+        times_us: dict[int, float] = {}
         for section in (*sections, *alone):
-            found.update(zip(section, self.hta_section(section), strict=True))
-        return tuple(found[at] for at in range(len(found)))
+            times_us.update(zip(section, self.hta_section(section), strict=True))
+        return tuple(times_us[at] for at in range(len(times_us)))
 
     def hta_section(self, section: range) -> tuple[float, ...]:
-        """Times of the layers of one section on an idle engine."""
+        """Return the times of the layers of one section on an idle engine."""
         phone = self._phone
         subnet = self.subnet(section)
         chip, runs = self.platform.chip, list[LayerRun]()
@@ -95,38 +95,38 @@ class LayerTimes:
 
     @property
     def hta_bytes_per_s(self) -> float:
-        """What the engine's DMA moves each way, alone."""
+        """Rate of the engine's DMA in each direction, alone."""
         return self._phone.hta.bytes_per_s
 
     @cached_property
     def on_cpu(self) -> tuple[float, ...]:
-        """On the CPU runtime, in floats."""
+        """Times on the CPU runtime, in floats."""
         chip, stack = self.platform.chip, self.platform.stack
         calls = Deployment(self.model, self.platform, "cpu").plan.calls()
         return tuple(cpu.layer_cost(call, chip, stack).duration_ps / PS_PER_US for call in calls)
 
     def subnet(self, section: range) -> PlannedSubnet:
-        """A run of layers as a subnet of its own inside aip."""
+        """Return a run of layers as a subnet of its own inside aip."""
         layers = self.network.layers[section.start : section.stop]
         (planned,) = self.deployment.with_cut([Subnet("aip", "hta", layers, "")]).plan.subnets
         return planned
 
     def bits(self, tensor: str) -> int:
-        """Bits of a tensor's codes."""
+        """Return the bits of a tensor's codes."""
         coded = self.model.activations.get(tensor)
         return coded.bitwidth if coded else 8
 
     def bytes(self, tensor: str) -> int:
-        """Bytes of a tensor's codes without padding."""
+        """Return the bytes of a tensor's codes without padding."""
         return math.prod(self.network.shape(tensor)) * self.bits(tensor) // 8
 
     def to_d32(self, tensor: str) -> float:
-        """Bringing a tensor into the layout of HVX; what does not fit in L2 goes to DDR."""
+        """Return the time to bring a tensor into the layout of HVX; L2 overflow goes to DDR."""
         spilled = self._spilled(tensor)
         return self._layout(to_d32, tensor, Traffic(write_bytes=spilled))
 
     def from_d32(self, tensor: str) -> float:
-        """Taking it out of that layout."""
+        """Return the time to bring a tensor out of the layout of HVX."""
         return self._layout(from_d32, tensor, Traffic(self._spilled(tensor)))
 
     def _spilled(self, tensor: str) -> int:

@@ -1,8 +1,8 @@
-"""Which chip, runtime, quantiser mode and cut to take for a network, within what is allowed.
+"""Decide which chip, runtime, quantiser mode and cut to use for a network, within limits.
 
-`modes` are the ways to a file, `candidates` what one choice costs and is worth. `parts` compute
-that and keep it, `limits` say what is allowed, `ranking` orders what is left. `question` is what is
-asked, `deciding` answers it, `commands` are those that give the same figures again.
+`modes` has the ways to quantise, `candidates` the costs and accuracy of one choice. `parts`
+computes these and stores them, `limits` and `ranking` choose among them. `question` is the input,
+`deciding` answers it, and `commands` prints commands that reproduce the answer.
 """
 
 from hexsim.studies.decision.candidates import CandidateAccuracy, DecisionCandidate, RuledOut, Timed

@@ -1,4 +1,4 @@
-"""Candidates: one mode on one chip, runtime and cut, with what it costs and is worth."""
+"""Candidates: one mode on one chip, runtime and cut, with its costs and its accuracy."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from hexsim.runtimes import Runtime
 from hexsim.studies.decision.modes import Mode
 
 Cut = Literal["", "none", "automatic", "fastest"]
-"""Which HTA sections: there is no choice, none, those of the compiler, the fastest ones."""
+"""Which HTA sections: not applicable, none, the compiler's, the fastest ones."""
 
 
 @dataclass(frozen=True)
 class Timed:
-    """What one inference takes, as simulated.
+    """Simulated costs of one inference.
 
-    `sections` are those of `cut` as `--hta-partitions` takes them. `file_bytes` are the parameters
-    in the file, `peak_bytes` what the inference needs of memory at once. `energy_mj` is what it
-    spends, between the two others. `values` stands for what decides the answers besides the mode:
-    two with the same give the same ones.
+    `sections` are the sections of `cut` as `--hta-partitions` reads them. `file_bytes` is the size
+    of the parameters in the file, `peak_bytes` the peak memory of the inference. `energy_mj` lies
+    between `energy_low_mj` and `energy_high_mj`. `values` is a hash of the arithmetic: candidates
+    of one mode with the same hash give the same answers.
     """
 
     cut: Cut
@@ -37,10 +37,10 @@ class Timed:
 
 @dataclass(frozen=True)
 class CandidateAccuracy:
-    """How the answers agree with float, as `hexsim validate` counts it.
+    """Agreement of the answers with float, as `hexsim validate` counts it.
 
-    Those against labels are None without labels; `sqnr_db` is None without any noise. `worst` are
-    the layers that add most noise, as the tensors that they write, most first.
+    `runtime_top1` and `float_top1` are None without labels; `sqnr_db` is None without any noise.
+    `worst` has the tensors written by the layers that add most noise, most first.
     """
 
     inputs: int
@@ -53,7 +53,7 @@ class CandidateAccuracy:
 
 @dataclass(frozen=True)
 class DrawnTotals:
-    """Total times in us with all constants in doubt drawn at once; the ends hold nine in ten."""
+    """Total times in us with all uncertain constants drawn at once; nine in ten lie between."""
 
     low_us: float
     high_us: float
@@ -62,11 +62,11 @@ class DrawnTotals:
 
 @dataclass(frozen=True)
 class DecisionCandidate:
-    """A mode on a runtime of a chip, cut in some way; `order` tells the plainer of two modes.
+    """A mode on a runtime of a chip with a cut; the plainer of two modes has the lower `order`.
 
-    `loss` are percentage points of top-1 that it is worse than float, or of agreement with float;
-    None if the network is no classifier. `in_front` says that no other is at least as good in
-    everything. `drawn` is there for the heads of the first places alone.
+    `loss` is in percentage points of top-1 below float, or of disagreement with float; None if the
+    network is no classifier. `in_front` means that no other candidate is at least as good in every
+    figure. Only the heads of the first places have `drawn`.
     """
 
     mode: Mode
@@ -82,13 +82,18 @@ class DecisionCandidate:
 
     @property
     def ms(self) -> float:
-        """One inference as the application sees it."""
+        """Time of one inference as the application sees it."""
         return self.timed.total_us / 1e3
 
     @property
     def peak_mib(self) -> float:
         """Memory at its peak."""
         return self.timed.peak_bytes / 2**20
+
+    @property
+    def sqnr_db(self) -> float | None:
+        """SQNR of its outputs, if it is known."""
+        return self.accuracy.sqnr_db if self.accuracy else None
 
     @property
     def place(self) -> tuple[str, Runtime, Cut]:
@@ -104,7 +109,7 @@ class DecisionCandidate:
 
 @dataclass(frozen=True)
 class RuledOut:
-    """What is out, and why: a mode on a runtime of a chip. `limit` if it would have worked."""
+    """A mode on a runtime of a chip that is ruled out. `limit` is True if it would have worked."""
 
     mode: str
     chip: str

@@ -1,4 +1,4 @@
-"""Commands that give the figures of a candidate again: its file, its time, its accuracy."""
+"""Commands that reproduce a candidate: its file, its time and its accuracy."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from hexsim.studies.decision.candidates import DecisionCandidate
 
 @dataclass(frozen=True)
 class Wording:
-    """The words of a question as other commands take them too.
+    """The options of `hexsim decide` that other commands take as well.
 
-    `dims` are those about shapes of inputs, `calibration` those about the inputs of the quantiser,
-    `inputs` those about the inputs compared with their labels, `platform` those about stack and
-    cores, `calling` those about profile and idle time.
+    `dims` are the options for input shapes, `calibration` for the quantiser's inputs, `inputs` for
+    the inputs compared and their labels, `platform` for stack and cores, `calling` for profile and
+    idle time.
     """
 
     model: str
@@ -27,26 +27,26 @@ class Wording:
     calling: tuple[str, ...] = ()
 
 
-def commands(one: DecisionCandidate, wording: Wording) -> tuple[str, ...]:
-    """Return the commands, a line of a shell each, in the order to run them.
+def commands(candidate: DecisionCandidate, wording: Wording) -> tuple[str, ...]:
+    """Return the commands, one shell line each, in the order to run them.
 
-    They write files named after the model into the folder they are run in.
+    They write files named after the model into the current folder.
     """
-    return tuple(_lines(one, wording))
+    return tuple(_lines(candidate, wording))
 
 
-def _lines(one: DecisionCandidate, wording: Wording) -> Iterator[str]:
-    where = ("--chip", one.chip, *wording.platform, "--runtime", one.runtime)
-    if not one.mode.quantizes:
+def _lines(candidate: DecisionCandidate, wording: Wording) -> Iterator[str]:
+    where = ("--chip", candidate.chip, *wording.platform, "--runtime", candidate.runtime)
+    if not candidate.mode.quantizes:
         model = (wording.model, *where, *wording.dims)
         yield _line("profile", *model, *wording.calling)
         yield _line("validate", *model, *wording.inputs)
         return
     stem = f"{Path(wording.model).stem}_decided"
-    source, chosen = wording.model, f"{stem}.dlc"
-    if one.mode.floats:
+    source, output = wording.model, f"{stem}.dlc"
+    if candidate.mode.floats:
         overrides = f"{stem}_overrides.json"
-        yield f"echo {shlex.quote(one.mode.encodings_file)} > {shlex.quote(overrides)}"
+        yield f"echo {shlex.quote(candidate.mode.encodings_file)} > {shlex.quote(overrides)}"
         yield _line(
             *("convert", source, *wording.dims, "--quantization-overrides", overrides),
             *("--output", f"{stem}_float.dlc"),
@@ -55,21 +55,22 @@ def _lines(one: DecisionCandidate, wording: Wording) -> Iterator[str]:
     elif wording.dims:
         yield _line("convert", source, *wording.dims, "--output", f"{stem}_float.dlc")
         source = f"{stem}_float.dlc"
-    made = (*wording.calibration, *one.mode.words, *_sections(one, wording))
-    yield _line("quantize", source, *made, "--output", chosen)
-    yield _line("profile", chosen, *where, *wording.calling)
+    options = (*wording.calibration, *candidate.mode.words, *_sections(candidate, wording))
+    yield _line("quantize", source, *options, "--output", output)
+    yield _line("profile", output, *where, *wording.calling)
     yield _line(
-        "validate", chosen, "--float", wording.model, *where, *wording.dims, *wording.inputs
+        "validate", output, "--float", wording.model, *where, *wording.dims, *wording.inputs
     )
 
 
-def _sections(one: DecisionCandidate, wording: Wording) -> tuple[str, ...]:
-    """What compiles the HTA sections of a candidate."""
-    if one.timed.cut not in ("automatic", "fastest"):
+def _sections(candidate: DecisionCandidate, wording: Wording) -> tuple[str, ...]:
+    if candidate.timed.cut not in ("automatic", "fastest"):
         return ()
     stack = [word for word in wording.platform if word != "--ideal-cpu"]
-    listed = ("--hta-partitions", one.timed.sections) if one.timed.cut == "fastest" else ()
-    return ("--enable-hta", "--chip", one.chip, *stack, *listed)
+    listed = (
+        ("--hta-partitions", candidate.timed.sections) if candidate.timed.cut == "fastest" else ()
+    )
+    return ("--enable-hta", "--chip", candidate.chip, *stack, *listed)
 
 
 def _line(*words: str) -> str:

@@ -1,7 +1,7 @@
-"""Deciding: all candidates of a question, in the order of its preference, and what is out.
+"""Decide: rank all candidates of a question by its preference, and list those ruled out.
 
-Answers are computed only for candidates whose cost is allowed. Where the most accurate mode of 8
-bits loses something, the layers that add most noise to it are kept float, one and then some more.
+Answers are computed only for candidates whose cost is allowed. Where the most accurate 8-bit mode
+loses accuracy, the layers that add most noise to it are kept float: one, and then more.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ DRAWN = 3
 """Places whose best candidates get an interval of their time."""
 
 WHOLE, AS_DSP = "aip (no HTA section)", "it runs as on dsp, which stands for both"
-"""Of aip without sections: where that is, and why it is no choice beside dsp."""
+"""How aip without sections is listed, and the reason why it is ruled out beside dsp."""
 
 Progress = Callable[[str], None]
 
 
 @dataclass(frozen=True, repr=False)
 class Decision(Shown):
-    """The answer. `ranked` are the candidates within the limits, best first; the first is it.
+    """The answer. `ranked` has the candidates within the limits, best first.
 
-    `float_top1` are the items that the float network has right, None without labels. `sure` has the
-    share of draws (0 .. 1) in which the best of a place is quicker than that of the next place.
-    `notes` say what inputs and calibration were.
+    `float_top1` is the number of items that the float network has right, None without labels.
+    `sure` has the share of draws (0 .. 1) in which the best candidate of a place is quicker than
+    that of the next place. `notes` describe inputs and calibration.
     """
 
     network: str
@@ -54,24 +54,24 @@ class Decision(Shown):
     notes: tuple[str, ...]
 
     def sheet(self) -> DisplayTable:
-        """Return a row per choice within the limits, best first."""
+        """Return a row per candidate within the limits, best first."""
         count = len(self.ranked)
         title = f"{self.network}: {count} within the limits, {len(self.ruled_out)} ruled out"
         columns = ("mode", "chip", "runtime", "cut", "ms", "peak_mib", "mj", "loss", "sqnr_db")
         return DisplayTable(title, columns, tuple(map(_row, self.ranked)), bars="ms")
 
 
-def _row(one: DecisionCandidate) -> tuple[Cell, ...]:
-    costs = (one.ms, one.peak_mib, one.timed.energy_mj)
-    sqnr_db = one.accuracy.sqnr_db if one.accuracy else None
-    return (one.mode.name, one.chip, one.runtime, one.timed.cut, *costs, one.loss, sqnr_db)
+def _row(candidate: DecisionCandidate) -> tuple[Cell, ...]:
+    choice = (candidate.mode.name, candidate.chip, candidate.runtime, candidate.timed.cut)
+    costs = (candidate.ms, candidate.peak_mib, candidate.timed.energy_mj)
+    return (*choice, *costs, candidate.loss, candidate.sqnr_db)
 
 
 def decide(question: Question, progress: Progress = lambda what: None) -> Decision:
-    """Compute all candidates and rank them; `progress` is told what is at work.
+    """Compute all candidates and rank them; `progress` is called with each step.
 
-    Raises HexsimError for a network that is quantised, for limits of accuracy that its outputs or
-    the inputs say nothing about, and if no runtime is left to ask.
+    Raises HexsimError for a quantised network, for accuracy limits that cannot be checked with its
+    outputs or inputs, and if no runtime can be tried.
     """
     require_float(question.read.model)
     classifier = question.labels is not None or is_classifier(question.read.model.network)
@@ -94,7 +94,7 @@ def _require_meaning(question: Question, classifier: bool) -> None:
 
 
 class _Remaining:
-    """Says how long it still takes, by what was not kept so far."""
+    """Estimate the remaining time from the steps whose result was not stored."""
 
     def __init__(self, steps: int, tell: Progress) -> None:
         self._steps, self._tell = steps, tell
@@ -102,19 +102,19 @@ class _Remaining:
         self._begun: float | None = None
 
     def more(self, steps: int) -> None:
-        """There are more steps than was said."""
+        """Add steps."""
         self._steps += steps
 
-    def step(self, what: str, *, kept: bool) -> None:
-        """Another step begins."""
+    def step(self, label: str, *, is_stored: bool) -> None:
+        """Begin another step."""
         self.end()
         self._done += 1
-        if not kept:
+        if not is_stored:
             self._begun = time.monotonic()
-        self._tell(f"{self._done} of {self._steps}: {what}{self._left()}")
+        self._tell(f"{self._done} of {self._steps}: {label}{self._left()}")
 
     def end(self) -> None:
-        """The step at work is done."""
+        """End the current step."""
         if self._begun is not None:
             self._worked += 1
             self._seconds += time.monotonic() - self._begun
@@ -133,7 +133,7 @@ class _Remaining:
 
 class _Deciding:
     def __init__(self, question: Question, classifier: bool, progress: Progress) -> None:
-        self._asked, self._classifier, self._tell = question, classifier, progress
+        self._question, self._classifier, self._tell = question, classifier, progress
         self._parts = DecisionParts(question)
         self._out: list[RuledOut] = []
         self._places = tuple(self._runtimes())
@@ -143,26 +143,26 @@ class _Deciding:
         self._remaining = _Remaining(steps, progress)
 
     def decision(self) -> Decision:
-        """Go through the modes, those that keep layers float last."""
-        asked, found = self._asked, list[DecisionCandidate]()
-        for order, mode in enumerate(asked.modes):
-            found += self._candidates(order, mode)
-        for order, mode in enumerate(self._mixed(found), start=len(asked.modes)):
+        """Try all modes; those that keep layers float come last."""
+        question, candidates = self._question, list[DecisionCandidate]()
+        for order, mode in enumerate(question.modes):
+            candidates += self._candidates(order, mode)
+        for order, mode in enumerate(self._mixed(candidates), start=len(question.modes)):
             self._remaining.more(len(self._of(mode)))
-            found += self._candidates(order, mode)
+            candidates += self._candidates(order, mode)
         self._remaining.end()
-        float_top1 = self._float_top1(found)
-        found = [replace(one, loss=self._loss(one.accuracy, float_top1)) for one in found]
-        allowed = [one for one in found if not self._is_beyond(one, asked.limits.worth_beyond(one))]
-        best = self._with_draws(ranked(allowed, asked.prefer))
+        float_top1 = self._float_top1(candidates)
+        beyond, rated = question.limits.worth_beyond, self._with_loss(candidates, float_top1)
+        allowed = [rating for rating in rated if not self._is_beyond(rating, beyond(rating))]
+        best = self._with_draws(ranked(allowed, question.prefer))
         return Decision(
-            asked.read.model.name,
-            asked.inputs.items,
+            question.read.model.name,
+            question.inputs.items,
             self._classifier,
-            asked.labels is not None,
+            question.labels is not None,
             float_top1,
-            asked.limits,
-            asked.prefer,
+            question.limits,
+            question.prefer,
             best,
             tuple(self._out),
             tuple(_sure(best)),
@@ -170,8 +170,8 @@ class _Deciding:
         )
 
     def _runtimes(self) -> Iterator[Place]:
-        for platform in self._asked.platforms:
-            for runtime in self._asked.runtimes or platform.chip.runtimes:
+        for platform in self._question.platforms:
+            for runtime in self._question.runtimes or platform.chip.runtimes:
                 try:
                     platform.chip.require(runtime)
                     platform.stack.require(runtime)
@@ -182,44 +182,44 @@ class _Deciding:
                     yield platform, runtime
 
     def _of(self, mode: Mode) -> list[Place]:
-        """Where the file of a mode is at home: floats on float runtimes, codes on the others."""
+        """Return the places for a mode: float runtimes for floats, the others for codes."""
         return [place for place in self._places if (place[1] in FIXED_POINT) == mode.quantizes]
 
     def _candidates(self, order: int, mode: Mode) -> Iterator[DecisionCandidate]:
-        """Those of one mode whose cost is allowed, with what their answers are worth."""
+        """Yield the candidates of one mode whose cost is allowed, with their accuracy."""
         for platform, runtime in self._of(mode):
             place, chip = (platform, runtime), platform.chip.name
-            kept = self._parts.knows(mode, place)
-            self._remaining.step(f"{mode.name} on {chip} {runtime}", kept=kept)
+            is_stored = self._parts.knows(mode, place)
+            self._remaining.step(f"{mode.name} on {chip} {runtime}", is_stored=is_stored)
             timed = self._parts.timed(mode, place)
             if isinstance(timed, str):
                 self._out.append(RuledOut(mode.name, chip, runtime, timed, limit=False))
                 continue
-            for one in timed:
-                made = DecisionCandidate(mode, order, chip, platform.stack.name, runtime, one)
-                if one.cut == "none" and (platform, "dsp") in self._places:
+            for cut in timed:
+                candidate = DecisionCandidate(mode, order, chip, platform.stack.name, runtime, cut)
+                if cut.cut == "none" and (platform, "dsp") in self._places:
                     self._out.append(RuledOut(mode.name, chip, WHOLE, AS_DSP, limit=False))
                     continue
-                if not self._is_beyond(made, self._asked.limits.cost_beyond(made)):
-                    accuracy = self._parts.accuracy(mode, place, one)
-                    yield replace(made, accuracy=accuracy)
+                if not self._is_beyond(candidate, self._question.limits.cost_beyond(candidate)):
+                    accuracy = self._parts.accuracy(mode, place, cut)
+                    yield replace(candidate, accuracy=accuracy)
 
-    def _is_beyond(self, one: DecisionCandidate, reason: str | None) -> bool:
+    def _is_beyond(self, candidate: DecisionCandidate, reason: str | None) -> bool:
         if reason is not None:
-            where = one.where.removeprefix(f"{one.chip} ")
-            self._out.append(RuledOut(one.mode.name, one.chip, where, reason, limit=True))
+            where = candidate.where.removeprefix(f"{candidate.chip} ")
+            mode = candidate.mode.name
+            self._out.append(RuledOut(mode, candidate.chip, where, reason, limit=True))
         return reason is not None
 
-    def _mixed(self, found: list[DecisionCandidate]) -> Iterator[Mode]:
-        """The most accurate mode of 8 bits with its worst layers float, if there is any noise."""
-        eight = [one for one in found if is_eight_bit(one.mode)]
-        if not self._asked.mixed or not eight:
+    def _mixed(self, candidates: list[DecisionCandidate]) -> Iterator[Mode]:
+        """Yield the most accurate 8-bit mode with its worst layers float, if it has noise."""
+        eight = [candidate for candidate in candidates if is_eight_bit(candidate.mode)]
+        if not self._question.mixed or not eight:
             return
-        float_top1 = self._float_top1(found)
-        rated = [replace(one, loss=self._loss(one.accuracy, float_top1)) for one in eight]
-        base = ranked(rated, "accuracy")[0]
+        float_top1 = self._float_top1(candidates)
+        base = ranked(self._with_loss(eight, float_top1), "accuracy")[0]
         worst = base.accuracy.worst if base.accuracy else ()
-        names = self._asked.read.model.network.tensors
+        names = self._question.read.model.network.tensors
         worst = tuple(name for name in worst if name in names)
         for count in MIXED_LAYERS:
             if count <= len(worst):
@@ -227,11 +227,16 @@ class _Deciding:
                 yield base.mode.keeping(name, worst[:count])
 
     @staticmethod
-    def _float_top1(found: list[DecisionCandidate]) -> int | None:
-        """What the float network has right: equalization may change what it computes."""
-        plain = [one.accuracy for one in found if "cle" not in one.mode.optimizations]
-        known = plain or [one.accuracy for one in found]
-        return next((one.float_top1 for one in known if one is not None), None)
+    def _float_top1(candidates: list[DecisionCandidate]) -> int | None:
+        """Return how many items float has right; equalised networks count only without others."""
+        unequalised = [c for c in candidates if "cle" not in c.mode.optimizations]
+        accuracies = (candidate.accuracy for candidate in unequalised or candidates)
+        return next((accuracy.float_top1 for accuracy in accuracies if accuracy is not None), None)
+
+    def _with_loss(
+        self, candidates: list[DecisionCandidate], float_top1: int | None
+    ) -> list[DecisionCandidate]:
+        return [replace(c, loss=self._loss(c.accuracy, float_top1)) for c in candidates]
 
     def _loss(self, accuracy: CandidateAccuracy | None, float_top1: int | None) -> float | None:
         if accuracy is None or not self._classifier:
@@ -242,22 +247,20 @@ class _Deciding:
         return 100.0 * lost / accuracy.inputs
 
     def _with_draws(self, best: tuple[DecisionCandidate, ...]) -> tuple[DecisionCandidate, ...]:
-        """The same; the heads of the first places have intervals."""
-        asked = self._asked
-        if not asked.draws:
+        """Return the candidates; the heads of the first places get intervals."""
+        draws = self._question.draws
+        if not draws:
             return best
         platforms = {place[0].chip.name: place[0] for place in self._places}
-        found = {}
+        totals = {}
         for head in heads(best)[:DRAWN]:
-            self._tell(f"{asked.draws} draws of the constants for {head.mode.name} on {head.where}")
+            self._tell(f"{draws} draws of the constants for {head.mode.name} on {head.where}")
             place = (platforms[head.chip], head.runtime)
-            found[head.mode, head.place] = self._parts.drawn(
-                head.mode, place, head.timed, asked.draws
-            )
-        return tuple(replace(one, drawn=found.get((one.mode, one.place))) for one in best)
+            totals[head.mode, head.place] = self._parts.drawn(head.mode, place, head.timed, draws)
+        return tuple(replace(c, drawn=totals.get((c.mode, c.place))) for c in best)
 
     def _notes(self) -> tuple[str, ...]:
-        source, calibration = self._asked.inputs, self._asked.calibration
+        source, calibration = self._question.inputs, self._question.calibration
         on = (
             "seeded inputs"
             if source.seeded and calibration is None
@@ -267,16 +270,16 @@ class _Deciding:
 
 
 def _sure(best: tuple[DecisionCandidate, ...]) -> Iterator[float]:
-    """How often the head of each place is quicker than that of the next.
+    """Yield the share of draws in which the head of each place is quicker than the next head.
 
-    On one platform the constants of both are drawn together, so draws are compared one by one; on
-    two they have nothing in common, and each draw is compared with all of the other.
+    On one platform both have the same draws of the constants, which are compared pair by pair. On
+    two platforms the draws are independent, and each is compared with all of the other.
     """
-    for one, other in pairwise(heads(best)):
-        if one.drawn is None or other.drawn is None:
+    for head, next_head in pairwise(heads(best)):
+        if head.drawn is None or next_head.drawn is None:
             return
-        mine, theirs = one.drawn.us, other.drawn.us
-        if one.chip == other.chip:
+        mine, theirs = head.drawn.us, next_head.drawn.us
+        if head.chip == next_head.chip:
             pairs = list(zip(mine, theirs, strict=True))
         else:
             pairs = [(a, b) for a in mine for b in theirs]

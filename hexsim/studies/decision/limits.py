@@ -1,4 +1,4 @@
-"""Limits: what a user allows, and the sentence for a candidate that is beyond."""
+"""The limits that a user sets, and the sentence for a candidate outside them."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from hexsim.studies.decision.candidates import DecisionCandidate
 
 @dataclass(frozen=True)
 class Limits:
-    """The most time, memory, energy and loss, and the least SQNR; None allows anything.
+    """The largest time, memory, energy and loss, and the smallest SQNR; None sets no limit.
 
-    Loss is in percentage points of top-1 against float, or without labels of agreement with it.
+    Loss is in percentage points of top-1 accuracy against float, or of agreement with float where
+    there are no labels.
     """
 
     max_ms: float | None = None
@@ -22,24 +23,24 @@ class Limits:
 
     @property
     def about_accuracy(self) -> bool:
-        """True if one of them is."""
+        """True if a limit on loss or SQNR is set."""
         return self.max_loss is not None or self.min_db is not None
 
-    def cost_beyond(self, one: DecisionCandidate) -> str | None:
-        """Why a candidate costs too much, as far as that is known before its answers are."""
-        if self.max_ms is not None and one.ms > self.max_ms:
-            return f"{one.ms:.4g} ms, over --max-ms {self.max_ms:g}"
-        if self.max_mb is not None and one.peak_mib > self.max_mb:
-            return f"{one.peak_mib:.4g} MiB at its peak, over --max-mb {self.max_mb:g}"
-        if self.max_mj is not None and one.timed.energy_mj > self.max_mj:
-            return f"{one.timed.energy_mj:.4g} mJ, over --max-mj {self.max_mj:g}"
+    def cost_beyond(self, candidate: DecisionCandidate) -> str | None:
+        """Return why a candidate costs too much, or None; its answers need not be known."""
+        if self.max_ms is not None and candidate.ms > self.max_ms:
+            return f"{candidate.ms:.4g} ms, over --max-ms {self.max_ms:g}"
+        if self.max_mb is not None and candidate.peak_mib > self.max_mb:
+            return f"{candidate.peak_mib:.4g} MiB at its peak, over --max-mb {self.max_mb:g}"
+        if self.max_mj is not None and candidate.timed.energy_mj > self.max_mj:
+            return f"{candidate.timed.energy_mj:.4g} mJ, over --max-mj {self.max_mj:g}"
         return None
 
-    def worth_beyond(self, one: DecisionCandidate) -> str | None:
-        """Why the answers of a candidate are not good enough."""
-        if self.max_loss is not None and one.loss is not None and one.loss > self.max_loss:
-            return f"loses {one.loss:.4g} points, over --max-loss {self.max_loss:g}"
-        sqnr_db = one.accuracy.sqnr_db if one.accuracy else None
+    def worth_beyond(self, candidate: DecisionCandidate) -> str | None:
+        """Return why the answers of a candidate are not good enough, or None."""
+        loss, sqnr_db = candidate.loss, candidate.sqnr_db
+        if self.max_loss is not None and loss is not None and loss > self.max_loss:
+            return f"loses {loss:.4g} points, over --max-loss {self.max_loss:g}"
         if self.min_db is not None and sqnr_db is not None and sqnr_db < self.min_db:
             return f"{sqnr_db:.4g} dB, under --min-db {self.min_db:g}"
         return None

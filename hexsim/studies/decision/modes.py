@@ -1,10 +1,10 @@
-"""Modes: the ways from a float network to the file that a runtime loads, remedies included.
+"""Modes: the ways to quantise a float network for a runtime, remedies included.
 
-Every mode can be had by `hexsim quantize` with its `words`; none is known here alone. The plainest
-stand first, which breaks ties. Remedies that mend different things are tried together as well.
+`hexsim quantize` with the `words` of a mode does the same. The plainest modes come first, which
+breaks ties. Remedies for different problems are also tried together.
 
-The last ones keep the layers float that add most noise to the most accurate mode of 8 bits; their
-names are found on the way, so these modes are made for each network.
+The last modes keep those layers float that add most noise to the most accurate 8-bit mode. They
+are built for each network, since the names of these layers are known only then.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from hexsim.quantization.options import QuantizationOptions
 from hexsim.quantization.overrides import FloatOverride, Overrides
 
 FLOAT_BITS: FloatBits = 32
-"""Of layers that stay float."""
+"""Width of the layers that stay float."""
 
 
 @dataclass(frozen=True)
 class Mode:
-    """One way to a file; `words` are those of `hexsim quantize` for it.
+    """One way to quantise; `words` are the options of `hexsim quantize` for it.
 
-    `floats` are the output tensors of the layers that stay float. Without `quantizes` the file is
-    the float one.
+    `floats` are the output tensors of the layers that stay float. Without `quantizes` the float
+    file is used as it is.
     """
 
     name: str
@@ -39,18 +39,18 @@ class Mode:
     quantizes: bool = True
 
     def keeping(self, name: str, tensors: Sequence[str]) -> Mode:
-        """The same with the layers that write `tensors` float."""
+        """Return the mode with the layers that write `tensors` kept float."""
         words = (*self.words, "--override-params")
         return Mode(name, words, self.options, self.optimizations, tuple(tensors))
 
     @property
     def overrides(self) -> Overrides:
-        """What keeps its layers float."""
+        """The overrides that keep its layers float."""
         return Overrides({name: FloatOverride(FLOAT_BITS) for name in self.floats})
 
     @property
     def encodings_file(self) -> str:
-        """The same as `hexsim convert --quantization-overrides` takes it."""
+        """The overrides as `hexsim convert --quantization-overrides` reads them."""
         entry = [{"bitwidth": FLOAT_BITS, "dtype": "float"}]
         return json.dumps(
             {
@@ -63,9 +63,9 @@ class Mode:
 
 _AXIS, _BIAS, _WIDE = ("--axis-quant",), ("--bias-bitwidth", "32"), ("--act-bitwidth", "16")
 MIXED = "mixed"
-"""Asks for the modes that keep layers float."""
+"""Name of all modes that keep layers float."""
 MIXED_LAYERS = (1, 3)
-"""How many, in turn: each costs a change between codes and floats at both ends."""
+"""Numbers of float layers to try; each such layer costs a conversion at both ends."""
 
 MODES: tuple[Mode, ...] = (
     Mode("float", quantizes=False),
@@ -78,18 +78,16 @@ MODES: tuple[Mode, ...] = (
     Mode("cle+bc", ("--optimizations", "cle,bc"), optimizations=("cle", "bc")),
     Mode("act16", _WIDE, QuantizationOptions(activation_bits=16)),
     Mode(
-        "axis+act16",
-        (*_AXIS, *_WIDE),
-        QuantizationOptions(axis_weights=True, activation_bits=16),
+        "axis+act16", (*_AXIS, *_WIDE), QuantizationOptions(axis_weights=True, activation_bits=16)
     ),
 )
-"""All but those that keep layers float."""
+"""All modes but those that keep layers float."""
 
 
 def parse_modes(text: str | None) -> tuple[tuple[Mode, ...], bool]:
-    """Read names with commas between: the modes, plainest first, and whether to try mixed ones.
+    """Read names separated by commas: the modes, plainest first, and whether to try mixed ones.
 
-    None asks for all. Raises HexsimError for an unknown name, and for mixed ones of nothing.
+    None means all. Raises HexsimError for an unknown name, and for mixed without an 8-bit mode.
     """
     if text is None:
         return MODES, True
@@ -101,11 +99,11 @@ def parse_modes(text: str | None) -> tuple[tuple[Mode, ...], bool]:
     chosen = tuple(mode for mode in MODES if mode.name in names)
     if not chosen or (MIXED in names and not any(is_eight_bit(mode) for mode in chosen)):
         raise HexsimError(
-            f"--modes '{text}' names no mode of 8 bits to begin with; known: {', '.join(known)}"
+            f"--modes '{text}' names no 8-bit mode to begin with; known: {', '.join(known)}"
         )
     return chosen, MIXED in names
 
 
 def is_eight_bit(mode: Mode) -> bool:
-    """True for modes whose activations are codes of 8 bits, all of them."""
+    """Return True for modes whose activations are all 8-bit codes."""
     return mode.quantizes and mode.options.activation_bits == 8 and not mode.floats

@@ -1,8 +1,8 @@
-"""Parts: times, answers and intervals of the candidates, each computed once and kept.
+"""Compute times, answers and intervals of the candidates, each once, and store them on disk.
 
-Times depend on a mode through the widths and kinds of codes alone. So two modes with the same
-kernel calls share them. Answers do not depend on the chip, except for what its engines do to the
-numbers: signed weights, layers on the tensor engine, and layers that fall back.
+Times depend on a mode only through the widths and kinds of the codes (quantised values), so two
+modes with the same kernel calls share them. Answers depend on the chip only where its engines
+change the numbers: signed weights, layers on the tensor engine, and layers that fall back.
 """
 
 from __future__ import annotations
@@ -39,48 +39,48 @@ Place = tuple[Platform, Runtime]
 
 @dataclass(frozen=True)
 class _Priced:
-    """What was found for some kernel calls, before any cut."""
+    """The timed rows of some kernel calls on a place."""
 
     place: Place
     calls: tuple[object, ...]
-    found: list[dict[str, Any]]
+    rows: list[dict[str, Any]]
 
 
 class DecisionParts:
-    """Computes parts of one question, or finds them kept; one quantised model is in memory."""
+    """Compute the parts of one question or load them; one quantised model is in memory."""
 
     def __init__(self, question: Question) -> None:
-        self._asked = question
+        self._question = question
         network = question.read.model.network
-        held = repr((question.read.overrides, question.cpu_fallback))
-        self._kept = Checkpoints("decide", (network_hash(network), self._calibrated_on, held))
-        self._made: tuple[Mode, Model] | None = None
+        settings = repr((question.read.overrides, question.cpu_fallback))
+        self._stored = Checkpoints("decide", (network_hash(network), self._calibrated_on, settings))
+        self._current: tuple[Mode, Model] | None = None
         self._priced: list[_Priced] = []
 
     def knows(self, mode: Mode, place: Place) -> bool:
-        """True if the times of a mode are kept."""
-        return self._kept.knows(self._timing(mode, place))
+        """Return True if the times of a mode are stored."""
+        return self._stored.knows(self._timing(mode, place))
 
     def timed(self, mode: Mode, place: Place) -> tuple[Timed, ...] | str:
-        """Times of a mode on a runtime by cut, or the sentence why the runtime refuses it."""
-        found = self._kept.part(self._timing(mode, place), lambda: self._time(mode, place))
-        return found if isinstance(found, str) else tuple(Timed(**one) for one in found)
+        """Return the times of a mode by cut, or the sentence why the runtime refuses it."""
+        rows = self._stored.part(self._timing(mode, place), lambda: self._time(mode, place))
+        return rows if isinstance(rows, str) else tuple(Timed(**row) for row in rows)
 
     def accuracy(self, mode: Mode, place: Place, timed: Timed) -> CandidateAccuracy:
-        """What the answers of a mode are worth."""
+        """Return how well the answers of a mode agree with float."""
         cpu = repr(compiled_for())  # float sums are added up in an order that depends on it
         key = ("accuracy", repr(mode), cpu, timed.values, self._inputs)
-        found = self._kept.part(key, lambda: self._judge(mode, place, timed))
-        return CandidateAccuracy(**{**found, "worst": tuple(found["worst"])})
+        fields = self._stored.part(key, lambda: self._judge(mode, place, timed))
+        return CandidateAccuracy(**{**fields, "worst": tuple(fields["worst"])})
 
     def drawn(self, mode: Mode, place: Place, timed: Timed, count: int) -> DrawnTotals:
-        """Times with constants drawn; the draws are the same for all on one platform."""
+        """Return times with drawn constants; all modes on one platform share the draws."""
         key = ("draws", str(count), timed.cut, *self._timing(mode, place))
-        found = self._kept.part(key, lambda: self._draw(mode, place, timed, count))
-        return DrawnTotals(found["low_us"], found["high_us"], tuple(found["us"]))
+        fields = self._stored.part(key, lambda: self._draw(mode, place, timed, count))
+        return DrawnTotals(fields["low_us"], fields["high_us"], tuple(fields["us"]))
 
     def deployment(self, mode: Mode, place: Place, cut: Cut, sections: str) -> Deployment:
-        """The mode on a runtime, cut so; HexsimError if the runtime refuses it."""
+        """Deploy the mode with this cut; raise HexsimError if the runtime refuses it."""
         platform, runtime = place
         model = self._model(mode)
         if cut == "automatic":
@@ -88,46 +88,46 @@ class DecisionParts:
         elif cut == "fastest":
             order = CompileOrder(platform.chip, platform.stack, parse(sections).ranges)
             model = with_hta(model, order)
-        return deploy(model, platform, runtime, cpu_fallback=self._asked.cpu_fallback)
+        return deploy(model, platform, runtime, cpu_fallback=self._question.cpu_fallback)
 
     def _time(self, mode: Mode, place: Place) -> list[dict[str, Any]] | str:
         platform, runtime = place
         try:
-            whole = self.deployment(mode, place, "", "")
-            plan = whole.plan
+            uncut = self.deployment(mode, place, "", "")
+            plan = uncut.plan
         except HexsimError as error:
             return str(error)
         calls = (plan.subnets, plan.quantized, plan.stored_bytes, plan.floats)
-        for known in self._priced:
-            if known.place == place and known.calls == calls:
-                return known.found
+        for priced in self._priced:
+            if priced.place == place and priced.calls == calls:
+                return priced.rows
         if runtime == "aip" and platform.chip.simulates("aip"):
-            found = self._cuts(mode, place, whole)
+            rows = self._cuts(mode, place, uncut)
         else:
-            found = [self._one(whole, "", "")]
-        self._priced.append(_Priced(place, calls, found))
-        return found
-
-    def _cuts(self, mode: Mode, place: Place, whole: Deployment) -> list[dict[str, Any]]:
-        """The cut of the compiler, and the fastest one if it is another."""
-        default = self.deployment(mode, place, "automatic", "")
-        if not compiled_sections(default):
-            return [self._one(whole, "none", "")]
-        rules = place[0].stack.partitioning
-        ids = all_listed(default.network, automatic(default.model, rules))
-        rows = [self._one(default, "automatic", ids)]
-        found = search(Prices(LayerTimes(default, self._asked.perf_profile)))
-        if found.best and found.best != found.default:
-            fastest = self.deployment(mode, place, "fastest", found.best_ids)
-            rows.append(self._one(fastest, "fastest", found.best_ids))
-        elif not found.best:
-            rows.append(self._one(whole, "none", ""))
+            rows = [self._row(uncut, "", "")]
+        self._priced.append(_Priced(place, calls, rows))
         return rows
 
-    def _one(self, deployment: Deployment, cut: Cut, sections: str) -> dict[str, Any]:
-        asked = self._asked
-        result = deployment.simulate(perf_profile=asked.perf_profile, idle_ms=asked.idle_ms)
-        energy = deployment.platform.energy(result, asked.perf_profile)
+    def _cuts(self, mode: Mode, place: Place, uncut: Deployment) -> list[dict[str, Any]]:
+        """Return rows for the compiler's cut, and for the fastest one if it differs."""
+        default = self.deployment(mode, place, "automatic", "")
+        if not compiled_sections(default):
+            return [self._row(uncut, "none", "")]
+        rules = place[0].stack.partitioning
+        ids = all_listed(default.network, automatic(default.model, rules))
+        rows = [self._row(default, "automatic", ids)]
+        result = search(Prices(LayerTimes(default, self._question.perf_profile)))
+        if result.best and result.best != result.default:
+            fastest = self.deployment(mode, place, "fastest", result.best_ids)
+            rows.append(self._row(fastest, "fastest", result.best_ids))
+        elif not result.best:
+            rows.append(self._row(uncut, "none", ""))
+        return rows
+
+    def _row(self, deployment: Deployment, cut: Cut, sections: str) -> dict[str, Any]:
+        question = self._question
+        result = deployment.simulate(perf_profile=question.perf_profile, idle_ms=question.idle_ms)
+        energy = deployment.platform.energy(result, question.perf_profile)
         timed = Timed(
             cut,
             sections,
@@ -144,59 +144,60 @@ class DecisionParts:
         return asdict(timed)
 
     def _judge(self, mode: Mode, place: Place, timed: Timed) -> dict[str, Any]:
-        asked, source = self._asked, self._asked.inputs
-        found = validate(
+        question, source = self._question, self._question.inputs
+        validation = validate(
             self.deployment(mode, place, timed.cut, timed.sections),
             source.feeds(),
-            labels=asked.labels,
+            labels=question.labels,
             batch=source.batch,
             items=source.items,
         )
-        return asdict(accuracy_of(found))
+        return asdict(accuracy_of(validation))
 
     def _draw(self, mode: Mode, place: Place, timed: Timed, count: int) -> dict[str, Any]:
-        asked, platform = self._asked, place[0]
+        question, platform = self._question, place[0]
         deployment = self.deployment(mode, place, timed.cut, timed.sections)
-        workload = deployment.workload(perf_profile=asked.perf_profile, idle_ms=asked.idle_ms)
-        found = drawn(draws(platform, count), lambda changed: changed.simulate(workload))
-        us = [times.total_us for times in found.times]
-        return {"low_us": found.low.total_us, "high_us": found.high.total_us, "us": us}
+        workload = deployment.workload(perf_profile=question.perf_profile, idle_ms=question.idle_ms)
+        times = drawn(draws(platform, count), lambda changed: changed.simulate(workload))
+        us = [draw.total_us for draw in times.times]
+        return {"low_us": times.low.total_us, "high_us": times.high.total_us, "us": us}
 
     def _model(self, mode: Mode) -> Model:
-        """The model of a mode; of the last one asked for it is still there."""
-        if self._made is None or self._made[0] != mode:
-            self._made = None
-            self._made = (mode, self._quantized(mode))
-        return self._made[1]
+        """Return the model of a mode; the last one stays in memory."""
+        if self._current is None or self._current[0] != mode:
+            self._current = None
+            self._current = (mode, self._quantized(mode))
+        return self._current[1]
 
     def _quantized(self, mode: Mode) -> Model:
-        read, network = self._asked.read, self._asked.read.model.network
+        source_file, network = self._question.read, self._question.read.model.network
         if not mode.quantizes:
-            return read.model
+            return source_file.model
         overrides = self._overrides(mode)
         source = seeded_source(network) if self._seeded else self._calibration
-        chosen = mode.optimizations
-        done = quantize_optimized(network, source.feeds, mode.options, chosen, overrides)
-        return with_reference(done.model, network)  # which bias correction changed as well
+        optimizations = mode.optimizations
+        quantized = quantize_optimized(
+            network, source.feeds, mode.options, optimizations, overrides
+        )
+        return with_reference(quantized.model, network)  # bias correction changes the reference
 
     def _overrides(self, mode: Mode) -> Overrides:
-        """Those of the file, and with a mode that keeps layers float all that conversion keeps."""
-        asked = self._asked
+        """Return the file's overrides; for a mode with float layers, those of its conversion."""
+        question = self._question
         if not mode.floats:
-            return applied_overrides(asked.read, asked.source, asked=None)
-        if is_dlc(asked.source):
+            return applied_overrides(question.read, question.source, asked=None)
+        if is_dlc(question.source):
             raise HexsimError(
                 "layers are kept float when a network is converted, and "
-                f"'{asked.source}' is converted already; give the file it was made of"
+                f"'{question.source}' is already converted; give the file that it was made from"
             )
-        keeping = mode.overrides
         return load_container(
-            asked.source, input_dims=asked.input_dims, overrides=keeping
+            question.source, input_dims=question.input_dims, overrides=mode.overrides
         ).overrides
 
     @property
     def _calibration(self) -> InputSource:
-        return self._asked.calibration or self._asked.inputs
+        return self._question.calibration or self._question.inputs
 
     @property
     def _seeded(self) -> bool:
@@ -208,22 +209,27 @@ class DecisionParts:
 
     @cached_property
     def _inputs(self) -> str:
-        return hash_of([inputs_hash(self._asked.inputs), repr(self._asked.labels)])
+        return hash_of([inputs_hash(self._question.inputs), repr(self._question.labels)])
 
     def _timing(self, mode: Mode, place: Place) -> tuple[str, ...]:
         platform, runtime = place
-        asked = self._asked
-        sheets = (platform.chip, platform.stack)
+        question = self._question
         constants = [
             text
-            for sheet in sheets
-            for text in (sheet.model_dump_json(), repr(list(sheet.quantities())))
+            for datasheet in (platform.chip, platform.stack)
+            for text in (datasheet.model_dump_json(), repr(list(datasheet.quantities())))
         ]
-        return ("times", repr(mode), *constants, runtime, repr((asked.perf_profile, asked.idle_ms)))
+        return (
+            "times",
+            repr(mode),
+            *constants,
+            runtime,
+            repr((question.perf_profile, question.idle_ms)),
+        )
 
 
 def values_of(deployment: Deployment) -> str:
-    """Hash of what decides the answers of a model: which numbers each layer is computed in."""
+    """Return a hash of the arithmetic of each layer, which decides the answers of a model."""
 
     def kind(runtime: Runtime, engine: str) -> str:
         return ("hta" if engine == "hta" else "integers") if runtime in FIXED_POINT else runtime
@@ -237,29 +243,29 @@ def values_of(deployment: Deployment) -> str:
     return hash_of([str(signed), *computed])
 
 
-def accuracy_of(found: Validation) -> CandidateAccuracy:
-    """What is kept of a validation."""
-    hits, sqnr_db = found.hits, found.output_sqnr_db
-    ordered = (row.tensor for row in most_added(found.layers) if row.added_noise > 0)
+def accuracy_of(validation: Validation) -> CandidateAccuracy:
+    """Return the part of a validation that is stored."""
+    hits, sqnr_db = validation.hits, validation.output_sqnr_db
+    ordered = (row.tensor for row in most_added(validation.layers) if row.added_noise > 0)
     exact = sqnr_db == float("inf")
     return CandidateAccuracy(
         hits.inputs,
         hits.same_top1,
-        hits.runtime_top1 if found.labelled else None,
-        hits.float_top1 if found.labelled else None,
+        hits.runtime_top1 if validation.labelled else None,
+        hits.float_top1 if validation.labelled else None,
         None if exact else max(sqnr_db, LEAST_DB),
         tuple(ordered)[:MOST_WORST],
     )
 
 
 LEAST_DB = -999.0
-"""Stands for noise on nothing, which has no logarithm."""
+"""SQNR of noise without any signal, which has no logarithm."""
 MOST_WORST = 8
-"""Layers that are remembered for modes that keep some float."""
+"""Layers stored for the modes that keep some layers float."""
 
 
 def network_hash(network: Network) -> str:
-    """Hash of a network with all its constants."""
+    """Return a hash of a network with all its constants."""
     values = (
         part
         for name, constant in sorted(network.constants.items())
@@ -270,7 +276,7 @@ def network_hash(network: Network) -> str:
 
 
 def inputs_hash(source: InputSource) -> str:
-    """Hash of all arrays of a source, and of how many items count."""
+    """Return a hash of all arrays of a source and of the number of items."""
     arrays = (
         part
         for feed in source.feeds()

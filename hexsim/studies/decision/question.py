@@ -1,4 +1,4 @@
-"""The question: what is to be decided about a network, on which inputs, within which limits."""
+"""The question: a network, its inputs, platforms and modes to choose from, and limits."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from hexsim.studies.decision.ranking import Preference
 
 @dataclass(frozen=True)
 class Question:
-    """What is asked. `source` is the float model as its user names it, `read` what that holds.
+    """A question. `source` is the float model as the user names it, `read` its content.
 
-    Answers are compared on `inputs`, quantisers calibrated on `calibration` (None: the same ones;
-    where they are seeded, on other seeded ones). `runtimes` None asks for all. With `mixed` layers
-    that hurt are tried float. Constants are drawn `draws` times for those at the head.
+    Answers are compared on `inputs`, and quantisers calibrated on `calibration` (None: on `inputs`,
+    or on other seeded inputs if these are seeded). `runtimes` None means all. `mixed` also tries
+    to keep the layers float that add most noise. Constants are drawn `draws` times for the best.
     """
 
     source: str

@@ -1,7 +1,7 @@
-"""Ranking: the order of candidates, and which of them nothing beats in everything.
+"""Rank candidates, and mark those that no other candidate beats in every figure.
 
-The figure that is preferred counts to two digits, since the constants behind a time are no surer.
-Where that ties, accuracy decides, then time, and then the plainer mode. Accuracy counts as it is.
+The preferred figure is rounded to two digits, since the constants behind a time are not more
+certain. Ties are decided by accuracy, then time, then the plainer mode. Accuracy is not rounded.
 """
 
 from __future__ import annotations
@@ -26,24 +26,24 @@ _RULES: dict[Preference, str] = {
 
 
 def rule(preference: Preference) -> str:
-    """How candidates are ranked, in words."""
+    """Return the ranking rule in words."""
     return _RULES[preference]
 
 
 def ranked(
     candidates: Sequence[DecisionCandidate], preference: Preference
 ) -> tuple[DecisionCandidate, ...]:
-    """The candidates, best first, and marked where they are in front."""
+    """Return the candidates, best first; `in_front` marks those that no other one beats."""
     figures = [_figures(candidate) for candidate in candidates]
     marked = [
-        replace(candidate, in_front=not any(_beats(other, mine) for other in figures))
+        replace(candidate, in_front=not any(_beats(rival, mine) for rival in figures))
         for candidate, mine in zip(candidates, figures, strict=True)
     ]
-    return tuple(sorted(marked, key=lambda one: _key(one, preference)))
+    return tuple(sorted(marked, key=lambda candidate: _key(candidate, preference)))
 
 
 def heads(candidates: Sequence[DecisionCandidate]) -> tuple[DecisionCandidate, ...]:
-    """The first candidate of each place, in their order."""
+    """Return the first candidate of each place, in their order."""
     first: dict[object, DecisionCandidate] = {}
     for candidate in candidates:
         first.setdefault(candidate.place, candidate)
@@ -51,40 +51,40 @@ def heads(candidates: Sequence[DecisionCandidate]) -> tuple[DecisionCandidate, .
 
 
 def two_digits(value: float) -> float:
-    """`value` rounded to two digits."""
+    """Return `value` rounded to two digits."""
     return float(f"{value:.1e}")
 
 
-def _key(one: DecisionCandidate, preference: Preference) -> tuple[object, ...]:
+def _key(candidate: DecisionCandidate, preference: Preference) -> tuple[object, ...]:
     first = {
-        "latency": (two_digits(one.timed.total_us),),
+        "latency": (two_digits(candidate.timed.total_us),),
         "accuracy": (),
-        "memory": (two_digits(one.timed.peak_bytes),),
-        "energy": (two_digits(one.timed.energy_mj),),
+        "memory": (two_digits(candidate.timed.peak_bytes),),
+        "energy": (two_digits(candidate.timed.energy_mj),),
     }[preference]
-    return (*first, *_inaccuracy(one), one.timed.total_us, one.order, *_place(one))
+    figures = (*_inaccuracy(candidate), candidate.timed.total_us)
+    return (*first, *figures, candidate.order, *_place(candidate))
 
 
-def _place(one: DecisionCandidate) -> tuple[object, ...]:
-    """Last of all: names, and dsp before aip, which does the same where it has no sections."""
-    return one.chip, RUNTIMES.index(one.runtime), one.timed.cut
+def _place(candidate: DecisionCandidate) -> tuple[object, ...]:
+    """Return the last sort key: names, and dsp before aip, which equals dsp without sections."""
+    return candidate.chip, RUNTIMES.index(candidate.runtime), candidate.timed.cut
 
 
-def _inaccuracy(one: DecisionCandidate) -> tuple[float, float]:
-    """Smaller is better: points lost, where there are classes, then noise."""
-    if one.accuracy is None:
+def _inaccuracy(candidate: DecisionCandidate) -> tuple[float, float]:
+    """Return points lost, where there are classes, and noise; smaller is better."""
+    if candidate.accuracy is None:
         return math.inf, math.inf
-    sqnr_db = math.inf if one.accuracy.sqnr_db is None else one.accuracy.sqnr_db
-    return (one.loss or 0.0, -sqnr_db)
+    sqnr_db = math.inf if candidate.accuracy.sqnr_db is None else candidate.accuracy.sqnr_db
+    return (candidate.loss or 0.0, -sqnr_db)
 
 
-def _figures(one: DecisionCandidate) -> tuple[float, ...]:
-    """Time, memory, energy, loss and noise; smaller is better in each."""
-    timed = one.timed
-    return (timed.total_us, timed.peak_bytes, timed.energy_mj, *_inaccuracy(one))
+def _figures(candidate: DecisionCandidate) -> tuple[float, ...]:
+    timed = candidate.timed
+    return (timed.total_us, timed.peak_bytes, timed.energy_mj, *_inaccuracy(candidate))
 
 
-def _beats(other: Sequence[float], mine: Sequence[float]) -> bool:
-    """True if `other` is nowhere worse, and better somewhere."""
-    pairs = list(zip(other, mine, strict=True))
+def _beats(rival: Sequence[float], mine: Sequence[float]) -> bool:
+    """Return True if `rival` is worse in no figure, and better in one or more."""
+    pairs = list(zip(rival, mine, strict=True))
     return all(a <= b for a, b in pairs) and any(a < b for a, b in pairs)

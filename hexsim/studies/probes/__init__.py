@@ -1,4 +1,4 @@
-"""Kinds of kernels by name, one file per family of layers; its table KINDS says which."""
+"""Kinds of kernels by name, in tables KINDS of one file per family of layers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the files of probes offer: kinds of kernels that `hexsim kernel` takes by name."""
+"""The kinds of kernels that `hexsim kernel` runs by name, which the other files define."""
 
 from __future__ import annotations
 
@@ -11,21 +11,20 @@ from hexsim.layers import Window
 IMAGE = r"(?P<h>\d+)x(?P<w>\d+)x(?P<c>\d+)"
 WINDOW = r":(?P<kh>\d+)x(?P<kw>\d+)(:s(?P<s>\d+))?"
 Sizes = Mapping[str, int]
-"""The groups of a pattern that a shape gives."""
+"""Sizes by the group names of a pattern."""
 
 
 def _none(sizes: Sizes) -> tuple[Shape, ...]:
-    """Layers without parameters."""
     return ()
 
 
 @dataclass(frozen=True)
 class KernelKind:
-    """One kind of kernel: how its shape is written, and the layer it makes of it.
+    """One kind of kernel: the pattern of its shape, and the layer for these sizes.
 
-    Inputs are `n` x `c`, or images `h` x `w` x `c`, `inputs` of them alike, if `operands` does not
-    say otherwise. `layer` raises
-    InvalidDataError, in words for the user, for sizes that are none. Operands have `operand_bits`.
+    Inputs are `n` x `c`, or images `h` x `w` x `c`, `inputs` of the same shape, unless `operands`
+    gives other shapes. `layer` raises InvalidDataError, in words for the user, for sizes that are
+    not possible. Operands have `operand_bits`.
     """
 
     pattern: str
@@ -48,5 +47,5 @@ def plain(layer: Layer, parameters: Callable[[Sizes], tuple[Shape, ...]] = _none
 def window(sizes: Sizes, *, padded: bool) -> Window:
     """Return the window of a shape, padded so that a stride of one keeps the size, or not."""
     high, wide, step = sizes["kh"], sizes["kw"], sizes.get("s", 1)
-    top, left = ((high - 1) // 2, (wide - 1) // 2) if padded else (0, 0)
-    return Window((high, wide), (step, step), (top, left, top, left))
+    top_pad, left_pad = ((high - 1) // 2, (wide - 1) // 2) if padded else (0, 0)
+    return Window((high, wide), (step, step), (top_pad, left_pad, top_pad, left_pad))

@@ -15,8 +15,8 @@ _COLOURS: dict[int, ConvertedEncoding] = {1: "nv21", 3: "rgb", 4: "rgba"}
 
 
 def _max_pool(sizes: Sizes) -> Pooling:
-    taken = window(sizes, padded=False)
-    return Pooling(name="pool", inputs=("in",), outputs=("out",), kind="max", window=taken)
+    pool_window = window(sizes, padded=False)
+    return Pooling(name="pool", inputs=("in",), outputs=("out",), kind="max", window=pool_window)
 
 
 def _resize(sizes: Sizes) -> Resize:

@@ -1,6 +1,6 @@
 """Sweeps: one network or several, simulated at every point of a space of designs.
 
-`space` reads what is asked, `points` numbers it, `settings` makes once what does not depend on a
-constant, `evaluation` simulates a point, `engine` has points simulated by workers, and `table` is
-the answer as a file. `effects` and `front` read it.
+`space` reads the definition, `points` numbers the points, `settings` plans once what depends on no
+constant, `evaluation` simulates a point, `engine` shares points among workers, and `table` writes
+the results. `effects` and `front` analyse them.
 """

@@ -1,19 +1,19 @@
-"""Which parameter matters: the part of a result's variance that goes with it, and with each pair.
+"""Which parameter matters: the share of a result's variance explained by it, and by each pair.
 
-Looked at are logarithms, so that a parameter which halves a time counts alike wherever it does.
-Networks differ by themselves, so the mean of each is taken off first. For one parameter the points
-are grouped by its value (one with many values by tenths); its part is the variance between the
-groups. What is left when all parameters have had their parts is looked at by pairs: that is their
-interaction, as of a constant that matters to one network and not to another.
+The analysis uses logarithms, so that a parameter which halves a time counts the same everywhere.
+Networks differ by themselves, so the mean of each is subtracted first. For one parameter the points
+are grouped by its value (by tenths if it has many values); its share is the variance between the
+groups. The remainder after all parameters is divided among pairs: this is their interaction, as of
+a constant that matters to one network and not to another.
 
-What one parameter has explained is taken off before the next is looked at, in the order of the
-columns, and so are pairs. On a full grid the order makes no difference. Else it counts things once:
-a stack that goes with its chip has no part beside the chip's, and a cut that only one runtime has
-gets what it changes there.
+The part explained by one parameter is subtracted before the next, in the order of the columns, and
+likewise for pairs. On a full grid the order makes no difference. Otherwise it prevents double
+counting: a stack that goes with its chip has no share beside the chip's, and a cut that only one
+runtime has gets what it changes there.
 
-Groups of draws differ by chance alone: what that makes on average is taken off, so small parts of
-what is drawn may come out as 0. On a full grid nothing is taken off, and parts of parameters and
-pairs add up to one, but for triples and more.
+Groups of random draws differ by chance: the expected value of this is subtracted, so small shares
+of drawn parameters may come out as 0. On a full grid nothing is subtracted, and the shares of
+parameters and pairs add up to one, except for triples and more.
 """
 
 from __future__ import annotations
@@ -54,39 +54,39 @@ def effects(swept: Swept, result: str) -> Effects:
     The result's column holds positive numbers.
     """
     values: Logs = np.asarray(swept.table[result].to_numpy(zero_copy_only=False), np.float64)
-    taken = np.isfinite(values) & (values > 0)
-    logs = np.log(values[taken])
+    valid = np.isfinite(values) & (values > 0)
+    logs = np.log(values[valid])
     if len(logs) < 2 or not np.ptp(logs):
         return Effects(result, 1.0, {}, {})
-    groups = {name: _numbered(_groups(swept, name)[taken]) for name in swept.varied}
-    own = {name: group for name, group in groups.items() if name != _NETWORK}
+    groups = {name: _numbered(_groups(swept, name)[valid]) for name in swept.varied}
+    parameters = {name: group for name, group in groups.items() if name != _NETWORK}
     network = groups.get(_NETWORK, np.zeros(len(logs), np.int64))
-    drawn = set(swept.space.drawn)
-    rest = logs - _means(logs, network)[network]
-    whole = float((rest**2).sum()) or 1.0
+    random = set(swept.space.drawn)
+    residual = logs - _means(logs, network)[network]
+    variance = float((residual**2).sum()) or 1.0
     between = {}
-    for name, group in own.items():
-        between[name] = _between(rest, group)
-        rest = rest - _means(rest, group)[group]
+    for name, group in parameters.items():
+        between[name] = _between(residual, group)
+        residual = residual - _means(residual, group)[group]
     freedom = len(logs) - 1 - sum(int(group.max()) for group in groups.values())
-    noise = float((rest**2).sum()) / freedom if freedom > 0 else 0.0
+    noise = float((residual**2).sum()) / freedom if freedom > 0 else 0.0
     alone = {
-        name: _part(between[name], group, noise if name in drawn else 0.0, whole)
-        for name, group in own.items()
+        name: _part(between[name], group, noise if name in random else 0.0, variance)
+        for name, group in parameters.items()
     }
     together = {}
-    for one, other in itertools.combinations(groups, 2):
-        cells = _numbered(groups[one] * (groups[other].max() + 1) + groups[other])
-        by_chance = _within(rest, cells) if drawn & {one, other} else 0.0
-        together[one, other] = _part(_between(rest, cells), cells, by_chance, whole)
-        if not drawn & {one, other}:
-            rest = rest - _means(rest, cells)[cells]
-    low, high = np.percentile(values[taken], (5, 95))
+    for first, second in itertools.combinations(groups, 2):
+        cells = _numbered(groups[first] * (groups[second].max() + 1) + groups[second])
+        by_chance = _within(residual, cells) if random & {first, second} else 0.0
+        together[first, second] = _part(_between(residual, cells), cells, by_chance, variance)
+        if not random & {first, second}:
+            residual = residual - _means(residual, cells)[cells]
+    low, high = np.percentile(values[valid], (5, 95))
     return Effects(result, float(high / low), _sorted(alone), _sorted(together))
 
 
 def _groups(swept: Swept, name: str) -> Groups:
-    """The group of each row, numbered from 0."""
+    """Return the group of each row, numbered from 0."""
     column = swept.table[name].to_numpy(zero_copy_only=False)
     group = _numbered(column.astype(str) if column.dtype == object else column)
     if group.max() < 2 * _MOST_GROUPS:
@@ -100,25 +100,23 @@ def _numbered(column: npt.NDArray[Any]) -> Groups:
 
 
 def _means(values: Logs, group: Groups) -> Logs:
-    """The mean of each group."""
     means: Logs = np.bincount(group, values) / np.bincount(group)
     return means
 
 
 def _within(values: Logs, group: Groups) -> float:
-    """The variance within groups; 0 where each has one point alone."""
+    """Return the variance within groups; 0 where each has a single point."""
     spare = len(values) - 1 - int(group.max())
     return float(((values - _means(values, group)[group]) ** 2).sum()) / spare if spare else 0.0
 
 
 def _between(values: Logs, group: Groups) -> float:
-    """The sum of squares between groups."""
     return float(np.bincount(group) @ _means(values, group) ** 2)
 
 
-def _part(between: float, group: Groups, noise: float, whole: float) -> float:
-    """What a sum of squares is of the `whole` one, less what `noise` makes of it."""
-    return min(1.0, max(0.0, (between - int(group.max()) * noise) / whole))
+def _part(between: float, group: Groups, noise: float, total: float) -> float:
+    """Return a sum of squares, less its expected noise, as a share of the `total` one."""
+    return min(1.0, max(0.0, (between - int(group.max()) * noise) / total))
 
 
 def _sorted(parts: Mapping[Key, float]) -> dict[Key, float]:

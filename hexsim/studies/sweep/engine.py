@@ -1,4 +1,4 @@
-"""Points simulated by workers (`hexsim.studies.pool`); it does not matter by which."""
+"""Simulate points by the workers of a pool (`hexsim.studies.pool`)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def evaluate(points: Points, first: int, stop: int) -> pyarrow.Table:
-    """Simulate the points from `first` on, as a table; what a worker does."""
+    """Simulate the points from `first` to before `stop` as a table; a worker runs this."""
     inferences = points.space.workload.inferences
     return table_of([row(points[number], inferences) for number in range(first, stop)])
 
@@ -24,9 +24,9 @@ def evaluate(points: Points, first: int, stop: int) -> pyarrow.Table:
 def simulate_parts(
     pool: Pool, points: Points, parts: SweepParts, progress: Callable[[int], None]
 ) -> None:
-    """Simulate all parts that are missing, and keep each as soon as it is done.
+    """Simulate all missing parts, and store each as soon as it is done.
 
-    `progress` is told how many points are done. Raises HexsimError if workers die of a part.
+    `progress` gets the number of points done. Raises HexsimError if workers die of a part.
     """
     missing = parts.missing()
     done = len(points) - sum(map(len, missing))

@@ -1,7 +1,7 @@
-"""One point as a row: its parameters, its times and counters, or the sentence why there are none.
+"""Simulate one point as a row: its parameters, times and counters, or the reason of its refusal.
 
-A single call of an idle phone is simulated once. More instances than one, or a background, are a
-closed loop (`hexsim.studies.throughput`): its times are medians over all calls.
+A single call on an idle phone is simulated once. Several instances, or a background, run in a
+closed loop (`hexsim.studies.throughput`): times are medians over all calls.
 """
 
 from __future__ import annotations
@@ -22,11 +22,12 @@ Row = dict[str, str | int | float | None]
 
 TIMES = ("latency_ms", "forward_ms", "initialisation_ms", "inferences_per_s")
 MEMORY = "peak_memory_bytes"
-"""What one inference needs of memory (`hexsim.memory`)."""
+"""Peak memory of one inference (`hexsim.memory`)."""
 ENERGY = ("energy_mj", "energy_low_mj", "energy_high_mj")
-"""What the first inference spends, and both ends of the interval (`hexsim.energy`)."""
+"""Energy of the first inference, and both ends of its interval (`hexsim.energy`)."""
 AREA = ("area_mm2", "area_low_mm2", "area_high_mm2")
-"""What DSP and tensor engine would take at 7 nm, and both ends (`hexsim.datasheets.areas`)."""
+"""Area of DSP and tensor engine at 7 nm, and both ends of its interval
+(`hexsim.datasheets.areas`)."""
 COUNTERS = (
     "macs",
     "packets",
@@ -36,9 +37,9 @@ COUNTERS = (
     "l2_bytes",
     "vtcm_bytes",
 )
-"""Of one inference, its layers and overheads together."""
+"""Counters of one inference, summed over its layers and overheads."""
 RESULTS = (*TIMES, MEMORY, *ENERGY, *AREA, *COUNTERS)
-"""The columns of numbers that a simulation gives."""
+"""The columns of numbers from the simulation."""
 
 
 def row(point: SweepPoint, inferences: int) -> Row:
@@ -97,20 +98,20 @@ def _numbers(point: SweepPoint, platform: Platform, inferences: int) -> Mapping[
             buffer=calling.buffer,
             background=tuple(point.setting.loads[name] for name in calling.background),
         )
-        found = throughput(platform, [Caller(plan, calling.instances)], loop)
-        result = found.result
-        latency_ps, per_second = found.total.percentile_ps(50), found.total.per_second
+        instances = throughput(platform, [Caller(plan, calling.instances)], loop)
+        result, total = instances.result, instances.total
+        latency_ps, per_second = total.percentile_ps(50), total.per_second
     times_ps = (latency_ps, result.forward_ps, result.init_ps)
     buffer = platform.stack.buffer(calling.buffer)
     memory = footprint_of(plan, platform.chip, platform.stack, buffer)
     energy = platform.energy(result, calling.perf_profile)
-    spent = (energy.millijoules, energy.low, energy.high)
+    energies = (energy.millijoules, energy.low, energy.high)
     area = area_of(platform.chip)
     parts = (*result.inferences[0].layers, *result.inferences[0].overheads)
     return {
         **dict(zip(TIMES, (*(ps / PS_PER_MS for ps in times_ps), per_second), strict=True)),
         MEMORY: memory.peak_bytes,
-        **dict(zip(ENERGY, spent, strict=True)),
+        **dict(zip(ENERGY, energies, strict=True)),
         **dict(zip(AREA, (area.mm2, area.low, area.high), strict=True)),
         **{name: sum(getattr(part, name, 0) for part in parts) for name in COUNTERS},
     }

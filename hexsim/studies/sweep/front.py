@@ -1,6 +1,6 @@
-"""The points that nothing beats: no other is better in one figure and not worse in the others.
+"""The Pareto front: points for which no other is better in one figure and not worse in the others.
 
-A point is compared with those of its own network: a small network is no design.
+A point is compared only with points of the same network: a smaller network is not a design choice.
 """
 
 from __future__ import annotations
@@ -29,31 +29,32 @@ _CONDITION = re.compile(r"\s*(?P<name>.+?)\s*(?P<operator><=|>=|==|<|>)\s*(?P<va
 
 
 def figure(swept: Swept, name: str) -> str:
-    """The column of a figure, by its name or the beginning of it: latency for latency_ms.
+    """Return the column of a figure by its name or the beginning of it: latency for latency_ms.
 
-    Of several that begin so it is the one of fewest words: energy_mj, not energy_low_mj.
+    Of several columns with this beginning the one of fewest words counts: energy_mj, not
+    energy_low_mj.
     """
     numbers = [*swept.results, *swept.space.constants, "instances", "idle_ms"]
     if name in numbers:
         return name
-    begun = [number for number in numbers if number.startswith(f"{name}_")]
-    fewest = min((one.count("_") for one in begun), default=0)
-    plainest = [one for one in begun if one.count("_") == fewest]
-    if len(plainest) == 1:
-        return plainest[0]
+    candidates = [number for number in numbers if number.startswith(f"{name}_")]
+    fewest = min((candidate.count("_") for candidate in candidates), default=0)
+    shortest = [candidate for candidate in candidates if candidate.count("_") == fewest]
+    if len(shortest) == 1:
+        return shortest[0]
     raise unknown("figure", name, numbers)
 
 
 def numbers(swept: Swept, name: str) -> npt.NDArray[np.float64]:
-    """A column of numbers; NaN where a point was refused."""
+    """Return a column of numbers; NaN where a point was refused."""
     return np.asarray(swept.table[name].to_numpy(zero_copy_only=False), np.float64)
 
 
 def satisfying(swept: Swept, condition: str) -> Mask:
-    """The rows that satisfy "latency_ms < 5", or several such, joined by "and"."""
-    kept = np.ones(swept.table.num_rows, np.bool_)
-    for one in condition.split(" and "):
-        match = _CONDITION.fullmatch(one)
+    """Return the rows that satisfy "latency_ms < 5", or several conditions joined by "and"."""
+    rows = np.ones(swept.table.num_rows, np.bool_)
+    for part in condition.split(" and "):
+        match = _CONDITION.fullmatch(part)
         try:
             value = float(match["value"]) if match else math.nan
         except ValueError:
@@ -64,24 +65,24 @@ def satisfying(swept: Swept, condition: str) -> Mask:
                 'several as "latency_ms < 5 and initialisation_ms < 100"'
             )
         compare = _OPERATORS[match["operator"]]
-        kept = kept & compare(numbers(swept, figure(swept, match["name"])), value)
-    return kept
+        rows = rows & compare(numbers(swept, figure(swept, match["name"])), value)
+    return rows
 
 
 def front(swept: Swept, figures: Sequence[str], among: Mask | None = None) -> list[int]:
-    """The rows on each network's front of some figures, the best in the first figure first.
+    """Return the rows on each network's front of some figures, the best in the first figure first.
 
-    Networks come in the order of the rows. Of rows that are equal in all figures, the first one
-    stands for all.
+    Networks come in the order of the rows. Of rows that are equal in all figures, only the first
+    one is returned.
     """
     columns = [numbers(swept, name) * (-1 if name in _MORE_IS_BETTER else 1) for name in figures]
     values = np.stack(columns, axis=1)
-    known = np.isfinite(values).all(axis=1, keepdims=False) & (True if among is None else among)
-    order = [int(row) for row in np.lexsort(columns[::-1]) if known.item(row)]
+    valid = np.isfinite(values).all(axis=1, keepdims=False) & (True if among is None else among)
+    order = [int(row) for row in np.lexsort(columns[::-1]) if valid.item(row)]
     networks = swept.table["network"].to_pylist()
     chosen: dict[str, list[int]] = {network: [] for network in networks}
     for row in order:
         best = chosen[networks[row]]
-        if not any((values[other] <= values[row]).all() for other in best):
+        if not any((values[better] <= values[row]).all() for better in best):
             best.append(row)
     return [row for rows in chosen.values() for row in rows]

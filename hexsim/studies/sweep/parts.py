@@ -1,7 +1,7 @@
-"""The parts of a sweep that are done, kept in a folder until all are.
+"""The finished parts of a sweep, stored in a folder until all are finished.
 
-A part is a file of its own, written whole. The folder says which sweep it belongs to, so that
-parts of two sweeps never meet.
+A part is a file of its own, written atomically. The folder records the identity of its sweep, so
+that parts of two sweeps are never mixed.
 """
 
 from __future__ import annotations
@@ -24,56 +24,56 @@ if TYPE_CHECKING:
     import pyarrow
 
 _SIZE = 32
-"""Points of a part at least: about a second's work, which is what a kill costs."""
+"""Least number of points in a part: about a second's work, which is lost when a worker dies."""
 _MOST = 4096
-"""Parts of a sweep at most: each costs a file and milliseconds of the one who keeps them."""
+"""Largest number of parts of a sweep: each costs a file and some milliseconds."""
 _IDENTITY = "sweep.json"
 
 
 @dataclass(frozen=True)
 class SweepParts:
-    """The folder of one sweep; `points` are cut into ranges of a size."""
+    """The folder of one sweep; `points` are divided into ranges of one size."""
 
     folder: Path
     points: Points
 
     def open(self) -> None:
-        """Make the folder, or go on with it; HexsimError if it belongs to another sweep.
+        """Create the folder or continue with it; raise HexsimError if it is another sweep's.
 
-        Nobody misses one without parts: such a sweep was ended before its first.
+        A folder without parts may be overwritten: its sweep ended before its first part.
         """
-        told = json.dumps({"format": FORMAT, "sweep": self._identity}).encode()
-        known = self.folder / _IDENTITY
+        identity = json.dumps({"format": FORMAT, "sweep": self._identity}).encode()
+        identity_file = self.folder / _IDENTITY
         if not self.folder.exists() or self._has_no_parts():
-            self._write(_IDENTITY, told)
-        elif not known.is_file() or known.read_bytes() != told:
+            self._write(_IDENTITY, identity)
+        elif not identity_file.is_file() or identity_file.read_bytes() != identity:
             raise HexsimError(
                 f"'{self.folder}' holds the parts of another sweep, or something else; remove it "
-                "to begin anew, or give the output another name"
+                "to start again, or give the output another name"
             )
 
     def _has_no_parts(self) -> bool:
-        """True for a folder in which there is at most the word whose it is."""
+        """Return True for a folder that holds nothing but perhaps the identity of its sweep."""
         if not self.folder.is_dir():
             return False
         clean_tree(self.folder)
         return {path.name for path in self.folder.iterdir()} <= {_IDENTITY}
 
     def missing(self) -> list[range]:
-        """Ranges of points that are not done."""
+        """Return the ranges of points that are not done."""
         return [part for part in self._all() if not self._path(part).exists()]
 
     def add(self, part: range, table: pyarrow.Table) -> None:
-        """Keep a part."""
+        """Store a part."""
         self._write(self._path(part).name, as_bytes([table], self.points.space, __version__))
 
     def whole(self) -> bytes:
-        """The file of all parts."""
+        """Return the content of a file with all parts."""
         tables = [read(self._path(part)).table for part in self._all()]
         return as_bytes(tables, self.points.space, __version__)
 
     def remove(self) -> None:
-        """Remove what was kept."""
+        """Remove the stored parts and the folder."""
         for part in self._all():
             self._path(part).unlink(missing_ok=True)
         (self.folder / _IDENTITY).unlink(missing_ok=True)
@@ -91,17 +91,21 @@ class SweepParts:
 
     @property
     def _identity(self) -> str:
-        """What tells this sweep from others: space, networks, constants, loads, our version."""
-        sheets = [
-            sheet.tree
+        """Hash of space, networks, constants, loads and version, which identifies the sweep."""
+        trees = [
+            datasheet.tree
             for setting in self.points.settings
-            for sheet in (setting.platform.chip, setting.platform.stack, *setting.loads.values())
+            for datasheet in (
+                setting.platform.chip,
+                setting.platform.stack,
+                *setting.loads.values(),
+            )
         ]
         sources = [setting.digest for setting in self.points.settings]
-        told = [__version__, self.points.space.model_dump(mode="json"), sheets, sources]
-        return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
+        facts = [__version__, self.points.space.model_dump(mode="json"), trees, sources]
+        return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
 
 
 def part_points(points: int) -> int:
-    """How many of so many points are a part."""
+    """Return the number of points in a part."""
     return max(_SIZE, -(-points // _MOST))

@@ -1,7 +1,7 @@
-"""The points of a space by number: what each one asks for follows from its number alone.
+"""The points of a space by number, from which all parameters of a point follow.
 
-The first list of the file varies slowest: settings, workloads, the constants that go through lists
-and steps, and last the draws. So a space of 10^9 points takes no more memory than one of ten.
+The first list of the file varies slowest: settings, workloads, the constants with lists and steps,
+and last the draws. So a space of 10^9 points needs no more memory than one of ten.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class SweepCalling:
 
 @dataclass(frozen=True)
 class SweepPoint:
-    """One point: what is simulated."""
+    """One point: a setting, a way of calling it, and values of constants."""
 
     number: int
     setting: Setting
@@ -44,25 +44,27 @@ class SweepPoint:
 
 @dataclass(frozen=True)
 class Points:
-    """All points of a space, whose settings are ready."""
+    """All points of a space with its settings."""
 
     space: Space
     settings: Sequence[Setting] = field(repr=False)
 
     def __len__(self) -> int:
-        """How many there are."""
+        """Return the number of points."""
         return math.prod(self._sizes)
 
     def __getitem__(self, number: int) -> SweepPoint:
-        """The point of a number, from 0 on."""
+        """Return the point with a number, from 0 on."""
         if not 0 <= number < len(self):
             raise IndexError(number)
         at, calling, *steps, draw = map(int, np.unravel_index(number, self._sizes))
         setting = self.settings[at]
-        drawn = dict(zip(self.space.drawn, self._shares[draw], strict=True))
-        step = dict(zip(self.space.constants, steps, strict=True))
+        shares = dict(zip(self.space.drawn, self._shares[draw], strict=True))
+        step_of = dict(zip(self.space.constants, steps, strict=True))
         values = {
-            path: value_at(how, setting.constants[path], step[path], float(drawn.get(path, 0.0)))
+            path: value_at(
+                how, setting.constants[path], step_of[path], float(shares.get(path, 0.0))
+            )
             for path, how in self.space.constants.items()
         }
         values |= {path: float(round(values[path])) for path in setting.counted}
@@ -78,9 +80,9 @@ class Points:
         calls = self.space.workload
         profiles, buffers = calls.perf_profiles or (None,), calls.buffers or (None,)
         lists = (calls.instances, calls.background, profiles, buffers, calls.idle_ms)
-        return [SweepCalling(*one) for one in itertools.product(*lists)]
+        return [SweepCalling(*values) for values in itertools.product(*lists)]
 
     @cached_property
     def _shares(self) -> Array:
-        """The draws: for each, where every drawn constant is in its range (0 .. 1)."""
+        """For each draw, the position of every drawn constant in its range (0 .. 1)."""
         return latin_hypercube(self.space.draws, len(self.space.drawn), self.space.seed)

@@ -1,7 +1,7 @@
-"""Settings: networks on runtimes of platforms, made ready once for all points that share them.
+"""Settings: networks planned on runtimes of platforms, once for all points that share them.
 
-Reading, quantising, cutting and planning do not depend on what a point varies, but for the fastest
-cut, which is looked for on the platform as it is stated.
+Reading, quantising, cutting and planning do not depend on the parameters that points vary, except
+for the fastest cut, which is searched on the platform as it is stated.
 """
 
 from __future__ import annotations
@@ -32,9 +32,8 @@ from hexsim.texts.names import visible
 class Setting:
     """A planned network on a platform; `constants` are those that the space varies, as stated.
 
-    Those `counted` are whole numbers: what the space asks for is rounded. `digest` tells the
-    network, as it was given, from others. `loads` are the background loads that the space names,
-    read here, where their files are.
+    The constants in `counted` are whole numbers, so values of the space are rounded. `digest`
+    identifies the network as it was given. `loads` are the background loads that the space names.
     """
 
     network: str
@@ -48,7 +47,7 @@ class Setting:
     loads: Mapping[str, Background] = field(repr=False)
 
     def platform_with(self, values: Mapping[str, float]) -> Platform:
-        """The platform with other constants; HexsimError for one that its schema refuses."""
+        """Return the platform with other constants; raise HexsimError if its schema refuses one."""
         changed = {
             path: set_by_caller(self.constants[path], value)
             for path, value in values.items()
@@ -64,34 +63,34 @@ class Setting:
 
 
 def settings(space: Space, progress: Callable[[str], None] = lambda what: None) -> list[Setting]:
-    """Make all settings of a space ready.
+    """Return all settings of a space.
 
-    Raises HexsimError for what cannot be read, and for platforms that lack a runtime, a profile, a
-    buffer type or a constant.
+    Raises HexsimError for files that cannot be read, and for platforms that lack a runtime, a
+    profile, a buffer type or a constant.
     """
     platforms = [Platform.load(c, s) for c in space.chips for s in space.stacks or (None,)]
     varied = [_varied(space, platform) for platform in platforms]
     loads = {name: load(name) for names in space.workload.background for name in names}
     for platform in platforms:
         _require_calls(space.workload, platform)
-    found = []
+    all_settings = []
     for source in space.networks:
-        read, digest, name = load_container(source), _digest(source), visible(source)
+        source_file, digest, name = load_container(source), _digest(source), visible(source)
         for platform, constants in zip(platforms, varied, strict=True):
             progress(f"planning {source} on {platform.chip.name}")
-            given = GivenModel(source, read, platform, Preparation(quantize=True), progress)
+            given = GivenModel(source, source_file, platform, Preparation(quantize=True), progress)
             for runtime, cut in space.ways:
                 deployment = _cut(given.deployment(runtime), cut)
                 plan = deployment.plan.without_values()
                 counted = _counted(platform, constants)
-                found.append(
+                all_settings.append(
                     Setting(name, digest, runtime, cut, plan, platform, constants, counted, loads)
                 )
-    return found
+    return all_settings
 
 
 def _counted(platform: Platform, paths: Iterable[str]) -> frozenset[str]:
-    """Those constants of a platform that are whole numbers."""
+    """Return the constants of a platform that are whole numbers."""
     chip, stack = platform.chip, platform.stack
     return frozenset(
         path for path in paths if (chip if chip.states(path) else stack).is_counted(path)
@@ -99,7 +98,7 @@ def _counted(platform: Platform, paths: Iterable[str]) -> frozenset[str]:
 
 
 def _digest(source: str) -> str:
-    """That of the file, or of the name of a built-in network."""
+    """Return the hash of the file, or of the name of a built-in network."""
     path = Path(source)
     return hashlib.sha256(path.read_bytes() if path.is_file() else source.encode()).hexdigest()
 
@@ -119,28 +118,27 @@ def _require_calls(calls: Calls, platform: Platform) -> None:
 
 
 def _varied(space: Space, platform: Platform) -> dict[str, Quantity]:
-    """The constants that vary, as the platform states them."""
-    known = {
+    stated = {
         path: constant
-        for sheet in (platform.stack, platform.chip)
-        for path, constant in sheet.quantities()
+        for datasheet in (platform.stack, platform.chip)
+        for path, constant in datasheet.quantities()
     }
-    for path, how in space.constants.items():
-        if path not in known:
+    for path, variation in space.constants.items():
+        if path not in stated:
             raise unknown(
-                f"constant of {platform.chip.name} and {platform.stack.name}", path, known
+                f"constant of {platform.chip.name} and {platform.stack.name}", path, stated
             )
-        low, high = ends(how, known[path])
-        if how.values is not None:
+        low, high = ends(variation, stated[path])
+        if variation.values is not None:
             continue
         if low is None or high is None:
             raise HexsimError(
                 f"constant '{path}' of {platform.chip.name} has no bounds of its own; give low and "
                 "high, or values"
             )
-        if not low < high or (how.scale == "log" and low <= 0):
+        if not low < high or (variation.scale == "log" and low <= 0):
             raise HexsimError(
                 f"constant '{path}' has a range from {low:g} to {high:g}; give a low below the "
                 "high, and above 0 for a log scale"
             )
-    return {path: known[path] for path in space.constants}
+    return {path: stated[path] for path in space.constants}

@@ -19,9 +19,9 @@
     [constants."memory.efficiency"]
     drawn = true
 
-A constant goes through a list or the steps of a range, each combined with all others; or it is
-drawn, and `draws` points of a Latin hypercube over all drawn constants are combined with the rest.
-Ends of a range that are left out are the bounds that the constant has in its own file.
+A constant takes the values of a list or the steps of a range, each combined with all others; or it
+is drawn, and `draws` points of a Latin hypercube over all drawn constants are combined with the
+rest. Ends of a range that are left out are the constant's bounds in its datasheet.
 """
 
 from __future__ import annotations
@@ -46,20 +46,20 @@ Cut = Literal["automatic", "fastest"]
 """Which sections the tensor engine gets: the compiler's, or the fastest of all legal ones."""
 
 _MOST = 2**63 - 1
-"""What the column of numbers holds."""
+"""Largest point number that its column can hold."""
 
 Item = TypeVar("Item")
 
 
 def _each_once(items: tuple[Item, ...]) -> tuple[Item, ...]:
-    twice = next((item for at, item in enumerate(items) if item in items[:at]), None)
-    if twice is not None:
-        raise PydanticCustomError("twice", "expected {item} only once", {"item": repr(twice)})
+    repeated = next((item for at, item in enumerate(items) if item in items[:at]), None)
+    if repeated is not None:
+        raise PydanticCustomError("twice", "expected {item} only once", {"item": repr(repeated)})
     return items
 
 
 Several = Annotated[tuple[Item, ...], Field(min_length=1, strict=False), AfterValidator(_each_once)]
-"""A list of a TOML file that is not empty and has nothing twice."""
+"""A list of a TOML file that is not empty and has no item twice."""
 
 
 class _SpaceTable(BaseModel):
@@ -88,12 +88,12 @@ class Variation(_SpaceTable):
 
     @property
     def count(self) -> int:
-        """How many values it is combined with others in; a drawn one has one for each draw."""
+        """Number of values that are combined with others; 1 if it is drawn."""
         return len(self.values) if self.values is not None else self.steps or 1
 
 
 class Calls(_SpaceTable):
-    """How the networks are called; every combination is a workload of its own.
+    """How the networks are called; every combination is one workload.
 
     Profiles and buffers are the stack's own by default. More than one instance, or a background,
     makes a closed loop of `inferences` calls each.
@@ -118,13 +118,13 @@ class Calls(_SpaceTable):
 
     @property
     def count(self) -> int:
-        """How many workloads that are."""
-        asked = (self.instances, self.background, self.perf_profiles, self.buffers, self.idle_ms)
-        return math.prod(len(one) for one in asked if one is not None)
+        """Number of workloads."""
+        lists = (self.instances, self.background, self.perf_profiles, self.buffers, self.idle_ms)
+        return math.prod(len(items) for items in lists if items is not None)
 
 
 class Space(_SpaceTable):
-    """What is simulated: all combinations of all lists. Stacks are each chip's own by default."""
+    """All combinations of all lists are simulated. Stacks are each chip's own by default."""
 
     networks: Several[str]
     chips: Several[str] = ("sd855",)
@@ -154,14 +154,14 @@ class Space(_SpaceTable):
 
     @property
     def ways(self) -> Iterator[tuple[Runtime, Cut]]:
-        """Runtimes with cuts; only aip has a choice of those."""
+        """Runtimes with cuts; only aip has several cuts."""
         for runtime in self.runtimes:
             cuts: tuple[Cut, ...] = self.cuts if runtime == "aip" else ("automatic",)
             yield from ((runtime, cut) for cut in cuts)
 
     @property
     def count(self) -> int:
-        """How many points there are."""
+        """Number of points."""
         places = (self.networks, self.chips, self.stacks or ("its own",), tuple(self.ways))
         steps = (how.count for how in self.constants.values())
         return math.prod((*map(len, places), self.workload.count, *steps, self.draws))
@@ -173,7 +173,7 @@ class Space(_SpaceTable):
 
 
 def read_space(path: Path) -> Space:
-    """Read the file of a space; HexsimError naming file, key and what was expected."""
+    """Read the file of a space; HexsimError names file, key and what was expected."""
     try:
         text = read_text(path, "space", "give a TOML file that says what to sweep")
         return Space.model_validate(parse_toml(text, str(path), as_written=True))

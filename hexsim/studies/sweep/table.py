@@ -1,6 +1,6 @@
-"""Rows as Parquet: every parameter and every counter is a column.
+"""Sweep results as Parquet: every parameter and every counter is a column.
 
-Equal rows give equal bytes. What a file was swept from stands in its metadata.
+Equal rows give equal bytes. The metadata of a file has the space of the sweep.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import pyarrow
 
 FORMAT = 3
-"""Raised when columns come, go, or change their meaning."""
+"""Increased when columns are added, removed, or change their meaning."""
 _KEY = b"hexsim"
 _TEXTS = (
     "network",
@@ -53,12 +53,12 @@ PARAMETERS = (
     "buffer",
     "idle_ms",
 )
-"""What may vary beside constants."""
+"""Parameters that may vary besides constants."""
 
 
 @dataclass(frozen=True)
 class Swept:
-    """The answer: a table with a row for each point, in order, and what it was made from."""
+    """A sweep's result: a table with a row for each point, in order, and the space swept."""
 
     table: pyarrow.Table
     space: Space
@@ -72,12 +72,12 @@ class Swept:
 
     @property
     def results(self) -> tuple[str, ...]:
-        """Columns of numbers that simulations gave."""
+        """Columns of numbers from the simulation."""
         return tuple(name for name in RESULTS if name in self.table.column_names)
 
 
 def table_of(rows: Sequence[Row]) -> pyarrow.Table:
-    """A table with a column for every key of the rows."""
+    """Return a table with a column for every key of the rows."""
     import pyarrow
 
     names = list(rows[0])
@@ -94,24 +94,24 @@ def _type(name: str) -> pyarrow.DataType:
 
 
 def as_bytes(tables: Iterable[pyarrow.Table], space: Space, version: str) -> bytes:
-    """The file of some tables of a space, one behind the other."""
+    """Return the content of a file with the concatenated tables of a space."""
     import pyarrow
     from pyarrow import parquet
 
-    told = {
+    metadata = {
         "format": FORMAT,
         "version": version,
         "space": space.model_dump(mode="json", exclude_none=True),
     }
-    whole = pyarrow.concat_tables(tables).combine_chunks()
-    whole = whole.replace_schema_metadata({_KEY: json.dumps(told).encode()})
+    joined = pyarrow.concat_tables(tables).combine_chunks()
+    joined = joined.replace_schema_metadata({_KEY: json.dumps(metadata).encode()})
     out = io.BytesIO()
-    parquet.write_table(whole, out, compression="zstd")
+    parquet.write_table(joined, out, compression="zstd")
     return out.getvalue()
 
 
 def read(path: Path) -> Swept:
-    """Read the file of a sweep; HexsimError for one that is damaged or none of ours."""
+    """Read the file of a sweep; raise HexsimError if it is damaged or not from a sweep."""
     require_libraries()
     import pyarrow
     from pyarrow import parquet
@@ -119,7 +119,7 @@ def read(path: Path) -> Swept:
     remedy = "give a file that hexsim sweep has written"
     try:
         with path.open("rb") as file:
-            # Its threads may outlive the command, and what is freed under them ends the process.
+            # Arrow's threads may outlive the command and crash it by using freed memory.
             table = parquet.read_table(file, use_threads=False, pre_buffer=False)
     except OSError as error:
         raise HexsimError(
@@ -128,40 +128,40 @@ def read(path: Path) -> Swept:
     except (pyarrow.ArrowException, ValueError) as error:
         raise HexsimError(f"'{path}' is no Parquet file, or damaged; {remedy}") from error
     try:
-        held = decoded((table.schema.metadata or {}).get(_KEY, b"{}"), "its metadata")
-        told: Mapping[str, Any] = parse_json(held, "its metadata")
+        text = decoded((table.schema.metadata or {}).get(_KEY, b"{}"), "its metadata")
+        metadata: Mapping[str, Any] = parse_json(text, "its metadata")
     except InvalidDataError as error:
         raise HexsimError(f"'{path}' is no sweep's answer: {error}; {remedy}") from error
-    if not isinstance(told, dict) or "format" not in told:
+    if not isinstance(metadata, dict) or "format" not in metadata:
         raise HexsimError(f"'{path}' is no sweep's answer; {remedy}")
-    if told["format"] != FORMAT:
+    if metadata["format"] != FORMAT:
         raise HexsimError(
-            f"'{path}' has format {told['format']} of hexsim {told.get('version')}, and this "
-            f"hexsim reads {FORMAT}; sweep again, or read it with that version"
+            f"'{path}' has format {metadata['format']} of hexsim {metadata.get('version')}, and "
+            f"this hexsim reads {FORMAT}; sweep again, or read it with that version"
         )
     try:
-        space, version = Space.model_validate(told["space"]), str(told["version"])
+        space, version = Space.model_validate(metadata["space"]), str(metadata["version"])
     except (KeyError, ValidationError):
-        raise HexsimError(f"'{path}' does not tell its space any more; {remedy}") from None
+        raise HexsimError(f"'{path}' has lost the description of its space; {remedy}") from None
     _require_whole(table, space, f"'{path}'", remedy)
     return Swept(_with_visible_texts(table), space, version)
 
 
 def _with_visible_texts(table: pyarrow.Table) -> pyarrow.Table:
-    """The table with every text as it may be shown; what is no UTF-8 is refused by Arrow."""
+    """Return the table with every text printable; Arrow refuses invalid UTF-8."""
     import pyarrow
 
     for name in _TEXTS:
         texts = table[name].to_pylist()
         if not all(text is None or text.isprintable() for text in texts):
-            shown = [None if text is None else visible(text) for text in texts]
+            safe = [None if text is None else visible(text) for text in texts]
             at = table.column_names.index(name)
-            table = table.set_column(at, table.field(at), pyarrow.array(shown, _type(name)))
+            table = table.set_column(at, table.field(at), pyarrow.array(safe, _type(name)))
     return table
 
 
 def _require_whole(table: pyarrow.Table, space: Space, where: str, remedy: str) -> None:
-    """Raise HexsimError if another program has taken rows or columns away, or changed them."""
+    """Raise HexsimError if another program has removed or changed rows or columns."""
     names = ("point", *PARAMETERS, *space.constants, *RESULTS, "outside_bounds", "refusal")
     for name in names:
         if table.column_names.count(name) != 1 or table.schema.field(name).type != _type(name):
@@ -169,9 +169,9 @@ def _require_whole(table: pyarrow.Table, space: Space, where: str, remedy: str) 
                 f"column '{name}' of {where} is missing, or not as a sweep writes it; {remedy}"
             )
     if not table.num_rows:
-        raise HexsimError(f"{where} has no points any more; {remedy}")
+        raise HexsimError(f"{where} has no points; {remedy}")
 
 
 def require_libraries() -> None:
-    """Raise HexsimError unless what sweeps need is installed."""
+    """Raise HexsimError unless the libraries for sweeps are installed."""
     pool.require_libraries("sweeps need", "pyarrow")

@@ -69,7 +69,7 @@ def test_sensors_run_on_the_island_and_a_client_of_vectors_wakes_the_dsp() -> No
     plain, beside = (always_on(words(), SD855, 20.0, background=loads) for loads in ((), (load,)))
     island = beside.alternatives[0]
     assert island.elsewhere == (
-        "detector uses vectors, which the island has not, and wakes the DSP",
+        "detector uses vectors, which the island does not have, and wakes the DSP",
     )
     assert island.parts["ddr"].value > plain.alternatives[0].parts["ddr"].value
     assert island.parts["background"].value > 0
