@@ -58,7 +58,7 @@ def items(count: int, broken: int | None) -> Iterator[int]:
 
 
 def seat_threads() -> list[str]:
-    return [one.name for one in threading.enumerate() if one.name.startswith("hexsim-seat")]
+    return [one.name for one in threading.enumerate() if one.name.startswith("hexsim-context")]
 
 
 @examples(120)
@@ -181,5 +181,5 @@ try:
     found.append("not interrupted")
 except KeyboardInterrupt:
     results.close()  # should it have come just before
-print(found, [one.name for one in threading.enumerate() if one.name.startswith("hexsim-seat")])
+print(found, [one.name for one in threading.enumerate() if one.name.startswith("hexsim-context")])
 """
