@@ -1,8 +1,8 @@
-"""BatchNorm that no convolution absorbed: a signed 16-bit factor and a shift per channel.
+"""BatchNorm that is not part of a convolution: a signed 16-bit factor and a shift per channel.
 
 factor = round(scale / step), step = largest |scale| / 32767; acc = preload + factor * (x - zx),
-where the preload holds the shift at the accumulator's step delta_x * step. A channel whose shift
-does not fit the accumulator in that step has a larger one (hexsim.lowering.headroom).
+where the preload holds the shift at the accumulator's step delta_x * step. If the shift of a
+channel does not fit the accumulator in that step, its step is larger (hexsim.lowering.headroom).
 """
 
 from __future__ import annotations

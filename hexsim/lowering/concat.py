@@ -1,4 +1,4 @@
-"""Concat: inputs rescaled to the output's encoding where theirs differs, then joined."""
+"""Concat: inputs are rescaled to the output's encoding where theirs differs, then joined."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hexsim.lowering.source import Binders, QuantizedSource
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class LoweredConcat(LoweredCall):
-    """Joins along stored axis `axis`; `tables` are None for inputs that are copied."""
+    """Inputs are joined along stored axis `axis`; `tables` are None for inputs that are copied."""
 
     axis: int
     tables: tuple[Codes | None, ...]

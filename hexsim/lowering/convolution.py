@@ -14,7 +14,7 @@ from hexsim.lowering.weights import Weights
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class LoweredConvolution(LoweredCall):
-    """Dense, grouped or depthwise; padding counts as real zero.
+    """A dense, grouped or depthwise convolution; padding counts as real zero.
 
     `weights.codes` is (kernel height, kernel width, input channels / groups, output channels);
     `stage` has one entry per output channel.

@@ -14,7 +14,7 @@ from hexsim.lowering.weights import Weights
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class LoweredDeconvolution(LoweredCall):
-    """Dense, grouped or depthwise; weights and requantise stage are those of a convolution.
+    """A dense, grouped or depthwise deconvolution; `weights` and `stage` are as for a convolution.
 
     Input pixel i reaches the output pixels i * stride + tap * dilation - pad that exist. `phases`
     is the convolution that adds the same products.

@@ -3,11 +3,10 @@
 Sum and difference: each operand is brought to the coarsest scale by a signed factor
 k = round(delta / coarsest * 2^14), with 2^20 for 16-bit codes, negative if it is subtracted;
 `coarsest` is the largest step of the operands and the output. acc = preload + sum of k * (x - zx),
-requantised once however many operands there are.
-Product: acc = preload + product of (x - zx), at most three operands, which is what int32 holds;
-each operand of 16 bits adds eight fraction bits. A constant whose step is too small for the
-accumulator is coded anew (hexsim.lowering.headroom).
-Quotient: hexsim.lowering.quotient.
+requantised once, whatever the number of operands.
+Product: acc = preload + product of (x - zx), at most three operands, because an int32 holds no
+more; each operand of 16 bits adds eight fraction bits. A constant whose step is too small for the
+accumulator is quantised again (hexsim.lowering.headroom). Quotient: hexsim.lowering.quotient.
 Maximum and minimum: operands are rescaled to the output's encoding and compared as codes.
 """
 
@@ -27,7 +26,7 @@ from hexsim.lowering.source import Binders, QuantizedSource
 from hexsim.lowering.sums import requantize_sums
 
 _MOST_FACTORS = 3
-"""What an int32 holds: 255^3 < 2^31 <= 255^4."""
+"""The most factors whose product an int32 holds: 255^3 < 2^31 <= 255^4."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -47,7 +46,7 @@ class LoweredProduct(LoweredCall):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class LoweredExtremum(LoweredCall):
-    """`tables` rescale the operands, None where the codes stay."""
+    """`tables` rescale the operands; an entry is None if the codes do not change."""
 
     kind: Literal["max", "min"]
     tables: tuple[Codes | None, ...]
@@ -74,7 +73,7 @@ def lower_elementwise(
                 f"layer '{layer.name}' multiplies {len(inputs)} operands; the integer kernel "
                 f"takes {_MOST_FACTORS} at most, so split it into several products"
             )
-        return _bind_product(layer, inputs, output)
+        return _lower_product(layer, inputs, output)
     factors, step = common_scale([x.delta for x in inputs], output.encoding, output.bits)
     if layer.kind == "sub":
         factors[1:] *= -1
@@ -87,7 +86,7 @@ def lower_elementwise(
     )
 
 
-def _bind_product(
+def _lower_product(
     layer: Elementwise, inputs: tuple[Operand, ...], output: Operand
 ) -> LoweredProduct:
     fraction_bits = sum(x.bits - 8 for x in inputs)

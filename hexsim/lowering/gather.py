@@ -15,7 +15,7 @@ from hexsim.lowering.source import Binders, QuantizedSource
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class LoweredGather(LoweredCall):
-    """Along each axis of `places` position i is the input's position `places[axis][i]`."""
+    """Along each axis of `places`, position i is the input's position `places[axis][i]`."""
 
     places: tuple[tuple[int, Int32], ...]
     table: Codes | None

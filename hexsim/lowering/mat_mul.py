@@ -1,9 +1,11 @@
-"""MatMul: codes by codes with both zero points, int32 sums, one requantise.
+"""MatMul: products of codes with both zero points, int32 sums, one requantise stage.
 
-8 bits:  acc = preload + sum of (a - za) * (b - zb)     wraps modulo 2^32
-16 bits: A = preload + sum of (a - za) * (b - zb)       in 64 bits, sixteen of them fraction bits
-step = alpha * delta_a * delta_b
-A constant whose step is too small for the accumulator is coded anew (hexsim.lowering.headroom).
+  8 bits:  acc = preload + sum of (a - za) * (b - zb)     wraps modulo 2^32
+  16 bits: A = preload + sum of (a - za) * (b - zb)       in 64 bits, sixteen of them fraction bits
+  step = alpha * delta_a * delta_b
+
+A constant whose step is too small for the accumulator is quantised again
+(hexsim.lowering.headroom).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Pad: codes copied into a larger tensor, rescaled only if the output's encoding differs.
 
-What repeats the input takes every code from some position of it, so it is a gather.
+A mode that repeats the input takes every code from a position of the input, so it is a gather.
 """
 
 from __future__ import annotations

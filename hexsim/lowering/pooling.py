@@ -1,8 +1,8 @@
-"""Pooling. A maximum is taken over codes; an average is a sum whose step holds the division.
+"""Pooling: a maximum is taken over codes; an average is a sum whose step contains the division.
 
 Average: acc = preload + sum of (x - zx) over the inputs in the window, and the accumulator's step
 is delta_x / count. Windows at a border may count fewer inputs, so there is one set of requantise
-constants per distinct count and a map that says which output pixel takes which.
+constants per distinct count and a map that says which of them an output pixel takes.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ class LoweredMaxPool(LoweredCall):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class LoweredAveragePool(LoweredCall):
-    """`stage` has one entry per distinct count; `tail_of` (H', W') is the entry of each pixel."""
+    """`stage` has one entry per distinct count; `stage_of` (H', W') is the entry of each pixel."""
 
     window: Window
     stage: Requantize
-    tail_of: Int32
+    stage_of: Int32
 
 
 def lower_pooling(layer: Pooling, source: QuantizedSource) -> LoweredMaxPool | LoweredAveragePool:
@@ -66,7 +66,7 @@ def lower_pooling(layer: Pooling, source: QuantizedSource) -> LoweredMaxPool | L
             output.encoding,
             fraction_bits=inputs[0].bits - 8,
         ),
-        tail_of=entry.reshape(counts.shape).astype(np.int32),
+        stage_of=entry.reshape(counts.shape).astype(np.int32),
     )
 
 

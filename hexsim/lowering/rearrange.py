@@ -1,7 +1,7 @@
-"""Reshape, permute, channel shuffle, depth to space and back: codes take other places.
+"""Reshape, permute, channel shuffle, depth to space and back: codes move to other positions.
 
-All are one movement: see the input under the shape `split`, permute its axes, see the
-result under the output's shape. Codes are rescaled only if the output's encoding differs.
+All of them view the input in the shape `split`, permute its axes, and view the result in the
+output's shape. Codes are rescaled only if the output's encoding differs.
 """
 
 from __future__ import annotations

@@ -22,7 +22,8 @@ EXPONENTIAL_BITS = 23
 SCALE_BITS = 16
 """Fraction bits of 1 / delta_y (our choice: as exact as a code can show)."""
 _LARGEST_SCALE = 1 << 38
-"""Keeps 2 * e * scale + D in an int64 for any delta_y; only steps below 2^-22 reach it."""
+"""A limit that lets 2 * e * scale + D fit an int64 for any delta_y; only steps below 2^-22 reach
+it."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

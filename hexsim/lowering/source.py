@@ -1,4 +1,4 @@
-"""Where a binder finds operands and constants: the quantised network, checked."""
+"""The quantised network from which layers are lowered: checked operands and constants."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class QuantizedSource:
     def ends(self, layer: Layer) -> tuple[tuple[Operand, ...], Operand]:
         """Return the operands of `layer` and its result.
 
-        Raises HexsimError if they have not all one width; a Convert layer changes it.
+        Raises HexsimError if they do not all have one width; a Convert layer changes it.
         """
         inputs = tuple(self.operand(name, layer) for name in layer.inputs)
         output = self.operand(layer.output, layer)

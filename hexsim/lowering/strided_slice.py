@@ -1,4 +1,4 @@
-"""Strided slice: some of the codes, rescaled only if the output's encoding differs."""
+"""Strided slice: some of the codes are copied, rescaled only if the output's encoding differs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tile: codes repeated, rescaled only if the output's encoding differs."""
+"""Tile: codes are repeated, rescaled only if the output's encoding differs."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""How work is shared among threads: the number of threads, and lists that are worked on in order."""
+"""How work is shared among threads: the number of threads, and lists worked on in order."""

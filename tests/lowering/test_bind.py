@@ -73,12 +73,12 @@ def test_average_pool_has_constants_for_every_count():
     call = bound_layer(layer)
     counts = [4, 6, 9]
     np.testing.assert_array_equal(
-        call.tail_of, [[0, 1, 1, 0], [1, 2, 2, 1], [1, 2, 2, 1], [0, 1, 1, 0]]
+        call.stage_of, [[0, 1, 1, 0], [1, 2, 2, 1], [1, 2, 2, 1], [0, 1, 1, 0]]
     )
     expected = [np.floor(2**31 / n + 0.5) for n in counts]
     np.testing.assert_array_equal(call.stage.multiplier, expected)
     padded = bound_layer(layer.replace(count_include_pad=True))
-    assert padded.tail_of.max() == 0
+    assert padded.stage_of.max() == 0
     np.testing.assert_array_equal(padded.stage.multiplier, expected[-1:])
 
 
@@ -89,7 +89,7 @@ def test_ceil_mode_counts_nothing_beyond_the_padding():
     )  # fmt: skip
     call = bound_layer(layer)
     assert call.output.shape == (1, 2, 2, 2)
-    counts = np.array([4, 6, 9])[call.tail_of]
+    counts = np.array([4, 6, 9])[call.stage_of]
     np.testing.assert_array_equal(counts, [[9, 6], [6, 4]])
 
 

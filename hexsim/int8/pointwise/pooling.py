@@ -45,7 +45,7 @@ class Average(NamedTuple):
 
     window: Int64
     zero_point: int
-    tail_of: Int32
+    stage_of: Int32
     stages: RequantizeStages
 
 
@@ -54,7 +54,7 @@ class PreparedAveragePool:
 
     def __init__(self, call: LoweredAveragePool) -> None:
         zero_point, stages = call.inputs[0].zero_point, all_stages(call.stage)
-        self._average = Average(_window(call.window), zero_point, call.tail_of, stages)
+        self._average = Average(_window(call.window), zero_point, call.stage_of, stages)
 
     def steps(self, inputs: Sequence[Codes], output: Out, workspace: Workspace) -> list[Work]:
         """See PreparedCall."""
@@ -105,14 +105,14 @@ def _inside(start: int, taps: int, dilation: int, size: int) -> tuple[int, int]:
 @template("void(uint8[:,:,:,::1],Average,{0}[:,:,:,::1],int64,int64,int32[::1])")
 def _average_pool(x: Codes, average: Average, out: Out, first: int, last: int, sums: Int32) -> None:
     window, zero_point = average.window, average.zero_point
-    tail_of, preload = average.tail_of, average.stages.preload
+    stage_of, preload = average.stage_of, average.stages.preload
     multiplier, shift = average.stages.multiplier, average.stages.shift
     low, high = average.stages.low, average.stages.high
     for row_of_all in range(first, last):
         image = row_of_all // out.shape[1]
         oy = row_of_all - image * out.shape[1]
         for ox in range(out.shape[2]):
-            stage = tail_of[oy, ox]
+            stage = stage_of[oy, ox]
             sums[:] = preload[stage]
             for ky in range(window[0, 0]):
                 y = oy * window[1, 0] - window[3, 0] + ky * window[2, 0]

@@ -134,7 +134,7 @@ class Stage16:
         along = int(stage.preload.size > 1 and not isinstance(call, LoweredAveragePool))
         entries = np.zeros(1, np.int32)
         if isinstance(call, LoweredAveragePool):
-            entries = np.ascontiguousarray(call.tail_of).reshape(-1)
+            entries = np.ascontiguousarray(call.stage_of).reshape(-1)
         self._tails = Stages16(
             entries, along, stage.preload.astype(np.int64), stage.multiplier, stage.shift,
             stage.fraction_bits, stage.low, stage.high,
