@@ -6,7 +6,8 @@ k = round(delta / coarsest * 2^14), with 2^20 for 16-bit codes, negative if it i
 requantised once, whatever the number of operands.
 Product: acc = preload + product of (x - zx), at most three operands, because an int32 holds no
 more; each operand of 16 bits adds eight fraction bits. A constant whose step is too small for the
-accumulator is quantised again (hexsim.lowering.headroom). Quotient: hexsim.lowering.quotient.
+accumulator is quantised again (hexsim.lowering.headroom).
+Quotient: hexsim.lowering.quotient.
 Maximum and minimum: operands are rescaled to the output's encoding and compared as codes.
 """
 

@@ -1,5 +1,4 @@
-"""Sums of computed operands: nothing can be quantised again if the output's zero point does not
-fit.
+"""Sums of computed operands, which cannot be quantised again to fit the accumulator.
 
 With S the largest sum in units of the accumulator, and the step of the accumulator so small beside
 the output's that z_y / M exceeds an int32 (hexsim.lowering.headroom has `least`):

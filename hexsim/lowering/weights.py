@@ -1,8 +1,7 @@
-"""Weights as a kernel multiplies by them: codes (quantised values), a zero point, a step per
-channel.
+"""Weights as a kernel multiplies by them: codes, one zero point, a step per channel.
 
-Kernels before V65 take the unsigned codes as they are. From V65 on they take signed weights, so
-an asymmetric tensor is rescaled per output channel c when the network is loaded:
+Kernels before V65 take the unsigned codes (quantised values) as they are. From V65 on they take
+signed weights, so an asymmetric tensor is rescaled per output channel c when the network is loaded:
 
     step_c = delta * largest_c / 127      largest_c = max |code - zero point| in the channel
     weight = round((code - zero point) * 127 / largest_c)
