@@ -45,7 +45,7 @@ class ExecutionContext:
         work: list[Work] = [input_.step for input_ in self._inputs.values()]
         work += _work(calls, codes, Workspace(sizes.needed))
         work += [output.step for output in self._outputs.values()]
-        self.program = KernelCommandList(work, threads)
+        self.commands = KernelCommandList(work, threads)
         self._turn = threading.Lock()
 
     def run(self, inputs: Mapping[str, FloatArray]) -> dict[str, FloatArray]:
@@ -69,7 +69,7 @@ class ExecutionContext:
             for name, quantize in self._inputs.items():
                 quantize.take(inputs[name])
             results = {name: dequantize.give() for name, dequantize in self._outputs.items()}
-            self.program.run(alone=alone)
+            self.commands.run(alone=alone)
             for quantize in self._inputs.values():
                 quantize.release()
             for dequantize in self._outputs.values():

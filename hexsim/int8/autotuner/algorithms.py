@@ -164,13 +164,13 @@ def prepare_convolution(call: LoweredConvolution) -> PreparedCall:
 def describe(call: LoweredConvolution) -> str:
     """Return all that decides the time of a convolution, except the values of its weights."""
     window, codes = call.window, call.weights.codes
-    symmetric_zero = _MIDDLE[codes.dtype.name]
+    symmetric = _MIDDLE[codes.dtype.name]
     return (
         f"{_by(call.inputs[0].shape)} by {_by(codes.shape)}, groups {call.groups}, "
         f"step {_by(window.strides)}, dilation {_by(window.dilations)}, pads {_by(window.pads)}, "
-        f"{'symmetric' if call.weights.zero_point == symmetric_zero else 'asymmetric'}
-        {codes.dtype}, " f"{'codes' if call.output.bits == 8 else 'sums'}" f"{', shifted' if
-        call.stage.shift.any() else ''}"
+        f"{'symmetric' if call.weights.zero_point == symmetric else 'asymmetric'} {codes.dtype}, "
+        f"{'codes' if call.output.bits == 8 else 'sums'}"
+        f"{', shifted' if call.stage.shift.any() else ''}"
     )
 
 

@@ -35,7 +35,7 @@ def test_what_seats_share_is_never_written(example: Example) -> None:
     x = feed(example)
     for subnet in _subnets(example):
         first, second = subnet.contexts(2)
-        places = [_reached(context.program.owned()) for context in (first, second)]
+        places = [_reached(context.commands.owned()) for context in (first, second)]
         shared = [places[0][at] for at in places[0].keys() & places[1].keys()]
         before = [one.tobytes() for one in shared]
         edges = {name: x[name] for name in first._inputs if name in x}
@@ -52,7 +52,7 @@ def test_what_seats_share_is_never_written(example: Example) -> None:
 
 def test_seats_share_their_weights() -> None:
     subnet = subnet_of(branching_network()[0])
-    first, second = (_reached(context.program.owned()) for context in subnet.contexts(2))
+    first, second = (_reached(context.commands.owned()) for context in subnet.contexts(2))
     assert first.keys() & second.keys()
     for one in (context.codes["a"] for context in subnet.contexts(2)):
         assert not any(
