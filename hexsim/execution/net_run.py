@@ -94,8 +94,7 @@ def run(
 def _numbers(
     array: npt.NDArray[np.generic], stored: str
 ) -> tuple[npt.NDArray[np.generic], str | None]:
-    """Return the numbers as a file of type `stored` holds them, and a warning if some are not
-    exact."""
+    """Return the numbers of a file of type `stored`, and a warning if some are not exact."""
     numbers = array.astype(stored)
     if array.dtype.kind not in "iu" or numbers.dtype.kind != "f":
         return numbers, None

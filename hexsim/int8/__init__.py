@@ -1,5 +1,4 @@
-"""Exact integer kernels: what a fixed-point runtime computes, as docs/reference/arithmetic.md
-states it.
+"""Exact integer kernels: what a fixed-point runtime computes (docs/reference/arithmetic.md).
 
 `runner.IntegerSubnet` runs lowered calls. `dispatch.prepare` finds the kernel of each call, which
 lists its work as `step.Step`s (`prepared.PreparedCall`). A

@@ -11,9 +11,8 @@ GROUP = 4
 
 
 def together(remaining: int, most: int) -> int:
-    """Return how many of `remaining` panels are computed at once: the largest power of two that
-    fits.
+    """Return how many of `remaining` panels are computed at once: the most that fit.
 
-    It is at most `most`, which is a power of two itself.
+    It is a power of two, and at most `most`, which is a power of two itself.
     """
     return min(most, 1 << (remaining.bit_length() - 1))

@@ -21,8 +21,7 @@ from hexsim.quantization.encodings import Encoding
 
 
 class QuantizeInput:
-    """The step by which finite floats become codes of an asymmetric encoding, in contiguous
-    `codes`."""
+    """The step by which finite floats become contiguous `codes` of an asymmetric encoding."""
 
     def __init__(self, encoding: Encoding, codes: Codes) -> None:
         self._slot = Slot()

@@ -44,8 +44,7 @@ _HALF = 1 << 30
 def fitting_steps(
     steps: Real, sums: npt.ArrayLike, output: Encoding, bias: Real | None, fraction_bits: int
 ) -> Real:
-    """Return the steps of accumulators, with those that are too small replaced by the least that
-    fit.
+    """Return accumulator steps; those that are too small are replaced by the least that fit.
 
     `sums` is the largest sum of products in units of the accumulator, `bias` in real units; both
     have one entry for each of `steps`, or one in all.
@@ -92,10 +91,10 @@ def _distances(weights: Weights, channels: npt.NDArray[np.intp]) -> Int64:
 def fitting_factor(
     factors: tuple[Operand, ...], count: int, scale: float, output: Encoding, fraction_bits: int
 ) -> tuple[Operand, ...]:
-    """Return the factors of `count` products that are added; a constant is quantised again if
-    needed.
+    """Return the factors of `count` products that are added, one quantised again if needed.
 
-    `scale` multiplies the sum. Factors that are all computed are returned as they are.
+    `scale` multiplies the sum. Only a constant can be quantised again; computed factors are
+    returned as they are.
     """
     constants = [position for position, factor in enumerate(factors) if factor.codes is not None]
     step = scale * math.prod(factor.delta for factor in factors)

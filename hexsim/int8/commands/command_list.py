@@ -87,8 +87,7 @@ class _CommandTable:
         return self._job.owned()
 
     def run(self, *, alone: bool) -> None:
-        """Do all rows; unless `alone`, with the thread pool if that is worth it and the pool is
-        free."""
+        """Do all rows; unless `alone`, with the thread pool if that pays and it is free."""
         if alone or not (self._shared and the_thread_pool().lead(self._job)):
             _run_alone(self._rows.numbers)
 

@@ -66,8 +66,7 @@ it."""
 
 
 class ThreadPool:
-    """The pool threads of this process, as many as were ever needed; they live as long as it
-    does."""
+    """The pool threads of this process, as many as were ever needed; they never end."""
 
     def __init__(self) -> None:
         self._turn = threading.Lock()

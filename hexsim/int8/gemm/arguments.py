@@ -42,8 +42,7 @@ class Piece(NamedTuple):
 
 @record("int64,int64,int64,int64")
 class LoopSettings(NamedTuple):
-    """The way of requantising (`requantize.rows`), the limits of codes, and the pixels of a
-    tile."""
+    """The way of requantising (`requantize.rows`), the limits of codes, pixels of a tile."""
 
     way: int
     low: int
@@ -65,8 +64,7 @@ class Packed(NamedTuple):
 
 @record("int64[::1],int64[::1],int16[::1]")
 class Taps(NamedTuple):
-    """The first element of each pixel's window, the offset of each tap, and weights (taps,
-    channels)."""
+    """The first element of each pixel's window, each tap's offset, and weights (taps, channels)."""
 
     starts: Int64
     offsets: Int64

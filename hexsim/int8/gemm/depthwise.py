@@ -100,8 +100,7 @@ class DepthwiseOfCodes:
 def _tiled(
     padded: PaddedInput, offsets: Int64, weights: Steps, preload: Int32, stage: Requantize
 ) -> Tiles:
-    """Return the tiles of `weights` (taps, channels), each tap `offsets` elements from a window's
-    start."""
+    """Return the tiles of `weights` (taps, channels); tap i lies `offsets[i]` behind a start."""
     item_bytes, channels = weights.itemsize, padded.shape[3]
     tile, step = tile_by_channel(item_bytes), STEP_BYTES // item_bytes
     steps = -(-offsets.size // step)

@@ -92,10 +92,9 @@ class PaddedInput:
         return ((row * self.width + column) * self.shape[3]).astype(np.int64)
 
     def copied(self, codes: Codes, workspace: Workspace) -> tuple[Padded, list[Step]]:
-        """Return the flat array that is read for `codes` (shape `shape`), and the steps that fill
-        it.
+        """Return the flat array that is read for `codes`, and the steps that fill it.
 
-        A copy has SLACK zeros behind it.
+        `codes` has the shape `shape`. A copy has SLACK zeros behind it.
         """
         if self.in_place:
             return codes.reshape(-1), []

@@ -46,8 +46,7 @@ def less_codes_zero(preload: Int32, weights: Matrix, weight_zero: int, zero_poin
 
 
 def pack_panels(weights: Matrix) -> Steps:
-    """Pack weights (runs, run, groups, columns) as flat (groups, panels, runs, steps, COLUMNS,
-    step).
+    """Pack (runs, run, groups, columns) as flat (groups, panels, runs, steps, COLUMNS, step).
 
     Unsigned weights become signed, less 128.
     """

@@ -23,7 +23,7 @@ def channel_order(tile: RegisterTile, panels: int) -> list[int]:
 
 
 def pack_taps(weights: Steps, tile: RegisterTile) -> Steps:
-    """Pack weights (taps, channels) as flat (panels, steps, columns in the tile's order, taps of a
+    """Pack (taps, channels) as flat (panels, steps, columns in the tile's order, taps of a
     step)."""
     taps, channels = weights.shape
     step = STEP_BYTES // weights.itemsize

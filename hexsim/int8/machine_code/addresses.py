@@ -90,8 +90,7 @@ def _pointer(typing: Any, address: Any, like: Any) -> Any:
 
 @inlined
 def array_at(address: int, like: npt.NDArray[Any], size: int) -> Any:
-    """Return the flat array of `size` elements at an int64 address, of the type of the array
-    `like`."""
+    """Return the flat array of `size` elements at an int64 address, of the type of `like`."""
     return numba.carray(_pointer(address, like), size)
 
 

@@ -40,8 +40,10 @@ def kernel_cache(signature: str) -> Path | None:
 
 @cache
 def cache_folder() -> Path | None:
-    """Return the folder of everything cached with these kernels, or None
-    (`hexsim.files.private`)."""
+    """Return the folder of everything cached with these kernels, or None.
+
+    It is None if no private folder can be had (`hexsim.files.private`).
+    """
     return private_folder(f"kernels-{_source_hash()}")
 
 

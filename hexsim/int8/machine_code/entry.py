@@ -72,7 +72,7 @@ _libraries: list[Any] = []
 
 
 def _compiled(kernels: Sequence[CompiledKernel]) -> dict[CompiledKernel, int]:
-    """Return the entries of all `kernels`, compiled together because each time costs
+    """Return the entries of all `kernels`, compiled together, since each time costs
     milliseconds."""
     names = {kernel: f"{_NAME}.{len(_known) + index}" for index, kernel in enumerate(kernels)}
     library = cpu_target.target_context.codegen().create_library(names[kernels[0]])

@@ -66,8 +66,7 @@ def _split(listed: str) -> Iterator[str]:
 
 
 def fields_of(argument: Any) -> Iterator[Any]:
-    """Yield the machine arguments of an argument, or of its type: itself or, one by one, its
-    fields."""
+    """Yield the machine arguments of an argument, or of its type: itself, or one field each."""
     if isinstance(argument, tuple | BaseTuple):
         for field in argument:
             yield from fields_of(field)
@@ -83,8 +82,7 @@ def with_fields(argument: Any, change: Callable[[Any], Any]) -> Any:
 
 
 def typed(argument: Any, kind: Any) -> Any:
-    """Return the argument with numbers in records converted to the types that `kind` has for
-    them."""
+    """Return the argument with the numbers in records converted to the types in `kind`."""
     if isinstance(kind, BaseTuple):
         return type(argument)(*map(typed, argument, kind))
     return np.dtype(kind.name).type(argument) if isinstance(kind, Integer) else argument

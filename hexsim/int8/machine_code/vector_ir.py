@@ -75,8 +75,7 @@ def repeat(
     *,
     maybe_none: bool = False,
 ) -> list[Any]:
-    """Emit a loop of `count` turns; `body` emits one turn, and maps the values before it to those
-    after.
+    """Emit a loop of `count` turns; `body` emits one, and maps the values before it to those after.
 
     Returns the values at the end. `maybe_none` allows a count of zero.
     """

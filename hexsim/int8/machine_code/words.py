@@ -55,8 +55,7 @@ class Slot:
         self._array: Array | None = None
 
     def hold(self, array: Array) -> None:
-        """Point to `array`, and keep it alive until another array is held or the slot is
-        released."""
+        """Point to `array`, and keep it alive until another one is held or the slot is released."""
         self._array = array
         self.numbers[0] = array.ctypes.data
 
@@ -78,8 +77,8 @@ def seen(argument: Any) -> Any:
 
 
 def expanded(argument: Word) -> list[Word]:
-    """Return the words of a machine argument: an integer is one, an array those of numba's
-    structure."""
+    """Return the words of a machine argument: one for an integer, numba's structure for an
+    array."""
     if isinstance(argument, int | np.integer):
         return [argument]
     array = seen(argument)

@@ -35,8 +35,7 @@ class Form(NamedTuple):
 
 @record("int64[::1],int64[::1],int64[::1],int64[::1]")
 class Affine(NamedTuple):
-    """Factors and preloads; an element's index is the sum of one number by row and one by
-    column."""
+    """Factors and preloads; an element's index is the sum of a number by row and one by column."""
 
     factors: Int64
     preloads: Int64

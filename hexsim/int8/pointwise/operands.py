@@ -49,8 +49,7 @@ def spread(inputs: Sequence[Codes], output: Out) -> tuple[Spread, Scratch]:
 
 
 def _steps(codes: Codes, shape: Shape) -> tuple[int, ...]:
-    """Return the elements from each to the next along the axes of `shape`, to which `codes` is
-    spread."""
+    """Return the elements from each to the next along the axes of `shape`, 0 where repeated."""
     steps = [
         0 if size == 1 else step // codes.itemsize
         for size, step in zip(codes.shape, codes.strides, strict=True)
@@ -60,8 +59,7 @@ def _steps(codes: Codes, shape: Shape) -> tuple[int, ...]:
 
 @inlined
 def chunk(spread: Spread, scratch: Codes, i: int, first: int, last: int) -> Codes:
-    """Return elements `first` to `last` - 1 of operand i, where they are or copied into the
-    scratch."""
+    """Return elements `first` to `last` - 1 of operand i, in place or copied into the scratch."""
     operands, sizes, steps = spread.operands, spread.sizes, spread.steps
     source: Codes = array_at(operands[i, 0], scratch, operands[i, 1])
     dense = True

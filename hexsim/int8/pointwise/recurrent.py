@@ -147,8 +147,7 @@ def _gate(total: Any, knots: Int64) -> Any:
 
 @inlined
 def _multiply(distances: Int64, product: Product, start: int, first: int, sums: Int64) -> None:
-    """Compute columns from `first` on of a product, by those of `start` on of the weights,
-    scaled."""
+    """Compute a product's columns from `first` on, by those of the weights from `start` on."""
     last = sums.size
     for k in range(first, last):
         sums[k] = 0
@@ -214,8 +213,7 @@ def _gru(k: int, p: Int64, q: Int64, state: Int64, model: RecurrentConstants) ->
 def _of_state(
     state: Int64, reset: Int64, model: RecurrentConstants, start: int, p: Int64, q: Int64
 ) -> None:
-    """Compute the product with the state; an early reset gate scales the state for new gates
-    first."""
+    """Compute the product with the state; an early reset gate first scales it for new gates."""
     units = state.size
     if model.rules.cell != _GRU or model.rules.resets_late != 0:
         _multiply(state, model.of_state, start, 0, q)

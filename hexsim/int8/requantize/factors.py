@@ -79,8 +79,7 @@ def _are_floats_without_ties(multipliers: Int64) -> npt.NDArray[np.bool_]:
 
 
 def _agree(factors: Float32, multipliers: Int64, codes: Int64) -> npt.NDArray[np.bool_]:
-    """Return where a factor gives every code to the least sum that has it, and not to the one
-    below.
+    """Return where a factor gives each code to the least sum that has it, not to the one below.
 
     factor = significand / unit, both integers, so all is compared in integers.
     """

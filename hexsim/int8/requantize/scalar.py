@@ -28,8 +28,7 @@ def requantize(accumulator: int, multiplier: int, shift: int, low: int, high: in
 def requantize_16bit(
     accumulator: int, multiplier: int, shift: int, fraction_bits: int, low: int, high: int
 ) -> int:
-    """Return the code of one int64 accumulator with fraction bits; multiplier and shift are
-    int32."""
+    """Return the code of an int64 accumulator with fraction bits; the multiplier is int32."""
     integer = accumulator >> np.int64(fraction_bits)
     rest = np.int32(accumulator - (integer << np.int64(fraction_bits)))
     saturated = np.int32(min(max(integer, np.int64(-0x80000000)), np.int64(0x7FFFFFFF)))

@@ -145,8 +145,10 @@ class Stage16:
         )  # fmt: skip
 
     def step(self, sums: npt.NDArray[np.signedinteger[Any]], output: Out) -> Step:
-        """Return the step that writes the codes of `sums`, one array of the output's shape per
-        place."""
+        """Return the step that writes the codes of `sums`, one array per place.
+
+        Each of these arrays has the shape of the output.
+        """
         columns = output.shape[-1] if output.ndim else 1
         rows = output.reshape(-1, columns)
         arguments = (

@@ -52,8 +52,7 @@ def order_of(tile: RegisterTile, panels: int) -> list[int]:
 def summed_by_channel(
     builder: Any, tile: RegisterTile, panels: int, factors: Factors, sums: Sequence[Any]
 ) -> list[Any]:
-    """Emit what `microkernel.summed` does for steps of several taps, each of which has an
-    offset."""
+    """Emit what `microkernel.summed` does, for steps of several taps with an offset each."""
     count = taps_of(tile)
     values = ir.VectorType(ir.IntType(8 * STEP_BYTES // count), panels * COLUMNS)
     vectors = panels * COLUMNS // tile.lanes
@@ -86,8 +85,7 @@ def summed_by_channel(
 
 
 def _interleaved(builder: Any, vectors: Sequence[Any]) -> list[Any]:
-    """Return as many vectors: the first elements of each 128-bit group of all vectors, then the
-    next."""
+    """Return as many vectors: the first elements of each 128-bit group, then the next ones."""
     if len(vectors) == 1:
         return list(vectors)
     half = len(vectors) // 2

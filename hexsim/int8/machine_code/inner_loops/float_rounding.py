@@ -30,8 +30,7 @@ class FloatRounding:
         )
 
     def code(self, total: Any, factor: Any) -> Any:
-        """Return int32 whose last bytes are the codes of int32 sums, `factor` a vector of
-        floats."""
+        """Return int32 whose last bytes are the codes of int32 sums; `factor` is a vector."""
         builder, kind = self._builder, self.kind
         operands = builder.sitofp(total, kind), factor, self._added
         code = call(builder, f"llvm.fma.v{kind.count}f32", kind, *operands)

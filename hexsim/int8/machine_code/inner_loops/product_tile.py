@@ -64,8 +64,7 @@ class _ResultPlace:
     item_bytes: int
 
     def rows(self, builder: Any, tile: RegisterTile) -> list[Any]:
-        """Return the addresses of rows; those behind `count` are the last one, to be stored
-        first."""
+        """Return the addresses of rows; those behind `count` are the last, to be stored first."""
         places = [self.to]
         for row in range(1, tile.rows):
             inside = builder.icmp_signed("<", INT64(row), self.count)

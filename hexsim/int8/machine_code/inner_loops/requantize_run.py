@@ -55,8 +55,7 @@ def requantize_sums_of_two(
     typing: Any, steps: Any, x: Any, y: Any, factor_x: Any, factor_y: Any, start: Any,
     multiplier: Any, low: Any, high: Any, factor: Any, codes: Any,
 ) -> Any:  # fmt: skip
-    """Write the codes of the sums start + factor_x * x + factor_y * y; x and y are addresses of
-    codes."""
+    """Write the codes of start + factor_x * x + factor_y * y, x and y addresses of codes."""
     size, word = types.intp, types.int32
     return types.void(*[size] * 3, *[word] * 7, size), _generate_sum
 
