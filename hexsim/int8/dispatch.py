@@ -1,6 +1,6 @@
 """Finds the kernel that runs a lowered call; `autotuner.algorithms` does so for convolutions.
 
-Each file of kernels has tables of the calls that it prepares: PREPARERS, and WIDE_PREPARERS for
+Each file of kernels has tables of the calls that it prepares: PREPARERS, and PREPARERS_16BIT for
 16-bit arithmetic that is not a sum over the bytes of each number.
 """
 
@@ -59,6 +59,6 @@ PREPARERS: Preparers = {
     **joined("hexsim.int8.gemm", "PREPARERS"),
 }
 _PREPARERS_16BIT: Preparers = {
-    **joined("hexsim.int8.pointwise", "WIDE_PREPARERS"),
-    **joined("hexsim.int8.sixteen_bit", "WIDE_PREPARERS"),
+    **joined("hexsim.int8.pointwise", "PREPARERS_16BIT"),
+    **joined("hexsim.int8.sixteen_bit", "PREPARERS_16BIT"),
 }

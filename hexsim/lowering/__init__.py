@@ -2,7 +2,7 @@
 
 This is the source of truth for the arithmetic: every constant that an integer kernel uses is
 computed here, from encodings and weights; docs/reference/arithmetic.md states the rules. Each layer
-family has one file, which says what its kernel computes; the table BINDERS of the file names the
+family has one file, which says what its kernel computes; the table LOWERINGS of the file names the
 layer types. hexsim.int8 decides which kernel computes a call, and how fast. Activations and weights
 have codes (quantised values) of 8 or 16 bits; wider ones are refused.
 """
@@ -15,14 +15,14 @@ from hexsim.discovery import joined
 from hexsim.errors import HexsimError
 from hexsim.lowering.lowered_call import LoweredCall, Operand
 from hexsim.lowering.requantize import Requantize
-from hexsim.lowering.source import Binders, QuantizedSource
+from hexsim.lowering.source import Lowerings, QuantizedSource
 from hexsim.lowering.weights import Weights
 from hexsim.planning.plan import PlannedSubnet
 from hexsim.quantization.model import Model
 
-__all__ = ["BINDERS", "LoweredCall", "Operand", "Requantize", "Weights", "lower"]
+__all__ = ["LOWERINGS", "LoweredCall", "Operand", "Requantize", "Weights", "lower"]
 
-BINDERS: Binders = joined(__name__, "BINDERS")
+LOWERINGS: Lowerings = joined(__name__, "LOWERINGS")
 
 
 def lower(subnet: PlannedSubnet, model: Model, *, signed_weights: bool) -> Iterator[LoweredCall]:
@@ -35,6 +35,6 @@ def lower(subnet: PlannedSubnet, model: Model, *, signed_weights: bool) -> Itera
     """
     source = QuantizedSource(model, signed_weights)
     for layer in subnet.layers:
-        if type(layer) not in BINDERS:
+        if type(layer) not in LOWERINGS:
             raise HexsimError(f"layer '{layer.name}' ({layer.type}) has no integer kernel")
-        yield BINDERS[type(layer)](layer, source)
+        yield LOWERINGS[type(layer)](layer, source)

@@ -13,7 +13,7 @@ import numpy as np
 
 from hexsim.layers import ArgExtremum
 from hexsim.lowering.lowered_call import Codes, LoweredCall
-from hexsim.lowering.source import Binders, QuantizedSource
+from hexsim.lowering.source import Lowerings, QuantizedSource
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -27,7 +27,7 @@ class LoweredArgExtremum(LoweredCall):
 
 def lower_arg_extremum(layer: ArgExtremum, source: QuantizedSource) -> LoweredArgExtremum:
     """Turn the search for an extremum into integers."""
-    inputs, output = source.ends(layer)
+    inputs, output = source.operands(layer)
     positions = np.arange(inputs[0].shape[layer.axis], dtype=np.float64)
     return LoweredArgExtremum(
         layer=layer.name,
@@ -39,4 +39,4 @@ def lower_arg_extremum(layer: ArgExtremum, source: QuantizedSource) -> LoweredAr
     )
 
 
-BINDERS: Binders = {ArgExtremum: lower_arg_extremum}
+LOWERINGS: Lowerings = {ArgExtremum: lower_arg_extremum}

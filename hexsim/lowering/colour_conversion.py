@@ -18,7 +18,7 @@ from hexsim.layers import ColourConversion
 from hexsim.layers.colour_conversion import YVU_TO_BGR
 from hexsim.lowering.lowered_call import Codes, Int32, LoweredCall, Operand
 from hexsim.lowering.requantize import rescale_table, rounded
-from hexsim.lowering.source import Binders, QuantizedSource
+from hexsim.lowering.source import Lowerings, QuantizedSource
 from hexsim.quantization.encodings import Encoding
 
 MATRIX_BITS = 13
@@ -48,7 +48,7 @@ def lower_colour_conversion(
     layer: ColourConversion, source: QuantizedSource
 ) -> LoweredChannelPick | LoweredNv21:
     """Turn a colour conversion into integers; HexsimError if the codes of NV21 are not bytes."""
-    inputs, output = source.ends(layer)
+    inputs, output = source.operands(layer)
     if layer.channels is not None:
         return LoweredChannelPick(
             layer=layer.name,
@@ -73,4 +73,4 @@ def lower_colour_conversion(
     )
 
 
-BINDERS: Binders = {ColourConversion: lower_colour_conversion}
+LOWERINGS: Lowerings = {ColourConversion: lower_colour_conversion}

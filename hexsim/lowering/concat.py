@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from hexsim.layers import Concat
 from hexsim.lowering.lowered_call import Codes, LoweredCall
 from hexsim.lowering.requantize import rescale_table
-from hexsim.lowering.source import Binders, QuantizedSource
+from hexsim.lowering.source import Lowerings, QuantizedSource
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -20,7 +20,7 @@ class LoweredConcat(LoweredCall):
 
 def lower_concat(layer: Concat, source: QuantizedSource) -> LoweredConcat:
     """Turn a concatenation into integers."""
-    inputs, output = source.ends(layer)
+    inputs, output = source.operands(layer)
     return LoweredConcat(
         layer=layer.name,
         inputs=inputs,
@@ -30,4 +30,4 @@ def lower_concat(layer: Concat, source: QuantizedSource) -> LoweredConcat:
     )
 
 
-BINDERS: Binders = {Concat: lower_concat}
+LOWERINGS: Lowerings = {Concat: lower_concat}

@@ -8,7 +8,7 @@ from hexsim.layers import Deconvolution, Phases, Window
 from hexsim.lowering.lowered_call import LoweredCall
 from hexsim.lowering.products import lower_products
 from hexsim.lowering.requantize import Requantize
-from hexsim.lowering.source import Binders, QuantizedSource
+from hexsim.lowering.source import Lowerings, QuantizedSource
 from hexsim.lowering.weights import Weights
 
 
@@ -29,7 +29,7 @@ class LoweredDeconvolution(LoweredCall):
 
 def lower_deconvolution(layer: Deconvolution, source: QuantizedSource) -> LoweredDeconvolution:
     """Turn a deconvolution into integers."""
-    inputs, output = source.ends(layer)
+    inputs, output = source.operands(layer)
     weights, stage = lower_products(layer, inputs[0], output, source)
     return LoweredDeconvolution(
         layer=layer.name,
@@ -43,4 +43,4 @@ def lower_deconvolution(layer: Deconvolution, source: QuantizedSource) -> Lowere
     )
 
 
-BINDERS: Binders = {Deconvolution: lower_deconvolution}
+LOWERINGS: Lowerings = {Deconvolution: lower_deconvolution}

@@ -23,7 +23,7 @@ from hexsim.lowering.headroom import fitting_factor, largest_distance
 from hexsim.lowering.lowered_call import Codes, Int32, LoweredCall, Operand
 from hexsim.lowering.quotient import LoweredQuotient, lower_quotient
 from hexsim.lowering.requantize import Requantize, common_scale, requantize, rescale_table
-from hexsim.lowering.source import Binders, QuantizedSource
+from hexsim.lowering.source import Lowerings, QuantizedSource
 from hexsim.lowering.sums import requantize_sums
 
 _MOST_FACTORS = 3
@@ -57,7 +57,7 @@ def lower_elementwise(
     layer: Elementwise, source: QuantizedSource
 ) -> LoweredSum | LoweredProduct | LoweredQuotient | LoweredExtremum:
     """Turn an elementwise layer into integers; HexsimError for a product of more than three."""
-    inputs, output = source.ends(layer)
+    inputs, output = source.operands(layer)
     if layer.kind == "div":
         return lower_quotient(layer, inputs, output)
     if layer.kind == "max" or layer.kind == "min":
@@ -108,4 +108,4 @@ def _lower_product(
     )
 
 
-BINDERS: Binders = {Elementwise: lower_elementwise}
+LOWERINGS: Lowerings = {Elementwise: lower_elementwise}

@@ -14,7 +14,7 @@ import numpy as np
 
 from hexsim.layers import Neuron, Prelu
 from hexsim.lowering.lowered_call import Codes, LoweredCall, Operand, Real
-from hexsim.lowering.source import Binders, QuantizedSource
+from hexsim.lowering.source import Lowerings, QuantizedSource
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -26,7 +26,7 @@ class LoweredLookup(LoweredCall):
 
 def lower_neuron(layer: Neuron, source: QuantizedSource) -> LoweredLookup:
     """Turn an activation function into a table."""
-    inputs, output = source.ends(layer)
+    inputs, output = source.operands(layer)
     values = _without_gaps(layer.values(_reals(inputs[0])))
     tables = output.encoding.quantize(values).astype(output.encoding.dtype).reshape(1, -1)
     return LoweredLookup(layer=layer.name, inputs=inputs, output=output, tables=tables)
@@ -34,7 +34,7 @@ def lower_neuron(layer: Neuron, source: QuantizedSource) -> LoweredLookup:
 
 def lower_prelu(layer: Prelu, source: QuantizedSource) -> LoweredLookup:
     """Turn a Prelu into one table per channel."""
-    inputs, output = source.ends(layer)
+    inputs, output = source.operands(layer)
     x = _reals(inputs[0])
     slope = np.broadcast_to(source.real(layer.slope).reshape(-1, 1), (inputs[0].shape[-1], 1))
     values = np.where(x >= 0, x, slope * x)
@@ -60,4 +60,4 @@ def _without_gaps(values: Real) -> Real:
     return values[nearest]
 
 
-BINDERS: Binders = {Neuron: lower_neuron, Prelu: lower_prelu}
+LOWERINGS: Lowerings = {Neuron: lower_neuron, Prelu: lower_prelu}

@@ -18,7 +18,7 @@ from hexsim.layers import MatMul
 from hexsim.lowering.headroom import fitting_factor, largest_distance
 from hexsim.lowering.lowered_call import LoweredCall
 from hexsim.lowering.requantize import Requantize
-from hexsim.lowering.source import Binders, QuantizedSource
+from hexsim.lowering.source import Lowerings, QuantizedSource
 from hexsim.lowering.sums import requantize_sums
 
 
@@ -32,7 +32,7 @@ class LoweredMatMul(LoweredCall):
 
 def lower_mat_mul(layer: MatMul, source: QuantizedSource) -> LoweredMatMul:
     """Turn a product into integers; HexsimError for a factor that is not above zero."""
-    inputs, output = source.ends(layer)
+    inputs, output = source.operands(layer)
     if layer.alpha <= 0:
         raise HexsimError(
             f"layer '{layer.name}' multiplies its product by {layer.alpha:g}; the integer kernel "
@@ -58,4 +58,4 @@ def lower_mat_mul(layer: MatMul, source: QuantizedSource) -> LoweredMatMul:
     )
 
 
-BINDERS: Binders = {MatMul: lower_mat_mul}
+LOWERINGS: Lowerings = {MatMul: lower_mat_mul}

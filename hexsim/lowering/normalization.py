@@ -31,7 +31,7 @@ from hexsim.layers.normalization import NormalizationKind
 from hexsim.lowering.headroom import fitting_steps
 from hexsim.lowering.lowered_call import LoweredCall, Operand, Real
 from hexsim.lowering.requantize import Requantize, requantize, rounded
-from hexsim.lowering.source import Binders, QuantizedSource
+from hexsim.lowering.source import Lowerings, QuantizedSource
 
 ROOT_BITS = 31
 """Bits of the root and of its reciprocal (our choice: what one word holds)."""
@@ -62,7 +62,7 @@ class LoweredNormalization(LoweredCall):
 
 def lower_normalization(layer: Normalization, source: QuantizedSource) -> LoweredNormalization:
     """Turn a normalisation into integers; HexsimError if its sums might not fit 64 bits."""
-    inputs, output = source.ends(layer)
+    inputs, output = source.operands(layer)
     (x,) = inputs
     count = layer.count(x.shape)
     if count * x.encoding.steps >= _LARGEST_DISTANCE:
@@ -112,4 +112,4 @@ def _real_or(name: str | None, value: float, source: QuantizedSource) -> Real:
     return np.array([value]) if name is None else source.real(name)
 
 
-BINDERS: Binders = {Normalization: lower_normalization}
+LOWERINGS: Lowerings = {Normalization: lower_normalization}

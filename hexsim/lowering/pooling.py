@@ -17,7 +17,7 @@ from hexsim.layers import Pooling, Window
 from hexsim.lowering.headroom import largest_distance
 from hexsim.lowering.lowered_call import Codes, Int32, LoweredCall
 from hexsim.lowering.requantize import Requantize, rescale_table
-from hexsim.lowering.source import Binders, QuantizedSource
+from hexsim.lowering.source import Lowerings, QuantizedSource
 from hexsim.lowering.sums import requantize_sums
 
 
@@ -43,7 +43,7 @@ class LoweredAveragePool(LoweredCall):
 
 def lower_pooling(layer: Pooling, source: QuantizedSource) -> LoweredMaxPool | LoweredAveragePool:
     """Turn a pooling into integers."""
-    inputs, output = source.ends(layer)
+    inputs, output = source.operands(layer)
     if layer.kind == "max":
         return LoweredMaxPool(
             layer=layer.name,
@@ -86,4 +86,4 @@ def window_counts(window: Window, shape: Shape, include_pad: bool) -> npt.NDArra
     return counts
 
 
-BINDERS: Binders = {Pooling: lower_pooling}
+LOWERINGS: Lowerings = {Pooling: lower_pooling}

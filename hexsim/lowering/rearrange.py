@@ -12,7 +12,7 @@ from hexsim.graph.ir import Shape
 from hexsim.layers import ChannelShuffle, DepthToSpace, Permute, Reshape, SpaceToDepth
 from hexsim.lowering.lowered_call import Codes, LoweredCall
 from hexsim.lowering.requantize import rescale_table
-from hexsim.lowering.source import Binders, QuantizedSource
+from hexsim.lowering.source import Lowerings, QuantizedSource
 
 Rearrangement = Reshape | Permute | ChannelShuffle | DepthToSpace | SpaceToDepth
 
@@ -28,7 +28,7 @@ class LoweredRearrange(LoweredCall):
 
 def lower_rearrange(layer: Rearrangement, source: QuantizedSource) -> LoweredRearrange:
     """Turn a layer that moves codes into integers."""
-    inputs, output = source.ends(layer)
+    inputs, output = source.operands(layer)
     split = inputs[0].shape
     permutation = tuple(range(len(split)))
     if isinstance(layer, Permute):
@@ -49,7 +49,7 @@ def lower_rearrange(layer: Rearrangement, source: QuantizedSource) -> LoweredRea
     )
 
 
-BINDERS: Binders = {
+LOWERINGS: Lowerings = {
     ChannelShuffle: lower_rearrange,
     DepthToSpace: lower_rearrange,
     Permute: lower_rearrange,

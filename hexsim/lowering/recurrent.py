@@ -33,7 +33,7 @@ from hexsim.layers import Recurrent
 from hexsim.layers.recurrent import Cell, Direction
 from hexsim.lowering.lowered_call import Codes, Int64, LoweredCall, Real
 from hexsim.lowering.requantize import rescale_table, rounded
-from hexsim.lowering.source import Binders, QuantizedSource
+from hexsim.lowering.source import Lowerings, QuantizedSource
 from hexsim.lowering.weights import Weights, lower_weights
 
 SUM_BITS = 20
@@ -95,7 +95,7 @@ class LoweredRecurrent(LoweredCall):
 
 def lower_recurrent(layer: Recurrent, source: QuantizedSource) -> LoweredRecurrent:
     """Turn a recurrent layer into integers; HexsimError for weights of more than 8 bits."""
-    inputs, output = source.ends(layer)
+    inputs, output = source.operands(layer)
     weights = lower_weights(layer.weight, layer, source)
     recurrence = lower_weights(layer.recurrence, layer, source)
     if max(weights.bits, recurrence.bits) > _WIDEST_WEIGHT:
@@ -138,4 +138,4 @@ def _knots(function: Callable[[Real], Real]) -> Int64:
     return np.minimum(rounded(function(points) * (1 << GATE_BITS)), _GATE_LIMIT).astype(np.int64)
 
 
-BINDERS: Binders = {Recurrent: lower_recurrent}
+LOWERINGS: Lowerings = {Recurrent: lower_recurrent}

@@ -16,7 +16,7 @@ from hexsim.layers import Reduce
 from hexsim.lowering.headroom import largest_distance
 from hexsim.lowering.lowered_call import Codes, LoweredCall
 from hexsim.lowering.requantize import Requantize, rescale_table
-from hexsim.lowering.source import Binders, QuantizedSource
+from hexsim.lowering.source import Lowerings, QuantizedSource
 from hexsim.lowering.sums import requantize_sums
 
 _MOST = (1 << 31) // 255
@@ -44,7 +44,7 @@ def lower_reduce(
     layer: Reduce, source: QuantizedSource
 ) -> LoweredReduceSum | LoweredReduceExtremum:
     """Turn a reduction into integers; HexsimError for a sum that an int32 might not hold."""
-    inputs, output = source.ends(layer)
+    inputs, output = source.operands(layer)
     if layer.kind == "max" or layer.kind == "min":
         return LoweredReduceExtremum(
             layer=layer.name,
@@ -75,4 +75,4 @@ def lower_reduce(
     )
 
 
-BINDERS: Binders = {Reduce: lower_reduce}
+LOWERINGS: Lowerings = {Reduce: lower_reduce}

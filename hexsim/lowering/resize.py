@@ -21,7 +21,7 @@ from hexsim.layers import Resize
 from hexsim.lowering.headroom import largest_distance
 from hexsim.lowering.lowered_call import Codes, Int32, LoweredCall
 from hexsim.lowering.requantize import Requantize, rescale_table, rounded
-from hexsim.lowering.source import Binders, QuantizedSource
+from hexsim.lowering.source import Lowerings, QuantizedSource
 from hexsim.lowering.sums import requantize_sums
 
 WEIGHT_BITS = 9
@@ -51,7 +51,7 @@ class LoweredBilinear(LoweredCall):
 
 def lower_resize(layer: Resize, source: QuantizedSource) -> LoweredNearest | LoweredBilinear:
     """Turn a resize into integers."""
-    inputs, output = source.ends(layer)
+    inputs, output = source.operands(layer)
     size, output_size = inputs[0].shape[1:3], output.shape[1:3]
     scales = layer.scales_of(*size)
     rows, columns = (
@@ -119,4 +119,4 @@ def _between(positions: Positions, size: int) -> Int32:
     return np.stack([first, np.minimum(first + 1, size - 1), weights], axis=1).astype(np.int32)
 
 
-BINDERS: Binders = {Resize: lower_resize}
+LOWERINGS: Lowerings = {Resize: lower_resize}

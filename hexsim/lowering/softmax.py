@@ -15,7 +15,7 @@ import numpy as np
 from hexsim.layers import Softmax
 from hexsim.lowering.lowered_call import Int32, LoweredCall
 from hexsim.lowering.requantize import rounded
-from hexsim.lowering.source import Binders, QuantizedSource
+from hexsim.lowering.source import Lowerings, QuantizedSource
 
 EXPONENTIAL_BITS = 23
 """Fraction bits of e (our choice: a thousand classes at e^-12 still count)."""
@@ -37,7 +37,7 @@ class LoweredSoftmax(LoweredCall):
 
 def lower_softmax(layer: Softmax, source: QuantizedSource) -> LoweredSoftmax:
     """Turn a softmax into integers."""
-    inputs, output = source.ends(layer)
+    inputs, output = source.operands(layer)
     distance = np.arange(inputs[0].encoding.steps + 1, dtype=np.float64)
     table = rounded(np.exp(-inputs[0].delta * distance) * (1 << EXPONENTIAL_BITS))
     return LoweredSoftmax(
@@ -50,4 +50,4 @@ def lower_softmax(layer: Softmax, source: QuantizedSource) -> LoweredSoftmax:
     )
 
 
-BINDERS: Binders = {Softmax: lower_softmax}
+LOWERINGS: Lowerings = {Softmax: lower_softmax}

@@ -48,7 +48,7 @@ class QuantizedSource:
             codes = self.model.codes(name).astype(encoding.dtype, copy=False)
         return Operand(name, network.shape(name), encoding, codes)
 
-    def ends(self, layer: Layer) -> tuple[tuple[Operand, ...], Operand]:
+    def operands(self, layer: Layer) -> tuple[tuple[Operand, ...], Operand]:
         """Return the operands of `layer` and its result.
 
         Raises HexsimError if they do not all have one width; a Convert layer changes it.
@@ -72,5 +72,5 @@ class QuantizedSource:
         return self.model.as_stored.constants[name].finite().astype(np.float64)
 
 
-Binders = Mapping[type[Layer], Callable[[Any, QuantizedSource], LoweredCall]]
+Lowerings = Mapping[type[Layer], Callable[[Any, QuantizedSource], LoweredCall]]
 """By layer type, what turns a layer of that type into integers."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from hexsim.layers.user_defined import UserDefined
 from hexsim.lowering.lowered_call import LoweredCall, Operand
-from hexsim.lowering.source import Binders, QuantizedSource
+from hexsim.lowering.source import Lowerings, QuantizedSource
 from hexsim.udl import Node, Scale, UserLayer
 from hexsim.udl.definition import Array
 
@@ -56,4 +56,4 @@ def _scale(operand: Operand) -> Scale:
     return Scale(operand.delta, operand.zero_point, operand.bits)
 
 
-BINDERS: Binders = {UserDefined: lower_user_defined}
+LOWERINGS: Lowerings = {UserDefined: lower_user_defined}

@@ -205,4 +205,4 @@ PREPARERS: Preparers = {
     LoweredProduct: PreparedProduct,
     LoweredSum: PreparedSum,
 }
-WIDE_PREPARERS: Preparers = {LoweredProduct: Prepared16Product}
+PREPARERS_16BIT: Preparers = {LoweredProduct: Prepared16Product}

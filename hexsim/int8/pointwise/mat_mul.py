@@ -144,4 +144,4 @@ def _product_16bit(
 
 
 PREPARERS: Preparers = {LoweredMatMul: PreparedMatMul}
-WIDE_PREPARERS: Preparers = {LoweredMatMul: PreparedMatMul}
+PREPARERS_16BIT: Preparers = {LoweredMatMul: PreparedMatMul}

@@ -132,4 +132,4 @@ def _normalize(
 
 
 PREPARERS: Preparers = {LoweredNormalization: PreparedNormalization}
-WIDE_PREPARERS: Preparers = {LoweredNormalization: PreparedNormalization}
+PREPARERS_16BIT: Preparers = {LoweredNormalization: PreparedNormalization}

@@ -48,4 +48,4 @@ class Prepared16ResponseNorm:
         return power
 
 
-WIDE_PREPARERS: Preparers = {LoweredLocalResponseNorm: Prepared16ResponseNorm}
+PREPARERS_16BIT: Preparers = {LoweredLocalResponseNorm: Prepared16ResponseNorm}
