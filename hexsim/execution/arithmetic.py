@@ -1,4 +1,4 @@
-"""What decides the values of a plan: how each of its subnets computes, and what it holds."""
+"""How each subnet of a plan computes, and everything that decides the values of a plan."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _PRECISIONS: dict[Runtime, Precision] = {
 
 
 def kind_of(subnet: PlannedSubnet, runtime: Runtime, model: Model, signed_weights: bool) -> Kind:
-    """How a subnet of a plan on `runtime` computes."""
+    """Return how a subnet of a plan on `runtime` computes."""
     if subnet.runtime in FIXED_POINT:
         return "signed codes" if signed_weights and subnet.engine != "hta" else "codes"
     if runtime in FIXED_POINT and model.floats:
@@ -32,9 +32,9 @@ def kind_of(subnet: PlannedSubnet, runtime: Runtime, model: Model, signed_weight
 
 @dataclass(frozen=True)
 class Arithmetic:
-    """All that decides what an executor computes; equal ones give equal values.
+    """Everything that decides what an executor computes; equal objects give equal values.
 
-    Of each of the `subnets`: how it computes, and its layers, inputs and outputs.
+    Each entry of `subnets` says how a subnet computes, and has its layers, inputs and outputs.
     """
 
     model: Model
@@ -42,7 +42,7 @@ class Arithmetic:
 
     @classmethod
     def of(cls, plan: Plan, model: Model, *, signed_weights: bool = False) -> Arithmetic:
-        """That of `PlanExecutor` with these arguments."""
+        """Return the arithmetic of a `PlanExecutor` with these arguments."""
         return cls(
             replace(model, hta=(), packs_weights=False),
             tuple(

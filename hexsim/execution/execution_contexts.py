@@ -1,11 +1,12 @@
-"""How many inferences of a list run side by side, a thread each.
+"""How many inferences of a list run side by side, each in a thread of its own.
 
-Seats are worth it where threads seldom need the interpreter, which has room for one of them: an
-inference is let in and out of every subnet by it. So there is a least amount of work for each time
-that it is needed. A list of networks too small for that runs one after the other.
+Several execution contexts are worth having if their threads seldom need the interpreter lock, which
+only one thread can hold: an inference needs it whenever it enters or leaves a subnet. So there is a
+least amount of work for each time that the lock is needed. If a network is too small for that, its
+list of inputs runs one after the other.
 
-A list is never dealt out where values depend on what ran before: with layers that users bring,
-whose code may keep what it likes, and with nodes that draw random numbers.
+A list is never shared out if values depend on what ran before: that is so for user-defined layers,
+whose code may keep state, and for nodes that draw random numbers.
 """
 
 from __future__ import annotations
@@ -20,18 +21,20 @@ from hexsim.threads.cores import default_threads
 
 
 def is_small(network: Network, *, least: int, visits: int) -> bool:
-    """True if there is less work than `least` elements of tensors and constants for each visit.
+    """Return whether there is less work than `least` elements for each visit.
 
-    `visits` is how often an inference needs the interpreter.
+    The elements are those of tensors and constants. `visits` is how often an inference needs the
+    interpreter lock.
     """
     return _elements(network) + _constants(network) < least * visits
 
 
 def contexts_for(network: Network, threads: int, *, least: int, visits: int) -> int:
-    """How many inferences may run at once, each on one of `threads` (0: one per core); 1 is none.
+    """Return how many inferences may run at once, each on one of `threads` (0: one per core).
 
-    `least` and `visits` are as for `is_small`. What all execution contexts and a waiting result
-    take is within the budget.
+    The result is 1 if they have to run one after the other. `least` and `visits` are as for
+    `is_small`. The memory of all execution contexts and of one waiting result stays within the
+    budget.
     """
     if is_small(network, least=least, visits=visits) or _depends_on_order(network):
         return 1

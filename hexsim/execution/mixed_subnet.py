@@ -1,11 +1,12 @@
-"""The CPU subnets of a network with float layers among integer ones: values as they are stored.
+"""The CPU subnets of a network that has float layers among integer layers.
 
-A run of layers of one width is onnxruntime's: in single, or with every result rounded to half. A
-Convert layer at a float layer rounds to the codes, or halves, of both its ends, so that
-what a float layer reads is what the network says, and what it hands on as well. Weights and biases
-are those of the file, since a bias may be wider than its layer.
+Consecutive layers of one width are run by onnxruntime, in float32 or with every result rounded to
+float16. A Convert layer at a float layer rounds to the quantised values, or to the float16 values,
+of both its input and its output, so that a float layer reads and writes what the network says.
+Weights and biases are those of the file, since a bias may be wider than its layer.
 
-Left out: half arithmetic; the CPU runtime computes in single, and 16 bits are storage.
+Left out: float16 arithmetic. The CPU runtime computes in float32, and 16 bits are a form of
+storage.
 """
 
 from __future__ import annotations
@@ -25,9 +26,9 @@ _Kind = Literal["convert", 16, 32]
 
 
 class MixedSubnet:
-    """A CPU subnet made ready to run, float32 at its edges.
+    """A CPU subnet made ready to run, with float32 inputs and outputs.
 
-    `threads` share the work of a layer, 0 for one per core.
+    `threads` share the work of a layer; 0 means one per core.
     """
 
     def __init__(self, subnet: PlannedSubnet, model: Model, threads: int = 0) -> None:
@@ -45,16 +46,16 @@ class MixedSubnet:
 
 
 class _Conversions:
-    """Convert layers, none of which reads what another one writes."""
+    """Convert layers, none of which reads the output of another one."""
 
     def __init__(self, layers: Sequence[Layer], part: Network, model: Model) -> None:
-        self._ends = [(layer.inputs[0], layer.outputs[0]) for layer in layers]
+        self._tensors = [(layer.inputs[0], layer.outputs[0]) for layer in layers]
         self._part = part
         self._model = model
 
     def run(self, values: Mapping[str, FloatArray]) -> Values:
-        """Return what the layers write."""
-        return {target: self._converted(source, target, values) for source, target in self._ends}
+        """Return the outputs of the layers."""
+        return {target: self._converted(source, target, values) for source, target in self._tensors}
 
     def _converted(self, source: str, target: str, values: Mapping[str, FloatArray]) -> FloatArray:
         constants = self._part.constants

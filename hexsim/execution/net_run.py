@@ -1,11 +1,12 @@
 """Net run: the outputs of a network for every input, as raw files.
 
 `Result_<i>/<tensor>.raw` under the output folder holds one tensor of line i of an input list (or of
-picture i): float32 unless asked otherwise, little endian, in stored order (an image: NHWC), no
-header. A slash in a tensor's name makes subfolders. The lines of a batch have their results in
-folders of their own; a line whose files hold a whole batch has one result, the whole batch. A
-tensor whose size depends on values is written as large as it is; in a batch each line has all of
-it.
+picture i). It has no header; its numbers are float32 unless another type is asked for, little
+endian, in stored order (an image: NHWC). A slash in a tensor's name makes subfolders. Each line of
+a batch has a result folder of its own; a line whose files hold a whole batch has one result for the
+whole batch. A tensor whose size depends on values is written in the size that it has; in a batch,
+the folder of each line holds all of it.
+
 Source: snpe-net-run of SNPE 1.x (documented tree of files).
 """
 
@@ -28,7 +29,7 @@ from hexsim.inputs.source import InputSource
 def wanted(
     network: Network, layers: Sequence[str] = (), tensors: Sequence[str] = (), *, every: bool
 ) -> tuple[str, ...]:
-    """Names of the outputs of `layers` (or `every` layer) and `tensors`, in this order.
+    """Return the names of the outputs of `layers` (or `every` layer) and `tensors`, in this order.
 
     If nothing is named, they are the network's outputs. Raises HexsimError for a name that
     `network` does not have.
@@ -56,35 +57,36 @@ def run(
 ) -> int:
     """Write tensors `names` of all results under `folder`; return the number of results.
 
-    `progress` is told the files of each inference before it is waited for, `told` the shape of what
-    is written of tensors that are `sized` by values, and of integers that a file has only nearly.
-    `types` are those of the numbers in the files of tensors that the executor gives in another form
-    than float32. Raises HexsimError for input that cannot be read and for a folder that cannot be
-    written, before anything runs if that can be known; no file is ever half written.
+    `progress` is called with the files of each inference before it is waited for. `told` is called
+    with the shape of each written tensor in `sized`, whose size depends on values, and with a
+    warning for integers that the type of a file cannot hold exactly. `types` are the types of the
+    numbers in the files of tensors that the executor does not give as float32. Raises HexsimError
+    for an input that cannot be read and for a folder that cannot be written, before anything runs
+    if that can be known; no file is left half written.
     """
     files = _files(names)
     results = source.items // source.items_per_line
-    for former in folder.glob("Result_*"):
-        clean_tree(former)
+    for old_result in folder.glob("Result_*"):
+        clean_tree(old_result)
     claim(
         (folder / f"Result_{index}" / file for index in range(results) for file in files.values()),
         parents=True,
     )
     count = 0
-    each = executor.run_each(source.feeds())
+    outputs = executor.run_each(source.feeds())
     for index in range(source.sets):
         progress(source.files[index])
-        values = next(each)
-        left = source.items - index * source.batch
-        for result in _lines({name: values[name] for name in names}, source, left, sized):
+        values = next(outputs)
+        remaining = source.items - index * source.batch
+        for result in _lines({name: values[name] for name in names}, source, remaining, sized):
             for name, array in result.items():
-                place = folder / f"Result_{count}" / files[name]
+                path = folder / f"Result_{count}" / files[name]
                 numbers, remark = _numbers(array, (types or {}).get(name, FLOATS))
-                write_bytes(place, numbers.tobytes(), parents=True)
+                write_bytes(path, numbers.tobytes(), parents=True)
                 if remark:
-                    told(f"{place}: {remark}")
+                    told(f"{path}: {remark}")
                 if name in sized:
-                    told(f"{place}: {'x'.join(map(str, array.shape))}")
+                    told(f"{path}: {'x'.join(map(str, array.shape))}")
             count += 1
     return count
 
@@ -92,41 +94,47 @@ def run(
 def _numbers(
     array: npt.NDArray[np.generic], stored: str
 ) -> tuple[npt.NDArray[np.generic], str | None]:
-    """The numbers of a file of type `stored`, and a remark if it does not have some of `array`."""
+    """Return the numbers of a file of type `stored`, and a warning if some are not exact."""
     numbers = array.astype(stored)
     if array.dtype.kind not in "iu" or numbers.dtype.kind != "f":
         return numbers, None
-    with np.errstate(invalid="ignore"):  # the largest integers are beyond themselves as floats
-        wrong = np.flatnonzero(numbers.astype(array.dtype) != array)
-    if not wrong.size:
+    with np.errstate(invalid="ignore"):  # a float may round beyond the largest integer
+        inexact = np.flatnonzero(numbers.astype(array.dtype) != array)
+    if not inexact.size:
         return numbers, None
-    at = wrong[0]
+    first = inexact[0]
     return numbers, (
-        f"WARNING - {array.flat[at]} is written as {numbers.flat[at]:.0f}, the nearest number that "
-        f"{numbers.dtype.name} has; snpe-net-run writes {array.dtype.name} numbers with "
-        "--use_native_output_files"
+        f"WARNING - {array.flat[first]} is written as {numbers.flat[first]:.0f}, the nearest "
+        f"number that {numbers.dtype.name} has; snpe-net-run writes {array.dtype.name} numbers "
+        "with --use_native_output_files"
     )
 
 
 def _lines(
-    values: Mapping[str, FloatArray], source: InputSource, left: int, sized: Collection[str]
+    values: Mapping[str, FloatArray], source: InputSource, remaining: int, sized: Collection[str]
 ) -> Iterator[Mapping[str, FloatArray]]:
-    """The results of the lines of one set, padding left out; what values size is never cut."""
-    batch, each = source.batch, source.items_per_line
-    if each == batch:
+    """Yield the results of the lines of one batch, without its padding.
+
+    Tensors in `sized` are never divided.
+    """
+    batch, line_items = source.batch, source.items_per_line
+    if line_items == batch:
         yield values
         return
-    cut = {
+    divided = {
         name
         for name, array in values.items()
         if array.ndim and array.shape[0] == batch and name not in sized
     }
-    for item in range(min(batch, left)):
-        yield {n: array[item : item + 1] if n in cut else array for n, array in values.items()}
+    for item in range(min(batch, remaining)):
+        yield {
+            name: array[item : item + 1] if name in divided else array
+            for name, array in values.items()
+        }
 
 
 def _files(names: Sequence[str]) -> dict[str, Path]:
-    """Tensor name -> its file within the folder of a result."""
+    """Return the file of each tensor within the folder of a result."""
     files: dict[str, Path] = {}
     for name in names:
         parts = [part for part in name.split("/") if part]

@@ -1,7 +1,7 @@
-"""Executes a plan's values: float subnets in onnxruntime, fixed-point subnets in int8 kernels.
+"""Computes the values of a plan: float subnets in onnxruntime, fixed-point subnets in int8 kernels.
 
-Between subnets every tensor is float32, as on the real runtime, where the CPU side of an edge
-holds floats and a fixed-point subnet converts at its edges.
+Between subnets every tensor is float32, as on the real runtime: the CPU side holds floats, and a
+fixed-point subnet converts its inputs and outputs.
 """
 
 from __future__ import annotations
@@ -27,12 +27,13 @@ from hexsim.threads.in_order import side_by_side
 Values = dict[str, FloatArray]
 
 _LEAST = 1 << 19
-"""Elements of tensors and constants for each subnet from which on a list is dealt out. Measured on
-two cores: of 0.3 million a list gains less than rows do, of 0.8 million more."""
+"""Elements of tensors and constants per subnet from which on a list runs in several execution
+contexts. Measured on two cores: with 0.3 million elements a list gains less from contexts than from
+sharing rows, with 0.8 million more."""
 
 
 class _SubnetRun(Protocol):
-    """What a subnet does."""
+    """The function that runs a subnet."""
 
     def __call__(self, inputs: Mapping[str, FloatArray], /) -> Values:
         """Return the outputs."""
@@ -41,9 +42,10 @@ class _SubnetRun(Protocol):
 class PlanExecutor:
     """A plan made ready to run on any number of inputs.
 
-    `signed_weights` says whether the kernels of HVX take signed weights (V65 and later); those
-    of the tensor engine take the codes as they are.
-    `threads` share the work of a layer, or a list of inputs, 0 for one per core; values do not
+    `signed_weights` says whether the kernels of HVX take signed weights (V65 and later); those of
+    the tensor engine take the stored codes (quantised values).
+
+    `threads` share the work of a layer, or a list of inputs; 0 means one per core. Values do not
     depend on it.
     """
 
@@ -72,9 +74,9 @@ class PlanExecutor:
     def run_each(self, feeds: Iterable[Mapping[str, FloatArray]]) -> Iterator[Values]:
         """Yield what `run` returns for each of `feeds`, in their order.
 
-        Where that is faster, inferences run side by side; then some feeds are read ahead.
+        If that is faster, inferences run side by side; some feeds are then read ahead.
         """
-        # onnxruntime shares out the rows of a network in floats as well as we could a list.
+        # onnxruntime shares out the rows of a float network as well as we could share out a list.
         if not any(isinstance(executor, IntegerSubnet) for executor in self._executors):
             return map(self.run, feeds)
         visits = len(self._executors)
@@ -86,13 +88,13 @@ class PlanExecutor:
         )
 
     def contexts(self, count: int) -> list[SubnetExecutor]:
-        """So many executors of one thread each that may run side by side."""
-        each = [_in_context(executor, count) for executor in self._executors]
-        return [_SubnetChain(self.plan, runs) for runs in zip(*each, strict=True)]
+        """Return `count` executors of one thread each that may run side by side."""
+        runs_of_subnets = [_in_context(executor, count) for executor in self._executors]
+        return [_SubnetChain(self.plan, runs) for runs in zip(*runs_of_subnets, strict=True)]
 
 
 class _SubnetChain:
-    """The subnets of a plan one after the other, each by one of `runs`."""
+    """The subnets of a plan one after the other, each run by one of `runs`."""
 
     def __init__(self, plan: Plan, runs: Sequence[_SubnetRun]) -> None:
         self._outputs = plan.network.outputs
@@ -107,8 +109,10 @@ class _SubnetChain:
 
 
 def _in_context(executor: IntegerSubnet | SubnetExecutor, count: int) -> Sequence[_SubnetRun]:
-    """The same subnet for each of so many execution contexts; in floats all may use what there
-    is."""
+    """Return the functions that run a subnet in `count` execution contexts.
+
+    A float subnet has one executor, which all contexts share.
+    """
     if isinstance(executor, IntegerSubnet):
         return [context.run_alone for context in executor.contexts(count)]
     return [executor.run] * count

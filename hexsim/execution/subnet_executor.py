@@ -1,4 +1,4 @@
-"""What executes: anything that maps input arrays to output arrays."""
+"""The protocols of executors: objects that map input arrays to output arrays."""
 
 from __future__ import annotations
 
@@ -21,4 +21,4 @@ class ListExecutor(Protocol):
     def run_each(
         self, feeds: Iterable[Mapping[str, FloatArray]]
     ) -> Iterator[dict[str, FloatArray]]:
-        """Yield the outputs for each of `feeds`, in their order, some of which are read ahead."""
+        """Yield the outputs for each of `feeds`, in their order; some feeds are read ahead."""

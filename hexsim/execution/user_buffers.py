@@ -1,14 +1,15 @@
-"""User buffers: the form in which an application hands inputs over and takes outputs back.
+"""User buffers: the form in which an application passes inputs and receives outputs.
 
-A float buffer holds floats of 32 or 16 bits. A "tf" buffer holds codes of 8 or 16 bits, never
-signed. The codes of an output, and of an input whose range is static, are those of the model's
-encoding of that tensor, or of its range where the model has another width. Those of any other input
-are of the range of each set of inputs, found by the default rule (docs/reference/arithmetic.md); so
-does snpe-net-run unless --static_min_max is given. Integers and booleans stay as they are, whatever
-the buffers are asked to be: a buffer of them has the type of its tensor.
+A float buffer holds floats of 32 or 16 bits. A "tf" buffer holds codes (quantised values) of 8 or
+16 bits, never signed. The codes of an output, and of an input whose range is static, use the
+model's encoding of that tensor, or an encoding of the same range where the model has another width.
+The codes of any other input use the range of each set of inputs, found by the default rule
+(docs/reference/arithmetic.md); snpe-net-run does the same unless --static_min_max is given.
+Integers and booleans are not converted: a buffer of them has the type of its tensor, whichever kind
+of buffer is asked for.
 
-A runtime computes on what the codes stand for; if it computes in codes itself, those of a static
-range are its own.
+A runtime computes with the values that the codes stand for; a runtime that computes in codes itself
+takes codes of a static range as they are.
 
 Left out: buffers in the memory of a GPU, and buffers that are mapped into the DSP.
 """
@@ -32,7 +33,7 @@ from hexsim.quantization.model import Model
 
 @dataclass(frozen=True)
 class BufferKind:
-    """What all buffers of one side are asked to be; `auto` follows each tensor's encoding."""
+    """The kind that all buffers of one side have; `auto` follows each tensor's encoding."""
 
     name: str
     form: Literal["float", "tf", "auto"]
@@ -49,14 +50,14 @@ KINDS = {
         BufferKind("auto", "auto"),
     )
 }
-"""Every kind by the name that the SNPE tools have for it."""
+"""Every kind by its name in the SNPE tools."""
 
 
 @dataclass(frozen=True)
 class Buffer:
-    """One tensor's buffer; codes without an encoding have that of the values they are made of.
+    """The buffer of one tensor; codes without an encoding have that of the values they are made of.
 
-    `whole` is the type of a tensor of integers or booleans, whose values are its own numbers.
+    `whole` is the type of a tensor of integers or booleans, which are stored as they are.
     """
 
     bits: int = 32
@@ -66,43 +67,43 @@ class Buffer:
 
     @property
     def type(self) -> str:
-        """The type of its numbers, as numpy names it in a file."""
+        """Return the type of the buffer's numbers, as numpy names it in a file."""
         if self.whole is not None:
             return native_type(self.whole)
         return f"<{'u' if self.codes else 'f'}{self.bits // 8}"
 
     def hold(self, values: FloatArray) -> FloatArray:
-        """What comes out again of floats that are put in."""
+        """Return floats as they are read again after they were stored in the buffer."""
         if not self.codes:
             return self._floats(values)
         encoding = self.encoding or _encoding_of(values, self.bits)
         return encoding.dequantize(encoding.quantize(values))
 
     def read(self, numbers: FloatArray) -> FloatArray:
-        """The floats that its own numbers, from a file, stand for."""
+        """Return the floats that the buffer's own numbers, from a file, stand for."""
         if not self.codes:
             return numbers
         assert self.encoding is not None
         return self.encoding.dequantize(numbers.astype(np.int64))
 
     def write(self, values: FloatArray) -> FloatArray:
-        """Its own numbers for some floats."""
+        """Return the buffer's own numbers for floats."""
         if not self.codes:
             return self._floats(values)
         assert self.encoding is not None
         return self.encoding.quantize(values).astype(np.float32)
 
     def _floats(self, values: FloatArray) -> FloatArray:
-        """Floats of its width; whole numbers as they are."""
+        """Return floats of the buffer's width; integers and booleans as they are."""
         if self.bits == 32 or self.whole is not None:
             return values
         return _half(values).astype(np.float32)
 
 
 def _half(values: FloatArray) -> np.ndarray[tuple[int, ...], np.dtype[np.float16]]:
-    """The nearest half-precision numbers; the largest there are for what is larger."""
-    most = np.finfo(np.float16).max
-    return np.clip(values, -most, most).astype(np.float16)
+    """Return the nearest float16 numbers; larger values become the largest float16 number."""
+    largest = np.finfo(np.float16).max
+    return np.clip(values, -largest, largest).astype(np.float16)
 
 
 def _encoding_of(values: FloatArray, bits: int) -> Encoding:
@@ -124,8 +125,8 @@ def _buffer(model: Model, name: str, kind: BufferKind, static: bool) -> Buffer:
     dtype = model.network.tensors[name].dtype
     if dtype in WHOLE_TYPES:
         return Buffer(whole=dtype)
-    found = model.encoding(name) if dtype == "float32" else None
-    encoding = replace(found, symmetric=False) if isinstance(found, Encoding) else None
+    stored = model.encoding(name) if dtype == "float32" else None
+    encoding = replace(stored, symmetric=False) if isinstance(stored, Encoding) else None
     if kind.form == "float" or dtype != "float32":
         return Buffer(32 if kind.form != "float" else kind.bits)
     if kind.form == "auto":
@@ -144,9 +145,9 @@ def _buffer(model: Model, name: str, kind: BufferKind, static: bool) -> Buffer:
 
 @dataclass(frozen=True)
 class Buffered:
-    """An executor behind user buffers.
+    """An executor whose inputs and outputs pass through user buffers.
 
-    `native` sides (`inputs`, `outputs`) are those whose files hold the buffers' own numbers instead
+    The files of the sides in `native` ("inputs", "outputs") hold the buffers' own numbers instead
     of floats.
     """
 
@@ -162,16 +163,19 @@ class Buffered:
 
         Some of the feeds are read ahead.
         """
-        put: Callable[[Buffer, FloatArray], FloatArray]
-        got: Callable[[Buffer, FloatArray], FloatArray]
-        put = Buffer.read if "inputs" in self.native else Buffer.hold
-        got = Buffer.write if "outputs" in self.native else Buffer.hold
-        held = ({n: put(self.inputs[n], v) for n, v in feed.items()} for feed in feeds)
-        for values in self.executor.run_each(held):
-            yield {n: got(self.outputs[n], v) for n, v in values.items()}
+        read_input: Callable[[Buffer, FloatArray], FloatArray]
+        write_output: Callable[[Buffer, FloatArray], FloatArray]
+        read_input = Buffer.read if "inputs" in self.native else Buffer.hold
+        write_output = Buffer.write if "outputs" in self.native else Buffer.hold
+        stored_feeds = (
+            {name: read_input(self.inputs[name], array) for name, array in feed.items()}
+            for feed in feeds
+        )
+        for values in self.executor.run_each(stored_feeds):
+            yield {name: write_output(self.outputs[name], array) for name, array in values.items()}
 
     @property
     def output_types(self) -> dict[str, str]:
-        """Types of the numbers that are returned, for files."""
+        """Return the types of the returned numbers, for files."""
         native = "outputs" in self.native
         return {name: output.type for name, output in self.outputs.items()} if native else {}

@@ -1,4 +1,4 @@
-"""The algorithms for products by name, and which one the user asks for."""
+"""The algorithms for products by name, and the one that the user asks for."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def use_vectors() -> bool:
 
 
 def wanted() -> Name | None:
-    """Return the algorithm that HEXSIM_KERNELS names; raises HexsimError if there is none such."""
+    """Return the algorithm that HEXSIM_KERNELS names; raises HexsimError for an unknown name."""
     named = os.environ.get("HEXSIM_KERNELS", "")
     if not named:
         return None

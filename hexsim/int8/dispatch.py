@@ -1,7 +1,7 @@
-"""Which kernel runs a lowered call; `choice.algorithms` knows which convolution.
+"""Finds the kernel that runs a lowered call; `autotuner.algorithms` does so for convolutions.
 
-Files say in tables of these names which calls they prepare: PREPARERS, and WIDE_PREPARERS for
-arithmetic on 16 bits that is not that on the bytes of each number, added up.
+Each file of kernels has tables of the calls that it prepares: PREPARERS, and PREPARERS_16BIT for
+16-bit arithmetic that is not a sum over the bytes of each number.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ from hexsim.lowering.fully_connected import LoweredFullyConnected
 def prepare(call: LoweredCall) -> PreparedCall:
     """Choose the kernel of `call` and pack its constants."""
     if not is_16bit(call) or isinstance(call, LoweredDeconvolution):
-        return _prepare_narrow(call)
-    if type(call) in _WIDE:
-        return _WIDE[type(call)](call)
-    return PreparedBytes(call, _prepare_narrow)  # type: ignore[arg-type]
+        return _prepare_8bit(call)
+    if type(call) in _PREPARERS_16BIT:
+        return _PREPARERS_16BIT[type(call)](call)
+    return PreparedBytes(call, _prepare_8bit)  # type: ignore[arg-type]
 
 
 def is_16bit(call: LoweredCall) -> bool:
-    """True if operands or weights have 16 bits and the call does arithmetic on them."""
+    """Return whether operands or weights have 16 bits and the call does arithmetic on them."""
     stage = getattr(call, "stage", None)
     return stage is not None and stage.fraction_bits > 0
 
 
-def _prepare_narrow(call: LoweredCall) -> PreparedCall:
+def _prepare_8bit(call: LoweredCall) -> PreparedCall:
     if type(call) not in PREPARERS:
         raise TypeError(f"no kernel for {type(call).__name__}")
     return PREPARERS[type(call)](call)
@@ -58,7 +58,7 @@ PREPARERS: Preparers = {
     **joined("hexsim.int8.pointwise", "PREPARERS"),
     **joined("hexsim.int8.gemm", "PREPARERS"),
 }
-_WIDE: Preparers = {
-    **joined("hexsim.int8.pointwise", "WIDE_PREPARERS"),
-    **joined("hexsim.int8.sixteen_bit", "WIDE_PREPARERS"),
+_PREPARERS_16BIT: Preparers = {
+    **joined("hexsim.int8.pointwise", "PREPARERS_16BIT"),
+    **joined("hexsim.int8.sixteen_bit", "PREPARERS_16BIT"),
 }

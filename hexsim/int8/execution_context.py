@@ -1,7 +1,7 @@
-"""Seats: what one inference of a subnet has to itself, its activations and its program.
+"""Execution contexts: the memory and the command list of one inference of a subnet.
 
-Seats of a subnet share the packed weights, which nobody writes, and nothing else: each may run
-while the others do.
+The contexts of a subnet share the packed weights, which are never written, and nothing else: each
+may run while the others do.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from hexsim.lowering.lowered_call import Codes
 
 
 class ExecutionContext:
-    """Memory and program of one inference at a time; several threads that call it wait.
+    """Memory and command list of one inference at a time; threads that call it take turns.
 
     `threads` share the rows unless it runs alone. `codes` are the tensors, which share memory.
     """
@@ -45,7 +45,7 @@ class ExecutionContext:
         work: list[Work] = [input_.step for input_ in self._inputs.values()]
         work += _work(calls, codes, Workspace(sizes.needed))
         work += [output.step for output in self._outputs.values()]
-        self.program = KernelCommandList(work, threads)
+        self.commands = KernelCommandList(work, threads)
         self._turn = threading.Lock()
 
     def run(self, inputs: Mapping[str, FloatArray]) -> dict[str, FloatArray]:
@@ -56,7 +56,7 @@ class ExecutionContext:
         return self._run(inputs, alone=False)
 
     def run_alone(self, inputs: Mapping[str, FloatArray]) -> dict[str, FloatArray]:
-        """The same by the thread that calls, without others' help."""
+        """Return the same outputs, computed by the calling thread alone."""
         return self._run(inputs, alone=True)
 
     def _run(self, inputs: Mapping[str, FloatArray], *, alone: bool) -> dict[str, FloatArray]:
@@ -66,21 +66,21 @@ class ExecutionContext:
                     f"input '{name}' has shape {inputs[name].shape}, the network expects {shape}"
                 )
         with self._turn:
-            for name, entrance in self._inputs.items():
-                entrance.take(inputs[name])
-            results = {name: way_out.give() for name, way_out in self._outputs.items()}
-            self.program.run(alone=alone)
-            for entrance in self._inputs.values():
-                entrance.release()
-            for way_out in self._outputs.values():
-                way_out.release()
+            for name, quantize in self._inputs.items():
+                quantize.take(inputs[name])
+            results = {name: dequantize.give() for name, dequantize in self._outputs.items()}
+            self.commands.run(alone=alone)
+            for quantize in self._inputs.values():
+                quantize.release()
+            for dequantize in self._outputs.values():
+                dequantize.release()
             return results
 
 
 def _placed(
     calls: Sequence[PackedCall], inputs: Sequence[str], outputs: Sequence[str]
 ) -> dict[str, Codes]:
-    """The tensors in memory; those that are not outputs share it."""
+    """Return the tensors in one memory block, which all but the outputs share over time."""
     tensors = {x.name: x for call in calls for x in call.tensors}
     starts, size = place(_lives(calls, inputs, outputs))
     arena = aligned(size)
@@ -103,16 +103,19 @@ def _work(
 
 
 def _lives(
-    calls: Sequence[PackedCall], inputs: Sequence[str], kept: Iterable[str]
+    calls: Sequence[PackedCall], inputs: Sequence[str], outputs: Iterable[str]
 ) -> dict[str, Life]:
-    """From the call that writes a tensor to the last that reads it, or to the end if `kept`."""
+    """Return the life of each tensor, from the call that writes it to the last that reads it.
+
+    Outputs live to the end.
+    """
     first = dict.fromkeys(inputs, 0)
     last = {}
-    for at, call in enumerate(calls):
-        first.setdefault(call.output.name, at)
+    for index, call in enumerate(calls):
+        first.setdefault(call.output.name, index)
         for operand in (*call.inputs, call.output):
-            last[operand.name] = at
-    last.update(dict.fromkeys(kept, len(calls)))
+            last[operand.name] = index
+    last.update(dict.fromkeys(outputs, len(calls)))
     tensors = [x for call in calls for x in call.tensors]
     return {x.name: Life(_bytes(x), first[x.name], last[x.name]) for x in tensors}
 

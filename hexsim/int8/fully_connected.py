@@ -1,7 +1,8 @@
 """FullyConnected: a convolution whose pixels are the items of the batch.
 
-So weights are read once for several items. For a single one reading them is the cost, and the tiles
-of a convolution read them as quickly as memory gives them, though all rows but one are idle.
+So weights are read once for several items. For a single item the time is that of reading the
+weights, and the tiles of a convolution read them as fast as memory delivers them, although all rows
+but one are idle.
 """
 
 from __future__ import annotations

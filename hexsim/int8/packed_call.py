@@ -1,4 +1,4 @@
-"""What is left of a lowered call once its weights are packed: all that its inferences share."""
+"""A lowered call with its weights packed: all that its inferences share."""
 
 from __future__ import annotations
 
@@ -30,18 +30,18 @@ class PackedCall:
 
     @property
     def tensors(self) -> tuple[Operand, ...]:
-        """What it reads and writes that is no constant."""
+        """Return the operands and the result, without constants."""
         return tuple(x for x in (*self.inputs, self.output) if x.codes is None)
 
     def steps(self, codes: Mapping[str, Codes], workspace: Workspace) -> Sequence[Work]:
-        """Its work on the tensors `codes`; raises HexsimError for one unlike its operand."""
+        """Return its work on the tensors `codes`; raises HexsimError for one unlike its operand."""
         inputs = [_checked(x, codes[x.name] if x.codes is None else x.codes) for x in self.inputs]
         output = _checked(self.output, codes[self.output.name])
         return self.prepared.steps(inputs, output, workspace)
 
 
 def _checked(operand: Operand, codes: Codes) -> Codes:
-    """`codes`, which kernels take for a contiguous array of the operand's shape and type."""
+    """Return `codes` as kernels expect them: contiguous, of the operand's shape and type."""
     dtype = operand.encoding.dtype
     if (codes.shape, codes.dtype) != (operand.shape, dtype):
         raise HexsimError(

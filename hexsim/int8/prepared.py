@@ -12,7 +12,7 @@ from hexsim.int8.step import Work, Workspace
 from hexsim.lowering.lowered_call import Codes, LoweredCall
 
 Out = npt.NDArray[np.integer[Any]]
-"""Where a kernel writes codes or, if int32, sums."""
+"""The array into which a kernel writes codes or, if it is int32, sums."""
 
 
 class PreparedCall(Protocol):
@@ -28,4 +28,4 @@ class PreparedCall(Protocol):
 
 
 Preparers = Mapping[type[LoweredCall], Callable[[Any], PreparedCall]]
-"""By the type of lowered call, what packs the constants of such a call."""
+"""By the type of lowered call, the function that packs the constants of such a call."""

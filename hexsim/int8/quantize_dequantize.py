@@ -1,8 +1,8 @@
-"""The edges of a fixed-point subnet: floats become codes, codes become floats.
+"""The inputs and outputs of a fixed-point subnet: floats become codes, codes become floats.
 
-Both are steps like any other; only where the floats lie is new in every run. The values are those
-of `Encoding.quantize` and `Encoding.dequantize`, bit for bit; whole arrays of doubles would cost
-more than some networks.
+Both are steps like any other, except that the floats lie elsewhere in every run. The values are
+those of `Encoding.quantize` and `Encoding.dequantize`, bit for bit; those functions would allocate
+whole arrays of float64, which costs more than some networks.
 """
 
 from __future__ import annotations
@@ -21,48 +21,48 @@ from hexsim.quantization.encodings import Encoding
 
 
 class QuantizeInput:
-    """Where finite floats become codes of an asymmetric encoding, in contiguous `codes`."""
+    """The step by which finite floats become contiguous `codes` of an asymmetric encoding."""
 
     def __init__(self, encoding: Encoding, codes: Codes) -> None:
-        self._place = Slot()
+        self._slot = Slot()
         constants = np.array([encoding.delta, encoding.offset, encoding.steps], np.float64)
-        arguments = (self._place, constants, codes.reshape(-1), FIRST, LAST)
+        arguments = (self._slot, constants, codes.reshape(-1), FIRST, LAST)
         self.step = Step(_quantize(codes.dtype), arguments, codes.size, ALIGNMENT)
 
     def take(self, values: FloatArray) -> None:
         """Let the step read `values`, of the shape of the codes."""
-        self._place.hold(np.ascontiguousarray(values, np.float32))
+        self._slot.hold(np.ascontiguousarray(values, np.float32))
 
     def release(self) -> None:
-        """Let go of the values, until which they are kept."""
-        self._place.release()
+        """Drop the values, which are kept alive until then."""
+        self._slot.release()
 
 
 class DequantizeOutput:
-    """Where contiguous `codes` of an encoding of at most 16 bits become floats."""
+    """The step by which contiguous `codes` of an encoding of at most 16 bits become floats."""
 
     def __init__(self, encoding: Encoding, codes: Codes) -> None:
-        self._place = Slot()
+        self._slot = Slot()
         self._shape = codes.shape
         table = encoding.dequantize(np.arange(encoding.steps + 1))
-        arguments = (codes.reshape(-1), table, self._place, FIRST, LAST)
+        arguments = (codes.reshape(-1), table, self._slot, FIRST, LAST)
         self.step = Step(_dequantize(codes.dtype), arguments, codes.size, ALIGNMENT)
 
     def give(self) -> FloatArray:
         """Return a new array, which the step fills."""
         values: FloatArray = np.empty(self._shape, np.float32)
-        self._place.hold(values)
+        self._slot.hold(values)
         return values
 
     def release(self) -> None:
-        """Let go of the array, until which it is kept."""
-        self._place.release()
+        """Drop the array, which is kept alive until then."""
+        self._slot.release()
 
 
 @template("void(int64[::1],float64[::1],{0}[::1],int64,int64)")
-def _quantize(place: Int64, constants: Real, codes: Codes, first: int, last: int) -> None:
+def _quantize(address: Int64, constants: Real, codes: Codes, first: int, last: int) -> None:
     delta, offset, steps = constants[0], constants[1], constants[2]
-    values = floats_at(place[0], codes.size)[first:last]
+    values = floats_at(address[0], codes.size)[first:last]
     part = codes[first:last]
     for i in range(part.size):
         code = np.floor(np.float64(values[i]) / delta - offset + 0.5)
@@ -71,9 +71,9 @@ def _quantize(place: Int64, constants: Real, codes: Codes, first: int, last: int
 
 @template("void({0}[::1],float32[::1],int64[::1],int64,int64)")
 def _dequantize(
-    codes: Codes, table: npt.NDArray[np.float32], place: Int64, first: int, last: int
+    codes: Codes, table: npt.NDArray[np.float32], address: Int64, first: int, last: int
 ) -> None:
-    values = floats_at(place[0], codes.size)[first:last]
+    values = floats_at(address[0], codes.size)[first:last]
     part = codes[first:last]
     for i in range(part.size):
         values[i] = table[part[i]]

@@ -14,11 +14,11 @@ from hexsim.lowering.lowered_call import Codes
 
 
 class IntegerSubnet:
-    """Bound calls in execution order, and the tensors that enter and leave.
+    """Lowered calls in execution order, and the tensors that enter and leave.
 
     Inside a call `threads` threads share the rows (0: `cores.default_threads`); the values do not
-    depend on them. Several threads may call it, which then wait for each other; those that are to
-    run beside each other have a execution context each.
+    depend on their number. Several threads may call it and then take turns; to run side by side
+    they need an execution context each.
     """
 
     def __init__(
@@ -28,20 +28,20 @@ class IntegerSubnet:
         outputs: Sequence[str],
         threads: int = 1,
     ) -> None:
-        # Each is packed, and let go of, before the next is asked for.
+        # Each call is packed and dropped before the next one is requested.
         self._calls = list(map(PackedCall.of, calls))
-        self._edges = tuple(inputs), tuple(outputs)
-        self._contexts = [ExecutionContext(self._calls, *self._edges, threads)]
+        self._boundary = tuple(inputs), tuple(outputs)
+        self._contexts = [ExecutionContext(self._calls, *self._boundary, threads)]
         self._making = threading.Lock()
 
     @property
     def packed(self) -> list[PreparedCall]:
-        """The calls with their weights, which take most of its memory."""
+        """Return the calls with their weights, which take most of the memory."""
         return [call.prepared for call in self._calls]
 
     @property
     def codes(self) -> Mapping[str, Codes]:
-        """The tensors of an inference, which take the rest."""
+        """Return the tensors of an inference, which take the rest of the memory."""
         return self._contexts[0].codes
 
     def run(self, inputs: Mapping[str, FloatArray]) -> dict[str, FloatArray]:
@@ -52,13 +52,12 @@ class IntegerSubnet:
         return self._contexts[0].run(inputs)
 
     def contexts(self, count: int) -> list[ExecutionContext]:
-        """so many execution contexts, whose `run_alone` are the same values; those made before come
-        first.
+        """Return `count` execution contexts, whose `run_alone` gives the same values.
 
-        The first is what `run` uses. What a execution context takes, it keeps for as long as the
-        subnet.
+        Contexts that were made before come first; the first one is the one that `run` uses. An
+        execution context keeps its memory as long as the subnet exists.
         """
         with self._making:
             while len(self._contexts) < count:
-                self._contexts.append(ExecutionContext(self._calls, *self._edges, threads=1))
+                self._contexts.append(ExecutionContext(self._calls, *self._boundary, threads=1))
             return self._contexts[:count]

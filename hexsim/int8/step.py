@@ -2,9 +2,9 @@
 
 A step is a kernel with its arguments: numbers, arrays, and words that point to arrays
 (`machine_code.words`), or records of all these (`machine_code.record`). FIRST and LAST stand for
-the rows that one thread does and `Scratch` for memory of the thread's own. Or it is a plain
-function, which one thread runs. The steps of a call run one after the other. What one leaves for
-the next lies in a `Workspace`.
+the rows that one thread does and `Scratch` for memory of the thread's own. Work may also be a plain
+function, which one thread runs. The steps of a call run one after the other. The results that one
+step leaves for the next lie in a `Workspace`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from hexsim.int8.machine_code.words import bytes_reached, seen
 
 
 class RowArgument(Enum):
-    """Stands for a number that each piece of work has of its own."""
+    """A placeholder for a number that differs between pieces of work."""
 
     FIRST = "first row of the piece"
     LAST = "row behind the piece"
@@ -37,14 +37,14 @@ FIRST, LAST = RowArgument.FIRST, RowArgument.LAST
 
 @dataclass(frozen=True)
 class Scratch:
-    """Stands for a flat array that each thread has of its own, its contents undefined."""
+    """A placeholder for a flat array that each thread has of its own, its contents undefined."""
 
     size: int
     dtype: npt.DTypeLike
 
     @property
     def bytes(self) -> int:
-        """Bytes, whole cache lines."""
+        """Return the bytes, whole cache lines."""
         return whole_lines(self.size * np.dtype(self.dtype).itemsize)
 
 
@@ -63,7 +63,7 @@ class Step:
 
     @property
     def bytes(self) -> int:
-        """Bytes of all arrays that it reads or writes."""
+        """Return the bytes of all arrays that it reads or writes."""
         return sum(map(bytes_reached, fields_of(self.arguments)))
 
     def __call__(self) -> None:
@@ -72,27 +72,27 @@ class Step:
 
     def piece(self, first: int, last: int) -> None:
         """Do rows `first` to `last` - 1 now, in this thread."""
-        given = {FIRST: first, LAST: last}
-        instead = partial(_standing_for, given=given)
-        self.kernel(*(with_fields(argument, instead) for argument in self.arguments))
+        row_numbers = {FIRST: first, LAST: last}
+        substitute = partial(_argument_value, rows=row_numbers)
+        self.kernel(*(with_fields(argument, substitute) for argument in self.arguments))
 
 
 Work = Step | Callable[[], None]
 
 
-def _standing_for(argument: Any, given: dict[RowArgument, int]) -> Any:
+def _argument_value(argument: Any, rows: dict[RowArgument, int]) -> Any:
     if isinstance(argument, RowArgument):
-        return given[argument]
+        return rows[argument]
     if isinstance(argument, Scratch):
         return np.empty(argument.size, argument.dtype)
     return seen(argument)
 
 
 class Workspace:
-    """Memory for what the steps of one call leave for each other.
+    """Memory for the results that the steps of one call leave for each other.
 
-    Without a buffer, or when it is full, arrays are new ones. `needed` is how many bytes a buffer
-    must have to hold the arrays of every call.
+    Without a buffer, or when it is full, arrays are new ones. `needed` is the number of bytes that
+    a buffer needs to hold the arrays of every call.
     """
 
     def __init__(self, size: int = 0) -> None:

@@ -1,10 +1,10 @@
-"""Binding: the kernel calls of a fixed-point subnet as integers.
+"""Lowering: turns the layers of a fixed-point subnet into integer kernel calls.
 
-This is the source of truth for the arithmetic: every constant an integer kernel uses is computed
-here, from encodings and weights, and docs/reference/arithmetic.md states the rules. One file per
-layer family says what its kernel computes and, in its table BINDERS, of which layer types; who
-computes it, and how fast, is the business of hexsim.int8. Activations and weights are 8 or 16 bit;
-wider ones are refused.
+This is the source of truth for the arithmetic: every constant that an integer kernel uses is
+computed here, from encodings and weights; docs/reference/arithmetic.md states the rules. Each layer
+family has one file, which says what its kernel computes; the table LOWERINGS of the file names the
+layer types. hexsim.int8 decides which kernel computes a call, and how fast. Activations and weights
+have codes (quantised values) of 8 or 16 bits; wider ones are refused.
 """
 
 from __future__ import annotations
@@ -15,26 +15,26 @@ from hexsim.discovery import joined
 from hexsim.errors import HexsimError
 from hexsim.lowering.lowered_call import LoweredCall, Operand
 from hexsim.lowering.requantize import Requantize
-from hexsim.lowering.source import Binders, QuantizedSource
+from hexsim.lowering.source import Lowerings, QuantizedSource
 from hexsim.lowering.weights import Weights
 from hexsim.planning.plan import PlannedSubnet
 from hexsim.quantization.model import Model
 
-__all__ = ["BINDERS", "LoweredCall", "Operand", "Requantize", "Weights", "lower"]
+__all__ = ["LOWERINGS", "LoweredCall", "Operand", "Requantize", "Weights", "lower"]
 
-BINDERS: Binders = joined(__name__, "BINDERS")
+LOWERINGS: Lowerings = joined(__name__, "LOWERINGS")
 
 
 def lower(subnet: PlannedSubnet, model: Model, *, signed_weights: bool) -> Iterator[LoweredCall]:
     """Yield the calls of `subnet` as integers, in execution order.
 
-    Each is made when it is asked for, so that weights need not be in memory all at once.
+    A call is made when it is requested, so that weights need not be in memory all at once.
     `signed_weights` says that the kernels multiply by signed weights (V65 and later), so that
-    asymmetric weights are rescaled per output channel. Raises HexsimError naming the layer and
-    the tensor that has no usable encoding.
+    asymmetric weights are rescaled per output channel. Raises HexsimError naming the layer and the
+    tensor that has no usable encoding.
     """
     source = QuantizedSource(model, signed_weights)
     for layer in subnet.layers:
-        if type(layer) not in BINDERS:
+        if type(layer) not in LOWERINGS:
             raise HexsimError(f"layer '{layer.name}' ({layer.type}) has no integer kernel")
-        yield BINDERS[type(layer)](layer, source)
+        yield LOWERINGS[type(layer)](layer, source)

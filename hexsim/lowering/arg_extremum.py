@@ -1,7 +1,7 @@
 """ArgExtremum: codes are compared; of equal codes the first counts.
 
-The place is coded by a table. With the encoding that the quantiser gives it, steps of one from
-zero, that is the place itself.
+A table turns the position into a code. With the encoding that the quantiser chooses, steps of one
+from zero, the code is the position itself.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ import numpy as np
 
 from hexsim.layers import ArgExtremum
 from hexsim.lowering.lowered_call import Codes, LoweredCall
-from hexsim.lowering.source import Binders, QuantizedSource
+from hexsim.lowering.source import Lowerings, QuantizedSource
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class LoweredArgExtremum(LoweredCall):
-    """Along stored axis `axis`; `codes` has the code of every place."""
+    """The search runs along stored axis `axis`; `codes` has the code of every position."""
 
     kind: Literal["max", "min"]
     axis: int
@@ -27,16 +27,16 @@ class LoweredArgExtremum(LoweredCall):
 
 def lower_arg_extremum(layer: ArgExtremum, source: QuantizedSource) -> LoweredArgExtremum:
     """Turn the search for an extremum into integers."""
-    inputs, output = source.ends(layer)
-    places = np.arange(inputs[0].shape[layer.axis], dtype=np.float64)
+    inputs, output = source.operands(layer)
+    positions = np.arange(inputs[0].shape[layer.axis], dtype=np.float64)
     return LoweredArgExtremum(
         layer=layer.name,
         inputs=inputs,
         output=output,
         kind=layer.kind,
         axis=layer.axis,
-        codes=output.encoding.quantize(places).astype(output.encoding.dtype),
+        codes=output.encoding.quantize(positions).astype(output.encoding.dtype),
     )
 
 
-BINDERS: Binders = {ArgExtremum: lower_arg_extremum}
+LOWERINGS: Lowerings = {ArgExtremum: lower_arg_extremum}

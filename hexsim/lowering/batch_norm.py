@@ -1,8 +1,8 @@
-"""BatchNorm that no convolution absorbed: a signed 16-bit factor and a shift per channel.
+"""BatchNorm that is not part of a convolution: a signed 16-bit factor and a shift per channel.
 
 factor = round(scale / step), step = largest |scale| / 32767; acc = preload + factor * (x - zx),
-where the preload holds the shift at the accumulator's step delta_x * step. A channel whose shift
-does not fit the accumulator in that step has a larger one (hexsim.lowering.headroom).
+where the preload holds the shift at the accumulator's step delta_x * step. If the shift of a
+channel does not fit the accumulator in that step, its step is larger (hexsim.lowering.headroom).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from hexsim.layers import BatchNorm
 from hexsim.lowering.headroom import fitting_steps, largest_distance
 from hexsim.lowering.lowered_call import LoweredCall
 from hexsim.lowering.requantize import Requantize, requantize, rounded
-from hexsim.lowering.source import Binders, QuantizedSource
+from hexsim.lowering.source import Lowerings, QuantizedSource
 
 _S16_LIMIT = 32767
 
@@ -31,7 +31,7 @@ class LoweredBatchNorm(LoweredCall):
 
 def lower_batch_norm(layer: BatchNorm, source: QuantizedSource) -> LoweredBatchNorm:
     """Turn a batch norm into integers."""
-    inputs, output = source.ends(layer)
+    inputs, output = source.operands(layer)
     (x,) = inputs
     scale, shift = source.real(layer.scale), source.real(layer.shift)
     step = (float(np.abs(scale).max()) or 1.0) / _S16_LIMIT
@@ -47,4 +47,4 @@ def lower_batch_norm(layer: BatchNorm, source: QuantizedSource) -> LoweredBatchN
     )
 
 
-BINDERS: Binders = {BatchNorm: lower_batch_norm}
+LOWERINGS: Lowerings = {BatchNorm: lower_batch_norm}

@@ -3,8 +3,8 @@
     code - zero point = 256 * (high byte - high byte of the zero point)
                            + (low byte - low byte of the zero point)
 
-so a sum of products with 16-bit codes is the sum of those of their bytes, each weighted by its
-place. Signed codes have a signed high byte and an unsigned low one.
+So a sum of products with 16-bit codes is the sum of the products with their bytes, each weighted by
+the place of the byte. Signed codes have a signed high byte and an unsigned low one.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from hexsim.lowering.lowered_call import Codes, Operand
 from hexsim.lowering.weights import Weights
 
 Byte = tuple[int, int]
-"""Number of a byte (0 the lowest) and the bits by which its place raises it."""
+"""The number of a byte (0 is the lowest) and the number of bits by which its place raises it."""
 
 
 def byte_codes(codes: npt.NDArray[np.integer[Any]], byte: int) -> npt.NDArray[Any]:

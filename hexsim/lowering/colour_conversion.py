@@ -1,9 +1,9 @@
-"""ColourConversion: channels picked, or NV21 by a matrix of 16-bit integers.
+"""ColourConversion: channels are selected, or NV21 is converted by a matrix of 16-bit integers.
 
     K    = round(matrix * 2^13)
     code = clamp((K_y * (Y - 16) + K_v * (V - 128) + K_u * (U - 128) + 2^12) >> 13, 0, 255)
 
-The codes of an NV21 input are the bytes themselves, which an input of type image guarantees.
+The codes of an NV21 input are the bytes themselves; an input of type image guarantees that.
 Codes are rescaled afterwards if the output has another encoding.
 """
 
@@ -18,7 +18,7 @@ from hexsim.layers import ColourConversion
 from hexsim.layers.colour_conversion import YVU_TO_BGR
 from hexsim.lowering.lowered_call import Codes, Int32, LoweredCall, Operand
 from hexsim.lowering.requantize import rescale_table, rounded
-from hexsim.lowering.source import Binders, QuantizedSource
+from hexsim.lowering.source import Lowerings, QuantizedSource
 from hexsim.quantization.encodings import Encoding
 
 MATRIX_BITS = 13
@@ -47,8 +47,8 @@ class LoweredNv21(LoweredCall):
 def lower_colour_conversion(
     layer: ColourConversion, source: QuantizedSource
 ) -> LoweredChannelPick | LoweredNv21:
-    """Turn a colour conversion into integers; HexsimError for NV21 that is no bytes."""
-    inputs, output = source.ends(layer)
+    """Turn a colour conversion into integers; HexsimError if the codes of NV21 are not bytes."""
+    inputs, output = source.operands(layer)
     if layer.channels is not None:
         return LoweredChannelPick(
             layer=layer.name,
@@ -73,4 +73,4 @@ def lower_colour_conversion(
     )
 
 
-BINDERS: Binders = {ColourConversion: lower_colour_conversion}
+LOWERINGS: Lowerings = {ColourConversion: lower_colour_conversion}

@@ -1,4 +1,4 @@
-"""Concat: inputs rescaled to the output's encoding where theirs differs, then joined."""
+"""Concat: inputs are rescaled to the output's encoding where theirs differs, then joined."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from hexsim.layers import Concat
 from hexsim.lowering.lowered_call import Codes, LoweredCall
 from hexsim.lowering.requantize import rescale_table
-from hexsim.lowering.source import Binders, QuantizedSource
+from hexsim.lowering.source import Lowerings, QuantizedSource
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class LoweredConcat(LoweredCall):
-    """Joins along stored axis `axis`; `tables` are None for inputs that are copied."""
+    """Inputs are joined along stored axis `axis`; `tables` are None for inputs that are copied."""
 
     axis: int
     tables: tuple[Codes | None, ...]
@@ -20,7 +20,7 @@ class LoweredConcat(LoweredCall):
 
 def lower_concat(layer: Concat, source: QuantizedSource) -> LoweredConcat:
     """Turn a concatenation into integers."""
-    inputs, output = source.ends(layer)
+    inputs, output = source.operands(layer)
     return LoweredConcat(
         layer=layer.name,
         inputs=inputs,
@@ -30,4 +30,4 @@ def lower_concat(layer: Concat, source: QuantizedSource) -> LoweredConcat:
     )
 
 
-BINDERS: Binders = {Concat: lower_concat}
+LOWERINGS: Lowerings = {Concat: lower_concat}

@@ -8,13 +8,13 @@ from hexsim.layers import Convolution, Window
 from hexsim.lowering.lowered_call import LoweredCall
 from hexsim.lowering.products import lower_products
 from hexsim.lowering.requantize import Requantize
-from hexsim.lowering.source import Binders, QuantizedSource
+from hexsim.lowering.source import Lowerings, QuantizedSource
 from hexsim.lowering.weights import Weights
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class LoweredConvolution(LoweredCall):
-    """Dense, grouped or depthwise; padding counts as real zero.
+    """A dense, grouped or depthwise convolution; padding counts as real zero.
 
     `weights.codes` is (kernel height, kernel width, input channels / groups, output channels);
     `stage` has one entry per output channel.
@@ -28,7 +28,7 @@ class LoweredConvolution(LoweredCall):
 
 def lower_convolution(layer: Convolution, source: QuantizedSource) -> LoweredConvolution:
     """Turn a convolution into integers."""
-    inputs, output = source.ends(layer)
+    inputs, output = source.operands(layer)
     weights, stage = lower_products(layer, inputs[0], output, source)
     return LoweredConvolution(
         layer=layer.name,
@@ -41,4 +41,4 @@ def lower_convolution(layer: Convolution, source: QuantizedSource) -> LoweredCon
     )
 
 
-BINDERS: Binders = {Convolution: lower_convolution}
+LOWERINGS: Lowerings = {Convolution: lower_convolution}

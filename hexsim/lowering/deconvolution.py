@@ -8,13 +8,13 @@ from hexsim.layers import Deconvolution, Phases, Window
 from hexsim.lowering.lowered_call import LoweredCall
 from hexsim.lowering.products import lower_products
 from hexsim.lowering.requantize import Requantize
-from hexsim.lowering.source import Binders, QuantizedSource
+from hexsim.lowering.source import Lowerings, QuantizedSource
 from hexsim.lowering.weights import Weights
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class LoweredDeconvolution(LoweredCall):
-    """Dense, grouped or depthwise; weights and requantise stage are those of a convolution.
+    """A dense, grouped or depthwise deconvolution; `weights` and `stage` are as for a convolution.
 
     Input pixel i reaches the output pixels i * stride + tap * dilation - pad that exist. `phases`
     is the convolution that adds the same products.
@@ -29,7 +29,7 @@ class LoweredDeconvolution(LoweredCall):
 
 def lower_deconvolution(layer: Deconvolution, source: QuantizedSource) -> LoweredDeconvolution:
     """Turn a deconvolution into integers."""
-    inputs, output = source.ends(layer)
+    inputs, output = source.operands(layer)
     weights, stage = lower_products(layer, inputs[0], output, source)
     return LoweredDeconvolution(
         layer=layer.name,
@@ -43,4 +43,4 @@ def lower_deconvolution(layer: Deconvolution, source: QuantizedSource) -> Lowere
     )
 
 
-BINDERS: Binders = {Deconvolution: lower_deconvolution}
+LOWERINGS: Lowerings = {Deconvolution: lower_deconvolution}

@@ -3,10 +3,10 @@
 Sum and difference: each operand is brought to the coarsest scale by a signed factor
 k = round(delta / coarsest * 2^14), with 2^20 for 16-bit codes, negative if it is subtracted;
 `coarsest` is the largest step of the operands and the output. acc = preload + sum of k * (x - zx),
-requantised once however many operands there are.
-Product: acc = preload + product of (x - zx), at most three operands, which is what int32 holds;
-each operand of 16 bits adds eight fraction bits. A constant whose step is too small for the
-accumulator is coded anew (hexsim.lowering.headroom).
+requantised once, whatever the number of operands.
+Product: acc = preload + product of (x - zx), at most three operands, because an int32 holds no
+more; each operand of 16 bits adds eight fraction bits. A constant whose step is too small for the
+accumulator is quantised again (hexsim.lowering.headroom).
 Quotient: hexsim.lowering.quotient.
 Maximum and minimum: operands are rescaled to the output's encoding and compared as codes.
 """
@@ -23,11 +23,11 @@ from hexsim.lowering.headroom import fitting_factor, largest_distance
 from hexsim.lowering.lowered_call import Codes, Int32, LoweredCall, Operand
 from hexsim.lowering.quotient import LoweredQuotient, lower_quotient
 from hexsim.lowering.requantize import Requantize, common_scale, requantize, rescale_table
-from hexsim.lowering.source import Binders, QuantizedSource
+from hexsim.lowering.source import Lowerings, QuantizedSource
 from hexsim.lowering.sums import requantize_sums
 
 _MOST_FACTORS = 3
-"""What an int32 holds: 255^3 < 2^31 <= 255^4."""
+"""The most factors whose product an int32 holds: 255^3 < 2^31 <= 255^4."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -47,7 +47,7 @@ class LoweredProduct(LoweredCall):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class LoweredExtremum(LoweredCall):
-    """`tables` rescale the operands, None where the codes stay."""
+    """`tables` rescale the operands; an entry is None if the codes do not change."""
 
     kind: Literal["max", "min"]
     tables: tuple[Codes | None, ...]
@@ -57,7 +57,7 @@ def lower_elementwise(
     layer: Elementwise, source: QuantizedSource
 ) -> LoweredSum | LoweredProduct | LoweredQuotient | LoweredExtremum:
     """Turn an elementwise layer into integers; HexsimError for a product of more than three."""
-    inputs, output = source.ends(layer)
+    inputs, output = source.operands(layer)
     if layer.kind == "div":
         return lower_quotient(layer, inputs, output)
     if layer.kind == "max" or layer.kind == "min":
@@ -74,7 +74,7 @@ def lower_elementwise(
                 f"layer '{layer.name}' multiplies {len(inputs)} operands; the integer kernel "
                 f"takes {_MOST_FACTORS} at most, so split it into several products"
             )
-        return _bind_product(layer, inputs, output)
+        return _lower_product(layer, inputs, output)
     factors, step = common_scale([x.delta for x in inputs], output.encoding, output.bits)
     if layer.kind == "sub":
         factors[1:] *= -1
@@ -87,7 +87,7 @@ def lower_elementwise(
     )
 
 
-def _bind_product(
+def _lower_product(
     layer: Elementwise, inputs: tuple[Operand, ...], output: Operand
 ) -> LoweredProduct:
     fraction_bits = sum(x.bits - 8 for x in inputs)
@@ -108,4 +108,4 @@ def _bind_product(
     )
 
 
-BINDERS: Binders = {Elementwise: lower_elementwise}
+LOWERINGS: Lowerings = {Elementwise: lower_elementwise}

@@ -8,7 +8,7 @@ from hexsim.layers import FullyConnected
 from hexsim.lowering.lowered_call import LoweredCall
 from hexsim.lowering.products import lower_products
 from hexsim.lowering.requantize import Requantize
-from hexsim.lowering.source import Binders, QuantizedSource
+from hexsim.lowering.source import Lowerings, QuantizedSource
 from hexsim.lowering.weights import Weights
 
 
@@ -22,7 +22,7 @@ class LoweredFullyConnected(LoweredCall):
 
 def lower_fully_connected(layer: FullyConnected, source: QuantizedSource) -> LoweredFullyConnected:
     """Turn a fully connected layer into integers."""
-    inputs, output = source.ends(layer)
+    inputs, output = source.operands(layer)
     weights, stage = lower_products(layer, inputs[0], output, source)
     return LoweredFullyConnected(
         layer=layer.name,
@@ -33,4 +33,4 @@ def lower_fully_connected(layer: FullyConnected, source: QuantizedSource) -> Low
     )
 
 
-BINDERS: Binders = {FullyConnected: lower_fully_connected}
+LOWERINGS: Lowerings = {FullyConnected: lower_fully_connected}

@@ -10,12 +10,12 @@ import numpy as np
 from hexsim.layers import Gather
 from hexsim.lowering.lowered_call import Codes, Int32, LoweredCall
 from hexsim.lowering.requantize import rescale_table
-from hexsim.lowering.source import Binders, QuantizedSource
+from hexsim.lowering.source import Lowerings, QuantizedSource
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class LoweredGather(LoweredCall):
-    """Along each axis of `places` position i is the input's position `places[axis][i]`."""
+    """Along each axis of `places`, position i is the input's position `places[axis][i]`."""
 
     places: tuple[tuple[int, Int32], ...]
     table: Codes | None
@@ -23,7 +23,7 @@ class LoweredGather(LoweredCall):
 
 def lower_gather(layer: Gather, source: QuantizedSource) -> LoweredGather:
     """Turn a gather into integers."""
-    inputs, output = source.ends(layer)
+    inputs, output = source.operands(layer)
     return LoweredGather(
         layer=layer.name,
         inputs=inputs,
@@ -38,4 +38,4 @@ def places(positions: Sequence[int]) -> Int32:
     return np.array(positions, np.int32)
 
 
-BINDERS: Binders = {Gather: lower_gather}
+LOWERINGS: Lowerings = {Gather: lower_gather}

@@ -1,16 +1,16 @@
 """Headroom: bias, output zero point and products fit the accumulator together.
 
 A channel of weights may come with a step so small that its bias, counted in steps of the
-accumulator, exceeds an int32: exporters write 2^-23 for a channel of zeros. Such a channel gets
-the least step that fits. Let F be the fraction bits, M = step * 2^F / delta_y, and S the largest
-sum of the channel's products in units of the accumulator. The channel fits if
+accumulator, exceeds an int32: exporters write 2^-23 for a channel of zeros. The step of such a
+channel becomes the least step that fits. Let F be the fraction bits, M = step * 2^F / delta_y, and
+S the largest sum of the channel's products in units of the accumulator. The channel fits if
 
     reach = |bias| / delta_y + z_y                       codes of the bias and of the zero point
     room  = 2^F * (2^31 - 1) - min(S, 2^F * 2^30) - 1    units left for them, one lost by rounding
-    least = ceil(reach * 2^(31 + F) / room), held in 1 .. 2^31 - 1
+    least = ceil(reach * 2^(31 + F) / room), clamped to 1 .. 2^31 - 1
     M * 2^31 >= least
 
-If it does not, its weights are coded anew, so that `least` is the multiplier:
+If it does not, its weights are quantised again, so that `least` is the multiplier:
 
     step'  = least * 2^-31 * delta_y / 2^F
     weight = round((q - z_w) * step / step') + z_w
@@ -20,8 +20,8 @@ with codes whose distance from zero is at most X, each is off by at most X / 2 u
 zero point by 1/2 each. The multiplier is a whole number and has no error. So the code lies within
 1/2 + (1 + K * X / 2) * least * 2^(-31 - F) of the real result.
 
-S counts as half of the accumulator at most: products that overflow by themselves wrap as ever.
-Only what a kernel multiplies by changes; the encoding of the weights stays what the file says.
+S counts as half of the accumulator at most: products that overflow by themselves wrap as before.
+Only the weights that a kernel uses change; the encoding of the weights stays as in the file.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ from hexsim.lowering.weights import Weights
 from hexsim.quantization.encodings import Encoding
 
 _HALF = 1 << 30
-"""Units of an int32 that products may claim for themselves."""
+"""Units of an int32 that the sums of products may take."""
 
 
 def fitting_steps(
     steps: Real, sums: npt.ArrayLike, output: Encoding, bias: Real | None, fraction_bits: int
 ) -> Real:
-    """Return the steps of accumulators, those that are too small replaced by the least that fit.
+    """Return accumulator steps; those that are too small are replaced by the least that fit.
 
     `sums` is the largest sum of products in units of the accumulator, `bias` in real units; both
     have one entry for each of `steps`, or one in all.
@@ -62,28 +62,28 @@ def fitting_steps(
 def fitting_weights(
     weights: Weights, x: Operand, output: Encoding, bias: Real | None, fraction_bits: int
 ) -> Weights:
-    """Return the weights by which `x` is multiplied, channels coded anew where that is needed."""
+    """Return the weights that multiply `x`; channels are quantised again where that is needed."""
     steps = x.delta * weights.steps
-    of_any_sum = fitting_steps(steps, np.inf, output, bias, fraction_bits)
-    (doubtful,) = np.nonzero(of_any_sum > steps)
+    safe_steps = fitting_steps(steps, np.inf, output, bias, fraction_bits)
+    (doubtful,) = np.nonzero(safe_steps > steps)
     if not doubtful.size:
         return weights
     sums = largest_distance(x) * np.abs(_distances(weights, doubtful)).sum(axis=0)
-    of_channels = None if bias is None else bias[doubtful]
-    fitting = fitting_steps(steps[doubtful], sums, output, of_channels, fraction_bits)
+    channel_bias = None if bias is None else bias[doubtful]
+    fitting = fitting_steps(steps[doubtful], sums, output, channel_bias, fraction_bits)
     grows = fitting > steps[doubtful]
     channels, fitting = doubtful[grows], fitting[grows]
     if not channels.size:
         return weights
-    anew = rounded(_distances(weights, channels) * (steps[channels] / fitting))
-    codes, of_codes = weights.codes.copy(), weights.steps.copy()
-    codes.reshape(-1, codes.shape[-1])[:, channels] = anew + weights.zero_point
-    of_codes[channels] = fitting / x.delta
-    return Weights(codes, weights.zero_point, of_codes)
+    distances = rounded(_distances(weights, channels) * (steps[channels] / fitting))
+    codes, new_steps = weights.codes.copy(), weights.steps.copy()
+    codes.reshape(-1, codes.shape[-1])[:, channels] = distances + weights.zero_point
+    new_steps[channels] = fitting / x.delta
+    return Weights(codes, weights.zero_point, new_steps)
 
 
 def _distances(weights: Weights, channels: npt.NDArray[np.intp]) -> Int64:
-    """Codes of some channels, counted from zero, as (taps, channels)."""
+    """Return the codes of some channels, counted from zero, as (taps, channels)."""
     rows = weights.codes.reshape(-1, weights.codes.shape[-1])[:, channels]
     return rows.astype(np.int64) - weights.zero_point
 
@@ -91,20 +91,23 @@ def _distances(weights: Weights, channels: npt.NDArray[np.intp]) -> Int64:
 def fitting_factor(
     factors: tuple[Operand, ...], count: int, scale: float, output: Encoding, fraction_bits: int
 ) -> tuple[Operand, ...]:
-    """Return the factors of `count` products that are added, a constant one coded anew if needed.
+    """Return the factors of `count` products that are added, one quantised again if needed.
 
-    `scale` multiplies the sum. Factors that are all computed are returned as they are.
+    `scale` multiplies the sum. Only a constant can be quantised again; computed factors are
+    returned as they are.
     """
-    places = [place for place, factor in enumerate(factors) if factor.codes is not None]
+    constants = [position for position, factor in enumerate(factors) if factor.codes is not None]
     step = scale * math.prod(factor.delta for factor in factors)
     sums = count * math.prod(largest_distance(factor) for factor in factors)
     (fitting,) = fitting_steps(np.array([step]), sums, output, None, fraction_bits)
-    if not places or fitting == step:
+    if not constants or fitting == step:
         return factors
-    place = places[0]
-    others = scale * math.prod(factor.delta for n, factor in enumerate(factors) if n != place)
-    anew = _coded_anew(factors[place], fitting / others)
-    return (*factors[:place], anew, *factors[place + 1 :])
+    position = constants[0]
+    others = scale * math.prod(
+        factor.delta for number, factor in enumerate(factors) if number != position
+    )
+    replacement = _with_step(factors[position], fitting / others)
+    return (*factors[:position], replacement, *factors[position + 1 :])
 
 
 def largest_distance(x: Operand) -> int:
@@ -112,12 +115,12 @@ def largest_distance(x: Operand) -> int:
     return max(x.zero_point, x.encoding.steps - x.zero_point)
 
 
-def _coded_anew(constant: Operand, delta: float) -> Operand:
-    """A constant in steps of `delta`, with the zero point that it has."""
+def _with_step(constant: Operand, delta: float) -> Operand:
+    """Return a constant in steps of `delta`; its zero point does not change."""
     assert constant.codes is not None
     encoding, zero_point = constant.encoding, constant.zero_point
     distances = constant.codes.astype(np.float64) - zero_point
     codes = rounded(distances * (constant.delta / delta)) + zero_point
-    ends = -delta * zero_point, delta * (encoding.steps - zero_point)
-    coded = replace(encoding, min=ends[0], max=ends[1], delta=delta)
-    return replace(constant, codes=codes.astype(encoding.dtype), encoding=coded)
+    limits = -delta * zero_point, delta * (encoding.steps - zero_point)
+    new_encoding = replace(encoding, min=limits[0], max=limits[1], delta=delta)
+    return replace(constant, codes=codes.astype(encoding.dtype), encoding=new_encoding)

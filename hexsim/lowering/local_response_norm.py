@@ -22,7 +22,7 @@ from hexsim.layers import LocalResponseNorm
 from hexsim.lowering.headroom import largest_distance
 from hexsim.lowering.lowered_call import Int32, LoweredCall
 from hexsim.lowering.requantize import Requantize, rounded
-from hexsim.lowering.source import Binders, QuantizedSource
+from hexsim.lowering.source import Lowerings, QuantizedSource
 from hexsim.lowering.sums import requantize_sums
 
 OCTAVE_BITS = 6
@@ -44,7 +44,7 @@ def lower_local_response_norm(
     layer: LocalResponseNorm, source: QuantizedSource
 ) -> LoweredLocalResponseNorm:
     """Turn a local response norm into integers; HexsimError if its bias is not positive."""
-    inputs, output = source.ends(layer)
+    inputs, output = source.operands(layer)
     if layer.bias <= 0:
         raise HexsimError(
             f"layer '{layer.name}': the bias of a local response norm is {layer.bias}; "
@@ -80,4 +80,4 @@ def power_knots(largest: int) -> npt.NDArray[np.int64]:
     return np.concatenate([np.arange(per_octave, dtype=np.int64), *above, end])
 
 
-BINDERS: Binders = {LocalResponseNorm: lower_local_response_norm}
+LOWERINGS: Lowerings = {LocalResponseNorm: lower_local_response_norm}

@@ -2,8 +2,8 @@
 
 The table is the function evaluated in float64 on the real values of the input's codes and coded
 with the output's encoding, so it is the best answer of that width there is. An infinite result is
-the outermost code. A code without a result (a root of what is negative) has that of the nearest
-code with one, the smaller of two; a table without any is zero.
+the outermost code. A code without a result (the root of a negative number) has the result of the
+nearest code that has one, the smaller code of two; a table without any result is zero.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 
 from hexsim.layers import Neuron, Prelu
 from hexsim.lowering.lowered_call import Codes, LoweredCall, Operand, Real
-from hexsim.lowering.source import Binders, QuantizedSource
+from hexsim.lowering.source import Lowerings, QuantizedSource
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -26,15 +26,15 @@ class LoweredLookup(LoweredCall):
 
 def lower_neuron(layer: Neuron, source: QuantizedSource) -> LoweredLookup:
     """Turn an activation function into a table."""
-    inputs, output = source.ends(layer)
-    values = _numbers(layer.values(_reals(inputs[0])))
+    inputs, output = source.operands(layer)
+    values = _without_gaps(layer.values(_reals(inputs[0])))
     tables = output.encoding.quantize(values).astype(output.encoding.dtype).reshape(1, -1)
     return LoweredLookup(layer=layer.name, inputs=inputs, output=output, tables=tables)
 
 
 def lower_prelu(layer: Prelu, source: QuantizedSource) -> LoweredLookup:
     """Turn a Prelu into one table per channel."""
-    inputs, output = source.ends(layer)
+    inputs, output = source.operands(layer)
     x = _reals(inputs[0])
     slope = np.broadcast_to(source.real(layer.slope).reshape(-1, 1), (inputs[0].shape[-1], 1))
     values = np.where(x >= 0, x, slope * x)
@@ -48,16 +48,16 @@ def _reals(operand: Operand) -> Real:
     ) * operand.delta
 
 
-def _numbers(values: Real) -> Real:
-    """The results of codes in order, with one in place of each that is none."""
-    known = np.flatnonzero(~np.isnan(values))
-    if not known.size:
+def _without_gaps(values: Real) -> Real:
+    """Return the results of codes in order; one that is missing is taken from the nearest code."""
+    valid = np.flatnonzero(~np.isnan(values))
+    if not valid.size:
         return np.zeros_like(values)
     codes = np.arange(len(values))
-    above = known[np.minimum(np.searchsorted(known, codes), len(known) - 1)]
-    below = known[np.maximum(np.searchsorted(known, codes, "right") - 1, 0)]
+    above = valid[np.minimum(np.searchsorted(valid, codes), len(valid) - 1)]
+    below = valid[np.maximum(np.searchsorted(valid, codes, "right") - 1, 0)]
     nearest = np.where(np.abs(codes - below) <= np.abs(above - codes), below, above)
     return values[nearest]
 
 
-BINDERS: Binders = {Neuron: lower_neuron, Prelu: lower_prelu}
+LOWERINGS: Lowerings = {Neuron: lower_neuron, Prelu: lower_prelu}

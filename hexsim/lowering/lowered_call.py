@@ -1,4 +1,4 @@
-"""What every bound kernel call has: the layer's name, its operands and its result."""
+"""The parts of every lowered kernel call: the layer's name, its operands and its result."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ class Operand:
 
     @property
     def bits(self) -> int:
-        """8 or 16."""
+        """Return the width of the codes (quantised values), 8 or 16."""
         return self.encoding.bitwidth
 
     @property
     def zero_point(self) -> int:
-        """Code of real zero."""
+        """Return the code of real zero."""
         return self.encoding.zero_point
 
     @property
     def delta(self) -> float:
-        """Real units per code."""
+        """Return the real units per code."""
         return self.encoding.delta
 
 

@@ -1,9 +1,11 @@
-"""MatMul: codes by codes with both zero points, int32 sums, one requantise.
+"""MatMul: products of codes with both zero points, int32 sums, one requantise stage.
 
-8 bits:  acc = preload + sum of (a - za) * (b - zb)     wraps modulo 2^32
-16 bits: A = preload + sum of (a - za) * (b - zb)       in 64 bits, sixteen of them fraction bits
-step = alpha * delta_a * delta_b
-A constant whose step is too small for the accumulator is coded anew (hexsim.lowering.headroom).
+  8 bits:  acc = preload + sum of (a - za) * (b - zb)     wraps modulo 2^32
+  16 bits: A = preload + sum of (a - za) * (b - zb)       in 64 bits, sixteen of them fraction bits
+  step = alpha * delta_a * delta_b
+
+A constant whose step is too small for the accumulator is quantised again
+(hexsim.lowering.headroom).
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from hexsim.layers import MatMul
 from hexsim.lowering.headroom import fitting_factor, largest_distance
 from hexsim.lowering.lowered_call import LoweredCall
 from hexsim.lowering.requantize import Requantize
-from hexsim.lowering.source import Binders, QuantizedSource
+from hexsim.lowering.source import Lowerings, QuantizedSource
 from hexsim.lowering.sums import requantize_sums
 
 
@@ -30,7 +32,7 @@ class LoweredMatMul(LoweredCall):
 
 def lower_mat_mul(layer: MatMul, source: QuantizedSource) -> LoweredMatMul:
     """Turn a product into integers; HexsimError for a factor that is not above zero."""
-    inputs, output = source.ends(layer)
+    inputs, output = source.operands(layer)
     if layer.alpha <= 0:
         raise HexsimError(
             f"layer '{layer.name}' multiplies its product by {layer.alpha:g}; the integer kernel "
@@ -56,4 +58,4 @@ def lower_mat_mul(layer: MatMul, source: QuantizedSource) -> LoweredMatMul:
     )
 
 
-BINDERS: Binders = {MatMul: lower_mat_mul}
+LOWERINGS: Lowerings = {MatMul: lower_mat_mul}

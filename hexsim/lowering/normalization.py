@@ -1,4 +1,4 @@
-"""Normalization: exact sums, a reciprocal root of 31 bits, one requantise.
+"""Normalization: exact sums, a reciprocal root of 31 bits, one requantise stage.
 
 n, S, Q  number, sum and sum of squares of x - zx among the elements that share a statistic
                deviation           mean_square     length
@@ -12,7 +12,7 @@ T    = (d * r + 2^(s - 1)) >> s, and 0 where W = 0
 A    = preload + k * T, requantised with 16 fraction bits
 
 T is d / sqrt(W) with 20 fraction bits; k = round(scale / unit) with unit = largest |scale| / 32767.
-The step of the input cancels but for epsilon. If a shift does not fit the sum, unit is larger
+The step of the input cancels, except in epsilon. If a shift does not fit the sum, unit is larger
 (hexsim.lowering.headroom).
 """
 
@@ -31,17 +31,17 @@ from hexsim.layers.normalization import NormalizationKind
 from hexsim.lowering.headroom import fitting_steps
 from hexsim.lowering.lowered_call import LoweredCall, Operand, Real
 from hexsim.lowering.requantize import Requantize, requantize, rounded
-from hexsim.lowering.source import Binders, QuantizedSource
+from hexsim.lowering.source import Lowerings, QuantizedSource
 
 ROOT_BITS = 31
 """Bits of the root and of its reciprocal (our choice: what one word holds)."""
 NORMAL_BITS = 20
 """Fraction bits of a normalised value (our choice: finer than a 16-bit code of 32 deviations)."""
 FRACTION_BITS = 16
-"""Those of the sum that is requantised: k has 15 bits and T up to 31."""
+"""Fraction bits of the sum that is requantised: k has 15 bits and T up to 31."""
 _LARGEST_EPSILON = 1 << 61
 _LARGEST_DISTANCE = 1 << 30
-"""Keeps d * r and n * Q in an int64."""
+"""A limit that lets d * r and n * Q fit an int64."""
 _S16_LIMIT = 32767
 
 
@@ -62,7 +62,7 @@ class LoweredNormalization(LoweredCall):
 
 def lower_normalization(layer: Normalization, source: QuantizedSource) -> LoweredNormalization:
     """Turn a normalisation into integers; HexsimError if its sums might not fit 64 bits."""
-    inputs, output = source.ends(layer)
+    inputs, output = source.operands(layer)
     (x,) = inputs
     count = layer.count(x.shape)
     if count * x.encoding.steps >= _LARGEST_DISTANCE:
@@ -70,7 +70,7 @@ def lower_normalization(layer: Normalization, source: QuantizedSource) -> Lowere
             f"layer '{layer.name}' normalises {count} elements of {x.bits} bits at a time, more "
             "than the integer kernel adds up; run the layer on the cpu"
         )
-    scale, shift = _or(layer.scale, 1.0, source), _or(layer.shift, 0.0, source)
+    scale, shift = _real_or(layer.scale, 1.0, source), _real_or(layer.shift, 0.0, source)
     spread = np.broadcast_shapes(scale.shape, shift.shape)
     unit = (float(np.abs(scale).max()) or 1.0) / _S16_LIMIT
     bias = np.broadcast_to(shift, spread).reshape(-1)
@@ -108,8 +108,8 @@ def _fitting_unit(unit: float, count: int, output: Operand, bias: Real) -> float
     return unit * float((fitting / steps).max())
 
 
-def _or(name: str | None, value: float, source: QuantizedSource) -> Real:
+def _real_or(name: str | None, value: float, source: QuantizedSource) -> Real:
     return np.array([value]) if name is None else source.real(name)
 
 
-BINDERS: Binders = {Normalization: lower_normalization}
+LOWERINGS: Lowerings = {Normalization: lower_normalization}

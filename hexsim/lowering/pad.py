@@ -1,6 +1,6 @@
 """Pad: codes copied into a larger tensor, rescaled only if the output's encoding differs.
 
-What repeats the input takes every code from some position of it, so it is a gather.
+A mode that repeats the input takes every code from a position of the input, so it is a gather.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from hexsim.layers import Pad
 from hexsim.lowering.gather import LoweredGather, places
 from hexsim.lowering.lowered_call import Codes, LoweredCall
 from hexsim.lowering.requantize import rescale_table
-from hexsim.lowering.source import Binders, QuantizedSource
+from hexsim.lowering.source import Lowerings, QuantizedSource
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -27,7 +27,7 @@ class LoweredPad(LoweredCall):
 
 def lower_pad(layer: Pad, source: QuantizedSource) -> LoweredPad | LoweredGather:
     """Turn padding into integers."""
-    inputs, output = source.ends(layer)
+    inputs, output = source.operands(layer)
     if layer.mode != "constant":
         sizes = enumerate(inputs[0].shape)
         padded = [(axis, size) for axis, size in sizes if layer.begins[axis] or layer.ends[axis]]
@@ -48,4 +48,4 @@ def lower_pad(layer: Pad, source: QuantizedSource) -> LoweredPad | LoweredGather
     )
 
 
-BINDERS: Binders = {Pad: lower_pad}
+LOWERINGS: Lowerings = {Pad: lower_pad}

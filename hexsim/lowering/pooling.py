@@ -1,8 +1,8 @@
-"""Pooling. A maximum is taken over codes; an average is a sum whose step holds the division.
+"""Pooling: a maximum is taken over codes; an average is a sum whose step contains the division.
 
 Average: acc = preload + sum of (x - zx) over the inputs in the window, and the accumulator's step
 is delta_x / count. Windows at a border may count fewer inputs, so there is one set of requantise
-constants per distinct count and a map that says which output pixel takes which.
+constants per distinct count and a map that says which of them an output pixel takes.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from hexsim.layers import Pooling, Window
 from hexsim.lowering.headroom import largest_distance
 from hexsim.lowering.lowered_call import Codes, Int32, LoweredCall
 from hexsim.lowering.requantize import Requantize, rescale_table
-from hexsim.lowering.source import Binders, QuantizedSource
+from hexsim.lowering.source import Lowerings, QuantizedSource
 from hexsim.lowering.sums import requantize_sums
 
 
@@ -34,16 +34,16 @@ class LoweredMaxPool(LoweredCall):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class LoweredAveragePool(LoweredCall):
-    """`stage` has one entry per distinct count; `tail_of` (H', W') is the entry of each pixel."""
+    """`stage` has one entry per distinct count; `stage_of` (H', W') is the entry of each pixel."""
 
     window: Window
     stage: Requantize
-    tail_of: Int32
+    stage_of: Int32
 
 
 def lower_pooling(layer: Pooling, source: QuantizedSource) -> LoweredMaxPool | LoweredAveragePool:
     """Turn a pooling into integers."""
-    inputs, output = source.ends(layer)
+    inputs, output = source.operands(layer)
     if layer.kind == "max":
         return LoweredMaxPool(
             layer=layer.name,
@@ -66,7 +66,7 @@ def lower_pooling(layer: Pooling, source: QuantizedSource) -> LoweredMaxPool | L
             output.encoding,
             fraction_bits=inputs[0].bits - 8,
         ),
-        tail_of=entry.reshape(counts.shape).astype(np.int32),
+        stage_of=entry.reshape(counts.shape).astype(np.int32),
     )
 
 
@@ -86,4 +86,4 @@ def window_counts(window: Window, shape: Shape, include_pad: bool) -> npt.NDArra
     return counts
 
 
-BINDERS: Binders = {Pooling: lower_pooling}
+LOWERINGS: Lowerings = {Pooling: lower_pooling}

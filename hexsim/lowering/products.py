@@ -1,7 +1,7 @@
 """Sums of products with weights: what convolution, deconvolution and fully connected share.
 
 acc = preload + sum of (x - zx) * (w - zw), requantised per channel. Weights whose step is too small
-for the accumulator are coded anew (hexsim.lowering.headroom).
+for the accumulator are quantised again (hexsim.lowering.headroom).
 """
 
 from __future__ import annotations

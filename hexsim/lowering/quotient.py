@@ -20,10 +20,10 @@ from hexsim.lowering.lowered_call import LoweredCall, Operand
 from hexsim.lowering.requantize import clamp_codes
 
 _SCALE_BITS = 30
-"""Of the scale: as exact as the multiplier of a requantise."""
+"""Bits of the scale: it is as exact as the multiplier of a requantise stage."""
 _MOST_SHIFT = 44
-"""Keeps 2 * d * 2^B in an int64 for 16-bit codes. The scale of a ratio below 2^-14 has fewer bits,
-but then the largest quotient is a few codes."""
+"""A limit that lets 2 * d * 2^B fit an int64 for 16-bit codes. The scale of a ratio below 2^-14 has
+fewer bits, but then the largest quotient is a few codes."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

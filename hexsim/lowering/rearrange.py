@@ -1,7 +1,7 @@
-"""Reshape, permute, channel shuffle, depth to space and back: codes take other places.
+"""Reshape, permute, channel shuffle, depth to space and back: codes move to other positions.
 
-All are one movement: see the input under the shape `split`, permute its axes, see the
-result under the output's shape. Codes are rescaled only if the output's encoding differs.
+All of them view the input in the shape `split`, permute its axes, and view the result in the
+output's shape. Codes are rescaled only if the output's encoding differs.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from hexsim.graph.ir import Shape
 from hexsim.layers import ChannelShuffle, DepthToSpace, Permute, Reshape, SpaceToDepth
 from hexsim.lowering.lowered_call import Codes, LoweredCall
 from hexsim.lowering.requantize import rescale_table
-from hexsim.lowering.source import Binders, QuantizedSource
+from hexsim.lowering.source import Lowerings, QuantizedSource
 
 Rearrangement = Reshape | Permute | ChannelShuffle | DepthToSpace | SpaceToDepth
 
@@ -28,7 +28,7 @@ class LoweredRearrange(LoweredCall):
 
 def lower_rearrange(layer: Rearrangement, source: QuantizedSource) -> LoweredRearrange:
     """Turn a layer that moves codes into integers."""
-    inputs, output = source.ends(layer)
+    inputs, output = source.operands(layer)
     split = inputs[0].shape
     permutation = tuple(range(len(split)))
     if isinstance(layer, Permute):
@@ -49,7 +49,7 @@ def lower_rearrange(layer: Rearrangement, source: QuantizedSource) -> LoweredRea
     )
 
 
-BINDERS: Binders = {
+LOWERINGS: Lowerings = {
     ChannelShuffle: lower_rearrange,
     DepthToSpace: lower_rearrange,
     Permute: lower_rearrange,

@@ -8,7 +8,7 @@ p, q                     scaled(a, delta_x * step_w * 2^20) + bias, and the same
 P                        sat16((p + q + 2^7) >> 8), 12 fraction bits
 sigmoid(P), tanh(P)      15 fraction bits: with knot i = (P >> 8) + 128 and rest = P mod 256,
                          knot_i + (((knot_i+1 - knot_i) * rest + 2^7) >> 8)
-LSTM: c = ((f * c + 2^14) >> 15) + ((i * g + 2^9) >> 10), held in int32: 20 fraction bits
+LSTM: c = ((f * c + 2^14) >> 15) + ((i * g + 2^9) >> 10), clamped to int32, 20 fraction bits
       h = clamp(zy + scaled(o * tanh(sat16((c + 2^7) >> 8)), 2^-30 / delta_y))
 GRU:  h = clamp(zy + ((scaled((2^15 - z) * n, 2^-22 / delta_y) + ((z * (h - zy) + 2^6) >> 7)
                        + 2^7) >> 8))
@@ -33,13 +33,13 @@ from hexsim.layers import Recurrent
 from hexsim.layers.recurrent import Cell, Direction
 from hexsim.lowering.lowered_call import Codes, Int64, LoweredCall, Real
 from hexsim.lowering.requantize import rescale_table, rounded
-from hexsim.lowering.source import Binders, QuantizedSource
+from hexsim.lowering.source import Lowerings, QuantizedSource
 from hexsim.lowering.weights import Weights, lower_weights
 
 SUM_BITS = 20
-"""Fraction bits of what is added up before a gate, and of an LSTM's cell."""
+"""Fraction bits of the sum before a gate, and of an LSTM's cell."""
 GATE_BITS = 15
-"""Fraction bits of a gate (our choice: what a signed halfword holds)."""
+"""Fraction bits of a gate (our choice: the most that a signed halfword holds)."""
 KNOT_SHIFT = 8
 """A knot for every 2^8 steps of 2^-12: one sixteenth."""
 _KNOTS = 256
@@ -48,24 +48,24 @@ _MULTIPLIER_BITS = 24
 _MOST_SHIFT = 62
 _WIDEST_WEIGHT = 8
 _CELL_BITS = 16
-"""More fraction bits of the factor of an initial cell state."""
+"""Further fraction bits of the factor of an initial cell state."""
 
 
 @dataclass(frozen=True, eq=False)
 class Scales:
-    """m and s of `scaled`, one for each column or one in all."""
+    """The numbers m and s of `scaled`, a pair for each column or one pair in all."""
 
     multiplier: Int64
     shift: Int64
 
     @classmethod
     def of(cls, factors: npt.ArrayLike) -> Scales:
-        """Those of real factors above zero."""
+        """Return the scales of real factors above zero."""
         exact = np.atleast_1d(np.asarray(factors, np.float64))
         _, exponent = np.frexp(exact)
         shift = np.clip(_MULTIPLIER_BITS - exponent, 1, _MOST_SHIFT)
-        most = (1 << _MULTIPLIER_BITS) - 1
-        multiplier = np.clip(rounded(np.ldexp(exact, shift)), 1, most)
+        largest = (1 << _MULTIPLIER_BITS) - 1
+        multiplier = np.clip(rounded(np.ldexp(exact, shift)), 1, largest)
         return cls(multiplier.astype(np.int64), shift.astype(np.int64))
 
 
@@ -95,7 +95,7 @@ class LoweredRecurrent(LoweredCall):
 
 def lower_recurrent(layer: Recurrent, source: QuantizedSource) -> LoweredRecurrent:
     """Turn a recurrent layer into integers; HexsimError for weights of more than 8 bits."""
-    inputs, output = source.ends(layer)
+    inputs, output = source.operands(layer)
     weights = lower_weights(layer.weight, layer, source)
     recurrence = lower_weights(layer.recurrence, layer, source)
     if max(weights.bits, recurrence.bits) > _WIDEST_WEIGHT:
@@ -104,7 +104,7 @@ def lower_recurrent(layer: Recurrent, source: QuantizedSource) -> LoweredRecurre
             f"{_WIDEST_WEIGHT} bits; quantise with --weights-bitwidth 8"
         )
     states = dict(zip(layer.initial, inputs[1:], strict=True))
-    one, cell = 2.0**SUM_BITS, states.get("cell")
+    unit, cell = 2.0**SUM_BITS, states.get("cell")
     bias = np.zeros((2, layer.columns)) if layer.bias is None else source.real(layer.bias)
     return LoweredRecurrent(
         layer=layer.name,
@@ -116,10 +116,10 @@ def lower_recurrent(layer: Recurrent, source: QuantizedSource) -> LoweredRecurre
         resets_late=layer.resets_late,
         weights=weights,
         recurrence=recurrence,
-        of_input=Scales.of(inputs[0].delta * weights.steps * one),
-        of_state=Scales.of(output.delta * recurrence.steps * one),
+        of_input=Scales.of(inputs[0].delta * weights.steps * unit),
+        of_state=Scales.of(output.delta * recurrence.steps * unit),
         of_output=Scales.of(_OUTPUT_UNITS[layer.cell] / output.delta),
-        bias=rounded(bias * one).astype(np.int64),
+        bias=rounded(bias * unit).astype(np.int64),
         sigmoid=_knots(lambda x: 1 / (1 + np.exp(-x))),
         tanh=_knots(np.tanh),
         hidden_table=(
@@ -133,9 +133,9 @@ _OUTPUT_UNITS: dict[Cell, float] = {"lstm": 2.0**-30, "gru": 2.0**-22, "rnn": 2.
 
 
 def _knots(function: Callable[[Real], Real]) -> Int64:
-    """A function at -8, -8 + 1/16, ... 8."""
-    at = np.arange(_KNOTS + 1) / 16 - 8
-    return np.minimum(rounded(function(at) * (1 << GATE_BITS)), _GATE_LIMIT).astype(np.int64)
+    """Return the values of a function at -8, -8 + 1/16, ... 8."""
+    points = np.arange(_KNOTS + 1) / 16 - 8
+    return np.minimum(rounded(function(points) * (1 << GATE_BITS)), _GATE_LIMIT).astype(np.int64)
 
 
-BINDERS: Binders = {Recurrent: lower_recurrent}
+LOWERINGS: Lowerings = {Recurrent: lower_recurrent}

@@ -1,9 +1,9 @@
-"""Reduce. Sum and mean are sums whose step holds the division; extremes compare codes.
+"""Reduce: sum and mean are sums whose step contains the division; extremes compare codes.
 
     acc = preload + sum of (x - zx), step = delta_x (sum) or delta_x / count (mean)
 
-as an average pooling, whose window is all of the reduced axes. A maximum or minimum is rescaled if
-the encodings differ.
+as for an average pooling whose window is all of the reduced axes. A maximum or minimum is rescaled
+if the encodings differ.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from hexsim.layers import Reduce
 from hexsim.lowering.headroom import largest_distance
 from hexsim.lowering.lowered_call import Codes, LoweredCall
 from hexsim.lowering.requantize import Requantize, rescale_table
-from hexsim.lowering.source import Binders, QuantizedSource
+from hexsim.lowering.source import Lowerings, QuantizedSource
 from hexsim.lowering.sums import requantize_sums
 
 _MOST = (1 << 31) // 255
-"""Codes of 8 bits, or bytes of wider ones, that an int32 adds up."""
+"""The most codes of 8 bits, or bytes of wider codes, that an int32 adds up."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class LoweredReduceSum(LoweredCall):
-    """Sums along the stored axes `axes`; `stage` has one entry."""
+    """The sums run along the stored axes `axes`; `stage` has one entry."""
 
     axes: tuple[int, ...]
     stage: Requantize
@@ -33,7 +33,7 @@ class LoweredReduceSum(LoweredCall):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class LoweredReduceExtremum(LoweredCall):
-    """Extremes along the stored axes `axes`, then `table` if it is not None."""
+    """The extremes are taken along the stored axes `axes`; `table`, if not None, rescales them."""
 
     kind: Literal["max", "min"]
     axes: tuple[int, ...]
@@ -44,7 +44,7 @@ def lower_reduce(
     layer: Reduce, source: QuantizedSource
 ) -> LoweredReduceSum | LoweredReduceExtremum:
     """Turn a reduction into integers; HexsimError for a sum that an int32 might not hold."""
-    inputs, output = source.ends(layer)
+    inputs, output = source.operands(layer)
     if layer.kind == "max" or layer.kind == "min":
         return LoweredReduceExtremum(
             layer=layer.name,
@@ -75,4 +75,4 @@ def lower_reduce(
     )
 
 
-BINDERS: Binders = {Reduce: lower_reduce}
+LOWERINGS: Lowerings = {Reduce: lower_reduce}

@@ -4,7 +4,7 @@
 output of step `delta` and zero point `zero`, the scale is M = step / delta and
 
     shift      = the least s >= 0 with M * 2^-s < 1
-    multiplier = round(M * 2^(31 - s)), held in 1 .. 2^31 - 1
+    multiplier = round(M * 2^(31 - s)), clamped to 1 .. 2^31 - 1
     preload    = round(bias / step) + round(zero / M), saturated to int32
     code       = clamp((sat32(acc << shift) * multiplier + 2^30) >> 31, low, high)
 
@@ -13,15 +13,15 @@ shift left, then `vmpye` and `vmpyo:<<1:rnd:sat`, then saturating packs.
 
 Operands of 16 bits are computed byte by byte (hexsim.lowering.bytes_of), each pair of bytes in an
 int32 accumulator of its own. Their sum A, weighted by the places of the bytes, has F = 8 fraction
-bits for each byte more than one per factor: acc = sat32(A >> F), rest = A mod 2^F, `step` is that
+bits for each further byte of a factor: acc = sat32(A >> F), rest = A mod 2^F, `step` is that
 of A, M = step * 2^F / delta, and
 
     more = rest * multiplier << shift >> F + 16
     code = clamp((sat32(acc << shift) * multiplier + (more << 16) + 2^30) >> 31, low, high)
 
-The preload is added to A. It is the same requantise stage: `vmpye` of the rest makes `more`, which
-is exact to 2^-15 of a code and added between `vmpye` and `vmpyo` of the accumulator, so there is
-one rounding.
+The preload is added to A. This is the same requantise stage: `vmpye` of the rest gives `more`,
+which is exact to 2^-15 of a code and added between `vmpye` and `vmpyo` of the accumulator, so there
+is one rounding.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ for which eight products with bytes fit an int32."""
 
 @dataclass(frozen=True, eq=False)
 class Requantize:
-    """Constants of one requantise; arrays have one entry per channel, or one in all.
+    """Constants of one requantise stage; arrays have one entry per channel, or one in all.
 
     `preload` is int32 without fraction bits and int64 with them.
     """
@@ -62,13 +62,13 @@ class Requantize:
     def apply(self, accumulator: Int64) -> Int64:
         """Return the codes of accumulators that already hold the preload, shape (..., n)."""
         shift, fraction = self.shift.astype(np.int64), self.fraction_bits
-        whole = accumulator >> fraction
-        rest = (accumulator - (whole << fraction)) * self.multiplier
-        wide = np.clip(whole, INT32_MIN, INT32_MAX) << shift
-        wide = np.clip(wide, INT32_MIN, INT32_MAX)
-        down = fraction + 16 - shift
-        more = rest >> np.maximum(down, 0) << np.maximum(-down, 0)
-        code = (wide * self.multiplier + (more << 16) + (1 << 30)) >> 31
+        integer = accumulator >> fraction
+        rest = (accumulator - (integer << fraction)) * self.multiplier
+        shifted = np.clip(integer, INT32_MIN, INT32_MAX) << shift
+        shifted = np.clip(shifted, INT32_MIN, INT32_MAX)
+        right = fraction + 16 - shift
+        more = rest >> np.maximum(right, 0) << np.maximum(-right, 0)
+        code = (shifted * self.multiplier + (more << 16) + (1 << 30)) >> 31
         codes: Int64 = np.clip(code, self.low, self.high)
         return codes
 
@@ -86,9 +86,9 @@ def requantize(
     """
     step = np.atleast_1d(np.asarray(steps, np.float64))
     scale = step / output.delta
-    whole = np.ldexp(scale, fraction_bits)
-    shift = np.clip(np.frexp(whole)[1], 0, 31).astype(np.int32)
-    multiplier = np.clip(rounded(np.ldexp(whole, 31 - shift)), 1, INT32_MAX)
+    integer_scale = np.ldexp(scale, fraction_bits)
+    shift = np.clip(np.frexp(integer_scale)[1], 0, 31).astype(np.int32)
+    multiplier = np.clip(rounded(np.ldexp(integer_scale, 31 - shift)), 1, INT32_MAX)
     preload = rounded(output.zero_point / scale)
     if bias is not None:
         preload = preload + rounded(bias / step)
@@ -128,9 +128,13 @@ def rescale_table(source: Operand, output: Encoding, clamp: Clamp = NO_CLAMP) ->
     return changed.astype(output.dtype)
 
 
-def _same(one: Encoding, other: Encoding) -> bool:
-    """True if equal codes stand for equal values."""
-    return (one.bitwidth, one.delta, one.offset) == (other.bitwidth, other.delta, other.offset)
+def _same(first: Encoding, second: Encoding) -> bool:
+    """Return whether equal codes stand for equal values."""
+    return (first.bitwidth, first.delta, first.offset) == (
+        second.bitwidth,
+        second.delta,
+        second.offset,
+    )
 
 
 def common_scale(deltas: Sequence[float], output: Encoding, bits: int = 8) -> tuple[Int32, float]:
@@ -146,12 +150,12 @@ def common_scale(deltas: Sequence[float], output: Encoding, bits: int = 8) -> tu
 
 
 def rounded(x: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Nearest integers, ties towards plus infinity."""
+    """Return the nearest integers, ties towards plus infinity."""
     return np.floor(x + 0.5)
 
 
 def saturated(x: Real, fraction_bits: int = 0) -> Int32 | Int64:
-    """Integers held in the range of int32, or of int64 in which an int32 has fraction bits."""
+    """Return integers clamped to an int32, or to an int32 with fraction bits, in an int64."""
     unit = 1 << fraction_bits
     if not fraction_bits:
         return np.clip(x, INT32_MIN, INT32_MAX).astype(np.int32)

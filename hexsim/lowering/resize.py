@@ -1,6 +1,6 @@
-"""Resize. The nearest pixel is moved; between pixels, four are added by integer weights.
+"""Resize: the nearest pixel is copied, or four pixels are added by integer weights.
 
-Positions are computed in single precision, as onnxruntime does, since that decides ties. Bilinear,
+Positions are computed in float32, as onnxruntime does, since that decides ties. Bilinear,
 for a position at y between the rows i and i + 1 and x between the columns j and j + 1:
 
     v = round(2^B * (y - i))      h = round(2^B * (x - j))
@@ -21,7 +21,7 @@ from hexsim.layers import Resize
 from hexsim.lowering.headroom import largest_distance
 from hexsim.lowering.lowered_call import Codes, Int32, LoweredCall
 from hexsim.lowering.requantize import Requantize, rescale_table, rounded
-from hexsim.lowering.source import Binders, QuantizedSource
+from hexsim.lowering.source import Lowerings, QuantizedSource
 from hexsim.lowering.sums import requantize_sums
 
 WEIGHT_BITS = 9
@@ -51,12 +51,12 @@ class LoweredBilinear(LoweredCall):
 
 def lower_resize(layer: Resize, source: QuantizedSource) -> LoweredNearest | LoweredBilinear:
     """Turn a resize into integers."""
-    inputs, output = source.ends(layer)
-    size, wanted = inputs[0].shape[1:3], output.shape[1:3]
+    inputs, output = source.operands(layer)
+    size, output_size = inputs[0].shape[1:3], output.shape[1:3]
     scales = layer.scales_of(*size)
     rows, columns = (
         _positions(layer, out, length, scale)
-        for out, length, scale in zip(wanted, size, scales, strict=True)
+        for out, length, scale in zip(output_size, size, scales, strict=True)
     )
     if layer.kind == "nearest":
         return LoweredNearest(
@@ -84,22 +84,22 @@ def lower_resize(layer: Resize, source: QuantizedSource) -> LoweredNearest | Low
 
 
 def _positions(layer: Resize, count: int, size: int, scale: float) -> Positions:
-    """Where `count` output pixels lie in an axis of `size` input pixels."""
-    at, step = np.arange(count, dtype=np.float32), np.float32(scale)
+    """Return where `count` output pixels lie in an axis of `size` input pixels."""
+    indices, step = np.arange(count, dtype=np.float32), np.float32(scale)
     match layer.coordinates:
         case "align_corners":
-            return at * np.float32(size - 1) / np.float32(max(count - 1, 1))
+            return indices * np.float32(size - 1) / np.float32(max(count - 1, 1))
         case "asymmetric":
-            return at / step
+            return indices / step
         case "pytorch_half_pixel" if count == 1:
-            return at
+            return indices
         case _:
             half = np.float32(0.5)
-            return (at + half) / step - half
+            return (indices + half) / step - half
 
 
-def _nearest(layer: Resize, at: Positions, size: int) -> Int32:
-    positions, half = at.astype(np.float64), 0.5  # so that halves are added exactly
+def _nearest(layer: Resize, coordinates: Positions, size: int) -> Int32:
+    positions, half = coordinates.astype(np.float64), 0.5  # so that halves are added exactly
     match layer.rounding:
         case "floor":
             chosen = np.floor(positions)
@@ -119,4 +119,4 @@ def _between(positions: Positions, size: int) -> Int32:
     return np.stack([first, np.minimum(first + 1, size - 1), weights], axis=1).astype(np.int32)
 
 
-BINDERS: Binders = {Resize: lower_resize}
+LOWERINGS: Lowerings = {Resize: lower_resize}

@@ -15,14 +15,15 @@ import numpy as np
 from hexsim.layers import Softmax
 from hexsim.lowering.lowered_call import Int32, LoweredCall
 from hexsim.lowering.requantize import rounded
-from hexsim.lowering.source import Binders, QuantizedSource
+from hexsim.lowering.source import Lowerings, QuantizedSource
 
 EXPONENTIAL_BITS = 23
 """Fraction bits of e (our choice: a thousand classes at e^-12 still count)."""
 SCALE_BITS = 16
 """Fraction bits of 1 / delta_y (our choice: as exact as a code can show)."""
 _LARGEST_SCALE = 1 << 38
-"""Keeps 2 * e * scale + D in an int64 for any delta_y; only steps below 2^-22 reach it."""
+"""A limit that lets 2 * e * scale + D fit an int64 for any delta_y; only steps below 2^-22 reach
+it."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -36,7 +37,7 @@ class LoweredSoftmax(LoweredCall):
 
 def lower_softmax(layer: Softmax, source: QuantizedSource) -> LoweredSoftmax:
     """Turn a softmax into integers."""
-    inputs, output = source.ends(layer)
+    inputs, output = source.operands(layer)
     distance = np.arange(inputs[0].encoding.steps + 1, dtype=np.float64)
     table = rounded(np.exp(-inputs[0].delta * distance) * (1 << EXPONENTIAL_BITS))
     return LoweredSoftmax(
@@ -49,4 +50,4 @@ def lower_softmax(layer: Softmax, source: QuantizedSource) -> LoweredSoftmax:
     )
 
 
-BINDERS: Binders = {Softmax: lower_softmax}
+LOWERINGS: Lowerings = {Softmax: lower_softmax}

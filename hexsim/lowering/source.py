@@ -1,4 +1,4 @@
-"""Where a binder finds operands and constants: the quantised network, checked."""
+"""The quantised network from which layers are lowered: checked operands and constants."""
 
 from __future__ import annotations
 
@@ -48,10 +48,10 @@ class QuantizedSource:
             codes = self.model.codes(name).astype(encoding.dtype, copy=False)
         return Operand(name, network.shape(name), encoding, codes)
 
-    def ends(self, layer: Layer) -> tuple[tuple[Operand, ...], Operand]:
+    def operands(self, layer: Layer) -> tuple[tuple[Operand, ...], Operand]:
         """Return the operands of `layer` and its result.
 
-        Raises HexsimError if they have not all one width; a Convert layer changes it.
+        Raises HexsimError if they do not all have one width; a Convert layer changes it.
         """
         inputs = tuple(self.operand(name, layer) for name in layer.inputs)
         output = self.operand(layer.output, layer)
@@ -72,5 +72,5 @@ class QuantizedSource:
         return self.model.as_stored.constants[name].finite().astype(np.float64)
 
 
-Binders = Mapping[type[Layer], Callable[[Any, QuantizedSource], LoweredCall]]
+Lowerings = Mapping[type[Layer], Callable[[Any, QuantizedSource], LoweredCall]]
 """By layer type, what turns a layer of that type into integers."""

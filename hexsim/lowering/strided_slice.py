@@ -1,4 +1,4 @@
-"""Strided slice: some of the codes, rescaled only if the output's encoding differs."""
+"""Strided slice: some of the codes are copied, rescaled only if the output's encoding differs."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from hexsim.layers import StridedSlice
 from hexsim.lowering.lowered_call import Codes, LoweredCall
 from hexsim.lowering.requantize import rescale_table
-from hexsim.lowering.source import Binders, QuantizedSource
+from hexsim.lowering.source import Lowerings, QuantizedSource
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -20,7 +20,7 @@ class LoweredSlice(LoweredCall):
 
 def lower_slice(layer: StridedSlice, source: QuantizedSource) -> LoweredSlice:
     """Turn a slice into integers."""
-    inputs, output = source.ends(layer)
+    inputs, output = source.operands(layer)
     return LoweredSlice(
         layer=layer.name,
         inputs=inputs,
@@ -30,4 +30,4 @@ def lower_slice(layer: StridedSlice, source: QuantizedSource) -> LoweredSlice:
     )
 
 
-BINDERS: Binders = {StridedSlice: lower_slice}
+LOWERINGS: Lowerings = {StridedSlice: lower_slice}

@@ -1,12 +1,12 @@
-"""Sums of what is computed: nothing can be coded anew when the output's zero point does not fit.
+"""Sums of computed operands, which cannot be quantised again to fit the accumulator.
 
 With S the largest sum in units of the accumulator, and the step of the accumulator so small beside
 the output's that z_y / M exceeds an int32 (hexsim.lowering.headroom has `least`):
 
-    S * least * 2^(-31 - F) <= 1/2    the multiplier is `least`: sums count for more than they are,
+    S * least * 2^(-31 - F) <= 1/2    the multiplier is `least`: sums are scaled by too much,
                                       by half a code at most
-    else S * M / 2^F <= 1/2           every code is that of zero, right within half a code
-    else                              refused
+    else S * M / 2^F <= 1/2           every code is that of zero, exact to half a code
+    else                              the layer is refused
 """
 
 from __future__ import annotations

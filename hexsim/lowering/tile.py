@@ -1,4 +1,4 @@
-"""Tile: codes repeated, rescaled only if the output's encoding differs."""
+"""Tile: codes are repeated, rescaled only if the output's encoding differs."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from hexsim.layers import Tile
 from hexsim.lowering.lowered_call import Codes, LoweredCall
 from hexsim.lowering.requantize import rescale_table
-from hexsim.lowering.source import Binders, QuantizedSource
+from hexsim.lowering.source import Lowerings, QuantizedSource
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -20,7 +20,7 @@ class LoweredTile(LoweredCall):
 
 def lower_tile(layer: Tile, source: QuantizedSource) -> LoweredTile:
     """Turn a repetition into integers."""
-    inputs, output = source.ends(layer)
+    inputs, output = source.operands(layer)
     return LoweredTile(
         layer=layer.name,
         inputs=inputs,
@@ -30,4 +30,4 @@ def lower_tile(layer: Tile, source: QuantizedSource) -> LoweredTile:
     )
 
 
-BINDERS: Binders = {Tile: lower_tile}
+LOWERINGS: Lowerings = {Tile: lower_tile}

@@ -1,8 +1,8 @@
-"""UserDefined: the user's own function of codes, which is given as it is.
+"""UserDefined: the user's own function of codes, which is called unchanged.
 
 code = what the function returns, an integer from 0 to 255 (65535)
 
-Constants are handed to it as real numbers.
+Constants are passed to it as real numbers.
 """
 
 from __future__ import annotations
@@ -11,15 +11,17 @@ from dataclasses import dataclass, replace
 
 from hexsim.layers.user_defined import UserDefined
 from hexsim.lowering.lowered_call import LoweredCall, Operand
-from hexsim.lowering.source import Binders, QuantizedSource
+from hexsim.lowering.source import Lowerings, QuantizedSource
 from hexsim.udl import Node, Scale, UserLayer
 from hexsim.udl.definition import Array
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class LoweredUserDefined(LoweredCall):
-    """`node` is what the function is told; `arguments` are positions of `inputs`, constants or
-    None, in the order of the operator's inputs."""
+    """`node` is passed to the function; `arguments` has its inputs in the order of the operator.
+
+    An argument is a position in `inputs`, a constant, or None.
+    """
 
     definition: UserLayer
     node: Node
@@ -27,7 +29,7 @@ class LoweredUserDefined(LoweredCall):
 
 
 def lower_user_defined(layer: UserDefined, source: QuantizedSource) -> LoweredUserDefined:
-    """Find the encodings of what varies, and the numbers of what does not."""
+    """Find the encodings of the inputs that vary, and the values of the constants."""
     network = source.model.network
     varying = tuple(dict.fromkeys(name for name in layer.inputs if name in network.tensors))
     inputs = tuple(source.operand(name, layer) for name in varying)
@@ -54,4 +56,4 @@ def _scale(operand: Operand) -> Scale:
     return Scale(operand.delta, operand.zero_point, operand.bits)
 
 
-BINDERS: Binders = {UserDefined: lower_user_defined}
+LOWERINGS: Lowerings = {UserDefined: lower_user_defined}

@@ -1,7 +1,7 @@
 """Weights as a kernel multiplies by them: codes, one zero point, a step per channel.
 
-Kernels before V65 take the unsigned codes as they are. From V65 on they take signed weights, so
-an asymmetric tensor is rescaled per output channel c when the network is loaded:
+Kernels before V65 take the unsigned codes (quantised values) as they are. From V65 on they take
+signed weights, so an asymmetric tensor is rescaled per output channel c when the network is loaded:
 
     step_c = delta * largest_c / 127      largest_c = max |code - zero point| in the channel
     weight = round((code - zero point) * 127 / largest_c)
@@ -29,7 +29,7 @@ from hexsim.threads.cores import spread
 
 _S8_LIMIT = 127
 _BLOCK = 1 << 15
-"""Weights whose distances are in the cache at once."""
+"""Number of weights whose distances are in the cache at the same time."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +45,7 @@ class Weights:
 
     @property
     def bits(self) -> int:
-        """8 or 16, the width of the codes a kernel reads."""
+        """Return the width of the codes that a kernel reads, 8 or 16."""
         return 8 * self.codes.dtype.itemsize
 
 
@@ -54,9 +54,9 @@ def lower_weights(name: str, layer: Layer, source: QuantizedSource) -> Weights:
     encoding = source.model.parameters.get(name)
     widest = 8 if source.signed_weights else 16
     if encoding is None or encoding.bitwidth > widest:
-        found = "no encoding" if encoding is None else f"{encoding.bitwidth}-bit codes"
+        description = "no encoding" if encoding is None else f"{encoding.bitwidth}-bit codes"
         raise HexsimError(
-            f"layer '{layer.name}': weight '{name}' has {found}; "
+            f"layer '{layer.name}': weight '{name}' has {description}; "
             f"quantise weights to {widest} bits or fewer"
         )
     codes = source.model.codes(name).astype(encoding.dtype, copy=False)
@@ -79,8 +79,8 @@ def is_rescaled(encoding: Encoding | AxisEncoding) -> bool:
 def signed_weights(codes: npt.NDArray[np.integer], encoding: Encoding) -> Weights:
     """Rescale asymmetric codes to signed ones, channel by channel (rule above)."""
     rows = codes.reshape(-1, codes.shape[-1])
-    ends = np.stack([rows.min(axis=0), rows.max(axis=0)]).astype(np.int32)
-    largest = np.abs(ends - encoding.zero_point).max(axis=0)
+    extremes = np.stack([rows.min(axis=0), rows.max(axis=0)]).astype(np.int32)
+    largest = np.abs(extremes - encoding.zero_point).max(axis=0)
     divisor = np.where(largest == 0, _S8_LIMIT, largest)
     signed = np.empty(rows.shape, np.int8)
 

@@ -1,1 +1,1 @@
-"""How work is shared among threads: how many there are, and lists done in order."""
+"""How work is shared among threads: the number of threads, and lists worked on in order."""

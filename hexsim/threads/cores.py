@@ -1,4 +1,4 @@
-"""How many threads share a layer, or work on weights, if nobody says; and work on all of them."""
+"""The default number of threads, and work that is spread over the cores."""
 
 from __future__ import annotations
 
@@ -8,30 +8,31 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 _MOST_THREADS = 4
-"""Layers of a few dozen rows leave more of them waiting (assumed; measured with two)."""
+"""A layer of a few dozen rows would leave more threads than that waiting (assumed; measured with
+two)."""
 _MANY = 16
-"""Steps of work from which on it is worth to start threads (assumed)."""
+"""Steps of work from which on it is worth starting threads (assumed)."""
 _CGROUP = Path("/sys/fs/cgroup")
-"""Where a container finds its own limits."""
+"""The folder in which a container finds its own limits."""
 
 
 def default_threads() -> int:
-    """One per core that this process may use, and at most four."""
-    return max(1, min(_allowed_cores(), _paid_cores(_CGROUP), _MOST_THREADS))
+    """Return one thread for each core that this process may use, and at most four."""
+    return max(1, min(_allowed_cores(), _quota_cores(_CGROUP), _MOST_THREADS))
 
 
 def spread(work: Callable[[slice], None], count: int, step: int) -> None:
     """Do `work` on all of `count`, `step` at a time, on all cores if there are many steps.
 
-    `work` is what numpy does without holding the interpreter.
+    `work` is numpy code that releases the interpreter lock.
     """
-    parts = [slice(at, at + step) for at in range(0, count, step)]
+    parts = [slice(start, start + step) for start in range(0, count, step)]
     if len(parts) < _MANY:
         for part in parts:
             work(part)
         return
-    with ThreadPoolExecutor(default_threads()) as cores:
-        for _ in cores.map(work, parts):
+    with ThreadPoolExecutor(default_threads()) as pool:
+        for _ in pool.map(work, parts):
             pass
 
 
@@ -40,9 +41,10 @@ def _allowed_cores() -> int:
     return len(os.sched_getaffinity(0)) if known else os.cpu_count() or 1
 
 
-def _paid_cores(cgroup: Path) -> int:
-    """Cores' worth of time that a container may spend, rounded down: threads beyond it are stopped
-    until the next period, wherever they are.
+def _quota_cores(cgroup: Path) -> int:
+    """Return the cores' worth of time that a container may spend, rounded down.
+
+    Threads beyond that number are stopped until the next period, on whichever core they run.
     """
     try:
         if (cgroup / "cpu.max").exists():

@@ -1,8 +1,8 @@
-"""Work on a list, some of it side by side, that looks as if one thing were done after the other.
+"""Work on a list, several items at a time, with the results in the order of the list.
 
-Results come in the order of the list. What goes wrong with an item, or with reading it, is raised
-in its place, when all before it are out. Read ahead are no more items than there are execution
-contexts, and one.
+The caller sees what it would see if one item were done after the other: an error in an item, or in
+reading it, is raised in its place, after the results of all items before it. At most one item more
+than there are execution contexts is read ahead.
 """
 
 from __future__ import annotations
@@ -22,51 +22,51 @@ def side_by_side(
     single: Callable[[Item], Result],
     contexts: Callable[[], Sequence[Callable[[Item], Result]]],
 ) -> Iterator[Result]:
-    """Yield what is made of each item.
+    """Yield the result of each item.
 
-    `single` makes it of an item that is the only one. Of several each is made by one of `contexts`,
-    in a thread of its own, one at a time in each execution context.
+    `single` computes it if there is only one item. Of several items, each is computed by one of
+    `contexts` in a thread of its own; a context computes one item at a time.
     """
-    given = _Given(items)
-    if not given.has_one():
-        given.raise_what_went_wrong()
+    reader = _ItemReader(items)
+    if not reader.has_next():
+        reader.raise_error()
         return
-    first = given.next()
-    if not given.has_one():
+    first = reader.next()
+    if not reader.has_next():
         yield single(first)
-        given.raise_what_went_wrong()
+        reader.raise_error()
         return
-    places = contexts()
+    functions = contexts()
     free: SimpleQueue[Callable[[Item], Result]] = SimpleQueue()
-    for place in places:
-        free.put(place)
+    for function in functions:
+        free.put(function)
 
     def in_context(item: Item) -> Result:
-        place = free.get()
+        function = free.get()
         try:
-            return place(item)
+            return function(item)
         finally:
-            free.put(place)
+            free.put(function)
 
-    threads = ThreadPoolExecutor(len(places), thread_name_prefix="hexsim-seat")
+    threads = ThreadPoolExecutor(len(functions), thread_name_prefix="hexsim-context")
     try:
         waiting = deque([threads.submit(in_context, first)])
         while waiting:
-            while len(waiting) <= len(places) and given.has_one():
-                waiting.append(threads.submit(in_context, given.next()))
+            while len(waiting) <= len(functions) and reader.has_next():
+                waiting.append(threads.submit(in_context, reader.next()))
             yield _next(waiting)
     finally:
-        threads.shutdown(cancel_futures=True)  # after an error, or when nobody asks any more
-    given.raise_what_went_wrong()
+        threads.shutdown(cancel_futures=True)  # after an error, or when the caller stops early
+    reader.raise_error()
 
 
 def _next(waiting: deque[Future[Result]]) -> Result:
-    """The result that is first in the row, which is then held by nobody here."""
+    """Return the first result in the queue, without keeping a reference to it here."""
     return waiting.popleft().result()
 
 
-class _Given(Generic[Item]):
-    """Items that are read one by one, and whatever ends them, which is kept for its turn."""
+class _ItemReader(Generic[Item]):
+    """Items that are read one at a time; an error that ends them is raised later, in its turn."""
 
     def __init__(self, items: Iterable[Item]) -> None:
         self._items = iter(items)
@@ -74,8 +74,8 @@ class _Given(Generic[Item]):
         self._error: Exception | None = None
         self._ended = False
 
-    def has_one(self) -> bool:
-        """True if there is a next one, which is then read."""
+    def has_next(self) -> bool:
+        """Return whether there is a next item, which is then read."""
         if not self._read and not self._ended:
             try:
                 self._read.append(next(self._items))
@@ -86,10 +86,10 @@ class _Given(Generic[Item]):
         return bool(self._read)
 
     def next(self) -> Item:
-        """The next one, of which `has_one` knows."""
+        """Return the next item, after `has_next` returned True."""
         return self._read.pop()
 
-    def raise_what_went_wrong(self) -> None:
-        """Raise what ended the items, unless that was their end."""
+    def raise_error(self) -> None:
+        """Raise the error that ended the items, if there was one."""
         if self._error is not None:
             raise self._error

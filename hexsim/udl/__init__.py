@@ -1,9 +1,9 @@
-"""Layers that users bring: ONNX operators that hexsim learns from a Python file or a package.
+"""User-defined layers: ONNX operators that hexsim learns from a Python file or a package.
 
-A file says for each operator what a `UserLayer` holds: the rule of its shapes, a function of
-floats and, if there are any, one of integer codes and what the layer costs on a processor. Such a
-file is code, and is run: only files that the user names are (`use_layers`), and packages that are
-installed (entry points of the group `hexsim.layers`).
+A file has a `UserLayer` for each operator: the rule of its shapes, a function of floats and, if
+wanted, a function of integer codes (quantised values) and what the layer costs on a processor. Such
+a file is code, and is run. Only files that the user names (`use_layers`) and installed packages
+(entry points of the group `hexsim.layers`) are run.
 
 Left out: operators without inputs that vary, optional outputs, attributes that hold graphs.
 """

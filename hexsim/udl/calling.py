@@ -1,6 +1,7 @@
-"""Calls the functions that users bring: what goes wrong is one sentence, what comes out is checked.
+"""Calls the functions of user-defined layers, reports their errors and checks their results.
 
-The sentence names the file and line of the user's that was reached last, the operator and the node.
+An error is one sentence, which names the last line of the user's file that was reached, the
+operator and the node.
 """
 
 from __future__ import annotations
@@ -18,27 +19,27 @@ from hexsim.texts.text import shortened
 from hexsim.udl.definition import Array, Cost, Node, Processor, Shape, UserLayer
 
 _MOST = 200
-"""Characters of an exception's text that a sentence shows."""
+"""Characters of an exception's text that a message shows."""
 
 
 def output_shapes(layer: UserLayer, node: Node, count: int) -> tuple[Shape, ...]:
     """Return the shapes of the `count` outputs of a node."""
     call = _UserCall(layer, node, "shapes", layer.shapes)
-    with call.told():
-        given = list(layer.shapes(node))
-        found = tuple(tuple(size.__index__() for size in shape) for shape in given)
-    if len(found) != count:
-        raise call.wrong(f"returns {len(found)} shapes for {count} outputs")
-    if any(size < 0 for shape in found for size in shape):
-        raise call.wrong(f"returns {[*map(list, found)]}, with a size below 0")
-    return found
+    with call.errors_reported():
+        returned = list(layer.shapes(node))
+        shapes = tuple(tuple(size.__index__() for size in shape) for shape in returned)
+    if len(shapes) != count:
+        raise call.wrong(f"returns {len(shapes)} shapes for {count} outputs")
+    if any(size < 0 for shape in shapes for size in shape):
+        raise call.wrong(f"returns {[*map(list, shapes)]}, with a size below 0")
+    return shapes
 
 
 def float_values(layer: UserLayer, node: Node, inputs: Sequence[Array | None]) -> list[Array]:
     """Return the outputs of a node for real inputs, each of its own shape and element type."""
     call = _UserCall(layer, node, "floats", layer.floats)
-    found = call.arrays(inputs)
-    return [_typed(call, array, at) for at, array in enumerate(found)]
+    outputs = call.arrays(inputs)
+    return [_typed(call, array, position) for position, array in enumerate(outputs)]
 
 
 def coded_values(layer: UserLayer, node: Node, inputs: Sequence[Array | None]) -> Array:
@@ -47,31 +48,31 @@ def coded_values(layer: UserLayer, node: Node, inputs: Sequence[Array | None]) -
     assert node.output_scale is not None, node.name
     call = _UserCall(layer, node, "codes", layer.codes)
     (codes,) = call.arrays(inputs)
-    most = (1 << node.output_scale.bits) - 1
+    largest = (1 << node.output_scale.bits) - 1
     if codes.dtype.kind not in "iu":
         raise call.wrong(f"returns {codes.dtype} numbers, and codes are integers")
-    if codes.size and not 0 <= int(codes.min()) <= int(codes.max()) <= most:
-        reach = f"from {codes.min()} to {codes.max()}"
-        raise call.wrong(f"returns numbers {reach}; codes reach from 0 to {most}")
+    if codes.size and not 0 <= int(codes.min()) <= int(codes.max()) <= largest:
+        limits = f"from {codes.min()} to {codes.max()}"
+        raise call.wrong(f"returns numbers {limits}; codes reach from 0 to {largest}")
     return codes
 
 
 def cost_of(layer: UserLayer, node: Node, processor: Processor) -> Cost | None:
-    """Return what a node costs, None if nobody said it."""
+    """Return the cost of a node, None if the layer does not state it."""
     rule = layer.costs.get(processor)
     if rule is None or isinstance(rule, Cost):
         return rule
     call = _UserCall(layer, node, "costs", rule)
-    with call.told():
-        found = rule(node)
-    if not isinstance(found, Cost):
-        raise call.wrong(f"returns {shortened(repr(found))}, which is no Cost")
-    return found
+    with call.errors_reported():
+        cost = rule(node)
+    if not isinstance(cost, Cost):
+        raise call.wrong(f"returns {shortened(repr(cost))}, which is no Cost")
+    return cost
 
 
 @dataclass(frozen=True)
 class _UserCall:
-    """A function of the user's, which is what the layer has as `what`, at a node."""
+    """A function of a user-defined layer, its attribute `what`, called for a node."""
 
     layer: UserLayer
     node: Node
@@ -81,21 +82,21 @@ class _UserCall:
     def arrays(self, inputs: Sequence[Array | None]) -> list[Array]:
         """Call it for arrays; return one for each output, of its shape."""
         shapes = self.node.outputs
-        with self.told():
-            result = self.function(self.node, *map(_kept, inputs))
+        with self.errors_reported():
+            result = self.function(self.node, *map(_read_only, inputs))
             several = isinstance(result, tuple) or (isinstance(result, list) and len(shapes) > 1)
-            found = [np.asarray(one) for one in (result if several else [result])]
-        if len(found) != len(shapes):
-            raise self.wrong(f"returns {len(found)} arrays for {len(shapes)} outputs")
-        for array, shape in zip(found, shapes, strict=True):
+            outputs = [np.asarray(output) for output in (result if several else [result])]
+        if len(outputs) != len(shapes):
+            raise self.wrong(f"returns {len(outputs)} arrays for {len(shapes)} outputs")
+        for array, shape in zip(outputs, shapes, strict=True):
             if array.shape != shape:
                 text = f"returns the shape {list(array.shape)}; the shape rule says {list(shape)}"
                 raise self.wrong(text)
-        return found
+        return outputs
 
     @contextmanager
-    def told(self) -> Iterator[None]:
-        """Turn whatever the user's code raises into one sentence."""
+    def errors_reported(self) -> Iterator[None]:
+        """Turn any error that the user's code raises into one sentence."""
         try:
             yield
         except (Exception, SystemExit) as error:
@@ -113,41 +114,41 @@ class _UserCall:
         )
 
 
-def _kept(array: Array | None) -> Array | None:
-    """An input that the user's code cannot change."""
+def _read_only(array: Array | None) -> Array | None:
+    """Return an input as an array that the user's code cannot change."""
     if array is None:
         return None
-    seen = array.view()
-    seen.flags.writeable = False
-    return seen
+    view = array.view()
+    view.flags.writeable = False
+    return view
 
 
-def _typed(call: _UserCall, array: Array, at: int) -> Array:
-    """The array as the network has it: floats of any width are floats."""
-    wanted = np.dtype(call.layer.dtype(at))
-    if array.dtype != wanted and not (array.dtype.kind == wanted.kind == "f"):
-        raise call.wrong(f"returns {array.dtype} numbers; expected {wanted}")
-    return np.ascontiguousarray(array, wanted).reshape(array.shape)
+def _typed(call: _UserCall, array: Array, position: int) -> Array:
+    """Return the array in the element type of the network; floats of any width are converted."""
+    expected = np.dtype(call.layer.dtype(position))
+    if array.dtype != expected and not (array.dtype.kind == expected.kind == "f"):
+        raise call.wrong(f"returns {array.dtype} numbers; expected {expected}")
+    return np.ascontiguousarray(array, expected).reshape(array.shape)
 
 
 def where(source: str, line: int | None) -> str:
-    """The place in a message: file and, if it is known, line."""
-    shown = f"'{source}'" if source else "a layer of this program"
-    return f"{shown}, line {line}" if line else shown
+    """Return the place for a message: the file and, if it is known, the line."""
+    place = f"'{source}'" if source else "a layer of this program"
+    return f"{place}, line {line}" if line else place
 
 
 def exception_text(error: BaseException) -> str:
-    """Kind and text of an exception in one line."""
+    """Return the type and the text of an exception in one line."""
     text = " ".join(str(error).split())
     kind = "" if isinstance(error, HexsimError) else type(error).__name__
     return shortened(": ".join(filter(None, (kind, text))), _MOST)
 
 
 def line_in(trace: TracebackType | None, file: str) -> int | None:
-    """The line of `file` that was reached last, None if none was."""
-    found = None
+    """Return the line of `file` that was reached last, None if none was."""
+    line = None
     while trace is not None:
         if trace.tb_frame.f_code.co_filename == file:
-            found = trace.tb_lineno
+            line = trace.tb_lineno
         trace = trace.tb_next
-    return found
+    return line

@@ -1,4 +1,4 @@
-"""What a user says of an operator."""
+"""The classes by which a user describes an operator."""
 
 from __future__ import annotations
 
@@ -15,13 +15,14 @@ from hexsim.errors import HexsimError, InvalidDataError, unknown
 Shape = tuple[int, ...]
 Array = npt.NDArray[Any]
 Processor = Literal["cpu", "gpu", "dsp"]
-"""What a cost is stated for; "dsp" is the vector unit, on which `aip` runs layers too."""
+"""The processors for which a cost is stated; "dsp" is the vector unit, on which `aip` runs layers
+too."""
 PROCESSORS: tuple[Processor, ...] = get_args(Processor)
 
 _TYPES = ("float32", "int8", "int16", "int32", "int64", "uint8", "bool")
 """Element types of outputs."""
 _MOST_WORK = 2.0**62
-"""Cycles or operations of one node; more are without measure."""
+"""Limit of the cycles or operations of one node; a larger number is taken for a mistake."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,7 @@ class Scale:
     bits: int
 
     def real(self, codes: Array) -> npt.NDArray[np.float64]:
-        """Return what `codes`, of any shape, stand for."""
+        """Return the real values of `codes`, of any shape."""
         return (codes.astype(np.float64) - self.zero_point) * self.delta
 
     def codes(self, values: Array) -> npt.NDArray[np.int64]:
@@ -44,12 +45,12 @@ class Scale:
 
 @dataclass(frozen=True)
 class Node:
-    """A node of the operator, as the user's functions see it.
+    """A node of the operator, as the user's functions receive it.
 
     `attributes` are those of the ONNX node: numbers, texts, lists of them, arrays. `inputs` are the
-    shapes of all inputs, None where an optional one is left out, and `outputs` those of the
-    outputs, which the shape rule is not told. `input_scales` (None for constants, which come as
-    real numbers) and `output_scale` are there for a function of codes alone.
+    shapes of all inputs, None for an optional input that is left out. `outputs` are the shapes of
+    the outputs, which the shape rule does not receive. `input_scales` (None for constants, which
+    are passed as real numbers) and `output_scale` are set only for a function of codes.
     """
 
     name: str
@@ -64,11 +65,11 @@ class Node:
 class Cost:
     """What a node costs on a processor: clock cycles, operations on elements, or both.
 
-    `cycles` are those of one thread that does everything, on the DSP packets that it issues.
-    `operations` are turned into time as those of other layers are: at the rate of the CPU and GPU
-    runtimes, and on the DSP a vector instruction of 128 bytes in a packet. At most `threads`
-    threads or cores share the work; None: all there are. The bytes of all tensors are added by
-    hexsim.
+    `cycles` are those of one thread that does all the work; on the DSP they are the packets that it
+    issues. `operations` are turned into time as those of other layers are: at the rate of the CPU
+    and GPU runtimes, and on the DSP at a vector instruction of 128 bytes per packet. At most
+    `threads` threads or cores share the work; None means all of them. hexsim adds the bytes of all
+    tensors.
     """
 
     cycles: float = 0.0
@@ -91,15 +92,16 @@ CostRule = Cost | Callable[[Node], Cost]
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class UserLayer:
-    """An ONNX operator, by its name and domain, and what it does.
+    """An ONNX operator, by its name and domain, and what it computes.
 
     `shapes(node)` returns the shape of each output. `floats(node, *inputs)` returns the output, or
-    all of them, for float32 arrays; an input that is left out is None. `codes(node, *inputs)` does
-    so for arrays of unsigned codes; constants come as real numbers. Arrays and shapes are in the
-    order of the ONNX file's axes, unless `any_order`: such an operator does the same to every
-    element, wherever it lies. `costs` has what a node costs by processor, or a function that tells
-    it. `dtypes` are the element types of the outputs, float32 by default. `source` is where the
-    layer comes from; whoever reads a file fills it in.
+    all outputs, for float32 arrays; an input that is left out is None. `codes(node, *inputs)` does
+    the same for arrays of unsigned codes; constants are passed as real numbers. Arrays and shapes
+    are in the order of the ONNX file's axes, unless `any_order` is true: such an operator does the
+    same to every element, wherever it lies. `costs` has, by processor, the cost of a node or a
+    function that returns it. `dtypes` are the element types of the outputs, float32 by default.
+    `source` is where the layer comes from; the reader of a file sets it.
+
     Raises HexsimError for anything else.
     """
 
@@ -116,10 +118,10 @@ class UserLayer:
     def __post_init__(self) -> None:
         if not self.operator or not isinstance(self.operator, str):
             raise HexsimError(f"a user-defined layer has the operator {self.operator!r}, no name")
-        for what in ("shapes", "floats", "codes"):
-            function = getattr(self, what)
-            if not callable(function) and (function is not None or what != "codes"):
-                raise HexsimError(f"{self.name}: {what} is {function!r}, which is no function")
+        for attribute in ("shapes", "floats", "codes"):
+            function = getattr(self, attribute)
+            if not callable(function) and (function is not None or attribute != "codes"):
+                raise HexsimError(f"{self.name}: {attribute} is {function!r}, which is no function")
         for processor in self.costs:
             if processor not in PROCESSORS:
                 raise unknown(f"processor of {self.name},", str(processor), PROCESSORS)
@@ -129,10 +131,10 @@ class UserLayer:
 
     @property
     def name(self) -> str:
-        """The operator with its domain, if it has one that is not the standard's."""
+        """Return the operator, behind its domain if that is not the standard's."""
         plain = self.domain in ("", "ai.onnx")
         return self.operator if plain else f"{self.domain}.{self.operator}"
 
     def dtype(self, position: int) -> str:
-        """Element type of an output."""
+        """Return the element type of an output."""
         return self.dtypes[position] if position < len(self.dtypes) else "float32"

@@ -1,8 +1,9 @@
-"""Runs a Python file that brings layers; only those do that the user names.
+"""Runs a Python file that defines layers; only files that the user names are run.
 
-It is compiled and run where it lies, and nothing is written beside it. All `UserLayer`s that it
-leaves in names of its own are its layers; or, with the name of something behind the file, what that
-is: a layer, several, or a function that returns them.
+The file is compiled and run in its place, and nothing is written beside it. Its layers are all
+`UserLayer`s to which it gives names of its own. If the file's name is followed by the name of an
+object in the file, that object gives the layers: it is a layer, several, or a function that returns
+them.
 """
 
 from __future__ import annotations
@@ -24,22 +25,23 @@ from hexsim.udl.known import give
 def use_layers(*sources: str | Path | UserLayer) -> tuple[UserLayer, ...]:
     """Make user-defined layers known to this process: those of Python files, or layers themselves.
 
-    A file that is given as text may be followed by a blank and the name of what in it gives the
-    layers. Networks that were loaded before keep the layers they have. Returns all layers. Raises
-    HexsimError, naming file and line, for a file that cannot be read or run, or brings no layer.
+    A file that is given as text may be followed by a blank and the name of the object in it that
+    gives the layers. Networks that were loaded before keep their layers. Returns all layers. Raises
+    HexsimError, naming file and line, for a file that cannot be read or run, or that defines no
+    layer.
     """
-    found: list[UserLayer] = []
+    layers: list[UserLayer] = []
     for source in sources:
-        found += [source] if isinstance(source, UserLayer) else _of_file(source)
-    give(found)
-    return tuple(found)
+        layers += [source] if isinstance(source, UserLayer) else _of_file(source)
+    give(layers)
+    return tuple(layers)
 
 
 def _of_file(source: str | Path) -> list[UserLayer]:
     path, wanted = file_and_name(source)
     module = _run(path)
-    given = _wanted(module, wanted, path) if wanted else _own(module)
-    layers = [replace(layer, source=path.name) for layer in given]
+    defined = _wanted(module, wanted, path) if wanted else _own(module)
+    layers = [replace(layer, source=path.name) for layer in defined]
     if not layers:
         raise HexsimError(f"'{path}' defines no layer; give a UserLayer a name in it")
     names = [layer.name for layer in layers]
@@ -50,7 +52,7 @@ def _of_file(source: str | Path) -> list[UserLayer]:
 
 
 def file_and_name(source: str | Path) -> tuple[Path, str]:
-    """Return the file, and the name behind it or nothing."""
+    """Return the file, and the name behind it (empty if there is none)."""
     text = str(source)
     file, _, name = text.rpartition(" ")
     if isinstance(source, Path) or not (file and name.isidentifier()) or Path(text).exists():
@@ -59,28 +61,28 @@ def file_and_name(source: str | Path) -> tuple[Path, str]:
 
 
 def _own(module: ModuleType) -> Iterator[UserLayer]:
-    """All layers of a module, each once."""
-    found = (value for value in vars(module).values() if isinstance(value, UserLayer))
-    return iter(dict.fromkeys(found))
+    """Return all layers of a module, each once."""
+    layers = (value for value in vars(module).values() if isinstance(value, UserLayer))
+    return iter(dict.fromkeys(layers))
 
 
 def _wanted(module: ModuleType, name: str, path: Path) -> Iterable[UserLayer]:
     if not hasattr(module, name):
         raise HexsimError(f"'{path}' has no '{name}', which is to give its layers")
-    found: Any = getattr(module, name)
-    if callable(found):
+    value: Any = getattr(module, name)
+    if callable(value):
         try:
-            found = found()
+            value = value()
         except (Exception, SystemExit) as error:
             raise _failed(error, path) from error
-    several = [found] if isinstance(found, UserLayer) else found
-    if not isinstance(several, Iterable) or not all(isinstance(x, UserLayer) for x in several):
+    layers = [value] if isinstance(value, UserLayer) else value
+    if not isinstance(layers, Iterable) or not all(isinstance(x, UserLayer) for x in layers):
         raise HexsimError(f"'{name}' of '{path}' gives no UserLayer, nor several in a list")
-    return several
+    return layers
 
 
 def _run(path: Path) -> ModuleType:
-    """Run a file as a module that nobody can import by accident."""
+    """Run a file as a module that cannot be imported by accident."""
     try:
         text = read_text(path, "user-defined layers", "give a Python file")
     except InvalidDataError as error:

@@ -1,9 +1,10 @@
 """The user-defined layers that this process knows, by operator.
 
-They are looked up where a network is read; its layers then keep what was found. What the program
-gave comes first, the last of a name; then what is installed. An entry point of the group
-`hexsim.layers` is named after the operator with its domain, and is imported when a network has such
-a node. Standard operators, which have no domain, are taken from what the program gave alone.
+They are looked up when a network is read; the layers of the network then keep the definition.
+Layers that the program gave come first, the last one of a name; then installed layers. An entry
+point of the group `hexsim.layers` is named after the operator with its domain, and is imported when
+a network has such a node. Standard operators, which have no domain, are only taken from the layers
+that the program gave.
 """
 
 from __future__ import annotations
@@ -18,18 +19,18 @@ from hexsim.udl.calling import exception_text
 from hexsim.udl.definition import UserLayer
 
 GROUP = "hexsim.layers"
-"""Of entry points."""
+"""The group of entry points."""
 
 _GIVEN: dict[str, UserLayer] = {}
 
 
 def give(layers: Iterable[UserLayer]) -> None:
-    """Make layers known, in place of former ones of their names."""
+    """Make layers known; they replace earlier layers of the same names."""
     _GIVEN.update((layer.name, layer) for layer in layers)
 
 
 def find(name: str) -> UserLayer | None:
-    """Return the layer of an operator, None if nobody brings it.
+    """Return the layer of an operator, None if it is not known.
 
     Raises HexsimError for an entry point that cannot be loaded.
     """
@@ -48,9 +49,9 @@ def _installed() -> dict[str, EntryPoint]:
 def _loaded(point: EntryPoint) -> UserLayer:
     where = f"entry point '{point.name}' ({point.value})"
     try:
-        found = point.load()
+        layer = point.load()
     except (Exception, SystemExit) as error:
         raise HexsimError(f"{where} cannot be loaded: {exception_text(error)}") from error
-    if not isinstance(found, UserLayer) or found.name != point.name:
+    if not isinstance(layer, UserLayer) or layer.name != point.name:
         raise HexsimError(f"{where} of group {GROUP} is no UserLayer of that operator")
-    return found if found.source else replace(found, source=point.value.partition(":")[0])
+    return layer if layer.source else replace(layer, source=point.value.partition(":")[0])

@@ -96,7 +96,7 @@ def test_an_error_comes_behind_all_that_was_found() -> None:
     with pytest.raises(HexsimError):
         validate(deployed(mixed.mixed()), feeds, threads=2, progress=done.append)
     assert done == [1, 2, 3]
-    assert not any(one.name.startswith("hexsim-seat") for one in threading.enumerate())
+    assert not any(one.name.startswith("hexsim-context") for one in threading.enumerate())
 
 
 def test_small_networks_are_compared_one_by_one() -> None:

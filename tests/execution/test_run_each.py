@@ -139,7 +139,7 @@ def test_what_depends_on_the_order_is_done_in_order(fallback_network: Network) -
         assert contexts_for(network, 3, least=0, visits=1) == contexts
 
 
-def test_seats_fit_the_budget(fallback_network: Network) -> None:  # noqa: F811
+def test_contexts_fit_the_budget(fallback_network: Network) -> None:  # noqa: F811
     """With the result that waits; without execution contexts for two there are none."""
     elements = sum(tensor.elements for tensor in fallback_network.tensors.values())
     for inferences, contexts in ((1, 1), (2, 1), (3, 2), (4, 3), (9, 3)):

@@ -164,7 +164,7 @@ def average_pool(call, inputs):
         total = np.zeros(out.shape[-1], np.int64)
         for _, _, y, xx in taps(call.window, x.shape, oy, ox):
             total += x[n, y, xx]
-        out[n, oy, ox] = finish(total, call.stage, call.tail_of[oy, ox])
+        out[n, oy, ox] = finish(total, call.stage, call.stage_of[oy, ox])
     return out
 
 

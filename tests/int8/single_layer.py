@@ -39,7 +39,7 @@ def quantized(layers, inputs, constants, encodings, outputs):
     return Model(network, encodings, parameters, quantized=True)
 
 
-def bound(model, signed_weights=False):
+def lowered(model, signed_weights=False):
     """All calls of a network that runs on the DSP."""
     subnet = make_plan(model, "dsp", [Subnet("dsp", "hvx", model.network.layers, "all")]).subnets[0]
     return subnet, tuple(lower(subnet, model, signed_weights=signed_weights))
@@ -47,7 +47,7 @@ def bound(model, signed_weights=False):
 
 def subnet_of(model, signed_weights=False):
     """A network as an IntegerSubnet."""
-    subnet, calls = bound(model, signed_weights)
+    subnet, calls = lowered(model, signed_weights)
     return IntegerSubnet(calls, subnet.inputs, subnet.outputs)
 
 

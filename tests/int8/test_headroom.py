@@ -27,7 +27,7 @@ from hexsim.layers import (
 from hexsim.onnx_io.run.float_engine import FloatEngine
 from hexsim.quantization.encodings import AxisEncoding, Encoding
 from tests.int8 import naive
-from tests.int8.single_layer import bound, codes_of, quantized
+from tests.int8.single_layer import codes_of, lowered, quantized
 
 IMAGE = (1, 5, 4, 6)
 STEPS = (0.004, 2.0**-23 / 100, 1e-12, 1e-15, 0.003, 1e-12)
@@ -69,7 +69,7 @@ def judged(layer, feeds, given, parameters, encodings, *, signed=False):
     shapes = {name: array.shape for name, array in feeds.items()}
     model = quantized([layer], shapes, given, encodings, ["y"])
     model = replace(model, parameters={**model.parameters, **parameters})
-    subnet, calls = bound(model, signed)
+    subnet, calls = lowered(model, signed)
     found = codes_of(subnet, calls, feeds)["y"]
     np.testing.assert_array_equal(codes_of(subnet, calls, feeds, threads=2)["y"], found)
     (call,) = calls

@@ -21,7 +21,7 @@ from hexsim.layers import (
 )
 from hexsim.quantization.encodings import Encoding
 from tests.int8 import naive
-from tests.int8.single_layer import bound, codes_of, quantized, subnet_of
+from tests.int8.single_layer import codes_of, lowered, quantized, subnet_of
 
 
 def branching_network(batch=1):
@@ -68,7 +68,7 @@ def branching_network(batch=1):
 @pytest.mark.parametrize("signed_weights", [False, True])
 def test_every_tensor_equals_the_twins(signed_weights):
     model, images = branching_network(batch=2)
-    subnet, calls = bound(model, signed_weights)
+    subnet, calls = lowered(model, signed_weights)
     codes = codes_of(subnet, calls, {"x": images})
     expected = {"x": model.activations["x"].quantize(images)}
     for call in calls:
@@ -82,7 +82,7 @@ def test_every_tensor_equals_the_twins(signed_weights):
 
 def test_run_returns_the_outputs_as_real_values():
     model, images = branching_network()
-    codes = codes_of(*bound(model), {"x": images})
+    codes = codes_of(*lowered(model), {"x": images})
     outputs = subnet_of(model).run({"x": images})
     assert list(outputs) == ["d", "p"]
     for name, array in outputs.items():
@@ -93,7 +93,7 @@ def test_run_returns_the_outputs_as_real_values():
 def test_a_call_is_let_go_of_before_the_next_is_made():
     """So that of all weights those of one layer are in memory both as codes and packed."""
     model, _ = branching_network()
-    subnet, calls = bound(model)
+    subnet, calls = lowered(model)
     made = []
 
     def one_by_one():
@@ -110,8 +110,8 @@ def test_a_call_is_let_go_of_before_the_next_is_made():
 
 def test_a_batch_is_its_items():
     model, images = branching_network(batch=3)
-    together = codes_of(*bound(model), {"x": images})
-    single = bound(branching_network()[0])
+    together = codes_of(*lowered(model), {"x": images})
+    single = lowered(branching_network()[0])
     for item in range(3):
         alone = codes_of(*single, {"x": images[item : item + 1]})
         for name, array in alone.items():
@@ -152,7 +152,7 @@ def test_wrong_shape_is_refused():
 @pytest.mark.parametrize("batch", [1, 3])
 def test_threads_change_nothing(monkeypatch, batch):
     model, images = branching_network(batch)
-    subnet, calls = bound(model)
+    subnet, calls = lowered(model)
     expected = codes_of(subnet, calls, {"x": images})
     monkeypatch.setattr(command_list, "_LEAST_SHARED", 0)
     for threads in (2, 3, 0):
@@ -176,7 +176,7 @@ def test_runs_do_not_remember_each_other():
 
 def test_constants_unlike_their_operand_are_refused():
     model, _ = branching_network()
-    subnet, calls = bound(model)
+    subnet, calls = lowered(model)
     (call,) = (call for call in calls if call.layer == "add")
     constant = replace(call.inputs[2], codes=call.inputs[2].codes[..., :3])
     spoilt = replace(call, inputs=(*call.inputs[:2], constant))

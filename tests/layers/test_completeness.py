@@ -18,7 +18,7 @@ from hexsim.layers import TYPES, UserDefined
 from hexsim.layers.elementwise import KINDS as ELEMENTWISE_KINDS
 from hexsim.layers.elementwise import ElementwiseKind
 from hexsim.layers.neuron import FUNCTIONS, NeuronFunction
-from hexsim.lowering import BINDERS, LoweredCall
+from hexsim.lowering import LOWERINGS, LoweredCall
 from hexsim.onnx_io.write.emitters import EMITTERS
 from hexsim.onnx_io.write.emitters.neuron import WRITTEN
 from hexsim.studies.kernel_shapes import kernel_call
@@ -46,8 +46,8 @@ def missing(kind: type[Layer]) -> Iterator[str]:
         yield f"{name} has no emitter: add one to EMITTERS in a file of {where}"
     if isinstance(kind.support, Support) and not kind.support.targets & INTEGER:
         return
-    if kind not in BINDERS:
-        yield f"{name} is not bound: add it to BINDERS in hexsim/lowering/{file}"
+    if kind not in LOWERINGS:
+        yield f"{name} is not lowered: add it to LOWERINGS in hexsim/lowering/{file}"
     if kind not in PROBED and kind not in OF_THE_USER:
         yield f"{name} has no probe: add a kind to KINDS in a file of hexsim/studies/probes"
     if kind.generic_cost and kind in MODELS:
@@ -88,7 +88,7 @@ def test_what_a_type_does_not_state_is_said_in_sentences() -> None:
 def test_a_type_that_claims_the_integer_engines_owes_them_their_parts() -> None:
     assert [*missing(BareOnes)] == [
         "BareOnes has no emitter: add one to EMITTERS in a file of hexsim/onnx_io/write/emitters",
-        "BareOnes is not bound: add it to BINDERS in hexsim/lowering/bare_ones.py",
+        "BareOnes is not lowered: add it to LOWERINGS in hexsim/lowering/bare_ones.py",
         "BareOnes has no probe: add a kind to KINDS in a file of hexsim/studies/probes",
         "BareOnes has no kernel model: add it to MODELS in hexsim/hvx/kernels/bare_ones.py, or "
         "state `generic_cost` in its declaration",

@@ -5,14 +5,14 @@ import pytest
 
 from hexsim.layers import Convert
 from hexsim.quantization.encodings import Encoding
-from tests.int8.single_layer import bound, quantized
+from tests.int8.single_layer import lowered, quantized
 
 CONVERT = Convert(name="c", inputs=("x",), outputs=("y",))
 
 
 def _table(x, y):
     model = quantized([CONVERT], {"x": (1, 4)}, {}, {"x": x, "y": y}, ["y"])
-    _, (call,) = bound(model)
+    _, (call,) = lowered(model)
     return call.tables[0]
 
 

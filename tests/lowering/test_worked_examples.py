@@ -38,10 +38,10 @@ class Between:
     """A source whose layers all read `x` and write `y`."""
 
     def __init__(self, shape, x, y):
-        self.operands = (Operand("x", shape, x),), Operand("y", shape, y)
+        self.tensors = (Operand("x", shape, x),), Operand("y", shape, y)
 
-    def ends(self, layer):
-        return self.operands
+    def operands(self, layer):
+        return self.tensors
 
 
 def result(call, codes):
@@ -82,7 +82,7 @@ def test_matrix_product():
 def test_reduce():
     x, y = encoding(0.1, 5), encoding(0.25, 10)
     source = Between((3,), x, y)
-    source.operands = (Operand("x", (3,), x),), Operand("y", (1,), y)
+    source.tensors = (Operand("x", (3,), x),), Operand("y", (1,), y)
     made = {}
     for kind in ("sum", "mean"):
         layer = Reduce(name="r", inputs=("x",), outputs=("y",), kind=kind, axes=(0,))
@@ -98,7 +98,7 @@ def test_reduce():
 def test_places():
     x, y = encoding(0.1, 5), encoding(1.0, 0)
     source = Between((4,), x, y)
-    source.operands = (Operand("x", (4,), x),), Operand("y", (1,), y)
+    source.tensors = (Operand("x", (4,), x),), Operand("y", (1,), y)
     for kind, place in (("max", 1), ("min", 3)):
         layer = ArgExtremum(name="a", inputs=("x",), outputs=("y",), kind=kind, axis=0)
         output = np.empty(1, np.uint8)
@@ -121,8 +121,8 @@ def test_pad():
 def test_quotient():
     x, w, y = encoding(0.1, 0), encoding(0.02, 10), encoding(0.05, 20)
     layer = Elementwise(name="d", inputs=("x", "w"), outputs=("y",), kind="div")
-    ends = (Operand("x", (1,), x), Operand("w", (1,), w))
-    call = lower_quotient(layer, ends, Operand("y", (1,), y))
+    operands = (Operand("x", (1,), x), Operand("w", (1,), w))
+    call = lower_quotient(layer, operands, Operand("y", (1,), y))
     assert (call.scale, call.shift) == (838860800, 23)
     assert (62 * 838860800 + 70 * 2**23) // (140 * 2**23) == 44
     output = np.empty(1, np.uint8)
@@ -190,7 +190,7 @@ def test_recurrent():
         initial=("hidden", "cell"), weight="w", recurrence="r",
     )  # fmt: skip
     source = Between((1, 1, 1), x, y)
-    source.operands = (
+    source.tensors = (
         (Operand("x", (1, 1, 1), x), Operand("h", (1, 1, 1), y), Operand("c", (1, 1, 1), y)),
         Operand("y", (1, 1, 1, 1), y),
     )

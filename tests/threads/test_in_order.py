@@ -24,14 +24,14 @@ from tests.thorough import examples
 
 
 class Place:
-    """A seat that notices if two sit in it, and takes its time."""
+    """An execution context that notices if two items run in it, and takes its time."""
 
     def __init__(self, work: Callable[[int], int], sleep_s: float = 0.0) -> None:
         self._work, self._sleep_s = work, sleep_s
         self._taken = threading.Lock()
 
     def __call__(self, item: int) -> int:
-        assert self._taken.acquire(blocking=False), "two in one seat"
+        assert self._taken.acquire(blocking=False), "two in one execution context"
         try:
             time.sleep(self._sleep_s * (item % 3))
             return self._work(item)
@@ -57,8 +57,8 @@ def items(count: int, broken: int | None) -> Iterator[int]:
         yield at
 
 
-def seat_threads() -> list[str]:
-    return [one.name for one in threading.enumerate() if one.name.startswith("hexsim-seat")]
+def context_threads() -> list[str]:
+    return [one.name for one in threading.enumerate() if one.name.startswith("hexsim-context")]
 
 
 @examples(120)
@@ -88,11 +88,11 @@ def test_it_equals_a_loop(
     results = side_by_side(items(count, unreadable), work, lambda: places)
     assert outcome(results, wanted) == expected
     del results
-    assert not seat_threads()
+    assert not context_threads()
 
 
-@pytest.mark.parametrize("seats", [2, 3])
-def test_as_many_are_read_ahead_as_there_are_seats_and_one(contexts: int) -> None:
+@pytest.mark.parametrize("contexts", [2, 3])
+def test_as_many_are_read_ahead_as_there_are_contexts_and_one(contexts: int) -> None:
     read: list[int] = []
 
     def noted() -> Iterator[int]:
@@ -107,7 +107,7 @@ def test_as_many_are_read_ahead_as_there_are_seats_and_one(contexts: int) -> Non
         assert len(read) <= at + 1 + contexts
 
 
-def test_seats_are_not_made_for_one() -> None:
+def test_contexts_are_not_made_for_one() -> None:
     def never() -> list[Callable[[int], int]]:
         raise AssertionError("made")
 
@@ -181,5 +181,5 @@ try:
     found.append("not interrupted")
 except KeyboardInterrupt:
     results.close()  # should it have come just before
-print(found, [one.name for one in threading.enumerate() if one.name.startswith("hexsim-seat")])
+print(found, [one.name for one in threading.enumerate() if one.name.startswith("hexsim-context")])
 """

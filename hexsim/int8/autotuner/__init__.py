@@ -1,1 +1,1 @@
-"""Which of several algorithms computes a convolution: the table, and how it is decided."""
+"""How one of several algorithms is chosen for a convolution, and the table of algorithms."""

@@ -48,11 +48,12 @@ class _Layer:
 
 @dataclass(frozen=True)
 class _Algorithm:
-    """Which convolutions it admits, how it prepares them, and the rest of a `AlgorithmCandidate`.
+    """Which convolutions an algorithm admits, how it prepares them, and what it costs.
 
-    Instructions are those for four products of each of 8 channels. `weight_bytes` are those of a
-    packed weight. What an algorithm `beats` is no candidate beside it: it reads as many bytes with
-    more instructions, and to count those its weights would have to be packed.
+    `instructions` are those for four products of each of 8 channels. `weight_bytes` are those of a
+    packed weight. `counted` and `doubt` are as in `AlgorithmCandidate`. An algorithm that this one
+    `beats` is no candidate beside it: it reads as many bytes with more instructions, and its
+    weights would have to be packed to count those.
     """
 
     name: Name
@@ -65,10 +66,10 @@ class _Algorithm:
     beats: Name | None = None
 
     def candidate(self, layer: _Layer) -> AlgorithmCandidate:
-        """The algorithm as a candidate for `layer`.
+        """Return the algorithm as a candidate for `layer`.
 
-        They are not fewer than those that could run while weights come from memory, which kernels
-        ask for ahead: for few pixels that is the cost.
+        Its instructions are at least those that could run while weights come from memory, which
+        kernels prefetch: with few pixels that decides the time.
         """
         pixels = math.prod(layer.call.output.shape[:3])
         waiting = _FOUR_BY_LANES * self.weight_bytes * _PER_BYTE / pixels
@@ -90,7 +91,7 @@ _FOUR_BY_LANES = 4 * LANES
 _PER_BYTE = 0.16
 """Instructions that run while a byte comes from memory (assumed: 25 GB/s, one a clock at 4 GHz)."""
 _LOOPS = 13
-"""What plain loops are worth in instructions (calibrated: 21 GMAC/s where pairs do 70)."""
+"""Instructions to which plain loops are equal (calibrated: 21 GMAC/s where pairs do 70)."""
 _PAIRS = 4
 """vpmaddwd and add for two products, twice."""
 _DOTS = 0.5
@@ -98,8 +99,9 @@ _DOTS = 0.5
 _WINOGRAD = {True: _PAIRS / 4, False: 0.25}
 """A quarter of the products by vpmaddwd and add, or by vpdpwssd in registers of 16 channels."""
 _TRANSFORMS = 4.0
-"""How many times that Winograd's transforms may make of it; it is slower than direct products where
-channels or tiles are few (docs/results/int8-kernels.md), so where it may be faster it is timed."""
+"""The factor by which Winograd's transforms may lengthen its time. It is slower than direct
+products where channels or tiles are few (docs/results/int8-kernels.md), so where it may be faster
+it is timed."""
 
 ALGORITHMS = (
     _Algorithm(
@@ -148,23 +150,25 @@ def prepare_convolution(call: LoweredConvolution) -> PreparedCall:
     """
     layer = _Layer(call)
     named = wanted()
-    for one in ALGORITHMS:
-        if one.name == named and one.admits(call):
-            return one.prepare(layer)
-    admitted = [one for one in ALGORITHMS if one.admits(call)]
-    beaten = {one.beats for one in admitted}
-    candidates = [one.candidate(layer) for one in admitted if one.name not in beaten]
+    for algorithm in ALGORITHMS:
+        if algorithm.name == named and algorithm.admits(call):
+            return algorithm.prepare(layer)
+    admitted = [algorithm for algorithm in ALGORITHMS if algorithm.admits(call)]
+    beaten = {algorithm.beats for algorithm in admitted}
+    candidates = [
+        algorithm.candidate(layer) for algorithm in admitted if algorithm.name not in beaten
+    ]
     return choose(candidates, describe(call), partial(seconds_of, call=call), autotuner_cache())
 
 
 def describe(call: LoweredConvolution) -> str:
-    """Return what decides the time of a convolution, but for the values of its weights."""
+    """Return all that decides the time of a convolution, except the values of its weights."""
     window, codes = call.window, call.weights.codes
-    middle = _MIDDLE[codes.dtype.name]
+    symmetric = _MIDDLE[codes.dtype.name]
     return (
         f"{_by(call.inputs[0].shape)} by {_by(codes.shape)}, groups {call.groups}, "
         f"step {_by(window.strides)}, dilation {_by(window.dilations)}, pads {_by(window.pads)}, "
-        f"{'symmetric' if call.weights.zero_point == middle else 'asymmetric'} {codes.dtype}, "
+        f"{'symmetric' if call.weights.zero_point == symmetric else 'asymmetric'} {codes.dtype}, "
         f"{'codes' if call.output.bits == 8 else 'sums'}"
         f"{', shifted' if call.stage.shift.any() else ''}"
     )
@@ -180,7 +184,7 @@ def _by(sizes: Sequence[int]) -> str:
 
 @cache
 def autotuner_cache() -> AutotunerCache:
-    """Return the choices of this machine."""
+    """Return the cached choices of this machine."""
     folder = cache_folder()
     choices = None if folder is None else folder / "choices"
     return AutotunerCache(choices if choices is not None and is_own(choices) else None)

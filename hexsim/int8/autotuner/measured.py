@@ -15,7 +15,7 @@ from hexsim.lowering.lowered_call import LoweredCall
 
 _ROUNDS = 9
 _ENOUGH_S = 0.01
-"""After a round that ends later nothing is repeated: a long layer needs no second look."""
+"""No round follows one that ends later than this: a long layer needs no second measurement."""
 
 
 def seconds_of(
@@ -25,24 +25,24 @@ def seconds_of(
 ) -> list[float]:
     """Return the shortest time of each of several ways to compute `call`, by `clock`.
 
-    They take turns, so that each finds caches as the others leave them, in one thread, whose CPU
-    time neighbours on the machine disturb least. The first turn compiles and does not count.
+    They take turns, so that each finds the caches as the others leave them, and run in one thread,
+    whose CPU time other programs disturb least. The first turn compiles and does not count.
     """
     inputs = [np.full(x.shape, x.zero_point, x.encoding.dtype) for x in call.inputs]
     kind = call.output.encoding.dtype if call.output.bits == 8 else np.dtype(np.int32)
-    output = np.empty(call.output.shape, kind)  # of 16 bits, kernels are asked for sums
-    programs = [
-        KernelCommandList(one.steps(inputs, output, Workspace()), threads=1) for one in prepared
+    output = np.empty(call.output.shape, kind)  # kernels write sums for 16-bit outputs
+    command_lists = [
+        KernelCommandList(way.steps(inputs, output, Workspace()), threads=1) for way in prepared
     ]
-    for program in programs:
-        program.run()
-    best = [math.inf] * len(programs)
-    begun = clock()
+    for commands in command_lists:
+        commands.run()
+    best = [math.inf] * len(command_lists)
+    first_start = clock()
     for _ in range(_ROUNDS):
-        for at, program in enumerate(programs):
+        for index, commands in enumerate(command_lists):
             start = clock()
-            program.run()
-            best[at] = min(best[at], clock() - start)
-        if clock() - begun > _ENOUGH_S:
+            commands.run()
+            best[index] = min(best[index], clock() - start)
+        if clock() - first_start > _ENOUGH_S:
             break
     return best

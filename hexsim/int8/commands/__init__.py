@@ -1,1 +1,1 @@
-"""A subnet's steps as one table that several threads go through; where activations lie."""
+"""A subnet's steps as one table that several threads process, and where activations lie."""

@@ -10,14 +10,14 @@ from hexsim.int8.machine_code.memory import whole_lines
 
 @dataclass(frozen=True)
 class Life:
-    """A tensor's bytes, and the first and last call during which they must not be touched."""
+    """A tensor's bytes, and the first and last call during which they must not change."""
 
     bytes: int
     first: int
     last: int
 
     def meets(self, other: Life) -> bool:
-        """True if both are needed during some call."""
+        """Return whether both are needed during some call."""
         return self.first <= other.last and other.first <= self.last
 
 
@@ -31,13 +31,13 @@ def place(lives: Mapping[str, Life]) -> tuple[dict[str, int], int]:
     for name in sorted(lives, key=lambda name: -lives[name].bytes):
         life = lives[name]
         size = whole_lines(life.bytes)
-        taken = sorted(
+        occupied = sorted(
             (start, start + whole_lines(lives[other].bytes))
             for other, start in starts.items()
             if life.meets(lives[other])
         )
         at = 0
-        for start, end in taken:
+        for start, end in occupied:
             if at + size <= start:
                 break
             at = max(at, end)

@@ -1,1 +1,1 @@
-"""Convolutions: implicit matrix products, from what is padded and packed to the inner loop."""
+"""Convolutions as implicit matrix products, from padding and packing to the inner loop."""

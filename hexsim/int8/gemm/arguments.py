@@ -1,4 +1,4 @@
-"""What kernels of products are told, as records."""
+"""The arguments of kernels of matrix products, as records."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from hexsim.lowering.lowered_call import Codes, Int32, Int64
 class Windows(NamedTuple):
     """Windows as runs of consecutive elements of flat activations.
 
-    `starts` has the element of each pixel's window, `offsets` those from there to each run of `run`
-    elements. A group has `group_channels` of the input and `columns` of the output.
+    `starts` has the first element of each pixel's window, `offsets` the elements from there to each
+    run of `run` elements. A group has `group_channels` of the input and `columns` of the output.
     """
 
     starts: Int64
@@ -31,7 +31,7 @@ class Windows(NamedTuple):
 class Piece(NamedTuple):
     """The pixels that are computed, and the channels or panels of channels.
 
-    All are numbers; in a step, FIRST and LAST are two of them.
+    All are numbers; in a step, two of them are FIRST and LAST.
     """
 
     first_pixel: Any
@@ -42,8 +42,7 @@ class Piece(NamedTuple):
 
 @record("int64,int64,int64,int64")
 class LoopSettings(NamedTuple):
-    """The way of the requantise stage (`requantize.rows`), the limits of codes, pixels of a
-    tile."""
+    """The way of requantising (`requantize.rows`), the limits of codes, pixels of a tile."""
 
     way: int
     low: int
@@ -53,7 +52,7 @@ class LoopSettings(NamedTuple):
 
 @record("int64[::1],int64[::1],int64[:,::1],uint8[::1],int32[::1],LoopSettings")
 class Packed(NamedTuple):
-    """A convolution as a kernel of tiles reads it; `products.tiles.Tiles` has the meanings."""
+    """A convolution as a kernel of tiles reads it; `gemm.tiles.Tiles` has the meanings."""
 
     starts: Int64
     offsets: Int64
@@ -65,7 +64,7 @@ class Packed(NamedTuple):
 
 @record("int64[::1],int64[::1],int16[::1]")
 class Taps(NamedTuple):
-    """Elements of each pixel's window and from there to each tap, and (taps, channels) weights."""
+    """The first element of each pixel's window, each tap's offset, and weights (taps, channels)."""
 
     starts: Int64
     offsets: Int64

@@ -1,6 +1,6 @@
 """The sum of the codes in each pixel's window, which the zero point of the weights multiplies.
 
-Only weights that are asymmetric where they are multiplied have one (`products.panels`).
+Only weights that are asymmetric where they are multiplied have one (`gemm.panels`).
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 A window is a few runs of consecutive elements: kernel rows when columns are not dilated, single
 taps otherwise. No patch matrix is built; kernels take the start of each output pixel's window and
-the offsets of its runs. `choice.algorithms` says which kernel multiplies; their values are
+the offsets of its runs. `autotuner.algorithms` says which kernel multiplies; their values are
 equal.
 """
 
@@ -44,13 +44,13 @@ class _WindowRuns:
         self.length = self.group_channels * (call.window.kernel[1] if self._by_row else 1)
 
     def offsets(self, padded: PaddedInput) -> Int64:
-        """Elements from a window's start to each run."""
+        """Return the elements from a window's start to each run."""
         taps = padded.tap_offsets()
         return np.ascontiguousarray(taps[:, 0] if self._by_row else taps.ravel())
 
 
 class _Product:
-    """What is multiplied, how it lies in memory, and what becomes of the sums."""
+    """The operands of a product, how they lie in memory, and how sums become codes."""
 
     padded: PaddedInput
     weights: panels.Matrix
@@ -63,23 +63,23 @@ class _Product:
 
     @cached_property
     def starts(self) -> Int64:
-        """Element of each pixel's window."""
+        """Return the element at which each pixel's window begins."""
         return self.padded.starts()
 
     @cached_property
     def offsets(self) -> Int64:
-        """Elements from there to each run."""
+        """Return the elements from there to each run."""
         return self.runs.offsets(self.padded)
 
     @cached_property
     def matrix(self) -> panels.Matrix:
-        """The weights as (runs, run, groups, columns)."""
+        """Return the weights as (runs, run, groups, columns)."""
         runs = self.runs
         return self.weights.reshape(len(self.offsets), runs.length, runs.groups, runs.columns)
 
     @property
     def windows(self) -> Windows:
-        """What kernels know of the windows."""
+        """Return the windows as kernels read them."""
         runs = self.runs
         return Windows(
             self.starts, self.offsets, runs.length, runs.groups, runs.group_channels, runs.columns
@@ -87,29 +87,29 @@ class _Product:
 
     @cached_property
     def item_bytes(self) -> int:
-        """Bytes of an activation."""
+        """Return the bytes of an activation."""
         return np.dtype(self.padded.dtype).itemsize
 
     @property
     def steps_per_run(self) -> int:
-        """Steps of each run, the last partly used."""
+        """Return the steps of each run, the last partly used."""
         return -(-self.runs.length * self.item_bytes // STEP_BYTES)
 
     @cached_property
     def step_offsets(self) -> Int64:
-        """Bytes from a pixel's window to each step."""
+        """Return the bytes from a pixel's window to each step."""
         runs = self.item_bytes * self.offsets.reshape(-1, 1)
         steps: Int64 = (runs + STEP_BYTES * np.arange(self.steps_per_run)).reshape(-1)
         return steps
 
     @property
     def panel_count(self) -> int:
-        """Panels of all groups."""
+        """Return the panels of all groups."""
         return self.runs.groups * -(-self.runs.columns // COLUMNS)
 
 
 class ByDistances(_Product):
-    """int16 distances from both zero points."""
+    """A product of int16 distances from both zero points."""
 
     def __init__(self, call: LoweredConvolution) -> None:
         super().__init__(call)
@@ -119,7 +119,7 @@ class ByDistances(_Product):
 
 
 class ByCodes(_Product):
-    """Codes by signed weights (hexsim.int8.gemm.panels)."""
+    """A product of codes and signed weights (hexsim.int8.gemm.panels)."""
 
     def __init__(self, call: LoweredConvolution) -> None:
         super().__init__(call)
@@ -131,13 +131,13 @@ class ByCodes(_Product):
 
     @cached_property
     def guarded(self) -> GuardedPanels:
-        """The weights packed against saturation."""
+        """Return the weights packed against saturation."""
         packed = panels.pack_panels(self.matrix)
         return pack_guarded(packed, self.offsets, self.steps_per_run)
 
 
 class PlainConvolution:
-    """Weights are packed (groups, columns, runs, run), int16."""
+    """A convolution in plain loops; weights are packed (groups, columns, runs, run), int16."""
 
     def __init__(self, call: LoweredConvolution) -> None:
         product = ByDistances(call)
@@ -155,9 +155,9 @@ class PlainConvolution:
 
 
 class _Tiled:
-    """Tiles of `tile`; `weights` packed, and the offset in bytes of each step.
+    """A convolution in tiles of `tile`; `weights` are packed, `offsets` has the bytes to each step.
 
-    `steps` tells of each panel its first step, pairs of steps, single steps, and first offset.
+    `steps` has for each panel its first step, pairs of steps, single steps, and first offset.
     """
 
     def __init__(
@@ -196,7 +196,7 @@ class _Tiled:
 
 
 class TiledConvolution(_Tiled):
-    """Weights are packed by `products.panels`."""
+    """A tiled convolution whose weights are packed by `gemm.panels`."""
 
     def __init__(self, product: _Product) -> None:
         offsets = product.step_offsets
@@ -208,7 +208,7 @@ class TiledConvolution(_Tiled):
 
 
 class GuardedConvolution(_Tiled):
-    """Weights are packed by `products.guarded_panels`."""
+    """A tiled convolution whose weights are packed by `gemm.guarded_panels`."""
 
     def __init__(self, product: ByCodes) -> None:
         packed = product.guarded

@@ -1,6 +1,6 @@
-"""Deconvolution: one convolution makes all phases of the output, then they are woven together.
+"""Deconvolution: one convolution computes all phases of the output, which are then interleaved.
 
-The taps that a phase reads are a convolution kernel of their own, turned around; those of all
+The taps that a phase reads are a convolution kernel of their own, in reverse order; those of all
 phases, filled up to one size with weights of real zero, are one kernel with as many times the
 output channels. So every convolution kernel is a deconvolution kernel, and the sums are the same.
 """
@@ -25,7 +25,7 @@ from hexsim.lowering.lowered_call import Codes, Int64
 
 
 class PreparedDeconvolution:
-    """The convolution, then the weaving unless there is one phase."""
+    """The convolution, and the interleaving unless there is one phase."""
 
     def __init__(
         self, call: LoweredDeconvolution, prepare: Callable[[LoweredCall], PreparedCall]
@@ -39,16 +39,16 @@ class PreparedDeconvolution:
         """See PreparedCall."""
         if self._phases.number == 1:
             return list(self._prepared.steps(inputs, output, workspace))
-        side_by_side = workspace.empty(self._shape, output.dtype)
-        work = self._prepared.steps(inputs, side_by_side, workspace)
+        phases = workspace.empty(self._shape, output.dtype)
+        work = self._prepared.steps(inputs, phases, workspace)
         arguments = (
-            side_by_side.reshape(*self._shape[:3], self._groups, *self._phases.counts, -1),
+            phases.reshape(*self._shape[:3], self._groups, *self._phases.counts, -1),
             np.array(self._phases.crop, np.int64),
             output.reshape(*output.shape[:3], self._groups, -1),
             FIRST,
             LAST,
         )
-        return [*work, Step(_weave(output.dtype), arguments, math.prod(output.shape[:2]))]
+        return [*work, Step(_interleave(output.dtype), arguments, math.prod(output.shape[:2]))]
 
 
 def as_convolution(call: LoweredDeconvolution) -> LoweredConvolution:
@@ -57,7 +57,7 @@ def as_convolution(call: LoweredDeconvolution) -> LoweredConvolution:
     size = phases.window.output_size(*x.shape[1:3])
     channels = call.output.shape[-1] * phases.number
 
-    def of_phases(entries: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    def repeated(entries: npt.NDArray[Any]) -> npt.NDArray[Any]:
         parts = entries.reshape(call.groups, 1, -1)
         return np.repeat(parts, phases.number, axis=1).reshape(-1)
 
@@ -66,23 +66,23 @@ def as_convolution(call: LoweredDeconvolution) -> LoweredConvolution:
         inputs=call.inputs,
         output=replace(call.output, shape=(x.shape[0], *size, channels)),
         weights=Weights(
-            _weights_of_phases(call), call.weights.zero_point, of_phases(call.weights.steps)
+            _weights_of_phases(call), call.weights.zero_point, repeated(call.weights.steps)
         ),
         window=phases.window,
         groups=call.groups,
         stage=replace(
             call.stage,
-            preload=of_phases(call.stage.preload),
-            multiplier=of_phases(call.stage.multiplier),
-            shift=of_phases(call.stage.shift),
+            preload=repeated(call.stage.preload),
+            multiplier=repeated(call.stage.multiplier),
+            shift=repeated(call.stage.shift),
         ),
     )
 
 
 def _weights_of_phases(call: LoweredDeconvolution) -> npt.NDArray[np.integer[Any]]:
-    """(kernel height, kernel width, inputs / groups, groups * phases * outputs / groups).
+    """Return (kernel height, kernel width, inputs / groups, groups * phases * outputs / groups).
 
-    Tap t of the convolution reads what lies taps - 1 - t strides behind: hence turned around.
+    Tap t of the convolution reads the input taps - 1 - t strides behind: hence the reverse order.
     """
     codes, window, phases = call.weights.codes, call.window, call.phases
     (high, wide), (down, right) = phases.window.kernel, phases.counts
@@ -102,11 +102,11 @@ def _weights_of_phases(call: LoweredDeconvolution) -> npt.NDArray[np.integer[Any
 @template(
     "void({0}[:,:,:,:,:,:,::1],int64[::1],{0}[:,:,:,:,::1],int64,int64)",
 )
-def _weave(phases: Codes, crop: Int64, out: Out, first: int, last: int) -> None:
+def _interleave(phases: Codes, crop: Int64, out: Out, first: int, last: int) -> None:
     down, right = phases.shape[4], phases.shape[5]
-    for row_of_all in range(first, last):
-        image = row_of_all // out.shape[1]
-        oy = row_of_all - image * out.shape[1]
+    for output_row in range(first, last):
+        image = output_row // out.shape[1]
+        oy = output_row - image * out.shape[1]
         y = (oy + crop[0]) // down
         phase_y = oy + crop[0] - y * down
         for ox in range(out.shape[2]):

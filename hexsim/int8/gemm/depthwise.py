@@ -1,4 +1,4 @@
-"""Depthwise convolution: every channel its own sum; batch norm is one with a single tap."""
+"""Depthwise convolution: every channel has its own sum; batch norm is one with a single tap."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ from hexsim.lowering.requantize import Requantize
 
 
 class PreparedDepthwise:
-    """As many groups as input channels, one output channel each.
+    """A convolution with as many groups as input channels and one output channel each.
 
-    `weights` is (taps, channels); `shape` the NHWC shape as which the input is read.
+    `weights` is (taps, channels); `shape` is the NHWC shape as which the input is read.
     """
 
     def __init__(
@@ -100,7 +100,7 @@ class DepthwiseOfCodes:
 def _tiled(
     padded: PaddedInput, offsets: Int64, weights: Steps, preload: Int32, stage: Requantize
 ) -> Tiles:
-    """Tiles of `weights` (taps, channels), each tap `offsets` elements from a window's start."""
+    """Return the tiles of `weights` (taps, channels); tap i lies `offsets[i]` behind a start."""
     item_bytes, channels = weights.itemsize, padded.shape[3]
     tile, step = tile_by_channel(item_bytes), STEP_BYTES // item_bytes
     steps = -(-offsets.size // step)
@@ -112,7 +112,9 @@ def _tiled(
     )  # fmt: skip
     order = channel_order(tile, column.size)
     way, multiplier = row_stage(stage)
-    per_channel = [pad_to_panels(one, 1)[order] for one in (preload, multiplier, stage.shift)]
+    per_channel = [
+        pad_to_panels(constant, 1)[order] for constant in (preload, multiplier, stage.shift)
+    ]
     return Tiles(
         convolve_channels, tile, item_bytes * padded.starts(), item_bytes * offsets,
         table.stacked(tile), pack_taps(weights, tile), panel_constants(per_channel, 1), way, stage,
@@ -136,8 +138,8 @@ def _depthwise(
         for c in range(channels):
             sums[c] = preload[c]
         for tap in range(offsets.size):
-            at = starts[pixel] + offsets[tap]
-            a = x[at : at + channels]
+            start = starts[pixel] + offsets[tap]
+            a = x[start : start + channels]
             b = weights[tap * channels : (tap + 1) * channels]
             for c in range(channels):
                 sums[c] += np.int32(np.int32(a[c]) * np.int32(b[c]))

@@ -6,9 +6,9 @@ weights and 255 times the sum of its positive ones. It fits int16 if neither exc
 
 1. A step whose weights exceed that in any channel of its panel is split into two: w = a + b with
    a = w >> 1, both of at most 64 in size. Its activations are multiplied twice.
-2. Steps are paired, the heaviest with the lightest it fits with: together they obey the same bound.
+2. Steps are paired, the heaviest with the lightest with which it stays within the same bound.
 
-The order of steps is thereby free, so every panel has its own list of offsets.
+So steps are in no particular order, and every panel has its own list of offsets.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ BOUND = 128
 _LOADS = 4 * COLUMNS
 """Positive and negative sums of both halves of a step, for each channel."""
 _TRIED = 24
-"""How many of the lightest steps left are tried for a pair (99 % of those of Gaussian weights)."""
+"""How many of the lightest steps that remain are tried for a pair (99 % of those of Gaussian
+weights)."""
 
 PAIRED, _SINGLE = 5, 3
 """Instructions for LANES channels: two steps together, and one alone (`microkernel`)."""
@@ -48,7 +49,7 @@ class GuardedPanels:
 
     @property
     def instructions(self) -> float:
-        """Instructions for a step as it was before packing, of LANES channels."""
+        """Return the instructions for a step as it was before packing, of LANES channels."""
         twos, ones = self.table[:, 1].sum(), self.table[:, 2].sum()
         return float((PAIRED * twos + _SINGLE * ones) / self.plain_steps)
 
@@ -60,7 +61,7 @@ def pack_guarded(panels: npt.NDArray[np.int8], offsets: Int64, steps: int) -> Gu
     count = len(plain)
     step_offsets = (offsets[:, np.newaxis] + STEP_BYTES * np.arange(steps)).reshape(-1)
     weights = np.empty((2 * count * per_panel, COLUMNS, STEP_BYTES), np.int8)
-    places = np.empty(2 * count * per_panel, np.int64)
+    part_offsets = np.empty(2 * count * per_panel, np.int64)
     table = np.empty((count, 3), np.int64)
     used = 0
     parts = np.empty((2 * per_panel, COLUMNS, STEP_BYTES), np.int8)
@@ -69,16 +70,16 @@ def pack_guarded(panels: npt.NDArray[np.int8], offsets: Int64, steps: int) -> Gu
     counts = np.empty(2, np.int64)
     for panel in range(count):
         _split(plain[panel], parts, loads, source, counts)
-        found = int(counts[0])
-        by_load = np.argsort(loads[:found].max(axis=1), kind="stable")
-        _pair(loads, by_load, order, np.zeros(found, np.uint8), counts)
-        chosen = order[:found]
-        weights[used : used + found] = parts[chosen]
-        places[used : used + found] = step_offsets[source[chosen]]
-        table[panel] = used, counts[1], found - 2 * counts[1]
-        used += found
+        part_count = int(counts[0])
+        by_load = np.argsort(loads[:part_count].max(axis=1), kind="stable")
+        _pair(loads, by_load, order, np.zeros(part_count, np.uint8), counts)
+        chosen = order[:part_count]
+        weights[used : used + part_count] = parts[chosen]
+        part_offsets[used : used + part_count] = step_offsets[source[chosen]]
+        table[panel] = used, counts[1], part_count - 2 * counts[1]
+        used += part_count
     return GuardedPanels(
-        weights[:used].reshape(-1).copy(), places[:used].copy(), table, count * per_panel
+        weights[:used].reshape(-1).copy(), part_offsets[:used].copy(), table, count * per_panel
     )
 
 
@@ -90,7 +91,7 @@ def _split(
     source: Int64,
     counts: Int64,
 ) -> None:
-    found = 0
+    filled = 0
     for step in range(plain.shape[0]):
         for part in range(3):  # as it is; else both halves
             heaviest = np.int64(0)
@@ -103,36 +104,36 @@ def _split(
                             weight = weight >> 1
                         if part == 2:
                             weight = weight - (weight >> 1)
-                        parts[found, column, k] = weight
+                        parts[filled, column, k] = weight
                         positive += max(weight, np.int64(0))
                         negative -= min(weight, np.int64(0))
                     at = 4 * column + 2 * half
-                    loads[found, at] = positive
-                    loads[found, at + 1] = negative
+                    loads[filled, at] = positive
+                    loads[filled, at + 1] = negative
                     heaviest = max(heaviest, positive, negative)
-            source[found] = step
+            source[filled] = step
             if part > 0 or heaviest <= BOUND:
-                found += 1
+                filled += 1
             if part == 0 and heaviest <= BOUND:
                 break
-    counts[0] = found
+    counts[0] = filled
 
 
 @kernel("void(int32[:,::1],int64[::1],int64[::1],uint8[::1],int64[::1])")
-def _pair(loads: Int32, by_load: Int64, order: Int64, taken: Codes, counts: Int64) -> None:
+def _pair(loads: Int32, by_load: Int64, order: Int64, used: Codes, counts: Int64) -> None:
     twos, single = 0, by_load.size
     lightest = 0
     for position in range(by_load.size - 1, -1, -1):
         heavy = by_load[position]
-        if taken[position]:
+        if used[position]:
             continue
-        taken[position] = 1
-        while lightest < by_load.size and taken[lightest]:
+        used[position] = 1
+        while lightest < by_load.size and used[lightest]:
             lightest += 1
         partner = -1
         tried = 0
         for candidate in range(lightest, position):
-            if taken[candidate]:
+            if used[candidate]:
                 continue
             fits = True
             for k in range(loads.shape[1]):
@@ -147,7 +148,7 @@ def _pair(loads: Int32, by_load: Int64, order: Int64, taken: Codes, counts: Int6
             single -= 1
             order[single] = heavy
         else:
-            taken[partner] = 1
+            used[partner] = 1
             order[2 * twos] = heavy
             order[2 * twos + 1] = by_load[partner]
             twos += 1

@@ -1,8 +1,8 @@
 """The activations a convolution reads: padded, so that no kernel has a border case.
 
-Kernels of 16-bit products read a copy widened to int16 with the zero point taken out, in which
-padding is zero. Kernels of 8-bit products read the codes, in which padding is the zero point; what
-that adds to every sum is a constant of the layer. Codes without padding are read where they are.
+Kernels of 16-bit products read a copy widened to int16 with the zero point subtracted, in which
+padding is zero. Kernels of 8-bit products read the codes, in which padding is the zero point; its
+contribution to every sum is a constant of the layer. Codes without padding are read where they are.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class PaddedInput:
 
     @property
     def in_place(self) -> bool:
-        """True if the input is read where it is."""
+        """Return whether the input is read where it is."""
         padded = any(self.window.pads[:2]) or any(
             reached > size for reached, size in zip(self._reached, self.shape[1:3], strict=True)
         )
@@ -62,21 +62,21 @@ class PaddedInput:
 
     @property
     def output_size(self) -> tuple[int, int]:
-        """(height, width) of the output."""
+        """Return the (height, width) of the output."""
         return self.window.output_size(self.shape[1], self.shape[2])
 
     @property
     def height(self) -> int:
-        """Rows of what is read."""
+        """Return the rows of the array that is read."""
         return self.shape[1] if self.in_place else self._reached[0]
 
     @property
     def width(self) -> int:
-        """Columns of what is read."""
+        """Return the columns of the array that is read."""
         return self.shape[2] if self.in_place else self._reached[1]
 
     def starts(self) -> Int64:
-        """Element at which each output pixel's window begins, shape (N*H'*W',)."""
+        """Return the element at which each output pixel's window begins, shape (N*H'*W',)."""
         batch, channels = self.shape[0], self.shape[3]
         rows, columns = self.output_size
         image = np.arange(batch).reshape(-1, 1, 1) * self.height
@@ -86,25 +86,25 @@ class PaddedInput:
         return starts.astype(np.int64).reshape(-1)
 
     def tap_offsets(self) -> Int64:
-        """Elements from a window's start to each of its taps, shape (kernel height, width)."""
+        """Return the elements from a window's start to each tap, shape (kernel height, width)."""
         row = np.arange(self.window.kernel[0]).reshape(-1, 1) * self.window.dilations[0]
         column = np.arange(self.window.kernel[1]) * self.window.dilations[1]
         return ((row * self.width + column) * self.shape[3]).astype(np.int64)
 
     def copied(self, codes: Codes, workspace: Workspace) -> tuple[Padded, list[Step]]:
-        """Return what is read of `codes` (shape `shape`), flat, and the steps that fill it.
+        """Return the flat array that is read for `codes`, and the steps that fill it.
 
-        A copy has SLACK zeros behind it.
+        `codes` has the shape `shape`. A copy has SLACK zeros behind it.
         """
         if self.in_place:
             return codes.reshape(-1), []
         batch, height, width, channels = self.shape
         kind = np.dtype(self.dtype)
         copy = workspace.empty(batch * self.height * self.width * channels + SLACK, kind)
-        wide = kind.itemsize > 1
-        taken, padding = (self.zero_point, 0) if wide else (0, self.zero_point)
+        widened = kind.itemsize > 1
+        subtracted, padding = (self.zero_point, 0) if widened else (0, self.zero_point)
         place = PaddedPlace(
-            batch, height, width, channels, taken, padding, *self.window.pads[:2], self.height,
+            batch, height, width, channels, subtracted, padding, *self.window.pads[:2], self.height,
             self.width,
         )  # fmt: skip
         arguments = (codes.reshape(-1), place, copy, FIRST, LAST)
@@ -113,7 +113,7 @@ class PaddedInput:
 
 @record(",".join(["int64"] * 10))
 class PaddedPlace(NamedTuple):
-    """Sizes of an input, what becomes of its codes, and where they lie in a padded copy."""
+    """Sizes of an input, the change of its codes, and where they lie in a padded copy."""
 
     batch: int
     height: int
@@ -132,22 +132,22 @@ def _pad(codes: Codes, place: PaddedPlace, copy: Padded, first: int, last: int) 
     height, width, channels, top = place.height, place.width, place.channels, place.top
     padded_height, padded_width, padding = place.padded_height, place.padded_width, place.padding
     zero = np.int16(place.subtracted)
-    kept = min(width, padded_width - place.left) * channels
+    row_elements = min(width, padded_width - place.left) * channels
     before = place.left * channels
-    line = padded_width * channels
-    for line_of_all in range(first, last):
-        image = line_of_all // padded_height
-        y = line_of_all - image * padded_height
-        to = line_of_all * line
+    copy_elements = padded_width * channels
+    for copy_row in range(first, last):
+        image = copy_row // padded_height
+        y = copy_row - image * padded_height
+        target = copy_row * copy_elements
         if y < top or y >= top + height:
-            copy[to : to + line] = padding
+            copy[target : target + copy_elements] = padding
             continue
         source = (image * height + y - top) * width * channels
-        copy[to : to + before] = padding
-        pixels = codes[source : source + kept]
-        row = copy[to + before : to + before + kept]
-        for i in range(kept):
+        copy[target : target + before] = padding
+        pixels = codes[source : source + row_elements]
+        row = copy[target + before : target + before + row_elements]
+        for i in range(row_elements):
             row[i] = np.int16(pixels[i]) - zero
-        copy[to + before + kept : to + line] = padding
+        copy[target + before + row_elements : target + copy_elements] = padding
     if last == place.batch * padded_height:
-        copy[last * line :] = 0
+        copy[last * copy_elements :] = 0

@@ -1,4 +1,4 @@
-"""What becomes of a tile of sums: codes, or the sums themselves, in the rows of the output."""
+"""Stores a tile of sums in the rows of the output, as codes or as the sums themselves."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Sums(NamedTuple):
 
 
 class PanelStage(NamedTuple):
-    """Addresses of a panel's constants, and the way of its requantise stage (`requantize.rows`)."""
+    """Addresses of a panel's constants, the way of requantising (`requantize.rows`), and limits."""
 
     preload: int
     multiplier: int
@@ -46,7 +46,7 @@ class Destination(NamedTuple):
 
 @inlined
 def store_panel(count: int, sums: Sums, stage: PanelStage, destination: Destination) -> None:
-    """Store `count` rows of what becomes of the sums."""
+    """Store `count` rows of codes or sums."""
     valid, channels = destination.valid, destination.channels
     if destination.item_bytes == SUM_BYTES:
         for row in range(count):
@@ -64,8 +64,8 @@ def store_panel(count: int, sums: Sums, stage: PanelStage, destination: Destinat
 
 
 @inlined
-def _requantize(count: int, sums: Sums, stage: PanelStage, to: int, step: int) -> None:
+def _requantize(count: int, sums: Sums, stage: PanelStage, target: int, step: int) -> None:
     requantize_rows(
         count, sums.at, sums.step, sums.addends, stage.preload, stage.multiplier, stage.shift,
-        stage.way, stage.low, stage.high, to, step,
+        stage.way, stage.low, stage.high, target, step,
     )  # fmt: skip

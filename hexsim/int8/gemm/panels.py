@@ -5,7 +5,7 @@ of zero point z_w, both less 128 if the weights are unsigned,
 
     sum of (x - z_x) * (w - z_w) = sum of x * w - z_w * sum of x - z_x * sum of (w - z_w)
 
-The last term is a constant of the channel and goes into the preload, the one before it is zero for
+The last term is a constant of the channel and goes into the preload. The one before it is zero for
 symmetric weights and otherwise one number per pixel.
 """
 
@@ -46,7 +46,7 @@ def less_codes_zero(preload: Int32, weights: Matrix, weight_zero: int, zero_poin
 
 
 def pack_panels(weights: Matrix) -> Steps:
-    """(runs, run, groups, columns) -> flat (groups, panels, runs, steps, COLUMNS, step).
+    """Pack (runs, run, groups, columns) as flat (groups, panels, runs, steps, COLUMNS, step).
 
     Unsigned weights become signed, less 128.
     """
@@ -60,26 +60,28 @@ def pack_panels(weights: Matrix) -> Steps:
 
     def pack(part: slice) -> None:
         block = weights[:, step * part.start : step * part.stop] ^ flip
-        for at in range(step):
-            rows = block[:, at::step]
-            to = by_step[:, part.start : part.start + rows.shape[1], ..., at]
-            to[:, :, :, :full] = rows[..., : columns - rest].reshape(*rows.shape[:3], full, COLUMNS)
+        for position in range(step):
+            rows = block[:, position::step]
+            target = by_step[:, part.start : part.start + rows.shape[1], ..., position]
+            target[:, :, :, :full] = rows[..., : columns - rest].reshape(
+                *rows.shape[:3], full, COLUMNS
+            )
             if rest:
-                to[:, :, :, full, :rest] = rows[..., columns - rest :]
+                target[:, :, :, full, :rest] = rows[..., columns - rest :]
 
     spread(pack, steps, max(1, _BLOCK // (runs * groups * columns * STEP_BYTES)))
     return packed.reshape(-1).view(f"i{weights.itemsize}")
 
 
 def pad_to_panels(per_channel: Int32, groups: int) -> Int32:
-    """(channels,) -> flat (groups, panels, COLUMNS), unused columns zero."""
+    """Return numbers (channels,) as flat (groups, panels, COLUMNS), unused columns zero."""
     columns = per_channel.size // groups
-    whole = np.zeros((groups, -(-columns // COLUMNS) * COLUMNS), np.int32)
-    whole[:, :columns] = per_channel.reshape(groups, columns)
-    return whole.reshape(-1)
+    padded = np.zeros((groups, -(-columns // COLUMNS) * COLUMNS), np.int32)
+    padded[:, :columns] = per_channel.reshape(groups, columns)
+    return padded.reshape(-1)
 
 
 def panel_constants(constants: Sequence[Int32], groups: int) -> Int32:
-    """Arrays (channels,) -> flat (groups, panels, arrays, COLUMNS), unused columns zero."""
+    """Return arrays (channels,) as flat (groups, panels, arrays, COLUMNS), unused columns zero."""
     padded = [pad_to_panels(constant, groups).reshape(-1, 1, COLUMNS) for constant in constants]
     return np.concatenate(padded, axis=1).reshape(-1)

@@ -31,10 +31,10 @@ def convolve_plain(
             for pixel in range(block, min(block + _BLOCK, last_pixel)):
                 total = preload[channel]
                 for tap in range(offsets.size):
-                    at = starts[pixel] + offsets[tap] + first
-                    a = x[at : at + run]
-                    at = (channel * offsets.size + tap) * run
-                    b = weights[at : at + run]
+                    start = starts[pixel] + offsets[tap] + first
+                    a = x[start : start + run]
+                    start = (channel * offsets.size + tap) * run
+                    b = weights[start : start + run]
                     partial = np.int32(0)
                     for k in range(run):
                         product = np.int32(np.int32(a[k]) * np.int32(b[k]))

@@ -1,4 +1,4 @@
-"""Whether the CPU's 8-bit dot product is what the kernels take it for, tried once per process."""
+"""Checks once per process that the CPU's 8-bit dot product is what the kernels expect."""
 
 from __future__ import annotations
 

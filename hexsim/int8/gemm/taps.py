@@ -13,7 +13,7 @@ from hexsim.lowering.lowered_call import Int64
 
 
 def channel_order(tile: RegisterTile, panels: int) -> list[int]:
-    """The channel of each column of all panels, which are computed as many together as fit."""
+    """Return the channel of each column of all panels, computed as many together as fit."""
     order: list[int] = []
     while panels > 0:
         count = together(panels, tile.panels)
@@ -23,13 +23,14 @@ def channel_order(tile: RegisterTile, panels: int) -> list[int]:
 
 
 def pack_taps(weights: Steps, tile: RegisterTile) -> Steps:
-    """(taps, channels) -> flat (panels, steps, columns in the tile's order, taps of a step)."""
+    """Pack (taps, channels) as flat (panels, steps, columns in the tile's order, taps of a
+    step)."""
     taps, channels = weights.shape
     step = STEP_BYTES // weights.itemsize
     steps, panels = -(-taps // step), -(-channels // COLUMNS)
-    whole = np.zeros((step * steps, panels * COLUMNS), weights.dtype)
-    whole[:taps, :channels] = weights
-    split = whole[:, channel_order(tile, panels)].reshape(steps, step, panels, COLUMNS)
+    padded = np.zeros((step * steps, panels * COLUMNS), weights.dtype)
+    padded[:taps, :channels] = weights
+    split = padded[:, channel_order(tile, panels)].reshape(steps, step, panels, COLUMNS)
     return np.ascontiguousarray(split.transpose(2, 0, 3, 1)).reshape(-1)
 
 
@@ -39,13 +40,13 @@ def in_bytes(weights: Int16) -> tuple[Int8, Int64]:
     The distance of an asymmetric weight from its zero point has 9 bits, so it may take two or
     three.
     """
-    left, tap = weights, np.arange(len(weights))
+    rest, tap = weights, np.arange(len(weights))
     rows, taps = [], []
     while tap.size:
-        part = left.clip(-128, 127).astype(np.int8)
+        part = rest.clip(-128, 127).astype(np.int8)
         rows.append(part)
         taps.append(tap)
-        left = left - part
-        some = left.any(axis=1)
-        left, tap = left[some], tap[some]
+        rest = rest - part
+        nonzero = rest.any(axis=1)
+        rest, tap = rest[nonzero], tap[nonzero]
     return np.concatenate(rows), np.concatenate(taps)

@@ -1,11 +1,11 @@
 """Convolution as tiles of `inner_loops.product_tile`: one loop over pixels and panels of weights.
 
 The activations' type selects the product: int16 distances from the zero point, or u8 codes. With
-codes the weights are those of `products.panels`, whose zero point costs one sum of codes per
-pixel (`products.code_sums`).
+codes the weights are those of `gemm.panels`, whose zero point costs one sum of codes per pixel
+(`gemm.code_sums`).
 
 The kernels differ in the tile they call. Each is a function of its own, because compiled code is
-kept by function and signature (`machine_code.cache`).
+cached by function and signature (`machine_code.cache`).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from hexsim.int8.gemm.arguments import Packed, Piece
 from hexsim.int8.gemm.padded import Padded
 from hexsim.int8.machine_code.addresses import copy_bytes
 from hexsim.int8.machine_code.inner_loops.product_tile import (
-    TAIL_BYTES,
+    STAGE_BYTES,
     convolve_channels_tile,
     convolve_guarded_tile,
     convolve_tile,
@@ -55,34 +55,39 @@ def _convolve(
     scratch_at = np.int64(scratch.ctypes.data)  # signed as what follows from arithmetic
     for block in range(piece.first_pixel, piece.last_pixel, _BLOCK):
         end = min(block + _BLOCK, piece.last_pixel)
-        at = piece.first_panel
-        while at < last_panel:
-            panels = min(table[at, TOGETHER], last_panel - at)
-            line = out.itemsize * COLUMNS * panels
-            used = min(line, out.itemsize * table[at, REST])
-            twos, ones = table[at, TWOS], table[at, ONES]
+        panel = piece.first_panel
+        while panel < last_panel:
+            panels = min(table[panel, TOGETHER], last_panel - panel)
+            line_bytes = out.itemsize * COLUMNS * panels
+            used_bytes = min(line_bytes, out.itemsize * table[panel, REST])
+            twos, ones = table[panel, TWOS], table[panel, ONES]
             panel_bytes = _STEP_WEIGHTS * (2 * twos + ones)
-            first_x, first_offset = x_at + table[at, INPUT], offsets_at + 8 * table[at, OFFSETS]
-            first_weight = weights_at + _STEP_WEIGHTS * table[at, FIRST]
-            first_out = out_at + out.itemsize * table[at, COLUMN]
+            first_x, first_offset = (
+                x_at + table[panel, INPUT],
+                offsets_at + 8 * table[panel, OFFSETS],
+            )
+            first_weight = weights_at + _STEP_WEIGHTS * table[panel, FIRST]
+            first_out = out_at + out.itemsize * table[panel, COLUMN]
             for pixel in range(block, end, tile_rows):
                 count = min(tile_rows, end - pixel)
-                to, step = first_out + row_bytes * pixel, row_bytes
-                added = 0
+                target, step = first_out + row_bytes * pixel, row_bytes
+                addend = 0
                 if addends.size:
-                    added = addends_at + SUM_BYTES * (table[at, ADDENDS] + pixel)
-                if used < line:
-                    to, step = scratch_at, line
+                    addend = addends_at + SUM_BYTES * (table[panel, ADDENDS] + pixel)
+                if used_bytes < line_bytes:
+                    target, step = scratch_at, line_bytes
                 multiply(
                     x, out, panels, first_x, starts_at + 8 * pixel, first_offset, twos, ones,
-                    first_weight, panel_bytes, constants_at + TAIL_BYTES * at, added, way, low,
-                    high, to, step, count,
+                    first_weight, panel_bytes, constants_at + STAGE_BYTES * panel, addend, way, low,
+                    high, target, step, count,
                 )  # fmt: skip
-                if used < line:
-                    to = first_out + row_bytes * pixel
+                if used_bytes < line_bytes:
+                    target = first_out + row_bytes * pixel
                     for row in range(count):
-                        copy_bytes(scratch_at + line * row, to + row_bytes * row, used)
-            at += panels
+                        copy_bytes(
+                            scratch_at + line_bytes * row, target + row_bytes * row, used_bytes
+                        )
+            panel += panels
 
 
 _SIGNATURE = "void({0}[::1],Packed,int32[::1],{1}[:,::1],Piece,uint8[::1])"

@@ -1,4 +1,4 @@
-"""A convolution as a kernel of `products.tiled_product` reads it."""
+"""A convolution as a kernel of `gemm.tiled_product` reads it."""
 
 from __future__ import annotations
 
@@ -20,14 +20,15 @@ from hexsim.lowering.requantize import Requantize
 
 Column = Int64 | int
 _FEW_PIXELS = 100
-"""Up to so many pixels threads share out channels: fewer are not enough tiles to share evenly. More
-are shared out as pixels, which leaves each thread what it wrote itself (40, 100 and 800 tried)."""
+"""With at most this many pixels threads share out channels: fewer are not enough tiles to share
+evenly. More are shared out as pixels, which leaves each thread what it wrote itself (40, 100 and
+800 tried)."""
 
 
 def pieces(
     pixels: int, panels: int, tile_rows: int, tile_panels: int = 1
 ) -> tuple[Piece, tuple[int, int]]:
-    """A piece, and a step's rows and grain: pixels or panels, one or the other."""
+    """Return a piece, and a step's rows and grain: pixels or panels, one or the other."""
     if pixels <= _FEW_PIXELS and panels > tile_panels:
         return Piece(0, pixels, FIRST, LAST), (panels, tile_panels)
     return Piece(FIRST, LAST, 0, panels), (pixels, tile_rows)
@@ -43,11 +44,11 @@ class PanelTable(NamedTuple):
     ones: Column
     """How many steps are taken one by one."""
     offsets: Column
-    """Place of the offset of its first step."""
+    """Index of the offset of its first step."""
     input: Column
     """Bytes to the first channel it reads."""
     addends: Column
-    """Place of its group's first addend."""
+    """Index of its group's first addend."""
     column: Column
     """Its first column of the output."""
     rest: Column
@@ -58,8 +59,8 @@ class PanelTable(NamedTuple):
 
         The last field is how many panels `tile` computes from there at once.
         """
-        left = -(-np.atleast_1d(self.rest) // COLUMNS)
-        at_once = [together(int(panels), tile.panels) for panels in left]
+        remaining = -(-np.atleast_1d(self.rest) // COLUMNS)
+        at_once = [together(int(panels), tile.panels) for panels in remaining]
         return np.column_stack(np.broadcast_arrays(*self, at_once)).astype(np.int64)
 
 
@@ -83,10 +84,10 @@ class Tiles:
     stage: Requantize
 
     def step(self, x: Padded, addends: Int32, output: Out) -> Step:
-        """The step that computes `output` of activations `x`.
+        """Return the step that computes `output` of activations `x`.
 
         `addends` is int32 (groups * pixels), with room for a tile's rows behind, or empty; see
-        `products.code_sums`.
+        `gemm.code_sums`.
         """
         tile, stage, pixels = self.tile, self.stage, self.starts.size
         out = output.reshape(pixels, -1)

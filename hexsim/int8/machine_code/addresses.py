@@ -19,7 +19,7 @@ from hexsim.int8.machine_code.vector_ir import BYTE, INT32, INT64, WORD, load, r
 
 @intrinsic  # type: ignore[untyped-decorator]
 def load_int32(typing: Any, address: Any) -> Any:
-    """The int32 at an intp address."""
+    """Return the int32 at an intp address."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return builder.load(builder.inttoptr(arguments[0], INT32.as_pointer()))
@@ -58,8 +58,8 @@ def _copy_bytes(context: Any, builder: Any, signature: Any, arguments: Any) -> A
     repeat(builder, builder.lshr(count, INT64(3)), [INT64(0)], word, maybe_none=True)
     for kind in (INT32, WORD, BYTE):
         size = kind.width // 8
-        some = builder.icmp_signed("!=", builder.and_(count, INT64(size)), INT64(0))
-        with builder.if_then(some):
+        nonzero = builder.icmp_signed("!=", builder.and_(count, INT64(size)), INT64(0))
+        with builder.if_then(nonzero):
             copy(builder.and_(count, INT64(-2 * size)), kind)
     return context.get_dummy_value()
 
@@ -80,7 +80,7 @@ def copy_run(typing: Any, target: Any, source: Any, count: Any) -> Any:
 
 @intrinsic  # type: ignore[untyped-decorator]
 def _pointer(typing: Any, address: Any, like: Any) -> Any:
-    """The address as a pointer to elements of the type of an array."""
+    """Return the address as a pointer to elements of the type of an array."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return builder.inttoptr(arguments[0], context.get_value_type(signature.return_type))
@@ -90,13 +90,13 @@ def _pointer(typing: Any, address: Any, like: Any) -> Any:
 
 @inlined
 def array_at(address: int, like: npt.NDArray[Any], size: int) -> Any:
-    """The flat array of `size` elements at an int64 address, of the type of the array `like`."""
+    """Return the flat array of `size` elements at an int64 address, of the type of `like`."""
     return numba.carray(_pointer(address, like), size)
 
 
 @inlined
 def floats_at(address: int, size: int) -> Any:
-    """The flat array of `size` float32 at an int64 address."""
+    """Return the flat array of `size` float32 at an int64 address."""
     return numba.carray(_float_pointer(address), size)
 
 

@@ -1,4 +1,4 @@
-"""What threads share inside kernels: counters that all add to, calls by address, cores."""
+"""Operations on memory that threads share in kernels: atomic counters, calls, yielding a core."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from hexsim.int8.machine_code.jit import inlined
 _WORD = ir.IntType(64)
 
 CAN_YIELD = hasattr(os, "sched_yield")
-"""Whether threads can offer their core to others; without that, nobody helps."""
+"""Whether threads can offer their core to others; without that there is no thread pool."""
 
 
 @intrinsic  # type: ignore[untyped-decorator]
 def add_and_fetch_old(typing: Any, address: Any, value: Any) -> Any:
-    """Add to the int64 at `address`, at once for all threads, and return what was there."""
+    """Add to the int64 at `address`, in one atomic operation, and return the old value."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         pointer = builder.inttoptr(arguments[0], _WORD.as_pointer())
@@ -72,6 +72,6 @@ def _yield_nothing() -> None:
 
 
 yield_core: Any = _yield_nothing
-"""Offer the core to other threads."""
+"""Offers the core to other threads."""
 if CAN_YIELD:
     yield_core = types.ExternalFunction("sched_yield", types.int32())

@@ -2,8 +2,8 @@
 
 numba passes arrays and numbers in a way of its own, which differs with every signature. An entry
 takes the address of 64-bit words instead (`machine_code.words`), so that one loop can call any
-kernel (`programs.program`). A word per machine argument: an integer is one, an array those of
-numba's structure for it.
+kernel (`commands.command_list`). Each machine argument has its words: an integer is one word, an
+array has those of numba's structure for it.
 """
 
 from __future__ import annotations
@@ -29,19 +29,19 @@ _NAME = "hexsim.entry"
 def check(kernel: CompiledKernel, arguments: Sequence[Any]) -> None:
     """Raise TypeError unless `arguments`, fields of records one by one, are what `kernel` takes.
 
-    Entries take whatever they find, so this is the only place where a wrong type, number of
-    dimensions or memory order would be noticed.
+    Entries do not check their arguments, so this is the only place where a wrong type, number of
+    dimensions or memory order is noticed.
     """
-    wanted = tuple(fields_of(kernel.types))
-    if len(arguments) != len(wanted):
-        raise TypeError(f"{kernel.name} takes {len(wanted)} arguments, not {len(arguments)}")
-    for at, (argument, kind) in enumerate(zip(map(seen, arguments), wanted, strict=True)):
+    expected = tuple(fields_of(kernel.types))
+    if len(arguments) != len(expected):
+        raise TypeError(f"{kernel.name} takes {len(expected)} arguments, not {len(arguments)}")
+    for position, (argument, kind) in enumerate(zip(map(seen, arguments), expected, strict=True)):
         if not _fits(argument, kind):
-            found = type(argument).__name__
+            actual = type(argument).__name__
             if isinstance(argument, np.ndarray):
                 order = "contiguous" if argument.flags.c_contiguous else "strided"
-                found = f"{order} array of {argument.dtype}, {argument.ndim} dimensions"
-            raise TypeError(f"{kernel.name}: argument {at} is no {kind} but {found}")
+                actual = f"{order} array of {argument.dtype}, {argument.ndim} dimensions"
+            raise TypeError(f"{kernel.name}: argument {position} is no {kind} but {actual}")
 
 
 def _fits(argument: Any, kind: Any) -> bool:
@@ -62,18 +62,19 @@ def entries(kernels: Iterable[CompiledKernel]) -> dict[CompiledKernel, int]:
     with global_compiler_lock:
         missing = [kernel for kernel in wanted if kernel not in _known]
         if missing:
-            _known.update(_made(missing))
+            _known.update(_compiled(missing))
     return {kernel: _known[kernel] for kernel in wanted}
 
 
 _known: dict[CompiledKernel, int] = {}
 _libraries: list[Any] = []
-"""Entries live as long as the process."""
+"""The libraries of all entries, which live as long as the process."""
 
 
-def _made(kernels: Sequence[CompiledKernel]) -> dict[CompiledKernel, int]:
-    """Entries of all `kernels`, compiled together because each time costs milliseconds."""
-    names = {kernel: f"{_NAME}.{len(_known) + at}" for at, kernel in enumerate(kernels)}
+def _compiled(kernels: Sequence[CompiledKernel]) -> dict[CompiledKernel, int]:
+    """Return the entries of all `kernels`, compiled together, since each time costs
+    milliseconds."""
+    names = {kernel: f"{_NAME}.{len(_known) + index}" for index, kernel in enumerate(kernels)}
     library = cpu_target.target_context.codegen().create_library(names[kernels[0]])
     module = library.create_ir_module(library.name)
     for kernel, name in names.items():
@@ -90,9 +91,9 @@ def _generate(function: Any, kernel: CompiledKernel) -> None:
     kind = convention.get_function_type(types.none, compiled.signature.args)
     builder = ir.IRBuilder(function.append_basic_block())
     result, raised, *arguments = kind.args
-    values = [builder.alloca(one.pointee) for one in (result, raised)]
-    for at, argument in enumerate(arguments):
-        word = builder.load(builder.gep(function.args[0], [_WORD(at)]))
+    values = [builder.alloca(pointer_argument.pointee) for pointer_argument in (result, raised)]
+    for index, argument in enumerate(arguments):
+        word = builder.load(builder.gep(function.args[0], [_WORD(index)]))
         pointer = isinstance(argument, ir.PointerType)
         values.append((builder.inttoptr if pointer else builder.trunc)(word, argument))
     address = compiled.library.get_pointer_to_function(compiled.fndesc.llvm_func_name)

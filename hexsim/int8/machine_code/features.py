@@ -1,4 +1,4 @@
-"""What kernels are compiled for."""
+"""The CPU features for which kernels are compiled."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from numba.core.registry import cpu_target
 def compiled_features() -> frozenset[str]:
     """Return the CPU features numba compiles for, each with its sign.
 
-    These are what the CPU has, less what NUMBA_CPU_FEATURES or NUMBA_ENABLE_AVX take away.
+    These are the features of the CPU without those that NUMBA_CPU_FEATURES or NUMBA_ENABLE_AVX
+    exclude.
     """
     return frozenset(compiled_for()[2].split(","))
 
@@ -26,8 +27,8 @@ def has_vectors() -> bool:
 
 def has_dots() -> bool:
     """Return whether the CPU multiplies bytes four at a time."""
-    found = compiled_features()
-    return "+avxvnni" in found or {"+avx512vnni", "+avx512vl"} <= found
+    features = compiled_features()
+    return "+avxvnni" in features or {"+avx512vnni", "+avx512vl"} <= features
 
 
 def has_wide_dots() -> bool:

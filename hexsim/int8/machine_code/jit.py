@@ -1,7 +1,7 @@
 """Kernels: functions that numba compiles for one signature, when they are first called.
 
-A network pays only for the kernels it uses, and only once per machine: compiled code is kept in
-`machine_code.cache`. Kernels release the GIL, check nothing and allocate nothing: the shapes of
+A network pays only for the kernels it uses, and only once per machine: compiled code is cached
+(`machine_code.cache`). Kernels release the GIL, check nothing and allocate nothing: the shapes of
 what layers exchange are checked in `hexsim.int8.packed_call`, the types of arguments in
 `machine_code.entry.check`. Inside a kernel, loop over a slice instead of indexing with a computed
 start (LLVM then knows no index is negative and vectorises), and copy arrays element by element
@@ -28,9 +28,9 @@ _compiling = threading.RLock()
 
 
 class CompiledKernel:
-    """A compiled function without result.
+    """A compiled function without a result.
 
-    `signature` is numba's, "void(int32[::1])", but for names of records (`machine_code.record`).
+    `signature` is numba's, "void(int32[::1])", and may name records (`machine_code.record`).
     """
 
     def __init__(self, function: Callable[..., None], signature: str) -> None:
@@ -43,12 +43,12 @@ class CompiledKernel:
 
     @property
     def name(self) -> str:
-        """Where it is defined."""
+        """Return the module and the name of the function."""
         return f"{self.function.__module__}.{self.function.__name__}"
 
     @cached_property
     def types(self) -> tuple[Any, ...]:
-        """numba's types of the arguments."""
+        """Return numba's types of the arguments."""
         return argument_types(self.signature.removeprefix("void(").removesuffix(")"))
 
     def compiled_result(self) -> Any:
@@ -88,21 +88,22 @@ def kernel(signature: str) -> Callable[[Callable[..., None]], CompiledKernel]:
 
 
 class Template:
-    """A kernel for several element types, a kernel of its own for each; `{0}`, `{1}` in the
-    signature stand for them.
+    """A kernel for several element types, each of which has a compiled kernel of its own.
+
+    `{0}`, `{1}` in the signature stand for the types.
     """
 
     def __init__(self, function: Callable[..., None], signature: str) -> None:
         self._function = function
         self._signature = signature
-        self._made: dict[tuple[str, ...], CompiledKernel] = {}
+        self._kernels: dict[tuple[str, ...], CompiledKernel] = {}
 
     def __call__(self, *types: np.dtype[Any]) -> CompiledKernel:
         """Return the kernel for elements of `types`."""
         names = tuple(kind.name for kind in types)
-        if names not in self._made:
-            self._made[names] = CompiledKernel(self._function, self._signature.format(*names))
-        return self._made[names]
+        if names not in self._kernels:
+            self._kernels[names] = CompiledKernel(self._function, self._signature.format(*names))
+        return self._kernels[names]
 
 
 def template(signature: str) -> Callable[[Callable[..., None]], Template]:

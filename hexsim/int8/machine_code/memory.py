@@ -1,4 +1,4 @@
-"""Memory that begins a cache line."""
+"""Memory that begins at a cache line."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ import numpy as np
 import numpy.typing as npt
 
 ALIGNMENT = 64
-"""Bytes; a cache line, so that no two arrays share one."""
+"""Bytes of a cache line, which no two arrays share."""
 
 
 def whole_lines(size: int) -> int:
-    """Bytes rounded up to whole cache lines."""
+    """Return the bytes rounded up to whole cache lines."""
     return -(-size // ALIGNMENT) * ALIGNMENT
 
 
 def aligned(size: int) -> npt.NDArray[np.uint8]:
-    """Return `size` undefined bytes that begin a cache line."""
-    room = np.empty(size + ALIGNMENT, np.uint8)
-    start = -room.ctypes.data % ALIGNMENT
-    return room[start : start + size]
+    """Return `size` undefined bytes that begin at a cache line."""
+    buffer = np.empty(size + ALIGNMENT, np.uint8)
+    start = -buffer.ctypes.data % ALIGNMENT
+    return buffer[start : start + size]

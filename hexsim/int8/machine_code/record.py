@@ -1,7 +1,7 @@
 """Records: several arguments of a kernel as one, by name.
 
 A record is a NamedTuple whose fields are numbers, arrays or records. Machine code passes its fields
-one by one, as if each were an argument, so it costs nothing to have one.
+one by one, as if each were an argument, so a record costs nothing.
 """
 
 from __future__ import annotations
@@ -26,17 +26,19 @@ def record(fields: str) -> Callable[[type[_Record]], type[_Record]]:
     Signatures of kernels, and of other records, then know it by the name of its class.
     """
 
-    def known(kind: type[_Record]) -> type[_Record]:
-        found, taken = argument_types(fields), _known.get(kind.__name__)
+    def register(kind: type[_Record]) -> type[_Record]:
+        field_types, earlier = argument_types(fields), _known.get(kind.__name__)
         names = kind._fields  # type: ignore[attr-defined]
-        if len(found) != len(names):
-            raise TypeError(f"record {kind.__name__} has {len(names)} fields, not {len(found)}")
-        if taken is not None and taken.instance_class.__module__ != kind.__module__:
+        if len(field_types) != len(names):
+            raise TypeError(
+                f"record {kind.__name__} has {len(names)} fields, not {len(field_types)}"
+            )
+        if earlier is not None and earlier.instance_class.__module__ != kind.__module__:
             raise TypeError(f"there are two records {kind.__name__}")
-        _known[kind.__name__] = BaseTuple.from_types(found, kind)
+        _known[kind.__name__] = BaseTuple.from_types(field_types, kind)
         return kind
 
-    return known
+    return register
 
 
 def argument_types(listed: str) -> tuple[Any, ...]:
@@ -52,7 +54,7 @@ def _type(name: str) -> Any:
 
 
 def _split(listed: str) -> Iterator[str]:
-    """What commas divide, but for those between brackets."""
+    """Yield the parts between commas, except commas in brackets."""
     depth = start = 0
     for at, letter in enumerate(listed):
         depth += (letter == "[") - (letter == "]")
@@ -64,23 +66,23 @@ def _split(listed: str) -> Iterator[str]:
 
 
 def fields_of(argument: Any) -> Iterator[Any]:
-    """What machine code sees of an argument, or of its type: itself or, one by one, its fields."""
+    """Yield the machine arguments of an argument, or of its type: itself, or one field each."""
     if isinstance(argument, tuple | BaseTuple):
-        for one in argument:
-            yield from fields_of(one)
+        for field in argument:
+            yield from fields_of(field)
     else:
         yield argument
 
 
 def with_fields(argument: Any, change: Callable[[Any], Any]) -> Any:
-    """The argument with each of its fields, or itself if it is no record, as `change` gives it."""
+    """Return the argument with `change` applied to each field, or to itself if it is no record."""
     if not isinstance(argument, tuple):
         return change(argument)
-    return type(argument)(*(with_fields(one, change) for one in argument))
+    return type(argument)(*(with_fields(field, change) for field in argument))
 
 
 def typed(argument: Any, kind: Any) -> Any:
-    """The argument with numbers in records as of the types that `kind` gives them."""
+    """Return the argument with the numbers in records converted to the types in `kind`."""
     if isinstance(kind, BaseTuple):
         return type(argument)(*map(typed, argument, kind))
     return np.dtype(kind.name).type(argument) if isinstance(kind, Integer) else argument

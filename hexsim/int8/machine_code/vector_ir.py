@@ -1,4 +1,4 @@
-"""What the kernels written as LLVM IR are made of: vectors at addresses, calls and loops."""
+"""The parts of kernels written as LLVM IR: vectors at addresses, calls and loops."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ FLOAT = ir.FloatType()
 
 
 def load(builder: Any, address: Any, kind: Any) -> Any:
-    """The value of type `kind` at an address of any alignment."""
+    """Return the value of type `kind` at an address of any alignment."""
     value = builder.load(builder.inttoptr(address, kind.as_pointer()))
     value.align = 1
     return value
@@ -24,26 +24,26 @@ def store(builder: Any, value: Any, address: Any) -> None:
 
 
 def constants(kind: Any, values: float | Iterable[float]) -> Any:
-    """A vector of those values, or of one in every lane."""
-    every = list(values) if isinstance(values, Iterable) else [values] * kind.count
-    return ir.Constant(kind, every)
+    """Return a vector of those values, or of one value in every lane."""
+    lanes = list(values) if isinstance(values, Iterable) else [values] * kind.count
+    return ir.Constant(kind, lanes)
 
 
 def broadcast(builder: Any, scalar: Any, kind: Any) -> Any:
-    """A vector of `kind` with `scalar` in every lane."""
+    """Return a vector of `kind` with `scalar` in every lane."""
     empty = ir.Constant(kind, ir.Undefined)
     first = builder.insert_element(empty, scalar, INT32(0))
     return shuffled(builder, first, empty, [0] * kind.count)
 
 
 def shuffled(builder: Any, x: Any, y: Any, lanes: Sequence[int]) -> Any:
-    """The lanes of x, then y, that `lanes` counts."""
+    """Return the lanes of x, then y, whose numbers are `lanes`."""
     order = ir.Constant(ir.VectorType(INT32, len(lanes)), list(lanes))
     return builder.shuffle_vector(x, y, order)
 
 
 def joined(builder: Any, vectors: Sequence[Any]) -> Any:
-    """The lanes of a power of two of vectors, one vector after the other."""
+    """Return the lanes of a power of two of vectors, one vector after the other."""
     while len(vectors) > 1:
         pairs = zip(vectors[::2], vectors[1::2], strict=True)
         vectors = [shuffled(builder, x, y, range(2 * x.type.count)) for x, y in pairs]
@@ -51,7 +51,7 @@ def joined(builder: Any, vectors: Sequence[Any]) -> Any:
 
 
 def call(builder: Any, name: str, result: Any, *operands: Any) -> Any:
-    """What the LLVM function `name`, of type `result`, makes of the operands."""
+    """Return the result, of type `result`, of the LLVM function `name` for the operands."""
     known = builder.module.globals.get(name)
     kind = ir.FunctionType(result, [operand.type for operand in operands])
     return builder.call(known or ir.Function(builder.module, kind, name), operands)
@@ -60,7 +60,7 @@ def call(builder: Any, name: str, result: Any, *operands: Any) -> Any:
 def prefetch(builder: Any, address: Any) -> None:
     """Have the line of memory at `address` read into the second level of caches.
 
-    The first has too little room for what is not needed at once. Nobody need own that memory.
+    The first level has too little room for what is not needed at once. The memory need not be ours.
     """
     pointer = builder.inttoptr(address, BYTE.as_pointer())
     to_read, second_level, data = INT32(0), INT32(2), INT32(1)
@@ -86,10 +86,10 @@ def repeat(
     else:
         builder.branch(loop)
     builder.position_at_end(loop)
-    at, *state = _joined(builder, [INT64(0), *before], entry)
-    after = [builder.add(at, INT64(1)), *body(state)]
+    index, *state = _joined(builder, [INT64(0), *before], entry)
+    after = [builder.add(index, INT64(1)), *body(state)]
     end = builder.block
-    for phi, value in zip([at, *state], after, strict=True):
+    for phi, value in zip([index, *state], after, strict=True):
         phi.add_incoming(value, end)
     builder.cbranch(builder.icmp_signed("<", after[0], count), loop, done)
     builder.position_at_end(done)
@@ -104,7 +104,7 @@ def repeat(
 def when(
     builder: Any, condition: Any, before: Sequence[Any], change: Callable[[], Sequence[Any]]
 ) -> list[Any]:
-    """The values `before`, or those that `change` emits if the condition holds."""
+    """Return the values `before`, or those that `change` emits if the condition holds."""
     entry = builder.block
     with builder.if_then(condition):
         changed = change()
@@ -116,7 +116,7 @@ def when(
 
 
 def _joined(builder: Any, values: Sequence[Any], block: Any) -> list[Any]:
-    """A phi for each value, which it takes when control comes from `block`."""
+    """Return a phi for each value, which it takes when control comes from `block`."""
     phis = [builder.phi(value.type) for value in values]
     for phi, value in zip(phis, values, strict=True):
         phi.add_incoming(value, block)

@@ -1,11 +1,11 @@
-"""Words: numbers for machine code, some of them addresses, that own whatever lies there.
+"""Words: numbers for machine code, some of them addresses, that own the memory at these addresses.
 
-Machine code follows an address long after whoever wrote it down is gone. So no address is handed
-out by itself: who wants one written down names the array, and gets words that keep it alive. Words
-may point to other words; holding the first is holding all.
+Machine code uses an address long after the function that wrote it has returned. So no address is
+given out by itself: a caller that wants one names the array, and gets words that keep it alive.
+Words may point to other words; holding the first is holding all.
 
 Inside kernels arrays have addresses (`x.ctypes.data`) as in C. A kernel uses them while it runs,
-and whoever runs it holds its arguments.
+and its caller holds its arguments.
 """
 
 from __future__ import annotations
@@ -21,72 +21,73 @@ from hexsim.int8.machine_code.memory import aligned
 Int64 = npt.NDArray[np.int64]
 Array = npt.NDArray[Any]
 Word: TypeAlias = "int | np.integer[Any] | Array | Words | Slot"
-"""A number, or what stands for the address of its memory."""
+"""A number, or an object that stands for the address of its memory."""
 
 
 class Words:
-    """Rows of 64-bit words, as many in each, which begin a cache line.
+    """Rows of 64-bit words, of one length, which begin at a cache line.
 
-    An array among them, or other words, stand for their address and live as long as these.
+    An array among them, or other words, stand for their address and live as long as these words.
     """
 
     def __init__(self, rows: Sequence[Sequence[Word]]) -> None:
-        everything = [word for row in rows for word in row]
-        self._owned = tuple(word for word in everything if not isinstance(word, int | np.integer))
-        memory = aligned(8 * len(everything)).view(np.int64)
-        memory[:] = [_number(word) for word in everything]
+        words = [word for row in rows for word in row]
+        self._owned = tuple(word for word in words if not isinstance(word, int | np.integer))
+        memory = aligned(8 * len(words)).view(np.int64)
+        memory[:] = [_number(word) for word in words]
         self.numbers: Int64 = memory.reshape(len(rows), -1)
 
     def owned(self) -> Iterator[Array]:
-        """All arrays that machine code reaches from here, these words first."""
+        """Yield all arrays that machine code reaches from here, these words first."""
         yield self.numbers
-        for one in self._owned:
-            if isinstance(one, Words | Slot):
-                yield from one.owned()
+        for owner in self._owned:
+            if isinstance(owner, Words | Slot):
+                yield from owner.owned()
             else:
-                yield one
+                yield owner
 
 
 class Slot:
-    """One word, the address of an array that may be another one in every run."""
+    """One word: the address of an array, which may be another array in every run."""
 
     def __init__(self) -> None:
         self.numbers: Int64 = np.zeros(1, np.int64)
-        self._held: Array | None = None
+        self._array: Array | None = None
 
     def hold(self, array: Array) -> None:
-        """Point to `array`, and keep it alive until something else is held or nothing."""
-        self._held = array
+        """Point to `array`, and keep it alive until another one is held or the slot is released."""
+        self._array = array
         self.numbers[0] = array.ctypes.data
 
     def release(self) -> None:
         """Point to nothing."""
         self.numbers[0] = 0
-        self._held = None
+        self._array = None
 
     def owned(self) -> Iterator[Array]:
-        """The word, and the array that it points to if there is one."""
+        """Yield the word, and the array that it points to if there is one."""
         yield self.numbers
-        if self._held is not None:
-            yield self._held
+        if self._array is not None:
+            yield self._array
 
 
 def seen(argument: Any) -> Any:
-    """What a kernel sees of an argument: of words, their array."""
+    """Return what a kernel receives for an argument: for words, their array."""
     return argument.numbers if isinstance(argument, Words | Slot) else argument
 
 
 def expanded(argument: Word) -> list[Word]:
-    """The words of a machine argument: an integer is one, an array those of numba's structure."""
+    """Return the words of a machine argument: one for an integer, numba's structure for an
+    array."""
     if isinstance(argument, int | np.integer):
         return [argument]
     array = seen(argument)
-    nobody = [0, 0]  # whoever owns the words owns the array
-    return [*nobody, array.size, array.itemsize, argument, *array.shape, *array.strides]
+    no_owner = [0, 0]  # the owner of the words owns the array
+    return [*no_owner, array.size, array.itemsize, argument, *array.shape, *array.strides]
 
 
 def bytes_reached(argument: Any) -> int:
-    """Bytes of the arrays that a kernel reaches through an argument."""
+    """Return the bytes of the arrays that a kernel reaches through an argument."""
     if isinstance(argument, Words | Slot):
         return sum(array.nbytes for array in argument.owned())
     return argument.nbytes if isinstance(argument, np.ndarray) else 0

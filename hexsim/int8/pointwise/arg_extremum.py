@@ -1,4 +1,4 @@
-"""Places of extremes along one axis: numbers behind it are searched side by side."""
+"""Positions of extremes along one axis; numbers along later axes are searched side by side."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from hexsim.lowering.lowered_call import Codes, Int32
 
 
 class PreparedArgExtremum:
-    """The first largest or smallest code."""
+    """The position of the first largest or smallest code."""
 
     def __init__(self, call: LoweredArgExtremum) -> None:
         self._axis, self._codes = call.axis, call.codes

@@ -25,7 +25,7 @@ class PreparedSum:
     def __init__(self, call: LoweredSum) -> None:
         zero_points = np.array([x.zero_point for x in call.inputs], np.int64)
         start = np.int64(call.stage.preload[0]) - np.dot(zero_points, call.factors.astype(np.int64))
-        # Sums wrap, so what is constant in them may.
+        # Sums wrap, so their constant part may wrap as well.
         self._stage = one_stage(call.stage, int(start.astype(np.int32)))
         self._factors = call.factors
 
@@ -67,7 +67,7 @@ class Prepared16Product:
             *spread(inputs, output), self._zero_points, self._stage, output.reshape(-1),
             FIRST, LAST, Scratch(CHUNK, np.int64),
         )  # fmt: skip
-        return [Step(_wide_product, arguments, output.size, grain=CHUNK)]
+        return [Step(_product_16bit, arguments, output.size, grain=CHUNK)]
 
 
 class PreparedExtremum:
@@ -150,7 +150,7 @@ def _product(
 
 
 @kernel("void(Spread,uint16[::1],int64[::1],OneStage16,uint16[::1],int64,int64,int64[::1])")
-def _wide_product(
+def _product_16bit(
     operands: Spread,
     scratch: Codes,
     zero_points: Int64,
@@ -205,4 +205,4 @@ PREPARERS: Preparers = {
     LoweredProduct: PreparedProduct,
     LoweredSum: PreparedSum,
 }
-WIDE_PREPARERS: Preparers = {LoweredProduct: Prepared16Product}
+PREPARERS_16BIT: Preparers = {LoweredProduct: Prepared16Product}

@@ -18,7 +18,7 @@ from hexsim.lowering.tile import LoweredTile
 
 
 class PreparedGather:
-    """Positions of one axis or more; between two axes the codes lie in the workspace."""
+    """Codes from positions of one or more axes; between two axes they lie in the workspace."""
 
     def __init__(self, call: LoweredGather) -> None:
         self._places = call.places
@@ -34,13 +34,13 @@ class PreparedGather:
         for number, (axis, places) in enumerate(self._places):
             shape = (*codes.shape[:axis], len(places), *codes.shape[axis + 1 :])
             out = output if number == last else workspace.empty(shape, codes.dtype)
-            work.append(_taken(codes, axis, places, out))
+            work.append(_gather_step(codes, axis, places, out))
             codes = out
         return [*work, *through(self._table, output)]
 
 
 class PreparedTile:
-    """A copy from a source that stays where it is along the axis of the repeats."""
+    """A copy from a source that does not move along the axis of the repeats."""
 
     def __init__(self, call: LoweredTile) -> None:
         self._repeats = call.repeats
@@ -51,22 +51,22 @@ class PreparedTile:
         sizes = inputs[0].shape
         pairs = zip(self._repeats, sizes, strict=True)
         spread = tuple(size for pair in pairs for size in pair)
-        steps = tuple(step for own in inputs[0].strides for step in (0, own))
+        steps = tuple(step for stride in inputs[0].strides for step in (0, stride))
         source = as_strided(inputs[0], spread, steps)
         return [copy(source, output.reshape(spread)), *through(self._table, output)]
 
 
-def _taken(codes: Out, axis: int, places: Int32, out: Out) -> Step:
+def _gather_step(codes: Out, axis: int, places: Int32, out: Out) -> Step:
     outer, inner = math.prod(codes.shape[:axis]), math.prod(codes.shape[axis + 1 :])
     arguments = (
         codes.reshape(outer, codes.shape[axis], inner), places,
         out.reshape(outer, len(places), inner), FIRST, LAST,
     )  # fmt: skip
-    return Step(_take(codes.dtype), arguments, outer * len(places))
+    return Step(_gather(codes.dtype), arguments, outer * len(places))
 
 
 @template("void({0}[:,:,::1],int32[::1],{0}[:,:,::1],int64,int64)")
-def _take(x: Codes, places: Int32, out: Out, first: int, last: int) -> None:
+def _gather(x: Codes, places: Int32, out: Out, first: int, last: int) -> None:
     for row in range(first, last):
         block = row // places.size
         at = row - block * places.size

@@ -1,7 +1,7 @@
 """LocalResponseNorm: sums of squares over a window of channels and an interpolated power.
 
 A pixel goes through short loops over its channels, each of which LLVM turns into vectors; only the
-two looks into the tables go channel by channel.
+two table lookups go channel by channel.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from hexsim.lowering.lowered_call import Codes, Int32, Int64
 
 _EXPONENT_OF_ONE = 127
 _FRACTION_BITS = 23
-"""Of an IEEE float32."""
+"""Fraction bits of an IEEE float32."""
 
 
 @record("int32,int64,int32[::1],RequantizeStage")
@@ -49,7 +49,7 @@ class Lines(NamedTuple):
 
 
 class PreparedLocalResponseNorm:
-    """Normalisation across the channels around each one."""
+    """Normalisation across the channels around each channel."""
 
     def __init__(self, call: LoweredLocalResponseNorm) -> None:
         self._zero_point = call.inputs[0].zero_point
@@ -73,7 +73,7 @@ class PreparedLocalResponseNorm:
 
 
 def _slopes(powers: Int32) -> npt.NDArray[np.signedinteger[Any]]:
-    """From each knot to the next; int32 if that holds every product with a rest, else int64."""
+    """Return the rise from each knot to the next; int32 if that holds every product, else int64."""
     slopes: Int64 = powers[1:].astype(np.int64) - powers[:-1]
     octave = np.maximum(np.arange(slopes.size) // (1 << OCTAVE_BITS) - 1, 0)
     fits = bool(np.all((np.abs(slopes) + 1) << octave < 1 << 31))
@@ -106,13 +106,16 @@ def _local_response_norm(
             middle[c] = np.int32(distance * distance)
         sums[:] = 0
         for tap in range(0, size - 1, 2):
-            one, other = squares[tap : tap + channels], squares[tap + 1 : tap + 1 + channels]
+            square, next_square = (
+                squares[tap : tap + channels],
+                squares[tap + 1 : tap + 1 + channels],
+            )
             for c in range(channels):
-                sums[c] = np.int32(sums[c] + np.int32(one[c] + other[c]))
+                sums[c] = np.int32(sums[c] + np.int32(square[c] + next_square[c]))
         if size % 2:
-            one = squares[size - 1 : size - 1 + channels]
+            square = squares[size - 1 : size - 1 + channels]
             for c in range(channels):
-                sums[c] = np.int32(sums[c] + one[c])
+                sums[c] = np.int32(sums[c] + square[c])
         for c in range(channels):
             # No two bits in a row, so that the float is not rounded up to the next octave.
             sparse = np.int32(sums[c] & np.int32(~(sums[c] >> np.int32(1))))

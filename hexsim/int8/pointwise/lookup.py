@@ -16,11 +16,11 @@ from hexsim.lowering.lookup import LoweredLookup
 from hexsim.lowering.lowered_call import Codes
 
 _BYTES = 1024
-"""Codes at least in a piece; whole vectors and cache lines."""
+"""The least number of codes in a piece; whole vectors and cache lines."""
 
 
 class PreparedLookup:
-    """Neuron or Prelu."""
+    """A table lookup, for Neuron or Prelu."""
 
     def __init__(self, call: LoweredLookup) -> None:
         self._tables = call.tables
@@ -31,11 +31,10 @@ class PreparedLookup:
 
 
 def look_up(codes: Out, tables: Codes, out: Out) -> Step:
-    """The step that replaces each code by its entry.
+    """Return the step that replaces each code by its entry.
 
-    `tables` is (1, codes) or (channels of the last axis, codes).
-
-    `codes` and `out` are C-contiguous and may be the same array.
+    `tables` is (1, codes) or (channels of the last axis, codes). `codes` and `out` are C-contiguous
+    and may be the same array.
     """
     narrow = codes.dtype == tables.dtype == np.uint8
     if narrow and len(tables) == 1 and use_vectors():

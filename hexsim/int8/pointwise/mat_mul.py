@@ -31,7 +31,7 @@ class Matrices(NamedTuple):
 
 @record("uint16[:,:,::1],int64[::1],int64")
 class Matrices16(NamedTuple):
-    """The same of 16 bits."""
+    """The same for 16-bit operands."""
 
     codes: Codes
     numbers: Int64
@@ -39,7 +39,7 @@ class Matrices16(NamedTuple):
 
 
 class PreparedMatMul:
-    """Batches are numbered; tables say which matrix of each operand belongs to one."""
+    """Batches are numbered; tables say which matrix of each operand belongs to each batch."""
 
     def __init__(self, call: LoweredMatMul) -> None:
         self._call = call
@@ -60,11 +60,11 @@ class PreparedMatMul:
             self._call.transposed, stage, result, FIRST, LAST,
             Scratch(output.shape[-1], np.int64 if self._wide else np.int32),
         )  # fmt: skip
-        return [Step(_wide_product if self._wide else _product, arguments, len(result))]
+        return [Step(_product_16bit if self._wide else _product, arguments, len(result))]
 
 
 def _matrices(own: Shape, outer: Shape) -> Int64:
-    """The number of an operand's matrix for each matrix of the result."""
+    """Return the number of an operand's matrix for each matrix of the result."""
     numbers = np.arange(math.prod(own), dtype=np.int64).reshape(own)
     return np.ascontiguousarray(np.broadcast_to(numbers, outer)).reshape(-1)
 
@@ -82,7 +82,7 @@ def _product(
 ) -> None:
     rows, depth = a.codes.shape[1], a.codes.shape[2]
     for row in range(first, last):
-        left = a.codes[a.numbers[row // rows], row % rows]
+        left_row = a.codes[a.numbers[row // rows], row % rows]
         matrix = b.codes[b.numbers[row // rows]]
         sums[:] = stage.preload
         if transposed:
@@ -90,23 +90,23 @@ def _product(
                 column = matrix[n]
                 total = np.int32(0)
                 for k in range(depth):
-                    distance = np.int32(np.int32(left[k]) - np.int32(a.zero_point))
+                    distance = np.int32(np.int32(left_row[k]) - np.int32(a.zero_point))
                     total += np.int32(
                         distance * np.int32(np.int32(column[k]) - np.int32(b.zero_point))
                     )
                 sums[n] = np.int32(sums[n] + total)
         else:
             for k in range(depth):
-                distance = np.int32(np.int32(left[k]) - np.int32(a.zero_point))
-                line = matrix[k]
+                distance = np.int32(np.int32(left_row[k]) - np.int32(a.zero_point))
+                right_row = matrix[k]
                 for n in range(sums.size):
-                    other = np.int32(np.int32(line[n]) - np.int32(b.zero_point))
+                    other = np.int32(np.int32(right_row[n]) - np.int32(b.zero_point))
                     sums[n] = np.int32(sums[n] + np.int32(distance * other))
         requantize_run(sums, stage, out[row])
 
 
 @kernel("void(Matrices16,Matrices16,int64,OneStage16,uint16[:,::1],int64,int64,int64[::1])")
-def _wide_product(
+def _product_16bit(
     a: Matrices16,
     b: Matrices16,
     transposed: int,
@@ -118,7 +118,7 @@ def _wide_product(
 ) -> None:
     rows, depth = a.codes.shape[1], a.codes.shape[2]
     for row in range(first, last):
-        left = a.codes[a.numbers[row // rows], row % rows]
+        left_row = a.codes[a.numbers[row // rows], row % rows]
         matrix = b.codes[b.numbers[row // rows]]
         sums[:] = stage.preload
         if transposed:
@@ -126,16 +126,16 @@ def _wide_product(
                 column = matrix[n]
                 total = np.int64(0)
                 for k in range(depth):
-                    total += (np.int64(left[k]) - a.zero_point) * (
+                    total += (np.int64(left_row[k]) - a.zero_point) * (
                         np.int64(column[k]) - b.zero_point
                     )
                 sums[n] += total
         else:
             for k in range(depth):
-                distance = np.int64(left[k]) - a.zero_point
-                line = matrix[k]
+                distance = np.int64(left_row[k]) - a.zero_point
+                right_row = matrix[k]
                 for n in range(sums.size):
-                    sums[n] += distance * (np.int64(line[n]) - b.zero_point)
+                    sums[n] += distance * (np.int64(right_row[n]) - b.zero_point)
         part = out[row]
         for n in range(part.size):
             part[n] = requantize_16bit(
@@ -144,4 +144,4 @@ def _wide_product(
 
 
 PREPARERS: Preparers = {LoweredMatMul: PreparedMatMul}
-WIDE_PREPARERS: Preparers = {LoweredMatMul: PreparedMatMul}
+PREPARERS_16BIT: Preparers = {LoweredMatMul: PreparedMatMul}

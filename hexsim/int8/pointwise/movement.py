@@ -1,4 +1,4 @@
-"""Concat, rearrangements, slices, padding: codes copied, rescaled where encodings differ."""
+"""Concat, rearrangements, slices, padding: codes are copied, rescaled where encodings differ."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ class PreparedConcat:
     def steps(self, inputs: Sequence[Codes], output: Out, workspace: Workspace) -> list[Work]:
         """See PreparedCall."""
         work: list[Work] = []
-        places = np.cumsum([codes.shape[self._axis] for codes in inputs])[:-1]
-        parts = np.split(output, places, self._axis)
+        boundaries = np.cumsum([codes.shape[self._axis] for codes in inputs])[:-1]
+        parts = np.split(output, boundaries, self._axis)
         for codes, table, part in zip(inputs, self._tables, parts, strict=True):
-            found, before = rescaled(codes, table, workspace)
-            work += [*before, copy(found, part)]
+            source, before = rescaled(codes, table, workspace)
+            work += [*before, copy(source, part)]
         return work
 
 

@@ -1,4 +1,4 @@
-"""Normalization: sums of codes and squares, integer reciprocal root, one requantise."""
+"""Normalization: sums of codes and squares, integer reciprocal root, one requantise stage."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from hexsim.lowering.lowered_call import Codes, Int64
 from hexsim.lowering.normalization import NORMAL_BITS, ROOT_BITS, LoweredNormalization
 
 _LEAST = 1 << 2 * ROOT_BITS - 2
-"""What a number is scaled to at least before its root is taken."""
+"""The least number to which a number is scaled before its root is taken."""
 
 
 @record("int64,int64,int64,int64")
@@ -35,7 +35,7 @@ class Form(NamedTuple):
 
 @record("int64[::1],int64[::1],int64[::1],int64[::1]")
 class Affine(NamedTuple):
-    """Factors and preloads; their places are the sum of one number by row and one by column."""
+    """Factors and preloads; an element's index is the sum of a number by row and one by column."""
 
     factors: Int64
     preloads: Int64
@@ -44,32 +44,32 @@ class Affine(NamedTuple):
 
 
 class PreparedNormalization:
-    """What shares a statistic is brought to the end, if it is not there."""
+    """The axes that share a statistic are moved to the end, if they are not there."""
 
     def __init__(self, call: LoweredNormalization) -> None:
         shape = call.output.shape
-        kept = tuple(axis for axis in range(len(shape)) if axis not in call.axes)
+        separate = tuple(axis for axis in range(len(shape)) if axis not in call.axes)
         shared = tuple(sorted(call.axes))
-        self._order = (*kept, *shared)
+        self._order = (*separate, *shared)
         self._shared = math.prod(shape[axis] for axis in shared)
         count = 1 if call.kind == "length" else self._shared
         zero_point = call.inputs[0].zero_point
         self._form = Form(zero_point, call.epsilon, count, int(call.kind == "deviation"))
         self._stage = one_stage_16bit(call.stage)
-        places = np.broadcast_to(np.arange(call.factors.size).reshape(call.spread), shape)
+        indices = np.broadcast_to(np.arange(call.factors.size).reshape(call.spread), shape)
         self._affine = Affine(
             call.factors.astype(np.int64),
             call.stage.preload.astype(np.int64),
-            _along(places, kept, shape),
-            _along(places, shared, shape),
+            _along(indices, separate, shape),
+            _along(indices, shared, shape),
         )
 
     def steps(self, inputs: Sequence[Codes], output: Out, workspace: Workspace) -> list[Work]:
         """See PreparedCall."""
-        seen, shown = inputs[0].transpose(self._order), output.transpose(self._order)
+        source, target = inputs[0].transpose(self._order), output.transpose(self._order)
         in_place = self._order == tuple(range(output.ndim))
-        moved = seen if in_place else workspace.empty(seen.shape, seen.dtype)
-        result = shown if in_place else workspace.empty(shown.shape, shown.dtype)
+        moved = source if in_place else workspace.empty(source.shape, source.dtype)
+        result = target if in_place else workspace.empty(target.shape, target.dtype)
         rows = result.reshape(-1, self._shared)
         arguments = (
             moved.reshape(-1, self._shared), self._form, self._affine, self._stage, rows,
@@ -78,18 +78,18 @@ class PreparedNormalization:
         step = Step(_normalize(output.dtype), arguments, len(rows))
         if in_place:
             return [step]
-        return [copy(seen, moved), step, copy(result, shown)]
+        return [copy(source, moved), step, copy(result, target)]
 
 
-def _along(places: Int64, axes: tuple[int, ...], shape: Shape) -> Int64:
-    """What the places along `axes` add to the first one."""
+def _along(indices: Int64, axes: tuple[int, ...], shape: Shape) -> Int64:
+    """Return what the indices along `axes` add to the first one."""
     index = tuple(slice(None) if axis in axes else 0 for axis in range(len(shape)))
-    return np.ascontiguousarray(places[index], np.int64).reshape(-1)
+    return np.ascontiguousarray(indices[index], np.int64).reshape(-1)
 
 
 @inlined
 def _reciprocal_root(number: int) -> tuple[np.int64, np.int64]:
-    """r and s of the contract, for a number above zero."""
+    """Return r and s of hexsim.lowering.normalization, for a number above zero."""
     even = np.int64(0)
     while number << even < np.int64(_LEAST):
         even += np.int64(2)
@@ -114,15 +114,15 @@ def _normalize(
             distance = np.int64(x[row, k]) - form.zero_point
             total += distance
             squares += distance * distance
-        taken = total if form.centred else np.int64(0)
-        width = form.number * squares - taken * taken + form.epsilon
+        mean = total if form.centred else np.int64(0)
+        width = form.number * squares - mean * mean + form.epsilon
         reciprocal, shift = np.int64(0), np.int64(1)
         if width > 0:
             reciprocal, shift = _reciprocal_root(width)
         half = np.int64(1) << (shift - 1)
         place = affine.by_row[row]
         for k in range(x.shape[1]):
-            distance = form.number * (np.int64(x[row, k]) - form.zero_point) - taken
+            distance = form.number * (np.int64(x[row, k]) - form.zero_point) - mean
             normal = (distance * reciprocal + half) >> shift
             at = place + affine.by_column[k]
             out[row, k] = requantize_16bit(
@@ -132,4 +132,4 @@ def _normalize(
 
 
 PREPARERS: Preparers = {LoweredNormalization: PreparedNormalization}
-WIDE_PREPARERS: Preparers = {LoweredNormalization: PreparedNormalization}
+PREPARERS_16BIT: Preparers = {LoweredNormalization: PreparedNormalization}

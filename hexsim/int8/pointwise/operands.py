@@ -22,7 +22,7 @@ from hexsim.int8.step import Scratch
 from hexsim.lowering.lowered_call import Codes, Int64
 
 CHUNK = 4096
-"""Elements at a time, so that what is kept of them stays in the L1 cache."""
+"""Elements at a time, few enough to stay in the L1 cache."""
 
 
 @record("int64[:,::1],int64[::1],int64[:,::1]")
@@ -41,25 +41,25 @@ def spread(inputs: Sequence[Codes], output: Out) -> tuple[Spread, Scratch]:
     """Return arguments of `chunk`: the operands, and scratch for two of them."""
     shape = output.shape
     steps = [_steps(codes, shape) for codes in inputs]
-    whole = tuple(step // output.itemsize for step in output.strides)
-    sizes, merged = merged_axes(shape, [*steps, whole])
+    output_steps = tuple(step // output.itemsize for step in output.strides)
+    sizes, merged = merged_axes(shape, [*steps, output_steps])
     operands = Words([[codes, codes.size] for codes in inputs])
     scratch = Scratch(2 * CHUNK, inputs[0].dtype)
     return Spread(operands, np.array(sizes, np.int64), np.array(merged, np.int64)), scratch
 
 
 def _steps(codes: Codes, shape: Shape) -> tuple[int, ...]:
-    """Elements from each to the next along the axes of `shape`, to which `codes` is spread."""
-    own = [
+    """Return the elements from each to the next along the axes of `shape`, 0 where repeated."""
+    steps = [
         0 if size == 1 else step // codes.itemsize
         for size, step in zip(codes.shape, codes.strides, strict=True)
     ]
-    return (*[0] * (len(shape) - len(own)), *own)
+    return (*[0] * (len(shape) - len(steps)), *steps)
 
 
 @inlined
 def chunk(spread: Spread, scratch: Codes, i: int, first: int, last: int) -> Codes:
-    """Elements `first` to `last` - 1 of operand i, where they are or copied into the scratch."""
+    """Return elements `first` to `last` - 1 of operand i, in place or copied into the scratch."""
     operands, sizes, steps = spread.operands, spread.sizes, spread.steps
     source: Codes = array_at(operands[i, 0], scratch, operands[i, 1])
     dense = True

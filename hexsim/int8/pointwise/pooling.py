@@ -23,7 +23,7 @@ from hexsim.lowering.pooling import LoweredAveragePool, LoweredMaxPool
 
 
 class PreparedMaxPool:
-    """Maximum of codes, then the table."""
+    """The maximum of codes, then the table."""
 
     def __init__(self, call: LoweredMaxPool) -> None:
         self._window = _window(call.window)
@@ -40,21 +40,20 @@ class PreparedMaxPool:
 
 @record("int64[:,::1],int32,int32[:,::1],RequantizeStages")
 class Average(NamedTuple):
-    """A window as `_window` returns it, the zero point, and which requantise stage each pixel
-    has."""
+    """A window as `_window` returns it, the zero point, and the stage of each pixel."""
 
     window: Int64
     zero_point: int
-    tail_of: Int32
+    stage_of: Int32
     stages: RequantizeStages
 
 
 class PreparedAveragePool:
-    """Sum of codes, requantised by the constants of the pixel's count."""
+    """The sum of codes, requantised by the constants of the pixel's count."""
 
     def __init__(self, call: LoweredAveragePool) -> None:
         zero_point, stages = call.inputs[0].zero_point, all_stages(call.stage)
-        self._average = Average(_window(call.window), zero_point, call.tail_of, stages)
+        self._average = Average(_window(call.window), zero_point, call.stage_of, stages)
 
     def steps(self, inputs: Sequence[Codes], output: Out, workspace: Workspace) -> list[Work]:
         """See PreparedCall."""
@@ -64,18 +63,18 @@ class PreparedAveragePool:
 
 
 def _window(window: Window) -> Int64:
-    """Kernel, strides, dilations and first pads as (4, 2) rows of (height, width)."""
+    """Return kernel, strides, dilations and first pads as (4, 2) rows of (height, width)."""
     rows = [window.kernel, window.strides, window.dilations, window.pads[:2]]
     return np.array(rows, np.int64)
 
 
 @template("void({0}[:,:,:,::1],int64[:,::1],{0}[:,:,:,::1],int64,int64,{0}[::1])")
 def _max_pool(x: Codes, window: Int64, out: Codes, first: int, last: int, columns: Codes) -> None:
-    """The largest of each column first, for which whole rows of the input are read in order."""
+    """Find the largest code of each column first, so that whole rows are read in order."""
     pixel = x.shape[3] * x.itemsize
-    for row_of_all in range(first, last):
-        image = row_of_all // out.shape[1]
-        oy = row_of_all - image * out.shape[1]
+    for output_row in range(first, last):
+        image = output_row // out.shape[1]
+        oy = output_row - image * out.shape[1]
         top = oy * window[1, 0] - window[3, 0]
         row, end_row = _inside(top, window[0, 0], window[2, 0], x.shape[1])
         columns[:] = 0
@@ -83,7 +82,7 @@ def _max_pool(x: Codes, window: Int64, out: Codes, first: int, last: int, column
             codes = x[image, top + tap * window[2, 0]].reshape(-1)
             for i in range(columns.size):
                 columns[i] = max(columns[i], codes[i])
-        best = out.ctypes.data + row_of_all * out.shape[2] * pixel
+        best = out.ctypes.data + output_row * out.shape[2] * pixel
         for ox in range(out.shape[2]):
             left = ox * window[1, 1] - window[3, 1]
             column, end_column = _inside(left, window[0, 1], window[2, 1], x.shape[2])
@@ -94,7 +93,7 @@ def _max_pool(x: Codes, window: Int64, out: Codes, first: int, last: int, column
 
 @inlined
 def _inside(start: int, taps: int, dilation: int, size: int) -> tuple[int, int]:
-    """The first tap inside an axis of `size` and the one behind the last."""
+    """Return the first tap inside an axis of `size` and the one behind the last."""
     if start >= 0 and start + (taps - 1) * dilation < size:
         return 0, taps
     first = max(-start + dilation - 1, 0) // dilation
@@ -105,24 +104,24 @@ def _inside(start: int, taps: int, dilation: int, size: int) -> tuple[int, int]:
 @template("void(uint8[:,:,:,::1],Average,{0}[:,:,:,::1],int64,int64,int32[::1])")
 def _average_pool(x: Codes, average: Average, out: Out, first: int, last: int, sums: Int32) -> None:
     window, zero_point = average.window, average.zero_point
-    tail_of, preload = average.tail_of, average.stages.preload
+    stage_of, preload = average.stage_of, average.stages.preload
     multiplier, shift = average.stages.multiplier, average.stages.shift
     low, high = average.stages.low, average.stages.high
-    for row_of_all in range(first, last):
-        image = row_of_all // out.shape[1]
-        oy = row_of_all - image * out.shape[1]
+    for output_row in range(first, last):
+        image = output_row // out.shape[1]
+        oy = output_row - image * out.shape[1]
         for ox in range(out.shape[2]):
-            stage = tail_of[oy, ox]
+            stage = stage_of[oy, ox]
             sums[:] = preload[stage]
             for ky in range(window[0, 0]):
-                y = oy * window[1, 0] - window[3, 0] + ky * window[2, 0]
-                if y < 0 or y >= x.shape[1]:
+                x_row = oy * window[1, 0] - window[3, 0] + ky * window[2, 0]
+                if x_row < 0 or x_row >= x.shape[1]:
                     continue
                 for kx in range(window[0, 1]):
-                    xx = ox * window[1, 1] - window[3, 1] + kx * window[2, 1]
-                    if xx < 0 or xx >= x.shape[2]:
+                    x_column = ox * window[1, 1] - window[3, 1] + kx * window[2, 1]
+                    if x_column < 0 or x_column >= x.shape[2]:
                         continue
-                    pixel = x[image, y, xx]
+                    pixel = x[image, x_row, x_column]
                     for c in range(sums.size):
                         sums[c] += np.int32(np.int32(pixel[c]) - zero_point)
             row = out[image, oy, ox]

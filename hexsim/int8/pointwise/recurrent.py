@@ -1,4 +1,4 @@
-"""Recurrent layers: every direction of every item of the batch walks through its steps alone."""
+"""Recurrent layers: each direction of each item of the batch goes through its steps separately."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class RecurrentRules(NamedTuple):
 
 @record("Product,Product,int64[::1],int64[::1],RecurrentRules")
 class RecurrentConstants(NamedTuple):
-    """All that does not change from step to step."""
+    """Everything that does not change from step to step."""
 
     of_input: Product
     of_state: Product
@@ -67,7 +67,7 @@ class RecurrentConstants(NamedTuple):
 
 
 class PreparedRecurrent:
-    """Weights and tables as the kernel reads them."""
+    """The weights and tables as the kernel reads them."""
 
     def __init__(self, call: LoweredRecurrent) -> None:
         _, self._directions, self._batch, self._hidden = call.output.shape
@@ -93,7 +93,7 @@ class PreparedRecurrent:
             call.tanh,
             rules,
         )
-        self._still = np.full(
+        self._zero_state = np.full(
             (self._directions * self._batch, self._hidden),
             call.output.zero_point,
             call.output.encoding.dtype,
@@ -102,10 +102,10 @@ class PreparedRecurrent:
     def steps(self, inputs: Sequence[Codes], output: Out, workspace: Workspace) -> list[Work]:
         """See PreparedCall."""
         work: list[Work] = []
-        hidden = cell = self._still
+        hidden = cell = self._zero_state
         if "hidden" in self._places:
-            given = inputs[self._places["hidden"]]
-            codes, work = rescaled(given, self._table, workspace)
+            initial = inputs[self._places["hidden"]]
+            codes, work = rescaled(initial, self._table, workspace)
             hidden = codes.reshape(hidden.shape)
         if "cell" in self._places:
             cell = inputs[self._places["cell"]].reshape(cell.shape)
@@ -114,7 +114,7 @@ class PreparedRecurrent:
         arguments = (
             inputs[0], hidden, cell, self._model, output, FIRST, LAST, Scratch(size, np.int64),
         )  # fmt: skip
-        return [*work, Step(_walk(output.dtype), arguments, len(self._still))]
+        return [*work, Step(_walk(output.dtype), arguments, len(self._zero_state))]
 
 
 def _product(weights: Weights, scales: Scales, bias: Int64) -> Product:
@@ -136,7 +136,7 @@ def _scaled(number: Any, multiplier: Any, shift: Any) -> Any:
 
 @inlined
 def _gate(total: Any, knots: Int64) -> Any:
-    """A function of what is added up, which has 20 fraction bits."""
+    """Return a function of a sum, which has 20 fraction bits."""
     short = (total + np.int64(128)) >> np.int64(8)
     short = min(max(short, np.int64(-_INT16 - 1)), np.int64(_INT16))
     place = (short >> np.int64(KNOT_SHIFT)) + np.int64(128)
@@ -147,7 +147,7 @@ def _gate(total: Any, knots: Int64) -> Any:
 
 @inlined
 def _multiply(distances: Int64, product: Product, start: int, first: int, sums: Int64) -> None:
-    """Columns from `first` on of a product, those of `start` on of the weights, scaled."""
+    """Compute a product's columns from `first` on, by those of the weights from `start` on."""
     last = sums.size
     for k in range(first, last):
         sums[k] = 0
@@ -165,7 +165,7 @@ def _multiply(distances: Int64, product: Product, start: int, first: int, sums: 
 def _multiply_codes(
     codes: Codes, zero_point: int, product: Product, start: int, sums: Int64
 ) -> None:
-    """All columns of a product with codes."""
+    """Compute all columns of a product with codes."""
     for k in range(sums.size):
         sums[k] = 0
     for i in range(codes.size):
@@ -179,30 +179,30 @@ def _multiply_codes(
 
 
 @inlined
-def _lstm(k: int, p: Int64, q: Int64, kept: Int64, model: RecurrentConstants) -> Any:
-    """The new state of a unit of an LSTM, from zero, unlimited."""
-    units = kept.size
+def _lstm(k: int, p: Int64, q: Int64, cells: Int64, model: RecurrentConstants) -> Any:
+    """Return the new state of a unit of an LSTM, counted from zero, not clamped."""
+    units = cells.size
     i = _gate(p[k] + q[k], model.sigmoid)
     o = _gate(p[units + k] + q[units + k], model.sigmoid)
     f = _gate(p[2 * units + k] + q[2 * units + k], model.sigmoid)
     g = _gate(p[3 * units + k] + q[3 * units + k], model.tanh)
-    total = (f * kept[k] + np.int64(1 << GATE_BITS - 1)) >> np.int64(GATE_BITS)
+    total = (f * cells[k] + np.int64(1 << GATE_BITS - 1)) >> np.int64(GATE_BITS)
     total += (i * g + np.int64(512)) >> np.int64(10)
-    kept[k] = min(max(total, np.int64(-_INT32 - 1)), np.int64(_INT32))
-    shown = o * _gate(kept[k], model.tanh)
-    return _scaled(shown, model.rules.multiplier, model.rules.shift)
+    cells[k] = min(max(total, np.int64(-_INT32 - 1)), np.int64(_INT32))
+    state = o * _gate(cells[k], model.tanh)
+    return _scaled(state, model.rules.multiplier, model.rules.shift)
 
 
 @inlined
 def _gru(k: int, p: Int64, q: Int64, state: Int64, model: RecurrentConstants) -> Any:
-    """The same of a GRU."""
+    """Return the same of a GRU."""
     units = state.size
     z = _gate(p[k] + q[k], model.sigmoid)
-    of_last = q[2 * units + k]
+    new_gate = q[2 * units + k]
     if model.rules.resets_late:
         r = _gate(p[units + k] + q[units + k], model.sigmoid)
-        of_last = (r * of_last + np.int64(1 << GATE_BITS - 1)) >> np.int64(GATE_BITS)
-    n = _gate(p[2 * units + k] + of_last, model.tanh)
+        new_gate = (r * new_gate + np.int64(1 << GATE_BITS - 1)) >> np.int64(GATE_BITS)
+    n = _gate(p[2 * units + k] + new_gate, model.tanh)
     share = (np.int64(1 << GATE_BITS) - z) * n
     fresh = _scaled(share, model.rules.multiplier, model.rules.shift)
     old = (z * state[k] + np.int64(64)) >> np.int64(7)
@@ -213,7 +213,7 @@ def _gru(k: int, p: Int64, q: Int64, state: Int64, model: RecurrentConstants) ->
 def _of_state(
     state: Int64, reset: Int64, model: RecurrentConstants, start: int, p: Int64, q: Int64
 ) -> None:
-    """The product with the state; for an early reset gate that of new gates with what it leaves."""
+    """Compute the product with the state; an early reset gate first scales it for new gates."""
     units = state.size
     if model.rules.cell != _GRU or model.rules.resets_late != 0:
         _multiply(state, model.of_state, start, 0, q)
@@ -240,7 +240,7 @@ def _walk(
 ) -> None:
     rules, (steps, _, batch, units) = model.rules, out.shape
     columns = model.of_input.weights.shape[1] // out.shape[1]
-    state, kept = scratch[:units], scratch[units : 2 * units]
+    state, cells = scratch[:units], scratch[units : 2 * units]
     new = scratch[2 * units : 3 * units]
     p = scratch[3 * units : 3 * units + columns]
     q = scratch[3 * units + columns : 3 * units + 2 * columns]
@@ -250,20 +250,20 @@ def _walk(
         for k in range(units):
             state[k] = np.int64(hidden[row, k]) - rules.zero_out
             distance = np.int64(initial_cell[row, k]) - rules.zero_cell
-            kept[k] = (distance * rules.cell_factor + np.int64(1 << 15)) >> np.int64(16)
-        for number in range(steps):
-            step = steps - 1 - number if direction >= rules.reversed_from else number
+            cells[k] = (distance * rules.cell_factor + np.int64(1 << 15)) >> np.int64(16)
+        for turn in range(steps):
+            step = steps - 1 - turn if direction >= rules.reversed_from else turn
             _multiply_codes(x[step, item], rules.zero_in, model.of_input, start, p)
             _of_state(state, new, model, start, p, q)
             for k in range(units):
                 if rules.cell == _LSTM:
-                    number_of = _lstm(k, p, q, kept, model)
+                    unit_state = _lstm(k, p, q, cells, model)
                 elif rules.cell == _GRU:
-                    number_of = _gru(k, p, q, state, model)
+                    unit_state = _gru(k, p, q, state, model)
                 else:
                     gate = _gate(p[k] + q[k], model.tanh)
-                    number_of = _scaled(gate, rules.multiplier, rules.shift)
-                code = min(max(rules.zero_out + number_of, np.int64(0)), rules.most)
+                    unit_state = _scaled(gate, rules.multiplier, rules.shift)
+                code = min(max(rules.zero_out + unit_state, np.int64(0)), rules.most)
                 new[k] = code - rules.zero_out
                 out[step, direction, item, k] = code
             for k in range(units):

@@ -1,7 +1,7 @@
 """Reductions along any axes.
 
 The axes that are reduced are brought together, if they are not neighbours already. Then a tensor is
-blocks of positions, each position a row of numbers that are reduced side by side.
+blocks of positions; each position is a row of numbers that are reduced side by side.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from hexsim.lowering.reduce import LoweredReduceExtremum, LoweredReduceSum
 
 
 class PreparedReduceSum:
-    """Sum or mean."""
+    """A sum or mean."""
 
     def __init__(self, call: LoweredReduceSum) -> None:
         self._axes = call.axes
@@ -46,7 +46,7 @@ class PreparedReduceSum:
 
 
 class PreparedReduceExtremum:
-    """Maximum or minimum, then the table."""
+    """A maximum or minimum, then the table."""
 
     def __init__(self, call: LoweredReduceExtremum) -> None:
         self._axes, self._table = call.axes, call.table
@@ -74,9 +74,10 @@ def _blocks(codes: Codes, axes: Sequence[int], workspace: Workspace) -> tuple[Co
 
 
 def _order(shape: Shape, axes: Sequence[int]) -> tuple[tuple[int, ...], int]:
-    """The axes in order, and how many numbers of a position are kept apart.
+    """Return the order of the axes, and how many numbers of a position are reduced separately.
 
-    Untouched if only axes of size one lie between those that are reduced, else these go last.
+    The order does not change if only axes of size one lie between those that are reduced; else
+    these become the last axes.
     """
     long = [axis for axis in range(len(shape)) if shape[axis] > 1]
     reduced = [axis for axis in long if axis in axes]
@@ -84,8 +85,8 @@ def _order(shape: Shape, axes: Sequence[int]) -> tuple[tuple[int, ...], int]:
         first, last = reduced[0], reduced[-1]
         if all(axis in axes for axis in long if first <= axis <= last):
             return tuple(range(len(shape))), math.prod(shape[last + 1 :])
-    kept = tuple(axis for axis in range(len(shape)) if axis not in axes)
-    return (*kept, *axes), 1
+    others = tuple(axis for axis in range(len(shape)) if axis not in axes)
+    return (*others, *axes), 1
 
 
 @template("void(uint8[:,:,::1],RequantizeStage,{0}[:,::1],int64,int64,int32[::1])")

@@ -39,8 +39,9 @@ class PreparedNearest:
 
 @record("int32[::1],int32[::1],int32[::1],int32[::1]")
 class LineScratch(NamedTuple):
-    """Scratch for the sums of a line, and what `requantize_rows` wants with them: vectors of what
-    is added (nothing), of the multiplier and of the shift.
+    """Scratch for the sums of a line, and the vectors that `requantize_rows` reads with them.
+
+    The vectors are the addends (zero), the multiplier and the shift.
     """
 
     sums: Any
@@ -74,9 +75,9 @@ class PreparedBilinear:
 
 @template("void({0}[:,:,:,::1],int32[::1],int32[::1],{0}[:,:,:,::1],int64,int64)")
 def _nearest(x: Codes, rows: Int32, columns: Int32, out: Out, first: int, last: int) -> None:
-    for row_of_all in range(first, last):
-        image = row_of_all // out.shape[1]
-        oy = row_of_all - image * out.shape[1]
+    for output_row in range(first, last):
+        image = output_row // out.shape[1]
+        oy = output_row - image * out.shape[1]
         for ox in range(out.shape[2]):
             source, target = x[image, rows[oy], columns[ox]], out[image, oy, ox]
             for c in range(target.size):
@@ -103,16 +104,16 @@ def _bilinear(
     none[:] = 0
     multipliers[:] = multiplier
     shifts[:] = shift
-    one, channels = np.int64(1 << WEIGHT_BITS), out.shape[3]
-    for row_of_all in range(first, last):
-        image = row_of_all // out.shape[1]
-        oy = row_of_all - image * out.shape[1]
+    unit, channels = np.int64(1 << WEIGHT_BITS), out.shape[3]
+    for output_row in range(first, last):
+        image = output_row // out.shape[1]
+        oy = output_row - image * out.shape[1]
         above, below, down = x[image, rows[oy, 0]], x[image, rows[oy, 1]], np.int64(rows[oy, 2])
         for ox in range(out.shape[2]):
             left, right, aside = columns[ox, 0], columns[ox, 1], np.int64(columns[ox, 2])
             a, b, c, d = above[left], above[right], below[left], below[right]
-            wa, wb = (one - down) * (one - aside), (one - down) * aside
-            wc, wd = down * (one - aside), down * aside
+            wa, wb = (unit - down) * (unit - aside), (unit - down) * aside
+            wc, wd = down * (unit - aside), down * aside
             pixel = sums[ox * channels : (ox + 1) * channels]
             for k in range(pixel.size):
                 pixel[k] = np.int32(start + wa * a[k] + wb * b[k] + wc * c[k] + wd * d[k])
@@ -121,15 +122,15 @@ def _bilinear(
             for k in range(row.size):
                 row[k] = sums[k]
         else:
-            # Rows of the vector requantise; what is left of the last one, by itself.
-            whole = row.size // COLUMNS
-            if whole:
+            # Whole vectors by `requantize_rows`, the rest one by one.
+            vectors = row.size // COLUMNS
+            if vectors:
                 requantize_rows(
-                    whole, sums.ctypes.data, SUM_BYTES * COLUMNS, none.ctypes.data,
+                    vectors, sums.ctypes.data, SUM_BYTES * COLUMNS, none.ctypes.data,
                     none.ctypes.data, multipliers.ctypes.data, shifts.ctypes.data, way, low, high,
                     row.ctypes.data, COLUMNS,
                 )  # fmt: skip
-            for k in range(whole * COLUMNS, row.size):
+            for k in range(vectors * COLUMNS, row.size):
                 row[k] = requantize(sums[k], multiplier, shift, low, high)
 
 

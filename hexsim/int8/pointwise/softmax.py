@@ -16,12 +16,12 @@ from hexsim.lowering.softmax import SCALE_BITS, LoweredSoftmax
 
 
 class PreparedSoftmax:
-    """The summed axes are brought to the end, if they are not there."""
+    """The summed axes are moved to the end, if they are not there."""
 
     def __init__(self, call: LoweredSoftmax) -> None:
         shape = call.output.shape
-        kept = tuple(axis for axis in range(len(shape)) if axis not in call.axes)
-        self._order = (*kept, *sorted(call.axes))
+        separate = tuple(axis for axis in range(len(shape)) if axis not in call.axes)
+        self._order = (*separate, *sorted(call.axes))
         self._summed = math.prod(shape[axis] for axis in call.axes)
         self._exponentials = call.exponentials
         self._scale = call.scale
@@ -30,10 +30,10 @@ class PreparedSoftmax:
 
     def steps(self, inputs: Sequence[Codes], output: Out, workspace: Workspace) -> list[Work]:
         """See PreparedCall."""
-        seen, shown = inputs[0].transpose(self._order), output.transpose(self._order)
+        source, target = inputs[0].transpose(self._order), output.transpose(self._order)
         in_place = self._order == tuple(range(output.ndim))
-        moved = seen if in_place else workspace.empty(seen.shape, seen.dtype)
-        result = shown if in_place else workspace.empty(shown.shape, shown.dtype)
+        moved = source if in_place else workspace.empty(source.shape, source.dtype)
+        result = target if in_place else workspace.empty(target.shape, target.dtype)
         rows = result.reshape(-1, self._summed)
         arguments = (
             moved.reshape(-1, self._summed), self._exponentials, self._scale, self._zero_point,
@@ -42,7 +42,7 @@ class PreparedSoftmax:
         step = Step(_softmax(output.dtype), arguments, len(rows))
         if in_place:
             return [step]
-        return [copy(seen, moved), step, copy(result, shown)]
+        return [copy(source, moved), step, copy(result, target)]
 
 
 @template("void({0}[:,::1],int32[::1],int64,int64,int64,{0}[:,::1],int64,int64)")

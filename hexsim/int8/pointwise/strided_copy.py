@@ -2,8 +2,8 @@
 
 One side or both may skip elements, go backwards or repeat them: a transposition, a slice, a part of
 a larger tensor, an operand spread to a larger shape and a constant are all copies of this kind.
-Neighbouring axes along which both sides go on evenly count as one, and the innermost is one along
-which both lie without gaps or, if there is none, the longest.
+Neighbouring axes along which both sides have even steps count as one axis. The innermost axis is
+one along which both sides have no gaps or, if there is none, the longest.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from hexsim.int8.step import FIRST, LAST, Step
 from hexsim.lowering.lowered_call import Codes, Int64
 
 _GRAIN = 1024
-"""Elements at least in a piece."""
+"""The least number of elements in a piece."""
 
 
 @record("int64,int64[::1],int64,int64[::1],int64[::1]")
@@ -43,9 +43,9 @@ class Paths(NamedTuple):
 
 
 def copy(source: Out, target: Out) -> Step:
-    """The step that copies `source` into `target`, views of one shape and type.
+    """Return the step that copies `source` into `target`, views of one shape and type.
 
-    Neither is copied itself: the memory they look into must stay where it is.
+    Neither is copied itself: their memory must stay where it is.
     """
     sizes, strides = merged_axes(target.shape, [source.strides, target.strides])
     steps = np.array(strides, np.int64) // source.itemsize
@@ -65,19 +65,21 @@ def merged_axes(
 ) -> tuple[list[int], list[tuple[int, ...]]]:
     """Return the shape and the steps of every array with as few axes as they need, at least two."""
     sizes: list[int] = []
-    kept: list[tuple[int, ...]] = []
-    for size, *at in zip(shape, *steps, strict=True):
+    merged: list[tuple[int, ...]] = []
+    for size, *strides in zip(shape, *steps, strict=True):
         if size == 1:
             continue
-        if sizes and all(outer == size * inner for outer, inner in zip(kept[-1], at, strict=True)):
-            sizes[-1], kept[-1] = sizes[-1] * size, tuple(at)
+        if sizes and all(
+            outer == size * inner for outer, inner in zip(merged[-1], strides, strict=True)
+        ):
+            sizes[-1], merged[-1] = sizes[-1] * size, tuple(strides)
         else:
             sizes.append(size)
-            kept.append(tuple(at))
+            merged.append(tuple(strides))
     while len(sizes) < 2:
         sizes.insert(0, 1)
-        kept.insert(0, (0,) * len(steps))
-    return sizes, list(zip(*kept, strict=True))
+        merged.insert(0, (0,) * len(steps))
+    return sizes, list(zip(*merged, strict=True))
 
 
 def _innermost(sizes: Sequence[int], steps: Int64) -> int:
@@ -86,17 +88,17 @@ def _innermost(sizes: Sequence[int], steps: Int64) -> int:
 
 
 def _flat(view: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], int]:
-    """The memory between the view's first and last byte as flat array, and where its element 0 is.
+    """Return the memory of a view as a flat array, and where in it element 0 of the view is.
 
     The array keeps that memory alive.
     """
     size = view.itemsize
     reach = [(n - 1) * step // size for n, step in zip(view.shape, view.strides, strict=True)]
-    ways = (slice(None, None, -1 if way < 0 else 1) for way in reach)
-    index: tuple[Any, ...] = (*ways, ...)  # without the dots a scalar would be copied
+    directions = (slice(None, None, -1 if distance < 0 else 1) for distance in reach)
+    index: tuple[Any, ...] = (*directions, ...)  # without the dots a scalar would be copied
     ascending = view[index]
     flat = as_strided(ascending, (sum(map(abs, reach)) + 1,), (size,))
-    return flat, -sum(way for way in reach if way < 0)
+    return flat, -sum(distance for distance in reach if distance < 0)
 
 
 @template("void({0}[::1],{0}[::1],Paths,int64,int64)")
@@ -128,12 +130,15 @@ def copy_elements(source: Codes, target: Codes, paths: Paths, first: int, last: 
             count = min(length - column, last - at)
             if read_step == 1 and write_step == 1:
                 size = source.itemsize
-                to, of = target.ctypes.data + write * size, source.ctypes.data + read * size
-                copy_run(to, of, count * size)
+                target_at, source_at = (
+                    target.ctypes.data + write * size,
+                    source.ctypes.data + read * size,
+                )
+                copy_run(target_at, source_at, count * size)
             elif read_step == 0 and write_step == 1:
-                shown, value = target[write : write + count], source[np.uint64(read)]
-                for k in range(shown.size):
-                    shown[k] = value
+                part, value = target[write : write + count], source[np.uint64(read)]
+                for k in range(part.size):
+                    part[k] = value
             else:
                 for k in range(count):
                     value = source[np.uint64(read + k * read_step)]

@@ -20,13 +20,13 @@ class PreparedUserDefined:
     def steps(self, inputs: Sequence[Codes], output: Out, workspace: Workspace) -> list[Work]:
         """See PreparedCall."""
         call = self._call
-        given = [
+        arguments = [
             inputs[argument] if isinstance(argument, int) else argument
             for argument in call.arguments
         ]
 
         def work() -> None:
-            output[...] = coded_values(call.definition, call.node, given)
+            output[...] = coded_values(call.definition, call.node, arguments)
 
         return [work]
 

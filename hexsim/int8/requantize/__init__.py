@@ -1,2 +1,1 @@
-"""Sums to codes, under docs/reference/arithmetic.md: one, rows of a tile, and a run of one
-requantise stage."""
+"""Sums to codes, under docs/reference/arithmetic.md: one sum, rows of a tile, and runs."""

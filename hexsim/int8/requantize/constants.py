@@ -16,7 +16,7 @@ from hexsim.lowering.requantize import Requantize
 class RequantizeStage(NamedTuple):
     """One preload, multiplier and shift, the limits of codes, and the bits of the float factor.
 
-    They are 0 if there is no exact one (`requantize.factors`).
+    The bits are 0 if no factor is exact (`requantize.factors`).
     """
 
     preload: int
@@ -69,6 +69,6 @@ def all_stages(stage: Requantize) -> RequantizeStages:
 def one_stage_16bit(stage: Requantize) -> OneStage16:
     """Return a requantise stage of one entry, with its fraction bits."""
     preload, multiplier, shift = (
-        int(one[0]) for one in (stage.preload, stage.multiplier, stage.shift)
+        int(constants[0]) for constants in (stage.preload, stage.multiplier, stage.shift)
     )
     return OneStage16(preload, multiplier, shift, stage.fraction_bits, stage.low, stage.high)

@@ -1,14 +1,15 @@
-"""Tails that one rounding of a float computes exactly.
+"""Requantise stages that one rounding of a float computes exactly.
 
 A code is sum * M rounded, M = multiplier / 2^31. A fused multiply-add of floats rounds once: with
 1.5 * 2^23 added, where floats are whole numbers, it rounds sum * factor to an integer, and nothing
 before that. So codes are the same if no sum lies between a tie of sum * M and one of sum * factor.
-Both rise with the sum. So that is known of all sums once it is of two for each code: the least sum
-that has the code, and the one below.
+Both rise with the sum. So it is enough to compare two sums for each code: the least sum that has
+the code, and the one below.
 
 A scale below 2^-7 has a multiplier of 24 bits, as many as a float has; its factor is M, and only
 ties can differ: here they go up, those of floats to even. A larger M is rounded to a factor, which
-is not exact for up to one in twenty; then one of the two floats beside it nearly always is.
+is not exact for up to one multiplier in twenty; then one of the two floats beside it nearly always
+is.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from hexsim.lowering.requantize import Requantize
 Float32 = npt.NDArray[np.float32]
 
 _ONE = 1 << 31
-"""The multiplier that stands for a scale of one."""
+"""The multiplier of a scale of one."""
 _FLOAT_BITS = 24
 """Bits of a float's significand: integers below 2^24 are floats."""
 
@@ -31,8 +32,8 @@ _FLOAT_BITS = 24
 def float_factors(stage: Requantize) -> Float32 | None:
     """Return the factor of each entry of `stage`, or None if an entry has none that is exact.
 
-    Exact: clamp(fma(sum, factor, 1.5 * 2^23) - 1.5 * 2^23, low, high) is the code of every int32
-    sum that holds the preload.
+    A factor is exact if clamp(fma(sum, factor, 1.5 * 2^23) - 1.5 * 2^23, low, high) is the code of
+    every int32 sum that includes the preload.
     """
     if stage.fraction_bits or stage.shift.any():
         return None
@@ -40,41 +41,45 @@ def float_factors(stage: Requantize) -> Float32 | None:
     codes = np.arange(stage.low + 1, stage.high + 1, dtype=np.int64)
     if (_least_sums(codes, multipliers[:1]) >= 1 << _FLOAT_BITS).any():
         return None
-    found = (multipliers / _ONE).astype(np.float32)
-    left = np.flatnonzero(~_are_floats_without_ties(multipliers))
-    for beside in (0, 2, -2):
-        tried = np.nextafter(found, np.float32(beside))[left] if beside else found[left]
-        exact = _agree(tried, multipliers[left], codes)
-        found[left[exact]] = tried[exact]
-        left = left[~exact]
-        if not left.size:
-            return found[places]
+    factors = (multipliers / _ONE).astype(np.float32)
+    remaining = np.flatnonzero(~_are_floats_without_ties(multipliers))
+    for direction in (0, 2, -2):
+        candidates = (
+            np.nextafter(factors, np.float32(direction))[remaining]
+            if direction
+            else factors[remaining]
+        )
+        exact = _agree(candidates, multipliers[remaining], codes)
+        factors[remaining[exact]] = candidates[exact]
+        remaining = remaining[~exact]
+        if not remaining.size:
+            return factors[places]
     return None
 
 
 def factor_bits(stage: Requantize) -> Int32 | None:
-    """Return the same as bits, which kernels are given; None also on a CPU that rounds twice."""
+    """Return the same factors as bits, for kernels; None also if the CPU rounds twice."""
     factors = float_factors(stage) if has_fused_floats() else None
     return None if factors is None else factors.view(np.int32)
 
 
 def _least_sums(codes: Int64, multipliers: Int64) -> Int64:
-    """The least sum that has each code, (codes, multipliers)."""
+    """Return the least sum that has each code, (codes, multipliers)."""
     ties = codes.reshape(-1, 1) * _ONE - _ONE // 2
     least: Int64 = -(-ties // multipliers)
     return least
 
 
 def _are_floats_without_ties(multipliers: Int64) -> npt.NDArray[np.bool_]:
-    """True where a tie would take a sum of 2^24 or more: a multiple of 2^30 has to divide it."""
+    """Return where a tie would take a sum of 2^24 or more: a multiple of 2^30 has to divide it."""
     zeros_allowed = 30 - _FLOAT_BITS
     even = multipliers % (2 << zeros_allowed) == 0
-    found: npt.NDArray[np.bool_] = (multipliers < 1 << _FLOAT_BITS) & ~even
-    return found
+    result: npt.NDArray[np.bool_] = (multipliers < 1 << _FLOAT_BITS) & ~even
+    return result
 
 
 def _agree(factors: Float32, multipliers: Int64, codes: Int64) -> npt.NDArray[np.bool_]:
-    """True where a factor gives every code to the least sum that has it, and not to the one below.
+    """Return where a factor gives each code to the least sum that has it, not to the one below.
 
     factor = significand / unit, both integers, so all is compared in integers.
     """
@@ -86,8 +91,8 @@ def _agree(factors: Float32, multipliers: Int64, codes: Int64) -> npt.NDArray[np
 
     def has_code(sums: Int64) -> npt.NDArray[np.bool_]:
         beyond = 2 * sums * significands - ties
-        found: npt.NDArray[np.bool_] = np.where(goes_up, beyond >= 0, beyond > 0)
-        return found
+        result: npt.NDArray[np.bool_] = np.where(goes_up, beyond >= 0, beyond > 0)
+        return result
 
     least = _least_sums(codes, multipliers)
     return np.asarray((has_code(least) & ~has_code(least - 1)).all(axis=0))

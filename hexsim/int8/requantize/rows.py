@@ -1,5 +1,4 @@
-"""How kernels that requantise rows of channels take a requantise stage
-(`inner_loops.requantize_rows`)."""
+"""How kernels requantise rows of channels (`inner_loops.requantize_rows`)."""
 
 from __future__ import annotations
 
@@ -12,7 +11,7 @@ from hexsim.lowering.requantize import Requantize
 
 
 class RowStage(NamedTuple):
-    """Its way, and what sums are multiplied by: multipliers, or the bits of float factors."""
+    """A way of requantising, and its multipliers or the bits of its float factors."""
 
     way: int
     multiplier: Int32

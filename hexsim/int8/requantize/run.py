@@ -17,7 +17,7 @@ from hexsim.lowering.lowered_call import Codes, Int32
 
 @inlined
 def requantize_run(sums: Int32, stage: RequantizeStage, codes: Codes) -> None:
-    """Write the codes of the first sums, preload included, as many as there are codes."""
+    """Write the codes of the first sums, preload included; `codes` says how many."""
     done = 0
     multiplier, shift, low, high = stage.multiplier, stage.shift, stage.low, stage.high
     if shift == 0:

@@ -1,5 +1,4 @@
-"""The requantise stages that accumulating kernels end with (hexsim.lowering.requantize states
-them)."""
+"""The requantise stages at the end of kernels that accumulate (see hexsim.lowering.requantize)."""
 
 from __future__ import annotations
 
@@ -10,7 +9,7 @@ from hexsim.int8.machine_code.jit import inlined
 
 @inlined
 def requantize(accumulator: int, multiplier: int, shift: int, low: int, high: int) -> np.uint8:
-    """One accumulator to one code; all int32, the result a u8 in low .. high.
+    """Return the code of one accumulator; all int32, the result a u8 in low .. high.
 
     Saturation of the left shift is decided before shifting, in 32 bits, which vectorises better
     than a comparison in 64.
@@ -29,18 +28,18 @@ def requantize(accumulator: int, multiplier: int, shift: int, low: int, high: in
 def requantize_16bit(
     accumulator: int, multiplier: int, shift: int, fraction_bits: int, low: int, high: int
 ) -> int:
-    """One accumulator with fraction bits (int64) to one code; multiplier and shift are int32."""
-    whole = accumulator >> np.int64(fraction_bits)
-    rest = np.int32(accumulator - (whole << np.int64(fraction_bits)))
-    held = np.int32(min(max(whole, np.int64(-0x80000000)), np.int64(0x7FFFFFFF)))
-    shifted = np.int32(held << shift)
-    if held > np.int32(0x7FFFFFFF) >> shift:
+    """Return the code of an int64 accumulator with fraction bits; the multiplier is int32."""
+    integer = accumulator >> np.int64(fraction_bits)
+    rest = np.int32(accumulator - (integer << np.int64(fraction_bits)))
+    saturated = np.int32(min(max(integer, np.int64(-0x80000000)), np.int64(0x7FFFFFFF)))
+    shifted = np.int32(saturated << shift)
+    if saturated > np.int32(0x7FFFFFFF) >> shift:
         shifted = np.int32(0x7FFFFFFF)
-    if held < np.int32(-0x80000000) >> shift:
+    if saturated < np.int32(-0x80000000) >> shift:
         shifted = np.int32(-0x80000000)
     more = np.int64(rest) * np.int64(multiplier)
-    down = np.int64(fraction_bits + 16 - shift)
-    more = more >> max(down, np.int64(0)) << max(-down, np.int64(0))
+    right = np.int64(fraction_bits + 16 - shift)
+    more = more >> max(right, np.int64(0)) << max(-right, np.int64(0))
     total = np.int64(shifted) * np.int64(multiplier) + (more << np.int64(16)) + np.int64(1 << 30)
     code = total >> np.int64(31)
     return min(max(code, low), high)  # type: ignore[return-value]

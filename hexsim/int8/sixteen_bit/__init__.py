@@ -1,1 +1,1 @@
-"""16-bit operands: what is linear byte by byte, the rest in 64 bits."""
+"""16-bit operands: linear layers byte by byte, the others in 64 bits."""

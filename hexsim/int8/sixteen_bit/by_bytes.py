@@ -49,7 +49,7 @@ class PreparedBytes:
     def __init__(self, call: Linear, prepare: Callable[[LoweredCall], PreparedCall]) -> None:
         passes = _passes(call)
         self._bytes = [byte for byte, _, _ in passes]
-        self._kernels = [prepare(one) for _, _, one in passes]
+        self._kernels = [prepare(narrow_call) for _, _, narrow_call in passes]
         self._finish = Stage16(call, [8 * (byte + weight) for byte, weight, _ in passes])
 
     def steps(self, inputs: Sequence[Codes], output: Out, workspace: Workspace) -> list[Work]:
@@ -60,13 +60,13 @@ class PreparedBytes:
             for byte in dict.fromkeys(self._bytes)
         }
         sums = workspace.empty((len(self._kernels), *output.shape), np.int32)
-        for byte, narrow, out in zip(self._bytes, self._kernels, sums, strict=True):
-            work += narrow.steps(planes[byte], out, workspace)
+        for byte, byte_kernel, out in zip(self._bytes, self._kernels, sums, strict=True):
+            work += byte_kernel.steps(planes[byte], out, workspace)
         return [*work, self._finish.step(sums, output)]
 
 
 def _byte_plane(codes: Codes, byte: int, workspace: Workspace, work: list[Work]) -> Codes:
-    """One byte of each code; what makes it is added to `work`."""
+    """Return one byte of each code; the step that makes it is added to `work`."""
     if codes.dtype.itemsize == 1:
         return codes
     plane = workspace.empty(codes.shape, np.uint8)
@@ -83,32 +83,36 @@ def _take_byte(codes: Codes, place: int, plane: Codes, first: int, last: int) ->
 
 
 def _passes(call: Linear) -> list[tuple[int, int, Linear]]:
-    """(byte of the operands, byte of the weights, 8-bit call) of every pass."""
+    """Return (byte of the operands, byte of the weights, 8-bit call) for every pass."""
     operands = zip(*(byte_operands(x) for x in call.inputs), strict=True)
-    narrow = [
-        (same[0][0], 0, replace(call, inputs=tuple(x for _, x in same), stage=_bare(call.stage)))
-        for same in operands
+    passes = [
+        (
+            operand_bytes[0][0],
+            0,
+            replace(call, inputs=tuple(x for _, x in operand_bytes), stage=_bare(call.stage)),
+        )
+        for operand_bytes in operands
     ]
     if not isinstance(call, LoweredConvolution | LoweredFullyConnected):
-        return narrow
+        return passes
     weights = byte_weights(call.weights)
     return [
-        (byte, place, replace(one, weights=part))  # type: ignore[arg-type]
-        for byte, _, one in narrow
+        (byte, place, replace(narrow_call, weights=part))  # type: ignore[arg-type]
+        for byte, _, narrow_call in passes
         for place, part in weights
     ]
 
 
 def _bare(stage: Requantize) -> Requantize:
-    """A requantise stage that adds nothing to the sums."""
+    """Return a requantise stage that adds nothing to the sums."""
     return replace(stage, preload=np.zeros(stage.preload.shape, np.int32), fraction_bits=0)
 
 
 @record("int32[::1],int64,int64[::1],int32[::1],int32[::1],int64,int64,int64")
 class Stages16(NamedTuple):
-    """Tails with fraction bits: one per column if `along` is not zero, else one per row.
+    """Stages with fraction bits: one per column if `along` is not zero, else one per row.
 
-    The requantise stage of a row is that which `entries`, again and again, say.
+    `entries`, repeated as often as needed, has the stage of each row.
     """
 
     entries: Int32
@@ -122,7 +126,7 @@ class Stages16(NamedTuple):
 
 
 class Stage16:
-    """Sums raised by their places, added to the preload, requantised.
+    """The stage that raises sums by their places, adds them to the preload and requantises them.
 
     `places` are the bits by which each of the arrays of sums is raised. Constants are per last
     axis, per pixel (average pooling) or one for all.
@@ -134,18 +138,21 @@ class Stage16:
         along = int(stage.preload.size > 1 and not isinstance(call, LoweredAveragePool))
         entries = np.zeros(1, np.int32)
         if isinstance(call, LoweredAveragePool):
-            entries = np.ascontiguousarray(call.tail_of).reshape(-1)
-        self._tails = Stages16(
+            entries = np.ascontiguousarray(call.stage_of).reshape(-1)
+        self._stages = Stages16(
             entries, along, stage.preload.astype(np.int64), stage.multiplier, stage.shift,
             stage.fraction_bits, stage.low, stage.high,
         )  # fmt: skip
 
     def step(self, sums: npt.NDArray[np.signedinteger[Any]], output: Out) -> Step:
-        """Return what writes the codes of `sums`, one array of the output's shape per place."""
+        """Return the step that writes the codes of `sums`, one array per place.
+
+        Each of these arrays has the shape of the output.
+        """
         columns = output.shape[-1] if output.ndim else 1
         rows = output.reshape(-1, columns)
         arguments = (
-            sums.reshape(len(sums), -1, columns), self._places, self._tails, rows,
+            sums.reshape(len(sums), -1, columns), self._places, self._stages, rows,
             Scratch(columns, np.int64), FIRST, LAST,
         )  # fmt: skip
         return Step(_finish(sums.dtype, output.dtype), arguments, len(rows))

@@ -15,7 +15,7 @@ from hexsim.lowering.lowered_call import Codes, Int64
 
 
 class Prepared16ResponseNorm:
-    """Normalisation across the channels around each one."""
+    """Normalisation across the channels around each channel."""
 
     def __init__(self, call: LoweredLocalResponseNorm) -> None:
         self._zero_point = call.inputs[0].zero_point
@@ -30,9 +30,9 @@ class Prepared16ResponseNorm:
     def _run(self, codes: Codes, output: Out) -> None:
         distance = codes.astype(np.int64) - self._zero_point
         behind = (self._size - 1) // 2
-        ends = [(0, 0)] * (distance.ndim - 1)
-        ends.append((behind + 1, self._size - 1 - behind))
-        running = np.cumsum(np.pad(distance * distance, ends), axis=-1)
+        padding = [(0, 0)] * (distance.ndim - 1)
+        padding.append((behind + 1, self._size - 1 - behind))
+        running = np.cumsum(np.pad(distance * distance, padding), axis=-1)
         squares = running[..., self._size :] - running[..., : -self._size]
         self._finish((distance * self._power(squares))[np.newaxis], output)
 
@@ -48,4 +48,4 @@ class Prepared16ResponseNorm:
         return power
 
 
-WIDE_PREPARERS: Preparers = {LoweredLocalResponseNorm: Prepared16ResponseNorm}
+PREPARERS_16BIT: Preparers = {LoweredLocalResponseNorm: Prepared16ResponseNorm}

@@ -31,8 +31,9 @@ from hexsim.lowering.lowered_call import Codes
 _BLOCK = 3
 """Tiles of the micro-kernel for which weights are read once; 2 to 8 measured alike (within 5 %)."""
 _FEW_BLOCKS = 4
-"""Up to so many, all tiles are transformed before any is multiplied: they fit a cache (2 MB with
-128 channels), and threads can share out panels. Beyond, each block is when its turn comes."""
+"""With at most this many blocks all tiles are transformed before any is multiplied: they fit a
+cache (2 MB with 128 channels), and threads can share out panels. With more, each block is
+transformed just before it is multiplied."""
 
 
 def admits_winograd(call: LoweredConvolution) -> bool:
@@ -50,7 +51,7 @@ def admits_winograd(call: LoweredConvolution) -> bool:
 
 
 class WinogradConvolution:
-    """Weights are packed by `winograd.panels`; the call must admit it."""
+    """A convolution whose weights are packed by `winograd.panels`; the call must admit it."""
 
     def __init__(self, call: LoweredConvolution) -> None:
         _, height, width, channels = call.inputs[0].shape
@@ -74,15 +75,15 @@ class WinogradConvolution:
 
     def steps(self, inputs: Sequence[Codes], output: Out, workspace: Workspace) -> list[Work]:
         """See PreparedCall."""
-        tile, of_tile = self._tile, SQUARES * self._deep
+        tile, tile_elements = self._tile, SQUARES * self._deep
         block = tile.rows * min(_BLOCK, -(-self._tiles // tile.rows))
         blocks = -(-self._tiles // block)
         ready = blocks <= _FEW_BLOCKS
-        codes, patch = inputs[0].reshape(-1), Scratch(of_tile, np.uint8)
+        codes, patch = inputs[0].reshape(-1), Scratch(tile_elements, np.uint8)
         before: list[Work] = []
-        transformed: Any = Scratch(block * of_tile, np.int16)
+        transformed: Any = Scratch(block * tile_elements, np.int16)
         if ready:
-            transformed = workspace.empty(blocks * block * of_tile, np.int16)
+            transformed = workspace.empty(blocks * block * tile_elements, np.int16)
             arguments = (codes, self._image, patch, transformed, FIRST, LAST)
             before = [Step(transform_tiles, arguments, self._tiles)]
         memory = WinogradMemory(
@@ -90,15 +91,15 @@ class WinogradConvolution:
             Scratch(OUTPUTS * OUTPUTS * COLUMNS, np.int32), Scratch(OUTPUTS, np.int32),
             Scratch(OUTPUTS * COLUMNS, np.uint8),
         )  # fmt: skip
-        divided = Blocks(int(ready), block, tile.rows, tile.panels, *self._output)
+        division = Blocks(int(ready), block, tile.rows, tile.panels, *self._output)
         out = output.reshape(-1)
-        work = (codes, self._image, divided, self._panels, out, FIRST, LAST, memory)
+        work = (codes, self._image, division, self._panels, out, FIRST, LAST, memory)
         grain = 1 if ready else self._groups
         kernel = convolve_winograd(output.dtype)
         return [*before, Step(kernel, work, blocks * self._groups, grain)]
 
 
 def _places(batch: int, height: int, width: int) -> Places:
-    """Where each tile of the output begins."""
+    """Return where each tile of the output begins."""
     every = np.mgrid[0:batch, 0:height:OUTPUTS, 0:width:OUTPUTS]
     return np.ascontiguousarray(every.reshape(3, -1).T, dtype=np.int64)

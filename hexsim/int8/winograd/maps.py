@@ -38,7 +38,7 @@ INPUT_MAP: Map = (
 )
 """Then rows 1 and 2, and 3 and 4, are replaced by their sum and difference."""
 WEIGHT_MAP: Map = ((1, 0, 0), (1, 0, 1), (0, 1, 0), (1, 0, 4), (0, 2, 0), (0, 0, 1))
-"""Likewise."""
+"""Rows 1 and 2, and 3 and 4, are then replaced likewise."""
 OUTPUT_MAP: Map = (
     (6, -4, 0, 1, 0, 0),
     (0, 0, -4, 0, 2, 0),

@@ -38,14 +38,14 @@ def pack_winograd(weights: Weights) -> Codes:
     Panels fill whole tiles of the micro-kernel; those without channels are zero.
     """
     _, _, deep, columns = weights.codes.shape
-    of_tile = COLUMNS * pair_tile().panels
-    whole = -(-columns // of_tile) * of_tile
-    distances = np.zeros((KERNEL * KERNEL, deep, 1, whole), np.int16)
+    tile_columns = COLUMNS * pair_tile().panels
+    padded_columns = -(-columns // tile_columns) * tile_columns
+    distances = np.zeros((KERNEL * KERNEL, deep, 1, padded_columns), np.int16)
     distances[..., 0, :columns] = weights.codes.reshape(KERNEL * KERNEL, deep, columns)
     distances[..., 0, :columns] -= np.int16(weights.zero_point)
     plain = pack_panels(distances).view(np.uint8)
     packed = np.empty(plain.size // (KERNEL * KERNEL) * SQUARES, np.uint8)
-    panels = whole // COLUMNS
+    panels = padded_columns // COLUMNS
     _transform(plain, panels, packed.size // (panels * SQUARES), packed)
     return packed
 

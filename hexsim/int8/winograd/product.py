@@ -1,7 +1,7 @@
 """Convolution by Winograd's algorithm: tiles of inputs transformed, multiplied, transformed back.
 
-Tiles are taken in blocks, small enough that what one stage leaves for the next stays near the core.
-No stage goes over the whole tensor, and nothing is padded but the tiles at its edges.
+Tiles are taken in blocks, small enough that the results of a stage stay in a cache for the next
+one. No stage goes over the whole tensor, and nothing is padded but the tiles at its edges.
 """
 
 from __future__ import annotations
@@ -59,8 +59,7 @@ class Blocks(NamedTuple):
 
 @record("uint8[::1],int32[::1],int32[::1],int32[::1],int64,int32,int32")
 class Panels(NamedTuple):
-    """Packed weights, the constants of their channels, the way of their requantise stage,
-    limits."""
+    """Packed weights, the constants of their channels, the way of requantising, and limits."""
 
     weights: Codes
     preload: Int32
@@ -84,7 +83,7 @@ class WinogradMemory(NamedTuple):
 
 
 class _Stages(NamedTuple):
-    """Addresses of what the stages leave for each other, and of the output."""
+    """Addresses of the results that stages leave for each other, and of the output."""
 
     products: int
     sums: int
@@ -132,8 +131,8 @@ def transform_tiles(
 ) -> None:
     """Transform some tiles, each into its place; `patch` is scratch of the thread."""
     for tile in range(first, last):
-        to = transformed.ctypes.data + 2 * SQUARES * image.deep * tile
-        _transform_tile(codes, image, tile, patch, to)
+        target = transformed.ctypes.data + 2 * SQUARES * image.deep * tile
+        _transform_tile(codes, image, tile, patch, target)
 
 
 @template("void(uint8[::1],Image,Blocks,Panels,{0}[::1],int64,int64,WinogradMemory)")
@@ -150,8 +149,11 @@ def convolve_winograd(
     """Compute some pieces: `tile_panels` panels of a block of tiles each."""
     block, tile_panels = blocks.block, blocks.tile_panels
     tiles = image.places.shape[0]
-    every = (blocks.columns + COLUMNS - 1) // COLUMNS
-    groups, turns = (every + tile_panels - 1) // tile_panels, (tiles + block - 1) // block
+    panel_count = (blocks.columns + COLUMNS - 1) // COLUMNS
+    groups, block_count = (
+        (panel_count + tile_panels - 1) // tile_panels,
+        (tiles + block - 1) // block,
+    )
     tile_bytes = 2 * SQUARES * image.deep
     addends, patch, places = memory.addends, memory.patch, image.places
     addends[:] = 0
@@ -165,21 +167,21 @@ def convolve_winograd(
         panels.way, panels.low, panels.high,
     )  # fmt: skip
     for piece in range(first, last):
-        at, group = piece // groups, piece % groups
+        number, group = piece // groups, piece % groups
         if blocks.ready:
-            at, group = piece % turns, piece // turns
-        start = at * block
+            number, group = piece % block_count, piece // block_count
+        start = number * block
         count = min(block, tiles - start)
         inputs = transformed_at
         if blocks.ready:
             inputs += start * tile_bytes
         elif group == 0:
             for tile in range(count):
-                to = inputs + tile * tile_bytes
-                _transform_tile(codes, image, start + tile, patch, to)
+                target = inputs + tile * tile_bytes
+                _transform_tile(codes, image, start + tile, patch, target)
         panel = group * tile_panels
         _multiply(image, blocks, weights_at, panel, count, inputs, stages.products)
-        for part in range(min(tile_panels, every - panel)):
+        for part in range(min(tile_panels, panel_count - panel)):
             for tile in range(count):
                 place = places[start + tile]
                 product = stages.products + (tile * tile_panels + part) * SUM_BYTES * COLUMNS
@@ -199,10 +201,10 @@ def _multiply(
     line = SUM_BYTES * COLUMNS * blocks.tile_panels
     for square in range(SQUARES):
         run = weights + panel * panel_bytes + square * run_bytes
-        to = products + square * blocks.block * line
+        target = products + square * blocks.block * line
         for tile in range(0, count, blocks.tile_rows):
             x = inputs + tile * tile_bytes + square * square_bytes
-            multiply_point(x, tile_bytes, steps, run, panel_bytes, to + tile * line)
+            multiply_point(x, tile_bytes, steps, run, panel_bytes, target + tile * line)
 
 
 @inlined
@@ -224,6 +226,6 @@ def _store_tile(
     for row in range(min(OUTPUTS, blocks.out_height - place[1])):
         sums = Sums(stages.sums + row * OUTPUTS * line, line, stages.addends)
         pixel = (place[0] * blocks.out_height + place[1] + row) * blocks.out_width + place[2]
-        to = stages.out + stages.item_bytes * (pixel * blocks.columns + column)
-        destination = Destination(to, blocks.columns, valid, stages.item_bytes, stages.spare)
+        target = stages.out + stages.item_bytes * (pixel * blocks.columns + column)
+        destination = Destination(target, blocks.columns, valid, stages.item_bytes, stages.spare)
         store_panel(min(OUTPUTS, blocks.out_width - place[2]), sums, of_panel, destination)

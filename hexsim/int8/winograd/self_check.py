@@ -1,4 +1,4 @@
-"""Whether the CPU's product of 16-bit pairs is what Winograd's kernels take it for, tried once."""
+"""Checks once that the CPU's product of 16-bit pairs is what Winograd's kernels expect."""
 
 from __future__ import annotations
 

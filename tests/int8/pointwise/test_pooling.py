@@ -43,7 +43,7 @@ def test_average_equals_twin(case, data):
         output=output,
         window=window,
         stage=data.draw(stages(entries, x.bits, x.bits - 8)),
-        tail_of=random.integers(0, entries, output.shape[1:3], np.int32),
+        stage_of=random.integers(0, entries, output.shape[1:3], np.int32),
     )
     assert_equals_twin(call, [codes])
 

@@ -106,7 +106,7 @@ def test_larger_scales_nearly_always_have_one_which_may_not_be_the_nearest(scale
 
 
 @pytest.mark.parametrize(
-    "tail",
+    "stage",
     [
         _stage([2**22], shift=1),
         _stage([2**22], fraction_bits=8),

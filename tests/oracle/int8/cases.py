@@ -1,4 +1,4 @@
-"""The layers that are judged: seeded, of many sizes, bound as a network is, then made extreme.
+"""The layers that are judged: seeded, of many sizes, lowered as a network is, then made extreme.
 
 Three cases in four keep the constants that hexsim.lowering gives a layer with plausible encodings;
 the others get any constants a requantise may hold, saturating shifts among them. Codes and weights
@@ -21,7 +21,7 @@ from hexsim.layers import (
 )
 from hexsim.lowering import Requantize, Weights
 from hexsim.quantization.encodings import Encoding
-from tests.int8.single_layer import bound, quantized
+from tests.int8.single_layer import lowered, quantized
 from tests.oracle.int8.drawing import (
     any_codes,
     any_encoding,
@@ -214,7 +214,7 @@ def _of_operands(rng, kind, count):
 
 def _bound(layer, shapes, constants, encodings, rng):
     model = quantized([layer], shapes, constants, encodings, ["y"])
-    return bound(model, signed_weights=flag(rng))[1][0]
+    return lowered(model, signed_weights=flag(rng))[1][0]
 
 
 def _finished(rng, call, entries):

@@ -28,7 +28,7 @@ def average_pool(call, inputs):
     window, zero = call.window, call.inputs[0].zero_point
     size = call.output.shape[1:3]
     rows, columns = span(window, *size)
-    entry = call.tail_of.reshape(-1)
+    entry = call.stage_of.reshape(-1)
     preload = wrapped(call.stage.preload[entry].astype(np.int64) - window.taps * zero)
     constants = [preload, call.stage.multiplier[entry], call.stage.shift[entry]]
     records = []

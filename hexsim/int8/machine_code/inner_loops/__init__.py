@@ -1,1 +1,1 @@
-"""The innermost loops of kernels, written as LLVM IR: vectors in registers, one file for each."""
+"""The innermost loops of kernels, written as LLVM IR: vectors in registers, a file for each."""

@@ -11,27 +11,29 @@ from numba.extending import intrinsic
 
 from hexsim.int8.machine_code.vector_ir import BYTE, INT32, INT64, call, constants, load, repeat
 
-_WIDE = 32
+_WIDTH = 32
 """Codes of a register."""
-_CODES, _SUMS = ir.VectorType(BYTE, _WIDE), ir.VectorType(INT64, _WIDE // 8)
+_CODES, _SUMS = ir.VectorType(BYTE, _WIDTH), ir.VectorType(INT64, _WIDTH // 8)
 
 
 @intrinsic  # type: ignore[untyped-decorator]
 def sum_of_codes(typing: Any, address: Any, count: Any) -> Any:
-    """The sum of `count` codes at an address, all intp; needs AVX2."""
+    """Return the sum of `count` codes at an address, all intp; needs AVX2."""
     return types.intp(types.intp, types.intp), _sum_of_codes
 
 
 def _sum_of_codes(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
     address, count = arguments
     state = [address, constants(_SUMS, 0)]
-    left = count
+    remaining = count
     for piece in (_CODES, INT64, BYTE):
-        size = _WIDE if piece is _CODES else piece.width // 8
-        turns = builder.udiv(left, INT64(size))
-        left = builder.sub(left, builder.mul(turns, INT64(size)))
+        size = _WIDTH if piece is _CODES else piece.width // 8
+        turns = builder.udiv(remaining, INT64(size))
+        remaining = builder.sub(remaining, builder.mul(turns, INT64(size)))
         state = repeat(builder, turns, state, partial(_add, builder, piece, size), maybe_none=True)
-    return reduce(builder.add, (builder.extract_element(state[1], INT32(at)) for at in range(4)))
+    return reduce(
+        builder.add, (builder.extract_element(state[1], INT32(lane)) for lane in range(4))
+    )
 
 
 def _add(builder: Any, piece: Any, size: int, state: list[Any]) -> list[Any]:

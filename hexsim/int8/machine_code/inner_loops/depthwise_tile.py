@@ -1,6 +1,6 @@
 """The inner loop of a depthwise convolution as LLVM IR: pixels by channels in registers.
 
-A step is as many taps as have four bytes: two of int16 activations, four of codes. The activations
+A step is as many taps as fill four bytes: two of int16 activations, four of codes. The activations
 of its taps are interleaved channel by channel, and one instruction multiplies them by the step's
 weights and adds the products. Interleaving stays within the 128-bit groups of a register, where it
 is cheap: the first register of sums has the first four channels of each group, the next one the
@@ -26,23 +26,23 @@ from hexsim.int8.machine_code.vector_ir import INT64, joined, load, repeat, shuf
 from hexsim.int8.panel import COLUMNS, GROUP, STEP_BYTES
 
 PAIRS_BY_CHANNEL = RegisterTile(4, 1, 8, PAIRS.instruction)
-"""8 accumulators, 2 vectors of weights and 4 in passing, of 16 registers."""
+"""8 accumulators, 2 vectors of weights and 4 temporary ones, of 16 registers."""
 DOTS_BY_CHANNEL = RegisterTile(4, 4, 16, DOTS_512.instruction)
-"""16 accumulators, 4 vectors of weights and 8 in passing, of 32 registers."""
+"""16 accumulators, 4 vectors of weights and 8 temporary ones, of 32 registers."""
 
 
 def tile_by_channel(element_bytes: int) -> RegisterTile:
-    """The tile for activations of that size; codes need registers of 64 bytes."""
+    """Return the tile for activations of that size; codes need registers of 64 bytes."""
     return PAIRS_BY_CHANNEL if element_bytes == 2 else DOTS_BY_CHANNEL
 
 
 def taps_of(tile: RegisterTile) -> int:
-    """Taps of a step."""
+    """Return the taps of a step."""
     return 2 if tile is PAIRS_BY_CHANNEL else STEP_BYTES
 
 
 def order_of(tile: RegisterTile, panels: int) -> list[int]:
-    """The channel of each sum of so many panels that are computed together."""
+    """Return the channel of each sum of `panels` panels that are computed together."""
     vectors = taps_of(tile)
     groups = panels * COLUMNS // (GROUP * vectors)
     quads = (GROUP * (group * vectors + v) for v in range(vectors) for group in range(groups))
@@ -52,7 +52,7 @@ def order_of(tile: RegisterTile, panels: int) -> list[int]:
 def summed_by_channel(
     builder: Any, tile: RegisterTile, panels: int, factors: Factors, sums: Sequence[Any]
 ) -> list[Any]:
-    """The same as `microkernel.summed` for steps of several taps, each of which has an offset."""
+    """Emit what `microkernel.summed` does, for steps of several taps with an offset each."""
     count = taps_of(tile)
     values = ir.VectorType(ir.IntType(8 * STEP_BYTES // count), panels * COLUMNS)
     vectors = panels * COLUMNS // tile.lanes
@@ -67,11 +67,11 @@ def summed_by_channel(
         ]
         after = []
         for row, base in enumerate(factors.bases):
-            apart = [load(builder, builder.add(base, tap), values) for tap in taps]
-            mixed = _interleaved(builder, apart)
-            together = len(mixed) // vectors
+            rows = [load(builder, builder.add(base, tap), values) for tap in taps]
+            mixed = _interleaved(builder, rows)
+            per_column = len(mixed) // vectors
             for v, column in enumerate(columns):
-                codes = joined(builder, mixed[together * v : together * (v + 1)])
+                codes = joined(builder, mixed[per_column * v : per_column * (v + 1)])
                 codes = builder.bitcast(codes, tile.sums)
                 total = before[vectors * row + v]
                 after.append(multiply_add(builder, tile, total, [codes], [column]))
@@ -85,7 +85,7 @@ def summed_by_channel(
 
 
 def _interleaved(builder: Any, vectors: Sequence[Any]) -> list[Any]:
-    """As many vectors: the first elements of each 128-bit group of all vectors, then the next."""
+    """Return as many vectors: the first elements of each 128-bit group, then the next ones."""
     if len(vectors) == 1:
         return list(vectors)
     half = len(vectors) // 2

@@ -1,4 +1,4 @@
-"""A number's octave and the place in it, from the bits of the float nearest to it."""
+"""The octave of a number, and its place in it, from the bits of the float nearest to it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numba.extending import intrinsic
 
 @intrinsic  # type: ignore[untyped-decorator]
 def bits_of_float(typing: Any, value: Any) -> Any:
-    """The int32 nearest to `value` as float32, its bits."""
+    """Return the bits of the float32 nearest to an int32, as an int32."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return builder.bitcast(builder.sitofp(arguments[0], ir.FloatType()), ir.IntType(32))

@@ -5,16 +5,16 @@ pixel, broadcast, and four bytes of weights of every channel, and adds their pro
 
 - int16 activations: two, by `vpmaddwd`, for any weights of 9 bits;
 - u8 activations: four, by `vpdpbusd`, for signed 8-bit weights;
-- u8 activations without VNNI: `vpmaddubsw` adds two products in 16 bits, where it would saturate
-  had `products.guarded_panels` not packed the weights so that no sum gets there. Two such sums
-  of two steps are added in 16 bits, and one `vpmaddwd` by ones adds them to int32: five
-  instructions for eight products of a channel, where pairs of int16 take eight.
+- u8 activations without VNNI: `vpmaddubsw` adds two products in 16 bits; `gemm.guarded_panels`
+  packs the weights so that no sum saturates. Two such sums of two steps are added in 16 bits, and
+  one `vpmaddwd` by ones adds them to int32: five instructions for eight products of a channel,
+  where pairs of int16 take eight.
 
 All are exact and wrap modulo 2^32. A table says where the activations of each step are, so that no
 loop knows of windows. docs/concepts/int8-kernels.md has the drawing.
 
-While it multiplies by a panel it asks for the weights of the panels behind, which are needed next.
-Asked for a line or two before they are needed, weights that lie in memory would come too late.
+While it multiplies by a panel it prefetches the weights of the next panels. A prefetch of only a
+line or two ahead would be too late for weights that lie in memory.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ from hexsim.int8.panel import COLUMNS, STEP_BYTES
 
 @dataclass(frozen=True)
 class RegisterTile:
-    """`rows` pixels by `panels` panels, in registers of `lanes` int32."""
+    """A tile of `rows` pixels by `panels` panels, in registers of `lanes` int32."""
 
     rows: int
     panels: int
@@ -56,7 +56,7 @@ class RegisterTile:
 
     @property
     def sums(self) -> Any:
-        """The type of a register of sums."""
+        """Return the type of a register of sums."""
         return ir.VectorType(INT32, self.lanes)
 
 
@@ -64,14 +64,14 @@ _MULTIPLY_PAIRS = "llvm.x86.avx2.pmadd.wd"
 PAIRS = RegisterTile(6, 1, 8, _MULTIPLY_PAIRS)
 """12 accumulators of the 16 registers."""
 GUARDED = RegisterTile(4, 1, 8, "llvm.x86.avx2.pmadd.ub.sw")
-"""8 accumulators, 4 vectors of weights, ones and 3 in passing, of the 16 registers."""
+"""8 accumulators, 4 vectors of weights, ones and 3 temporary vectors, of the 16 registers."""
 DOTS_256 = RegisterTile(6, 1, 8, "llvm.x86.avx512.vpdpbusd.256")
 DOTS_512 = RegisterTile(7, 2, 16, "llvm.x86.avx512.vpdpbusd.512")
 """14 accumulators of the 32 registers; more rows run out of registers for their addresses."""
 
 
 def tile_of(element_bytes: int) -> RegisterTile:
-    """The tile for activations of that size."""
+    """Return the tile for activations of that size."""
     if element_bytes == 2:
         return PAIRS
     return DOTS_512 if has_wide_dots() else DOTS_256
@@ -79,7 +79,7 @@ def tile_of(element_bytes: int) -> RegisterTile:
 
 @dataclass(frozen=True)
 class Factors:
-    """What a tile multiplies, as values of the IR.
+    """The operands of a tile, as values of the IR.
 
     `bases` has an address of activations for each row, and `offsets` is the address of a table of
     the bytes from there to each step. `weights` is the address of (panels, steps, COLUMNS,
@@ -112,9 +112,9 @@ def _turn(
 ) -> list[Any]:
     offsets, weights, *sums = state
     starts = panel_starts(builder, weights, factors.panel_bytes, panels)
-    following = builder.mul(factors.panel_bytes, INT64(panels))
+    next_panels = builder.mul(factors.panel_bytes, INT64(panels))
     for start in starts:
-        prefetch(builder, builder.add(start, following))
+        prefetch(builder, builder.add(start, next_panels))
     places = [
         load(builder, builder.add(offsets, INT64(8 * step)), INT64) for step in range(together)
     ]
@@ -145,23 +145,25 @@ def _turn(
 
 
 def panel_starts(builder: Any, weights: Any, panel_bytes: Any, panels: int) -> list[Any]:
-    """Addresses of the panels' weights, the first at `weights`."""
+    """Return the addresses of the panels' weights, the first at `weights`."""
     return [builder.add(weights, builder.mul(panel_bytes, INT64(panel))) for panel in range(panels)]
 
 
 def multiply_add(
     builder: Any, tile: RegisterTile, total: Any, activations: list[Any], weights: list[Any]
 ) -> Any:
-    """`total` and the products of one step, or of two that a tile takes together."""
+    """Return `total` plus the products of one step, or of two that a tile takes together."""
     words = ir.VectorType(WORD, 2 * tile.lanes)
     if tile.instruction == PAIRS.instruction:
-        x, y = (builder.bitcast(*one, words) for one in (activations, weights))
+        x, y = (builder.bitcast(*operand, words) for operand in (activations, weights))
         return builder.add(total, call(builder, tile.instruction, tile.sums, x, y))
     if tile is not GUARDED:
         return call(builder, tile.instruction, tile.sums, total, *activations, *weights)
     codes = ir.VectorType(BYTE, 4 * tile.lanes)
     short, *others = (
-        call(builder, tile.instruction, words, *(builder.bitcast(one, codes) for one in pair))
+        call(
+            builder, tile.instruction, words, *(builder.bitcast(operand, codes) for operand in pair)
+        )
         for pair in zip(activations, weights, strict=True)
     )
     for other in others:
@@ -198,5 +200,5 @@ def store_product(builder: Any, tile: RegisterTile, panels: int, arguments: Sequ
     vectors = tile.rows * panels * COLUMNS // tile.lanes
     factors = Factors(bases, offsets, weights, panel_bytes, INT64(0), steps)
     sums = summed(builder, tile, panels, factors, [constants(tile.sums, 0)] * vectors)
-    for at, one in enumerate(sums):
-        store(builder, one, builder.add(target, INT64(STEP_BYTES * tile.lanes * at)))
+    for index, total in enumerate(sums):
+        store(builder, total, builder.add(target, INT64(STEP_BYTES * tile.lanes * index)))

@@ -1,7 +1,6 @@
-"""One tile of a convolution from codes to codes: the product, then its requantise stage, all in
-registers.
+"""One tile of a convolution from codes to codes: product and requantise stage, all in registers.
 
-Sums begin as the preload, so that the requantise stage need not add it.
+Sums begin as the preload, so that the stage need not add it.
 """
 
 from __future__ import annotations
@@ -39,13 +38,13 @@ from hexsim.int8.machine_code.vector_ir import (
 )
 from hexsim.int8.panel import COLUMNS, SUM_BYTES
 
-TAIL_BYTES = 3 * SUM_BYTES * COLUMNS
+STAGE_BYTES = 3 * SUM_BYTES * COLUMNS
 """Bytes of a panel's constants: COLUMNS preloads, then multipliers (or factors), then shifts."""
 
 
 @dataclass(frozen=True)
 class _TileKind:
-    """A shape, the loop that sums into it, and the channel of each sum of a number of panels."""
+    """A tile, the loop that sums into it, and the channel of each sum of a number of panels."""
 
     tile: RegisterTile
     summed: Callable[..., list[Any]] = summed
@@ -54,9 +53,9 @@ class _TileKind:
 
 @dataclass(frozen=True)
 class _ResultPlace:
-    """Where a tile's results go: rows from address `to`, `step` bytes apart, `count` of them.
+    """The place of a tile's results: `count` rows from address `to`, `step` bytes apart.
 
-    `item_bytes` tells codes from sums.
+    `item_bytes` distinguishes codes from sums.
     """
 
     to: Any
@@ -65,7 +64,7 @@ class _ResultPlace:
     item_bytes: int
 
     def rows(self, builder: Any, tile: RegisterTile) -> list[Any]:
-        """Addresses of rows; those behind `count` are the last, to be stored first."""
+        """Return the addresses of rows; those behind `count` are the last, to be stored first."""
         places = [self.to]
         for row in range(1, tile.rows):
             inside = builder.icmp_signed("<", INT64(row), self.count)
@@ -74,9 +73,8 @@ class _ResultPlace:
         return places
 
 
-def _tail_at(builder: Any, constants: Any, limits: Sequence[Any]) -> RequantizeValues:
-    """The requantise stage of the panel whose constants are at an address; `limits`: way, low,
-    high."""
+def _stage_at(builder: Any, constants: Any, limits: Sequence[Any]) -> RequantizeValues:
+    """Return the stage of the panel whose constants are at an address; `limits`: way, low, high."""
     addresses = (builder.add(constants, INT64(SUM_BYTES * COLUMNS * row)) for row in range(3))
     return RequantizeValues(*addresses, *limits)
 
@@ -85,10 +83,10 @@ def _store_sums(
     builder: Any, rows: Sequence[Sequence[Any]], places: Sequence[Any], order: Sequence[int]
 ) -> None:
     """Emit the store of rows of sums, the first row last."""
-    line = [order.index(channel) for channel in range(len(order))]
+    lanes = [order.index(channel) for channel in range(len(order))]
     for row, place in reversed(list(zip(rows, places, strict=True))):
         sums = joined(builder, row)
-        store(builder, shuffled(builder, sums, sums, line), place)
+        store(builder, shuffled(builder, sums, sums, lanes), place)
 
 
 def _tile(
@@ -98,13 +96,13 @@ def _tile(
     tile = kind.tile
     offsets, twos, ones, weights, panel_bytes = product
     constants, addends, *limits = stages
-    of_panels = [
-        _tail_at(builder, builder.add(constants, INT64(TAIL_BYTES * panel)), limits)
+    panel_stages = [
+        _stage_at(builder, builder.add(constants, INT64(STAGE_BYTES * panel)), limits)
         for panel in range(panels)
     ]
     preloads = [
         load(builder, builder.add(stage.preload, INT64(SUM_BYTES * lane)), tile.sums)
-        for stage in of_panels
+        for stage in panel_stages
         for lane in range(0, COLUMNS, tile.lanes)
     ]
     factors = Factors(bases, offsets, weights, panel_bytes, twos, ones)
@@ -113,12 +111,12 @@ def _tile(
         sums: list[Any] = []
         for row in range(tile.rows):
             addend = load(builder, builder.add(addends, INT64(SUM_BYTES * row)), INT32)
-            spread = broadcast(builder, addend, tile.sums)
-            sums.extend(builder.add(preload, spread) for preload in preloads)
+            addends_vector = broadcast(builder, addend, tile.sums)
+            sums.extend(builder.add(preload, addends_vector) for preload in preloads)
         return sums
 
-    some = builder.icmp_signed("!=", addends, INT64(0))
-    sums = when(builder, some, preloads * tile.rows, with_addends)
+    has_addends = builder.icmp_signed("!=", addends, INT64(0))
+    sums = when(builder, has_addends, preloads * tile.rows, with_addends)
     sums = kind.summed(builder, tile, panels, factors, sums)
     vectors = len(preloads)
     rows = [sums[first : first + vectors] for first in range(0, len(sums), vectors)]
@@ -126,7 +124,7 @@ def _tile(
     if place.item_bytes == SUM_BYTES:
         _store_sums(builder, rows, places, kind.order(panels))
     else:
-        store_rows(builder, rows, of_panels, places, kind.order(panels))
+        store_rows(builder, rows, panel_stages, places, kind.order(panels))
 
 
 def _typed(x: Any, out: Any, kind: _TileKind) -> tuple[Any, Callable[..., Any]]:
@@ -141,18 +139,18 @@ def _typed(x: Any, out: Any, kind: _TileKind) -> tuple[Any, Callable[..., Any]]:
         ]
         place = _ResultPlace(to, step, count, out.dtype.bitwidth // 8)
 
-        def some(count: int) -> None:
+        def emit(count: int) -> None:
             if count == 1:
                 _tile(builder, kind, 1, bases, product, stages, place)
                 return
-            so_many = builder.icmp_signed("==", panels, INT64(count))
-            with builder.if_else(so_many) as (then, otherwise):
+            is_count = builder.icmp_signed("==", panels, INT64(count))
+            with builder.if_else(is_count) as (then, otherwise):
                 with then:
                     _tile(builder, kind, count, bases, product, stages, place)
                 with otherwise:
-                    some(count // 2)
+                    emit(count // 2)
 
-        some(tile.panels)
+        emit(tile.panels)
         return context.get_dummy_value()
 
     return types.void(x, out, *[types.intp] * 16), generate
@@ -170,7 +168,7 @@ def _intrinsic(kind_of: Callable[[int], _TileKind]) -> Any:
         `x` and `out` are the arrays of activations and of the output, for their types; all others
         are intp. A row's activations begin at address `base` plus the row's entry of the table
         `starts`. `offsets` to `panel_bytes` are as in `microkernel.Factors`; `constants` is the
-        address of TAIL_BYTES for each panel, `addends` that of an int32 for each row, or 0;
+        address of STAGE_BYTES for each panel, `addends` that of an int32 for each row, or 0;
         `way` is as in `requantize_rows.RequantizeValues`. `count` rows of the tile are stored from
         address `to`, `step` bytes apart.
         """

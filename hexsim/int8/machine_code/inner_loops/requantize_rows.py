@@ -3,9 +3,9 @@
 Plain loops over so few elements spend more time on deciding how to run than on running. 64-bit
 products are made of the even and the odd 32-bit lanes in turn, which is how CPUs multiply to 64
 bits; most layers have no shift and skip its saturation. Codes are clamped as bytes: packing to u8
-saturates to 0 .. 255 first, which changes no result, because `low` and `high` lie in there.
+saturates to 0 .. 255 first, which changes no result, because `low` and `high` lie in that range.
 
-Tails whose codes floats give exactly take fewer instructions (`inner_loops.float_rounding`).
+Stages whose codes floats give exactly take fewer instructions (`inner_loops.float_rounding`).
 """
 
 from __future__ import annotations
@@ -39,18 +39,18 @@ from hexsim.int8.machine_code.vector_ir import (
 from hexsim.int8.panel import COLUMNS, GROUP, SUM_BYTES
 
 PLAIN, SHIFTED, FLOATS = range(3)
-"""Ways of a requantise stage: multipliers without a shift, any with one, factors instead of
-multipliers."""
+"""Ways of requantising: multipliers without shifts, multipliers with shifts, factors that are
+floats."""
 _ROW = ir.VectorType(BYTE, COLUMNS)
 _PACKED = 4
-"""Vectors of sums of which codes fill one."""
+"""Number of vectors of sums whose codes fill one vector."""
 
 
 @dataclass(frozen=True)
 class RequantizeValues:
     """Constants of a panel as values of the IR; the first three are addresses of int32.
 
-    Where `way` is FLOATS, what is at `multiplier` are the bits of floats.
+    If `way` is FLOATS, the bits of floats are at `multiplier`.
     """
 
     preload: Any
@@ -67,10 +67,10 @@ def store_rows(
 ) -> None:  # fmt: skip
     """Emit the store of rows of codes at the addresses `places`, the first row last.
 
-    A row has a vector of sums, two or four, whose lanes are the channels that `order` says.
+    A row has a vector of sums, two or four; `order` has the channels of their lanes.
     """
 
-    vectors, sums = len(rows[0]), [one for row in rows for one in row]
+    vectors, sums = len(rows[0]), [total for row in rows for total in row]
 
     def by_integers() -> None:
         limits = _limits(builder, stages[0])
@@ -80,12 +80,12 @@ def store_rows(
     def by_floats() -> None:
         codes = _by_factors(builder, sums, stages)
         if codes[0].type.count == COLUMNS:
-            together = [codes[at : at + vectors] for at in range(0, len(codes), vectors)]
-            found = [_last_bytes(builder, row, order) for row in together]
+            code_rows = [codes[at : at + vectors] for at in range(0, len(codes), vectors)]
+            packed = [_last_bytes(builder, row, order) for row in code_rows]
         else:
             codes = [builder.and_(code, constants(code.type, 255)) for code in codes]
-            found = _each_packed(builder, codes, vectors, order)
-        _store(builder, found, places, order)
+            packed = _each_packed(builder, codes, vectors, order)
+        _store(builder, packed, places, order)
 
     _either(builder, stages[0], by_floats, by_integers)
 
@@ -96,7 +96,7 @@ def _either(
     by_floats: Callable[[], None],
     by_integers: Callable[[], None],
 ) -> None:
-    """Emit both for the requantise stage to choose from, if this CPU has what floats need."""
+    """Emit both ways, of which the stage chooses one, if this CPU has fused multiply-adds."""
     if not has_fused_floats():
         by_integers()
         return
@@ -111,77 +111,77 @@ def _either(
 def _store(builder: Any, codes: Sequence[Any], places: Sequence[Any], order: Sequence[int]) -> None:
     """Emit the store of rows, the first last; each of the vectors `codes` holds one or more."""
     columns = len(order)
-    of_vector = codes[0].type.count // columns
-    for at in reversed(range(len(places))):
-        vector, row = divmod(at, of_vector)
+    rows_per_vector = codes[0].type.count // columns
+    for place in reversed(range(len(places))):
+        vector, row = divmod(place, rows_per_vector)
         lanes = range(columns * row, columns * (row + 1))
-        store(builder, shuffled(builder, codes[vector], codes[vector], lanes), places[at])
+        store(builder, shuffled(builder, codes[vector], codes[vector], lanes), places[place])
 
 
 def _each_packed(
     builder: Any, codes: Sequence[Any], vectors: int, order: Sequence[int]
 ) -> list[Any]:
-    """Vectors of bytes of int32 codes, held in 0 .. 255; rows have so many vectors each."""
+    """Return vectors of bytes of int32 codes, clamped to 0 .. 255; a row has `vectors` vectors."""
     parts = [codes[first : first + _PACKED] for first in range(0, len(codes), _PACKED)]
     return [_packed(builder, part, vectors, order) for part in parts]
 
 
 def _last_bytes(builder: Any, vectors: Sequence[Any], order: Sequence[int]) -> Any:
-    """The last byte of each int32 of a row of vectors of AVX-512, in the order of channels.
+    """Return the last byte of each int32 of a row of AVX-512 vectors, in the order of channels.
 
-    They are taken from two vectors at a time, which packs faster than packing does.
+    They are taken from two vectors at a time, which is faster than packing.
     """
     size = SUM_BYTES * vectors[0].type.count
-    apart = [builder.bitcast(vector, ir.VectorType(BYTE, size)) for vector in vectors]
+    byte_vectors = [builder.bitcast(vector, ir.VectorType(BYTE, size)) for vector in vectors]
     place = [SUM_BYTES * order.index(channel) for channel in range(len(order))]
-    taken = [
+    byte_pairs = [
         shuffled(
             builder,
-            apart[first],
-            apart[min(first + 1, len(apart) - 1)],
+            byte_vectors[first],
+            byte_vectors[min(first + 1, len(byte_vectors) - 1)],
             [at % (2 * size) for at in place],
         )
-        for first in range(0, len(apart), 2)
+        for first in range(0, len(byte_vectors), 2)
     ]
     lanes = [lane + (len(place) if at >= 2 * size else 0) for lane, at in enumerate(place)]
-    return shuffled(builder, taken[0], taken[-1], lanes)
+    return shuffled(builder, byte_pairs[0], byte_pairs[-1], lanes)
 
 
 def _by_factors(builder: Any, sums: Sequence[Any], stages: Sequence[RequantizeValues]) -> list[Any]:
-    """int32 whose last bytes are clamped codes, of sums whose preload is added."""
+    """Return int32 whose last bytes are clamped codes, of sums whose preload is added."""
     rounding = FloatRounding(builder, stages[0].low, stages[0].high, sums[0].type.count)
     factors = _constants(builder, "multiplier", stages, rounding.kind)
-    return [rounding.code(*one) for one in zip(sums, factors, strict=False)]
+    return [rounding.code(*operands) for operands in zip(sums, factors, strict=False)]
 
 
 def _packed(builder: Any, sums: Sequence[Any], vectors: int, order: Sequence[int]) -> Any:
-    """The codes, held in 0 .. 255, of rows of so many vectors each."""
+    """Return the codes, clamped to 0 .. 255, of rows of `vectors` vectors each."""
     lanes = sums[0].type.count
-    four = [*sums, *[sums[0]] * (_PACKED - len(sums))]
+    four_vectors = [*sums, *[sums[0]] * (_PACKED - len(sums))]
     words, codes = ir.VectorType(WORD, 2 * lanes), ir.VectorType(BYTE, _PACKED * lanes)
     family, size = ("avx2", "") if lanes == 8 else ("avx512", ".512")
     to_words, to_codes = (f"llvm.x86.{family}.{name}{size}" for name in ("packssdw", "packuswb"))
-    pairs = [call(builder, to_words, words, *four[at : at + 2]) for at in (0, 2)]
+    pairs = [call(builder, to_words, words, *four_vectors[at : at + 2]) for at in (0, 2)]
     quads = builder.bitcast(call(builder, to_codes, codes, *pairs), sums[0].type)
     # Packing leaves the first group of all vectors before the second of any.
-    place = {
+    lane_of = {
         (at // vectors, order[at % vectors * lanes + GROUP * group]): _PACKED * group + at
         for at in range(_PACKED)
         for group in range(lanes // GROUP)
     }
-    line = [place[channel] for channel in sorted(place)]
-    return builder.bitcast(shuffled(builder, quads, quads, line), codes)
+    lane_order = [lane_of[channel] for channel in sorted(lane_of)]
+    return builder.bitcast(shuffled(builder, quads, quads, lane_order), codes)
 
 
 def _narrowed(builder: Any, sums: Any) -> Any:
-    """The codes, held in 0 .. 255, of a row."""
-    held = _choose(builder, "<", sums, constants(sums.type, 0))
-    held = _choose(builder, ">", held, constants(sums.type, 255))
-    return builder.trunc(held, _ROW)
+    """Return the codes, clamped to 0 .. 255, of a row."""
+    clamped = _choose(builder, "<", sums, constants(sums.type, 0))
+    clamped = _choose(builder, ">", clamped, constants(sums.type, 255))
+    return builder.trunc(clamped, _ROW)
 
 
 def _clamped(builder: Any, codes: Any, low: Any, high: Any) -> Any:
-    least, most = (broadcast(builder, one, codes.type) for one in (low, high))
+    least, most = (broadcast(builder, limit, codes.type) for limit in (low, high))
     codes = builder.select(builder.icmp_unsigned("<", codes, least), least, codes)
     return builder.select(builder.icmp_unsigned(">", codes, most), most, codes)
 
@@ -193,7 +193,7 @@ def _limits(builder: Any, stage: RequantizeValues) -> tuple[Any, Any]:
 def _constants(
     builder: Any, name: str, stages: Sequence[RequantizeValues], kind: Any
 ) -> Iterator[Any]:
-    """Vectors of one of the constants of each panel, again for every row."""
+    """Return vectors of one of the constants of each panel, again for every row."""
     addresses = [getattr(stage, name) for stage in stages]
     vectors = [
         load(builder, builder.add(address, INT64(SUM_BYTES * lane)), kind)
@@ -204,46 +204,48 @@ def _constants(
 
 
 def _requantized(builder: Any, sums: list[Any], stages: Sequence[RequantizeValues]) -> list[Any]:
-    """int32 codes, not yet clamped, of rows of sums whose preload is added."""
+    """Return int32 codes, not yet clamped, of rows of sums whose preload is added."""
     kind = sums[0].type
 
     def shifted() -> list[Any]:
         bits = _constants(builder, "shift", stages, kind)
-        return [_saturating_shift(builder, *one) for one in zip(sums, bits, strict=False)]
+        return [_saturating_shift(builder, *operands) for operands in zip(sums, bits, strict=False)]
 
-    some = builder.icmp_signed("!=", stages[0].way, INT64(PLAIN))
+    has_shifts = builder.icmp_signed("!=", stages[0].way, INT64(PLAIN))
     multipliers = _constants(builder, "multiplier", stages, kind)
-    after = when(builder, some, sums, shifted)
-    return [_rounded_product(builder, *one) for one in zip(after, multipliers, strict=False)]
+    after = when(builder, has_shifts, sums, shifted)
+    return [
+        _rounded_product(builder, *operands) for operands in zip(after, multipliers, strict=False)
+    ]
 
 
 def _choose(builder: Any, comparison: str, x: Any, y: Any) -> Any:
-    """`y` where x compares with it, else x."""
+    """Return `y` where x compares with it, else x."""
     return builder.select(builder.icmp_signed(comparison, x, y), y, x)
 
 
 def _saturating_shift(builder: Any, total: Any, bits: Any) -> Any:
     shifted = builder.shl(total, bits)
     for comparison, limit in ((">", 0x7FFFFFFF), ("<", -0x80000000)):
-        held = constants(total.type, limit)
-        beyond = builder.icmp_signed(comparison, total, builder.ashr(held, bits))
-        shifted = builder.select(beyond, held, shifted)
+        bound = constants(total.type, limit)
+        beyond = builder.icmp_signed(comparison, total, builder.ashr(bound, bits))
+        shifted = builder.select(beyond, bound, shifted)
     return shifted
 
 
 def _rounded_product(builder: Any, x: Any, y: Any) -> Any:
-    """(x * y + 2^30) >> 31 of each lane, modulo 2^32."""
+    """Return (x * y + 2^30) >> 31 of each lane, modulo 2^32."""
     lanes = x.type.count
-    halves = ir.VectorType(INT64, lanes // 2)
-    word = constants(halves, 32)
-    pairs = [builder.bitcast(one, halves) for one in (x, y)]
+    wide_lanes = ir.VectorType(INT64, lanes // 2)
+    word = constants(wide_lanes, 32)
+    pairs = [builder.bitcast(vector, wide_lanes) for vector in (x, y)]
     even = builder.mul(*(builder.ashr(builder.shl(pair, word), word) for pair in pairs))
     odd = builder.mul(*(builder.ashr(pair, word) for pair in pairs))
-    half = constants(halves, 1 << 30)
-    even = builder.lshr(builder.add(even, half), constants(halves, 31))
-    odd = builder.shl(builder.add(odd, half), constants(halves, 1))
+    half = constants(wide_lanes, 1 << 30)
+    even = builder.lshr(builder.add(even, half), constants(wide_lanes, 31))
+    odd = builder.shl(builder.add(odd, half), constants(wide_lanes, 1))
     order = [lane + (lanes if lane % 2 else 0) for lane in range(lanes)]
-    even, odd = (builder.bitcast(one, x.type) for one in (even, odd))
+    even, odd = (builder.bitcast(vector, x.type) for vector in (even, odd))
     return shuffled(builder, even, odd, order)
 
 

@@ -2,7 +2,7 @@
 
 Codes are not negative, so negative sums may become 0 first. Then the product with twice the
 multiplier fits an unsigned 64-bit lane, and the rounded code is its upper half: lanes need neither
-a signed shift nor a test for the sign. Where floats give the same codes they do
+a signed shift nor a test for the sign. Floats are used where they give the same codes
 (`inner_loops.float_rounding`). The IR names no instruction of any CPU.
 """
 
@@ -55,7 +55,7 @@ def requantize_sums_of_two(
     typing: Any, steps: Any, x: Any, y: Any, factor_x: Any, factor_y: Any, start: Any,
     multiplier: Any, low: Any, high: Any, factor: Any, codes: Any,
 ) -> Any:  # fmt: skip
-    """The same of the sums start + factor_x * x + factor_y * y, x and y addresses of codes."""
+    """Write the codes of start + factor_x * x + factor_y * y, x and y addresses of codes."""
     size, word = types.intp, types.int32
     return types.void(*[size] * 3, *[word] * 7, size), _generate_sum
 
@@ -84,7 +84,7 @@ def _each_step(
     def by_integers() -> Callable[[Any], Any]:
         twice = _broadcast(builder, builder.shl(multiplier, _I32(1)), _SUMS)
         even = _even(builder, builder.bitcast(twice, _PAIRS))
-        limits = [_broadcast(builder, builder.trunc(one, _I8), _CODES) for one in (low, high)]
+        limits = [_broadcast(builder, builder.trunc(limit, _I8), _CODES) for limit in (low, high)]
 
         def code(sums: Any) -> Any:
             code = _rounded(builder, _extreme(builder, "smax", sums, _all(_SUMS, 0)), even)
@@ -116,9 +116,9 @@ def _each_step(
 
 
 def _rounded(builder: Any, total: Any, factor: Any) -> Any:
-    """(total * factor + 2^31) >> 32 of lanes that are not negative."""
+    """Return (total * factor + 2^31) >> 32 of lanes that are not negative."""
     pairs = builder.bitcast(total, _PAIRS)
-    half, word, upper = (_all(_PAIRS, one) for one in (1 << 31, 32, 0xFFFFFFFF << 32))
+    half, word, upper = (_all(_PAIRS, value) for value in (1 << 31, 32, 0xFFFFFFFF << 32))
     even = builder.mul(_even(builder, pairs), factor)
     odd = builder.mul(builder.lshr(pairs, word), factor)
     even = builder.lshr(builder.add(even, half), word)

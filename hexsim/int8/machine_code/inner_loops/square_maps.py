@@ -119,12 +119,12 @@ def _to_points(builder: Any, rows: Map, vectors: list[Any]) -> list[Any]:
 
 
 def _from_points(builder: Any, rows: Map, vectors: list[Any]) -> list[Any]:
-    halves = _of_pairs(builder, vectors)
-    return [_combination(builder, row, halves) for row in rows]
+    points = _of_pairs(builder, vectors)
+    return [_combination(builder, row, points) for row in rows]
 
 
 def _of_pairs(builder: Any, vectors: list[Any]) -> list[Any]:
-    """All but the first and the last, two by two: their sum and their difference."""
+    """Return the sum and the difference of two at a time of all but the first and the last."""
     result = vectors[:1]
     for x, y in zip(vectors[1:-1:2], vectors[2:-1:2], strict=True):
         result += [builder.add(x, y), builder.sub(x, y)]
@@ -132,7 +132,7 @@ def _of_pairs(builder: Any, vectors: list[Any]) -> list[Any]:
 
 
 def _combination(builder: Any, coefficients: tuple[int, ...], vectors: list[Any]) -> Any:
-    """The sum of vectors times coefficients, at least one of which is positive."""
+    """Return the sum of vectors times coefficients, at least one of which is positive."""
     terms = [term for term in zip(coefficients, vectors, strict=True) if term[0]]
     terms.sort(key=lambda term: term[0] < 0)
     total = _times(builder, *terms[0])
@@ -143,7 +143,7 @@ def _combination(builder: Any, coefficients: tuple[int, ...], vectors: list[Any]
 
 
 def _times(builder: Any, factor: int, vector: Any) -> Any:
-    """By shifts: CPUs multiply vectors of int32 slowly."""
+    """Return the product, made by shifts: CPUs multiply vectors of int32 slowly."""
     bits = [bit for bit in range(factor.bit_length()) if factor >> bit & 1]
     total, *others = [builder.shl(vector, _all(vector.type, bit)) for bit in bits]
     for other in others:

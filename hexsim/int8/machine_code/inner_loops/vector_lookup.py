@@ -1,7 +1,7 @@
 """A table of 256 codes looked up a vector at a time, as LLVM IR.
 
 With AVX-512 VBMI `vpermi2b` looks up 128 entries by the lower seven bits of a code, for 64 codes.
-So the table is two halves, and the top bit of a code says which half's result is its own.
+So the table is two halves, and the top bit of a code says which half has its entry.
 
 With AVX2 `vpshufb` looks up 16 entries and gives 0 where the index has its top bit set. So the
 table is 16 rows of 16, each row is looked up for all codes, moved down by the row's first code and
@@ -37,7 +37,7 @@ _ENTRIES = ir.VectorType(BYTE, _ROW)
 _BEYOND = 0x70
 
 LookUp = Callable[[Any], Any]
-"""Emits the entries of a vector of codes."""
+"""A function that emits the entries of a vector of codes."""
 
 
 @intrinsic  # type: ignore[untyped-decorator]
@@ -56,12 +56,12 @@ def _look_up_codes(context: Any, builder: Any, signature: Any, arguments: Any) -
 def emitted(builder: Any, count: Any, codes: Any, table: Any, out: Any, *, wide: bool) -> Any:
     """Emit the loop, for AVX-512 VBMI if `wide`, else for AVX2; return how many codes it does."""
     kind, look_up = (_WIDE, _by_halves) if wide else (_BYTES, _by_rows)
-    found = look_up(builder, table)
+    entries_of = look_up(builder, table)
     width = INT64(kind.count)
 
     def step(state: list[Any]) -> list[Any]:
         source, target = state
-        store(builder, found(load(builder, source, kind)), target)
+        store(builder, entries_of(load(builder, source, kind)), target)
         return [builder.add(source, width), builder.add(target, width)]
 
     end, _ = repeat(builder, builder.sdiv(count, width), [codes, out], step, maybe_none=True)
@@ -73,14 +73,14 @@ def _by_halves(builder: Any, table: Any) -> LookUp:
         load(builder, builder.add(table, INT64(_WIDE.count * part)), _WIDE) for part in range(4)
     )
 
-    def found(codes: Any) -> Any:
+    def entries_of(codes: Any) -> Any:
         lower, upper = (
-            call(builder, "llvm.x86.avx512.vpermi2var.qi.512", _WIDE, one, codes, other)
-            for one, other in ((low, middle), (high, end))
+            call(builder, "llvm.x86.avx512.vpermi2var.qi.512", _WIDE, first, codes, second)
+            for first, second in ((low, middle), (high, end))
         )
         return builder.select(builder.icmp_signed("<", codes, constants(_WIDE, 0)), upper, lower)
 
-    return found
+    return entries_of
 
 
 def _by_rows(builder: Any, table: Any) -> LookUp:
@@ -89,7 +89,7 @@ def _by_rows(builder: Any, table: Any) -> LookUp:
         entries = load(builder, builder.add(table, INT64(_ROW * row)), _ENTRIES)
         rows.append(shuffled(builder, entries, entries, [*range(_ROW), *range(_ROW)]))
 
-    def found(codes: Any) -> Any:
+    def entries_of(codes: Any) -> Any:
         result = constants(_BYTES, 0)
         for entries in rows:
             place = call(builder, "llvm.uadd.sat.v32i8", _BYTES, codes, constants(_BYTES, _BEYOND))
@@ -98,4 +98,4 @@ def _by_rows(builder: Any, table: Any) -> LookUp:
             codes = builder.sub(codes, constants(_BYTES, _ROW))
         return result
 
-    return found
+    return entries_of

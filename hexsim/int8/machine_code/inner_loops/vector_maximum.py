@@ -1,6 +1,6 @@
 """The largest code of each channel in a row of taps, as vector LLVM IR.
 
-A run of channels stays in registers while all taps go by; a loop over the channels of each tap
+A run of channels stays in registers for all taps; a loop over the channels of each tap
 would load and store the largest so far again and again. The IR names no instruction of any CPU.
 """
 
@@ -15,7 +15,7 @@ from numba.extending import intrinsic
 from hexsim.int8.machine_code.vector_ir import INT64, constants, repeat
 
 _WIDTHS = (64, 32, 8, 1)
-"""Channels per run, widest first; what is left of one is done by the next."""
+"""Channels per run, widest first; channels that remain are left to the next width."""
 
 
 @intrinsic  # type: ignore[untyped-decorator]
@@ -45,7 +45,7 @@ def _largest(builder: Any, element: Any, arguments: Any) -> None:
         with cgutils.for_range(builder, runs) as loop:
             channel = builder.add(done, builder.mul(loop.index, INT64(width)))
             offset = builder.mul(channel, size)
-            places = (builder.add(one, offset) for one in (start, out))
+            places = (builder.add(address, offset) for address in (start, out))
             _run(builder, ir.VectorType(element, width), taps, step, *places)
         done = builder.add(done, builder.mul(runs, INT64(width)))
 

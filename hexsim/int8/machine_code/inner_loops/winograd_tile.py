@@ -1,8 +1,8 @@
 """The inner loop of Winograd's products as LLVM IR: pairs of int16 by `vpmaddwd` or `vpdpwssd`.
 
 It differs from `microkernel` in what it reads: rows lie at one distance from each other, without a
-table, and weights are so many, for so few rows, that fetching them decides. Where they do not fit a
-cache, asking for those of the next product makes products up to 1.8 times as quick.
+table, and there are so many weights, for so few rows, that reading them decides the time. If they
+do not fit a cache, prefetching those of the next product makes products up to 1.8 times as fast.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ PAIRS_512 = RegisterTile(8, 2, 16, "llvm.x86.avx512.vpdpwssd.512")
 
 
 def pair_tile() -> RegisterTile:
-    """The tile that the CPU's registers allow."""
+    """Return the tile that the CPU's registers allow."""
     return PAIRS_512 if "+avx512vnni" in compiled_features() else PAIRS
 
 

@@ -1,4 +1,4 @@
-"""Seats of a subnet share what nobody writes, and compute the same."""
+"""Execution contexts of a subnet share what nobody writes, and compute the same."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ def _subnets(example: Example) -> list[IntegerSubnet]:
 
 
 @pytest.mark.parametrize("example", list(examples()), ids=str)
-def test_what_seats_share_is_never_written(example: Example) -> None:
+def test_what_contexts_share_is_never_written(example: Example) -> None:
     x = feed(example)
     for subnet in _subnets(example):
         first, second = subnet.contexts(2)
-        places = [_reached(context.program.owned()) for context in (first, second)]
+        places = [_reached(context.commands.owned()) for context in (first, second)]
         shared = [places[0][at] for at in places[0].keys() & places[1].keys()]
         before = [one.tobytes() for one in shared]
         edges = {name: x[name] for name in first._inputs if name in x}
@@ -50,9 +50,9 @@ def test_what_seats_share_is_never_written(example: Example) -> None:
         assert [one.tobytes() for one in shared] == before
 
 
-def test_seats_share_their_weights() -> None:
+def test_contexts_share_their_weights() -> None:
     subnet = subnet_of(branching_network()[0])
-    first, second = (_reached(context.program.owned()) for context in subnet.contexts(2))
+    first, second = (_reached(context.commands.owned()) for context in subnet.contexts(2))
     assert first.keys() & second.keys()
     for one in (context.codes["a"] for context in subnet.contexts(2)):
         assert not any(
@@ -62,14 +62,14 @@ def test_seats_share_their_weights() -> None:
         )
 
 
-def test_seats_are_kept() -> None:
+def test_contexts_are_kept() -> None:
     subnet = subnet_of(branching_network()[0])
     three = subnet.contexts(3)
     assert subnet.contexts(2) == three[:2]
     assert subnet.contexts(3) == three
 
 
-def test_seats_own_all_they_need() -> None:
+def test_contexts_own_all_they_need() -> None:
     model_, images = branching_network()
     subnet = subnet_of(model_)
     expected = subnet.run({"x": images})
@@ -85,7 +85,7 @@ def test_seats_own_all_they_need() -> None:
     assert len(churned) == 14 * 20
 
 
-def test_seats_run_side_by_side() -> None:
+def test_contexts_run_side_by_side() -> None:
     model_, images = branching_network()
     subnet = subnet_of(model_)
     feeds = [{"x": np.roll(images, at) * (at + 1) / 8} for at in range(8)]
