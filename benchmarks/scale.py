@@ -264,11 +264,11 @@ def main() -> None:
     share = asleep(WORKERS, part_s)
     blocks = {
         "measured": measured_table([point, picture]),
-        "per-core": per_core_table({"hexsim validate, all of it": picture.seconds, **alone}),
+        "per-core": per_core_table({"hexsim validate, complete": picture.seconds, **alone}),
         "engine": (
-            f"{rate:.0f} parts per second went through the engine when they did nothing.\n"
-            f"{WORKERS} workers slept for each part as long as 32 pictures take, {part_s:.1f} s:\n"
-            f"{share:.0%} of the time they slept."
+            f"{rate:.0f} empty parts per second passed through the scheduler.\n"
+            f"{WORKERS} workers slept for the time of 32 pictures ({part_s:.1f} s) in each part:\n"
+            f"they were busy in this way for {share:.0%} of the time."
         ),
         "planned": planned_table([(point, 1_000_000), (picture, 50_000)], rate),
     }
