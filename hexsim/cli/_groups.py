@@ -1,4 +1,4 @@
-"""Groups of options: a command takes a dataclass, its users see the fields as options."""
+"""Groups of options: a command takes a dataclass, and its fields are options of the command."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from hexsim.cli._signature import keyword, wraps
 def grouped(command: Callable[..., None]) -> Callable[..., None]:
     """Return `command` with every parameter that is a dataclass replaced by its fields.
 
-    A field is annotated as an option would be. The defaults are those of the fields, or of the
-    instance that is the parameter's own default.
+    A field is annotated like an option. The defaults are those of the fields, or of the instance
+    that is the default of the parameter.
     """
     hints = get_type_hints(command, include_extras=True)
     declared = inspect.signature(command).parameters

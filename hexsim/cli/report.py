@@ -1,4 +1,4 @@
-"""`hexsim report`: everything about one model on one chip, as a page for a browser."""
+"""`hexsim report` writes a page for a browser about one model on one chip."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class ReportPage(Outputs):
 
 @dataclass(frozen=True)
 class Depth(Inputs):
-    """On which inputs values are compared, and what is left out."""
+    """The inputs to compare values on, and parts to leave out."""
 
     timing_only: Annotated[
         bool, typer.Option("--timing-only", help="Leave values and accuracy out.")
