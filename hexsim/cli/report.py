@@ -103,10 +103,10 @@ def report(
         source = None if depth.timing_only else depth.source(given.model.network)
         if source is not None and depth.given:
             given.calibrate_on(source.feeds)
-        found = list(Examination(given, platform, source, progress).of(cases))
-        is_coded = any(one.study is not None for one in found)
+        examinations = list(Examination(given, platform, source, progress).of(cases))
+        is_coded = any(examination.study is not None for examination in examinations)
         counted = given.quantized if is_coded else given.model
         progress("drawing")
-        page = model_page(found, refusals, counted, platform, command_line())
+        page = model_page(examinations, refusals, counted, platform, command_line())
     outputs.write(output=lambda: page)
     say(f"wrote {outputs.output}")

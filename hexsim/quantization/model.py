@@ -172,7 +172,7 @@ class Model(Shown):
             if encoding is not None:
                 constant = _codes_of(constant, encoding)
             elif self.floats.get(name) == 16:
-                constant = constant.derive(constant.shape, _halves, dtype="float16")
+                constant = constant.derive(constant.shape, _as_float16_array, dtype="float16")
             self._stored[name] = constant
         return self._stored[name]
 
@@ -222,7 +222,7 @@ class Model(Shown):
         return sum(self.stored_bytes(name) for name in self.network.weights)
 
     def stored_bytes(self, name: str) -> int:
-        """Bytes of a constant in a file."""
+        """Return the bytes of a constant in a file."""
         constant, runs = self.network.constants[name], self.packing(name)
         if runs is not None:
             return packed_bytes(constant.shape, runs)
@@ -236,23 +236,23 @@ def _codes_of(constant: Constant, encoding: Encoding | AxisEncoding) -> Constant
     return Constant(constant.name, constant.shape, codes, encoding.dtype.name, kept=False)
 
 
-def _halves(values: npt.NDArray[np.generic]) -> npt.NDArray[np.generic]:
+def _as_float16_array(values: npt.NDArray[np.generic]) -> npt.NDArray[np.generic]:
     return values.astype(np.float16)
 
 
 def restored(
     stored: Constant, dtype: str, encoding: Encoding | AxisEncoding | None = None
 ) -> Constant:
-    """A constant of type `dtype`, made real again from what a file holds of it."""
+    """Return a constant of type `dtype` with the real values of a stored constant."""
     if encoding is not None:
         return stored.derive(stored.shape, encoding.dequantize, dtype=dtype)  # type: ignore[arg-type]
     if stored.dtype != dtype:
-        return stored.derive(stored.shape, lambda halves: halves.astype(dtype), dtype=dtype)
+        return stored.derive(stored.shape, lambda values: values.astype(dtype), dtype=dtype)
     return stored
 
 
 def require_float(model: Model) -> Network:
-    """The network, if it is float; raise HexsimError if it is quantised already."""
+    """Return the network if it is float; raise HexsimError if it is quantised already."""
     if model.quantized:
         raise HexsimError(
             f"network '{model.name}' is quantised already; quantise the float network it was "

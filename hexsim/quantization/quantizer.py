@@ -96,10 +96,10 @@ def quantize(
         float_weights=options.float_weights,
         origins={
             **origins_of({**activations, **parameters}),
-            **{name: one.origin for name, one in floats.items()},
+            **{name: tensor.origin for name, tensor in floats.items()},
         },
         overrides=settled.outcomes,
-        floats={name: one.bits for name, one in floats.items()},
+        floats={name: tensor.bits for name, tensor in floats.items()},
         quantized=True,
         notes=caps.notes(),
         evidence=evidence(
