@@ -1,11 +1,11 @@
-"""The Python API: load, quantise, simulate.
+"""The Python API: functions to load, quantise and simulate models.
 
     model = hexsim.load("m.onnx")
     q = hexsim.quantize(model, inputs)
     r = hexsim.simulate(q, chip="sd835", runtime="dsp", inputs=x)
     r.outputs, r.total_us, r.layers, r.timeline
 
-Without time, for many inputs: `run`. To a file and back: `save`, `load`.
+`run` computes many inputs without simulating time. `save` and `load` write and read files.
 
 Arrays that come from or go to the caller are in the ONNX file's own axis order.
 """
@@ -67,15 +67,16 @@ __all__ = [
 
 
 class Circumstances(TypedDict, total=False):
-    """How an application calls, and who else uses the phone.
+    """The settings of an application's call, and other clients of the phone.
 
-    `perf_profile` None is the stack's, and so is `buffer`: whether the application hands floats or
-    codes over, which changes time and no value. `idle_ms` is how long the phone had been idle
-    before the call, `power_collapse` (default: true) whether DSP and tensor engine then fall
-    asleep. `ideal_cpu` (default: false) lets the CPU runtimes reach what the cores can do.
-    `anchor`, "NETWORK=MS" as on the command line, gives the tensor processor a phone's pace.
-    `background` names a load or several (or their TOML files) whose clients use the DSP meanwhile;
-    their latencies are in `timing.clients`.
+    `perf_profile` None is the stack's default. `buffer` says whether the application passes floats
+    or quantised values, which changes times but no values; None is the stack's default. `idle_ms`
+    is the idle time of the phone before the call, and `power_collapse` (default: true) says whether
+    DSP and tensor engine are switched off during it. `ideal_cpu` (default: false) lets the CPU
+    runtimes reach the speed of the cores. `anchor`, "NETWORK=MS" as on the command line, sets the
+    speed of the tensor processor from a latency measured on a phone. `background` names one or more
+    loads (or their TOML files) whose clients use the DSP meanwhile; their latencies are in
+    `timing.clients`.
     """
 
     perf_profile: str | None
@@ -89,12 +90,12 @@ class Circumstances(TypedDict, total=False):
 
 @dataclass(frozen=True, repr=False)
 class Simulation(Shown):
-    """What one simulated inference took and, if inputs were given, what it answered.
+    """The times of one simulated inference and, if inputs were given, its outputs.
 
-    `memory` is what it needs of memory, `memory.peak_bytes` in all. `energy.millijoules` is what
-    it spends, between `energy.low` and `energy.high`. `outputs` maps ONNX output names to float32
-    arrays in the ONNX file's axis order; what the file has as codes is codes of its type.
-    `overrides` tells what became of each that was given.
+    `memory` has its use of memory, `memory.peak_bytes` at the peak. `energy.millijoules` is
+    its energy, between `energy.low` and `energy.high`. `outputs` maps ONNX output names to float32
+    arrays in the ONNX file's axis order; an output that is quantised in the file has quantised
+    values of its type. `overrides` has the outcome of each override.
     """
 
     timing: Result
@@ -115,11 +116,11 @@ class Simulation(Shown):
 
     @property
     def timeline(self) -> Timeline:
-        """Everything that happened, by track."""
+        """All events, by track."""
         return self.timing.timeline
 
     def sheet(self) -> DisplayTable:
-        """Time and multiply-adds of each layer, then the overheads; shares are of the total."""
+        """Return a table of layers with times and MACs, then overheads; shares are of the total."""
         total_us = self.total_us
         layers = (
             (
@@ -157,11 +158,11 @@ def quantize(
 
     `inputs` are calibration inputs, each an array (one input) or a mapping by input name, in
     ONNX axis order; None takes seeded ones. `optimizations` are "cle", cross-layer equalization,
-    and "bc", bias correction, which needs it. `overrides` (see `read_overrides`) replace what the
-    quantiser would choose; None are the encodings of an ONNX file's own quantising nodes, and an
-    empty `Overrides()` is none at all. `Model.overrides` tells what became of them, and
-    `Model.findings` what is lost for certain. Raises
-    HexsimError if `model` is quantised already, or overrides are of no use to it.
+    and "bc", bias correction, which needs "cle". `overrides` (see `read_overrides`) replace the
+    choices of the quantiser; None takes the encodings of an ONNX file's own quantising nodes, and
+    an empty `Overrides()` takes none at all. `Model.overrides` has their outcomes, and
+    `Model.findings` the certain losses. Raises HexsimError if `model` is quantised already, or if
+    the overrides do not fit to it.
     """
     network = require_float(model)
     if inputs is None:
@@ -183,19 +184,18 @@ def compile_hta(
 ) -> Model:
     """Return `model` with sections for the tensor engine of `chip`, which `aip` then uses.
 
-    `partitions` lists the sections by layer ids, as in "0-11,15-20", perhaps for a chip that it
-    names, as in "sm8250:0-20"; "" takes all that the rules of `stack` allow. Raises HexsimError,
-    with the layer and the nearest legal cut, if a section breaks a rule, or if nothing can be
-    compiled.
+    `partitions` lists the sections by layer ids, as in "0-11,15-20", or for a named chip, as in
+    "sm8250:0-20"; "" takes all that the rules of `stack` allow. Raises HexsimError, with the layer
+    and the nearest legal cut, if a section breaks a rule, or if nothing can be compiled.
     """
     (order,) = orders([partitions] if partitions else [], str(chip), stack)
     return with_hta(model, order)
 
 
 def read_overrides(source: str | Path) -> Overrides:
-    """Read overrides from an encodings file of AIMET (.json), or those that a model holds.
+    """Read overrides from an encodings file of AIMET (.json), or those that a model file holds.
 
-    A .dlc file holds what it was converted with, an ONNX file what its quantisation nodes say.
+    A .dlc file holds the overrides of its conversion, an ONNX file those of its quantising nodes.
     Raises HexsimError naming file, tensor and key of the first mistake.
     """
     if Path(source).suffix.lower() in (".json", ".encodings"):
@@ -216,11 +216,11 @@ def simulate(
 ) -> Simulation:
     """Simulate one inference of `model` on `runtime` of `chip`.
 
-    Without `inputs` only time is simulated and no weight is touched. A float network on dsp is
+    Without `inputs` only time is simulated and no weight is read. A float network on dsp is
     quantised at load, which lengthens its initialisation; `overrides` (as for `quantize`) are
-    then applied. `circumstances` are those of the call: perf_profile, buffer, idle_ms,
-    power_collapse, ideal_cpu, anchor, background. Raises HexsimError for anything that cannot be
-    done, by name.
+    then applied. `circumstances` are the fields of `Circumstances`: perf_profile, buffer, idle_ms,
+    power_collapse, ideal_cpu, anchor, background. Raises HexsimError, naming the cause, if the
+    simulation is not possible.
     """
     platform, calling = _circumstances(Platform.load(chip, stack), **circumstances)
     deployment = _deployed(model, platform, runtime, cpu_fallback, overrides)
@@ -244,12 +244,12 @@ def run(
     overrides: Overrides | None = None,
     output_tensors: Sequence[str] = (),
 ) -> Iterator[dict[str, FloatArray]]:
-    """Return what `runtime` answers to each of `inputs`, one after another; no time is simulated.
+    """Yield the outputs of `runtime` for each of `inputs`, in order; no time is simulated.
 
-    Answers are those of `simulate`, each made when it is asked for, so that any number of inputs
-    fits in memory. Of a list or an array, some inferences may run side by side, a few ahead of what
-    is asked for. `output_tensors` are asked for instead of the network's outputs. Raises
-    HexsimError as `simulate` does, before the first answer for whatever is not about an input.
+    The outputs equal those of `simulate`. Each is computed on request, so that any number of inputs
+    fits in memory. For a list or an array, some inferences may run in parallel, a few ahead of the
+    requests. `output_tensors` replace the network's outputs. Raises HexsimError as `simulate` does;
+    errors that do not concern an input are raised at once.
     """
     platform = Platform.load(chip, stack)
     deployment = _deployed(model, platform, runtime, cpu_fallback, overrides)
@@ -262,10 +262,10 @@ def run(
 
 
 def save(model: Model, path: str | Path, *, model_version: str = "N/A") -> None:
-    """Write `model`, float or quantised, as a .dlc file; it appears whole or not at all.
+    """Write `model`, float or quantised, as a .dlc file, completely or not at all.
 
-    A float model keeps the encodings that nodes of its ONNX file gave. Raises HexsimError if a
-    weight is not finite, or the file cannot be written.
+    The file of a float model stores the encodings of its ONNX file's nodes. Raises HexsimError if
+    a weight is not finite, or the file cannot be written.
     """
     metadata = dlc.Metadata(model_version=model_version, converter_version=__version__)
     given = NO_OVERRIDES if model.quantized else model.own_overrides
@@ -293,14 +293,14 @@ def _deployed(
 
 
 def _answers(deployment: Deployment, inputs: Iterable[Inputs]) -> Iterator[dict[str, FloatArray]]:
-    """Make the executor now, and an answer whenever one is asked for.
+    """Make the executor now, and compute each answer on request.
 
-    What an iterator yields may follow from the last answer, so that it is never read ahead.
+    An iterator is never read ahead, because its next input may depend on the last answer.
     """
     network, executor = deployment.network, deployment.executor()
     stored = (_stored(network, input_) for input_ in inputs)
-    known = isinstance(inputs, Sequence | np.ndarray)
-    answers = executor.run_each(stored) if known else map(executor.run, stored)
+    in_memory = isinstance(inputs, Sequence | np.ndarray)
+    answers = executor.run_each(stored) if in_memory else map(executor.run, stored)
     return (
         {name: file_output(network, name, array) for name, array in answer.items()}
         for answer in answers
@@ -318,7 +318,7 @@ def _circumstances(
     anchor: str | None = None,
     background: str | Path | Iterable[str | Path] = (),
 ) -> tuple[Platform, CallPattern]:
-    """The platform and the call under these `Circumstances`."""
+    """Return the platform and the call under these `Circumstances`."""
     if not power_collapse:
         platform = platform.without_power_collapse()
     if ideal_cpu:

@@ -1,17 +1,17 @@
-"""ONNX's own interface to what runs models, by which ONNX's tests judge a backend.
+"""ONNX's interface of backends, with which ONNX's own tests check hexsim.
 
     outputs = hexsim.onnx_backend.prepare(model, "DSP").run([x])
 
-"CPU" is the CPU runtime, in floats. "DSP" quantises the model on the inputs it is given, with the
-encodings that nodes of its own state, and runs the codes; a layer that this runtime refuses is
-refused here too instead of falling back to the CPU. Only nodes that quantise and dequantise at the
-edges stay there, since an application has them there as well.
+"CPU" is the CPU runtime, in floats. "DSP" quantises the model on the given inputs, with the
+encodings of its own nodes, and computes in fixed point. A layer that this runtime refuses is an
+error and does not fall back to the CPU, except nodes that quantise inputs or dequantise outputs,
+which run on the CPU in an application too.
 
-A test hands weights, shapes and axes over as inputs, where networks have them as constants. So all
-inputs but the first become constants, if a model has nodes without a layer otherwise, and has no
-more of them then.
+ONNX's tests pass weights, shapes and axes as inputs, which are constants in networks. So if a model
+has nodes without a layer, all inputs except the first become constants, unless this makes more
+such nodes.
 
-Left out: sequences, strings, and all else that `hexsim.load` refuses with a HexsimError.
+Sequences, strings, and everything else that `hexsim.load` refuses raise HexsimError.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _CODING = ("QuantizeLinear", "DequantizeLinear")
 
 
 class Prepared(BackendRep):
-    """A model made ready for a device of a platform."""
+    """A model that is ready to run on a device of a platform."""
 
     def __init__(self, model: onnx.ModelProto, device: str, platform: Platform) -> None:
         self._model, self._platform = model, platform
@@ -72,16 +72,16 @@ class Prepared(BackendRep):
         )
 
     def deployment(self, inputs: Arrays) -> Deployment:
-        """How the model runs on these inputs; errors as in `run`."""
+        """Return the deployment for these inputs; errors as in `run`."""
         feeds = self._named(inputs)
         model = self._read(feeds)
         if self._runtime == "dsp":
             model = quantize(
                 model.network, [_stored(model.network, feeds)], overrides=model.own_overrides
             )
-        found = deploy(model, self._platform, self._runtime)
-        _require_on(found)
-        return found
+        deployment = deploy(model, self._platform, self._runtime)
+        _require_on(deployment)
+        return deployment
 
     def _named(self, inputs: Arrays) -> dict[str, Array]:
         if isinstance(inputs, Mapping):
@@ -96,7 +96,7 @@ class Prepared(BackendRep):
             raise HexsimError("an input is a sequence; hexsim reads tensors only") from None
 
     def _read(self, feeds: Mapping[str, Array]) -> Model:
-        """The model as it is, or with all inputs but the first as constants."""
+        """Return the model unchanged, or with all inputs except the first as constants."""
         try:
             free: Model | HexsimError = load(self._model)
         except HexsimError as error:
@@ -118,19 +118,19 @@ class Prepared(BackendRep):
 
 
 class HexsimBackend(Backend):
-    """The backend; a platform is the keyword arguments `chip` and `stack`.
+    """The backend; the keyword arguments `chip` and `stack` select a platform.
 
-    Without a stack no release is judged: the DSP takes whatever hexsim has a kernel for.
+    Without a stack, no release limits the DSP: it takes every layer that hexsim has a kernel for.
     """
 
     @classmethod
     def supports_device(cls, device: str) -> bool:
-        """True for "CPU" and "DSP"."""
+        """Return True for "CPU" and "DSP"."""
         return device in DEVICES
 
     @classmethod
     def is_compatible(cls, model: onnx.ModelProto, device: str = "CPU", **kwargs: Any) -> bool:
-        """True if `model` can be read as it is; a device may refuse its layers still."""
+        """Return True if `model` can be read; a device may still refuse its layers."""
         try:
             load(model)
         except HexsimError:
@@ -185,7 +185,7 @@ is_compatible = HexsimBackend.is_compatible
 
 
 def is_coding(layer: Layer, network: Network) -> bool:
-    """True for a node of the file that quantises or dequantises by one scale."""
+    """Return True for a node of the file that quantises or dequantises by one scale."""
     if not isinstance(layer, Opaque) or layer.op_type.split(".")[-1] not in _CODING:
         return False
     return all(prod(network.shape(name)) == 1 for name in layer.inputs[1:])
@@ -200,18 +200,18 @@ def _stored(network: Network, feeds: Mapping[str, Array]) -> dict[str, Any]:
 
 
 def _require_on(deployment: Deployment) -> None:
-    """Raise HexsimError for a layer that falls back from the runtime that was asked for."""
+    """Raise HexsimError for a layer that falls back from the runtime of the deployment."""
     for subnet in deployment.subnets:
-        left = [layer for layer in subnet.layers if not is_coding(layer, deployment.network)]
-        if subnet.runtime != deployment.runtime and left:
+        layers = [layer for layer in subnet.layers if not is_coding(layer, deployment.network)]
+        if subnet.runtime != deployment.runtime and layers:
             raise HexsimError(
-                f"layer '{left[0].name}' ({left[0].type}) cannot run on {deployment.runtime}: "
+                f"layer '{layers[0].name}' ({layers[0].type}) cannot run on {deployment.runtime}: "
                 f"{subnet.reason}"
             )
 
 
 def _as_declared(array: Array, element_type: int) -> Array:
-    """In the file's type, where floats of other widths were computed as singles."""
+    """Return an array in the file's type; floats of other widths were computed as float32."""
     if not element_type:
         return np.asarray(array, order="C")
     return np.asarray(array, onnx.helper.tensor_dtype_to_np_dtype(element_type), order="C")

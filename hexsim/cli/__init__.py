@@ -1,19 +1,19 @@
-"""The command line: one file per command, heavy imports inside the commands."""
+"""The command line, with one file per command; commands import large modules when they run."""
 
 import sys
 from collections.abc import Callable
 
 Run = Callable[[str, list[str]], None]
-"""Runs a program, given its name and the words behind it."""
+"""Runs a program, given its name and the words of its command line."""
 
 
 def main() -> None:
-    """Run the program as it was called; it ends with SystemExit."""
+    """Run the program with its command line; it ends with SystemExit."""
     start("hexsim", sys.argv[1:], _run_command)
 
 
 def start(name: str, words: list[str], run: Run) -> None:
-    """Let `run` run the program called `name`; it ends with SystemExit."""
+    """Run the program called `name` by `run`; it ends with SystemExit."""
     if sys.platform != "linux":
         _end(name, 2, "hexsim runs on Linux; on Windows, use it inside WSL")
     try:
@@ -26,11 +26,11 @@ def start(name: str, words: list[str], run: Run) -> None:
         map_large_arrays()
         from hexsim.cli._stopping import stoppable
 
-        with stoppable():  # before anything that takes long to import
+        with stoppable():  # before imports that take long
             from hexsim.cli._program import run_program
 
             run_program(name, words, run)
-    except KeyboardInterrupt:  # from the first moments, or a thread of somebody else's
+    except KeyboardInterrupt:  # raised before `stoppable`, or by a thread of a library
         _end(name, 130, "interrupted")
     except (ImportError, OSError) as error:
         remedy = "; allow more (ulimit -n)" if "Too many open files" in str(error) else ""
@@ -47,6 +47,6 @@ def _run_command(name: str, words: list[str]) -> None:
         run_command(name, words)
 
 
-def _end(name: str, code: int, said: str) -> None:
-    sys.stderr.write(f"{name}: {said}\n")
+def _end(name: str, code: int, sentence: str) -> None:
+    sys.stderr.write(f"{name}: {sentence}\n")
     sys.exit(code)

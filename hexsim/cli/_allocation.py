@@ -1,15 +1,15 @@
-"""How memory goes back to the system: a large array when it is let go of, not when all around is.
+"""Makes the C library return the memory of each large array to the system when it is freed.
 
-A command that makes the same arrays for every input keeps their memory instead, since every page
-that it gets anew is cleared, by one thread at a time.
+A command that makes the same arrays for every input keeps their memory instead, because the system
+clears every new page, by one thread at a time.
 
-glibc gives an array that it mapped by itself straight back. But with each such array that is freed
-it raises the size from which on it maps, up to 32 MB, and what is smaller lies between things that
-stay. It also keeps such a heap for each thread. A fixed size and one heap take a tenth off the most
-that a benchmark needs. Smaller sizes would cost time, since new pages are cleared.
+glibc returns an array at once if it mapped the array separately. But with each such array that is
+freed, it raises the smallest size that it maps, up to 32 MB, and smaller arrays lie in the heap
+between data that stays. It also keeps such a heap for each thread. A fixed size and one heap lower
+the peak memory of a benchmark by a tenth. A smaller size would cost time, since new pages are
+cleared.
 
-Left out: other C libraries, which are left as they are; and programs that import hexsim, whose
-memory is their own business.
+Other C libraries, and programs that import hexsim, are not changed.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ import ctypes
 _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD, _M_ARENA_MAX = -1, -3, -8
 """Numbers in glibc's malloc.h."""
 _MAPPED_BYTES = 2 << 20
-"""Of 1, 2, 4 and 8 MB the largest with which little stays behind."""
+"""The largest of 1, 2, 4 and 8 MB with which little memory stays in the heap."""
 _LARGEST_KEPT_BYTES, _KEPT_BYTES = 1 << 25, 1 << 30
-"""The most that glibc takes for the size of an array; and what may be free at the heap's end."""
+"""Largest size of an array that glibc allows, and bytes that may be free at the heap's end."""
 
 
 def map_large_arrays() -> None:
@@ -31,8 +31,9 @@ def map_large_arrays() -> None:
 
 
 def keep_large_arrays() -> None:
-    """Let it keep their memory for the next ones: 64 pictures of MobileNetV2 are validated in 0.8
-    of the time, with the same peak (measured).
+    """Let glibc keep the memory of large arrays for the next ones.
+
+    Validating 64 pictures with MobileNetV2 takes 0.8 of the time, with the same peak (measured).
     """
     _set(_M_MMAP_THRESHOLD, _LARGEST_KEPT_BYTES)
     _set(_M_TRIM_THRESHOLD, _KEPT_BYTES)

@@ -24,8 +24,8 @@ def bit_widths(
 ) -> BitWidths:
     """Combine the options as given (None: not given).
 
-    --bitwidth 16 stores biases in 32 bits, because the SNPE tools know biases of 8 and 32 only;
-    what they do is not documented. Raises HexsimError if it is mixed with the others.
+    --bitwidth 16 stores biases in 32 bits, because the SNPE tools allow only biases of 8 and 32
+    bits; what they do is not documented. Raises HexsimError if it is combined with the others.
     """
     given = {
         "--act-bitwidth": activations,

@@ -1,6 +1,6 @@
-"""What is compared: the model with encodings, and the float reference.
+"""Loads the models to compare: the model with encodings, and the float reference.
 
-Each part also says where it comes from, in words for the report.
+The source of each is also given in words for the report.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ComparedModel:
-    """A model, over the weights of a float model if there is one, and what the reference is.
+    """A model, with the weights of a float model if there is one, and a text about the reference.
 
-    `held` are the overrides of the float file, `overrides` those to be applied to it. `original`
-    is the float model as its file has it, where the reference had to be equalised.
+    `held` are the overrides of the float file, `overrides` those to apply to it. `original` is the
+    float model of the file, if the reference had to be equalised.
     """
 
     model: Model
@@ -44,7 +44,7 @@ class ComparedModel:
 
 @dataclass(frozen=True)
 class Compared:
-    """How a model is read, quantised if it is float, and what it is compared with."""
+    """Options to read a model, to quantise it if it is float, and to choose its reference."""
 
     input_dim: InputDimOption = None
     calibration_list: CalibrationListOption = None
@@ -53,7 +53,7 @@ class Compared:
     no_hta: NoHtaOption = False
 
     def loaded(self, model: str) -> ComparedModel:
-        """Load the model, over the weights of the float model if that is given."""
+        """Load the model, with the weights of the float model if that is given."""
         from hexsim.accuracy.reference import with_reference
         from hexsim.dlc.loading import applied_overrides, load, load_container
         from hexsim.quantization.model import require_float
@@ -86,7 +86,7 @@ class Compared:
         return ComparedModel(read, reference, NO_OVERRIDES, NO_OVERRIDES, original)
 
     def both(self, model: str) -> tuple[Network | None, ComparedModel]:
-        """The float network, if there is one, and what is quantised or to be."""
+        """Return the float network, if there is one, and the model that is or will be quantised."""
         from hexsim.dlc.loading import load
 
         given = self.loaded(model)
@@ -102,7 +102,7 @@ class Compared:
     def quantized(
         self, given: ComparedModel, platform: Platform, source: InputSource, runtime: Runtime
     ) -> tuple[Model, str]:
-        """The model with encodings, and where they come from.
+        """Return the model with encodings, and a text about their source.
 
         A model that is quantised here is prepared for `runtime`, if the platform has it.
         """
@@ -125,9 +125,9 @@ class Compared:
     def _calibrated(
         self, given: ComparedModel, platform: Platform, source: InputSource
     ) -> tuple[Model, str]:
-        """Quantise on the calibration list, else on `source`.
+        """Quantise on the calibration list, or else on `source`.
 
-        Seeded inputs are calibrated on others than those that are compared.
+        If inputs are seeded, other inputs are used for calibration than for the comparison.
         """
         from hexsim.cli._progress import bar
         from hexsim.inputs.seeded import seeded_calibration

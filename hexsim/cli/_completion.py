@@ -1,4 +1,4 @@
-"""What a shell may offer for an option: names that are built in, beside the files that it finds."""
+"""Built-in names that a shell may offer for an option, besides files."""
 
 from __future__ import annotations
 
@@ -6,27 +6,27 @@ from hexsim.runtimes import RUNTIMES
 
 
 def chip_names(begun: str) -> list[str]:
-    """Chips by the names of hexsim."""
+    """Return the names of chips."""
     from hexsim.datasheets import chips
 
     return [name for name in chips.names() if name.startswith(begun)]
 
 
 def stack_names(begun: str) -> list[str]:
-    """Software releases."""
+    """Return the names of software releases."""
     from hexsim.datasheets import stacks
 
     return [name for name in stacks.names() if name.startswith(begun)]
 
 
 def runtime_names(begun: str) -> list[str]:
-    """Runtimes; behind a comma the next one."""
+    """Return the names of runtimes; after a comma, complete the last name."""
     before, comma, last = begun.rpartition(",")
     return [f"{before}{comma}{name}" for name in RUNTIMES if name.startswith(last)]
 
 
 def network_names(begun: str) -> list[str]:
-    """Built-in networks."""
+    """Return the names of built-in networks."""
     from hexsim import models
 
     return [name for name in models.names() if name.startswith(begun)]

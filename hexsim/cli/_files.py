@@ -1,11 +1,11 @@
-"""What a command reads and writes: said by its options, and held apart for all commands here.
+"""The files that a command reads and writes, which its options declare.
 
-An option that names a file carries a mark beside its help: what it reads or writes. Before a
-command begins, its outputs are claimed: none may be a file that it reads, by whichever option that
-comes in or whichever list names it, nor the same as another. All that it writes lands when it has
-finished and printed its report, or not at all (`hexsim.files.atomic_write`).
+The annotation of an option that names a file carries a mark that says whether the file is read or
+written. Before a command begins, it claims its outputs: none may be a file that the command reads,
+whether an option or a list names it, and no two may be the same. The outputs are put in place when
+the command has finished and printed its report, or not at all (`hexsim.files.atomic_write`).
 
-Every command that reads a model takes `--udl` besides, a file of user-defined layers, which is run
+Every command that reads a model also takes `--udl`, a file of user-defined layers, which is run
 before the command.
 """
 
@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import csv
 import functools
-import inspect
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -25,6 +24,7 @@ from typing import Annotated, Any, get_type_hints
 import typer
 from typer.models import ParameterInfo
 
+from hexsim.cli._signature import keyword, wraps
 from hexsim.files.atomic_write import transaction
 from hexsim.files.places import Identity, identity
 
@@ -34,26 +34,30 @@ _PRINTED = "is where this command prints"
 
 @dataclass(frozen=True)
 class ReadOption:
-    """The value of an option is read, `file` of it; `also` finds what that names in turn."""
+    """The mark of an option that names a file to read.
+
+    `file` makes the path from the option's value; `also` finds the files that the file names.
+    """
 
     also: Callable[[Path], Iterable[Path]] = lambda path: ()
     file: Callable[[str], Path] = Path
 
     def files(self, value: Any) -> Iterator[Path]:
-        """All files that are read because of a value: a name, several, or None."""
+        """Yield all files that are read for a value, which is a name, several names, or None."""
         values = value if isinstance(value, list | tuple) else [value]
         for path in (self.file(value) for value in values if value is not None):
             yield path
-            with suppress(OSError, ValueError, csv.Error):  # whoever reads it says what is wrong
+            with suppress(OSError, ValueError, csv.Error):  # its reader reports the error
                 if path.is_file() or path.is_dir():
                     yield from self.also(path)
 
 
 @dataclass(frozen=True)
 class Writes:
-    """The value of an option is written: a file, or a `folder` with files.
+    """The mark of an option that names a file to write, or a `folder` of files.
 
-    `named` makes the name of all options, where there is a default, or nothing is written.
+    `named` makes the path from the values of all options where a file is written by default.
+    Without it, nothing is written unless the option is given.
     """
 
     named: Callable[[Mapping[str, Any]], Path | None] | None = None
@@ -81,7 +85,7 @@ def _rows(path: Path) -> Iterator[Path]:
         yield from (model, *_weights(model))
 
 
-def _brought(text: str) -> Path:
+def _layers_file(text: str) -> Path:
     from hexsim.udl.file import file_and_name
 
     return file_and_name(text)[0]
@@ -99,7 +103,7 @@ ROWS = ReadOption(_rows)
 """Measured rows, which name models."""
 OUTPUT = Writes()
 """A file that is written if it is named."""
-UDL = ReadOption(file=_brought)
+UDL = ReadOption(file=_layers_file)
 """A file of user-defined layers, perhaps with a name behind it."""
 _UDL = "udl"
 UdlOption = Annotated[
@@ -110,7 +114,7 @@ UdlOption = Annotated[
 
 
 def marks(command: Callable[..., None]) -> dict[str, ReadOption | Writes]:
-    """Parameter -> its mark, for those that name files."""
+    """Return the mark of every parameter that names a file, by the parameter's name."""
     return {
         name: mark
         for name, hint in get_type_hints(command, include_extras=True).items()
@@ -120,56 +124,54 @@ def marks(command: Callable[..., None]) -> dict[str, ReadOption | Writes]:
 
 
 def with_files(command: Callable[..., None]) -> Callable[..., None]:
-    """Return `command` such that it claims its outputs first, and its files land together.
+    """Return `command` so that it claims its outputs first and writes all of them or none.
 
-    If it reads a model, it knows the layers of `--udl`.
+    A command that reads a model also gets the option `--udl`.
     """
-    found = marks(command)
+    file_options = marks(command)
     hints = get_type_hints(command, include_extras=True)
-    reads_model = MODEL in found.values()
-    if reads_model:
-        found[_UDL], hints[_UDL] = UDL, UdlOption
-    for one in (one for hint in hints.values() for one in getattr(hint, "__metadata__", ())):
-        if isinstance(one, ParameterInfo):
-            one.readable = False  # what cannot be read is told in our own words
-    declared = inspect.signature(command).parameters.values()
+    added = []
+    if MODEL in file_options.values():
+        file_options[_UDL], hints[_UDL] = UDL, UdlOption
+        added = [keyword(_UDL, UdlOption, default=None)]
+    for hint in hints.values():
+        for option in getattr(hint, "__metadata__", ()):
+            if isinstance(option, ParameterInfo):
+                option.readable = False  # the program's own message says what cannot be read
 
-    @functools.wraps(command)
-    def careful(**given: Any) -> None:
-        brought = given.pop(_UDL, None) or []
-        outputs = {name: mark for name, mark in found.items() if isinstance(mark, Writes)}
+    outputs = {name: mark for name, mark in file_options.items() if isinstance(mark, Writes)}
+
+    @wraps(command, added=added)
+    def claim_and_run(**given: Any) -> None:
+        layer_files = given.pop(_UDL, None) or []
         for name, mark in outputs.items():
             if mark.named is not None:
                 given[name] = mark.named(given)
-        with transaction(
-            functools.cache(lambda: _kept(found, {**given, _UDL: brought}))
-        ) as landing:
-            chosen = [(given[name], mark) for name, mark in outputs.items() if given[name]]
-            for path, mark in sorted(chosen, key=lambda one: one[1].folder):
-                (landing.claim_folder if mark.folder else landing.claim)(path)
-            if brought:
+        protected = functools.cache(
+            lambda: _protected_files(file_options, {**given, _UDL: layer_files})
+        )
+        with transaction(protected) as writes:
+            paths = [(given[name], mark) for name, mark in outputs.items() if given[name]]
+            for path, mark in sorted(paths, key=lambda output: output[1].folder):
+                (writes.claim_folder if mark.folder else writes.claim)(path)
+            if layer_files:
                 from hexsim.udl import use_layers
 
-                use_layers(*brought)
-            ended = None
+                use_layers(*layer_files)
+            early_exit = None
             try:
                 command(**given)
-            except typer.Exit as code:  # an answer too, and what it wrote lands
-                ended = code
+            except typer.Exit as code:  # this is an answer too: the outputs are kept
+                early_exit = code
             sys.stdout.flush()
-        if ended is not None:
-            raise ended
+        if early_exit is not None:
+            raise early_exit
 
-    parameters = [one.replace(annotation=hints[one.name]) for one in declared]
-    if reads_model:
-        kind = inspect.Parameter.KEYWORD_ONLY
-        parameters.append(inspect.Parameter(_UDL, kind, default=None, annotation=UdlOption))
-    careful.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    return careful
+    return claim_and_run
 
 
 def guard(app: typer.Typer) -> None:
-    """Make every command of a program such a one, those of its groups included."""
+    """Apply `with_files` to every command of a program, including those of its groups."""
     for info in app.registered_commands:
         assert info.callback is not None
         info.callback = with_files(info.callback)
@@ -178,18 +180,18 @@ def guard(app: typer.Typer) -> None:
         guard(group.typer_instance)
 
 
-def _kept(
-    found: Mapping[str, ReadOption | Writes], given: Mapping[str, Any]
+def _protected_files(
+    file_options: Mapping[str, ReadOption | Writes], given: Mapping[str, Any]
 ) -> dict[Identity, str]:
-    """What is there and must stay, with what to say of it."""
-    kept: dict[Identity, str] = {}
-    for stream, why in ((0, _INPUT), (1, _PRINTED), (2, _PRINTED)):
+    """Return the files that must not be overwritten, each with the reason for the message."""
+    protected: dict[Identity, str] = {}
+    for stream, reason in ((0, _INPUT), (1, _PRINTED), (2, _PRINTED)):
         try:
             status = os.fstat(stream)
         except OSError:
             continue
-        kept[status.st_dev, status.st_ino] = why
-    for name, mark in found.items():
+        protected[status.st_dev, status.st_ino] = reason
+    for name, mark in file_options.items():
         if isinstance(mark, ReadOption):
-            kept |= {identity(path): _INPUT for path in mark.files(given[name])}
-    return kept
+            protected |= {identity(path): _INPUT for path in mark.files(given[name])}
+    return protected

@@ -1,4 +1,4 @@
-"""What `hexsim validate` finds out by experiments: which layers matter, and why some lose."""
+"""Experiments of `hexsim validate`: which layers matter, and why some of them lose accuracy."""
 
 from __future__ import annotations
 
@@ -16,16 +16,17 @@ if TYPE_CHECKING:
     from hexsim.inputs.source import InputSource
 
 EXPERIMENT_INPUTS = 16
-"""Inputs used by --sensitivity and --explain, the first of the list: each is run once or twice
-per layer, and the ranking changes little with more."""
+"""Number of inputs for --sensitivity and --explain, the first of the list.
+
+Each is run once or twice per layer, and the ranking changes little with more."""
 
 EXPLAINED_LAYERS = 5
-"""Layers that --explain speaks of, those that add most noise."""
+"""Number of layers that --explain examines, those that add most noise."""
 
 
 @dataclass(frozen=True)
 class Findings:
-    """What is told about layers, and by which experiments."""
+    """The layers to show, and the experiments to do."""
 
     layers: Annotated[
         bool, typer.Option("--layers", help="All layers in network order, not the worst ten.")
@@ -36,12 +37,12 @@ class Findings:
     explain: Annotated[
         bool,
         typer.Option(
-            "--explain", help="Say why the worst layers lose accuracy, and what would help."
+            "--explain", help="Show why the worst layers lose accuracy, and what would help."
         ),
     ] = False
 
     def added(self, study: Study, deployment: Deployment, source: InputSource) -> Study:
-        """Return the study with what the experiments that are asked for find."""
+        """Return the study with the results of the requested experiments."""
         from hexsim.accuracy.outputs import OutputJudge
 
         if not (self.sensitivity or self.explain):

@@ -1,4 +1,4 @@
-"""Where inputs come from: options that commands which compute values share."""
+"""Options for inputs, shared by the commands that compute values."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Appearance:
-    """How pictures become numbers."""
+    """The preprocessing of pictures."""
 
     mean: MeanOption = "0"
     mean_file: MeanFileOption = None
@@ -38,7 +38,7 @@ class Appearance:
     fit: FitOption = "crop"
 
     def preprocessing(self) -> Preprocessing:
-        """Read the numbers; raise HexsimError for what is none, or contradicts another."""
+        """Read the numbers; raise HexsimError for a text that is none, or for contradictions."""
         from hexsim.inputs.preprocessing import Preprocessing
 
         stds = _numbers("--std", self.std)
@@ -76,7 +76,7 @@ class Inputs(Appearance):
         return seeded(seeded_calibration(network, EVALUATION_INPUTS, EVALUATION_SEED), network)
 
     def require_one_kind(self) -> None:
-        """Raise HexsimError for inputs of two kinds, and for words about pictures without any."""
+        """Raise HexsimError for inputs of two kinds, and for picture options without pictures."""
         from hexsim.inputs.preprocessing import Preprocessing
 
         how = self.preprocessing()
@@ -96,7 +96,7 @@ class LabelledInputs(Inputs):
     labels: LabelsOption = None
 
     def classes(self, source: InputSource, network: Network) -> tuple[Classes, ...] | None:
-        """The right classes of each input, if there is a file; seeded inputs have none."""
+        """Return the correct classes of each input, if there is a file of labels."""
         from hexsim.accuracy.labels import read_labels
 
         if self.labels is None:

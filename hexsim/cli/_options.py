@@ -1,4 +1,4 @@
-"""Options that several commands share, and how their texts are read."""
+"""Options that several commands share, and functions that parse their texts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hexsim.errors import HexsimError, unknown
 from hexsim.runtimes import RUNTIMES, Runtime
 
 MOST_PIXELS = 1 << 14
-"""Longest side of a picture that is made; no network of the stacks takes a longer one."""
+"""Longest side of a picture to make; no network of the stacks takes a longer one."""
 
 ChannelOrder = Literal["rgb", "bgr"]
 Fit = Literal["crop", "stretch"]
@@ -39,7 +39,8 @@ StackOption = Annotated[
 IdealCpuOption = Annotated[
     bool,
     typer.Option(
-        "--ideal-cpu", help="CPU runtimes reach what the cores can do, not what the release's did."
+        "--ideal-cpu",
+        help="CPU runtimes reach the speed of the cores, not that of the software release.",
     ),
 ]
 AnchorOption = Annotated[
@@ -47,8 +48,8 @@ AnchorOption = Annotated[
     typer.Option(
         "--anchor",
         metavar="NETWORK=MS",
-        help="Take the pace of the tensor processor from a latency measured on the phone; in half "
-        "floats NETWORK@htp_fp16=MS.",
+        help="Set the speed of the tensor processor from a latency measured on the phone; for "
+        "float16, NETWORK@htp_fp16=MS.",
     ),
 ]
 ProfileOption = Annotated[
@@ -80,7 +81,7 @@ InputDimOption = Annotated[
 ]
 InputValueOption = Annotated[
     list[str] | None,
-    typer.Option("--input-value", help="NAME 16000: value that an input always has; repeatable."),
+    typer.Option("--input-value", help="NAME 16000: constant value of an input; repeatable."),
 ]
 OutNameOption = Annotated[
     list[str] | None,
@@ -125,7 +126,7 @@ MeanOption = Annotated[
 ]
 StdOption = Annotated[
     str,
-    typer.Option("--std", help="Pictures: divisor of what is left; one value, or one per channel."),
+    typer.Option("--std", help="Pictures: divisor after --mean; one value, or one per channel."),
 ]
 MeanFileOption = Annotated[
     Path | None,
@@ -180,7 +181,7 @@ OverrideParamsOption = Annotated[
     ),
 ]
 NoHtaOption = Annotated[
-    bool, typer.Option("--no-hta", help="Compile no HTA sections into what is quantised here.")
+    bool, typer.Option("--no-hta", help="Compile no HTA sections into models quantised here.")
 ]
 JsonOption = Annotated[
     Path | None, typer.Option("--json", help="Write the results as JSON."), OUTPUT
@@ -197,7 +198,7 @@ CsvOption = Annotated[Path | None, typer.Option("--csv", help="Write the results
 
 
 def parse_runtimes(text: str | None) -> list[Runtime] | None:
-    """Read runtimes in any case, with commas; None stays None (every runtime of the chip)."""
+    """Parse runtimes separated by commas, in any case; None (all of the chip) stays None."""
     if text is None:
         return None
     names = [name.strip().lower() for name in text.split(",") if name.strip()]
@@ -210,11 +211,11 @@ def parse_runtimes(text: str | None) -> list[Runtime] | None:
 
 
 def parse_runtime(text: str) -> Runtime:
-    """Read the name of one runtime."""
-    (runtimes, *more) = parse_runtimes(text) or []
-    if more:
+    """Parse the name of one runtime."""
+    (runtime, *others) = parse_runtimes(text) or []
+    if others:
         raise HexsimError(f"give one runtime, not '{text}'")
-    return runtimes
+    return runtime
 
 
 def parse_choices(option: str, texts: list[str] | None, choices: Sequence[str]) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""What commands write besides what they print: groups of options that many of them share."""
+"""Groups of options for the files that commands write, shared by many commands."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hexsim.files import write_bytes
 
 @dataclass(frozen=True)
 class Outputs:
-    """Files that a command writes if asked: every field of a subclass is one, or None."""
+    """Files that a command writes on request: every field of a subclass is a path or None."""
 
     @property
     def asked(self) -> bool:
@@ -22,12 +22,13 @@ class Outputs:
         return any(getattr(self, field.name) is not None for field in fields(self))
 
     def write(self, **contents: Callable[[], str | bytes]) -> None:
-        """Write those that were asked for; `contents` makes each, by the name of its field."""
+        """Write the requested files; `contents` makes each of them, by the name of its field."""
         for name, content in contents.items():
             path = getattr(self, name)
             if path is not None:
-                made = content()
-                data = made if isinstance(made, bytes) else made.encode(errors="backslashreplace")
+                data = content()
+                if isinstance(data, str):
+                    data = data.encode(errors="backslashreplace")
                 write_bytes(path, data)
 
 
@@ -59,7 +60,7 @@ class Html(Outputs):
     html: HtmlOption = None
 
     def check(self) -> None:
-        """Raise HexsimError if a page is wanted and cannot be made."""
+        """Raise HexsimError if a page is requested and cannot be made."""
         if self.html is not None:
             from hexsim.reports.pages.figures.chart import load_bokeh
 
@@ -108,9 +109,9 @@ class JsonCsvTraceHtml(Html, JsonCsvTrace):
 
 
 def beside_model(given: Mapping[str, Any], name: str) -> Path:
-    """Return the output that is `given`, or the file called `name` beside the model.
+    """Return the option `output` if it is `given`, else the file called `name` beside the model.
 
-    Raises HexsimError if the model's name is none of a file ("", ".", "/").
+    Raises HexsimError if the model's name is not that of a file ("", ".", "/").
     """
     output: Path | None = given["output"]
     if output is not None:

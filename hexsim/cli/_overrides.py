@@ -1,4 +1,4 @@
-"""Says what became of overrides where a command quantises by itself and has no notes."""
+"""Prints the outcome of overrides for commands that quantise by themselves and have no notes."""
 
 from __future__ import annotations
 

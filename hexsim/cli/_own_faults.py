@@ -1,8 +1,8 @@
-"""What the program says of a fault of its own: one sentence, and a file with the traceback.
+"""Reports a fault of the program itself: one sentence, and a file with the traceback.
 
-The exit code is that of an internal software error in sysexits.h. The file is new, lies in the
-system's temporary folder, and only the user can read it. Where none can be written, the traceback
-follows the sentence.
+The exit code is that of an internal software error in sysexits.h. The file is new, in the system's
+temporary folder, and only the user can read it. If it cannot be written, the traceback is printed
+after the sentence.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ EXIT_CODE = 70
 
 
 def told(error: BaseException) -> tuple[str, str]:
-    """Write the traceback of `error`; return what to say of it, and what to print below that."""
+    """Write the traceback of `error`; return a sentence, and text to print after it."""
     kind, trace = type(error).__name__, "".join(traceback.format_exception(error))
     what = f"a fault of hexsim, not of what it was given ({kind})"
     try:
@@ -32,7 +32,7 @@ def told(error: BaseException) -> tuple[str, str]:
 
 
 def _written(trace: str) -> str:
-    """Write a new file that nobody else can read, and return its path."""
+    """Write a new file that only the user can read, and return its path."""
     handle, place = tempfile.mkstemp(prefix="hexsim-fault-", suffix=".txt")
     with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace") as file:
         file.write(f"hexsim {__version__}, Python {platform.python_version()}, ")

@@ -1,12 +1,10 @@
-"""How wide the reports of a command may be: as the terminal is, or as they need with --wide.
+"""The width of a command's reports: that of the terminal, or unlimited with --wide.
 
-What goes into a file or a pipe is never made narrower, unless COLUMNS says how wide it may be.
+Output to a file or a pipe is never narrowed, unless COLUMNS gives its width.
 """
 
 from __future__ import annotations
 
-import functools
-import inspect
 import shutil
 from collections.abc import Callable
 from contextlib import AbstractContextManager
@@ -14,16 +12,12 @@ from typing import Annotated, Any
 
 import typer
 
+from hexsim.cli._signature import keyword, wraps
 from hexsim.reports.fitting import page
 
-_WIDE = inspect.Parameter(
-    "wide",
-    inspect.Parameter.KEYWORD_ONLY,
-    default=False,
-    annotation=Annotated[
-        bool, typer.Option("--wide", help="Show all columns, however wide the terminal is.")
-    ],
-)
+_WIDE = Annotated[
+    bool, typer.Option("--wide", help="Show all columns, however wide the terminal is.")
+]
 
 
 def window() -> AbstractContextManager[None]:
@@ -33,9 +27,8 @@ def window() -> AbstractContextManager[None]:
 
 def paged(command: Callable[..., None]) -> Callable[..., None]:
     """Return `command` with the option --wide."""
-    signature = inspect.signature(command)
 
-    @functools.wraps(command)
+    @wraps(command, added=[keyword("wide", _WIDE, default=False)])
     def with_page(*, wide: bool = False, **given: Any) -> None:
         if not wide:
             command(**given)
@@ -43,9 +36,4 @@ def paged(command: Callable[..., None]) -> Callable[..., None]:
         with page(None):
             command(**given)
 
-    parameters = [*signature.parameters.values(), _WIDE]
-    with_page.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
-        [parameter.replace(kind=parameter.KEYWORD_ONLY) for parameter in parameters]
-    )
-    with_page.__annotations__ = {**command.__annotations__, _WIDE.name: _WIDE.annotation}
     return with_page

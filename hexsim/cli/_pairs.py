@@ -1,13 +1,11 @@
-"""Options whose words typer cannot read, as the SNPE tools have them.
+"""Rewrites options in the style of the SNPE tools, which typer cannot parse.
 
-An underscore in the name of an option is as good as a hyphen: `--input_list` is `--input-list`.
-
-Options that take a name and a value as two words: typer knows repeatable options and options of
-two words, but not both at once. So the two words are joined into one,
-`--input-dim data 1,3,224,224` becoming `--input-dim "data 1,3,224,224"`, before typer sees them.
-
-Options whose value may be missing: `--use-enhanced-quantizer` alone becomes
-`--use-enhanced-quantizer both`.
+1. An underscore in the name of an option equals a hyphen: `--input_list` is `--input-list`.
+2. Some options take a name and a value as two words. Typer supports repeatable options and options
+   of two words, but not both at once. So the two words are joined into one:
+   `--input-dim data 1,3,224,224` becomes `--input-dim "data 1,3,224,224"`.
+3. The value of some options may be missing: `--use-enhanced-quantizer` alone becomes
+   `--use-enhanced-quantizer both`.
 """
 
 from __future__ import annotations
@@ -16,13 +14,13 @@ from collections.abc import Sequence
 
 PAIRED = frozenset({"--input-dim", "--input-encoding", "--input-type", "--input-value"})
 OPTIONAL = {"--use-enhanced-quantizer": (("weights", "activations", "both"), "both")}
-"""Option -> the values it takes, and the one that is meant when none of them follows."""
+"""The values that each option takes, and its value if none of them follows."""
 
 
 def join_pairs(words: Sequence[str]) -> list[str]:
-    """Return the command line with one word, and never none, after each of these options.
+    """Return the command line with exactly one word after each of these options.
 
-    Names of options get hyphens.
+    Underscores in the names of options become hyphens.
     """
     joined, rest = [], list(words)
     while rest:

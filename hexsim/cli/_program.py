@@ -1,6 +1,6 @@
-"""Runs a program to its end: whatever its user can mend is one sentence and exit code 2.
+"""Runs a program and reports errors: one that the user can correct is a sentence and exit code 2.
 
-What is left is a fault of the program, which says so and ends with exit code 70.
+Any other error is a fault of the program, which is reported as such with exit code 70.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from hexsim.texts.names import visible
 
 
 def run_program(name: str, words: list[str], run: Run) -> None:
-    """Let `run` run the program called `name`; it ends with SystemExit."""
+    """Run the program called `name` by `run`; it ends with SystemExit."""
     with forgiving_streams():
         fault: Exception | None = None
         try:
@@ -31,7 +31,7 @@ def run_program(name: str, words: list[str], run: Run) -> None:
 
 
 def _ended(name: str, words: list[str], run: Run) -> tuple[str | int | None, str | None]:
-    """Run the program to its end: exit code, and what is to be said of a failure."""
+    """Run the program to its end; return its exit code, and a sentence if it failed."""
     try:
         run(name, words)
     except SystemExit as ended:

@@ -1,4 +1,4 @@
-"""Tells a person at a terminal what is going on; silent when stderr is piped."""
+"""Shows progress on a terminal; nothing is shown if stderr is no terminal."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ if TYPE_CHECKING:
 
 
 class ProgressLine:
-    """A line of progress on a terminal, replaced by the next; None: nobody sees one."""
+    """A line of progress on a terminal, replaced by the next one; None shows nothing."""
 
     def __init__(self, shown: Status | None = None) -> None:
         self._shown = shown
 
     def __call__(self, what: str) -> None:
-        """Say what is going on."""
+        """Show what the program is doing."""
         if self._shown is not None:
             from rich.text import Text
 
             self._shown.update(Text(what))
 
     def tell(self, text: str) -> None:
-        """Print a part of the answer, with the line out of its way."""
+        """Print a part of the report while the line of progress is hidden."""
         if self._shown is not None:
             self._shown.stop()
         report_progress(text)
@@ -37,7 +37,7 @@ class ProgressLine:
 
 @contextmanager
 def status() -> Iterator[ProgressLine]:
-    """Yield a line of progress on stderr, silent when that is piped."""
+    """Yield a line of progress on stderr, which shows nothing if stderr is no terminal."""
     if not sys.stderr.isatty():
         yield ProgressLine()
         return

@@ -1,4 +1,4 @@
-"""What `hexsim quantize` leaves behind: the file, its report, and lines on stderr."""
+"""The outputs of `hexsim quantize`: the file, its report, and lines on stderr."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _target(given: Mapping[str, Any]) -> Path:
 
 @dataclass(frozen=True)
 class QuantizedFile(Outputs):
-    """The quantised file, and where its encodings came from."""
+    """The quantised file, and a report about its encodings."""
 
     output: Annotated[
         Path | None,
@@ -38,7 +38,7 @@ class QuantizedFile(Outputs):
         Path | None,
         typer.Option(
             "--encodings-report",
-            help="Write, as JSON, where each encoding came from and what became of each override.",
+            help="Write the source of each encoding and the outcome of each override as JSON.",
         ),
         OUTPUT,
     ] = None
@@ -53,7 +53,7 @@ class QuantizedFile(Outputs):
         dlc.write(self.output, model, metadata)
 
     def log(self, done: Optimized, failures: Sequence[str]) -> None:
-        """Tell on stderr what was done, and which sections failed to compile."""
+        """Print on stderr what was done, and which sections failed to compile."""
         from hexsim.reports.findings_log import findings_log
         from hexsim.reports.hta_log import hta_log
         from hexsim.reports.optimization_log import optimization_log

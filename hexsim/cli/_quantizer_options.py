@@ -1,4 +1,4 @@
-"""Options of `hexsim quantize`: what the quantiser may do, and what is compiled for AIP."""
+"""Options of `hexsim quantize` for the quantiser, and for the sections compiled for AIP."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Limit = Literal["weights", "activations", "both"]
 
 @dataclass(frozen=True)
 class Ranges:
-    """How the range of an encoding is found."""
+    """The rules for the range of an encoding."""
 
     use_enhanced_quantizer: Annotated[
         Limit | None,
@@ -48,7 +48,7 @@ class Ranges:
 
 @dataclass(frozen=True)
 class Bits:
-    """How many bits integers have."""
+    """The widths of quantised values."""
 
     act_bitwidth: Annotated[
         int | None, typer.Option("--act-bitwidth", help="Bits of activations: 8 (default) or 16.")
@@ -85,14 +85,14 @@ class Bits:
 
 @dataclass(frozen=True)
 class MixedPrecision:
-    """Overrides, and how many bits the floats have that they ask for."""
+    """Overrides, and the width of tensors that they keep float."""
 
     override_params: OverrideParamsOption = None
     float_bitwidth: Annotated[
         int | None,
         typer.Option(
             "--float-bitwidth",
-            help="Bits of tensors that an override keeps float without saying how many: 16 or 32 "
+            help="Bits of tensors that an override keeps float without a width: 16 or 32 "
             "(default).",
         ),
     ] = None
@@ -105,7 +105,7 @@ class MixedPrecision:
     ] = None
 
     def require_overrides(self) -> None:
-        """Raise HexsimError if bits of floats are given and nothing can ask for floats."""
+        """Raise HexsimError if widths of floats are given without overrides."""
         for option, given in (
             ("--float-bitwidth", self.float_bitwidth),
             ("--float-bias-bitwidth", self.float_bias_bitwidth),
@@ -119,7 +119,7 @@ class MixedPrecision:
 
 @dataclass(frozen=True)
 class HtaSections:
-    """What is compiled for the tensor engine, and of which chip."""
+    """The sections to compile for the tensor engine of a chip."""
 
     enable_hta: Annotated[
         bool, typer.Option("--enable-hta", help="Compile sections for the tensor engine of AIP.")
@@ -140,17 +140,17 @@ class HtaSections:
     stack: StackOption = None
 
     def orders(self, model: Model) -> tuple[CompileOrder, ...]:
-        """What is to be compiled of `model`; raise HexsimError for what cannot be."""
+        """Return the sections of `model` to compile; raise HexsimError if one is not possible."""
         from hexsim.deployment.offline_hta import orders
 
         if self.hta_partitions and not self.enable_hta:
             raise HexsimError("--hta-partitions says what --enable-hta compiles; give both")
         if not self.enable_hta:
             return ()
-        asked = orders(self.hta_partitions or (), self.chip, self.stack)
-        for order in asked:
+        compile_orders = orders(self.hta_partitions or (), self.chip, self.stack)
+        for order in compile_orders:
             order.check(model)
-        return asked
+        return compile_orders
 
 
 def quantization_options(

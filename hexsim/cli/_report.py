@@ -1,4 +1,4 @@
-"""What `hexsim report` finds out about a model on each runtime."""
+"""Examines a model on each runtime for `hexsim report`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Examination:
-    """A model that is looked at; without `source` no values are computed."""
+    """A model to examine; without `source` no values are computed."""
 
     given: GivenModel
     platform: Platform
@@ -29,7 +29,7 @@ class Examination:
     progress: Callable[[str], None]
 
     def of(self, cases: list[Case]) -> Iterator[OnRuntime]:
-        """Add to each case its cut and its errors, where there are any."""
+        """Add its cut and its errors to each case, if there are any."""
         from hexsim.reports.pages.model_page import OnRuntime
 
         for case in cases:
@@ -48,11 +48,11 @@ class Examination:
             return None
         self.progress(f"comparing {runtime} with float")
         batch, items = source.batch, source.items
-        found = validate(deployment, source.feeds(), batch=batch, items=items)
+        validation = validate(deployment, source.feeds(), batch=batch, items=items)
         network, chip = deployment.network, self.platform.chip.name
-        counts = distributions(network, found.layers, source.feeds(), batch=batch, items=items)
+        counts = distributions(network, validation.layers, source.feeds(), batch=batch, items=items)
         notes = (source.description,)
-        return Study(network.name, chip, runtime, notes, found, distributions=counts)
+        return Study(network.name, chip, runtime, notes, validation, distributions=counts)
 
     def _cut(self, deployment: Deployment, case: Case) -> tuple[Prices, Survey]:
         from hexsim.studies.cuts import LayerTimes, Prices, compiled_sections, survey

@@ -1,4 +1,4 @@
-"""What a command says: a report on stdout, remarks on stderr, nothing that acts on a terminal."""
+"""Prints reports on stdout and remarks on stderr, without control characters of the terminal."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from contextvars import ContextVar
 from hexsim.texts.names import visible
 
 _WORDING: ContextVar[Callable[[str], str]] = ContextVar("wording", default=str)
-"""How remarks name options, which tools of another family spell in their own way."""
+"""Rewrites the names of options in remarks, which SNPE's tools spell differently."""
 
 
 @contextmanager
 def reworded(wording: Callable[[str], str]) -> Iterator[None]:
-    """Pass remarks through `wording` for a while."""
+    """Pass remarks through `wording` inside the block."""
     token = _WORDING.set(wording)
     try:
         yield
@@ -25,22 +25,22 @@ def reworded(wording: Callable[[str], str]) -> Iterator[None]:
 
 
 def say(text: str) -> None:
-    """Print a report, or a part of one."""
+    """Print a report or a part of it."""
     print(_shown(text))
 
 
 def report_progress(text: str) -> None:
-    """Print a line of a report that others follow much later, also into a pipe or file."""
+    """Print a line of a report at once, also into a pipe or file, as later lines take long."""
     print(_shown(text), flush=True)
 
 
 def remark(text: str) -> None:
-    """Print a line beside the report."""
+    """Print a line on stderr, outside the report."""
     print(_shown(_WORDING.get()(text)), file=sys.stderr)
 
 
 def _shown(text: str) -> str:
-    """Lines stay; what else is not printed in them is written out (a file's name can hold it)."""
+    """Return text with unprintable characters as escapes, except line breaks."""
     return "\n".join(map(visible, text.split("\n")))
 
 

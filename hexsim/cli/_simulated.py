@@ -1,4 +1,4 @@
-"""What is simulated, and under which circumstances: options that simulating commands share."""
+"""Options for hardware and circumstances, shared by the commands that simulate time."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Hardware:
 
 @dataclass(frozen=True)
 class RuntimeOnChip(Hardware):
-    """A chip, its software, and the runtime that computes."""
+    """A chip, its software, and a runtime."""
 
     runtime: Annotated[
         str, typer.Option("--runtime", help="One runtime.", autocompletion=runtime_names)
@@ -70,7 +70,7 @@ class RuntimeOnChip(Hardware):
 
 @dataclass(frozen=True)
 class Power:
-    """What the chip does while nobody calls."""
+    """The behaviour of the chip between calls."""
 
     idle_ms: IdleOption = 0.0
     no_power_collapse: NoPowerCollapseOption = False
@@ -82,7 +82,7 @@ class Power:
 
 @dataclass(frozen=True)
 class CallOptions:
-    """How an application calls, and who else does."""
+    """The settings of an application's call, and other clients of the DSP."""
 
     perf_profile: ProfileOption = None
     background: BackgroundOption = None
@@ -115,7 +115,7 @@ class CallOptions:
         )
 
     def preparation(self) -> Preparation:
-        """What may be done to a model."""
+        """Return how a model may be prepared."""
         from hexsim.deployment.given import Preparation
 
         return Preparation(
@@ -128,7 +128,7 @@ class CallOptions:
 
 @dataclass(frozen=True)
 class Comparing(CallOptions):
-    """The same where runtimes are set side by side: a float model meets them all, quantised."""
+    """The same to compare runtimes; float models are quantised by default where necessary."""
 
     quantize: Annotated[
         bool,

@@ -1,9 +1,9 @@
-"""What is printed, where the reader of a pipe may leave, a disk may be full, and names be odd.
+"""Output streams that handle closed pipes, full disks and characters that cannot be encoded.
 
-When a reader leaves (`hexsim ... | head`), what follows is dropped and the command goes on to its
-end: files it writes are wanted still, and nothing went wrong. A disk that is full is told, as for
-any other output; on the error stream nobody could read that. A character that the terminal's
-encoding lacks is written as an escape.
+If the reader of a pipe ends (`hexsim ... | head`), later output is dropped and the command
+continues, because its files are still needed and this is no error. A full disk is reported, except
+on the error stream, where the message could not be read. A character that the encoding of the
+terminal lacks is written as an escape.
 """
 
 from __future__ import annotations
@@ -33,21 +33,21 @@ class _Printed(io.RawIOBase):
         return os.isatty(self._descriptor)
 
     def write(self, data) -> int:  # type: ignore[no-untyped-def]
-        """Write some bytes; all of them, nowhere, when it is over."""
+        """Write some bytes; after an error, drop all bytes."""
         if not self._is_over:
             try:
                 return os.write(self._descriptor, data)
             except self._dropped:
                 self._is_over = True
             except OSError:
-                self._is_over = True  # what is left in a buffer must not fail again at the end
+                self._is_over = True  # the rest of the buffer must not fail again at the end
                 raise
         return len(data)
 
 
 @contextmanager
 def forgiving_streams() -> Iterator[None]:
-    """Print through such streams inside the block, unless somebody has replaced Python's own."""
+    """Use these streams inside the block, unless Python's own streams were replaced before."""
     before = sys.stdout, sys.stderr
     if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout is sys.__stdout__:
         sys.stdout = _stream(sys.stdout, BrokenPipeError)

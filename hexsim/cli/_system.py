@@ -1,7 +1,7 @@
-"""What the system refuses the program, in one sentence each.
+"""One sentence for each resource that the operating system refuses.
 
-Left out: libraries that end the process themselves when memory is short, which is why a limit below
-what they need to begin with is told beforehand.
+Some libraries end the process themselves if memory is short. So a limit below their need is
+reported at the start.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import resource
 import sys
 
 LEAST_BYTES = 1 << 30
-"""Address space in which every command begins; some libraries hang in less instead of failing."""
+"""Address space that every command needs; with less, some libraries hang instead of failing."""
 
 _SHORT = "there is not enough memory; allow more (ulimit -v), or give smaller inputs"
 _NO_THREAD = "no thread can be started; allow more threads (ulimit -u) or memory (ulimit -v)"
@@ -22,7 +22,7 @@ _NO_FILE_ERRORS = (errno.EMFILE, errno.ENFILE)
 
 
 def short_of_memory() -> str | None:
-    """Say if the limit on address space leaves no room to begin with."""
+    """Return a sentence if the limit on address space is too low to start."""
     limit, _ = resource.getrlimit(resource.RLIMIT_AS)
     if limit == resource.RLIM_INFINITY or limit >= LEAST_BYTES:
         return None
@@ -33,7 +33,7 @@ def short_of_memory() -> str | None:
 
 
 def open_what_was_closed() -> None:
-    """Let nothing that is opened later become a standard stream that was closed (`>&-`)."""
+    """Open closed standard streams (`>&-`), so that files opened later do not take their place."""
     while (descriptor := os.open(os.devnull, os.O_RDWR)) <= 2:
         os.set_inheritable(descriptor, True)
     os.close(descriptor)
@@ -42,7 +42,7 @@ def open_what_was_closed() -> None:
 
 
 def of_the_system(error: Exception) -> str | None:
-    """Say what the system refused; None for a mistake of the program itself."""
+    """Return what the system refused; None for a fault of the program itself."""
     lines = str(error).strip().splitlines() or [""]
     if isinstance(error, MemoryError) or "failed to map segment" in lines[-1]:
         return _SHORT
@@ -56,7 +56,7 @@ def of_the_system(error: Exception) -> str | None:
 
 
 def is_out_of_files(error: Exception) -> bool:
-    """True where a file cannot be opened since too many are; libraries are files too."""
+    """Return True if a file, or a library, cannot be opened because too many files are open."""
     if isinstance(error, OSError):
         return error.errno in _NO_FILE_ERRORS
     return isinstance(error, ImportError) and os.strerror(errno.EMFILE) in str(error)

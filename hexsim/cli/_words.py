@@ -1,4 +1,4 @@
-"""Options as words again: those of a group that are not as they would be by themselves."""
+"""Turns options of a group back into words of a command line, if they are not at their default."""
 
 from __future__ import annotations
 
@@ -21,5 +21,5 @@ def _words(group: Any, names: tuple[str, ...]) -> Iterator[str]:
         if value is True:
             yield option
             continue
-        for one in value if isinstance(value, list | tuple) else [value]:
-            yield from (option, str(one))
+        for element in value if isinstance(value, list | tuple) else [value]:
+            yield from (option, str(element))

@@ -1,4 +1,4 @@
-"""Who does the work of a command that can share it out."""
+"""Options for the worker processes of a command that can distribute its work."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Workers:
-    """Processes of this machine, or a cluster of the user's."""
+    """Processes of this machine, or a cluster of the user."""
 
     scheduler: Annotated[
         str | None,
@@ -35,11 +35,11 @@ class Workers:
 
     @property
     def named(self) -> bool:
-        """True if the user says who works."""
+        """True if the user selects workers."""
         return self.scheduler is not None or self.workers is not None
 
     def check(self) -> None:
-        """Raise HexsimError for both at once."""
+        """Raise HexsimError if both options are given."""
         if self.scheduler is not None and self.workers is not None:
             raise HexsimError(
                 "--workers are processes of this machine; leave it out with --scheduler"
@@ -47,7 +47,7 @@ class Workers:
 
     @contextmanager
     def pool(self) -> Iterator[Pool]:
-        """Yield them; HexsimError if dask is missing for a scheduler, or nobody answers."""
+        """Yield the workers; HexsimError if dask is missing or the scheduler does not answer."""
         from hexsim.studies.workers import workers
 
         self.check()
@@ -57,16 +57,16 @@ class Workers:
 
 @dataclass(frozen=True)
 class SharedOut(Workers):
-    """The same for a command that else does its work itself."""
+    """The same for a command that otherwise does its work itself."""
 
     distributed: Annotated[
         bool,
         typer.Option(
-            "--distributed", help="Share the inputs out among workers (--workers, --scheduler)."
+            "--distributed", help="Distribute the inputs to workers (--workers, --scheduler)."
         ),
     ] = False
 
     @property
     def asked(self) -> bool:
-        """True if workers shall do it."""
+        """True if workers do the work."""
         return self.distributed or self.named

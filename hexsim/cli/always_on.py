@@ -1,4 +1,4 @@
-"""`hexsim always-on`: a network every some milliseconds, on the low-power island or on the DSP."""
+"""`hexsim always-on` runs a network periodically, on the low-power island or on the DSP."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Scene:
-    """Which alternative is looked at, and under which circumstances."""
+    """The alternative to simulate, and its circumstances."""
 
     on: Annotated[
         str | None, typer.Option("--on", help="island or dsp; default: both, compared.")
@@ -39,11 +39,11 @@ class Scene:
     background: BackgroundOption = None
 
     def where(self) -> Where | None:
-        """Read the name of the alternative; HexsimError for an unknown one."""
+        """Parse the name of the alternative; raise HexsimError for an unknown one."""
         known: tuple[Where, ...] = ("island", "dsp")
-        for one in known:
-            if self.on == one:
-                return one
+        for place in known:
+            if self.on == place:
+                return place
         if self.on is not None:
             raise unknown("place", self.on, known)
         return None
@@ -51,7 +51,7 @@ class Scene:
 
 @dataclass(frozen=True)
 class OfFloats:
-    """What may be done to a float model."""
+    """The preparation of a float model."""
 
     quantize: QuantizeOption = False
     override_params: OverrideParamsOption = None
@@ -87,11 +87,11 @@ def always_on(
         preparation = Preparation(floats.quantize, floats.override_params)
         given = GivenModel(model, read, platform, preparation, progress)
         plan = given.deployment("dsp").plan
-        found = always_on(plan, platform, every, where, scene.perf_profile, clients)
+        result = always_on(plan, platform, every, where, scene.perf_profile, clients)
     if use := given.use("dsp"):
         tell_use(given.model.name, use)
-    outputs.write(json=lambda: always_on_json(found, platform))
+    outputs.write(json=lambda: always_on_json(result, platform))
     profile = scene.perf_profile or platform.stack.default_profile
     phone = f"{platform.chip.name}, {platform.software}, {profile}"
-    say(f"{found.network} every {every:g} ms on {phone}\n")
-    say(always_on_text(found))
+    say(f"{result.network} every {every:g} ms on {phone}\n")
+    say(always_on_text(result))

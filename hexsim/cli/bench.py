@@ -1,4 +1,4 @@
-"""`hexsim bench`: networks on the runtimes of a chip, beside what was measured."""
+"""`hexsim bench` compares networks on the runtimes of a chip, and with measured values."""
 
 from __future__ import annotations
 
@@ -44,12 +44,12 @@ ModelsOption = Annotated[
 DEFAULT_MODELS = ("alexnet", "googlenet", "mobilenet_v1", "mobilenet_v2", "squeezenet1_1")
 """The networks of the published Snapdragon 835 benchmark."""
 _DRAWS = 200
-"""So many leave the ends of an interval to chance by a percent or two of the time."""
+"""Default number of draws: the ends of an interval then vary by one or two percent of the time."""
 
 
 @dataclass(frozen=True)
 class Scope(Workers, Inputs):
-    """What is found out besides latencies, by whom, and on which inputs answers are compared."""
+    """The studies besides latencies, their workers, and the inputs to compare answers on."""
 
     timing_only: Annotated[
         bool,
@@ -61,9 +61,9 @@ class Scope(Workers, Inputs):
         Literal["one", "joint"] | None,
         typer.Option(
             "--uncertainty",
-            help="Give each time an interval. one: assumed and calibrated constants are moved one "
-            "at a time, which tells which of them matter. joint: all are drawn at once, which "
-            "tells how sure the order of runtimes is.",
+            help="Give each time an interval. one: assumed and calibrated constants are changed "
+            "one at a time, which shows which of them matter. joint: all are drawn at once, which "
+            "shows how certain the order of runtimes is.",
         ),
     ] = None
     draws: Annotated[
@@ -72,13 +72,13 @@ class Scope(Workers, Inputs):
             "--draws",
             min=1,
             max=100_000,
-            help=f"How often --uncertainty joint draws; default: {_DRAWS}.",
+            help=f"Number of draws of --uncertainty joint; default: {_DRAWS}.",
         ),
     ] = None
 
     @property
     def joint_draws(self) -> int:
-        """How often all constants are drawn at once; HexsimError for a number without a use."""
+        """Number of joint draws of all constants; HexsimError if a number is given without use."""
         if self.uncertainty == "joint":
             return self.draws or _DRAWS
         if self.draws is not None:
@@ -86,7 +86,7 @@ class Scope(Workers, Inputs):
         return 0
 
     def evaluation(self) -> Callable[[Network], InputSource] | None:
-        """Makes the user's inputs of a network, if there are any; HexsimError if of no use."""
+        """Return a function that makes the user's inputs of a network, or None without inputs."""
         self.require_one_kind()
         if self.given and self.timing_only:
             raise HexsimError(
@@ -97,14 +97,14 @@ class Scope(Workers, Inputs):
 
     @contextmanager
     def sharing(self) -> Iterator[Pool | None]:
-        """Yield the workers that share draws; None if there are none to share."""
+        """Yield the workers for the draws; None if none were requested."""
         if not self.named:
             yield None
             return
         if not self.joint_draws:
             raise HexsimError(
-                "--workers and --scheduler share out draws; give --uncertainty joint too, or leave "
-                "them out"
+                "--workers and --scheduler distribute draws; give --uncertainty joint too, or "
+                "leave them out"
             )
         with self.pool() as pool:
             yield pool
@@ -176,9 +176,9 @@ def _page(cases: Sequence[Case], refusals: Sequence[Refusal]) -> str:
 
 
 def _gathered(
-    networks: Iterable[list[Case | Refusal]], shown: ProgressLine | None
+    networks: Iterable[list[Case | Refusal]], progress: ProgressLine | None
 ) -> tuple[list[Case], list[Refusal]]:
-    """All results; each network's table is `shown` as soon as it is known."""
+    """Return all results; the table of each network is printed as soon as it is known."""
     from hexsim.reports.benchmark_table import network_table
     from hexsim.studies.benchmark import Case, Refusal
 
@@ -186,22 +186,22 @@ def _gathered(
     for results in networks:
         refusals += [result for result in results if isinstance(result, Refusal)]
         if known := [result for result in results if isinstance(result, Case)]:
-            if shown is not None:  # a closed pipe may end the command here
-                shown.tell(("\n" if cases else "") + network_table(known))
+            if progress is not None:  # a closed pipe may end the command here
+                progress.tell(("\n" if cases else "") + network_table(known))
             cases += known
     return cases, refusals
 
 
 def _show_rest(cases: Sequence[Case], refusals: Sequence[Refusal], *, background: bool) -> None:
-    """Print what is said of all networks together, behind their tables."""
+    """Print the parts of the report about all networks, after their tables."""
     from hexsim.reports.background_table import background_tables
     from hexsim.reports.benchmark_table import footnotes
     from hexsim.reports.recommendation import orders_text, recommendations
 
     if advice := recommendations(cases):
         say("\n" + advice)
-    if sure := orders_text(cases):
-        say("\n" + sure)
+    if orders := orders_text(cases):
+        say("\n" + orders)
     if background:
         say("\n" + background_tables(cases))
     say("\n" + footnotes(cases, refusals))

@@ -1,4 +1,4 @@
-"""`hexsim calibrate`: constants of a chip or a stack by rows measured on one's own phone."""
+"""`hexsim calibrate` fits constants of a chip or a stack to rows measured on the user's phone."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Adjust = Literal["stack", "chip", "both"]
 
 @dataclass(frozen=True)
 class CalibrationFiles(Json):
-    """The files that hold what was found."""
+    """The files that hold the fitted constants."""
 
     output: Annotated[
         Path | None,
@@ -38,7 +38,7 @@ class CalibrationFiles(Json):
     ] = None
 
     def check(self, adjust: Adjust) -> None:
-        """Raise HexsimError unless the files are those that `adjust` makes."""
+        """Raise HexsimError unless the files fit to `adjust`."""
         if self.output is None:
             raise HexsimError("give the file to write with --output")
         if adjust == "both" and self.chip_output is None:
@@ -60,7 +60,7 @@ def calibrate(
     chip: ChipOption,
     stack: StackOption = None,
     adjust: Annotated[
-        Adjust, typer.Option("--adjust", help="Which constants the rows may move.")
+        Adjust, typer.Option("--adjust", help="Which constants the rows may change.")
     ] = "stack",
     outputs: CalibrationFiles,
 ) -> None:
@@ -72,22 +72,22 @@ def calibrate(
 
     outputs.check(adjust)
     with status() as progress:
-        found = run_calibration(rows, chip, stack, adjust, progress)
-    chip_text, stack_text = _files(found, rows.name)
+        calibration = run_calibration(rows, chip, stack, adjust, progress)
+    chip_text, stack_text = _files(calibration, rows.name)
     outputs.write(
-        json=lambda: calibration_json(found),
+        json=lambda: calibration_json(calibration),
         output=lambda: chip_text if adjust == "chip" else stack_text,
         chip_output=lambda: chip_text,
     )
-    say(calibration_text(found))
+    say(calibration_text(calibration))
     say(f"\nUse it: {_use(adjust, outputs, chip, stack)}")
 
 
-def _files(found: OwnCalibration, rows: str) -> tuple[str, str]:
-    """The texts of the chip's and of the stack's file."""
+def _files(calibration: OwnCalibration, rows: str) -> tuple[str, str]:
+    """Return the texts of the chip's file and of the stack's file."""
     from hexsim.datasheets.datasheet_text import sheet_text
 
-    chip, stack = found.after.chip, found.after.stack
+    chip, stack = calibration.after.chip, calibration.after.stack
     return (
         sheet_text(chip, f"{chip.title}, calibrated with {rows}"),
         sheet_text(stack, f"{stack.title}, calibrated with {rows}"),
@@ -95,7 +95,7 @@ def _files(found: OwnCalibration, rows: str) -> tuple[str, str]:
 
 
 def _use(adjust: Adjust, outputs: CalibrationFiles, chip: str, stack: str | None) -> str:
-    """The options that take the files."""
+    """Return the options with which other commands use the files."""
     if adjust == "both":
         return f"--chip {outputs.chip_output} --stack {outputs.output}"
     if adjust == "chip":

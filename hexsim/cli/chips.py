@@ -1,4 +1,4 @@
-"""`hexsim chips`: the Snapdragons and where their numbers come from."""
+"""`hexsim chips` shows the Snapdragons, and the sources of their constants."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ app = typer.Typer(help="Chips: list them, show every constant with its source.")
 
 @app.callback(invoke_without_command=True)
 def chips(context: typer.Context) -> None:
-    """List the chips, or do what the command says."""
+    """List the chips, or run the command that is given."""
     if context.invoked_subcommand is None:
         list_chips()
 

@@ -1,4 +1,4 @@
-"""`hexsim compare`: what changed between two results."""
+"""`hexsim compare` shows the changes between two results."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from hexsim.errors import HexsimError
 @grouped
 def compare(
     *,
-    before: Annotated[Path, typer.Argument(help="What --json of bench or profile wrote."), FILE],
-    after: Annotated[Path, typer.Argument(help="The same, of today."), FILE],
+    before: Annotated[Path, typer.Argument(help="A file of bench or profile (--json)."), FILE],
+    after: Annotated[Path, typer.Argument(help="A later file of the same command."), FILE],
     fail_above: Annotated[
         str | None,
         typer.Option(
@@ -36,15 +36,15 @@ def compare(
     from hexsim.studies import comparison
 
     allowed = None if fail_above is None else _share(fail_above)
-    found = comparison.compare(comparison.read_results(before), comparison.read_results(after))
-    if allowed is not None and not found.cases:
+    changes = comparison.compare(comparison.read_results(before), comparison.read_results(after))
+    if allowed is not None and not changes.cases:
         raise HexsimError(
             f"--fail-above compares what both files have, and '{before}' and '{after}' have "
             "nothing in common; give results of the same networks and runtimes"
         )
-    outputs.write(json=lambda: comparison_json(found), csv=lambda: comparison_csv(found))
-    say(comparison_table(found))
-    slower = [case for case in found.cases if allowed is not None and case.slower > allowed]
+    outputs.write(json=lambda: comparison_json(changes), csv=lambda: comparison_csv(changes))
+    say(comparison_table(changes))
+    slower = [case for case in changes.cases if allowed is not None and case.slower > allowed]
     for case in slower:
         say(f"{case.network} on {case.runtime} got longer by {case.slower:.1%}, over {fail_above}")
     if slower:

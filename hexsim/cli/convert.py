@@ -1,4 +1,4 @@
-"""`hexsim convert`: a file of ONNX or another framework becomes a .dlc file."""
+"""`hexsim convert` converts a file of ONNX or another framework to a .dlc file."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _ENDINGS = (".onnx", ".prototxt", ".tflite", ".pb", ".meta", ".keras", ".h5", ".
 
 
 def _target(given: Mapping[str, Any]) -> Path | None:
-    """The file that is written, unless the run is dry or the model no ONNX file."""
+    """Return the file to write; None for a dry run, or if the model is a .dlc file already."""
     from hexsim.dlc.loading import is_dlc
 
     if given["dry_run"] or is_dlc(given["model"]):
@@ -47,8 +47,8 @@ def _target(given: Mapping[str, Any]) -> Path | None:
 
 
 def _bare(name: str) -> str:
-    """The name of a model without the ending of its file; names of built-in ones have none."""
-    ending = next((one for one in _ENDINGS if name.lower().endswith(one)), "")
+    """Return the name of a model without the ending of its file, if it has one."""
+    ending = next((known for known in _ENDINGS if name.lower().endswith(known)), "")
     return name[: len(name) - len(ending)]
 
 
@@ -65,7 +65,7 @@ class ConvertedFile(Outputs):
 
 @dataclass(frozen=True)
 class Formats:
-    """What the inputs hold."""
+    """The types and colour formats of the inputs."""
 
     input_type: Annotated[
         list[str] | None,
@@ -80,13 +80,13 @@ class Formats:
     ] = None
 
     def types(self) -> dict[str, str]:
-        """The type of each input that is named."""
+        """Return the type of each input that is named."""
         from hexsim.graph.input_format import INPUT_TYPES
 
         return parse_choices("--input-type", self.input_type, INPUT_TYPES)
 
     def encodings(self) -> dict[str, str]:
-        """The colours of each input that is named."""
+        """Return the colour format of each input that is named."""
         from hexsim.graph.input_format import INPUT_ENCODINGS
 
         return parse_choices("--input-encoding", self.input_encoding, INPUT_ENCODINGS)
@@ -94,7 +94,7 @@ class Formats:
 
 @dataclass(frozen=True)
 class PreservedParts:
-    """What the file keeps besides the network."""
+    """The data that the file stores besides the network."""
 
     quantization_overrides: Annotated[
         Path | None,
@@ -108,7 +108,7 @@ class PreservedParts:
     ] = "N/A"
 
     def version(self) -> str:
-        """The version; raise HexsimError if it cannot be kept whole."""
+        """Return the version; raise HexsimError if it cannot be stored completely."""
         if not self.model_version.isascii() or len(self.model_version) > _MODEL_VERSION_BYTES:
             raise HexsimError(
                 f"--model-version must be at most {_MODEL_VERSION_BYTES} ASCII characters"
@@ -126,7 +126,7 @@ class PreservedParts:
 
 @dataclass(frozen=True)
 class Reading:
-    """How the file is read."""
+    """Options to read the file."""
 
     input_dim: InputDimOption = None
     input_value: InputValueOption = None
@@ -158,12 +158,12 @@ class Reading:
         )
 
     def dims(self) -> str | None:
-        """Shapes as the command tells them."""
+        """Return the shapes in the words of the command for the file's metadata."""
         shapes = parse_input_dims(self.input_dim).items()
         return _pairs({name: ",".join(map(str, shape)) for name, shape in shapes})
 
     def if_given(self) -> dict[str, str | None]:
-        """What the command tells only if it was asked for."""
+        """Return the words of options that the metadata contain only if they were given."""
         values = parse_input_values(self.input_value)
         given = {
             "input_value": _pairs({name: f"{value:g}" for name, value in values.items()}),
@@ -183,7 +183,7 @@ def convert(
     outputs: ConvertedFile,
     reading: Reading,
     formats: Formats,
-    kept: PreservedParts,
+    preserved: PreservedParts,
     dry_run: Annotated[
         bool,
         typer.Option("--dry-run", help="Write nothing; list the layers that fall back and why."),
@@ -198,8 +198,8 @@ def convert(
 
     if is_dlc(model):
         raise HexsimError(f"'{model}' is a .dlc file already; give an ONNX file")
-    version, types, encodings = kept.version(), formats.types(), formats.encodings()
-    source = reading.read(model, kept.overrides())
+    version, types, encodings = preserved.version(), formats.types(), formats.encodings()
+    source = reading.read(model, preserved.overrides())
     network = set_input_formats(
         require_float(source.model),
         cast("Mapping[str, InputType]", types),
@@ -214,7 +214,8 @@ def convert(
         input_network=Path(model).name,
         input_type=_pairs(types),
         model_version=version,
-        quantization_overrides=kept.quantization_overrides and kept.quantization_overrides.name,
+        quantization_overrides=preserved.quantization_overrides
+        and preserved.quantization_overrides.name,
         **reading.if_given(),
     )
     metadata = dlc.Metadata(
@@ -227,7 +228,7 @@ def convert(
 
 
 def _command(**words: object) -> str:
-    """The command as the file's metadata tell it."""
+    """Return the command in the form of the file's metadata."""
     return "hexsim convert " + " ".join(f"{key}={value}" for key, value in words.items())
 
 

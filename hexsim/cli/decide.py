@@ -1,4 +1,4 @@
-"""`hexsim decide`: which chip, runtime, quantiser mode and cut, within what is allowed."""
+"""`hexsim decide` chooses chip, runtime, quantiser mode and cut within limits."""
 
 from __future__ import annotations
 
@@ -42,10 +42,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class _NameOptions(ReadOption):
-    """Names or files with commas between."""
+    """Names or files separated by commas."""
 
     def files(self, value: str) -> Iterator[Path]:
-        """All of them."""
+        """Yield all files."""
         yield from super().files(_split(value))
 
 
@@ -55,7 +55,7 @@ def _split(text: str) -> list[str]:
 
 @dataclass(frozen=True)
 class Chips:
-    """The chips to choose from, their software, and how it is called."""
+    """The chips to choose from, their software, and the settings of calls."""
 
     chips: Annotated[
         str,
@@ -69,26 +69,26 @@ class Chips:
     no_power_collapse: NoPowerCollapseOption = False
 
     def platforms(self) -> tuple[Platform, ...]:
-        """Read the descriptions; HexsimError if two chips have one name."""
+        """Read the descriptions; raise HexsimError if two chips have the same name."""
         from hexsim.deployment.platform import Platform
 
-        found = [Platform.load(name, self.stack) for name in _split(self.chips)]
-        if not found:
+        platforms = [Platform.load(name, self.stack) for name in _split(self.chips)]
+        if not platforms:
             raise HexsimError("--chips names no chip; give one or more, as sd855,sd865")
-        if len({platform.chip.name for platform in found}) < len(found):
+        if len({platform.chip.name for platform in platforms}) < len(platforms):
             raise HexsimError("--chips names two chips of one name; give each a name of its own")
         if self.ideal_cpu:
-            found = [platform.with_ideal_cpu() for platform in found]
+            platforms = [platform.with_ideal_cpu() for platform in platforms]
         if self.no_power_collapse:
-            found = [platform.without_power_collapse() for platform in found]
-        for platform in found:
+            platforms = [platform.without_power_collapse() for platform in platforms]
+        for platform in platforms:
             platform.stack.profile(self.perf_profile)
-        return tuple(found)
+        return tuple(platforms)
 
 
 @dataclass(frozen=True)
 class DecideChoices:
-    """What is chosen from, what is allowed, and what counts."""
+    """The alternatives, the limits, and the preference."""
 
     runtime: Annotated[
         str | None, typer.Option("--runtime", help="Comma separated; default: all of each chip.")
@@ -116,7 +116,7 @@ class DecideChoices:
         typer.Option(
             "--max-loss",
             help="Most accuracy lost, in percentage points: of top-1 with --labels, else of "
-            "answers that are as in float.",
+            "answers that are the same as in float.",
         ),
     ] = None
     min_db: Annotated[
@@ -124,28 +124,28 @@ class DecideChoices:
     ] = None
     prefer: Annotated[
         str,
-        typer.Option("--prefer", help="What ranks first: latency, accuracy, memory or energy."),
+        typer.Option("--prefer", help="Rank by latency, accuracy, memory or energy first."),
     ] = "latency"
 
     def limits(self) -> Limits:
-        """What is allowed."""
+        """Return the limits."""
         from hexsim.studies.decision import Limits
 
         return Limits(self.max_ms, self.max_mb, self.max_mj, self.max_loss, self.min_db)
 
     def preference(self) -> Preference:
-        """Read what counts."""
+        """Parse the preference."""
         from hexsim.studies.decision import PREFERENCES
 
-        found = [one for one in PREFERENCES if one == self.prefer.strip().lower()]
-        if not found:
-            raise unknown("preference", self.prefer, PREFERENCES)
-        return found[0]
+        for preference in PREFERENCES:
+            if preference == self.prefer.strip().lower():
+                return preference
+        raise unknown("preference", self.prefer, PREFERENCES)
 
 
 @dataclass(frozen=True)
 class DecideWork:
-    """How the model is read, and how much is found out and shown."""
+    """Options to read the model, and the extent of the study and its report."""
 
     input_dim: InputDimOption = None
     calibration_list: CalibrationListOption = None
@@ -160,11 +160,11 @@ class DecideWork:
         ),
     ] = 20
     every: Annotated[
-        bool, typer.Option("--all", help="Show all choices, and each that is out.")
+        bool, typer.Option("--all", help="Show all choices, also those that are ruled out.")
     ] = False
 
     def calibration(self, network: Network) -> InputSource | None:
-        """What quantisers are calibrated on, if it is named."""
+        """Return the calibration inputs, if they are given."""
         from hexsim.inputs.source import listed
 
         return None if self.calibration_list is None else listed(self.calibration_list, network)
@@ -183,8 +183,8 @@ def decide(
 ) -> None:
     """Choose chip, runtime, quantiser mode and cut: ranked, with reasons, within your limits.
 
-    What is computed is kept: a run that was interrupted goes on where it was. Ends with code 1 if
-    no choice is left, which a build may count on.
+    Results are kept: a run that was interrupted continues where it was. The exit code is 1 if no
+    choice is left, which a build may rely on.
     """
     from hexsim.cli._progress import status
     from hexsim.dlc.loading import load_container
@@ -219,7 +219,7 @@ def decide(
         draws=work.draws,
         input_dims=dims,
     )
-    with status() as progress, _kept():
+    with status() as progress, _keeping_results():
         decision = run_decide(question, progress)
     best, wording = decision.ranked[:1], _wording(model, chips, inputs, work)
     lines = commands(best[0], wording) if best else ()
@@ -233,8 +233,8 @@ def decide(
         raise typer.Exit(1)
 
 
-def _kept() -> AbstractContextManager[None]:
-    """What is said where the command is ended while it decides."""
+def _keeping_results() -> AbstractContextManager[None]:
+    """Return the block in which an interruption prints that results are kept."""
     from hexsim.cli._stopping import keeping
     from hexsim.files.checkpoint import keeps
 
@@ -242,7 +242,7 @@ def _kept() -> AbstractContextManager[None]:
 
 
 def _wording(model: str, chips: Chips, inputs: LabelledInputs, work: DecideWork) -> Wording:
-    """The options as other commands take them."""
+    """Return the options in the form of other commands."""
     from hexsim.studies.decision.commands import Wording
 
     dims = words(work, "input_dim")
@@ -271,7 +271,7 @@ def _show(decision: Decision, lines: tuple[str, ...], *, every: bool) -> None:
     say(recommendation(decision))
     if decision.ranked:
         say("\n" + decision_table(decision, every=every))
-    if out := ruled_out(decision, every=every):
-        say("\n" + out)
+    if excluded := ruled_out(decision, every=every):
+        say("\n" + excluded)
     if lines:
         say("\nTo get the same figures again\n" + "\n".join(f"  {line}" for line in lines))

@@ -1,4 +1,4 @@
-"""`hexsim detections`: mean average precision of what `hexsim run` wrote for a detector."""
+"""`hexsim detections` computes the mean average precision of a detector's results."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ RESULTS = ReadOption(lambda folder: folder.rglob("*.raw"))
 
 @dataclass(frozen=True)
 class Tensors:
-    """Which tensors hold detections, and what their numbers mean."""
+    """The tensors that hold detections, and the meaning of their numbers."""
 
     boxes: Annotated[str, typer.Option("--boxes", help="Tensor of boxes: four fractions each.")] = (
         "boxes"
@@ -49,7 +49,7 @@ class Tensors:
     ] = 0
 
     def named(self) -> BoxTensors:
-        """All of it."""
+        """Return these options for the reader of detections."""
         from hexsim.accuracy.detections import BoxTensors
 
         return BoxTensors(self.boxes, self.scores, self.classes, self.box_order, self.first_class)
@@ -57,7 +57,7 @@ class Tensors:
 
 @dataclass(frozen=True)
 class Pictures:
-    """Which pictures the results are of, and what the network saw of each."""
+    """The pictures of the results, and the part of each that the network processed."""
 
     images: ImagesOption = None
     input_list: InputListOption = None
@@ -69,7 +69,7 @@ class Pictures:
     fit: FitOption = "crop"
 
     def names(self) -> tuple[str, ...]:
-        """The names of their files, in the order of the results."""
+        """Return the names of their files in the order of the results."""
         from hexsim.inputs.input_list import first_files
         from hexsim.inputs.preprocessing import picture_files
 
@@ -80,7 +80,7 @@ class Pictures:
         raise HexsimError("results are those of --images, or of an --input-list; give one of them")
 
     def seen(self) -> SeenPictures:
-        """What the network saw; raise HexsimError if that was not said."""
+        """Return the visible part of the pictures; raise HexsimError if it is not specified."""
         from hexsim.accuracy.detections import SeenPictures
         from hexsim.inputs.preprocessing import Preprocessing
 
@@ -106,18 +106,20 @@ def detections(
 ) -> None:
     """Judge detections: mean average precision, for one folder of results or several."""
     from hexsim.accuracy.average_precision import average_precision
-    from hexsim.accuracy.detections import detections as found_in
+    from hexsim.accuracy.detections import detections as detections_in
     from hexsim.accuracy.truth import pictures_of, read_truth
     from hexsim.reports.precision import precision_csv, precision_json, precision_table
 
-    known = read_truth(truth)
-    shown, seen = pictures_of(known, pictures.names()), pictures.seen()
-    images = [one.id for one in shown]
-    judged = {
+    annotations = read_truth(truth)
+    images, seen = pictures_of(annotations, pictures.names()), pictures.seen()
+    ids = [image.id for image in images]
+    precisions = {
         str(folder): average_precision(
-            known, images, list(found_in(folder, known, shown, tensors.named(), seen))
+            annotations,
+            ids,
+            list(detections_in(folder, annotations, images, tensors.named(), seen)),
         )
         for folder in results
     }
-    outputs.write(json=lambda: precision_json(judged), csv=lambda: precision_csv(judged))
-    say(precision_table(judged))
+    outputs.write(json=lambda: precision_json(precisions), csv=lambda: precision_csv(precisions))
+    say(precision_table(precisions))

@@ -1,4 +1,4 @@
-"""`hexsim diff`: in what two models differ."""
+"""`hexsim diff` shows the differences between two models."""
 
 from __future__ import annotations
 
@@ -39,6 +39,6 @@ def diff(
     for kind in show or ():
         if kind not in KINDS:
             raise unknown("--show", kind, KINDS)
-    found = difference(load(first), load(second)).of(show or KINDS)
-    outputs.write(csv=lambda: diff_csv(first, second, found))
-    say(diff_table(first, second, found))
+    differences = difference(load(first), load(second)).of(show or KINDS)
+    outputs.write(csv=lambda: diff_csv(first, second, differences))
+    say(diff_table(first, second, differences))

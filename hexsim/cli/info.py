@@ -1,4 +1,4 @@
-"""`hexsim info`: what is in a .dlc or ONNX file, layer by layer."""
+"""`hexsim info` lists the layers of a .dlc or ONNX file."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ def info(
         str | None,
         typer.Option(
             "--chip",
-            help="Also what rescaling the weights for the chip's DSP would cost; with --memory, "
-            "the chip it is needed on.",
+            help="Also show the cost of rescaling the weights for the chip's DSP; with --memory, "
+            "the chip to use.",
         ),
         FILE,
     ] = None,
@@ -46,12 +46,14 @@ def info(
         typer.Option(
             "--memory",
             metavar="RUNTIME",
-            help="Also what an inference on this runtime needs of memory, layer by layer.",
+            help="Also show the memory of an inference on this runtime, layer by layer.",
         ),
     ] = None,
     imports: Annotated[
         bool,
-        typer.Option("--imports", help="Also what became of the nodes of an ONNX file, and why."),
+        typer.Option(
+            "--imports", help="Also show the layers made of an ONNX file's nodes, and why."
+        ),
     ] = False,
     input_dim: InputDimOption = None,
     input_value: InputValueOption = None,
@@ -60,7 +62,7 @@ def info(
 ) -> None:
     """List the layers: shapes, runtimes, parameters, MACs, encodings.
 
-    No weight is read, unless --chip asks for what becomes of them.
+    No weight is read, unless --chip is given.
     """
     from hexsim.dlc.loading import load_container, required_imports
     from hexsim.reports.info_csv import info_csv
@@ -72,16 +74,16 @@ def info(
     needed = None if memory is None else _memory(read.model, memory, chip or "sd835")
     asks_losses = chip is not None and (needed is None or read.model.quantized)
     losses = _losses(read.model, str(chip)) if asks_losses else None
-    told = required_imports(read, model) if imports else None
+    import_report = required_imports(read, model) if imports else None
     outputs.write(
-        json=lambda: info_json(model, read, losses, told, needed),
+        json=lambda: info_json(model, read, losses, import_report, needed),
         csv=lambda: info_csv(read, needed),
     )
     say(info_table(model, read, needed))
-    if told is not None:
+    if import_report is not None:
         from hexsim.reports.imports_table import imports_table
 
-        say("\n" + imports_table(told))
+        say("\n" + imports_table(import_report))
     if losses is not None:
         from hexsim.reports.rescaling_table import rescaling_table
 
@@ -89,19 +91,19 @@ def info(
 
 
 def _memory(model: Model, runtime: str, chip: str) -> NeededOn:
-    """What an inference needs, a float network quantised as it is by default where it has to be."""
+    """Return the memory of an inference; a float network is quantised by default if necessary."""
     from hexsim.cli._options import parse_runtime
     from hexsim.deployment import Deployment
     from hexsim.deployment.platform import Platform
     from hexsim.reports.memory_facts import NeededOn
 
-    platform, asked = Platform.load(chip), parse_runtime(runtime)
-    platform.require(model, asked)
-    return NeededOn(asked, platform.chip.name, Deployment(model, platform, asked).memory())
+    platform, target = Platform.load(chip), parse_runtime(runtime)
+    platform.require(model, target)
+    return NeededOn(target, platform.chip.name, Deployment(model, platform, target).memory())
 
 
 def _losses(model: Model, chip: str) -> tuple[RescalingLoss, ...]:
-    """What the chip's DSP loses by rescaling weights; nothing on a float network or before V65."""
+    """Return the losses by rescaling weights for the chip's DSP; none if it does not rescale."""
     from hexsim.accuracy.rescaling import rescaling_losses
     from hexsim.deployment.platform import Platform
 

@@ -1,4 +1,4 @@
-"""`hexsim kernel`: one kernel alone, down to its packets."""
+"""`hexsim kernel` shows one kernel with all its packets."""
 
 from __future__ import annotations
 
@@ -33,6 +33,6 @@ def kernel(
     from hexsim.reports.kernel_table import kernel_table
     from hexsim.studies.kernel_probe import probe
 
-    found = probe(kind, shape, hardware.platform())
-    outputs.write(json=lambda: kernel_json(found))
-    say(kernel_table(found))
+    result = probe(kind, shape, hardware.platform())
+    outputs.write(json=lambda: kernel_json(result))
+    say(kernel_table(result))

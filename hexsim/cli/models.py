@@ -1,4 +1,4 @@
-"""`hexsim models`: the built-in benchmark networks."""
+"""`hexsim models` lists and exports the built-in benchmark networks."""
 
 from __future__ import annotations
 

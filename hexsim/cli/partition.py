@@ -1,4 +1,4 @@
-"""`hexsim partition`: how a network is cut for AIP, why, and at what price."""
+"""`hexsim partition` shows how a network is cut for AIP, with the reasons and costs."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _HARDWARE = Hardware("sd855")
 
 @dataclass(frozen=True)
 class Cuts:
-    """The cuts that are looked at."""
+    """The cuts to examine."""
 
     hta_partitions: Annotated[
         str | None,
@@ -43,7 +43,7 @@ class Cuts:
 
 @dataclass(frozen=True)
 class Drawings(Html):
-    """Subnets and cuts for programs, and as a picture."""
+    """Files with subnets and cuts, for programs and as a picture."""
 
     json: JsonOption = None
     graph: Annotated[
@@ -87,17 +87,17 @@ def partition(
         deployment = Deployment(loaded, platform, "aip")
         sections, source = chosen_sections(deployment, cuts.hta_partitions)
         prices = Prices(LayerTimes(deployment, perf_profile))
-        found = search(prices) if cuts.search else None
+        fastest = search(prices) if cuts.search else None
         surveyed = survey(prices, sections)
     network = prices.times.network
 
     def html() -> str:
         from hexsim.reports.pages.command_pages import partition_page
 
-        return partition_page(network, prices, surveyed, found, command_line())
+        return partition_page(network, prices, surveyed, fastest, command_line())
 
     outputs.write(
-        json=lambda: partition_json(prices, surveyed, found),
+        json=lambda: partition_json(prices, surveyed, fastest),
         graph=lambda: partition_svg(network, surveyed),
         html=html,
     )
@@ -106,5 +106,5 @@ def partition(
         f"(rules {platform.stack.partitioning.rules}); HTA sections: {source}\n"
     )
     say(partition_table(network, surveyed))
-    if found is not None:
-        say("\n" + search_lines(found))
+    if fastest is not None:
+        say("\n" + search_lines(fastest))

@@ -1,4 +1,4 @@
-"""`hexsim prepare`: a folder of pictures becomes raw files and the input list that names them."""
+"""`hexsim prepare` converts a folder of pictures to raw files and an input list."""
 
 from __future__ import annotations
 

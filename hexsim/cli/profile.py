@@ -1,4 +1,4 @@
-"""`hexsim profile`: where the time of one inference goes, layer by layer."""
+"""`hexsim profile` shows the time of one inference, layer by layer."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def profile(
         bool,
         typer.Option(
             "--uncertainty",
-            help="Move assumed and calibrated constants one at a time, and list what each does.",
+            help="Change assumed and calibrated constants one at a time, and list their effects.",
         ),
     ] = False,
     outputs: JsonCsvTraceHtml,

@@ -1,4 +1,4 @@
-"""`hexsim quantize`: a float .dlc file and calibration inputs become a quantised one."""
+"""`hexsim quantize` quantises a float .dlc file with calibration inputs."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class CalibrationInputs(Inputs):
-    """What activations are calibrated on."""
+    """The inputs for the calibration of activations."""
 
     input_list: Annotated[
         Path | None,
@@ -41,12 +41,12 @@ class CalibrationInputs(Inputs):
         bool,
         typer.Option(
             "--seeded-inputs",
-            help="Calibrate on made-up inputs: for sizes and times, answers mean nothing.",
+            help="Calibrate on random inputs: sizes and times are right, answers mean nothing.",
         ),
     ] = False
 
     def require_some(self) -> None:
-        """Raise HexsimError unless inputs are named, or made-up ones asked for."""
+        """Raise HexsimError unless inputs are named or random ones requested."""
         if self.given == self.seeded_inputs:
             raise HexsimError(
                 "hexsim quantize calibrates on inputs; give an --input-list, a folder of --images, "
@@ -89,39 +89,39 @@ def quantize(
 
     inputs.require_some()
     options = quantization_options(ranges, bits, precision)
-    chosen = parse_optimizations(optimizations or ())
+    steps = parse_optimizations(optimizations or ())
     source = load_container(model)
     network = require_float(source.model)
     overrides = applied_overrides(source, model, asked=precision.override_params)
     orders = hta.orders(source.model)
     calibration = inputs.source(network)
     feeds, count = calibration.feeds, calibration.sets
-    done = quantize_optimized(network, feeds, options, chosen, overrides, bar, count)
-    for note in done.model.notes:
+    result = quantize_optimized(network, feeds, options, steps, overrides, bar, count)
+    for note in result.model.notes:
         remark(f"INFO - {note}")
-    compiled, failures = compile_all(done.model, orders)
-    made_of = {
+    compiled, failures = compile_all(result.model, orders)
+    sources = {
         "input_dlc": Path(model).name,
         "images": inputs.images.name if inputs.images else "",
         "input_list": inputs.input_list.name if inputs.input_list else "",
-        "optimizations": ",".join(chosen),
+        "optimizations": ",".join(steps),
     }
-    command = _command(made_of, ranges, bits, precision, hta)
+    command = _command(sources, ranges, bits, precision, hta)
     outputs.store(compiled, replace(source.metadata, quantizer_command=command))
     unused = len(source.overrides) - len(overrides)
     if unused and precision.override_params is None:
         remark(unused_line(unused))
-    outputs.log(replace(done, model=compiled), failures)
+    outputs.log(replace(result, model=compiled), failures)
 
 
 def _command(
-    made_of: Mapping[str, object],
+    sources: Mapping[str, object],
     ranges: Ranges,
     bits: Bits,
     precision: MixedPrecision,
     hta: HtaSections,
 ) -> str:
-    """The command as the file's metadata tell it: what is set, with what it was made of."""
+    """Return the command in the form of the file's metadata, with the options that are set."""
     widths = bits.widths()
     words = {
         "act_bitwidth": widths.activations,
@@ -131,7 +131,7 @@ def _command(
         "hta_partitions": " ".join(hta.hta_partitions or ()),
         "float_bias_bitwidth": precision.float_bias_bitwidth,
         "float_bitwidth": precision.float_bitwidth,
-        **made_of,
+        **sources,
         "no_weight_quantization": bits.no_weight_quantization,
         "override_params": precision.override_params,
         "pack_4_bit_weights": bits.pack_4_bit_weights,

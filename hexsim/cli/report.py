@@ -1,4 +1,4 @@
-"""`hexsim report`: everything about one model on one chip, as a page for a browser."""
+"""`hexsim report` writes a page for a browser about one model on one chip."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class ReportPage(Outputs):
 
 @dataclass(frozen=True)
 class Depth(Inputs):
-    """On which inputs values are compared, and what is left out."""
+    """The inputs to compare values on, and parts to leave out."""
 
     timing_only: Annotated[
         bool, typer.Option("--timing-only", help="Leave values and accuracy out.")
@@ -103,10 +103,10 @@ def report(
         source = None if depth.timing_only else depth.source(given.model.network)
         if source is not None and depth.given:
             given.calibrate_on(source.feeds)
-        found = list(Examination(given, platform, source, progress).of(cases))
-        is_coded = any(one.study is not None for one in found)
+        examinations = list(Examination(given, platform, source, progress).of(cases))
+        is_coded = any(examination.study is not None for examination in examinations)
         counted = given.quantized if is_coded else given.model
         progress("drawing")
-        page = model_page(found, refusals, counted, platform, command_line())
+        page = model_page(examinations, refusals, counted, platform, command_line())
     outputs.write(output=lambda: page)
     say(f"wrote {outputs.output}")

@@ -1,4 +1,4 @@
-"""`hexsim roofline`: how far each layer is from what the chip could do."""
+"""`hexsim roofline` compares each layer with the limits of the chip."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Charts(Outputs):
-    """The chart, and its points for programs and for spreadsheets."""
+    """Files with the chart, and its points for programs and for spreadsheets."""
 
     output: Annotated[
         Path | None,
@@ -43,7 +43,7 @@ class Charts(Outputs):
     csv: CsvOption = None
 
     def check(self) -> None:
-        """Raise HexsimError if the chart's file, or any at all, cannot be drawn."""
+        """Raise HexsimError if the chart cannot be drawn, or not in the format of the file."""
         if self.output is not None:
             from hexsim.reports.drawing import load_matplotlib
             from hexsim.reports.roofline_chart import picture_format
@@ -52,7 +52,7 @@ class Charts(Outputs):
             load_matplotlib()
 
     def drawn(self, chart: Roofline) -> bytes:
-        """The picture, of the kind that the file's name asks for."""
+        """Return the picture in the format of the file's name."""
         from hexsim.reports.roofline_chart import picture, picture_format
 
         assert self.output is not None

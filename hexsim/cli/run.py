@@ -1,4 +1,4 @@
-"""`hexsim run`: the outputs of a network for a list of inputs, written as snpe-net-run does."""
+"""`hexsim run` writes the outputs of a network for a list of inputs, as snpe-net-run does."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ if TYPE_CHECKING:
     from hexsim.inputs.source import InputSource
 
 RULE = "-" * 79
-"""Frames the version, as the real tool's does."""
+"""The line around the version, as the real tool prints it."""
 
 
 @dataclass(frozen=True)
 class Results:
-    """Which tensors are written, and in which folder."""
+    """The tensors to write, and the folder."""
 
     output: Annotated[
         Path,
@@ -54,7 +54,7 @@ class Results:
     ] = False
 
     def wanted(self, network: Network, source: InputSource) -> tuple[str, ...]:
-        """The names of the tensors."""
+        """Return the names of the tensors to write."""
         from hexsim.execution.net_run import wanted
 
         chosen = [name for name in (self.set_output_tensors or "").split(",") if name]
@@ -64,7 +64,7 @@ class Results:
 
 @dataclass(frozen=True)
 class Loading:
-    """How the model is read, and what the runtime may do to it."""
+    """Options to read the model and to deploy it."""
 
     input_dim: InputDimOption = None
     no_cpu_fallback: NoFallbackOption = False
@@ -126,7 +126,7 @@ def run(
 
 
 def _class_names(labels: Path | None, network: Network, batch: int) -> tuple[str, ...] | None:
-    """The names of the classes, if there are any; HexsimError if the network scores none."""
+    """Return the names of the classes, if given; HexsimError if the network is no classifier."""
     from hexsim.accuracy.class_names import read_class_names
     from hexsim.accuracy.labels import count_classes
 
@@ -135,5 +135,5 @@ def _class_names(labels: Path | None, network: Network, batch: int) -> tuple[str
 
 
 def announce(files: Sequence[str]) -> None:
-    """Say which files the next inference reads."""
+    """Print the files that the next inference reads."""
     say("\n".join(("Processing DNN input(s):", *files)))

@@ -1,4 +1,4 @@
-"""`hexsim stacks`: the software releases and where their numbers come from."""
+"""`hexsim stacks` shows the software releases, and the sources of their constants."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`hexsim sweep`: a space of designs, simulated point by point, and what the answer says."""
+"""`hexsim sweep` simulates a space of designs point by point, and shows the results."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from hexsim.studies.sweep.table import Swept
 
 _MOST_POINTS = 100_000
-"""More are asked back: about an hour on one core for each of the networks that phones run."""
+"""Points above this number need --yes: they take an hour per network on one core or more."""
 
 
 class _RunsByDefault(TyperGroup):
@@ -50,7 +50,7 @@ def _answer(given: Mapping[str, Any]) -> Path:
 @grouped
 def run(
     *,
-    space: Annotated[Path, typer.Argument(help="TOML file: what is combined with what."), FILE],
+    space: Annotated[Path, typer.Argument(help="TOML file of the parameters to combine."), FILE],
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", help="Parquet file; default: beside the space."),
@@ -61,7 +61,7 @@ def run(
         bool, typer.Option("--yes", help=f"Simulate more than {_MOST_POINTS} points.")
     ] = False,
 ) -> None:
-    """Simulate every point of a space. Killed, it goes on where it was when called again."""
+    """Simulate every point of a space; if interrupted, call it again to continue."""
     from hexsim.cli._progress import bar, status
     from hexsim.cli._stopping import keeping
     from hexsim.files import outside_transaction, write_bytes
@@ -75,22 +75,22 @@ def run(
     assert output is not None, "named by default"
     workers.check()
     table.require_libraries()
-    asked = read_space(space)
-    if asked.count > _MOST_POINTS and not yes:
+    design = read_space(space)
+    if design.count > _MOST_POINTS and not yes:
         raise HexsimError(
-            f"the space of '{space}' has {asked.count} points; make it smaller, or give --yes"
+            f"the space of '{space}' has {design.count} points; make it smaller, or give --yes"
         )
     with status() as progress:
-        points = Points(asked, settings(asked, progress))
+        points = Points(design, settings(design, progress))
     parts = SweepParts(output.with_name(f"{output.name}.parts"), points)
     parts.open()
     with (
         keeping(f"points that are done are kept in '{parts.folder}'"),
         workers.pool() as pool,
-        bar(f"{len(points)} points; {pool.description}", len(points)) as shown,
+        bar(f"{len(points)} points; {pool.description}", len(points)) as done,
     ):
-        engine.simulate_parts(pool, points, parts, shown)
-    with outside_transaction():  # what is kept goes only when the answer is in its place
+        engine.simulate_parts(pool, points, parts, done)
+    with outside_transaction():  # the parts are removed only after the results are written
         write_bytes(output, parts.whole())
     parts.remove()
     count = number(len(points), "point")
@@ -98,7 +98,7 @@ def run(
 
 
 def _nothing(swept: Swept, results: Path, best: str | None) -> str:
-    """Why no point is left to show."""
+    """Return why there is no point to show."""
     reason = next(filter(None, swept.table["refusal"].to_pylist()), None)
     if best is None:
         return f"all points of '{results}' were refused, the first because {reason}"
@@ -108,9 +108,9 @@ def _nothing(swept: Swept, results: Path, best: str | None) -> str:
 @app.command()
 @paged
 def show(
-    results: Annotated[Path, typer.Argument(help="What hexsim sweep has written."), FILE],
+    results: Annotated[Path, typer.Argument(help="File that hexsim sweep wrote."), FILE],
     pareto: Annotated[
-        str, typer.Option("--pareto", help="Figures in which a point may be best.")
+        str, typer.Option("--pareto", help="Figures of the Pareto front, comma separated.")
     ] = "latency",
     best: Annotated[
         str | None, typer.Option("--best", help='Only points with this: "latency_ms < 5".')
@@ -135,11 +135,11 @@ def show(
     rows = front(swept, figures, among)
     if not rows:
         raise HexsimError(_nothing(swept, results, best))
-    found = [effects(swept, name) for name in figures]
+    effects_of_figures = [effects(swept, name) for name in figures]
     outputs.write(
-        json=lambda: sweep_json(swept, rows, figures, found),
-        html=lambda: sweep_page(swept, rows, figures, found, command_line()),
+        json=lambda: sweep_json(swept, rows, figures, effects_of_figures),
+        html=lambda: sweep_page(swept, rows, figures, effects_of_figures, command_line()),
     )
     say(f"{summary(swept)}\n")
     say(f"{front_table(swept, rows, figures)}\n")
-    say("\n\n".join(map(effects_table, found)))
+    say("\n\n".join(map(effects_table, effects_of_figures)))

@@ -1,4 +1,4 @@
-"""`hexsim throughput`: several instances of one or more networks at once."""
+"""`hexsim throughput` simulates several instances of one or more networks at once."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class CallingThreads:
-    """Who calls each network: on what, from how many threads, how urgently."""
+    """The threads that call each network: their runtime, number and priority."""
 
     runtime: Annotated[
         str, typer.Option("--runtime", help="One for all networks, or one for each: dsp,cpu.")
@@ -40,16 +40,16 @@ class CallingThreads:
     ] = "normal"
 
     def of(self, models: int) -> list[tuple[Runtime, int, PriorityHint]]:
-        """Read runtime, threads and priority of each network."""
-        runtimes = [parse_runtime(one) for one in per_model("--runtime", self.runtime, models)]
-        counts = [_count(one) for one in per_model("--instances", self.instances, models)]
-        hints = [_hint(one) for one in per_model("--priority", self.priority, models)]
+        """Parse runtime, threads and priority of each network."""
+        runtimes = [parse_runtime(name) for name in per_model("--runtime", self.runtime, models)]
+        counts = [_count(text) for text in per_model("--instances", self.instances, models)]
+        hints = [_hint(name) for name in per_model("--priority", self.priority, models)]
         return list(zip(runtimes, counts, hints, strict=True))
 
 
 @dataclass(frozen=True)
 class Length:
-    """When the threads stop."""
+    """The end of the simulation: a number of calls or a duration."""
 
     inferences: Annotated[
         int | None, typer.Option("--inferences", help="Calls of every thread; default: 20.")
@@ -67,7 +67,7 @@ class Length:
             raise HexsimError("give --inferences or --duration-ms, not both")
 
     def loop(self, circumstances: CallOptions, platform: Platform) -> ClosedLoop:
-        """What every thread does."""
+        """Return the loop of calls of every thread."""
         from hexsim.studies.throughput import ClosedLoop
 
         return ClosedLoop(
@@ -119,23 +119,23 @@ def throughput(
                 uses[given.model.name] = use
             callers.append(Caller(deployment.plan, count, hint))
         progress(f"{sum(caller.instances for caller in callers)} instances on {platform.chip.name}")
-        found = throughput(platform, callers, loop)
+        result = throughput(platform, callers, loop)
     for name, use in uses.items():
         tell_use(name, use)
 
     def html() -> str:
         from hexsim.reports.pages.command_pages import throughput_page
 
-        return throughput_page(found, platform, command_line())
+        return throughput_page(result, platform, command_line())
 
     outputs.write(
-        json=lambda: throughput_json(found, platform),
-        trace=lambda: trace_json([(f"throughput on {platform.chip.name}", found.result)]),
+        json=lambda: throughput_json(result, platform),
+        trace=lambda: trace_json([(f"throughput on {platform.chip.name}", result.result)]),
         html=html,
     )
     profile = circumstances.perf_profile or platform.stack.default_profile
     say(f"{platform.chip.name}, {platform.software}, {profile}\n")
-    say(throughput_text(found))
+    say(throughput_text(result))
 
 
 def _count(text: str) -> int:

@@ -1,4 +1,4 @@
-"""`hexsim tradeoff`: a float or a quantised file, and on which runtime."""
+"""`hexsim tradeoff` compares a float and a quantised file on the runtimes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def tradeoff(
     no_cpu_fallback: NoFallbackOption = False,
     outputs: JsonCsv,
 ) -> None:
-    """Set file size, initialisation, inference and accuracy of every choice side by side."""
+    """Compare file size, initialisation, inference and accuracy of every choice."""
     from hexsim.cli._progress import status
     from hexsim.reports.tradeoff_data import tradeoff_csv, tradeoff_json
     from hexsim.reports.tradeoff_table import tradeoff_table
@@ -43,13 +43,13 @@ def tradeoff(
         perf_profile, power.idle_ms, not no_cpu_fallback, classes, given.overrides
     )
     with status() as progress:
-        found = run_tradeoff(floats, codes, platform, source, conditions, progress)
+        result = run_tradeoff(floats, codes, platform, source, conditions, progress)
     notes = (source.description, encodings, given.reference)
     where, labelled = (platform.chip.name, platform.stack.name), classes is not None
     outputs.write(
-        json=lambda: tradeoff_json(network.name, where, notes, found.choices, labelled),
-        csv=lambda: tradeoff_csv(found.choices, labelled),
+        json=lambda: tradeoff_json(network.name, where, notes, result.choices, labelled),
+        csv=lambda: tradeoff_csv(result.choices, labelled),
     )
     say(f"{network.name} on {platform.chip.name}, {platform.software}, {source.items} inputs")
     say("".join(f"  {note}\n" for note in notes))
-    say(tradeoff_table(found.choices, labelled=labelled))
+    say(tradeoff_table(result.choices, labelled=labelled))

@@ -1,4 +1,4 @@
-"""`hexsim validate`: how far a runtime is from float, and which layer is to blame."""
+"""`hexsim validate` compares a runtime with float, and shows the layers with errors."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def _ready(
     compared: Compared,
     source: InputSource,
 ) -> tuple[Model, str]:
-    """The model as the runtime loads it, and where its encodings come from."""
+    """Return the model as the runtime loads it, and a text about the source of its encodings."""
     if runtime in FIXED_POINT:
         return compared.quantized(given, platform, source, runtime)
     if given.model.quantized:
@@ -160,12 +160,12 @@ def _validated(
 
 
 def _counted(study: Study, deployment: Deployment, source: InputSource, threads: int) -> Study:
-    """Add how the values of the worst tensors lie beside their codes; only files have room."""
+    """Add the distributions of the worst tensors, which only files show."""
     from hexsim.accuracy.distributions import distributions
     from hexsim.cli._progress import bar
 
     with bar("counting values", source.sets) as progress:
-        found = distributions(
+        counts = distributions(
             deployment.network,
             study.validation.layers,
             source.feeds(),
@@ -174,4 +174,4 @@ def _counted(study: Study, deployment: Deployment, source: InputSource, threads:
             threads=threads,
             progress=progress,
         )
-    return replace(study, distributions=found)
+    return replace(study, distributions=counts)

@@ -1,4 +1,4 @@
-"""`hexsim view`: a .dlc or ONNX file as a page for a browser."""
+"""`hexsim view` writes a page for a browser about a .dlc or ONNX file."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def view(
 ) -> None:
     """Write an HTML page: the drawing, and each layer's attributes, encodings and weights.
 
-    It is one file that needs no network, and tells no folder. Weights are read and counted.
+    It is one file that needs no network and names no folder. Weights are read and counted.
     """
     from hexsim.cli._progress import status
     from hexsim.dlc.loading import load_container

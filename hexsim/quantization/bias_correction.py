@@ -1,10 +1,10 @@
-"""Empirical bias correction: what quantising shifts on average goes back into the bias.
+"""Empirical bias correction subtracts the average shift of quantisation from the bias.
 
 Nagel et al., arXiv:1906.04721, section 4.2 and appendix D. Rounded weights shift the mean of each
 output channel of a convolution or matrix, since their inputs have means too. Layer by layer, in
-order of execution, the mean over the calibration inputs of what the layer computes before its
-clamp is compared with float, and the difference added to its bias. Later layers see what corrected
-earlier ones give them.
+order of execution, the mean of the layer's output before its clamp, over the calibration inputs, is
+compared with float, and the difference is added to its bias. Later layers read the outputs of
+corrected layers.
 
 The quantised side is simulated in floats (hexsim.quantization.rounded), since integer kernels
 differ from chip to chip and a file is made for all of them.
@@ -50,9 +50,8 @@ def correct_biases(
 ) -> tuple[Model, tuple[Correction, ...]]:
     """Correct the biases of `model`, quantised with `options`, over `inputs` (at least one).
 
-    `inputs` yields the calibration inputs from the first on, arrays in stored order. `progress` is
-    told how many layers are done. A layer whose weights have no encoding (a float one) is left as
-    it is.
+    Each call of `inputs` yields all calibration inputs, arrays in stored order. `progress` is
+    called with the number of layers done. A layer whose weights stay float is not changed.
     """
     model = replace(model, network=with_own_parameters(model.network))
     wanted = _float_means(model.network, inputs())
@@ -81,7 +80,7 @@ def _still_read(network: Network, done: int) -> set[str]:
 
 
 def _mean(layer: Weighted, model: Model, codes: Codes) -> Means:
-    """Mean of each channel of what the layer computes before its clamp."""
+    """Return the mean of each channel of the layer's output before its clamp."""
     mean = _Mean()
     for output in run_rounded(layer.replace(clamp=NO_CLAMP), model, codes):
         mean.add(output[layer.output])
@@ -89,7 +88,7 @@ def _mean(layer: Weighted, model: Model, codes: Codes) -> Means:
 
 
 def _float_means(network: Network, inputs: Iterable[Feed]) -> dict[str, Means]:
-    """Means before the clamps in float, by layer."""
+    """Return the means of each layer's output in float before its clamp."""
     layers: list[Layer] = []
     tensors: list[Tensor] = []
     before: dict[str, str] = {}
@@ -136,12 +135,12 @@ class _Mean:
 
 
 def _with_bias(model: Model, layer: Weighted, shift: Means, options: QuantizationOptions) -> Model:
-    """The model with `shift` added to a bias, whose 8-bit encoding follows it."""
+    """Return the model with `shift` added to a bias and an 8-bit encoding computed anew."""
     assert layer.bias is not None
     network, old = model.network, model.network.constants[layer.bias]
     bias = Constant(old.name, old.shape, old.finite().astype(np.float64) + shift, old.dtype)
     network = network.with_layers(network.layers, constants=[bias])
-    if old.name not in model.parameters:  # which stands for the accumulator's scale
+    if old.name not in model.parameters:  # the bias has the accumulator's scale
         return replace(model, network=network)
     encoding = encode(MinMax(minimum_range=options.minimum_range), bias.value())
     return replace(model, network=network, parameters={**model.parameters, bias.name: encoding})

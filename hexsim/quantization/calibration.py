@@ -1,8 +1,8 @@
-"""Calibration: what every activation looks like over a set of inputs.
+"""Calibration observes the values of every activation over a set of inputs.
 
-The float network runs in onnxruntime with every tensor as an output, one input set at a time, and
-of each tensor only an observation is kept. So memory stays bounded by one set of activations and
-one histogram per tensor however many inputs are given, and each input runs once.
+The float network runs in onnxruntime with every tensor as an output, one input at a time, and
+only an observation of each tensor is stored. So memory is bounded by one set of activations and
+one histogram per tensor for any number of inputs, and each input runs once.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ def observe(
     with_histograms: bool = False,
     change: Callable[[Mapping[str, FloatArray]], Mapping[str, FloatArray]] = lambda arrays: arrays,
 ) -> dict[str, Observation]:
-    """Return what was seen of every float activation over `inputs` (arrays in stored order).
+    """Return an observation of every float activation over `inputs` (arrays in stored order).
 
-    Those whose size depends on values are left out. `progress` is told how many inputs are done.
-    `change` is given the tensors of each inference, and what it returns is observed.
+    Tensors whose size depends on values are left out. `progress` is called with the number of
+    inputs done. `change` is called with the tensors of each inference; its result is observed.
     Raises HexsimError if there is no input, or if an input or activation holds NaN or infinity.
     """
     names = tuple(
@@ -46,21 +46,21 @@ def observe(
         for name, array in change({**feed, **engine.run(feed)}).items():
             if name not in names:
                 continue
-            seen = Observation.of(array)
-            if not np.isfinite((seen.low, seen.high)).all():
-                raise _no_numbers(name, count, network)
+            observation = Observation.of(array)
+            if not np.isfinite((observation.low, observation.high)).all():
+                raise _not_finite(name, count, network)
             if with_histograms:
-                seen = replace(seen, histogram=Histogram.of(array))
-            known = observations.get(name)
-            observations[name] = seen if known is None else known.joined(seen)
+                observation = replace(observation, histogram=Histogram.of(array))
+            earlier = observations.get(name)
+            observations[name] = observation if earlier is None else earlier.joined(observation)
         progress(count)
     if count == 0:
         raise HexsimError("calibration needs at least one input; the list is empty")
     return observations
 
 
-def _no_numbers(name: str, count: int, network: Network) -> HexsimError:
-    """The error that says that tensor `name` holds NaN or infinity, and what it comes from."""
+def _not_finite(name: str, count: int, network: Network) -> HexsimError:
+    """Return the error for a tensor `name` that holds NaN or infinity, with the cause if known."""
     what = f"calibration input {count} gives tensor '{name}' NaN or infinite values"
     layers = [network.producers[name]] if name in network.producers else []
     for layer in layers:

@@ -1,7 +1,7 @@
-"""Dead channels: output channels whose weights all have the code of zero, and give their bias.
+"""Dead channels: output channels whose weights are all quantised to zero, so they give their bias.
 
-A file that holds codes cannot tell whether they were dead in floats too. So what the float weights
-say is counted when the network is quantised, and kept as evidence.
+A file of quantised weights does not show whether the channels were dead in floats too. So this is
+counted when the network is quantised, and recorded as evidence.
 """
 
 from __future__ import annotations
@@ -18,12 +18,13 @@ from hexsim.quantization.evidence import DeadChannels
 from hexsim.quantization.finding import Finding
 
 NEGLIGIBLE = 2.0**-20
-"""Share of a weight's largest value below which a channel is dead in floats too. Encodings per
-channel reach no further: a range of 1/4096, and 8 bits."""
+"""Share of a weight's largest value up to which a channel counts as dead in floats too.
+
+Encodings per channel reach no further: a range of 1/4096, and 8 bits."""
 
 
 def dead_channels(values: FloatArray, encoding: Encoding | AxisEncoding) -> npt.NDArray[np.bool_]:
-    """Which channels, the last axis of `values`, have only codes of zero."""
+    """Return which channels (last axis of `values`) are quantised to zero only; (channels,)."""
     by_channel = values.reshape(-1, values.shape[-1])
     extremes = np.stack([by_channel.min(axis=0), by_channel.max(axis=0)])
     zero = encoding.zero_point if isinstance(encoding, Encoding) else 0
@@ -34,7 +35,7 @@ def dead_channels(values: FloatArray, encoding: Encoding | AxisEncoding) -> npt.
 def dead_in_floats(
     network: Network, parameters: Mapping[str, Encoding | AxisEncoding]
 ) -> Iterator[DeadChannels]:
-    """Say of each weight with dead channels how many are not dead in floats."""
+    """Yield for each weight with dead channels how many of them are not dead in floats."""
     layers = (layer for layer in network.layers if isinstance(layer, Weighted))
     for weight in dict.fromkeys(layer.weight for layer in layers):
         values = network.constants[weight].finite().astype(np.float32, copy=False)
@@ -54,7 +55,7 @@ def finding_of_dead(
     *,
     by_channel: bool,
 ) -> Finding:
-    """Tell that the channels `dead` of `layer` are; what they are in floats may be unknown."""
+    """Return the finding about the channels `dead`; `in_floats` None means floats are unknown."""
     count = int(np.count_nonzero(dead))
     remedy = "correct its override" if by_channel else "quantise with --axis-quant"
     share = count / dead.size

@@ -13,7 +13,7 @@ Kind = TypeVar("Kind", bound=Encoding | AxisEncoding, covariant=True)
 
 @dataclass(frozen=True)
 class EncodingDecision(Generic[Kind]):
-    """An encoding, None for a bias at the accumulator's scale, and a few words on its origin."""
+    """An encoding and its origin in a few words; None is a bias at the accumulator's scale."""
 
     encoding: Kind | None
     origin: str

@@ -1,4 +1,4 @@
-"""Encodings: how real numbers become integers.
+"""Encodings: how real numbers become integers, the quantised values, called codes here.
 
 `real = delta * (q + offset)` with q in 0 .. 2^bitwidth - 1 and offset <= 0, so that zero is
 always exact. A symmetric encoding of weights is the same formula with offset -2^(bitwidth-1);
@@ -44,7 +44,7 @@ class Encoding:
     symmetric: bool = False
 
     def fault(self) -> str | None:
-        """Say what keeps it from being an encoding, if anything."""
+        """Return what is wrong with the encoding, or None."""
         if self.bitwidth not in BITS:
             return f"has {self.bitwidth} bits; expected {', '.join(map(str, BITS))}"
         if not (math.isfinite(self.min) and math.isfinite(self.max) and self.min < self.max):
@@ -54,11 +54,11 @@ class Encoding:
         lowest = 1 << (self.bitwidth - 1) if self.symmetric else None
         if -self.offset not in ((lowest,) if lowest else range(self.steps + 1)):
             return f"has the offset {self.offset}, which is no code of {self.bitwidth} bits"
-        ends = self.delta * self.offset, self.delta * (self.offset + self.steps)
-        if max(abs(ends[0] - self.min), abs(ends[1] - self.max)) > self.delta:
+        bounds = self.delta * self.offset, self.delta * (self.offset + self.steps)
+        if max(abs(bounds[0] - self.min), abs(bounds[1] - self.max)) > self.delta:
             return (
                 f"reaches from {self.min:g} to {self.max:g}, and its steps and offset from "
-                f"{ends[0]:g} to {ends[1]:g}"
+                f"{bounds[0]:g} to {bounds[1]:g}"
             )
         return None
 
@@ -132,7 +132,7 @@ class AxisEncoding:
             raise InvalidDataError("an axis encoding needs one symmetric encoding per channel")
 
     def fault(self) -> str | None:
-        """Say that its channels differ in bits, if so."""
+        """Return what is wrong if the channels differ in bits, else None."""
         widths = {channel.bitwidth for channel in self.channels}
         return f"has channels of {sorted(widths)} bits" if len(widths) > 1 else None
 
@@ -176,7 +176,7 @@ def _in_blocks(
     width: int,
     dtype: np.dtype[np.generic],
 ) -> npt.NDArray[Any]:
-    """`change` of rows of `width` elements, some at a time: doubles of all take much memory."""
+    """Apply `change` to rows of `width` elements in blocks, since float64 takes much memory."""
     rows = array.reshape(-1, width)
     result = np.empty(rows.shape, dtype)
 
@@ -193,7 +193,7 @@ def _nearest_code(
     offset: int,
     steps: int,
 ) -> npt.NDArray[np.float64]:
-    """Unsigned codes as floats; a tie takes the larger code, values outside saturate."""
+    """Return unsigned codes as float64; a tie takes the larger code, values outside saturate."""
     codes = x.astype(np.float64)
     codes /= delta
     codes -= offset

@@ -1,8 +1,8 @@
-"""Evidence: what values prove to be lost, kept beside the encodings, also in a file.
+"""Evidence: counts that prove losses of quantisation, stored beside the encodings, also in a file.
 
-Encodings tell what can be lost, values what was. Values are gone after calibration, and floats of
-weights once they are codes. So the few counts that prove a loss are kept. A network without such
-losses keeps nothing.
+Encodings show what can be lost, and values show what was lost. The values of activations are not
+available after calibration, nor the float weights after quantisation, so the counts that prove a
+loss are recorded before. A network without losses has no records.
 """
 
 from __future__ import annotations
@@ -15,9 +15,10 @@ from hexsim.graph.domains import Count, Natural, Real
 
 @dataclass(frozen=True)
 class Survival:
-    """Of `values` of an operand of the concat `layer`, `surviving` have a code other than zero.
+    """How many values of an operand of the concat `layer` are not zero in its output.
 
-    The values are those of the first calibration input whose own codes are not zero.
+    `values` counts those that are not zero in the operand, on the first calibration input;
+    `surviving` counts those of them that are not zero after the concat.
     """
 
     layer: str
@@ -26,7 +27,7 @@ class Survival:
     surviving: Count
 
     def fault(self) -> str | None:
-        """Say that more survive than there are, or that nothing was counted, if so."""
+        """Return what is wrong if more values survive than there are, or none were counted."""
         if not 0 <= self.surviving <= self.values or not self.values:
             return f"counts {self.surviving} of {self.values} values"
         return None
@@ -41,16 +42,16 @@ class UnusedRange:
     high: Real
 
     def fault(self) -> str | None:
-        """Say that its ends are none, if so."""
+        """Return what is wrong if low and high are no range."""
         ordered = math.isfinite(self.low) and math.isfinite(self.high) and self.low <= self.high
         return None if ordered else f"reaches from {self.low:g} to {self.high:g}"
 
 
 @dataclass(frozen=True)
 class DeadChannels:
-    """Of the channels of `weight` with codes of zero only, `lost` are not dead in floats.
+    """How many channels of `weight` are zero when quantised but not in floats.
 
-    Their float weights reach `reach`, in real units.
+    `lost` is their number, `reach` the largest magnitude of their float weights in real units.
     """
 
     weight: str
@@ -60,9 +61,7 @@ class DeadChannels:
 
 @dataclass(frozen=True)
 class Evidence:
-    """Operands of which few values survive, activations that leave most codes unused, and weights
-    with dead channels.
-    """
+    """Weights with dead channels, concat operands that lose most values, and unused ranges."""
 
     dead: tuple[DeadChannels, ...] = ()
     survivals: tuple[Survival, ...] = ()

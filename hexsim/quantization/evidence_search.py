@@ -1,8 +1,8 @@
-"""Looks for evidence of losses in what calibration saw.
+"""Searches the observations of calibration for evidence of losses.
 
-Ranges are those of all calibration inputs, which `observe` has. How many values of a concat's
-operand survive no range tells. So where an operand's range is a few steps of the output, and only
-there, the float network runs once more, on the first calibration input, and values are counted.
+The ranges of all calibration inputs come from `observe`. They do not show how many values of
+a concat's operand survive. So if an operand's range is only a few steps of the output, the float
+network runs once more, on the first calibration input, and the values are counted.
 """
 
 from __future__ import annotations
@@ -20,27 +20,32 @@ from hexsim.quantization.evidence import Evidence, Survival, UnusedRange
 from hexsim.quantization.observation import Observation
 
 FEW_STEPS = 8
-"""Operands that reach less far than that many steps of the output are counted: of values spread
-evenly over 8 steps, 1 in 16 is lost, far from what is told (our choice)."""
+"""Values of an operand are counted if they reach less far than this many steps of the output.
+
+Of values spread evenly over 8 steps, 1 in 16 is lost, far from what is reported (our choice)."""
 
 FEW_SURVIVORS = 0.1
-"""Largest share of survivors that is told: a sparse operand loses small values to any encoding, and
-its large ones carry what it says; where 9 of 10 are lost these are too (our choice)."""
+"""Share of surviving values below which the loss is reported.
+
+A sparse operand loses small values with any encoding, and its large values matter; if 9 of 10
+values are lost, large ones are lost too (our choice)."""
 
 FEW_CODES = 16
-"""An activation that uses fewer codes is told: it is as if it had less than 4 bits (our choice).
-A range set for other inputs than those given may well be 4 times, but hardly 16 times too wide."""
+"""An activation that uses fewer codes is reported: it has the precision of less than 4 bits.
+
+Our choice: a range set for other inputs may be 4 times too wide, but hardly 16 times."""
 
 NOISE = 1e-6
-"""Values this small, in real units, may be what float arithmetic leaves of zero (our choice)."""
+"""Largest value, in real units, that may be a rounding error of zero (our choice)."""
 
 _BOUNDED = ("sigmoid", "tanh", "hard_sigmoid", "erf", "softsign", "sin", "cos")
-"""Functions whose range is known whatever the input, as a softmax's is: inputs on which they stay
-small say nothing against a range of 0 to 1."""
+"""Functions whose range is known for any input, like a softmax's.
+
+Inputs for which their values stay small do not make a range of 0 to 1 wrong."""
 
 
 class FirstKept:
-    """Inputs for a single pass, of which the first is kept; `first` is empty before it."""
+    """Inputs for a single pass that stores the first of them in `first`, which is empty before."""
 
     def __init__(self, inputs: Iterable[Mapping[str, FloatArray]]) -> None:
         self._inputs = inputs
@@ -63,8 +68,8 @@ def evidence(
 ) -> Evidence:
     """Return what is lost for certain on the calibration inputs.
 
-    `network` has no Convert layers yet, `seen` is what calibration saw of all inputs, and `first`
-    is the first of them, arrays in stored order.
+    `network` has no Convert layers yet, `seen` has the observations over all calibration inputs,
+    and `first` is the first input, arrays in stored order.
     """
     doubtful = [
         (layer, name)
@@ -79,16 +84,16 @@ def evidence(
         _survival(layer.name, name, values[name], activations[name], activations[layer.output])
         for layer, name in doubtful
     )
-    few = (one for one in counted if one.surviving < FEW_SURVIVORS * one.values)
+    losses = (count for count in counted if count.surviving < FEW_SURVIVORS * count.values)
     return Evidence(
         dead=tuple(dead_in_floats(network, parameters)),
-        survivals=tuple(few),
+        survivals=tuple(losses),
         unused_ranges=tuple(_unused(network, activations, seen)),
     )
 
 
 def _reaches_few_steps(encoding: Encoding, joined: Encoding, seen: Observation | None) -> bool:
-    """True if values reach few steps of the output, and have finer ones themselves."""
+    """Return True if values reach few steps of the output and have a finer encoding themselves."""
     low, high = (encoding.min, encoding.max) if seen is None else (seen.low, seen.high)
     return encoding.delta < joined.delta and max(-low, high) < FEW_STEPS * joined.delta
 
@@ -96,7 +101,7 @@ def _reaches_few_steps(encoding: Encoding, joined: Encoding, seen: Observation |
 def _values(
     network: Network, names: set[str], first: Mapping[str, FloatArray]
 ) -> dict[str, FloatArray]:
-    """The tensors and constants `names` for the input `first`; nothing runs if there is none."""
+    """Return the tensors and constants `names` for the input `first`."""
     written = sorted(names & network.producers.keys())
     values = FloatEngine(network, outputs=written).run(first) if written else {}
     for name in names - values.keys():
@@ -111,19 +116,19 @@ def _real(network: Network, name: str) -> FloatArray:
 def _survival(
     layer: str, name: str, values: FloatArray, encoding: Encoding, joined: Encoding
 ) -> Survival:
-    """Count as the integer kernel has it: codes of the operand become codes of the output."""
+    """Count as the integer kernel computes: codes of the operand become codes of the output."""
     reals = values[np.isfinite(values)]
     codes = encoding.quantize(reals)
-    told = codes != encoding.zero_point
-    after = joined.quantize(encoding.dequantize(codes[told]))
+    nonzero = codes != encoding.zero_point
+    after = joined.quantize(encoding.dequantize(codes[nonzero]))
     surviving = np.count_nonzero(after != joined.zero_point)
-    return Survival(layer, name, int(np.count_nonzero(told)), int(surviving))
+    return Survival(layer, name, int(np.count_nonzero(nonzero)), int(surviving))
 
 
 def _unused(
     network: Network, activations: Mapping[str, Encoding], seen: Mapping[str, Observation]
 ) -> Iterator[UnusedRange]:
-    """Activations whose values, with zero, reach over few steps of an encoding of their own."""
+    """Yield activations whose values, with zero, reach over few steps of their own encoding."""
     for name, encoding in activations.items():
         if name not in seen or _has_range_of_its_kind(network, name):
             continue
@@ -134,7 +139,7 @@ def _unused(
 
 
 def _has_range_of_its_kind(network: Network, name: str) -> bool:
-    """True if the encoding does not depend on what calibration sees, and need not."""
+    """Return True if the encoding rightly does not depend on calibration."""
     if name not in network.producers:
         return network.input_format(name).type == "image"
     layer = network.producers[name]

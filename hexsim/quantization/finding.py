@@ -1,4 +1,4 @@
-"""Finding: one loss of a quantised network, in words that a user can act on."""
+"""Finding: one loss of a quantised network, with a sentence that says what to do about it."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Findings: what the encodings of a quantised network lose for certain, told without running it.
+"""Findings: certain losses of a quantised network, found without running it.
 
-Encodings, shapes and weights prove most of it. What takes values is proven by what calibration
-counted (hexsim.quantization.evidence), which a file keeps. So a file that was read says what it
-said when it was written; one without counts says what encodings alone prove.
+Encodings, shapes and weights prove most of them. Losses that depend on values are proven by the
+counts of calibration (hexsim.quantization.evidence), which a file stores. So the findings are the
+same before writing and after reading a file; without counts they are what encodings alone prove.
 """
 
 from __future__ import annotations
@@ -29,26 +29,26 @@ def findings(
     evidence: Evidence = NO_EVIDENCE,
 ) -> tuple[Finding, ...]:
     """Return what is lost for certain, the largest share first, then in the layers' order."""
-    told = [
+    losses = [
         *_joined(network, activations, evidence),
         *_unused(network, activations, evidence),
         *weight_findings(network, activations, parameters, evidence),
     ]
     places = {layer.name: place for place, layer in enumerate(network.layers)}
-    order = sorted(told, key=lambda finding: (-finding.share, places.get(finding.layer, -1)))
+    order = sorted(losses, key=lambda finding: (-finding.share, places.get(finding.layer, -1)))
     return tuple(order)
 
 
 def _joined(
     network: Network, activations: Mapping[str, Encoding], evidence: Evidence
 ) -> Iterator[Finding]:
-    """Operands of a concat of which few values survive, or none, as counts or encodings say."""
-    counted = {(one.layer, one.tensor): one for one in evidence.survivals}
+    """Yield operands of a concat that lose most values by counts, or all of them by encodings."""
+    counted = {(survival.layer, survival.tensor): survival for survival in evidence.survivals}
     for layer in network.layers:
         joined = activations.get(layer.outputs[0]) if isinstance(layer, Concat) else None
         if joined is None:
             continue
-        for name in dict.fromkeys(_before_conversion(network, one) for one in layer.inputs):
+        for name in dict.fromkeys(_before_conversion(network, operand) for operand in layer.inputs):
             encoding = activations.get(name)
             survival = counted.get((layer.name, name))
             if encoding is None or not (survival or _below_a_step(encoding, joined)):
@@ -67,7 +67,7 @@ def _joined(
 
 
 def _before_conversion(network: Network, name: str) -> str:
-    """The tensor that a Convert layer before a concat reads, else the operand itself."""
+    """Return the tensor that a Convert layer before a concat reads, else the operand itself."""
     layer = network.producers.get(name)
     return layer.inputs[0] if isinstance(layer, Convert) else name
 
@@ -88,34 +88,34 @@ def _vanishing(network: Network, name: str, layer: Layer) -> str:
 
 
 def _below_a_step(encoding: Encoding, joined: Encoding) -> bool:
-    """True if every value of `encoding` is zero in `joined`.
+    """Return True if every value of `encoding` is zero in `joined`.
 
-    An encoding of the least range says nothing: the tensor may well be zero everywhere.
+    An encoding of the smallest range proves nothing: the tensor may be zero everywhere.
     """
     if encoding.max - encoding.min <= MINIMUM_RANGE * 1.001:
         return False
-    ends = np.array([encoding.min, encoding.max])
-    return bool((joined.quantize(ends) == joined.zero_point).all())
+    limits = np.array([encoding.min, encoding.max])
+    return bool((joined.quantize(limits) == joined.zero_point).all())
 
 
 def _unused(
     network: Network, activations: Mapping[str, Encoding], evidence: Evidence
 ) -> Iterator[Finding]:
-    """Activations whose values use few of their codes."""
-    for seen in evidence.unused_ranges:
-        encoding = activations.get(seen.tensor)
+    """Yield activations whose values use few of their codes."""
+    for unused in evidence.unused_ranges:
+        encoding = activations.get(unused.tensor)
         if encoding is None:
             continue
-        span = max(0.0, seen.high) - min(0.0, seen.low)
+        span = max(0.0, unused.high) - min(0.0, unused.low)
         used, codes = round(span / encoding.delta) + 1, encoding.steps + 1
-        layer = network.producers.get(seen.tensor)
+        layer = network.producers.get(unused.tensor)
         yield Finding(
             "unused range",
-            seen.tensor if layer is None else layer.name,
-            seen.tensor,
+            unused.tensor if layer is None else layer.name,
+            unused.tensor,
             max(0.0, 1.0 - used / codes),
-            f"'{seen.tensor}' uses {used} of {codes} codes: calibration saw {seen.low:.3g} to "
-            f"{seen.high:.3g}, and its encoding reaches from {encoding.min:.3g} to "
+            f"'{unused.tensor}' uses {used} of {codes} codes: calibration saw {unused.low:.3g} to "
+            f"{unused.high:.3g}, and its encoding reaches from {encoding.min:.3g} to "
             f"{encoding.max:.3g}; correct its override, or, if it has none, quantise with "
             "--act-bitwidth 16",
         )

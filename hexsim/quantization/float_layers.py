@@ -1,9 +1,9 @@
 """Layers of a quantised network that compute in floats, and the Convert layers around them.
 
-Fixed-point runtimes refuse both. HVX of V60 to V66 has no float arithmetic, and what stands between
-two runtimes is a CPU subnet anyway: floats become codes there, and codes floats, by its Convert
-layers. SNPE's support table gives Convert to CPU and DSP and does not say which of the two does it
-at such a cut, so that is our reading.
+Fixed-point runtimes refuse both. HVX of V60 to V66 has no float arithmetic, and the layers between
+two subnets of such a runtime run on the CPU, where Convert layers turn floats into codes and codes
+into floats. SNPE's support table lists Convert for CPU and DSP and does not say which of the two
+converts at such a cut, so that is our reading.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from hexsim.runtimes import FIXED_POINT, LayerTarget
 
 
 def converts_floats(layer: Layer, model: Model) -> bool:
-    """True if `layer` turns codes into floats, floats into codes, or floats into other floats."""
+    """Return True if `layer` converts between codes and floats, or between widths of floats."""
     if not model.quantized or not isinstance(layer, Convert):
         return False
     return layer.output in model.floats or layer.inputs[0] in model.floats

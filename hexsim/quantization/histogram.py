@@ -51,13 +51,13 @@ class Histogram:
         """Return the histogram of both sets of values."""
         exponent = max(self.exponent, other.exponent)
         while True:
-            one, two = self._coarsened(exponent), other._coarsened(exponent)
-            first, end = min(one.first, two.first), max(one._end, two._end)
+            mine, theirs = self._coarsened(exponent), other._coarsened(exponent)
+            first, end = min(mine.first, theirs.first), max(mine._end, theirs._end)
             if end - first <= BINS:
                 break
             exponent += 1
         counts = np.zeros(end - first, np.int64)
-        for part in (one, two):
+        for part in (mine, theirs):
             counts[part.first - first : part._end - first] += part.counts
         return Histogram(exponent, first, counts)
 
@@ -68,10 +68,10 @@ class Histogram:
 
     def coarser(self, most: int) -> Histogram:
         """Return the same counts in bins so wide that there are at most `most`, two or more."""
-        found = self
-        while len(found.counts) > most:
-            found = found._coarsened(found.exponent + 1)
-        return found
+        histogram = self
+        while len(histogram.counts) > most:
+            histogram = histogram._coarsened(histogram.exponent + 1)
+        return histogram
 
     @property
     def low(self) -> float:

@@ -1,4 +1,4 @@
-"""Model: a network as a file holds it, in floats or quantised."""
+"""Model: a network with its encodings, as a file stores it, in floats or quantised."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class HtaSection:
-    """A run of layers that the tensor engine of `chip` takes; `record` is what was compiled."""
+    """Consecutive layers that the tensor engine of `chip` runs; `record` is the compiled form."""
 
     chip: str
     layers: tuple[str, ...]
@@ -36,36 +36,37 @@ class HtaSection:
 
 @dataclass(frozen=True, repr=False)
 class Model(Shown):
-    """A network in floats, or one that is `quantized`, with its encodings; the one type of both.
+    """A network in floats, or a `quantized` network with its encodings.
 
-    `network` is the float reference. What float runtimes compute with is `as_stored`: a constant
-    with an encoding has the values of its codes, one that is float of 16 bits those of its halves,
-    and any other is the array itself. So it makes no difference whether the model was in a file.
-    With `float_weights` a file holds weights and biases themselves beside their encodings; only
-    fixed-point runtimes, which quantise them at load, compute with their codes (`as_coded`).
+    `network` is the float reference. Float runtimes compute with `as_stored`: a constant with an
+    encoding has the values of its codes (its quantised values), a float16 constant has the values
+    rounded to float16, and any other is the array itself. So a model gives the same results before
+    it is written and after it is read. With `float_weights` a file stores float weights and biases
+    beside their encodings; only fixed-point runtimes, which quantise them at load, compute with
+    their codes (`as_coded`).
 
     `activations` maps tensor names (and constants used as operands) to encodings; `parameters`
     maps weights and biases. A bias of 32 bits has no encoding of its own: it is stored at the
-    accumulator's scale when the plan is bound. A model in floats has none of either.
+    accumulator's scale when the network is lowered. A model in floats has no encodings.
 
-    `floats` has the bits of tensors, weights and biases that stay float among the codes of the
-    others; they have no encoding. A layer whose output is there computes in floats.
+    `floats` has the bits of the tensors, weights and biases that stay float in a quantised network;
+    they have no encoding. A layer whose output is listed there computes in floats.
 
-    `packs_weights` says that 4-bit weights take half a byte in a file, not a byte.
-    `stored_constants` has what the file of a model that was read holds of each constant.
-    `origins` tells in a few words where each encoding came from, `overrides` what became of each
-    override when the network was quantised, `notes` what else a user should know of that; the
-    latter two are not kept in a file. `evidence` is what calibration proved to be lost.
+    `packs_weights` says that a 4-bit weight takes half a byte in a file instead of a byte.
+    `stored_constants` has the constants as the file of the model stores them, if it was read.
+    `origins` gives the source of each encoding in a few words, `overrides` the outcome of each
+    override when the network was quantised, `notes` further remarks about quantising; a file does
+    not store the latter two. `evidence` has the losses that calibration proved.
     `hta` are the sections compiled for tensor engines, in the order of the layers.
-    `equalized` says that scales were moved between the layers of `network` before
-    (hexsim.quantization.equalization), so that its tensors are not those of the network it was
-    made from.
+    `equalized` says that scales were moved between the layers of `network`
+    (hexsim.quantization.equalization), so that its tensors have other values than those of the
+    network it was made from.
 
     `own_overrides` are the encodings that nodes of the ONNX file gave a model in floats.
-    `provenance` tells what became of names of that file when the network was optimised; a .dlc file
-    does not keep it, but for the overrides it holds.
+    `provenance` maps names of that file to names after optimising; a .dlc file stores it only for
+    the overrides it holds.
 
-    A quantised model without encodings stands for one whose encodings nobody has chosen yet.
+    A quantised model without encodings is one whose encodings have not been chosen yet.
     """
 
     network: Network
@@ -104,11 +105,11 @@ class Model(Shown):
 
     @cached_property
     def findings(self) -> tuple[Finding, ...]:
-        """What its encodings lose for certain, the worst first; nothing of a model in floats."""
+        """The certain losses of its encodings, the worst first; empty for a model in floats."""
         return findings(self.network, self.activations, self.parameters, self.evidence)
 
     def sheet(self) -> DisplayTable:
-        """The layers, with the ranges of what they write if that is quantised."""
+        """Return a table of the layers, with the ranges of their quantised outputs."""
         network = self.network
         kind = "quantised" if self.quantized else "float"
         return DisplayTable(
@@ -128,33 +129,33 @@ class Model(Shown):
         )
 
     def _range(self, name: str) -> tuple[Cell, Cell, Cell]:
-        """Ends and bits of a tensor's encoding; without one only the bits of its floats."""
+        """Return min, max and bits of a tensor's encoding, or only the bits of its floats."""
         encoding = self.activations.get(name)
         if encoding is None:
             return None, None, self.floats.get(name)
         return encoding.min, encoding.max, encoding.bitwidth
 
     def encoding(self, name: str) -> Encoding | AxisEncoding | None:
-        """Encoding of a tensor or constant, if it has one."""
+        """Return the encoding of a tensor or constant, if it has one."""
         return self.parameters.get(name) or self.activations.get(name)
 
     def data_type(self, name: str) -> str | None:
-        """What a tensor or constant holds, in SNPE's words (uFxp_8, Float_16), if it is said."""
+        """Return the data type of a tensor or constant in SNPE's words (uFxp_8), if it is set."""
         encoding = self.encoding(name)
         if encoding is None:
             return f"Float_{self.floats[name]}" if name in self.floats else None
         return f"{'u' if encoding.dtype.kind == 'u' else 's'}Fxp_{encoding.bitwidth}"
 
     def codes(self, name: str) -> npt.NDArray[np.integer]:
-        """Codes of a constant that has an encoding: those of the file, else computed.
+        """Return the codes of a constant that has an encoding, from the file or else computed.
 
-        They are remembered for as long as somebody holds them.
+        They are cached as long as the caller refers to them.
         """
         assert self.encoding(name) is not None, f"constant '{name}' has no encoding"
         return self._coded(name).value()  # type: ignore[return-value]
 
     def _coded(self, name: str) -> Constant:
-        """A constant as its codes, or what is stored of it if it has none."""
+        """Return the codes of a constant, or the constant as stored if it has none."""
         encoding = self.parameters.get(name) if self.float_weights else None
         if encoding is None:
             return self.stored(name)
@@ -163,7 +164,7 @@ class Model(Shown):
         return self._codes[name]
 
     def stored(self, name: str) -> Constant:
-        """A constant as a file holds it: its codes, its halves, or itself, bit for bit."""
+        """Return a constant as a file stores it: as codes, as float16, or unchanged."""
         if name in self.stored_constants:
             return self.stored_constants[name]
         if name not in self._stored:
@@ -171,17 +172,17 @@ class Model(Shown):
             if encoding is not None:
                 constant = _codes_of(constant, encoding)
             elif self.floats.get(name) == 16:
-                constant = constant.derive(constant.shape, _halves, dtype="float16")
+                constant = constant.derive(constant.shape, _as_float16_array, dtype="float16")
             self._stored[name] = constant
         return self._stored[name]
 
     def _stored_encoding(self, name: str) -> Encoding | AxisEncoding | None:
-        """The encoding of a constant whose codes are in a file."""
+        """Return the encoding of a constant whose codes a file stores."""
         return None if self.float_weights and name in self.parameters else self.encoding(name)
 
     @cached_property
     def as_stored(self) -> Network:
-        """The network with the values that its file gives back."""
+        """The network with the values that are read back from its file."""
         if not self.quantized:
             return self.network
         constants = {
@@ -202,7 +203,7 @@ class Model(Shown):
         return replace(self.network, constants=constants)
 
     def rounded(self, name: str, values: FloatArray) -> FloatArray:
-        """Return what tensor `name` holds if it is given real `values`."""
+        """Return real `values` as tensor `name` can represent them."""
         encoding = self.encoding(name)
         if encoding is not None:
             return encoding.dequantize(encoding.quantize(values))
@@ -221,7 +222,7 @@ class Model(Shown):
         return sum(self.stored_bytes(name) for name in self.network.weights)
 
     def stored_bytes(self, name: str) -> int:
-        """Bytes of a constant in a file."""
+        """Return the bytes of a constant in a file."""
         constant, runs = self.network.constants[name], self.packing(name)
         if runs is not None:
             return packed_bytes(constant.shape, runs)
@@ -235,23 +236,23 @@ def _codes_of(constant: Constant, encoding: Encoding | AxisEncoding) -> Constant
     return Constant(constant.name, constant.shape, codes, encoding.dtype.name, kept=False)
 
 
-def _halves(values: npt.NDArray[np.generic]) -> npt.NDArray[np.generic]:
+def _as_float16_array(values: npt.NDArray[np.generic]) -> npt.NDArray[np.generic]:
     return values.astype(np.float16)
 
 
 def restored(
     stored: Constant, dtype: str, encoding: Encoding | AxisEncoding | None = None
 ) -> Constant:
-    """A constant of type `dtype`, made real again from what a file holds of it."""
+    """Return a constant of type `dtype` with the real values of a stored constant."""
     if encoding is not None:
         return stored.derive(stored.shape, encoding.dequantize, dtype=dtype)  # type: ignore[arg-type]
     if stored.dtype != dtype:
-        return stored.derive(stored.shape, lambda halves: halves.astype(dtype), dtype=dtype)
+        return stored.derive(stored.shape, lambda values: values.astype(dtype), dtype=dtype)
     return stored
 
 
 def require_float(model: Model) -> Network:
-    """The network, if it is float; raise HexsimError if it is quantised already."""
+    """Return the network if it is float; raise HexsimError if it is quantised already."""
     if model.quantized:
         raise HexsimError(
             f"network '{model.name}' is quantised already; quantise the float network it was "

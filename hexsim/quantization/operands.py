@@ -1,9 +1,9 @@
-"""Which constants are operands that become codes: float32 ones that a layer of ours reads.
+"""Selects the constants that are quantised as operands: float32 ones that a known layer reads.
 
-An opaque operator runs on the CPU in floats, so what only such operators read stays as it is, bit
-for bit: axes, zero points, tables, scalars, and the weights of operators that we have no layer for.
-So it is with user-defined layers, which are given the real numbers of their constants.
-A constant that a layer of ours reads as well is one array with one encoding, for all its readers.
+An opaque operator runs on the CPU in floats, so constants that only such operators read are not
+changed: axes, zero points, tables, scalars, and the weights of operators without a layer here.
+The same holds for user-defined layers, which get the real numbers of their constants.
+If a known layer reads such a constant too, all its readers use one array with one encoding.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from hexsim.layers import Opaque, UserDefined
 
 
 def coded_operands(network: Network) -> tuple[str, ...]:
-    """Names of the constants that are codes as operands, in the order in which they are read."""
+    """Return the names of constants that are quantised as operands, in the order of reading."""
     read = (
         name
         for layer in network.layers
@@ -25,7 +25,7 @@ def coded_operands(network: Network) -> tuple[str, ...]:
 
 
 def stays_as_it_is(name: str, network: Network) -> str:
-    """Say why the constant `name` never becomes codes nor halves, or nothing if it may."""
+    """Return why the constant `name` is never quantised nor float16, or an empty string."""
     if name not in network.constants or name in network.weights or name in coded_operands(network):
         return ""
     dtype = network.constants[name].dtype

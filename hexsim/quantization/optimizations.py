@@ -1,4 +1,4 @@
-"""What `--optimizations` adds to quantising: equalization before it, bias correction after it."""
+"""The steps of `--optimizations`: equalization before quantising, bias correction after it."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ Inputs = Callable[[], Iterable[Mapping[str, FloatArray]]]
 """Yields the calibration inputs from the first on, arrays in stored order."""
 
 Bar = Callable[[str, int], AbstractContextManager[Callable[[int], None]]]
-"""Opens a progress bar with a title and a total; what it yields is told how many are done."""
+"""Opens a progress bar with a title and a total; yields a function that takes the number done."""
 
 
 @dataclass(frozen=True)
 class Optimized:
-    """A quantised network, and what the optimizations did on the way to it."""
+    """A quantised network, and the changes that the optimizations made."""
 
     model: Model
     equalization: Equalization | None = None
@@ -44,11 +44,11 @@ def quantize_optimized(
     bar: Bar = lambda title, total: nullcontext(lambda done: None),
     count: int = 0,
 ) -> Optimized:
-    """Quantise `network` with `optimizations` around it; `count` inputs are told to `bar`.
+    """Quantise `network` with `optimizations`; `count` is the number of inputs, for `bar`.
 
-    A range in `overrides` holds for the values a tensor had. So it is ignored, and that is
-    reported, where equalization rescaled the tensor or constant, and for biases that are to be
-    corrected. Raises HexsimError for what `quantize` and `parse_optimizations` refuse.
+    A range in `overrides` holds for the values before optimizing. So it is ignored, and reported,
+    for tensors and constants that equalization rescaled and for biases that are corrected.
+    Raises HexsimError like `quantize` and `parse_optimizations`.
     """
     chosen, options = parse_optimizations(optimizations), options or QuantizationOptions()
     equalization = equalize(network) if "cle" in chosen else None
@@ -68,7 +68,7 @@ def quantize_optimized(
 def _outdated(
     network: Network, equalization: Equalization | None, *, corrects: bool
 ) -> dict[str, str]:
-    """The tensors and constants whose values are other ones than those of the float file."""
+    """Return the tensors and constants whose values differ from the float file, with the reason."""
     biases: set[str] = set()
     if corrects:
         weighted = (layer for layer in network.layers if isinstance(layer, Weighted))
@@ -81,18 +81,18 @@ def _outdated(
 
 
 def parse_optimizations(words: Sequence[str]) -> tuple[Optimization, ...]:
-    """Check names of optimizations, each of which may be several with commas between.
+    """Check names of optimizations; a word may hold several names separated by commas.
 
-    Raises HexsimError for an unknown one, and for `bc` without `cle`.
+    Raises HexsimError for an unknown name, and for `bc` without `cle`.
     """
     known = get_args(Optimization)
-    asked = {part.strip() for word in words for part in word.split(",")}
-    for name in sorted(asked):
+    requested = {part.strip() for word in words for part in word.split(",")}
+    for name in sorted(requested):
         if name not in known:
             raise unknown("optimization", name, known)
-    if asked == {"bc"}:
+    if requested == {"bc"}:
         raise HexsimError(
             "bias correction (bc) is never run without cross-layer equalization: correcting the "
             "means of weights that are this coarse saves nothing; give --optimizations cle,bc"
         )
-    return tuple(name for name in known if name in asked)
+    return tuple(name for name in known if name in requested)

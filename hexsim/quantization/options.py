@@ -1,4 +1,4 @@
-"""What a user may choose about quantisation."""
+"""The options of quantisation."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hexsim.errors import HexsimError, require_number
 from hexsim.quantization.encodings import MINIMUM_RANGE, FloatBits
 
 MOST_RANGE = 1e30
-"""Of what a minimum may be: the largest floats leave no room for a wider one."""
+"""Largest value of `minimum_range`: float32 leaves no room for a wider one."""
 Enhanced = Literal["none", "weights", "activations", "both"]
 
 
@@ -17,15 +17,15 @@ Enhanced = Literal["none", "weights", "activations", "both"]
 class QuantizationOptions:
     """Choices of the quantiser, with the defaults of snpe-dlc-quantize.
 
-    `enhanced` says what the enhanced search is used for. Weights are asymmetric unless
+    `enhanced` selects the tensors for the enhanced search. Weights are asymmetric unless
     `symmetric_weights`; `axis_weights` are symmetric, with one encoding per output channel;
     `adjusted_weights` widens the range instead of shifting it; `pack_4_bit_weights` stores two
-    4-bit weights in a byte; `float_weights` stores weights and biases themselves beside their
-    encodings, for fixed-point runtimes to quantise at load. `bias_bits` 8 gives a bias its own
-    encoding; 32 stores it at the accumulator's scale. `minimum_range` is the smallest max - min
-    of an encoding, in real units. `float_bits` are those of float tensors whose override states no
-    width, `float_bias_bits` those of the biases of float layers, None for the layer's own. Raises
-    HexsimError for choices that exclude each other.
+    4-bit weights in a byte; `float_weights` stores float weights and biases beside their encodings,
+    and fixed-point runtimes quantise them at load. `bias_bits` 8 gives a bias its own encoding; 32
+    stores it at the accumulator's scale. `minimum_range` is the smallest max - min of an encoding,
+    in real units. `float_bits` is the width of float tensors whose override states none,
+    `float_bias_bits` the width of biases of float layers, None for the width of the layer.
+    Raises HexsimError for choices that exclude each other.
     """
 
     enhanced: Enhanced = "none"

@@ -1,8 +1,8 @@
-"""Two 4-bit codes in a byte, the first in the low nibble.
+"""Packs two 4-bit codes (quantised values) into a byte, the first in the low nibble.
 
-A tensor is packed as one run of codes in C order, or per channel (the last axis), one run per
-channel after the other; each run starts a new byte, and an odd one ends with a zero nibble. Signed
-codes are packed in two's complement.
+A tensor is packed as one run of codes in C order, or as one run per channel (the last axis). Each
+run starts a new byte, and a run of odd length is padded with a zero nibble. Signed codes are packed
+in two's complement.
 
 Source: the quantisation chapter of the SNPE guide (2025; documented): (10, 4) becomes the byte
 0100 1010, and a channel of 27 codes takes 14 bytes.
@@ -22,7 +22,7 @@ Runs = Literal["tensor", "channel"]
 
 
 def packed_bytes(shape: Shape, runs: Runs) -> int:
-    """Bytes of packed codes of `shape`."""
+    """Return the number of bytes of packed codes of `shape`."""
     count, length = _count_and_length(shape, runs)
     return count * ((length + 1) // 2)
 
@@ -48,6 +48,6 @@ def unpack(
 
 
 def _count_and_length(shape: Shape, runs: Runs) -> tuple[int, int]:
-    """Number of runs, codes in each."""
+    """Return the number of runs and the number of codes in each."""
     count = shape[-1] if runs == "channel" else 1
     return count, math.prod(shape) // count

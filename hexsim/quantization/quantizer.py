@@ -1,23 +1,24 @@
-"""The quantiser: a float network and calibration inputs in, a quantised network out.
+"""The quantiser makes a quantised network from a float network and calibration inputs.
 
-What is encoded how
-1. Activations are 8 or 16 bit asymmetric, by the activation rule of the options, from the values
-   they took on the calibration inputs. Constants used as operands count as activations, unless
-   only opaque layers read them (hexsim.quantization.operands). An input of type image has the
-   range 0 to 255 whatever was seen, one of type opaque no encoding, nor has a tensor whose size
-   depends on values.
-2. A layer that only moves codes (max pooling, reshape, permute, channel shuffle, resize to the
-   nearest pixel, colour conversion) keeps its input's encoding, so that the integer kernel does
-   not requantise. One that counts has steps of one from zero, whatever was seen.
+These rules decide the encoding of each tensor:
+1. Activations are 8 or 16 bit asymmetric. Their encodings follow from the values on the
+   calibration inputs by the activation rule of the options. Constants used as operands count as
+   activations, unless only opaque layers read them (hexsim.quantization.operands). An input of
+   type image always has the range 0 to 255. An input of type opaque has no encoding, and neither
+   has a tensor whose size depends on values.
+2. A layer that only moves quantised values, "codes" here (max pooling, reshape, permute, channel
+   shuffle, resize to the nearest pixel, colour conversion), keeps the encoding of its input, so
+   that the integer kernel does not requantise. The output of a layer that counts always has steps
+   of one from zero.
 3. Weights of convolutions, deconvolutions, fully connected and recurrent layers follow the weight
-   rule of the options; biases of recurrent layers stay as they are.
+   rule of the options. Biases of recurrent layers are not quantised.
 4. A bias is 8 bit asymmetric over its own range, whatever the modes (cutting off the end of a bias
-   shifts a whole channel), or 32 bit at the accumulator's scale.
-5. What an override gives is taken instead (hexsim.quantization.overrides.settle); one that gives
-   a width alone changes that, and the range is found as above.
-6. What overrides ask to stay float has no encoding (hexsim.quantization.overrides.floats).
-7. Where the width of activations or their type changes, a Convert layer is inserted.
-8. What the inputs prove to be lost is kept as evidence (hexsim.quantization.evidence_search).
+   shifts all values of a channel), or 32 bit at the accumulator's scale.
+5. An override replaces these choices (hexsim.quantization.overrides.settle). An override that
+   gives only a width changes only the width.
+6. Tensors that stay float by an override have no encoding (hexsim.quantization.overrides.floats).
+7. A Convert layer is inserted where the width or type of activations changes.
+8. The losses that the inputs prove are recorded as evidence (hexsim.quantization.evidence_search).
 """
 
 from __future__ import annotations
@@ -66,25 +67,25 @@ def quantize(
     """Quantise `network`, calibrating activations on `inputs` (arrays in stored order).
 
     Masks are capped where softmax gives zero (`hexsim.quantization.masks.cap`).
-    `overrides` take the place of what calibration and weight rules would choose, but for tensors
-    and constants that are `outdated` (see `settle`). Raises
-    HexsimError for NaN or infinite weights, for unusable inputs, and for overrides that
-    contradict the options, cannot be stored, or belong to another network.
+    `overrides` replace the choices of calibration and of the weight rules, except for tensors and
+    constants that are `outdated` (see `settle`). Raises HexsimError for NaN or infinite weights,
+    for unusable inputs, and for overrides that contradict the options, cannot be stored, or belong
+    to another network.
     """
     options = options or QuantizationOptions()
     settled = settle(overrides, network, options, outdated)
-    caps, kept = Caps(Masks.of(network)), FirstKept(inputs)
-    seen = observe(
+    caps, feeds = Caps(Masks.of(network)), FirstKept(inputs)
+    observations = observe(
         caps.masks.with_finite(),
-        kept,
+        feeds,
         progress,
         with_histograms=activation_rule(options).needs_histogram,
         change=caps.capped,
     )
     network = caps.network(network)
     floats = settled.floats
-    _require_halves(network, floats)
-    ranges = _activations(network, seen, options, settled.given)
+    _require_float16_range(network, floats)
+    ranges = _activations(network, observations, options, settled.given)
     activations = {name: range_ for name, range_ in ranges.items() if name not in floats}
     parameters = _parameters(network, options, settled.given, floats)
     quantized = Model(
@@ -95,14 +96,14 @@ def quantize(
         float_weights=options.float_weights,
         origins={
             **origins_of({**activations, **parameters}),
-            **{name: one.origin for name, one in floats.items()},
+            **{name: tensor.origin for name, tensor in floats.items()},
         },
         overrides=settled.outcomes,
-        floats={name: one.bits for name, one in floats.items()},
+        floats={name: tensor.bits for name, tensor in floats.items()},
         quantized=True,
         notes=caps.notes(),
         evidence=evidence(
-            network, encodings_of(activations), encodings_of(parameters), seen, kept.first
+            network, encodings_of(activations), encodings_of(parameters), observations, feeds.first
         ),
     )
     return with_conversions(quantized, encodings_of(ranges))
@@ -114,22 +115,27 @@ def _activations(
     options: QuantizationOptions,
     given: Mapping[str, GivenEncoding],
 ) -> dict[str, EncodingDecision[Encoding]]:
-    """Decide about inputs, operands and what layers write, in this order.
+    """Choose the encodings of inputs, operands and outputs of layers, in this order.
 
-    That includes tensors that stay float, for which it is the code that others read them in.
+    A tensor that stays float gets one too: that of the Convert layer from which fixed-point layers
+    read it.
     """
     decided: dict[str, EncodingDecision[Encoding]] = {}
 
     def calibrated(name: str) -> None:
         if name in observations:
-            decided[name] = _seen(name, observations[name], "calibration", options, given)
+            decided[name] = _from_observation(
+                name, observations[name], "calibration", options, given
+            )
 
     for name in network.inputs:
         kind = network.input_format(name).type
         if kind == "image":
-            asked = _width(name, given)
-            byte = Encoding.from_range(0, IMAGE_HIGH, asked.bits if asked else 8)
-            decided[name] = _given(name, given) or EncodingDecision(byte, "input of type image")
+            width = _given_width(name, given)
+            byte = Encoding.from_range(0, IMAGE_HIGH, width.bits if width else 8)
+            decided[name] = _given_range(name, given) or EncodingDecision(
+                byte, "input of type image"
+            )
         elif kind != "opaque":
             calibrated(name)
     operands = frozenset(coded_operands(network))
@@ -137,18 +143,22 @@ def _activations(
         for name in layer.inputs:
             if name in operands:
                 histogram = activation_rule(options).needs_histogram
-                seen = Observation.of(network.constants[name].finite(), with_histogram=histogram)
-                decided[name] = _seen(name, seen, "its values", options, given)
+                observation = Observation.of(
+                    network.constants[name].finite(), with_histogram=histogram
+                )
+                decided[name] = _from_observation(name, observation, "its values", options, given)
         for name in layer.outputs:
             if layer.moves_codes and layer.inputs[0] in decided:
                 decided[name] = EncodingDecision(
                     decided[layer.inputs[0]].encoding, f"that of '{layer.inputs[0]}'"
                 )
             elif layer.counts and name in observations:
-                asked = _width(name, given)
-                bits = asked.bits if asked else options.activation_bits
-                whole = Encoding.from_range(0, (1 << bits) - 1, bits)
-                decided[name] = _given(name, given) or EncodingDecision(whole, "whole numbers")
+                width = _given_width(name, given)
+                bits = width.bits if width else options.activation_bits
+                counting = Encoding.from_range(0, (1 << bits) - 1, bits)
+                decided[name] = _given_range(name, given) or EncodingDecision(
+                    counting, "whole numbers"
+                )
             else:
                 calibrated(name)
     return decided
@@ -160,51 +170,55 @@ def _parameters(
     given: Mapping[str, GivenEncoding],
     floats: Mapping[str, FloatTensor],
 ) -> dict[str, EncodingDecision[Encoding | AxisEncoding]]:
-    """Decide about the weights and biases of layers that multiply."""
+    """Choose the encodings of the weights and biases of layers that multiply."""
     bias_rule = MinMax(minimum_range=options.minimum_range)
     decided: dict[str, EncodingDecision[Encoding | AxisEncoding]] = {}
     for layer in network.layers:
         if isinstance(layer, Recurrent):
             for name in (layer.weight, layer.recurrence):
-                decided[name] = _of_weight(network, name, options, given)
+                decided[name] = _weight_decision(network, name, options, given)
         if not isinstance(layer, Weighted) or layer.weight in floats:
             continue
-        decided[layer.weight] = _of_weight(network, layer.weight, options, given)
+        decided[layer.weight] = _weight_decision(network, layer.weight, options, given)
         if layer.bias is None:
             continue
-        asked, one = _width(layer.bias, given), given.get(layer.bias)
-        if one is not None and not isinstance(one.encoding, Unranged):
-            decided[layer.bias] = EncodingDecision(one.encoding, one.source)
-        elif asked or options.bias_bits == 8:
+        width, override = _given_width(layer.bias, given), given.get(layer.bias)
+        if override is not None and not isinstance(override.encoding, Unranged):
+            decided[layer.bias] = EncodingDecision(override.encoding, override.source)
+        elif width or options.bias_bits == 8:
             encoding = encode(bias_rule, network.constants[layer.bias].finite())
-            stored = asked.stored(encoding) if asked else encoding
-            decided[layer.bias] = EncodingDecision(stored, f"its values (min to max{_by(asked)})")
+            stored = width.stored(encoding) if width else encoding
+            decided[layer.bias] = EncodingDecision(
+                stored, f"its values (min to max{_width_remark(width)})"
+            )
         else:
             decided[layer.bias] = EncodingDecision(None, "accumulator's scale")
     return decided
 
 
-def _of_weight(
+def _weight_decision(
     network: Network,
     name: str,
     options: QuantizationOptions,
     given: Mapping[str, GivenEncoding],
 ) -> EncodingDecision[Encoding | AxisEncoding]:
-    """What an override says about a weight, else the weight rule."""
-    asked, one = _width(name, given), given.get(name)
-    if one is not None and not isinstance(one.encoding, Unranged):
-        return EncodingDecision(one.encoding, one.source)
-    if asked is not None:
-        options = asked.for_weight(options)
+    """Return the encoding of a weight by its override, else by the weight rule."""
+    width, override = _given_width(name, given), given.get(name)
+    if override is not None and not isinstance(override.encoding, Unranged):
+        return EncodingDecision(override.encoding, override.source)
+    if width is not None:
+        options = width.for_weight(options)
     encoding = weight_encoding(network.constants[name].finite(), options)
-    return EncodingDecision(encoding, f"weight rule ({weight_words(options)}{_by(asked)})")
+    return EncodingDecision(
+        encoding, f"weight rule ({weight_words(options)}{_width_remark(width)})"
+    )
 
 
-def _require_halves(network: Network, floats: Mapping[str, FloatTensor]) -> None:
-    """Raise HexsimError for a constant that is to have 16 bits and lies beyond them."""
+def _require_float16_range(network: Network, floats: Mapping[str, FloatTensor]) -> None:
+    """Raise HexsimError for a constant that should become float16 but exceeds its range."""
     highest = float(np.finfo(np.float16).max)
-    for name, one in floats.items():
-        if one.bits == 16 and name in network.constants:
+    for name, float_tensor in floats.items():
+        if float_tensor.bits == 16 and name in network.constants:
             largest = float(np.abs(network.constants[name].finite()).max(initial=0.0))
             if largest > highest:
                 raise HexsimError(
@@ -213,36 +227,41 @@ def _require_halves(network: Network, floats: Mapping[str, FloatTensor]) -> None
                 )
 
 
-def _seen(
+def _from_observation(
     name: str,
-    seen: Observation,
+    observation: Observation,
     how: str,
     options: QuantizationOptions,
     given: Mapping[str, GivenEncoding],
 ) -> EncodingDecision[Encoding]:
-    """What an override says about an activation, else the activation rule, in words `how`."""
-    if (decision := _given(name, given)) is not None:
+    """Return the encoding of an activation by its override, else by the activation rule.
+
+    `how` names the source of the values, for the origin of the encoding.
+    """
+    if (decision := _given_range(name, given)) is not None:
         return decision
-    asked, words = _width(name, given), activation_words(options)
-    if asked is None:
-        return EncodingDecision(activation_rule(options).encode(seen), f"{how} ({words})")
-    encoding = activation_rule(asked.for_activation(options)).encode(seen)
-    return EncodingDecision(asked.stored(encoding), f"{how} ({words}{_by(asked)})")
+    width, words = _given_width(name, given), activation_words(options)
+    if width is None:
+        return EncodingDecision(activation_rule(options).encode(observation), f"{how} ({words})")
+    encoding = activation_rule(width.for_activation(options)).encode(observation)
+    return EncodingDecision(width.stored(encoding), f"{how} ({words}{_width_remark(width)})")
 
 
-def _width(name: str, given: Mapping[str, GivenEncoding]) -> Unranged | None:
-    """What an override asks for that gives no range."""
+def _given_width(name: str, given: Mapping[str, GivenEncoding]) -> Unranged | None:
+    """Return the override of a tensor if it gives a width and no range."""
     encoding = given[name].encoding if name in given else None
     return encoding if isinstance(encoding, Unranged) else None
 
 
-def _by(asked: Unranged | None) -> str:
-    return f"; {asked.bits} bits by override" if asked else ""
+def _width_remark(width: Unranged | None) -> str:
+    return f"; {width.bits} bits by override" if width else ""
 
 
-def _given(name: str, given: Mapping[str, GivenEncoding]) -> EncodingDecision[Encoding] | None:
-    """What an override says about an activation, if it gives a range."""
-    if name not in given or _width(name, given):
+def _given_range(
+    name: str, given: Mapping[str, GivenEncoding]
+) -> EncodingDecision[Encoding] | None:
+    """Return the encoding of an activation by its override if that gives a range."""
+    if name not in given or _given_width(name, given):
         return None
     encoding = given[name].encoding
     assert isinstance(encoding, Encoding), f"activation '{name}' cannot have {encoding}"

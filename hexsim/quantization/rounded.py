@@ -1,8 +1,8 @@
-"""A quantised network in floats, layer by layer: everything is rounded to its codes but the sums.
+"""Simulates a quantised network in floats, layer by layer; only the sums are not quantised.
 
-Inputs, weights, biases and outputs take the values that their codes stand for, sums are
-onnxruntime's. Between layers only codes are kept, of all inputs at once, so memory is bounded by
-the widest cut through the network times their number.
+Inputs, weights, biases and outputs are rounded to the values of their codes (quantised values);
+onnxruntime computes the sums. Between layers, only the codes of all inputs are stored, so memory is
+bounded by the widest cut through the network times the number of inputs.
 """
 
 from __future__ import annotations
@@ -20,40 +20,42 @@ Feed = Mapping[str, FloatArray]
 
 
 class Codes:
-    """Tensors of all calibration inputs, rounded to codes or halves where they are such."""
+    """Tensors of all calibration inputs, stored as codes or float16 if the model does so."""
 
     def __init__(self, model: Model) -> None:
         self._encodings = model.activations
         self._floats = model.floats
-        self._kept: dict[str, list[npt.NDArray[np.generic]]] = {}
+        self._arrays: dict[str, list[npt.NDArray[np.generic]]] = {}
 
     def add(self, name: str, array: FloatArray) -> None:
-        """Keep a tensor of the next input."""
+        """Store a tensor of the next input."""
         encoding = self._encodings.get(name)
-        kept: npt.NDArray[np.generic] = array if encoding is None else encoding.quantize(array)
+        stored: npt.NDArray[np.generic] = array if encoding is None else encoding.quantize(array)
         if self._floats.get(name) == 16:
-            kept = array.astype(np.float16)
-        self._kept.setdefault(name, []).append(kept)
+            stored = array.astype(np.float16)
+        self._arrays.setdefault(name, []).append(stored)
 
     def feeds(self, names: Iterable[str]) -> Iterator[Feed]:
-        """Yield the tensors `names` of one input after the other, as reals."""
-        columns = {name: self._kept[name] for name in dict.fromkeys(names)}
+        """Yield the tensors `names` of each input in turn, as real numbers."""
+        columns = {name: self._arrays[name] for name in dict.fromkeys(names)}
         for row in zip(*columns.values(), strict=True):
-            yield {name: self._real(name, kept) for name, kept in zip(columns, row, strict=True)}
+            yield {
+                name: self._real(name, stored) for name, stored in zip(columns, row, strict=True)
+            }
 
     def forget_all_but(self, names: set[str]) -> None:
-        """Drop the other tensors."""
-        self._kept = {name: kept for name, kept in self._kept.items() if name in names}
+        """Drop all tensors except `names`."""
+        self._arrays = {name: arrays for name, arrays in self._arrays.items() if name in names}
 
-    def _real(self, name: str, kept: npt.NDArray[np.generic]) -> FloatArray:
+    def _real(self, name: str, stored: npt.NDArray[np.generic]) -> FloatArray:
         encoding = self._encodings.get(name)
         if encoding is None:
-            return kept.astype(np.float32, copy=False) if kept.dtype == np.float16 else kept  # type: ignore[return-value]
-        return encoding.dequantize(kept)  # type: ignore[arg-type]
+            return stored.astype(np.float32, copy=False) if stored.dtype == np.float16 else stored  # type: ignore[return-value]
+        return encoding.dequantize(stored)  # type: ignore[arg-type]
 
 
 def run_rounded(layer: Layer, model: Model, codes: Codes) -> Iterator[Feed]:
-    """Yield the outputs of one layer with rounded parameters, not rounded yet, input by input."""
+    """Yield the outputs of a layer with rounded parameters for each input, before rounding."""
     tensors = model.network.tensors
     names = [name for name in dict.fromkeys(layer.inputs) if name in tensors]
     engine = FloatEngine(model.as_coded.subnetwork([layer], names, layer.outputs))

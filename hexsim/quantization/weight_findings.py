@@ -1,7 +1,7 @@
-"""Findings about weights: what their encodings cut off, and channels that are dead.
+"""Findings about weights: values beyond their encodings, dead channels, and steps too small.
 
-Everything is judged by encodings and extremes, and by codes where a file holds no more, so that a
-file that was read says what it said when it was written.
+They follow from encodings and extremes, or from codes (quantised values) if a file stores only
+those, so that they are the same before writing and after reading a file.
 """
 
 from __future__ import annotations
@@ -19,11 +19,12 @@ from hexsim.quantization.evidence import Evidence
 from hexsim.quantization.finding import Finding
 
 SATURATED_RATIO = 2.0
-"""How far weights reach beyond their encoding before it is told, as a factor: rules that search
-for ranges cut off less on purpose (our choice)."""
+"""Factor by which weights exceed their encoding before it is reported.
+
+Rules that search for ranges cut off less than this on purpose (our choice)."""
 
 _ACCUMULATOR = 2.0**31
-"""What an int32 holds, in steps of the accumulator."""
+"""Limit of an int32, in steps of the accumulator."""
 
 Activations = Mapping[str, Encoding]
 Parameters = Mapping[str, Encoding | AxisEncoding]
@@ -32,8 +33,8 @@ Parameters = Mapping[str, Encoding | AxisEncoding]
 def weight_findings(
     network: Network, activations: Activations, parameters: Parameters, evidence: Evidence
 ) -> Iterator[Finding]:
-    """Yield what is lost of weights, layer by layer."""
-    in_floats = {one.weight: one for one in evidence.dead}
+    """Yield the losses of weights, layer by layer."""
+    in_floats = {channels.weight: channels for channels in evidence.dead}
     for layer in network.layers:
         if not isinstance(layer, Weighted) or layer.weight not in parameters:
             continue
@@ -54,7 +55,7 @@ def weight_findings(
 def _saturated(
     layer: Weighted, values: FloatArray, encoding: Encoding | AxisEncoding
 ) -> Iterator[Finding]:
-    """Weights that reach far beyond their encoding, as an override can ask for."""
+    """Yield a finding if weights reach far beyond their encoding, which an override can cause."""
     channels = encoding.channels if isinstance(encoding, AxisEncoding) else (encoding,)
     low = SATURATED_RATIO * np.array([channel.min for channel in channels])
     high = SATURATED_RATIO * np.array([channel.max for channel in channels])
@@ -75,7 +76,7 @@ def _saturated(
 def _have_small_steps(
     layer: Weighted, network: Network, activations: Activations, parameters: Parameters
 ) -> npt.NDArray[np.bool_]:
-    """Which channels have a bias that exceeds an int32 in steps of their products.
+    """Return which channels have a bias that exceeds an int32 in steps of their products.
 
     The arithmetic then takes a larger step (hexsim.lowering.headroom). It may do so for a zero
     point as well, which depends on what is fused; that is left out here.

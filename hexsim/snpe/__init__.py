@@ -1,11 +1,11 @@
-"""SNPE by its own names: its API for programs (`hexsim.snpe.session`), and its tools.
+"""SNPE's API for programs (`hexsim.snpe.session`) and its tools, by their own names.
 
     from hexsim.snpe import Runtime, Session
 
-Each tool is a file of `tools` with a table: what its options are called, what follows them, and
-what they become here. `option` and `words` read a command line by any such table, and `tool` runs
-what comes out. Which chip a tool simulates is given by --chip and --stack, which SNPE's tools do
-not have, or by HEXSIM_CHIP and HEXSIM_STACK.
+Each tool is a file of `tools` with a table of options: their names, their values, and the options
+of our command that replace them. `option` and `words` parse a command line by such a table, and
+`tool` runs our command. The options --chip and --stack, which SNPE's tools do not have, or the
+variables HEXSIM_CHIP and HEXSIM_STACK select the chip that a tool simulates.
 """
 
 from __future__ import annotations

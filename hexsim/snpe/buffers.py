@@ -1,4 +1,4 @@
-"""The buffers that a run of the tools asks for, in values and in time."""
+"""The user buffers that the options of a tool select, for values and for time."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Buffers:
     native_outputs: Annotated[bool, typer.Option("--native-outputs")] = False
 
     def kinds(self) -> tuple[BufferKind | None, BufferKind | None]:
-        """Of the inputs and of the outputs, which follow the inputs unless told otherwise."""
+        """Return the kinds of input and output buffers; by default both are the same."""
         from hexsim.execution.user_buffers import KINDS
 
         inputs = None if self.input_buffers is None else KINDS[self.input_buffers]
@@ -34,7 +34,7 @@ class Buffers:
         return inputs, outputs
 
     def inputs(self, deployment: Deployment) -> dict[str, Buffer]:
-        """The buffers of the inputs."""
+        """Return the buffers of the inputs."""
         from hexsim.execution.user_buffers import KINDS, buffers
 
         kind, network = self.kinds()[0], deployment.network
@@ -45,7 +45,7 @@ class Buffers:
         return buffers(deployment.loaded, network.inputs, kind or KINDS["float"], static=static)
 
     def around(self, deployment: Deployment) -> Buffered:
-        """The executor of a deployment behind its buffers."""
+        """Return the executor of a deployment with its buffers around it."""
         from hexsim.execution.user_buffers import KINDS, Buffered, buffers
 
         kind = self.kinds()[1] or KINDS["float"]
@@ -54,13 +54,13 @@ class Buffers:
             deployment.executor(),
             self.inputs(deployment),
             buffers(deployment.loaded, deployment.network.outputs, kind),
-            frozenset(side for side, asked in native.items() if asked),
+            frozenset(side for side, is_native in native.items() if is_native),
         )
 
     def timed(self, deployment: Deployment) -> BufferType | None:
-        """The buffers that the simulation is asked for; None are those of the stack.
+        """Return the buffer type for the simulation of time; None is the stack's default.
 
-        Codes cross as they are only where the runtime computes in codes of their width.
+        Quantised values are passed unchanged only if the runtime computes in their width.
         """
         from hexsim.runtimes import FIXED_POINT
 
@@ -71,7 +71,7 @@ class Buffers:
         if inputs.form == "float" or deployment.runtime not in FIXED_POINT:
             return stack.buffer("float")
         bits = {
-            name: wide for subnet in deployment.plan.subnets for name, wide in subnet.bits.items()
+            name: width for subnet in deployment.plan.subnets for name, width in subnet.bits.items()
         }
         widths = {bits[name] for name in deployment.network.inputs if name in bits}
         fits = inputs.form == "auto" or widths <= {inputs.bits}

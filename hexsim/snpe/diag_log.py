@@ -1,21 +1,20 @@
-"""SNPEDiag_0.log: the figures of a run, as the tools of SNPE keep them for snpe-diagview.
+"""SNPEDiag_0.log: the figures of a run, which SNPE's tools write for snpe-diagview.
 
-Lines of JSON. The first says what the file is and what was run:
+It has lines of JSON. The first describes the file and the run:
 
     {"format": "hexsim diag", "version": 1, "hexsim": ..., "network": ..., "chip": ...,
      "stack": ..., "runtime": ..., "perf_profile": ..., "profiling_level": ..., "inferences": ...}
 
-Every other line is a row: its block (`init`, `inference`, `layer` or `convert`), name, picoseconds
-as they were simulated, and microseconds, which is what the tools print. What belongs to an
-inference tells which runtimes it went through. A layer has its id, as snpe-dlc-info counts, its
-type, and the runtime that ran it; what is converted between subnets of AIP has those subnets in
-place of a type:
+Every other line is a row: its block (`init`, `inference`, `layer` or `convert`), name, simulated
+picoseconds, and microseconds, which the tools print. A row of an inference lists the runtimes it
+used. A row of a layer has its id as in snpe-dlc-info, its type, and the runtime that ran it; a row
+of a conversion between subnets of AIP has those subnets instead of a type:
 
     {"block": "layer", "name": "conv1", "ps": 1419250000, "us": 1419, "id": 1,
      "type": "convolutional", "runtime": "DSP"}
 
-Which rows there are depends on the profiling level, as in SNPE. What they mean, and what is left
-out, stands in `hexsim.reports.row_names`.
+The profiling level selects the rows, as in SNPE. `hexsim.reports.row_names` explains them and the
+rows that are left out.
 """
 
 from __future__ import annotations
@@ -52,15 +51,15 @@ LEVELS: tuple[Level, ...] = get_args(Level)
 Block = Literal["init", "inference", "layer", "convert"]
 
 _BASIC = ("Load", "Deserialize", "Create", "Init", "De-Init", "Total Inference Time")
-"""Rows of every level but off; the others of their blocks need the moderate one."""
+"""Rows of every level except off; the other rows of their blocks need level moderate."""
 _NONE = ("RPC Init Time", "Snpe Accelerator Init Time", "Accelerator Init Time")
-"""Rows that have no unit where they are zero."""
+"""Rows that have no unit if they are zero."""
 _KNOWN = {"block", "name", "ps", "us", "id", "type", "runtime"}
 
 
 @dataclass(frozen=True)
 class DiagRun:
-    """What was run, and how."""
+    """The network, hardware and settings of a run."""
 
     network: str
     chip: str
@@ -73,7 +72,7 @@ class DiagRun:
 
 @dataclass(frozen=True)
 class DiagRow:
-    """One figure; what follows `us` is there as far as its block has it."""
+    """One figure; the fields after `us` are None if its block does not have them."""
 
     block: Block
     name: str
@@ -91,24 +90,24 @@ def diag_rows(run: DiagRun, plan: Plan, timing: Result) -> list[DiagRow]:
     ran = _runtimes(run.runtime, timing)
     rows += [_row("inference", name, ps, ran) for name, ps in inference(timing)]
     basic, moderate = LEVELS.index("basic"), LEVELS.index("moderate")
-    shown = [row for row in rows if level >= (basic if row.name in _BASIC else moderate)]
+    selected = [row for row in rows if level >= (basic if row.name in _BASIC else moderate)]
     if run.profiling_level == "detailed":
-        shown.append(_row("inference", "Misc Accelerator Time", misc_ps(plan, timing), ran))
-        shown += _layers(run.runtime, plan.network, timing)
+        selected.append(_row("inference", "Misc Accelerator Time", misc_ps(plan, timing), ran))
+        selected += _layers(run.runtime, plan.network, timing)
         for conversion in conversions(plan, timing):
             ps = conversion.duration_ps
-            shown.append(
+            selected.append(
                 DiagRow(
                     "convert", conversion.tensor, ps, _rounded(ps), None, conversion.subnets, "AIP"
                 )
             )
-    return shown
+    return selected
 
 
 def described(
     deployment: Deployment, perf_profile: str | None, level: Level, inferences: int
 ) -> DiagRun:
-    """What a log says of the run that it is of; `perf_profile` None is the stack's own."""
+    """Return the description of a run for its log; `perf_profile` None is the stack's default."""
     platform = deployment.platform
     return DiagRun(
         network=deployment.network.name,
@@ -142,16 +141,16 @@ def diag_log(run: DiagRun, rows: Sequence[DiagRow]) -> str:
 
 
 def read_diag_log(path: Path) -> tuple[Mapping[str, Any], list[DiagRow]]:
-    """Read a log: what its first line says, and its rows; raise HexsimError for any other file."""
+    """Read the head and the rows of a log; raise HexsimError for any other file."""
     remedy = "give the SNPEDiag_0.log that snpe-net-run has written here"
     try:
-        found = [
+        documents = [
             parse_json(text, f"log '{path}', line {number}")
             for number, text in lines(read_text(path, "log", remedy))
         ]
     except InvalidDataError as error:
         raise HexsimError(f"{error}; {remedy}") from None
-    head, *rows = found or [{}]
+    head, *rows = documents or [{}]
     if not isinstance(head, dict) or (head.get("format"), head.get("version")) != (FORMAT, VERSION):
         raise HexsimError(f"'{path}' is no log of this hexsim; {remedy}")
     if not all(map(_is_row, rows)):
@@ -166,7 +165,7 @@ def diag_csv(rows: Sequence[DiagRow]) -> str:
 
 
 def diag_text(head: Mapping[str, Any], rows: Sequence[DiagRow], created: str) -> str:
-    """Return the rows as snpe-diagview lays them out; `created` is when the log was."""
+    """Return the rows in the layout of snpe-diagview; `created` is the time of the log."""
     init = {row.name: _us(row) for row in rows if row.block == "init"}
     text = [
         f"Log File Created: {created}",
@@ -206,7 +205,7 @@ def _layers(runtime: Runtime, network: Network, timing: Result) -> Iterator[Diag
 
 
 def _runtimes(runtime: Runtime, timing: Result) -> str:
-    """What an inference goes through: the CPU, and then whatever its layers add."""
+    """Return the runtimes of an inference: the CPU, then those of its layers."""
     cells = (runtime_cell(layer.engine, runtime) for layer in timing.layers)
     return "|".join(dict.fromkeys(("CPU", *cells)))
 

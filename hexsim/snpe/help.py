@@ -1,4 +1,4 @@
-"""What a tool says of itself: all its options, and what becomes of each here."""
+"""The help of a tool: all its options and their effects here."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _WIDTH = 79
 
 
 def version(stack: str | None = None) -> str:
-    """The line that tells the version: of the software that is simulated, and of hexsim."""
+    """Return the line with the versions of the simulated software and of hexsim."""
     if stack is None:
         return f"hexsim v{__version__}"
     is_snpe = stack.startswith("snpe-")
@@ -36,22 +36,22 @@ def help_text(tool: Tool, general: Sequence[Option]) -> str:
 
 
 def option_text(option: Option) -> str:
-    """What the option does, and what becomes of it where that is not what SNPE does."""
+    """Return what an option does, and its effect here if that differs from SNPE."""
     variable = f" Or {option.variable} in the environment." if option.variable else ""
-    return " ".join((option.help + variable, *dict.fromkeys(_told(option))))
+    return " ".join((option.help + variable, *dict.fromkeys(_differences(option))))
 
 
-def _told(option: Option) -> Iterator[str]:
+def _differences(option: Option) -> Iterator[str]:
     if not isinstance(option.effect, Mapping):
-        yield from _of(option.effect)
+        yield from _difference(option.effect)
         return
     for effect in dict.fromkeys(option.effect.values()):
-        values = [value for value, one in option.effect.items() if one == effect]
-        for text in _of(effect):
+        values = [value for value, own in option.effect.items() if own == effect]
+        for text in _difference(effect):
             yield f"{', '.join(values)}: {text}"
 
 
-def _of(effect: Effect) -> Iterator[str]:
+def _difference(effect: Effect) -> Iterator[str]:
     if isinstance(effect, Ignored):
         yield f"Changes nothing: {effect.why}."
     if isinstance(effect, RefusedOption):

@@ -69,7 +69,7 @@ _FILES = (
         Ours("--runtime-order"),
     ),
     Option(
-        ("--enable_cpu_fallback",), (), "Run on the CPU what the runtime refuses.",
+        ("--enable_cpu_fallback",), (), "Run layers that the runtime refuses on the CPU.",
         Ours("--cpu-fallback"),
     ),
 )  # fmt: skip
@@ -81,7 +81,7 @@ _OUTPUTS = (
         Ours("--set-output-tensors"),
     ),
     Option(
-        ("--set_unconsumed_as_output",), (), "Write also what no layer reads.",
+        ("--set_unconsumed_as_output",), (), "Also write tensors that no layer reads.",
         Ours("--unconsumed"),
     ),
     Option(
@@ -129,7 +129,7 @@ _SETTINGS = (
         Ours("--perf-profile"), choices=PROFILES,
     ),
     Option(
-        ("--profiling_level",), ("LEVEL",), "What the log holds; default: detailed.",
+        ("--profiling_level",), ("LEVEL",), "Rows of the log; default: detailed.",
         Ours("--profiling-level"), choices=("off", "basic", "moderate", "detailed"),
     ),
     Option(
@@ -143,17 +143,17 @@ _SETTINGS = (
     ),
     Option(
         ("--enable_init_cache",), (), "Keep the prepared graph.",
-        Ignored("every initialisation is told as the first one"),
+        Ignored("every initialisation is reported as the first one"),
     ),
     Option(("--platform_options",), ("TEXT",), "Settings of the platform.", _ONLY_DEVICE),
-    Option(("--userlogs",), ("TEXT",), "What is logged.", _ONLY_DEVICE),
+    Option(("--userlogs",), ("TEXT",), "Contents of the log.", _ONLY_DEVICE),
     Option(("--duration",), ("S",), "Run for so long.", _ONE_RUN, number="real"),
     Option(("--inferences_per_duration",), ("N,S",), "Run so often.", _ONE_RUN),
     Option(
         ("--timeout",), ("US",), "Give up after so long.",
         Ignored("a simulated run always ends; compare its time"), number="real",
     ),
-    Option(("--udo_package_path",), ("FILE",), "Operators of one's own.", NO_UDO),
+    Option(("--udo_package_path",), ("FILE",), "User-defined operators.", NO_UDO),
     UDL,
     CHIP,
     STACK,

@@ -1,8 +1,9 @@
-"""What a table says of an option of an SNPE tool: its names, what follows it, what it becomes.
+"""The options of SNPE tools: their names, their values and their effects here.
 
-An option becomes words of our command; or nothing, because it asks for what happens anyway; or
-nothing with a remark, because what it asks for has no meaning here and changes no result; or it is
-refused with the reason, because the results would not be those that were asked for.
+The effect of an option is one of these: it is replaced by options of our command; it is dropped,
+because our command does the same by default; it is dropped with a remark, because it has no meaning
+here and changes no result; or it is refused with a reason, because the results would differ from
+what the user requested.
 """
 
 from __future__ import annotations
@@ -14,9 +15,9 @@ from typing import Literal
 
 @dataclass(frozen=True)
 class Ours:
-    """Words of our command, and the option's values as one more word behind them.
+    """The words of our command that replace an option; its values follow as one more word.
 
-    Without any words the value is an argument of our command.
+    Without any words, the value is an argument of our command.
     """
 
     words: tuple[str, ...] = ()
@@ -27,19 +28,19 @@ class Ours:
 
 @dataclass(frozen=True)
 class Anyway:
-    """What it asks for happens without it."""
+    """The option is dropped, because our command does the same by default."""
 
 
 @dataclass(frozen=True)
 class Ignored:
-    """What it asks for has no meaning here; `why` is a clause, told once."""
+    """The option has no meaning here; the clause `why` is printed once."""
 
     why: str
 
 
 @dataclass(frozen=True)
 class RefusedOption:
-    """What it asks for cannot be had; `why` is a clause that says so, and what to do."""
+    """The option is refused; the clause `why` gives the reason and what to do."""
 
     why: str
 
@@ -49,12 +50,12 @@ Effect = Ours | Anyway | Ignored | RefusedOption
 
 @dataclass(frozen=True)
 class Option:
-    """One option by all its names, the usual one first.
+    """An option with all its names, the usual one first.
 
-    `values` are the words that follow, by what help calls them. The last one is one of `choices`,
-    or of the keys of `effect` where the effect depends on it. With `alone` the value may be
-    missing, and `alone` is meant. With `number` the value is one, not negative. `variable` is an
-    environment variable that stands in for it.
+    `values` are the names of its values in help. The last value is one of `choices`, or of the keys
+    of `effect` if the effect depends on it. If `alone` is set, the value may be missing, and
+    `alone` is taken. If `number` is set, the value is a number that is not negative. `variable` is
+    an environment variable that sets the option.
     """
 
     names: tuple[str, ...]
@@ -74,25 +75,25 @@ class Option:
 
     @property
     def known(self) -> tuple[str, ...]:
-        """The values that the last word may have; empty for any."""
+        """The allowed texts of the last value; empty if all are allowed."""
         return tuple(self.effect) if isinstance(self.effect, Mapping) else self.choices
 
     @property
     def form(self) -> str:
-        """How it is typed."""
+        """The form in which the option is typed."""
         last = ",".join(self.known) or (self.values[-1] if self.values else "")
-        shown = [*self.values[:-1], f"{{{last}}}" if self.known else last]
-        words = " ".join(shown).strip()
+        placeholders = [*self.values[:-1], f"{{{last}}}" if self.known else last]
+        words = " ".join(placeholders).strip()
         return f"{', '.join(self.names)} {f'[{words}]' if self.alone else words}".strip()
 
     def becomes(self, values: tuple[str, ...]) -> Effect:
-        """What it becomes with these values."""
+        """Return the effect of the option with these values."""
         return self.effect[values[-1]] if isinstance(self.effect, Mapping) else self.effect
 
 
 @dataclass(frozen=True)
 class Tool:
-    """An SNPE tool: what it is for, our command behind it, and its options.
+    """An SNPE tool: its purpose, our command that does the work, and its options.
 
     `release` is the release of SNPE whose guide the table follows.
     """
@@ -114,12 +115,15 @@ STACK = Option(
     variable="HEXSIM_STACK",
 )  # fmt: skip
 NO_UDO = RefusedOption(
-    "a package of operators is code for a device; say in a Python file what they do (--udl)"
+    "a package of operators is code for a device; define the operators in a Python file (--udl)"
 )
 """Why packages of user-defined operators are refused."""
 UDL = Option(
     ("--udl",), ("FILE", "NAME"),
-    "Layers of one's own: a Python file, which is run, and what in it gives them; repeatable.",
+    "User-defined layers: a Python file, which is run, and the name in it that provides them; "
+    "repeatable.",
     Ours("--udl"), variable="HEXSIM_UDL",
 )  # fmt: skip
-"""SNPE's converters have it; other tools need it here, where no application brings the layers."""
+"""SNPE's converters have this option; here the other tools need it too.
+
+On a device, the application provides the layers."""

@@ -1,4 +1,4 @@
-"""Which runtime a tool is asked for: by flags, or by an order of runtimes."""
+"""Finds the runtime that flags or an order of runtimes select."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ NAMES: Mapping[str, Runtime] = {
     "fxp_cpu": "fxp_cpu",
     "cpu_fixed8_tf": "fxp_cpu",
 }
-"""What SNPE's tools and API call a runtime -> what it is called here."""
+"""The name of each runtime here, by its names in SNPE's tools and API."""
 
 LONG: Mapping[Runtime, str] = {
     "cpu": "cpu_float32",
@@ -39,40 +39,40 @@ LONG: Mapping[Runtime, str] = {
     "dsp": "dsp_fixed8_tf",
     "aip": "aip_fixed8_tf",
 }
-"""What SNPE's tools call each runtime in reports."""
+"""The name of each runtime in reports of SNPE's tools."""
 
 
 @dataclass(frozen=True)
 class RuntimeChoice:
-    """A runtime, and whether the CPU takes what it refuses."""
+    """A runtime, and whether the layers that it refuses run on the CPU."""
 
     runtime: Runtime
     cpu_fallback: bool
 
 
 def flagged(flags: Sequence[str], gpu_mode: str) -> Runtime:
-    """The runtime of the flags that were given; the last one counts, and none is the CPU."""
-    found = NAMES[flags[-1]] if flags else "cpu"
-    return "gpu_fp16" if found == "gpu" and gpu_mode == "float16" else found
+    """Return the runtime of the last flag given; without flags it is the CPU."""
+    runtime = NAMES[flags[-1]] if flags else "cpu"
+    return "gpu_fp16" if runtime == "gpu" and gpu_mode == "float16" else runtime
 
 
 def ordered(text: str, platform: Platform) -> RuntimeChoice:
-    """The first runtime of an order that chip and stack have; the CPU takes the rest if it is in.
+    """Return the first runtime of an order that chip and stack have, with fallback if CPU follows.
 
-    A network is cut between one runtime and the CPU, so others of the order take no layers.
+    A network is cut between one runtime and the CPU, so other runtimes of the order get no layers.
     """
     words = [word.strip().lower() for word in text.split(",") if word.strip()]
     for word in words:
         if word not in NAMES:
             raise unknown("runtime of --runtime_order", word, NAMES)
     runtimes = list(dict.fromkeys(NAMES[word] for word in words))
-    there = [runtime for runtime in runtimes if runtime in platform.runtimes]
-    if not there:
+    available = [runtime for runtime in runtimes if runtime in platform.runtimes]
+    if not available:
         raise HexsimError(
             f"--runtime_order '{text}' names no runtime of {platform.chip.name} with "
             f"{platform.stack.name}, which has {', '.join(platform.runtimes)}"
         )
-    first, *others = there
+    first, *others = available
     if idle := [runtime for runtime in others if runtime != "cpu"]:
         remark(
             f"[WARNING] --runtime_order: {', '.join(idle)} takes no layers, since a network is cut "

@@ -1,4 +1,4 @@
-"""Names of SNPE's own API, for programs that know them: a session that is built from a container.
+"""A session with the names of SNPE's API, for programs that use them.
 
     from hexsim.snpe import Runtime, Session
 
@@ -6,12 +6,12 @@
     outputs = session.execute({"data": image})
     session.timing.total_us
 
-As in SNPE, arrays are in stored order (an image: NHWC), and the CPU takes what the runtime refuses
-unless it is told not to. Everything else is that of `hexsim`: `hexsim.simulate` and `hexsim.run` do
-the same in the axis order of the ONNX file.
+As in SNPE, arrays are in stored order (an image: NHWC), and layers that the runtime refuses run on
+the CPU unless `cpu_fallback` is False. `hexsim.simulate` and `hexsim.run` do the same in the axis
+order of the ONNX file.
 
-Left out: the objects around tensors, since arrays of numpy are those; platform options; logs of the
-application. User-defined layers are those of `hexsim.use_layers`.
+Objects that hold tensors are left out (numpy arrays replace them), and so are platform options and
+logs of the application. `hexsim.use_layers` provides user-defined layers.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ __all__ = ["PerformanceProfile", "ProfilingLevel", "Runtime", "Session", "is_run
 
 
 class Runtime(Enum):
-    """`Runtime_t`; the values are what hexsim calls them."""
+    """`Runtime_t`; the values are hexsim's names."""
 
     CPU_FLOAT32 = "cpu"
     GPU_FLOAT32_16_HYBRID = "gpu"
@@ -61,7 +61,7 @@ class Runtime(Enum):
 
 
 class PerformanceProfile(Enum):
-    """`PerformanceProfile_t`; which of them a chip's software has is known to its stack."""
+    """`PerformanceProfile_t`; the stack of a chip has some of them."""
 
     DEFAULT = "default"
     BALANCED = "balanced"
@@ -76,7 +76,7 @@ class PerformanceProfile(Enum):
 
 
 class ProfilingLevel(Enum):
-    """`ProfilingLevel_t`: which rows a session's log has; with OFF there is none."""
+    """`ProfilingLevel_t`: selects the rows of a session's log; OFF writes no log."""
 
     OFF = "off"
     BASIC = "basic"
@@ -92,10 +92,10 @@ def is_runtime_available(
 
 
 class Session:
-    """A network on a runtime of a chip, made ready to run.
+    """A network on a runtime of a chip, ready to run.
 
-    `container` is a .dlc file, or whatever `hexsim.load` takes or returns. `output_tensors` are
-    asked for instead of the network's outputs. Raises HexsimError as `hexsim.simulate` does.
+    `container` is a .dlc file, or anything that `hexsim.load` takes or returns. `output_tensors`
+    replace the network's outputs. Raises HexsimError as `hexsim.simulate` does.
     """
 
     def __init__(
@@ -125,7 +125,7 @@ class Session:
         self._executor = self._deployment.executor()
         self._profile = None if performance_profile is None else performance_profile.value
         self._level = profiling_level
-        platform.stack.profile(self._profile)  # one that it lacks is said now
+        platform.stack.profile(self._profile)  # raises HexsimError for an unknown profile
         self._inferences = 0
 
     @property
@@ -139,16 +139,16 @@ class Session:
         return self._deployment.network.outputs
 
     def dimensions(self, name: str) -> Shape:
-        """Stored shape of an input or output."""
+        """Return the stored shape of an input or output."""
         if name not in (*self.input_names, *self.output_names):
             raise unknown("input or output", name, (*self.input_names, *self.output_names))
         return self._deployment.network.tensors[name].shape
 
     def execute(self, inputs: Mapping[str, npt.ArrayLike]) -> dict[str, FloatArray]:
-        """Return the outputs for inputs by name; flat arrays are taken for their shape.
+        """Return the outputs for inputs by name; flat arrays are reshaped.
 
-        Integers of a coded input's own type are codes, as in `hexsim.run`. Outputs are real
-        numbers, also those that are codes in the ONNX file.
+        Integers of a quantised input's own type are quantised values, as in `hexsim.run`. Outputs
+        are real numbers, even if they are quantised in the ONNX file.
         """
         for name in inputs:
             if name not in self.input_names:
@@ -159,11 +159,11 @@ class Session:
 
     @cached_property
     def timing(self) -> Result:
-        """What an inference takes; it is simulated when it is first asked for."""
+        """The timing of an inference, simulated on first access."""
         return self._deployment.simulate(perf_profile=self._profile)
 
     def write_log(self, path: str | Path) -> None:
-        """Write what `snpe-diagview` prints, at the profiling level of the session.
+        """Write the log for `snpe-diagview` at the profiling level of the session.
 
         Raises HexsimError if that is OFF, or the file cannot be written.
         """

@@ -1,4 +1,4 @@
-"""Runs an SNPE tool: its command line becomes one of our command, which does the work."""
+"""Runs an SNPE tool: translates its command line for our command, which does the work."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ _VERSION = Option(("--version",), (), "Print the version and end.", Anyway())
 
 
 def run_tool(name: str, words: Sequence[str]) -> None:
-    """Run a tool; raise HexsimError, in the tool's own words, for a user's mistake."""
+    """Run a tool; raise HexsimError with the tool's own option names for a user's mistake."""
     if name not in TOOLS:
         raise unknown("tool", name, TOOLS)
     tool = TOOLS[name]
     given = read((*tool.options, _HELP, _VERSION), words)
-    asked = [option for option, _ in given]
-    if _HELP in asked:
+    options = [option for option, _ in given]
+    if _HELP in options:
         say(help_text(tool, (_HELP, _VERSION)))
-    elif _VERSION in asked:
+    elif _VERSION in options:
         say(version())
     else:
         _call(tool, given)
@@ -64,18 +64,18 @@ def _from_environment(tool: Tool, typed: Sequence[Option]) -> Iterator[Given]:
 
 
 def _remarks(given: Sequence[Given]) -> Iterator[str]:
-    """What is ignored, and why; raise HexsimError for what is refused."""
+    """Yield a remark for each ignored option; raise HexsimError for a refused one."""
     for option, values in given:
         effect = option.becomes(values)
-        shown = f"{option.name} {values[-1]}" if isinstance(option.effect, Mapping) else option.name
+        label = f"{option.name} {values[-1]}" if isinstance(option.effect, Mapping) else option.name
         if isinstance(effect, RefusedOption):
-            raise HexsimError(f"{shown}: {effect.why}")
+            raise HexsimError(f"{label}: {effect.why}")
         if isinstance(effect, Ignored):
-            yield f"{shown} changes nothing: {effect.why}"
+            yield f"{label} changes nothing: {effect.why}"
 
 
 def translated(tool: Tool, given: Sequence[Given]) -> list[str]:
-    """The words of our command: options as they were given, arguments in the order of the table."""
+    """Return the words of our command: options as given, then arguments in the table's order."""
     words: list[str] = []
     arguments: dict[str, str] = {}
     for option, values in given:
@@ -90,11 +90,11 @@ def translated(tool: Tool, given: Sequence[Given]) -> list[str]:
 
 
 def _in_their_words(sentence: str, *tools: Tool) -> str:
-    """The sentence with the tools' options in place of ours, those of the first tool first."""
+    """Return the sentence with our options replaced by the tools', first those of the first."""
     theirs = {
         option.effect.words[0]: option.name
         for tool in reversed(tools)
         for option in reversed(tool.options)
         if isinstance(option.effect, Ours) and len(option.effect.words) == 1
     }
-    return re.sub(r"--[a-z0-9-]+", lambda found: theirs.get(found[0], found[0]), sentence)
+    return re.sub(r"--[a-z0-9-]+", lambda match: theirs.get(match[0], match[0]), sentence)

@@ -1,9 +1,9 @@
-"""Reads the words behind a tool's name by its table, as Python's argparse and getopt_long do.
+"""Parses a tool's command line by its table, as Python's argparse and getopt_long do.
 
-1. `--option value`, `--option=value`; a hyphen in a name is as good as an underscore.
-2. An option may be cut short as long as it is the only one that begins so.
-3. A short option may have its value glued on: `-ofile`; `-i1` is one by itself where it is known.
-4. Where a value may be missing, the next word is taken only if it is one of those known.
+1. An option is `--option value` or `--option=value`; hyphens and underscores in names are equal.
+2. A name may be abbreviated if only one option begins with it.
+3. The value of a short option may be attached: `-ofile`. `-i1` is an option if the table has it.
+4. If a value may be missing, the next word is taken only if it is an allowed value.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Given = tuple[Option, tuple[str, ...]]
 
 
 def read(options: Sequence[Option], words: Sequence[str]) -> list[Given]:
-    """Return the options in the order given; raise HexsimError for what no table knows."""
+    """Return the options in the order given; raise HexsimError for unknown ones."""
     return list(_each(_by_name(options), list(words)))
 
 
@@ -36,23 +36,23 @@ def _each(known: dict[str, Option], rest: list[str]) -> Iterator[Given]:
         if not word.startswith("-") or word == "-":
             raise HexsimError(f"'{word}' follows no option; every value has one before it")
         name, equals, value = word.partition("=")
-        option, glued = _find(known, name)
+        option, attached = _find(known, name)
         if option is None:
-            raise unknown("option", name, {one.name for one in known.values()})
-        first = [value] if equals else [glued] if glued else []
+            raise unknown("option", name, {option.name for option in known.values()})
+        first = [value] if equals else [attached] if attached else []
         yield option, _values(option, name, first, rest)
 
 
 def _find(known: dict[str, Option], name: str) -> tuple[Option | None, str]:
-    """The option that is meant, and the value that is glued to its name."""
+    """Return the option of a name, and the value that is attached to the name."""
     plain = _plain(name)
     if plain in known:
         return known[plain], ""
     if name.startswith("--"):
-        found = {known[one].name: known[one] for one in known if one.startswith(plain)}
-        if len(found) > 1:
-            raise HexsimError(f"'{name}' may be {' or '.join(sorted(found))}; write more of it")
-        return next(iter(found.values()), None), ""
+        matches = {known[full].name: known[full] for full in known if full.startswith(plain)}
+        if len(matches) > 1:
+            raise HexsimError(f"'{name}' may be {' or '.join(sorted(matches))}; write more of it")
+        return next(iter(matches.values()), None), ""
     short = known.get(name[:2])
     return (short, name[2:]) if short is not None and short.values else (None, "")
 

@@ -86,7 +86,7 @@ def test_images_of_a_batch_are_counted(tool: Tool, tmp_path: Path) -> None:
         ("--duration 0", "a duration of 0 ms"),
         ("--duration 1 --use_dsp --use_cpu", "1 times --container and 2 times --use_..."),
         ("--iterations 1 --use_aip", "has no aip"),
-        ("--iterations 1 --skip_execute", "--skip_execute: nothing is left to print"),
+        ("--iterations 1 --skip_execute", "--skip_execute: there is nothing to print"),
         ("--iterations 1 --json q.dlc", "'q.dlc' would overwrite an input"),
     ],
 )

@@ -1,8 +1,8 @@
-"""Cross-layer equalization: a float network made fit for one weight range per tensor.
+"""Cross-layer equalization prepares a float network for one weight range per tensor.
 
-Four steps, each a file: chains are found, Relu6 inside them becomes Relu, scales are moved between
-their layers, high biases are absorbed. Needs no data. The first and third leave the function of
-the network as it is; the others are counted in the report.
+It has four steps, each in a file: find chains, turn Relu6 inside them into Relu, move scales
+between their layers, absorb high biases. It needs no data. The first and third step do not change
+the function of the network; the others are counted in the report.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Equalization:
     """The equalised network and what was done to it.
 
     `skipped` are the convolutions without partner. `rescaled` names the tensors and constants
-    whose values are other ones than before, so that no encoding made for them holds any more.
+    whose values changed, so that encodings made for them no longer hold.
     `without_relu6` names the layers that lost their bound, `without_moments` those whose high
     biases could not be absorbed, since no batch norm is known.
     """
@@ -54,8 +54,8 @@ def equalize(network: Network) -> Equalization:
 
     Raises HexsimError if a weight holds NaN or infinity.
     """
-    found = find_chains(network)
-    chains = tuple(chain for chain in found if len(chain.layers) > 1)
+    all_chains = find_chains(network)
+    chains = tuple(chain for chain in all_chains if len(chain.layers) > 1)
     relu6 = bounded(chains, network)
     owned = with_own_parameters(without_relu6(network, relu6))
     factors = equalizing_factors(owned, [s for chain in chains for s in sets(chain, owned)])
@@ -68,7 +68,7 @@ def equalize(network: Network) -> Equalization:
     return Equalization(
         absorbed.network,
         tuple(equalized),
-        tuple(chain for chain in found if len(chain.layers) == 1),
+        tuple(chain for chain in all_chains if len(chain.layers) == 1),
         relu6,
         absorbed.absorptions,
         absorbed.unknown,
@@ -77,7 +77,7 @@ def equalize(network: Network) -> Equalization:
 
 
 def _rescaled(chains: tuple[Chain, ...], network: Network) -> frozenset[str]:
-    """Inner tensors of the chains, and all parameters of their layers."""
+    """Return the inner tensors of the chains and all parameters of their layers."""
     members = {name for chain in chains for name in chain.layers}
     inner = {name for chain in chains for name in chain.layers[:-1]}
     return frozenset(

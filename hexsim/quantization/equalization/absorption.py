@@ -1,11 +1,12 @@
-"""High-bias absorption: what a channel always carries moves into the next layer's bias.
+"""High-bias absorption moves the constant part of a channel into the next layer's bias.
 
 Nagel et al., arXiv:1906.04721, section 4.1.3. The values of a channel before its Relu, with mean
 beta and standard deviation |gamma| in training, hardly come below c = max(0, beta - 3 |gamma|).
-So c is subtracted from its bias, and what the next layer answers to c is added to that one's. The
-activations need less range. Values below c, one in a thousand of normal ones, do change.
+So c is subtracted from its bias, and the next layer's response to c is added to the bias of that
+layer. The activations need less range. Values below c, one in a thousand in a normal distribution,
+do change.
 
-Left out: a next layer that pads its input with zeros, where the border would miss c.
+A next layer that pads its input with zeros is left out, because c would be missing at the border.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ DEVIATIONS = 3.0
 
 @dataclass(frozen=True)
 class Absorption:
-    """From which layer to which, of how many channels, and the largest amount in real units."""
+    """How many channels of `giver` were absorbed by `taker`; `largest` amount in real units."""
 
     giver: str
     taker: str
@@ -38,7 +39,7 @@ class Absorption:
 
 @dataclass(frozen=True)
 class Absorbed:
-    """The network afterwards, what was done, and the layers of which no moments are known."""
+    """The changed network, its absorptions, and the layers whose moments are unknown."""
 
     network: Network
     absorptions: tuple[Absorption, ...]

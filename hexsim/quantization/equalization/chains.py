@@ -1,7 +1,7 @@
-"""Chains of convolutions between which scales can be moved, and why the others are left out.
+"""Finds chains of convolutions between which scales can be moved, and why each chain ends.
 
-1. A chain is a run of convolutions of which each but the last is read by the next alone.
-2. Between them stands nothing, a Relu, or a Relu6, which is then replaced
+1. A chain is a sequence of convolutions; only the next one reads the output of each but the last.
+2. Between them may be a Relu, or a Relu6, which is then replaced
    (hexsim.quantization.equalization.relu6). Any other activation ends the chain before it.
 3. Convolutions may be dense, grouped or depthwise; batch norms are folded into them before.
 
@@ -28,7 +28,7 @@ class Chain:
 
 
 def find_chains(network: Network) -> tuple[Chain, ...]:
-    """Return all chains, in network order; a convolution that has no partner is one of its own."""
+    """Return all chains in network order; a convolution without partner is a chain of one."""
     successors: dict[str, Layer | str] = {
         layer.name: _successor(layer, network)
         for layer in network.layers
@@ -51,7 +51,7 @@ def sets(chain: Chain, network: Network) -> tuple[tuple[Convolution, ...], ...]:
 
 
 def convolutions(names: Sequence[str], network: Network) -> list[Convolution]:
-    """The layers called `names`."""
+    """Return the convolutions called `names`."""
     by_name = {layer.name: layer for layer in network.layers if isinstance(layer, Convolution)}
     return [by_name[name] for name in names]
 
@@ -65,7 +65,7 @@ def _chain(first: str, successors: dict[str, Layer | str]) -> Chain:
 
 
 def _successor(layer: Convolution, network: Network) -> Layer | str:
-    """The convolution to which scales of `layer` can move, or why there is none."""
+    """Return the convolution to which scales of `layer` can move, or why there is none."""
     output, readers = layer.output, network.consumers.get(layer.output, ())
     if output in network.outputs:
         return f"its output '{output}' is an output of the network"

@@ -1,4 +1,4 @@
-"""Relu6 becomes Relu, since 6 is no bound any more once a channel is rescaled.
+"""Turns Relu6 into Relu, because 6 is no longer the bound once a channel is rescaled.
 
 This changes the function of the network wherever a value exceeded 6. Only layers inside a chain
 lose their bound (inferred: the guide says that Relu6 is turned into Relu, not where).
@@ -14,7 +14,7 @@ from hexsim.quantization.equalization.chains import Chain, convolutions
 
 
 def bounded(chains: Sequence[Chain], network: Network) -> tuple[str, ...]:
-    """Names of the layers that end in a Relu6 and pass scales on."""
+    """Return the names of the layers that end in a Relu6 and pass scales on."""
     inner = [name for chain in chains for name in chain.layers[:-1]]
     return tuple(layer.name for layer in convolutions(inner, network) if layer.clamp == RELU6)
 

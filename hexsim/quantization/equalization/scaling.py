@@ -1,4 +1,4 @@
-"""Cross-layer scaling: every channel of neighbouring layers gets weights of one reach.
+"""Cross-layer scaling gives the weights of each channel the same largest magnitude ("reach").
 
 Nagel et al., "Data-free quantization through weight equalization and bias correction",
 arXiv:1906.04721, section 4.1. If a tensor between two layers is multiplied, channel by channel, by
@@ -27,14 +27,15 @@ from hexsim.layers import Convolution
 from hexsim.quantization.rules.axis import SPREAD
 
 Factors = dict[str, npt.NDArray[np.float64]]
-"""Tensor name -> what each of its channels is multiplied by."""
+"""Tensor name -> factor of each of its channels."""
 
 SETTLED = 1e-4
-"""Largest relative change of a factor in a round from which on nothing more is gained: a
-thousandth of an 8-bit code (our choice)."""
+"""Relative change of all factors in a round below which the iteration stops.
+
+Our choice: a thousandth of an 8-bit code."""
 
 ROUNDS = 500
-"""Rounds after which it stops all the same; networks here need 2 to 233, long chains most."""
+"""Most rounds; the networks here need 2 to 233, long chains most."""
 
 
 def equalizing_factors(network: Network, sets: Sequence[Sequence[Convolution]]) -> Factors:
@@ -77,7 +78,7 @@ def rescaled(network: Network, factors: Factors) -> Network:
 
 
 def _times(constant: Constant, factor: npt.NDArray[np.float64]) -> Constant:
-    """The constant times `factor`, computed in double, when needed."""
+    """Return the constant times `factor`, computed in float64 when its values are needed."""
 
     def product(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
         return array * factor
@@ -86,13 +87,13 @@ def _times(constant: Constant, factor: npt.NDArray[np.float64]) -> Constant:
 
 
 def _by_weight(inputs: npt.NDArray[np.float64], layer: Convolution) -> npt.NDArray[np.float64]:
-    """Numbers per input channel as (input channels / groups, output channels) of the weight."""
+    """Expand numbers per input channel to (input channels / groups, output channels)."""
     per_group = layer.output_channels // layer.groups
     return np.repeat(inputs.reshape(layer.groups, -1), per_group, axis=0).T
 
 
 def _reach(layer: Convolution, network: Network) -> npt.NDArray[np.float64]:
-    """Largest magnitude over the taps, as (groups, inputs of a group, outputs of a group)."""
+    """Return the largest magnitude over the taps: (groups, inputs, outputs of a group)."""
     weight = network.constants[layer.weight].finite()
     reach: npt.NDArray[np.float64] = np.abs(weight).max(axis=(0, 1)).astype(np.float64)
     return reach.reshape(len(reach), layer.groups, -1).transpose(1, 0, 2)
@@ -103,8 +104,8 @@ def _channel_reaches(
     reaches: Mapping[str, npt.NDArray[np.float64]],
     factors: Mapping[str, npt.NDArray[np.float64]],
 ) -> list[npt.NDArray[np.float64]]:
-    """Reach of each channel of a set in each of its layers: of outputs, in the last of inputs."""
-    found = []
+    """Return the reach of each channel in each layer: of outputs, or of inputs in the last."""
+    channel_reaches = []
     for layer in run:
         reach = reaches[layer.name]
         groups = len(reach)
@@ -112,14 +113,14 @@ def _channel_reaches(
             reach = reach / factors[layer.inputs[0]].reshape(groups, -1, 1)
         if layer.output in factors:
             reach = reach * factors[layer.output].reshape(groups, 1, -1)
-        found.append(reach.max(axis=2 if layer is run[-1] else 1).ravel())
-    return found
+        channel_reaches.append(reach.max(axis=2 if layer is run[-1] else 1).ravel())
+    return channel_reaches
 
 
 def _alive(
     run: Sequence[Convolution], reaches: Mapping[str, npt.NDArray[np.float64]]
 ) -> npt.NDArray[np.bool_]:
-    """Which channels of a set have weights in all of its layers."""
+    """Return which channels of a set have weights in all of its layers."""
     seen = _channel_reaches(run, reaches, {})
     alive: npt.NDArray[np.bool_] = np.all([r > r.max() / SPREAD for r in seen], axis=0)
     return alive

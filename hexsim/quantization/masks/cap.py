@@ -1,15 +1,15 @@
-"""How far below zero masks have to reach, seen on the inputs that calibrate.
+"""Caps masks at the lowest value that has an effect on the calibration inputs.
 
-Of a row of n numbers, those that lie ln(2^17 n) below the largest come to less than half a step of
-16 bits, all together. The largest of a row that is not masked as a whole is no smaller than the
-smallest number that is not masked, which the float network shows. So
+In a row of n numbers, those that lie ln(2^17 n) below the largest give less than half a step of
+16 bits after softmax, all together. Unless all numbers of a row are masked, its largest is at least
+the smallest number that is not masked, which the float network shows. So
 
-- what a softmax reads needs to reach down to that smallest number less ln(2^17 n);
-- one addend of a sum needs to reach as far as the sum, less the most that the others add;
-- what is chosen or moved needs to reach as far as what it becomes.
+- the input of a softmax has to reach down to that smallest number minus ln(2^17 n);
+- an addend of a sum has to reach as far as the sum, minus the most that the others add;
+- an operand that is selected or moved has to reach as far as the result.
 
-Whatever is lower is capped there. A row that is masked as a whole becomes what it would be without
-its mask, or the same number everywhere where the mask was chosen and not added.
+Lower values are capped there. A row that is masked entirely becomes the row without its mask, or
+the same number everywhere if the mask was selected instead of added.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ from hexsim.quantization.masks.found import LARGE, Array, Masks, clipped
 from hexsim.quantization.masks.paths import sign_at_end, signs_of_operands
 
 Interval = tuple[float, float]
-"""Smallest and largest of what is not masked; with the sign changed where it is subtracted."""
+"""Smallest and largest number that is not masked; the sign is changed if it is subtracted."""
 _HALF_A_STEP_OF_16_BITS = 2.0**-17
 
 
 @dataclass
 class Caps:
-    """What the masks of a network need, over all that is calibrated on.
+    """The caps of a network's masks over all calibration inputs.
 
-    A product is not capped once its other factor held anything but zeros and ones.
+    A product is not capped if its other factor held a number other than zero and one.
     """
 
     masks: Masks
@@ -40,23 +40,23 @@ class Caps:
     _others: set[str] = field(default_factory=set)
 
     def capped(self, arrays: Mapping[str, Array]) -> Mapping[str, Array]:
-        """The tensors of one inference as they are if its masks are capped."""
+        """Return the tensors of one inference with its masks capped."""
         if not self.masks.sums:
             return arrays
         inference = Inference(self.masks, arrays)
         for name, low in inference.needs.items():
             if name in self.masks.constants or name in self.masks.products:
                 self.lowest[name] = min(low, self.lowest.get(name, low))
-        self._others |= self.masks.products.keys() - inference.kept.keys()
+        self._others |= self.masks.products.keys() - inference.unmasked.keys()
         return {**arrays, **inference.capped()}
 
     def network(self, network: Network) -> Network:
-        """`network` with capped masks; the same object if none has to be."""
+        """Return `network` with capped masks; the same object if no mask changes."""
         changed = self._changed()
         return self.masks.with_capped(changed) if changed else network
 
     def notes(self) -> tuple[str, ...]:
-        """A sentence for each mask that `network` caps."""
+        """Return a sentence for each mask that `network` caps."""
         signs = self.masks.signs
         return tuple(
             f"the mask '{name}' was capped at {signs[name] * low:.4g}: beyond it softmax gives 0 "
@@ -77,31 +77,31 @@ class Caps:
 
 
 class Inference:
-    """What the masks need for the numbers of one inference; `arrays` are in stored order.
+    """The range that masks need for the numbers of one inference; `arrays` are in stored order.
 
-    `kept` is what is not masked of whatever holds masks; a mask of which nothing can be said is
-    missing. `needs` is the number that each has to reach down to. Signs are changed where
-    something is subtracted.
+    `unmasked` maps tensors with masks to the interval of the numbers that are not masked, if it is
+    known. `needs` maps masks to the number they have to reach down to. Signs are changed for
+    tensors that are subtracted.
     """
 
     def __init__(self, masks: Masks, arrays: Mapping[str, Array]) -> None:
         self._masks, self._arrays = masks, arrays
-        self.kept: dict[str, Interval] = {}
+        self.unmasked: dict[str, Interval] = {}
         for name in masks.constants:
             reals = masks.signs[name] * self._array(name)
             if (reals > -LARGE).any():
-                self.kept[name] = _extremes(reals[reals > -LARGE])
+                self.unmasked[name] = _extremes(reals[reals > -LARGE])
         for name, factor in masks.products.items():
             if _is_switched(self._array(name), masks.signs[name], self._array(factor)):
-                self.kept[name] = (0.0, 0.0)
+                self.unmasked[name] = (0.0, 0.0)
         for layer in masks.sums:
             interval = self._of_sum(layer) if _adds(layer) else self._of_choice(layer)
             if interval is not None:
-                self.kept[layer.output] = interval
+                self.unmasked[layer.output] = interval
         self.needs = self._needs()
 
     def capped(self) -> dict[str, Array]:
-        """The tensors that hold masks, capped."""
+        """Return the tensors that hold masks, capped."""
         masks, lows = self._masks, {}
         for name in (*masks.constants, *masks.products):
             low, _ = _extremes(masks.signs[name] * self._array(name))
@@ -119,7 +119,7 @@ class Inference:
         }
 
     def _needs(self) -> dict[str, float]:
-        """Go backwards from the ends; what nothing is known about needs everything."""
+        """Go backwards from the softmaxes; operands without known intervals need all values."""
         network, needs = self._masks.network, dict[str, float]()
 
         def need(name: str, low: float) -> None:
@@ -128,7 +128,7 @@ class Inference:
         for layer in network.layers:
             if sign_at_end(layer):
                 name = layer.inputs[0]
-                low, _ = self.kept.get(name, (-math.inf, 0.0))
+                low, _ = self.unmasked.get(name, (-math.inf, 0.0))
                 need(name, low - math.log(_row(layer, network) / _HALF_A_STEP_OF_16_BITS))
         for layer in reversed(self._masks.sums):
             operands = self._operands(layer)
@@ -156,14 +156,14 @@ class Inference:
         return min(low for low, _ in known), max(high for _, high in known)
 
     def _operands(self, layer: Layer) -> list[tuple[str, int]]:
-        """What it adds or chooses from, with the signs at the ends."""
+        """Return the operands that it adds or selects from, with their signs at the softmax."""
         sign = self._masks.signs[layer.output]
-        return [(name, one * sign) for name, one in signs_of_operands(layer) or ()]
+        return [(name, own * sign) for name, own in signs_of_operands(layer) or ()]
 
     def _interval(self, name: str, sign: int) -> Interval | None:
-        """What an operand holds that is not masked."""
+        """Return the interval of the numbers of an operand that are not masked."""
         if name in self._masks.holding:
-            return self.kept.get(name)
+            return self.unmasked.get(name)
         return _extremes(sign * self._array(name))
 
     def _array(self, name: str) -> Array:
@@ -176,7 +176,7 @@ def _adds(layer: Layer) -> bool:
 
 
 def _row(layer: Layer, network: Network) -> int:
-    """How many numbers an end compares."""
+    """Return how many numbers a softmax or ArgMax compares."""
     shape = network.shape(layer.inputs[0])
     match layer:
         case Softmax():
@@ -187,9 +187,9 @@ def _row(layer: Layer, network: Network) -> int:
 
 
 def _is_switched(product: Array, sign: int, factor: Array) -> bool:
-    """True if a product is zero or its large factor, and what is large masks."""
-    masked = product[product != 0]
-    return bool((sign * masked == -abs(float(factor.item()))).all())
+    """Return True if each number of a product is zero or its large factor with a masking sign."""
+    nonzero = product[product != 0]
+    return bool((sign * nonzero == -abs(float(factor.item()))).all())
 
 
 def _extremes(array: Array) -> Interval:

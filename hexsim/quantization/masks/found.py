@@ -1,8 +1,8 @@
-"""The masks of a network: what holds very small numbers, and what these are added to.
+"""The masks of a network, and the tensors to which they are added.
 
-A mask is a constant that only reaches softmaxes through additions, or the product of such a
-constant with a tensor (as in `(1 - mask) * -10000`). It is the same rule for infinite numbers and
-for those that are merely large.
+A mask is a constant of very low numbers that only reaches softmaxes through additions, or the
+product of such a constant with a tensor (as in `(1 - mask) * -10000`). The rule is the same for
+infinite and for large numbers.
 """
 
 from __future__ import annotations
@@ -21,18 +21,20 @@ from hexsim.quantization.masks.paths import paths, signs_of_operands
 Array = npt.NDArray[Any]
 
 LARGE = 50.0
-"""What is so far below zero masks: e^-50 is nothing beside one, even in double (our choice)."""
+"""Distance below zero from which a number masks: e^-50 vanishes beside one even in float64.
+
+Our choice."""
 _IN_FLOATS = 1e4
-"""What masks hold at most while floats are calibrated: the other addend keeps three decimals."""
+"""Largest magnitude of masks during calibration: the other addend keeps three decimals."""
 
 
 @dataclass(frozen=True)
 class Masks:
-    """The masks of `network`, by name, with all that they are added to or chosen into.
+    """The masks of `network`, by name, and the tensors into which they are added or selected.
 
-    `signs` is 1 for what is added to a softmax and -1 for what is subtracted; where it is -1, a
-    mask holds large numbers. `products` are the masks that are made with a large constant, each
-    with that constant.
+    `signs` is 1 for tensors that are added on the way to a softmax and -1 for those subtracted; a
+    mask with -1 holds large numbers. `products` maps masks that are the product of a tensor and a
+    large constant to that constant.
     """
 
     network: Network
@@ -41,9 +43,9 @@ class Masks:
 
     @classmethod
     def of(cls, network: Network) -> Masks:
-        """Find them."""
-        found = paths(network, _is_large)
-        return cls(network, found.signs, found.factors)
+        """Find the masks of a network."""
+        softmax_paths = paths(network, _is_large)
+        return cls(network, softmax_paths.signs, softmax_paths.factors)
 
     @cached_property
     def constants(self) -> tuple[str, ...]:
@@ -56,7 +58,7 @@ class Masks:
 
     @cached_property
     def sums(self) -> tuple[Layer, ...]:
-        """The layers that add, choose or move what holds masks, in order."""
+        """The layers that add, select or move tensors with masks, in order."""
         holding, layers = {*self.constants, *self.products}, []
         for layer in self.network.layers if holding else ():
             if not signs_of_operands(layer) or layer.outputs[0] not in self.signs:
@@ -68,22 +70,22 @@ class Masks:
 
     @cached_property
     def holding(self) -> frozenset[str]:
-        """The masks, and the tensors that are made of them."""
+        """The masks, and the tensors that are computed from them."""
         sums = (layer.output for layer in self.sums)
         return frozenset((*self.constants, *self.products, *sums))
 
     def with_finite(self) -> Network:
-        """The network for calibrating: no constant is infinite, nor so large that sums round."""
-        factors = set(self.products.values())  # by which products are known
+        """Return the network for calibration, without constants so large that sums are rounded."""
+        factors = set(self.products.values())  # the large factors show which products are masks
         addends = [name for name in self.constants if name not in factors]
         large = [name for name in addends if self.reaches(name, -_IN_FLOATS)]
         return self.with_capped(dict.fromkeys(large, -_IN_FLOATS)) if large else self.network
 
     def with_capped(self, lowest: Mapping[str, float]) -> Network:
-        """The network whose masks hold no less than `lowest`, by the name of the mask.
+        """Return the network with each mask capped at its value in `lowest`.
 
-        A constant that is subtracted holds no more than the negative of it, and the constant of a
-        product keeps its sign and is as far from zero as the lowest of its products.
+        A constant that is subtracted is capped at the negative value. The constant of a product
+        keeps its sign and gets the magnitude of the lowest of its products.
         """
         bounds: dict[str, float] = {}
         for name, low in lowest.items():
@@ -98,7 +100,7 @@ class Masks:
         return self.network.with_layers(self.network.layers, constants=changed)
 
     def with_those_of(self, other: Network) -> Network:
-        """The network with its masks as far from zero as those of `other`, of the same names."""
+        """Return the network with its masks capped as those of `other` with the same names are."""
         lowest = {}
         for name in (*self.constants, *self.products):
             constant = other.constants.get(self.products.get(name, name))
@@ -111,7 +113,7 @@ class Masks:
         return self.with_capped(lowest) if lowest else self.network
 
     def reaches(self, name: str, low: float) -> bool:
-        """Whether mask `name` holds anything lower than `low`."""
+        """Return whether mask `name` holds a number lower than `low`."""
         value: Array = self.network.constants[self.products.get(name, name)].value()
         lowest = -abs(value) if name in self.products else self.signs[name] * value
         return bool((lowest < low).any())
@@ -131,7 +133,7 @@ def _is_large(constant: Constant) -> bool:
 
 
 def clipped(array: Array, sign: int, low: float) -> Array:
-    """Numbers not below `low` if `sign` is 1, not above `-low` if it is -1."""
+    """Return numbers not below `low` if `sign` is 1, or not above `-low` if it is -1."""
     bound = np.asarray(sign * low, array.dtype)
     result: Array = np.maximum(array, bound) if sign > 0 else np.minimum(array, bound)
     return result

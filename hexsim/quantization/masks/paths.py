@@ -1,9 +1,9 @@
-"""Which tensors and constants only reach softmaxes, through additions alone.
+"""Finds the tensors and constants that only reach softmaxes, through additions alone.
 
-A softmax gives the same for every number that is small enough beside the largest of its row. So of
-what only reaches softmaxes, and only through layers that add, choose or move numbers, it makes no
-difference how small the small ones are. Where it is subtracted on the way, the same holds for the
-large ones. The other direction is free of this: of two large numbers the larger one decides.
+A softmax gives the same for every number that is low enough beside the largest of its row. So if
+a tensor only reaches softmaxes, through layers that add, select or move numbers, the values of its
+low numbers do not matter. If it is subtracted on the way, the same holds for its large numbers.
+The values of large numbers that are added do matter, as the largest of a row decides.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ _MOVING = frozenset(
 
 
 def signs_of_operands(layer: Layer) -> Sequence[tuple[str, int]] | None:
-    """The operands that a layer adds (1), subtracts (-1), chooses from or moves (1).
+    """Return the operands that a layer adds, selects from or moves (1) or subtracts (-1).
 
-    None for any other layer.
+    The result is None for any other layer.
     """
     match layer:
         case Elementwise(kind="sub"):
@@ -42,7 +42,7 @@ def signs_of_operands(layer: Layer) -> Sequence[tuple[str, int]] | None:
 
 
 def sign_at_end(layer: Layer) -> int:
-    """1 for a layer to which all small numbers are alike, -1 if all large ones are, else 0."""
+    """Return 1 for a layer that ignores the values of low numbers, -1 of large ones, else 0."""
     match layer:
         case Softmax() | ArgExtremum(kind="max"):
             return 1
@@ -54,10 +54,10 @@ def sign_at_end(layer: Layer) -> int:
 
 @dataclass(frozen=True)
 class Paths:
-    """What only reaches softmaxes through additions.
+    """Tensors and constants that only reach softmaxes through additions.
 
-    `signs` is, by name, 1 for what is added to them and -1 for what is subtracted. `factors` has
-    the products that do so with a large constant of one number, by the name of the product.
+    `signs` maps their names to 1 if they are added and to -1 if they are subtracted. `factors` maps
+    products of such tensors with a large constant of one number to the name of that constant.
     """
 
     signs: Mapping[str, int]
@@ -65,9 +65,9 @@ class Paths:
 
 
 def paths(network: Network, is_large: Callable[[Constant], bool]) -> Paths:
-    """Follow the layers backwards; `is_large` says which constants of one number are looked at.
+    """Follow the layers backwards; `is_large` selects constants that may be factors of masks.
 
-    A constant that is a factor as well as an addend is followed as the latter.
+    A constant that is a factor as well as an addend is treated as an addend.
     """
     uses: dict[str, set[int]] = {name: {0} for name in network.outputs}
     known: dict[str, int] = {}
@@ -95,13 +95,13 @@ def paths(network: Network, is_large: Callable[[Constant], bool]) -> Paths:
 
 
 def _factors(layer: Layer) -> tuple[str, ...]:
-    """The operands of a product of two."""
+    """Return the operands of a product of two tensors, or nothing for other layers."""
     is_product = isinstance(layer, Elementwise) and layer.kind == "product"
     return layer.inputs if is_product and len(set(layer.inputs)) == 2 else ()
 
 
 def _signs_of_uses(layer: Layer, sign_of: Callable[[str], int]) -> dict[str, int]:
-    """The signs with which a layer passes its operands on to softmaxes; nothing of others."""
+    """Return the signs with which the operands of a layer reach softmaxes, if they do."""
     if end := sign_at_end(layer):
         return {layer.inputs[0]: end}
     passed = signs_of_operands(layer)

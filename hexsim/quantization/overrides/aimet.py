@@ -1,15 +1,16 @@
 """Reads the encodings files of AIMET: versions 0.4 and older, 0.5.0, 0.6.1 and 1.0.0.
 
-| version | sections | an entry |
+| version | sections | keys of an entry |
 | --- | --- | --- |
 | none, 0.4.0 | name -> entries | bitwidth, min, max, scale, offset, is_symmetric "True" |
 | 0.5.0 | same | also dtype "int"/"float"; a float needs dtype and bitwidth only |
-| 0.6.1 | same | same; quantizer_args beside the sections, which change no tensor |
+| 0.6.1 | same | same; quantizer_args beside the sections change no tensor |
 | 1.0.0 | lists of entries | name, enc_type, dtype "INT"/"FLOAT", bw, is_sym, scale[], offset[] |
 
-More than one entry, or enc_type PER_CHANNEL, is per channel. An integer without any numbers is to
-be calibrated: the guide's full override file gives bitwidth and dtype only. Keys that no version
-defines are passed over, as the real converter does; a misspelt one shows as a missing one.
+A tensor with several entries, or with enc_type PER_CHANNEL, is encoded per channel. An integer
+entry without any numbers is calibrated: the guide's full override file gives bitwidth and dtype
+only. Keys that no version defines are ignored, as in the real converter; a misspelt key is
+therefore reported as missing.
 """
 
 from __future__ import annotations
@@ -67,11 +68,11 @@ def _document(path: Path, where: str) -> dict[str, Any]:
 
 
 _DIGITS = 9
-"""More than any number of a version has."""
+"""Most digits that a number of a version may have."""
 
 
 def _is_newer(version: str) -> bool:
-    """True unless the version is an unlisted one that has the entries of a listed one."""
+    """Return True if an unlisted version may have other entries than the listed ones."""
     parts = version.split(".")
     if not all(part.isdecimal() and len(part) <= _DIGITS for part in parts):
         return True

@@ -1,4 +1,4 @@
-"""What the entries of all versions of AIMET's encodings files share."""
+"""Checks that the entries of all versions of AIMET's encodings files share."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ WIDTH = Field(ge=4, le=32)
 
 
 def validated(model: type[Model], tree: Any, where: str) -> Model:
-    """Read one entry; raises HexsimError with the first key that is wrong."""
+    """Read one entry; raises HexsimError naming the first key that is wrong."""
     if not isinstance(tree, dict):
         raise HexsimError(f"{where}: expected an object with the keys of an encoding")
     try:
@@ -27,7 +27,7 @@ def validated(model: type[Model], tree: Any, where: str) -> Model:
 
 
 def says_only_float(tree: Any, width: str) -> bool:
-    """True if an entry asks for floats without stating `width`, its key for their bits."""
+    """Return True if an entry requests floats without the key `width`, which states their bits."""
     if not isinstance(tree, dict) or width in tree:
         return False
     return str(tree.get("dtype")).lower() == "float"

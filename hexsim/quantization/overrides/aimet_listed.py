@@ -1,4 +1,4 @@
-"""Sections of AIMET's encodings files of version 1.0.0: lists of entries that say their name."""
+"""Sections of AIMET's encodings files of version 1.0.0: lists of entries with a name."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ def listed_section(section: Any, where: str) -> Mapping[str, Override]:
     overrides: dict[str, Override] = {}
     for position, tree in enumerate(section):
         any_width = says_only_float(tree, "bw")
-        whole = {**tree, "bw": 32} if any_width else tree
-        entry = validated(_ListedEntry, whole, f"{where}, entry {position}")
+        with_width = {**tree, "bw": 32} if any_width else tree
+        entry = validated(_ListedEntry, with_width, f"{where}, entry {position}")
         if entry.name in overrides:
             raise HexsimError(f"{where}: '{entry.name}' is there twice; keep one of them")
         place = f"{where}, '{entry.name}'"

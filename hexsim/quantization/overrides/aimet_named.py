@@ -37,12 +37,12 @@ class _NamedEntry(BaseModel):
 
     @property
     def unranged(self) -> bool:
-        """True if all numbers are left to calibration, as in the guide's full override file."""
+        """Return True if the entry has no numbers, as in the guide's full override file."""
         return self.min is self.max is self.scale is self.offset is None
 
     @property
     def symmetric(self) -> bool | None:
-        """The flag as what it means."""
+        """Return the flag as a truth value, or None."""
         return None if self.is_symmetric is None else str(self.is_symmetric).lower() == "true"
 
 
@@ -66,7 +66,10 @@ def named_section(section: Any, where: str) -> Mapping[str, Override]:
 def _named(entries: list[Any], where: str) -> Override:
     if all(says_only_float(entry, "bitwidth") for entry in entries):
         return FloatOverride(None)
-    read = [validated(_NamedEntry, entry, f"{where}, entry {n}") for n, entry in enumerate(entries)]
+    read = [
+        validated(_NamedEntry, entry, f"{where}, entry {place}")
+        for place, entry in enumerate(entries)
+    ]
     first = read[0]
     if any(
         (e.bitwidth, e.dtype, e.symmetric) != (first.bitwidth, first.dtype, first.symmetric)
@@ -81,8 +84,8 @@ def _named(entries: list[Any], where: str) -> Override:
     for position, entry in enumerate(read):
         place = f"{where}, entry {position}"
         if (entry.min is None) != (entry.max is None) or (entry.min is None and not entry.scale):
-            lost = "min" if entry.min is None else "max"
-            raise HexsimError(f"{place}: key '{lost}' is missing; expected a number")
+            missing_key = "min" if entry.min is None else "max"
+            raise HexsimError(f"{place}: key '{missing_key}' is missing; expected a number")
         if entry.min is not None and entry.max is not None and entry.min > entry.max:
             raise HexsimError(f"{place}: min {entry.min:g} is above max {entry.max:g}")
         if entry.min is None and entry.offset is None:

@@ -1,4 +1,4 @@
-"""From an override to the encoding of the tensor it names, by the role of that tensor.
+"""Turns an override into the encoding of the tensor it names, by the role of that tensor.
 
 | role | bits | encoding |
 | --- | --- | --- |
@@ -25,18 +25,17 @@ from hexsim.quantization.overrides.unranged import Unranged
 ACTIVATION_BITS = (8, 16)
 WEIGHT_BITS = (4, 8, 16)
 BIAS_BITS = (8, 32)
-"""Widths that the container stores."""
-
+"""Widths that a .dlc file stores."""
 
 Given = Encoding | AxisEncoding | Unranged | None
-"""What an override gives: an encoding, its width alone, or the accumulator's scale (None)."""
+"""The content of an override: an encoding, a width alone, or the accumulator's scale (None)."""
 
 
 @dataclass(frozen=True)
 class Applied:
-    """What an override became; no encoding means the accumulator's scale of a 32-bit bias.
+    """The result of applying an override; `encoding` None is the accumulator's scale of a bias.
 
-    `remark` tells what was changed on the way, or is empty.
+    `remark` says what was changed when the override was applied, or is empty.
     """
 
     encoding: Given
@@ -74,15 +73,15 @@ def weight(
     if override.per_channel:
         return _axis(override, channels, where)
     (given,) = override.ranges
-    asked = options.symmetric_weights or options.axis_weights
-    if asked and override.symmetric is False:
+    symmetric_by_options = options.symmetric_weights or options.axis_weights
+    if symmetric_by_options and override.symmetric is False:
         raise HexsimError(
             f"Requested symmetric weights but instead got is_symmetric==False. ({where}): "
             "quantise without symmetric or per-channel weights, or export a symmetric encoding"
         )
     if override.unranged:
         return Applied(Unranged(override.bitwidth, bool(override.symmetric)))
-    if asked or (override.symmetric and not _all_positive(given)):
+    if symmetric_by_options or (override.symmetric and not _all_positive(given)):
         return _symmetric(given, override, where)
     return Applied(*numbers.asymmetric(given, override.bitwidth, options.minimum_range, where))
 
@@ -104,8 +103,12 @@ def _axis(override: IntegerOverride, channels: int, where: str) -> Applied:
         _symmetric(given, override, f"{where}, channel {channel}")
         for channel, given in enumerate(override.ranges)
     ]
-    encodings = tuple(one.encoding for one in applied if isinstance(one.encoding, Encoding))
-    remarks = [f"channel {n}: {one.remark}" for n, one in enumerate(applied) if one.remark]
+    encodings = tuple(
+        channel.encoding for channel in applied if isinstance(channel.encoding, Encoding)
+    )
+    remarks = [
+        f"channel {n}: {channel.remark}" for n, channel in enumerate(applied) if channel.remark
+    ]
     more = f" (and {len(remarks) - 1} more channels)" if len(remarks) > 1 else ""
     return Applied(AxisEncoding(encodings), f"{remarks[0]}{more}" if remarks else "")
 
@@ -118,12 +121,12 @@ def _symmetric(given: Range, override: IntegerOverride, where: str) -> Applied:
 
 
 def _all_positive(given: Range) -> bool:
-    """An unsigned symmetric range, 0 to max, keeps all its codes."""
+    """Return True for a range from 0 upwards: unsigned symmetric, it keeps all its codes."""
     return given.min is not None and given.min >= 0 and not given.offset
 
 
 def _unsigned(override: IntegerOverride, options: QuantizationOptions, where: str) -> Applied:
-    """An encoding stored unsigned; a symmetric one has the same steps, with its offset."""
+    """Return an encoding stored unsigned; a symmetric one keeps its steps and has an offset."""
     if override.per_channel:
         raise HexsimError(
             f"{where}: {len(override.ranges)} encodings; only weights have one per channel, "

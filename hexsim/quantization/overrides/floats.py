@@ -1,14 +1,15 @@
-"""Which tensors stay float, and with how many bits, when overrides ask for it.
+"""Decides which tensors stay float by overrides, and with how many bits.
 
-1. A layer is all float or all fixed: float if its output is asked for, fixed if nobody asks.
-2. Of a layer with weights that are codes (a convolution, a deconvolution, fully connected) the
-   weight and the bias may ask as well; then output,
-   weight and bias all become float. The first of them that is asked for states the width; that of
-   the bias may be set by the options. Layers that share a weight share its fate.
-3. An input of the network, or a constant that is an operand, is float if it is asked for itself,
-   or if nothing but float layers of one width read it and no encoding is given for it.
-4. The bytes of an image are as they are, and so is what an opaque layer writes, or alone reads of
-   constants.
+1. A layer computes either in floats or in fixed point: in floats if an override makes its output
+   float, else in fixed point.
+2. In a layer with quantised weights (a convolution, a deconvolution, fully connected) an override
+   of the weight or of the bias does the same: output, weight and bias all become float. The first
+   of them that has a float override states the width; the options may set that of the bias. If
+   a layer becomes float, so do all layers that share its weight.
+3. An input of the network, or a constant that is an operand, is float if it has a float override
+   itself, or if only float layers of one width read it and no encoding is given for it.
+4. Overrides do not change the bytes of an image, the outputs of opaque layers, and constants that
+   only opaque layers read.
 
 Source: the SNPE guide of 2025, mixed precision (documented) for 1 and 2; 3, 4 and the order of
 precedence are our reading.
@@ -31,7 +32,7 @@ from hexsim.quantization.overrides.targets import Missing, Targets
 
 @dataclass(frozen=True)
 class FloatTensor:
-    """A tensor or constant that stays float, and in a few words why."""
+    """The width of a tensor or constant that stays float, and the reason in a few words."""
 
     bits: FloatBits
     origin: str
@@ -41,34 +42,34 @@ def float_tensors(
     overrides: Overrides, network: Network, targets: Targets, options: QuantizationOptions
 ) -> dict[str, FloatTensor]:
     """Return the tensors and constants of `network` that stay float."""
-    asked: dict[str, FloatBits] = {}
+    requested: dict[str, FloatBits] = {}
     coded: set[str] = set()
     for section, keys in overrides.sections():
         for key, override in keys.items():
-            found = targets.of(section, key)
-            if isinstance(found, Missing):
+            names = targets.of(section, key)
+            if isinstance(names, Missing):
                 continue
             if not isinstance(override, FloatOverride):
-                coded.update(found)
+                coded.update(names)
                 continue
-            for name in found:
-                if not _never_asked(name, network):
-                    asked.setdefault(name, override.float_bitwidth or options.float_bits)
-    layers = _float_layers(asked, network)
+            for name in names:
+                if not _unchangeable(name, network):
+                    requested.setdefault(name, override.float_bitwidth or options.float_bits)
+    layers = _float_layers(requested, network)
     decided: dict[str, FloatTensor] = {}
     for layer in network.layers:
         if layer.name in layers:
             bits = layers[layer.name]
             for name in (*layer.outputs, *layer.parameters):
                 own = options.float_bias_bits or bits if _is_bias(name, layer) else bits
-                origin = "override" if name in asked else f"as layer '{layer.name}' is"
+                origin = "override" if name in requested else f"as layer '{layer.name}' is"
                 decided[name] = FloatTensor(own, origin)
     for name in (*network.inputs, *coded_operands(network)):
         readers = {layers.get(layer.name) for layer in _readers(name, network)}
         (bits_of_all, *others) = readers or {None}
-        if name in asked:
-            decided[name] = FloatTensor(asked[name], "override")
-        elif bits_of_all and not others and name not in coded and not _never_asked(name, network):
+        if name in requested:
+            decided[name] = FloatTensor(requested[name], "override")
+        elif bits_of_all and not others and name not in coded and not _unchangeable(name, network):
             decided[name] = FloatTensor(bits_of_all, "as its readers are")
     return decided
 
@@ -76,10 +77,10 @@ def float_tensors(
 def float_outcome(
     targets: Iterable[str], bits: FloatBits, floats: Mapping[str, FloatTensor], network: Network
 ) -> tuple[Outcome, str]:
-    """Return what became of a key that asks for floats of `bits` bits, and what to say about it."""
+    """Return the outcome of a key that requests floats of `bits` bits, and the reason for it."""
     refused, layers = [], []
     for target in targets:
-        if reason := _never_asked(target, network):
+        if reason := _unchangeable(target, network):
             refused.append(reason)
         elif floats[target].bits != bits:
             refused.append(f"'{target}' is float{floats[target].bits}, {floats[target].origin}")
@@ -91,7 +92,7 @@ def float_outcome(
 
 
 def never_coded(target: str, network: Network) -> str:
-    """Say why `target` is neither code nor float of a width of its own, or nothing."""
+    """Return why `target` can be neither quantised nor given a float width, or an empty string."""
     tensor = network.tensors.get(target)
     if tensor is not None and tensor.dtype != "float32":
         return f"it holds {tensor.dtype} numbers"
@@ -103,7 +104,7 @@ def never_coded(target: str, network: Network) -> str:
     return stays_as_it_is(target, network)
 
 
-def _never_asked(target: str, network: Network) -> str:
+def _unchangeable(target: str, network: Network) -> str:
     kind = network.input_format(target).type
     if kind != "default":
         return f"input '{target}' is of type {kind}, which stays as it arrives"
@@ -113,25 +114,25 @@ def _never_asked(target: str, network: Network) -> str:
     return never_coded(target, network)
 
 
-def _float_layers(asked: Mapping[str, FloatBits], network: Network) -> dict[str, FloatBits]:
-    """Bits of the layers that become float; a weight that several share spreads from one to all."""
-    bits, found = dict(asked), dict[str, FloatBits]()
-    grown = True
-    while grown:
-        grown = False
+def _float_layers(requested: Mapping[str, FloatBits], network: Network) -> dict[str, FloatBits]:
+    """Return the bits of the layers that become float, including those that share a weight."""
+    bits, float_layers = dict(requested), dict[str, FloatBits]()
+    changed = True
+    while changed:
+        changed = False
         for layer in network.layers:
             names = _roles(layer)
             name = next((name for name in names if name in bits), None)
-            if name is None or layer.name in found:
+            if name is None or layer.name in float_layers:
                 continue
-            found[layer.name], grown = bits[name], True
+            float_layers[layer.name], changed = bits[name], True
             for other in names:
                 bits.setdefault(other, bits[name])
-    return found
+    return float_layers
 
 
 def _roles(layer: Layer) -> tuple[str, ...]:
-    """What makes a layer float, in order of precedence."""
+    """Return the tensors whose override makes a layer float, in order of precedence."""
     weighted = isinstance(layer, Weighted)
     return (*layer.outputs, *layer.parameters) if weighted else layer.outputs
 

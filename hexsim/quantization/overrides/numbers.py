@@ -1,4 +1,4 @@
-"""From the numbers of one range to one encoding.
+"""Computes an encoding from the numbers of one override.
 
 1. Minimum and maximum alone: the default rule, or for a symmetric code -2^(bits-1) to
    2^(bits-1) - 1 steps around zero.
@@ -7,9 +7,9 @@
    given, the guide of 2025 always recomputes.
 3. An offset counts by its magnitude: AIMET has written both signs, and the guide's examples show
    magnitudes cut to whole numbers. With a minimum it is round(-min / scale).
-4. An asymmetric range that is to be symmetric becomes that over its larger magnitude, and a remark
+4. An asymmetric range that has to be symmetric is widened to its larger magnitude, and a remark
    says so. The guide advises is_symmetric for this: encodings that were measured asymmetric are
-   stored symmetric. Strict symmetry (one step less) is no such range, and the tools refuse it.
+   stored symmetric. The tools refuse strict symmetry (one step less).
 """
 
 from __future__ import annotations
@@ -19,8 +19,9 @@ from hexsim.quantization.encodings import Encoding
 from hexsim.quantization.overrides.override import Range
 
 _EXACTLY_SYMMETRIC = 0.25
-"""Distance from -2^(bits-1) steps, in steps, within which a minimum is that (our choice: half the
-way to the half step by which a range that is -limit .. limit misses it)."""
+"""Largest distance in steps between a minimum and -2^(bits-1) steps at which they count as equal.
+
+Our choice: a range from -limit to limit misses it by half a step, and this is half of that."""
 
 
 def asymmetric(given: Range, bits: int, minimum_range: float, where: str) -> tuple[Encoding, str]:
@@ -30,7 +31,7 @@ def asymmetric(given: Range, bits: int, minimum_range: float, where: str) -> tup
     """
     steps = (1 << bits) - 1
     if given.scale is None or given.offset is None:
-        return _from_ends(given, bits, minimum_range), ""
+        return _from_min_max(given, bits, minimum_range), ""
     zero = abs(given.offset)
     if given.min is None or given.max is None:
         if zero > steps:
@@ -38,11 +39,11 @@ def asymmetric(given: Range, bits: int, minimum_range: float, where: str) -> tup
                 f"{where}: offset {given.offset} lies outside the {steps + 1} codes of "
                 f"{bits} bits; give an offset from {-steps} to 0"
             )
-        return _stepped(given.scale, zero, bits), ""
+        return _from_delta(given.scale, zero, bits), ""
     if not _agree(given, zero, steps):
-        return _from_ends(given, bits, minimum_range), _disagreement(given)
+        return _from_min_max(given, bits, minimum_range), _disagreement(given)
     exact = min(max(round(-given.min / given.scale), 0), steps)
-    return _stepped(given.scale, exact, bits), ""
+    return _from_delta(given.scale, exact, bits), ""
 
 
 def symmetric(given: Range, bits: int, where: str) -> tuple[Encoding, str]:
@@ -74,8 +75,10 @@ def symmetric_limit(given: Range, bits: int, where: str) -> tuple[Encoding, str]
         steps, _ = asymmetric(given, bits, 0.0, where)
         given = Range(steps.min, steps.max)
     encoding = _limited(given, bits, where)
-    ends = abs(abs(given.min or 0.0) - abs(given.max or 0.0))
-    if ends <= encoding.delta * (1 + _EXACTLY_SYMMETRIC):  # -limit to limit, or a step less above
+    asymmetry = abs(abs(given.min or 0.0) - abs(given.max or 0.0))
+    if asymmetry <= encoding.delta * (
+        1 + _EXACTLY_SYMMETRIC
+    ):  # -limit to limit, or a step less above
         return encoding, ""
     low, high = encoding.min, encoding.max
     return encoding, f"asymmetric range made symmetric, {low:g} to {high:g}"
@@ -88,7 +91,7 @@ def symmetric_steps(delta: float, bits: int) -> Encoding:
 
 
 def _limited(given: Range, bits: int, where: str) -> Encoding:
-    """By the ends: exactly -2^(bits-1) .. 2^(bits-1) - 1 steps, or the larger magnitude."""
+    """Return the encoding of -2^(bits-1) to 2^(bits-1) - 1 steps, or over the larger magnitude."""
     low, high = given.min or 0.0, given.max or 0.0
     half = 1 << (bits - 1)
     delta = (high - low) / (2 * half - 1)
@@ -100,17 +103,17 @@ def _limited(given: Range, bits: int, where: str) -> Encoding:
     return Encoding.symmetric_of(limit, bits)
 
 
-def _from_ends(given: Range, bits: int, minimum_range: float) -> Encoding:
+def _from_min_max(given: Range, bits: int, minimum_range: float) -> Encoding:
     return Encoding.from_range(given.min or 0.0, given.max or 0.0, bits, minimum_range)
 
 
-def _stepped(delta: float, zero: int, bits: int) -> Encoding:
+def _from_delta(delta: float, zero: int, bits: int) -> Encoding:
     steps = (1 << bits) - 1
     return Encoding(bits, -zero * delta, (steps - zero) * delta, delta, -zero)
 
 
 def _agree(given: Range, zero: int, steps: int) -> bool:
-    """True if scale and offset span the ends within one step."""
+    """Return True if scale and offset span the given range within one step."""
     assert given.scale is not None
     assert given.min is not None
     assert given.max is not None

@@ -1,4 +1,4 @@
-"""What became of each override: the record that a report is made of."""
+"""The outcome of each override, from which reports are made."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Outcome = Literal["applied", "ignored", "unmatched"]
 
 @dataclass(frozen=True)
 class KeyOutcome:
-    """One key, whether it was used, and why not or with what change; `reason` may be empty."""
+    """The outcome of one key; `reason` says why it was ignored or what was changed, or is empty."""
 
     key: str
     section: Section

@@ -1,6 +1,6 @@
-"""Override: what a user says about the encoding of one tensor, before anybody judges it.
+"""Override: the encoding that a user gives for one tensor, as it was read.
 
-Nothing is computed here; `apply` turns an override into an encoding or says why it cannot.
+`apply` turns an override into an encoding or explains why this is impossible.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from hexsim.graph.domains import Real
 from hexsim.quantization.encodings import FloatBits
 
 _LARGEST_CODE = 2**32 - 1
-"""Of 32 bits, the widest that somebody may ask for."""
+"""The largest code of 32 bits, the widest that an override may request."""
 
 Offset = Annotated[int, Interval(ge=-_LARGEST_CODE, le=_LARGEST_CODE)]
 """A code, of either sign: symmetric codes of 32 bits have -2^31."""
 Bits = Annotated[int, Interval(ge=1, le=32)]
-"""The width of a code that somebody may ask for."""
+"""The width of a code that an override may request."""
 Section = Literal["activation", "parameter"]
 
 OverrideSource = Literal["override", "QDQ node"]
@@ -31,7 +31,7 @@ OverrideSource = Literal["override", "QDQ node"]
 class Range:
     """The numbers given for a tensor, or for one channel of it.
 
-    `min` and `max` in real units, or `scale` (real units per code) and `offset` with
+    They are `min` and `max` in real units, or `scale` (real units per code) and `offset` with
     real = scale * (q + offset), q counted from 0, or all four. An offset may have either sign.
     """
 
@@ -45,8 +45,8 @@ class Range:
 class IntegerOverride:
     """An integer code of `bitwidth` bits with one range, or with one range per channel.
 
-    Without any numbers the range is to be calibrated. `symmetric` is None where the user did not
-    say.
+    Without any numbers the range is calibrated. `symmetric` is None if the user did not specify
+    it.
     """
 
     bitwidth: Bits
@@ -67,7 +67,7 @@ class IntegerOverride:
 
 @dataclass(frozen=True)
 class FloatOverride:
-    """The tensor is to stay float, with 16 or 32 bits, None where the user did not say."""
+    """The tensor stays float, with 16 or 32 bits, or None if the user did not specify them."""
 
     float_bitwidth: FloatBits | None
     source: OverrideSource = "override"
@@ -81,9 +81,9 @@ class Overrides:
     """All overrides of a network.
 
     `activations` by the name of the tensor that an ONNX node writes, or of an input;
-    `parameters` by the name of the initialiser. Of the keys whose tensor went when the network was
-    optimised, `renamed` maps those whose values another tensor holds to that one, `absorbed` the
-    others to the layer that computes with them inside, or to an empty string if none does.
+    `parameters` by the name of the initialiser. Optimising the network may remove the tensor of a
+    key: `renamed` maps the key to the tensor that now holds the values, `absorbed` maps it to the
+    layer that took the tensor over, or to an empty string if there is none.
     """
 
     activations: Mapping[str, Override] = field(default_factory=dict)
@@ -99,17 +99,18 @@ class Overrides:
         return ("activation", self.activations), ("parameter", self.parameters)
 
     def of_nodes(self) -> Overrides:
-        """Those that nodes of the ONNX file gave."""
-        mine = {
-            section: {name: one for name, one in given.items() if one.source == "QDQ node"}
-            for section, given in self.sections()
+        """Return the overrides that nodes of the ONNX file gave."""
+        from_nodes = {
+            section: {key: value for key, value in keys.items() if value.source == "QDQ node"}
+            for section, keys in self.sections()
         }
-        if not any(mine.values()):
+        if not any(from_nodes.values()):
             return NO_OVERRIDES
-        return replace(self, activations=mine["activation"], parameters=mine["parameter"])
+        activations, parameters = from_nodes["activation"], from_nodes["parameter"]
+        return replace(self, activations=activations, parameters=parameters)
 
     def over(self, other: Overrides) -> Overrides:
-        """These and those of `other`; where both speak of a tensor, these win."""
+        """Return these overrides and those of `other`; for a key of both, these hold."""
         return Overrides(
             {**other.activations, **self.activations},
             {**other.parameters, **self.parameters},
@@ -119,4 +120,4 @@ class Overrides:
 
 
 NO_OVERRIDES = Overrides()
-"""Nothing is given."""
+"""Overrides without any keys."""

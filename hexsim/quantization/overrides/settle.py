@@ -1,10 +1,10 @@
-"""Settles all overrides of a network: which are applied, and what becomes of the others.
+"""Decides for all overrides of a network which are applied, and why the others are ignored.
 
-A layer that only moves codes has one encoding for input and output:
-1. If only the output is given, and no other layer reads the input, the input takes it too:
-   saturating before a maximum or a move is saturating behind it.
-2. If both are given, or the input is read elsewhere, the input's encoding holds; an output that
-   is given otherwise is ignored.
+A layer that only moves quantised values ("codes") has one encoding for input and output:
+1. If only the output has an override, and no other layer reads the input, the input takes it too:
+   saturating before a maximum or a move has the same effect as saturating after it.
+2. If both have an override, or another layer reads the input, the input's encoding holds, and
+   an output's override that differs is ignored.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ NOTHING: Mapping[str, str] = MappingProxyType({})
 
 @dataclass(frozen=True)
 class GivenEncoding:
-    """What somebody gave, and who; None is the accumulator's scale of a bias."""
+    """An encoding by override, and its source; None is the accumulator's scale of a bias."""
 
     encoding: Given
     source: OverrideSource
@@ -53,7 +53,7 @@ class GivenEncoding:
 
 @dataclass(frozen=True)
 class Settled:
-    """What is given, by tensor or constant: encodings, and floats; and what became of every key."""
+    """The encodings and float widths by override of tensors and constants, and all outcomes."""
 
     given: Mapping[str, GivenEncoding] = field(default_factory=dict)
     floats: Mapping[str, FloatTensor] = field(default_factory=dict)
@@ -68,10 +68,10 @@ def settle(
 ) -> Settled:
     """Decide about every override.
 
-    `outdated` has the tensors and constants for which no range given holds, and why; widths, and
-    the accumulator's scale, depend on no values and are taken all the same.
-    Raises HexsimError if an override contradicts the options or cannot be stored, or if no key at
-    all belongs to this network.
+    `outdated` maps the tensors and constants whose given ranges no longer hold to the reason.
+    Widths and the accumulator's scale depend on no values and are applied all the same.
+    Raises HexsimError if an override contradicts the options or cannot be stored, or if none of
+    the keys belongs to this network.
     """
     require_this_network(overrides, network)
     targets = Targets(network, overrides)
@@ -85,7 +85,7 @@ def settle(
 
 
 def _rank(keys: Mapping[str, Override], overrides: Overrides, key: str) -> tuple[bool, bool]:
-    """The user's own file before the nodes, a tensor's own name before another for it."""
+    """Sort the user's own file before the nodes, and a tensor's present name before an old one."""
     return keys[key].source != "override", key in overrides.renamed
 
 
@@ -110,7 +110,7 @@ class _Settling:
         self._keys: dict[str, tuple[Section, str]] = {}
 
     def decide(self, section: Section, key: str, override: Override) -> None:
-        """Apply one override, or note why not."""
+        """Apply one override, or record why it is ignored."""
         targets = self._targets.of(section, key)
         if isinstance(targets, Missing):
             outcome: Outcome = "ignored" if targets.known else "unmatched"
@@ -131,8 +131,8 @@ class _Settling:
                 self._note(section, key, override.source, "ignored", reason)
                 return
             applied = self._applied(key, target, override)
-            held = applied.encoding is not None and not isinstance(applied.encoding, Unranged)
-            if held and target in self._outdated:
+            has_range = applied.encoding is not None and not isinstance(applied.encoding, Unranged)
+            if has_range and target in self._outdated:
                 self._note(section, key, override.source, "ignored", self._outdated[target])
                 return
             if self.given.get(target, applied).encoding != applied.encoding:
@@ -148,7 +148,7 @@ class _Settling:
         self._note(section, key, override.source, "applied", reason)
 
     def _float(self, target: str) -> str:
-        """Say that `target` is float and why, or nothing."""
+        """Return a sentence if `target` is float, else an empty string."""
         tensor = self._floats.get(target)
         return f"'{target}' is float{tensor.bits}, {tensor.origin}" if tensor else ""
 
@@ -161,7 +161,7 @@ class _Settling:
         return apply.weight(key, override, network.constants[target].shape[-1], options)
 
     def _cut(self, target: str, encoding: Given) -> str:
-        """Say what a range leaves of a constant, if it loses more than a step at an end."""
+        """Return a remark if a range cuts off values of a constant by more than a step."""
         if encoding is None or isinstance(encoding, Unranged):
             return ""
         if target not in self._network.constants:
@@ -178,7 +178,7 @@ class _Settling:
         return f"{share:.2%} of its values lie outside [{low.min():g}, {high.max():g}]"
 
     def share_among_movers(self) -> None:
-        """Give both ends of every layer that moves codes one encoding (rules above)."""
+        """Give input and output of every layer that moves codes one encoding (rules above)."""
         movers = [layer for layer in self._network.layers if layer.moves_codes]
         for layer in reversed(movers):
             self._hand_back(layer)
@@ -187,21 +187,21 @@ class _Settling:
 
     def _hand_back(self, layer: Layer) -> None:
         source, output, network = layer.inputs[0], layer.output, self._network
-        alone = len(network.consumers[source]) == 1 and source not in network.outputs
-        free = source not in self.given and source in network.tensors
-        if output in self.given and free and alone:
+        only_reader = len(network.consumers[source]) == 1 and source not in network.outputs
+        unset = source not in self.given and source in network.tensors
+        if output in self.given and unset and only_reader:
             self.given[source] = self.given[output]
             self._keys[source] = self._keys[output]
 
     def _hand_on(self, layer: Layer) -> None:
         source, output = layer.inputs[0], layer.output
-        mine, theirs = self.given.pop(output, None), self.given.get(source)
-        if mine is not None and (theirs is None or mine.encoding != theirs.encoding):
+        of_output, of_input = self.given.pop(output, None), self.given.get(source)
+        if of_output is not None and (of_input is None or of_output.encoding != of_input.encoding):
             section, key = self._keys[output]
             reason = f"layer '{layer.name}' ({layer.type}) keeps the encoding of its input"
-            self._note(section, key, mine.source, "ignored", f"{reason} '{source}'")
-        if theirs is not None:
-            self.given[output] = theirs
+            self._note(section, key, of_output.source, "ignored", f"{reason} '{source}'")
+        if of_input is not None:
+            self.given[output] = of_input
             self._keys[output] = self._keys[source]
 
     def _note(

@@ -1,4 +1,4 @@
-"""Overrides from the nodes of an ONNX file, and the names of both kinds after optimising."""
+"""Overrides from the nodes of an ONNX file, and the names of overrides after optimising."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def from_nodes(codes: Mapping[str, NodeCodes], network: Network) -> Overrides:
-    """Return what the nodes of a file said, by the names of `network` as it was read."""
+    """Return the overrides of a file's nodes, by the names of `network` as it was read."""
     activations: dict[str, Override] = {}
     parameters: dict[str, Override] = {}
     for name, code in codes.items():
@@ -31,7 +31,7 @@ def from_nodes(codes: Mapping[str, NodeCodes], network: Network) -> Overrides:
 
 
 def followed(overrides: Overrides, provenance: Provenance) -> Overrides:
-    """Return `overrides` with what became of their keys when the network was optimised."""
+    """Return `overrides` with the tensors or layers that their keys name after optimising."""
     keys = {*overrides.activations, *overrides.parameters}
     return replace(
         overrides,
@@ -41,10 +41,10 @@ def followed(overrides: Overrides, provenance: Provenance) -> Overrides:
 
 
 def asked(overrides: Overrides | None, own: Overrides, provenance: Provenance | None) -> Overrides:
-    """Return what is to be applied to a float model: `overrides`, else those of its `own` nodes.
+    """Return the overrides to apply to a float model: `overrides`, else those of its `own` nodes.
 
-    Names that went when its network was optimised are followed, as they are for a file of
-    overrides that a command converts the model with.
+    Names that disappeared when the network was optimised are followed, as in a file of overrides
+    that a command applies while it converts the model.
     """
     if overrides is None:
         return own

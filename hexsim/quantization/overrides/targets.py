@@ -1,11 +1,11 @@
-"""Which tensor of the network a key means.
+"""Finds the tensor of the network that a key of the overrides names.
 
 1. A key of an activation is the name of a tensor, or of a constant that is an operand.
-2. A key of a parameter is the name of a weight or bias. One that several layers shared before
-   batch norms were folded into it stands for each layer's own copy. A constant that is an
-   operand may stand here as well.
-3. A tensor that went when the network was optimised is known by the tensor that holds its
-   values, or by the layer that took it over.
+2. A key of a parameter is the name of a weight or bias. If several layers shared it before batch
+   norms were folded into it, the key names the copies of all these layers. A constant that is an
+   operand may be named here as well.
+3. If optimising removed a tensor, its key names the tensor that now holds the values, or the layer
+   that took it over.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from hexsim.quantization.overrides.override import Overrides, Section
 
 @dataclass(frozen=True)
 class Missing:
-    """A key without target: absorbed or unheard of, and what to tell the user."""
+    """A key without target: whether the tensor was absorbed or is unknown, and the message."""
 
     known: bool
     reason: str
 
 
 class Targets:
-    """The names of one network that keys may mean."""
+    """The tensors and constants of a network that keys may name."""
 
     def __init__(self, network: Network, overrides: Overrides) -> None:
         self._network = network
@@ -44,7 +44,7 @@ class Targets:
                     self._copies.setdefault(label, []).append(name)
 
     def of(self, section: Section, key: str) -> tuple[str, ...] | Missing:
-        """Return the tensors or constants that `key` means, or why there is none."""
+        """Return the tensors or constants that `key` names, or why there are none."""
         network = self._network
         key = self._renamed.get(key, key)
         if section == "parameter" and key in self._copies:
@@ -57,7 +57,7 @@ class Targets:
         return Missing(*self._why(section, key))
 
     def knows(self, section: Section, key: str) -> bool:
-        """True if `key` names anything of the network, be it where it cannot be used."""
+        """Return True if `key` names anything in the network, even if it cannot be used there."""
         network, name = self._network, self._renamed.get(key, key)
         return (
             name in self._absorbed
@@ -97,14 +97,14 @@ class Targets:
 
 
 def require_this_network(overrides: Overrides, network: Network) -> None:
-    """Raise HexsimError if there are overrides and not one names anything in `network`."""
+    """Raise HexsimError if there are overrides and none of them names anything in `network`."""
     targets = Targets(network, overrides)
-    every = [(section, key) for section, keys in overrides.sections() for key in keys]
-    if not every or any(targets.knows(section, key) for section, key in every):
+    all_keys = [(section, key) for section, keys in overrides.sections() for key in keys]
+    if not all_keys or any(targets.knows(section, key) for section, key in all_keys):
         return
-    missing = targets.of(*every[0])
+    missing = targets.of(*all_keys[0])
     reason = missing.reason if isinstance(missing, Missing) else ""
     raise HexsimError(
-        f"none of the {len(every)} overrides names a tensor of network '{network.name}'; "
-        f"they seem to be for another network ('{every[0][1]}': {reason})"
+        f"none of the {len(all_keys)} overrides names a tensor of network '{network.name}'; "
+        f"they seem to be for another network ('{all_keys[0][1]}': {reason})"
     )

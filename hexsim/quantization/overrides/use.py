@@ -1,4 +1,4 @@
-"""What became of the overrides of a float file that a command quantised by itself, in one line."""
+"""One line about the overrides of a float file that a command quantised by itself."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hexsim.quantization.overrides.override import Overrides
 
 @dataclass(frozen=True)
 class OverrideUse:
-    """How many overrides a file holds, and how many of them met which fate; none if not asked."""
+    """How many overrides a file holds, and how many had each outcome; all 0 if not applied."""
 
     held: int
     applied: int = 0
@@ -20,12 +20,12 @@ class OverrideUse:
     unmatched: int = 0
 
     @classmethod
-    def of(cls, held: Overrides, outcomes: Iterable[KeyOutcome] = ()) -> OverrideUse | None:
-        """Sum up; None if there are no overrides to speak of."""
-        counts = Counter(told.outcome for told in outcomes)
-        if not held:
+    def of(cls, overrides: Overrides, outcomes: Iterable[KeyOutcome] = ()) -> OverrideUse | None:
+        """Count the outcomes; return None if there are no overrides."""
+        counts = Counter(key.outcome for key in outcomes)
+        if not overrides:
             return None
-        return cls(len(held), counts["applied"], counts["ignored"], counts["unmatched"])
+        return cls(len(overrides), counts["applied"], counts["ignored"], counts["unmatched"])
 
     def __str__(self) -> str:
         if not self.applied + self.ignored + self.unmatched:

@@ -1,1 +1,1 @@
-"""Encoding rules: from what was seen of a tensor's values to its encoding, one file per mode."""
+"""Encoding rules compute an encoding from the observation of a tensor; one file per mode."""

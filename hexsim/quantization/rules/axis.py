@@ -1,10 +1,10 @@
 """Per-channel ("axis") weights: each output channel has a symmetric encoding of its own.
 
-A channel needs no fixed minimum range, since scaling it down by a constant is harmless, but it
-needs one: batch-norm folding leaves dead channels with weights of 1e-12 and less. So no channel
-gets a step below 2^-12 of the one the whole tensor would have. Weights below half of that step
-become zero. Where a step is still too small for bias and zero point in the accumulator, kernels
-take a larger one (hexsim.lowering.headroom).
+A channel needs no absolute minimum range, since scaling it down by a constant is harmless, but it
+needs a relative one: batch-norm folding leaves dead channels with weights of 1e-12 and less. So
+the step of a channel is at least 2^-12 of the step for the entire tensor. Weights below half of
+that step become zero. If a step is still too small for bias and zero point in the accumulator,
+kernels take a larger one (hexsim.lowering.headroom).
 """
 
 from __future__ import annotations
@@ -18,8 +18,9 @@ from hexsim.quantization.rules.enhanced import EnhancedSymmetric
 from hexsim.quantization.rules.symmetric import Symmetric
 
 SPREAD = 4096
-"""Largest ratio between the steps of a tensor and of its channels (our choice: the multiplier of
-such a channel keeps the precision of an 8-bit code; assumed)."""
+"""Largest ratio between the steps of a tensor and of its channels.
+
+Our choice: the multiplier of such a channel keeps the precision of an 8-bit code (assumed)."""
 
 
 def axis_encoding(

@@ -1,4 +1,4 @@
-"""Which rule the options ask for."""
+"""Selects the encoding rules for the options."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Enhanced: give up the rare far ends of a range where that makes the error smaller.
+"""Enhanced: cut off rare values at the ends of a range if that makes the error smaller.
 
 SNPE's guide says only that an algorithm "tries to determine a better set of quantization
-parameters". Modelled is its published sibling, AIMET's tf_enhanced: try a grid of encodings on a
-histogram and take the one with the least
+parameters". The published algorithm of AIMET, tf_enhanced, is used instead: it tries a grid of
+encodings on a histogram and takes the one with the least
 
     sum over bins of count * (centre - dequantised centre)^2 * (3 if the centre saturates else 1)
 
@@ -43,7 +43,7 @@ _LIMITS = 100
 
 @dataclass(frozen=True)
 class Enhanced:
-    """Asymmetric, with the cheapest of 17 x 21 windows."""
+    """The asymmetric rule with the least cost among 17 x 21 ranges."""
 
     needs_histogram: ClassVar[bool] = True
 
@@ -51,7 +51,7 @@ class Enhanced:
     minimum_range: float = MINIMUM_RANGE
 
     def encode(self, seen: Observation) -> Encoding:
-        """Search the windows inside the default one."""
+        """Return the encoding with the least cost among ranges inside the default one."""
         default = MinMax(self.bits, self.minimum_range).encode(seen)
         steps = default.steps
         encodings = [default]
@@ -73,7 +73,7 @@ class Enhanced:
 
 @dataclass(frozen=True)
 class EnhancedSymmetric:
-    """Symmetric, with the cheapest of 101 limits."""
+    """The symmetric rule with the least cost among 101 limits."""
 
     needs_histogram: ClassVar[bool] = True
 
@@ -81,7 +81,7 @@ class EnhancedSymmetric:
     minimum_range: float = MINIMUM_RANGE
 
     def encode(self, seen: Observation) -> Encoding:
-        """Search the limits up to the default one."""
+        """Return the encoding with the least cost among limits up to the default one."""
         rule = Symmetric(self.bits, self.minimum_range)
         limit, least = rule.limit(seen), self.minimum_range / 2
         limits = (max(limit * part / _LIMITS, least) for part in range(1, _LIMITS + 2))

@@ -1,4 +1,4 @@
-"""The default ("tf") mode: the encoding spans the whole range."""
+"""The default ("tf") mode: the encoding spans the entire range."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hexsim.quantization.observation import Observation
 
 @dataclass(frozen=True)
 class MinMax:
-    """Asymmetric over [low, high]; the formula is that of `Encoding.from_range`."""
+    """The asymmetric rule over [low, high], with the formula of `Encoding.from_range`."""
 
     needs_histogram: ClassVar[bool] = False
 
@@ -19,5 +19,5 @@ class MinMax:
     minimum_range: float = MINIMUM_RANGE
 
     def encode(self, seen: Observation) -> Encoding:
-        """Span what was seen, zero and at least the minimum range."""
+        """Return the encoding that spans all values, zero and at least the minimum range."""
         return Encoding.from_range(seen.low, seen.high, self.bits, self.minimum_range)

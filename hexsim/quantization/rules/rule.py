@@ -1,4 +1,4 @@
-"""EncodingRule: the one seam between the quantiser and its modes."""
+"""EncodingRule: the interface between the quantiser and its modes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class EncodingRule(Protocol):
     """
 
     needs_histogram: ClassVar[bool]
-    """Whether `encode` looks at more than the range."""
+    """True if `encode` needs a histogram besides the range."""
 
     def encode(self, seen: Observation) -> Encoding:
-        """Return the encoding of a tensor of which this was seen."""
+        """Return the encoding of a tensor with this observation."""

@@ -16,7 +16,7 @@ from hexsim.quantization.observation import Observation
 
 @dataclass(frozen=True)
 class Symmetric:
-    """Symmetric over the largest magnitude."""
+    """The symmetric rule over the largest magnitude."""
 
     needs_histogram: ClassVar[bool] = False
 
@@ -24,10 +24,10 @@ class Symmetric:
     minimum_range: float = MINIMUM_RANGE
 
     def encode(self, seen: Observation) -> Encoding:
-        """Span the largest magnitude seen."""
+        """Return the encoding that spans the largest magnitude."""
         return Encoding.symmetric_of(self.limit(seen), self.bits)
 
     def limit(self, seen: Observation) -> float:
-        """Largest magnitude, after the upper end was raised to give the minimum range."""
+        """Return the largest magnitude, after raising the upper end to the minimum range."""
         low, high = min(0.0, seen.low), max(0.0, seen.high)
         return max(-low, high, low + self.minimum_range)

@@ -1,13 +1,14 @@
-"""`snpe_bench.py`: a benchmark as its config describes it, run by run.
+"""`snpe_bench.py` runs the benchmark that a config describes.
 
 Parts within
-    config     the JSON file that says what is to be measured
-    flavours   runtimes with the buffers that each may have
-    inputs     where the files of an input list are, which a device would have in its own folder
-    folder     the folder of results, or that of a benchmark that was killed
-    runs       one run of one flavour: simulated once, written at once, read again ever after
-    values     the answers on the user's inputs beside those in float
-    sheet      what the results say of config and device
+    config     reads the JSON file that describes the measurements
+    flavours   combines runtimes with the buffers that each may have
+    inputs     finds the files of an input list, which are in a folder of the device in SNPE
+    folder     makes the folder of results, or finds that of an interrupted benchmark
+    runs       simulates one run of one flavour and writes it, or reads it if it was written before
+    values     compares the answers on the user's inputs with those in float
+    results    makes the rows of the results about config and device
+    files      writes the results as CSV and JSON
 
-Left out: memory, of which nothing is simulated; what is measured of a device's own state.
+The memory of the process and the state of a device are not simulated and are left out.
 """

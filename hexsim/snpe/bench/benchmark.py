@@ -1,7 +1,7 @@
-"""A benchmark that is ready to run: every flavour deployed, inputs found, a folder to write into.
+"""A benchmark that is ready to run: it deploys every flavour, and runs and writes each run.
 
-Runs differ only if draws are asked for: then the n-th has the n-th draw of all doubtful constants
-(`hexsim.studies.draws`). Otherwise every run is simulated alike.
+All runs are simulated alike, unless draws are requested: then the n-th run has the n-th draw of all
+doubtful constants (`hexsim.studies.draws`).
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Bench:
-    """What a config asks for.
+    """A config with everything that is needed to run it.
 
-    `source` None stands for made-up inputs, which are never read. `in_float` is the network whose
-    answers are those in float; it comes from the `float_model`, if there is one.
+    `source` None stands for random inputs, which are never read. `in_float` is the network of the
+    float answers; it comes from the `float_model`, if there is one.
     """
 
     config: Config
@@ -55,7 +55,7 @@ class Bench:
     def prepared(
         cls, config: Config, settings: BenchSettings, platform: Platform, float_model: Path | None
     ) -> Bench:
-        """Find all parts; HexsimError, before anything is written, for what cannot run."""
+        """Load all parts; raise HexsimError, before anything is written, if one cannot run."""
         from hexsim.accuracy.reference import with_reference
         from hexsim.deployment.given import GivenModel, Preparation
         from hexsim.dlc.loading import load, load_container
@@ -68,14 +68,14 @@ class Bench:
             in_float = with_reference(read.model, load(float_model).network).network
         source = None
         if config.input_list is not None:
-            found = partial(inputs.place, data=config.data)
-            source = listed(config.input_list, network, place=found)
+            find_file = partial(inputs.place, data=config.data)
+            source = listed(config.input_list, network, place=find_file)
         preparation = Preparation(cpu_fallback=config.cpu_fallback)
         given = GivenModel(str(config.dlc), read, platform, preparation)
-        deployments = {one.runtime: given.deployment(one.runtime) for one in wanted}
-        for one in wanted:
-            _buffers(one).inputs(deployments[one.runtime])
-            _buffers(one).timed(deployments[one.runtime])
+        deployments = {flavour.runtime: given.deployment(flavour.runtime) for flavour in wanted}
+        for flavour in wanted:
+            _buffers(flavour).inputs(deployments[flavour.runtime])
+            _buffers(flavour).timed(deployments[flavour.runtime])
         return cls(
             config,
             settings,
@@ -89,8 +89,10 @@ class Bench:
         )
 
     def run(self, base: Path, write: Callable[[BenchmarkResults], Mapping[str, str]]) -> Path:
-        """Run what is not finished below `base`, and write the files of the results; the first is
-        what tells that a benchmark is finished, and is returned. `write` makes them, by name.
+        """Run all runs that are not finished below `base`, and write the files of the results.
+
+        `write` makes their texts by name. The first file is written last, as the mark of a finished
+        benchmark, and its path is returned.
         """
         from hexsim.files import write_text
 
@@ -98,30 +100,30 @@ class Bench:
         place, resumed = folder.results_folder(base / self.config.results, self._identity(), name)
         report_progress(f"{'Going on' if resumed else 'Running'} in {place}")
         with keeping(f"runs that are done are kept in '{place}'"):
-            results = self._sheet(place, self._input_list(place))
+            results = self._results(place, self._input_list(place))
         files = write(results)
         for file in reversed(list(files)):
             write_text(place / file, files[file])
         return place / next(iter(files))
 
     def _identity(self) -> dict[str, object]:
-        """What tells this benchmark from others."""
+        """Return everything that distinguishes this benchmark from others."""
         config, source = self.config, self.source
         raws = [Path(file) for files in source.files for file in files] if source else []
-        named = [one for one in (config.dlc, self.float_model, config.input_list) if one]
-        sheets = "".join(map(repr, (self.platform.chip, self.platform.stack)))
+        named = [file for file in (config.dlc, self.float_model, config.input_list) if file]
+        constants = "".join(map(repr, (self.platform.chip, self.platform.stack)))
         return {
             "hexsim": __version__,
             "config": folder.digest(config.text),
             "settings": repr(self.settings),
             "chip": self.platform.chip.name,
             "stack": self.platform.stack.name,
-            "constants": folder.digest(sheets),
+            "constants": folder.digest(constants),
             "files": folder.digests([*named, *raws]),
         }
 
     def _input_list(self, place: Path) -> Path | None:
-        """The list for who repeats a run: that of the config, or one with paths as they are."""
+        """Return an input list to repeat a run with: the config's, or one with readable paths."""
         from hexsim.files import write_text
 
         given, data = self.config.input_list, self.config.data
@@ -133,7 +135,7 @@ class Bench:
         write_text(place / "input_list.txt", inputs.as_found(text, data))
         return place / "input_list.txt"
 
-    def _sheet(self, place: Path, input_list: Path | None) -> BenchmarkResults:
+    def _results(self, place: Path, input_list: Path | None) -> BenchmarkResults:
         from hexsim.snpe.bench.files import BenchmarkResults
 
         config, settings, network = self.config, self.settings, self.network
@@ -160,7 +162,7 @@ class Bench:
     def _timing(
         self, place: Path, flavour: Flavour, values: Values | None, input_list: Path | None
     ) -> Column:
-        from hexsim.snpe.bench.files import Answered, Column
+        from hexsim.snpe.bench.files import Column
         from hexsim.studies.draws import draws
 
         settings, count = self.settings, self.config.runs
@@ -168,23 +170,22 @@ class Bench:
         items = self.config.random_inputs if self.source is None else self.source.items
         run = described(deployment, settings.perf_profile, settings.profiling_level, items)
         platforms = draws(self.platform, count) if settings.draws else (self.platform,) * count
-        found = []
+        rows_of_runs = []
         for number, platform in enumerate(platforms, 1):
-            at = place / f"Run{number}"
-            rows = runs.finished_run(at, run)
+            run_folder = place / f"Run{number}"
+            rows = runs.finished_run(run_folder, run)
             if rows is None:
-                script = self._script(at, flavour, run, input_list)
+                script = self._script(run_folder, flavour, run, input_list)
                 buffer = _buffers(flavour).timed(deployment)
-                rows = runs.new_run(at, deployment.on(platform), run, buffer, script)
+                rows = runs.new_run(run_folder, deployment.on(platform), run, buffer, script)
                 took = [f": {row.us} us" for row in rows if row.name == "Total Inference Time"]
                 report_progress(f"{flavour.name}, run {number} of {count}{''.join(took)}")
-            found.append(tuple(rows))
+            rows_of_runs.append(tuple(rows))
         answers = None if values is None else values.of(place, deployment, flavour.user_buffer)
-        answered = None if answers is None else Answered(answers.items, answers.same)
-        return Column(flavour.name, "timing", tuple(found), answered)
+        return Column(flavour.name, "timing", tuple(rows_of_runs), answers)
 
     def _script(self, at: Path, flavour: Flavour, run: DiagRun, input_list: Path | None) -> str:
-        """The commands that do what a run does; constants that are drawn cannot be said there."""
+        """Return the commands that repeat a run; they cannot set constants that were drawn."""
         config = self.config
         words = [
             f"HEXSIM_CHIP={self.platform.chip.name} HEXSIM_STACK={self.platform.stack.name}",
@@ -207,5 +208,5 @@ class Bench:
 
 
 def _buffers(flavour: Flavour) -> Buffers:
-    """The buffers of snpe-net-run that a flavour has."""
+    """Return the buffers of snpe-net-run for a flavour."""
     return Buffers(input_buffers=flavour.user_buffer or None)

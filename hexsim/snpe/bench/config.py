@@ -1,7 +1,7 @@
 """The config of a benchmark: the JSON file that SNPE's snpe_bench.py reads, with the same keys.
 
-Relative paths start from the current folder, as there. Keys that are about a device are read, and
-change nothing.
+Relative paths start from the current folder, as in SNPE. Keys about a device are read but change
+nothing.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Measurement = Literal["timing", "mem"]
 _T = TypeVar("_T")
 
 MOST_RUNS = 1000
-"""More would be folders without news: runs are alike."""
+"""Largest number of runs; more would bring nothing new, because runs are alike."""
 
 _LONGEST_NAME = 100
 
@@ -40,10 +40,10 @@ _ONLY_DEVICE = ("DevicePath", "HostName", "PlatformOptions")
 
 @dataclass(frozen=True)
 class Config:
-    """What a config says; `device_keys` are those of it that change nothing here.
+    """The content of a config; `device_keys` are its keys that change nothing here.
 
-    `random_inputs` stand in for `input_list` and `data`. `buffers` None asks for all that a runtime
-    may have. `text` is the file as it was read.
+    `random_inputs` replace `input_list` and `data`. `buffers` None selects all buffers that
+    a runtime may have. `text` is the file as it was read.
     """
 
     path: Path
@@ -72,10 +72,10 @@ class Config:
 
 @dataclass(frozen=True)
 class BenchSettings:
-    """How everything is run: what the command line says, else the config.
+    """The settings of all runs, from the command line or else from the config.
 
-    With `draws` each run has other constants. `sleep_s` is told in the results; on a device it lets
-    the phone cool down between runs.
+    With `draws` each run has other constants. `sleep_s` is only reported in the results; on
+    a device it lets the phone cool down between runs.
     """
 
     perf_profile: str
@@ -94,7 +94,7 @@ def settings(
     sleep_s: int = 0,
     draws: bool = False,
 ) -> BenchSettings:
-    """Settle what the command line leaves open; HexsimError for an unknown profile or level."""
+    """Combine command line and config; raise HexsimError for an unknown profile or level."""
     profile = perf_profile or config.perf_profile or "high_performance"
     level = profiling_level or config.profiling_level or "basic"
     if profile not in PROFILES:
@@ -183,11 +183,11 @@ class _Reader:
         }
 
     def _measurements(self) -> tuple[Measurement, ...]:
-        found = self._words(self._top, "Measurements")
-        for word in found:
+        words = self._words(self._top, "Measurements")
+        for word in words:
             if word not in get_args(Measurement):
                 self._fail(f'"{word}" is unknown measurement; known: timing, mem')
-        return tuple(cast(Measurement, word) for word in dict.fromkeys(found))
+        return tuple(cast(Measurement, word) for word in dict.fromkeys(words))
 
     def _file_name(self, key: str) -> str:
         name = self._word(self._top, key)
@@ -202,7 +202,7 @@ class _Reader:
         return self._of(tree.get(key, default), key, str, "a text in quotes")
 
     def _words(self, tree: Mapping[str, Any], key: str) -> tuple[str, ...]:
-        """A list of texts, for which one alone may stand; blanks around them go."""
+        """Return a list of texts without blanks around them; the value may be a single text."""
         value = tree.get(key)
         items = value if isinstance(value, list) else [value]
         texts = [self._of(item, key, str, "a list of texts").strip() for item in items]

@@ -1,9 +1,9 @@
 """The results of snpe_bench.py as CSV and JSON, in SNPE's layout.
 
-The CSV: software, configuration, device, then a table with a row per figure and four cells per
-column (a flavour and what is measured): mean, largest, smallest, and what ran it. A cell that is
-not known is a space. Behind the table, if inputs were given, a row of our own tells on how many of
-them each flavour answers as the float network does.
+The CSV has software, configuration, device, then a table with a row per figure and four cells per
+column (a flavour and a measurement): mean, largest, smallest, and runtime. An unknown cell is
+a space. If inputs were given, a row of our own after the table shows on how many of them each
+flavour gives the same answer as the float network.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import Any
 
 from hexsim.reports.csv_text import csv_text
 from hexsim.reports.row_names import IN_CSV
+from hexsim.snpe.bench.values import AgreeingAnswers
 from hexsim.snpe.diag_log import DiagRow
 
 MISSING = " "
@@ -28,35 +29,22 @@ _ROWS = (
 _ANSWERS = "Answers as in float"
 
 Key = tuple[str, int | str]
-"""A row: a figure by its name, a layer by its number, a conversion by its label."""
-
-
-@dataclass(frozen=True)
-class Answered:
-    """On how many of `items` inputs a flavour answers as float does."""
-
-    items: int
-    same: int
-
-    @property
-    def verdict(self) -> str:
-        """Right if all are."""
-        return "right" if self.same == self.items else "wrong"
+"""The key of a row: the name of a figure, the number of a layer, or the label of a conversion."""
 
 
 @dataclass(frozen=True)
 class Column:
-    """One flavour, measured: the rows of each run; none where memory is measured."""
+    """A measurement of a flavour: the rows of each run, none if memory is measured."""
 
     flavour: str
     measurement: str
     runs: tuple[tuple[DiagRow, ...], ...]
-    answered: Answered | None = None
+    answers: AgreeingAnswers | None = None
 
 
 @dataclass(frozen=True)
 class BenchmarkResults:
-    """All results. `layers` has name and type of every layer, by its number."""
+    """All results; `layers` has name and type of every layer, by its number."""
 
     version: str
     configuration: Sequence[tuple[str, str]]
@@ -68,7 +56,7 @@ class BenchmarkResults:
 
 @dataclass(frozen=True)
 class Cell:
-    """A figure over all runs, in whole microseconds, and what ran it."""
+    """A figure over all runs, in whole microseconds, and the runtime it belongs to."""
 
     mean: int
     most: int
@@ -76,20 +64,20 @@ class Cell:
     runtime: str
 
 
-def bench_csv(sheet: BenchmarkResults) -> str:
+def bench_csv(results: BenchmarkResults) -> str:
     """Return the results as CSV."""
-    table = _ColumnCells(sheet)
-    return csv_text(("SNPE SDK version:", sheet.version), _csv_rows(sheet, table))
+    table = _ColumnCells(results)
+    return csv_text(("SNPE SDK version:", results.version), _csv_rows(results, table))
 
 
-def bench_json(sheet: BenchmarkResults) -> str:
+def bench_json(results: BenchmarkResults) -> str:
     """Return the results as JSON."""
-    table = _ColumnCells(sheet)
-    document: dict[str, Any] = {"SNPE SDK version:": sheet.version}
-    document |= dict((*sheet.device, *sheet.configuration))
+    table = _ColumnCells(results)
+    document: dict[str, Any] = {"SNPE SDK version:": results.version}
+    document |= dict((*results.device, *results.configuration))
     document["Execution_Data"] = {
         _column_name(column): _column_json(column, table, number)
-        for number, column in enumerate(sheet.columns)
+        for number, column in enumerate(results.columns)
     }
     document["Units"] = "us"
     return json.dumps(document, indent=1) + "\n"
@@ -98,42 +86,42 @@ def bench_json(sheet: BenchmarkResults) -> str:
 class _ColumnCells:
     """The cells of every column by row."""
 
-    def __init__(self, sheet: BenchmarkResults) -> None:
-        self._sheet = sheet
+    def __init__(self, results: BenchmarkResults) -> None:
+        self._results = results
         self.columns = [
             _cells(column.runs) if column.measurement == "timing" else {}
-            for column in sheet.columns
+            for column in results.columns
         ]
-        found = {key for column in self.columns for key in column}
-        keys: list[Key] = [("", name) for name in _ROWS if ("", name) in found]
-        numbers = [number for kind, number in found if kind == "layer"]
+        used = {key for column in self.columns for key in column}
+        keys: list[Key] = [("", name) for name in _ROWS if ("", name) in used]
+        numbers = [number for kind, number in used if kind == "layer"]
         layers = range(1 + max(map(int, numbers), default=-1))
         keys += [("layer", number) for number in layers]
-        keys += sorted(key for key in found if key[0] == "convert")
+        keys += sorted(key for key in used if key[0] == "convert")
         self.keys = keys
 
     def cell(self, column: int, key: Key) -> Cell | None:
-        """A cell; a layer without a figure of its own, as one fused into another, has none: 0."""
-        found = self.columns[column].get(key)
+        """Return a cell; a layer without its own figure, as if fused into another, has zeros."""
+        cell = self.columns[column].get(key)
         has_layers = ("layer", 0) in self.columns[column]
-        if found is None and key[0] == "layer" and has_layers:
+        if cell is None and key[0] == "layer" and has_layers:
             return Cell(0, 0, 0, MISSING)
-        return found
+        return cell
 
     def name(self, key: Key) -> str:
-        """What a row is called."""
-        kind, which = key
+        """Return the title of a row."""
+        kind, label = key
         if kind != "layer":
-            return IN_CSV.get(str(which), str(which))
-        number = int(which)
-        if number >= len(self._sheet.layers):
+            return IN_CSV.get(str(label), str(label))
+        number = int(label)
+        if number >= len(self._results.layers):
             return f"layer_{number:03d} (unknown)"
-        name, type_ = ("".join(text.split()) for text in self._sheet.layers[number])
+        name, type_ = ("".join(text.split()) for text in self._results.layers[number])
         return f"layer_{number:03d} (Name:{name} Type:{type_})"
 
 
 def _cells(runs: Sequence[Sequence[DiagRow]]) -> dict[Key, Cell]:
-    """The figures of some runs, which have the same rows."""
+    """Return the figures over some runs, which have the same rows."""
     us: dict[Key, list[int]] = {}
     runtime: dict[Key, str] = {}
     for run in runs:
@@ -141,11 +129,13 @@ def _cells(runs: Sequence[Sequence[DiagRow]]) -> dict[Key, Cell]:
             key = _key(row)
             us.setdefault(key, []).append(row.us)
             runtime[key] = row.runtime or "CPU"
-    return {key: Cell(_mean(all_), max(all_), min(all_), runtime[key]) for key, all_ in us.items()}
+    return {
+        key: Cell(_mean(times), max(times), min(times), runtime[key]) for key, times in us.items()
+    }
 
 
 def _mean(numbers: Sequence[int]) -> int:
-    """The nearest whole number, of two the larger."""
+    """Return the nearest whole number to the mean; a tie takes the larger one."""
     return (2 * sum(numbers) + len(numbers)) // (2 * len(numbers))
 
 
@@ -157,36 +147,36 @@ def _key(row: DiagRow) -> Key:
     return "", row.name
 
 
-def _csv_rows(sheet: BenchmarkResults, table: _ColumnCells) -> Iterator[Sequence[Any]]:
+def _csv_rows(results: BenchmarkResults, table: _ColumnCells) -> Iterator[Sequence[Any]]:
     yield ()
     yield ("Configuration used:",)
-    yield from sheet.configuration
+    yield from results.configuration
     yield ()
     yield ("Device Info:",)
-    yield from sheet.device
+    yield from results.device
     yield ()
-    yield "", "", MISSING, *_joined((_title(sheet, c), "", "", "") for c in sheet.columns)
-    yield "", "", MISSING, *_joined(_units(column) for column in sheet.columns)
-    numbers = range(len(sheet.columns))
+    yield "", "", MISSING, *_joined((_title(results, c), "", "", "") for c in results.columns)
+    yield "", "", MISSING, *_joined(_units(column) for column in results.columns)
+    numbers = range(len(results.columns))
     for key in table.keys:
-        cells = (_shown(table.cell(number, key)) for number in numbers)
+        cells = (_cell_columns(table.cell(number, key)) for number in numbers)
         yield "", "", table.name(key), *_joined(cells)
-    if any(column.measurement == "mem" for column in sheet.columns):
+    if any(column.measurement == "mem" for column in results.columns):
         for name in MEMORY:
             yield "", "", name, *_joined((MISSING,) * 4 for _ in numbers)
-    if any(column.answered for column in sheet.columns):
+    if any(column.answers for column in results.columns):
         yield ()
-        yield "", "", _ANSWERS, *_joined(_verdict(column.answered) for column in sheet.columns)
+        yield "", "", _ANSWERS, *_joined(_verdict(column.answers) for column in results.columns)
 
 
 def _joined(cells: Iterable[Sequence[Any]]) -> list[Any]:
     return [cell for group in cells for cell in group]
 
 
-def _title(sheet: BenchmarkResults, column: Column) -> str:
+def _title(results: BenchmarkResults, column: Column) -> str:
     count = len(column.runs)
-    asleep = f", {sheet.sleep_s}s sleep" if sheet.sleep_s else ""
-    return f"{column.flavour}_{column.measurement}({count} runs{asleep})"
+    sleep = f", {results.sleep_s}s sleep" if results.sleep_s else ""
+    return f"{column.flavour}_{column.measurement}({count} runs{sleep})"
 
 
 def _units(column: Column) -> tuple[str, ...]:
@@ -194,16 +184,16 @@ def _units(column: Column) -> tuple[str, ...]:
     return (*(f"{name} ({unit})" for name in ("avg", "max", "min")), "runtime")
 
 
-def _shown(cell: Cell | None) -> tuple[Any, ...]:
+def _cell_columns(cell: Cell | None) -> tuple[Any, ...]:
     if cell is None:
         return (MISSING,) * 4
     return cell.mean, cell.most, cell.least, cell.runtime
 
 
-def _verdict(found: Answered | None) -> tuple[str, ...]:
-    if found is None:
+def _verdict(answers: AgreeingAnswers | None) -> tuple[str, ...]:
+    if answers is None:
         return (MISSING,) * 4
-    return found.verdict, f"{found.same} of {found.items}", "", ""
+    return answers.verdict, f"{answers.same} of {answers.items}", "", ""
 
 
 def _column_name(column: Column) -> str:
@@ -214,21 +204,20 @@ def _column_json(column: Column, table: _ColumnCells, number: int) -> Mapping[st
     if column.measurement == "mem":
         sizes = dict.fromkeys(("Avg_Size", "Max_Size", "Min_Size"))
         return {**{name: dict(sizes) for name in MEMORY}, "Units": "kB"}
-    found: dict[str, Any] = {}
+    document: dict[str, Any] = {}
     for key in table.keys:
         cell = table.cell(number, key)
         if cell is not None:
-            found[table.name(key)] = {
+            document[table.name(key)] = {
                 "Runtime": cell.runtime,
                 "Avg_Time": cell.mean,
                 "Max_Time": cell.most,
                 "Min_Time": cell.least,
             }
-    if column.answered:
-        answered = column.answered
-        found[_ANSWERS] = {
-            "Verdict": answered.verdict,
-            "Same": answered.same,
-            "Inputs": answered.items,
+    if column.answers:
+        document[_ANSWERS] = {
+            "Verdict": column.answers.verdict,
+            "Same": column.answers.same,
+            "Inputs": column.answers.items,
         }
-    return found
+    return document

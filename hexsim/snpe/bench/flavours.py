@@ -1,4 +1,4 @@
-"""Flavours: each runtime of a config with the buffers that it may have."""
+"""Flavours: the runtimes of a config, each combined with the buffers that it may have."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 _FLOAT = ("float", "ub_float")
 _CODES = (*_FLOAT, "ub_tf8")
 _CODES_16 = (*_FLOAT, "ub_tf16")
-_ASKED = ("ub_auto",)
-"""Buffers that a runtime in codes may have too, if a config asks for them."""
+_IF_NAMED = ("ub_auto",)
+"""Buffers that a fixed-point runtime may also have, if a config names them."""
 
 
 @dataclass(frozen=True)
 class _FlavourKind:
-    """What a config calls a runtime: ours, the flags of snpe-net-run, the buffers it may have."""
+    """A runtime by its name in a config: ours, flags of snpe-net-run, and allowed buffers."""
 
     runtime: Runtime
     flags: str
@@ -46,7 +46,7 @@ BUFFERS = ("float", "ub_float", "ub_tf8", "ub_tf16", "ub_auto")
 
 @dataclass(frozen=True)
 class Flavour:
-    """A runtime with one kind of buffers; `user_buffer` is empty where there are none."""
+    """A runtime with one kind of buffers; `user_buffer` is empty if there are none."""
 
     runtime_name: str
     runtime: Runtime
@@ -55,44 +55,44 @@ class Flavour:
 
     @property
     def name(self) -> str:
-        """What folders and columns are called after it."""
+        """The name of its folders and columns."""
         return self.runtime_name + (f"_ub_{self.user_buffer}" if self.user_buffer else "")
 
     def flags(self, *, float_outputs: bool) -> str:
-        """The flags of snpe-net-run that run it."""
-        found = [self.runtime_flags]
+        """Return the flags of snpe-net-run that run it."""
+        flags = [self.runtime_flags]
         if self.user_buffer:
-            found.append(f"--userbuffer_{self.user_buffer}")
+            flags.append(f"--userbuffer_{self.user_buffer}")
             if float_outputs and self.user_buffer != "float":
-                found.append("--userbuffer_float_output")
-        return " ".join(filter(None, found))
+                flags.append("--userbuffer_float_output")
+        return " ".join(filter(None, flags))
 
 
 def flavours(runtimes: Sequence[str], buffers: Sequence[str] | None) -> tuple[Flavour, ...]:
-    """Return the flavours of the named runtimes, `buffers` None for all that each may have.
+    """Return the flavours of the named runtimes; `buffers` None selects all that each may have.
 
-    Raises HexsimError for a name that nobody knows, and if no runtime may have the buffers.
+    Raises HexsimError for an unknown name, and if no runtime may have the buffers.
     """
     wanted = None if buffers is None else {_buffer(name) for name in buffers}
-    found = []
+    result = []
     for name in dict.fromkeys(runtime.upper() for runtime in runtimes):
         if name in _NOT_HERE:
             raise HexsimError(f"runtime {name}: {_NOT_HERE[name]}")
         if name not in _KINDS:
             raise unknown("runtime", name, _KINDS)
         kind = _KINDS[name]
-        legal = kind.buffers + (_ASKED if wanted and kind.buffers is not _FLOAT else ())
-        found += [
-            Flavour(name, kind.runtime, kind.flags, "" if one == "float" else one[3:])
-            for one in legal
-            if wanted is None or one in wanted
+        allowed = kind.buffers + (_IF_NAMED if wanted and kind.buffers is not _FLOAT else ())
+        result += [
+            Flavour(name, kind.runtime, kind.flags, "" if buffer == "float" else buffer[3:])
+            for buffer in allowed
+            if wanted is None or buffer in wanted
         ]
-    if not found:
+    if not result:
         raise HexsimError(
             f"none of {', '.join(runtimes)} may have buffers of type {', '.join(buffers or ())}; "
             "leave BufferTypes out for all that each may have"
         )
-    return tuple(found)
+    return tuple(result)
 
 
 def _buffer(name: str) -> str:

@@ -1,9 +1,9 @@
-"""The folder of a benchmark's results, and how one that was killed is found again.
+"""The folder of a benchmark's results; an interrupted benchmark continues in its folder.
 
-`<HostResultsDir>/<date>/` holds `benchmark.json`, which says what is measured: digests of the
+`<HostResultsDir>/<date>/` holds `benchmark.json`, which identifies the benchmark: digests of the
 config and of the files it names, the options, chip and software, and the version of hexsim. The
-link `latest_results` leads to the newest folder. If that has no CSV yet and the same
-`benchmark.json`, the benchmark in it was ended early and goes on there.
+link `latest_results` points to the newest folder. If that folder has no CSV yet and the same
+`benchmark.json`, its benchmark was interrupted and continues there.
 """
 
 from __future__ import annotations
@@ -25,24 +25,28 @@ _STAMP = "%Y-%m-%d_%H:%M:%S"
 
 
 def digest(data: bytes | str) -> str:
-    """Tell data from other data."""
+    """Return a digest of data, which differs for other data."""
     return hashlib.sha256(data.encode() if isinstance(data, str) else data).hexdigest()
 
 
 def digests(files: Iterable[Path]) -> dict[str, str]:
-    """Digest of each file that is there, by its path."""
+    """Return the digest of each file that exists, by its path."""
     return {str(path): digest(path.read_bytes()) for path in files if path.is_file()}
 
 
 def results_folder(base: Path, identity: Mapping[str, object], finished: str) -> tuple[Path, bool]:
-    """Return the folder to write into, and whether it holds what a kill has left.
+    """Return the folder to write into, and whether an interrupted benchmark is in it.
 
-    `finished` is the file that the end of a benchmark writes. Raises HexsimError if folder or link
+    `finished` is the file that a finished benchmark has. Raises HexsimError if folder or link
     cannot be made.
     """
-    told = json.dumps(identity, indent=1, sort_keys=True).encode() + b"\n"
+    identity_text = json.dumps(identity, indent=1, sort_keys=True).encode() + b"\n"
     latest = base / LATEST
-    if latest.is_dir() and not (latest / finished).exists() and _holds(latest / _IDENTITY, told):
+    if (
+        latest.is_dir()
+        and not (latest / finished).exists()
+        and _holds(latest / _IDENTITY, identity_text)
+    ):
         folder = base / latest.resolve().name
         if folder.is_dir():
             clean_tree(folder)
@@ -50,7 +54,7 @@ def results_folder(base: Path, identity: Mapping[str, object], finished: str) ->
     moment = time.time()
     while (folder := base / time.strftime(_STAMP, time.localtime(moment))).exists():
         moment += 1  # another benchmark of this second
-    write_bytes(folder / _IDENTITY, told, parents=True)
+    write_bytes(folder / _IDENTITY, identity_text, parents=True)
     _link(latest, folder.name)
     return folder, False
 
@@ -63,7 +67,7 @@ def _holds(path: Path, data: bytes) -> bool:
 
 
 def _link(place: Path, target: str) -> None:
-    """Let the link at `place` lead to `target`, which is beside it."""
+    """Make the link `place` point to `target` in the same folder."""
     if place.exists() and not place.is_symlink():
         raise HexsimError(f"'{place}' is no link; remove it, so that it can lead to the results")
     other = place.with_name(f".{place.name}-{secrets.token_hex(4)}")

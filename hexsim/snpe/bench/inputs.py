@@ -1,8 +1,8 @@
-"""Where the files of an input list are.
+"""Finds the files of an input list.
 
 SNPE's benchmark copies each path of Model:Data into a folder of the device, and paths of the list
-start there. So `cropped/a.raw` is the file a.raw of the folder `cropped` that Data names. A path
-that leads to a file from the current folder stays as it is.
+start there. So `cropped/a.raw` is the file a.raw in the folder `cropped` that Data names. A path
+to an existing file from the current folder is not changed.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from hexsim.texts.text import lines
 
 
 def place(path: Path, data: Sequence[Path]) -> Path:
-    """Return where a path of the list is; itself, for the reader to say, if it is nowhere."""
+    """Return the place of a path of the list; a missing file is left for its reader to report."""
     if not path.exists():
-        for one in data:
-            there = one.parent / path
-            if path.parts[:1] == (one.name,) and there.exists():
-                return there
+        for source in data:
+            copied = source.parent / path
+            if path.parts[:1] == (source.name,) and copied.exists():
+                return copied
     return path
 
 

@@ -1,4 +1,4 @@
-"""What the results say of config and device, in the rows that SNPE's have; a space is not known."""
+"""The rows of the results about config and device, as in SNPE; an unknown value is a space."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _UNKNOWN = " "
 def configuration(
     config: Config, settings: BenchSettings, network: Network, flavours: Sequence[str], date: str
 ) -> list[tuple[str, str]]:
-    """The rows on the config."""
+    """Return the rows about the config."""
     shapes = (f"{n}:{','.join(map(str, network.shape(n)))}" for n in network.inputs)
     return [
         ("Name", config.name),
@@ -46,7 +46,7 @@ def configuration(
 
 
 def device(platform: Platform) -> list[tuple[str, str]]:
-    """The rows on the device, which is a simulated chip with its software."""
+    """Return the rows about the device, which is a simulated chip with its software."""
     chip = platform.chip
     known = {
         "ro.product.name": chip.name,
@@ -63,5 +63,5 @@ def device(platform: Platform) -> list[tuple[str, str]]:
 
 
 def version(platform: Platform) -> str:
-    """The release, as the tools print it: without the family's name for SNPE's own."""
+    """Return the release as the tools print it, without the prefix of SNPE's own releases."""
     return platform.stack.name.removeprefix("snpe-")

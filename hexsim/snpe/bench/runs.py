@@ -1,8 +1,8 @@
-"""One run of one flavour: what SNPE leaves in its folder, written whole or not at all.
+"""One run of one flavour, with the files that SNPE writes into its folder.
 
-`SNPEDiag_0.log` is written last, so a folder that has it holds a finished run. It is that of
-snpe-net-run as `snpe-bench_cmds.sh` calls it. A finished run is not repeated: its log is read,
-if its head says what this benchmark measures.
+`SNPEDiag_0.log` is written last, so a folder that has it holds a finished run. It equals the log of
+snpe-net-run as `snpe-bench_cmds.sh` calls it. A finished run is not repeated: its log is read if
+its head describes the run of this benchmark.
 """
 
 from __future__ import annotations
@@ -24,21 +24,21 @@ NO_MEMORY = "The memory of the process is not simulated.\n"
 
 
 def finished_run(folder: Path, run: DiagRun) -> list[DiagRow] | None:
-    """The rows of a run that has ended; None if there is none, or one of something else."""
+    """Return the rows of a finished run; None if there is none, or the run is a different one."""
     from hexsim.snpe.diag_log import read_diag_log
 
     try:
         head, rows = read_diag_log(folder / "SNPEDiag_0.log")
     except HexsimError:
         return None
-    same = {"hexsim": __version__, **asdict(run)}
-    return rows if {key: head.get(key) for key in same} == same else None
+    expected = {"hexsim": __version__, **asdict(run)}
+    return rows if {key: head.get(key) for key in expected} == expected else None
 
 
 def new_run(
     folder: Path, deployment: Deployment, run: DiagRun, buffer: BufferType | None, script: str
 ) -> list[DiagRow]:
-    """Simulate a run and write its folder, with a `script` that does the same; return its rows."""
+    """Simulate a run and write its folder, with a `script` that repeats it; return its rows."""
     from hexsim.snpe.diag_log import diag_log, diag_rows
 
     timing = deployment.simulate(perf_profile=run.perf_profile, buffer=buffer)

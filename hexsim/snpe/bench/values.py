@@ -1,9 +1,10 @@
-"""The answers of a flavour on the user's inputs beside those in float: right or wrong.
+"""Compares the answers of a flavour on the user's inputs with those in float.
 
-An answer is the class with the largest score, as in `hexsim validate`; where the network is no
-classifier, the largest number of its first output. A quantised file holds its weights as codes
-only, so there float is either what those stand for, or the float file that it was made from.
-Code buffers hold inputs as snpe-net-run lets them: each set of inputs in a range of its own.
+An answer is the class with the largest score, as in `hexsim validate`; if the network is no
+classifier, it is the position of the largest number of its first output. A quantised file has only
+quantised weights, so the float answers come from their real values or from the float file that it
+was made from. Buffers of quantised inputs have a range of their own for each set of inputs, as in
+snpe-net-run.
 """
 
 from __future__ import annotations
@@ -30,26 +31,31 @@ FILE = "answers.json"
 
 @dataclass(frozen=True)
 class AgreeingAnswers:
-    """How many items of the inputs have the same answer as in float."""
+    """How many of the `items` of the inputs have the same answer as in float."""
 
     items: int
     same: int
 
+    @property
+    def verdict(self) -> str:
+        """The word "right" if all answers are the same, else "wrong"."""
+        return "right" if self.same == self.items else "wrong"
+
 
 class Values:
-    """The float answers on some inputs, found once for all flavours."""
+    """The float answers on some inputs, computed once for all flavours."""
 
     def __init__(self, network: Network, source: InputSource) -> None:
         self._network = network
         self._source = source
 
     def of(self, folder: Path, deployment: Deployment, user_buffer: str) -> AgreeingAnswers:
-        """Compare a flavour with float, or read what is in `folder`, and leave it there."""
-        found = _read(folder / FILE)
-        if found is None:
-            found = self._compared(deployment, user_buffer)
-            write_text(folder / FILE, json.dumps(asdict(found)) + "\n")
-        return found
+        """Compare a flavour with float and write the result, or read it from `folder`."""
+        answers = _read(folder / FILE)
+        if answers is None:
+            answers = self._compared(deployment, user_buffer)
+            write_text(folder / FILE, json.dumps(asdict(answers)) + "\n")
+        return answers
 
     def _compared(self, deployment: Deployment, user_buffer: str) -> AgreeingAnswers:
         from hexsim.accuracy.scores import class_scores
@@ -57,9 +63,9 @@ class Values:
         scores = deployment.over(class_scores(deployment.network))
         buffers = Buffers(input_buffers=user_buffer or None, output_buffers="float")
         values = buffers.around(scores).run_each(self._source.feeds())
-        found = list(self._answers(values, scores.network.outputs[0]))
-        pairs = zip(self._in_float, found, strict=True)
-        return AgreeingAnswers(len(found), sum(one == other for one, other in pairs))
+        answers = list(self._answers(values, scores.network.outputs[0]))
+        pairs = zip(self._in_float, answers, strict=True)
+        return AgreeingAnswers(len(answers), sum(expected == actual for expected, actual in pairs))
 
     @cached_property
     def _in_float(self) -> list[int]:
@@ -77,8 +83,8 @@ class Values:
         source = self._source
         for index, value in enumerate(values):
             count = min(source.batch, source.items - index * source.batch)
-            kept = unpadded(value, source.batch, count)[output]
-            yield from map(winner, scores_of_items(kept, source.batch))
+            scores = unpadded(value, source.batch, count)[output]
+            yield from map(winner, scores_of_items(scores, source.batch))
 
 
 def _read(path: Path) -> AgreeingAnswers | None:

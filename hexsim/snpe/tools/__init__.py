@@ -1,1 +1,1 @@
-"""The tools, one file each; a file's `TOOLS` says which tools by name."""
+"""The tools, one file each; the `TOOLS` of a file has its tools by name."""

@@ -1,4 +1,4 @@
-"""`snpe_bench.py`: what a JSON config asks for, run by run, and the results as CSV and JSON."""
+"""`snpe_bench.py` runs the benchmark of a JSON config and writes the results as CSV and JSON."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Device:
-    """Which chip is simulated: the one that a device is called after, unless it is named."""
+    """The simulated chip: the option --chip, or else the chip that the device is named after."""
 
     device: Annotated[str | None, typer.Option("--device")] = None
     connected: Annotated[bool, typer.Option("--connected")] = False
@@ -37,9 +37,9 @@ class Device:
             raise HexsimError("-v and -a exclude each other; give one of them")
         name = self.device or config.device
         if self.chip or self.connected:
-            found = Platform.load(self.chip or "sd835", self.stack)
-            remark(f"[WARNING] device '{name}' is simulated as {found.chip.name}")
-            return found
+            platform = Platform.load(self.chip or "sd835", self.stack)
+            remark(f"[WARNING] device '{name}' is simulated as {platform.chip.name}")
+            return platform
         try:
             return Platform.load(chips.load(name).name, self.stack)
         except HexsimError as error:
@@ -51,7 +51,7 @@ class Device:
 
 @dataclass(frozen=True)
 class Instead:
-    """What holds instead of the config, or beside it."""
+    """Settings that replace those of the config or add to them."""
 
     userbuffer: Annotated[str | None, typer.Option("--userbuffer")] = None
     perf_profile: Annotated[str | None, typer.Option("--perf-profile")] = None
@@ -70,7 +70,7 @@ def snpe_bench(
     float_model: Annotated[Path | None, typer.Option("--float"), MODEL] = None,
     json: Annotated[bool, typer.Option("--json")] = False,
 ) -> None:
-    """Measure everything that a config asks for."""
+    """Measure everything that a config requests."""
     from hexsim.files import outside_transaction
     from hexsim.snpe.bench.benchmark import Bench
     from hexsim.snpe.bench.files import BenchmarkResults, bench_csv, bench_json
@@ -92,10 +92,10 @@ def snpe_bench(
     bench = Bench.prepared(config, how, device.platform(config), float_model)
 
     def files(results: BenchmarkResults) -> dict[str, str]:
-        found = {".csv": bench_csv(results)} | ({".json": bench_json(results)} if json else {})
-        return {f"benchmark_stats_{config.name}{end}": text for end, text in found.items()}
+        texts = {".csv": bench_csv(results)} | ({".json": bench_json(results)} if json else {})
+        return {f"benchmark_stats_{config.name}{end}": text for end, text in texts.items()}
 
-    with outside_transaction():  # finished runs stay, whatever becomes of those after them
+    with outside_transaction():  # finished runs stay even if later ones fail
         written = bench.run(output_base or Path(), files)
     say(f"Results are in {written}")
 
@@ -104,7 +104,7 @@ _NO_DEVICE = Ignored("nothing is connected: runs are simulated on this machine")
 
 OPTIONS = (
     Option(
-        ("--config_file", "-c"), ("FILE",), "The JSON config that says what is measured.", Ours(),
+        ("--config_file", "-c"), ("FILE",), "The JSON config of the benchmark.", Ours(),
         is_required=True,
     ),
     Option(
@@ -124,10 +124,10 @@ OPTIONS = (
         ("--device_os_type_override", "-t"), ("TYPE",), "The system of the device.", _NO_DEVICE
     ),
     Option(
-        ("--debug", "-d"), (), "Tell more.", Ignored("all that is known is in the results anyway")
+        ("--debug", "-d"), (), "Print more.", Ignored("all that is known is in the results anyway")
     ),
     Option(
-        ("--sleep", "-s"), ("S",), "Seconds between runs, told in the results.", Ours("--sleep"),
+        ("--sleep", "-s"), ("S",), "Seconds between runs, shown in the results.", Ours("--sleep"),
         number="whole",
     ),
     Option(
@@ -148,7 +148,7 @@ OPTIONS = (
     Option(("--generate_json", "-json"), (), "Write the results as JSON too.", Ours("--json")),
     Option(
         ("--enable_init_cache", "-cache"), (), "Keep prepared graphs.",
-        Ignored("every initialisation is told as the first one, so no run leaves the mean"),
+        Ignored("every initialisation is reported as the first one, so all runs count in the mean"),
     ),
     Option(
         ("--draws",), (), "Draw all constants in doubt anew for each run, so that runs differ.",
@@ -156,7 +156,7 @@ OPTIONS = (
     ),
     Option(
         ("--float",), ("FILE",),
-        "Float model that a quantised Dlc was made from: what answers are compared with.",
+        "Float model that a quantised Dlc was made from, to compare answers with.",
         Ours("--float"),
     ),
     CHIP,
@@ -175,10 +175,11 @@ TOOLS = {
             "of either. The config of a device that has another name needs --chip.",
             "Runs are simulated alike, so mean, largest and smallest are one number; --draws makes "
             "them differ. Memory is not simulated: its cells are empty.",
-            "The last row tells on how many inputs each runtime answers as float does. A quantised "
-            "Dlc no longer has the weights of its float file, so name that with --float.",
-            "What was killed goes on where it was, if the config, its files, the options and the "
-            "version of hexsim are the same.",
+            "The last row shows on how many inputs each runtime gives the same answer as float. "
+            "A quantised Dlc does not have the weights of its float file, so give that file with "
+            "--float.",
+            "An interrupted benchmark continues where it was, if the config, its files, the "
+            "options and the version of hexsim are the same.",
         ),
     )
 }

@@ -40,8 +40,8 @@ TOOLS = {
             ),
         ),
         notes=(
-            "What the DSP reports of itself while it builds a graph is not simulated. So a run on "
-            "it has no Snpe Accelerator Init Time and no Accelerator Init Time.",
+            "The times that the DSP itself reports while it builds a graph are not simulated. So a "
+            "run on it has no Snpe Accelerator Init Time and no Accelerator Init Time.",
         ),
     )
 }

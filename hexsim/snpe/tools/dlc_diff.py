@@ -1,4 +1,4 @@
-"""`snpe-dlc-diff`: in what two .dlc files differ."""
+"""`snpe-dlc-diff` shows the differences between two .dlc files."""
 
 from hexsim.cli.diff import diff
 from hexsim.snpe.option import UDL, Ignored, Option, Ours, RefusedOption, Tool
@@ -28,7 +28,7 @@ OPTIONS = (
 
 TOOLS = {
     "snpe-dlc-diff": Tool(
-        "snpe-dlc-diff", "Tell in what two .dlc files differ; without a flag, in everything.",
+        "snpe-dlc-diff", "Show the differences between two .dlc files; without a flag, all.",
         diff, OPTIONS,
     )
 }  # fmt: skip

@@ -1,4 +1,4 @@
-"""`snpe-dlc-info`: what is in a .dlc file, layer by layer."""
+"""`snpe-dlc-info` lists the layers of a .dlc file."""
 
 from hexsim.cli.info import info
 from hexsim.snpe.option import UDL, Anyway, Option, Ours, Tool

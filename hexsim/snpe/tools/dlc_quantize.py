@@ -1,4 +1,4 @@
-"""`snpe-dlc-quantize`, and `snpe-dlc-quant` of 2.x: a float .dlc file becomes a quantised one."""
+"""`snpe-dlc-quantize`, and `snpe-dlc-quant` of 2.x, quantise a float .dlc file."""
 
 from hexsim.cli.quantize import quantize
 from hexsim.snpe.option import CHIP, NO_UDO, STACK, UDL, Ignored, Option, Ours, RefusedOption, Tool
@@ -38,7 +38,7 @@ _BITS = (
         Ours("--bitwidth"), choices=("8", "16"),
     ),
     Option(
-        ("--float_bitwidth",), ("BITS",), "Bits of what overrides keep float: 16 or 32.",
+        ("--float_bitwidth",), ("BITS",), "Bits of tensors that overrides keep float: 16 or 32.",
         Ours("--float-bitwidth"), choices=("16", "32"),
     ),
     Option(
@@ -83,8 +83,8 @@ _RANGES = (
         Ours("--no-weight-quantization"),
     ),
     Option(
-        ("--float_fallback",), (), "Leave float what has no encoding.",
-        RefusedOption("what has no encoding is calibrated on --input_list; leave it out"),
+        ("--float_fallback",), (), "Leave tensors without encoding float.",
+        RefusedOption("tensors without encoding are calibrated on --input_list; leave it out"),
     ),
     Option(
         ("--use_encoding_optimizations",), (), "Deprecated.",
@@ -107,7 +107,7 @@ _OFFLINE = (
     Option(("--overwrite_cache_records",), (), "Prepare the graph again.", _NO_HTP),
     Option(("--use_float_io",), (), "Float buffers of an HTP's graph.", _NO_HTP),
     Option(("--buffer_data_type",), ("TYPES",), "Buffers of an HTP's graph.", _NO_HTP),
-    Option(("--udo_package_path",), ("FILE",), "Operators of one's own.", NO_UDO),
+    Option(("--udo_package_path",), ("FILE",), "User-defined operators.", NO_UDO),
     UDL,
     CHIP,
     STACK,

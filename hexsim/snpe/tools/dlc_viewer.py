@@ -1,4 +1,4 @@
-"""`snpe-dlc-viewer`: a .dlc file as a page for a browser."""
+"""`snpe-dlc-viewer` writes a page for a browser about a .dlc file."""
 
 from hexsim.cli.view import view
 from hexsim.snpe.option import UDL, Option, Ours, Tool
@@ -14,7 +14,7 @@ OPTIONS = (
 
 TOOLS = {
     "snpe-dlc-viewer": Tool(
-        "snpe-dlc-viewer", "Write a page for a browser on a .dlc file.", view, OPTIONS,
-        notes=("No browser is opened; without `-s` the page lies beside the .dlc file.",),
+        "snpe-dlc-viewer", "Write a page for a browser about a .dlc file.", view, OPTIONS,
+        notes=("No browser is opened; without `-s` the page is written beside the .dlc file.",),
     )
 }  # fmt: skip

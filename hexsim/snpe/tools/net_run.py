@@ -1,4 +1,4 @@
-"""`snpe-net-run`: the outputs of a network for a list of inputs, and the figures of the run."""
+"""`snpe-net-run` writes the outputs of a network for a list of inputs, and a log of the run."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Runs(Hardware):
-    """The runtime, and how it is asked to run."""
+    """The runtime, and the settings of the run."""
 
     runtime: Annotated[list[str] | None, typer.Option("--runtime")] = None
     gpu_mode: Annotated[str, typer.Option("--gpu-mode")] = "default"
@@ -44,16 +44,16 @@ class Runs(Hardware):
     profiling_level: Annotated[Level, typer.Option("--profiling-level")] = "detailed"
 
     def choice(self, platform: Platform) -> runtimes.RuntimeChoice:
-        """The runtime that is meant."""
+        """Return the runtime that the options select."""
         if self.runtime_order is not None:
             return runtimes.ordered(self.runtime_order, platform)
-        found = runtimes.flagged(self.runtime or (), self.gpu_mode)
-        return runtimes.RuntimeChoice(found, self.cpu_fallback)
+        runtime = runtimes.flagged(self.runtime or (), self.gpu_mode)
+        return runtimes.RuntimeChoice(runtime, self.cpu_fallback)
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """Which tensors are written, and for inputs of which shapes."""
+    """The tensors to write, and the shapes of inputs."""
 
     set_output_tensors: Annotated[str, typer.Option("--set-output-tensors")] = ""
     unconsumed: Annotated[bool, typer.Option("--unconsumed")] = False
@@ -62,7 +62,7 @@ class Wanted:
     input_dimensions: Annotated[list[str] | None, typer.Option("--input-dimensions")] = None
 
     def shapes(self) -> dict[str, tuple[int, ...]]:
-        """The shapes of inputs that are given one."""
+        """Return the shapes of the inputs for which one is given."""
         from hexsim.cli._options import parse_input_dims
 
         names, dims = self.input_name or [], self.input_dimensions or []
@@ -74,17 +74,17 @@ class Wanted:
         return parse_input_dims([f"{name} {dim}" for name, dim in zip(names, dims, strict=True)])
 
     def tensors(self, network: Network, source: InputSource) -> tuple[str, ...]:
-        """The names of the tensors that are written."""
+        """Return the names of the tensors to write."""
         from hexsim.execution.net_run import wanted
 
         chosen = [name for name in self.set_output_tensors.split(",") if name]
         named = (*source.output_tensors, *chosen)
-        found = wanted(network, source.output_layers, named, every=self.debug)
+        selected = wanted(network, source.output_layers, named, every=self.debug)
         if not self.unconsumed:
-            return found
+            return selected
         read = {name for layer in network.layers for name in layer.inputs}
-        made = [name for layer in network.layers for name in layer.outputs]
-        return tuple(dict.fromkeys((*found, *(name for name in made if name not in read))))
+        outputs = [name for layer in network.layers for name in layer.outputs]
+        return tuple(dict.fromkeys((*selected, *(name for name in outputs if name not in read))))
 
 
 @grouped
@@ -128,7 +128,7 @@ def net_run(
 
 
 def _read(container: str, shapes: Mapping[str, tuple[int, ...]]) -> Container:
-    """Read the model; `shapes` of inputs are in stored order, as those of their files."""
+    """Read the model; `shapes` of inputs are in stored order, as in their files."""
     from hexsim.dlc.loading import load_container
 
     read = load_container(container)
@@ -142,7 +142,7 @@ def _read(container: str, shapes: Mapping[str, tuple[int, ...]]) -> Container:
 
 
 def _native_types(buffers: Buffers, deployment: Deployment) -> dict[str, str]:
-    """Types of the numbers in the input files, where they are the buffers' own."""
+    """Return the types of the numbers in native input files."""
     if not buffers.native_inputs:
         return {}
     return {name: input_.type for name, input_ in buffers.inputs(deployment).items()}
@@ -158,8 +158,8 @@ TOOLS = {
         notes=(
             "Without a runtime the network runs on the CPU. Values are those of the runtime, and "
             "times those of the chip that is simulated; both are the same in every run.",
-            "With code buffers, and without --static_min_max, each input gets a range of its own. "
-            "That changes values, and no time.",
+            "With buffers of quantised values, and without --static_min_max, each input gets "
+            "a range of its own. That changes values, but no times.",
         ),
     )
 }

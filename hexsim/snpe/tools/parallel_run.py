@@ -1,7 +1,7 @@
-"""`snpe-parallel-run`: the inputs of a list, shared by several runtimes that work at once (PSNPE).
+"""`snpe-parallel-run` shares the inputs of a list among runtimes that work at once (PSNPE).
 
-The inputs go round: the first to the first runtime, the next to the next one. How PSNPE deals them
-out is not published; where runtimes compute differently, values depend on it.
+The runtimes take the inputs in turn. How PSNPE distributes them is not published; if runtimes
+compute differently, values depend on it.
 """
 
 from __future__ import annotations
@@ -35,24 +35,25 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ParallelRuntimes(Hardware):
-    """The runtimes that work at once, and how."""
+    """The runtimes that work at once, and their settings."""
 
     runtime: Annotated[list[str] | None, typer.Option("--runtime")] = None
     perf_profile: Annotated[list[str] | None, typer.Option("--perf-profile")] = None
     cpu_fallback: Annotated[Literal["true", "false"], typer.Option("--cpu-fallback")] = "false"
 
     def choices(self, platform: Platform) -> list[runtimes.RuntimeChoice]:
-        """The runtime of each thread."""
+        """Return the runtime of each thread."""
         if not self.runtime:
             raise HexsimError("no thread has a runtime; give --use_... or --runtime_order for each")
         falls_back = self.cpu_fallback == "true"
-        found = [runtimes.ordered(order, platform) for order in self.runtime]
+        choices = [runtimes.ordered(order, platform) for order in self.runtime]
         return [
-            runtimes.RuntimeChoice(one.runtime, one.cpu_fallback or falls_back) for one in found
+            runtimes.RuntimeChoice(choice.runtime, choice.cpu_fallback or falls_back)
+            for choice in choices
         ]
 
     def profiles(self, threads: int) -> list[str]:
-        """The performance profile of each thread."""
+        """Return the performance profile of each thread."""
         given = self.perf_profile or ["default"]
         if len(given) not in (1, threads):
             raise HexsimError(
@@ -71,13 +72,13 @@ class _InTurn:
     def run_each(
         self, feeds: Iterable[Mapping[str, FloatArray]]
     ) -> Iterator[dict[str, FloatArray]]:
-        """Let the next one run for each of `feeds`."""
+        """Yield the outputs for each of `feeds`, computed by the executors in turn."""
         for executor, feed in zip(cycle(self._executors), feeds, strict=False):
             yield executor.run(feed)
 
 
 def _executor(deployments: Sequence[Deployment]) -> ListExecutor:
-    """Whoever computes all inputs; where runtimes compute alike, one of them may do it."""
+    """Return the executor of all inputs; if the runtimes compute alike, the first one does all."""
     first, *others = deployments
     if all(other.arithmetic == first.arithmetic for other in others):
         return first.executor()
@@ -112,29 +113,29 @@ def parallel_run(
         given = GivenModel(container, read, platform, preparation)
         deployments.append(given.deployment(choice.runtime).observing(names))
     counts = [len(range(number, source.sets, len(choices))) for number in range(len(choices))]
-    for number, (one, profile) in enumerate(zip(deployments, profiles, strict=True)):
+    for number, (deployment, profile) in enumerate(zip(deployments, profiles, strict=True)):
         log = output_dir / f"SNPEDiag_{number}.log"
-        write_log(log, one, profile, profiling_level, counts[number])
-    at_work = [index for index, count in enumerate(counts) if count]
-    found = _timed([deployments[i] for i in at_work], profiles, counts)
+        write_log(log, deployment, profile, profiling_level, counts[number])
+    used = [index for index, count in enumerate(counts) if count]
+    throughput = _timed([deployments[i] for i in used], profiles, counts)
     say("PSNPE start executing...")
     executor = _executor(deployments)
     sized = [name for name in names if deployments[0].network.tensors[name].varies]
     run_all(executor, source, output_dir, names, announce, sized, say)
     words = " ".join(runtimes.LONG[choice.runtime] for choice in choices)
-    built = [
+    build_times = [
         deployment.simulate(perf_profile=profile).init_ps
         for deployment, profile in zip(deployments, profiles, strict=True)
     ]
     say(f"runtimes: {words} - Mode :0- Number of images processed: {source.items}")
-    say(f"Build time: {sum(built) / 1e12:.6f} seconds.")
-    say(f"Total throughput: {source.items * 1e12 / found.total.elapsed_ps:.4f} infs/sec")
+    say(f"Build time: {sum(build_times) / 1e12:.6f} seconds.")
+    say(f"Total throughput: {source.items * 1e12 / throughput.total.elapsed_ps:.4f} infs/sec")
 
 
 def _timed(
     deployments: Sequence[Deployment], profiles: Sequence[str], counts: Sequence[int]
 ) -> Throughput:
-    """Let all runtimes work through their share at once."""
+    """Simulate all runtimes working at once, each on its share of the inputs."""
     from hexsim.studies.throughput import Caller, throughput
 
     callers = [
@@ -161,7 +162,7 @@ OPTIONS = (
     ),
     Option(
         ("--runtime_order",), ("LIST",),
-        "A thread on the first runtime that there is, and on the CPU if it is in; repeatable.",
+        "A thread on the first available runtime, with CPU fallback if cpu is listed; repeatable.",
         Ours("--runtime"),
     ),
     Option(
@@ -170,16 +171,17 @@ OPTIONS = (
         Ours("--perf-profile"), choices=PROFILES,
     ),
     Option(
-        ("--cpu_fallback",), ("WHETHER",), "Run on the CPU what a runtime refuses; default: false.",
+        ("--cpu_fallback",), ("WHETHER",),
+        "Run layers that a runtime refuses on the CPU; default: false.",
         Ours("--cpu-fallback"), choices=("true", "false"),
     ),
     Option(
-        ("--profiling_level",), ("LEVEL",), "What the log of each thread holds; default: off.",
+        ("--profiling_level",), ("LEVEL",), "Rows of the log of each thread; default: off.",
         Ours("--profiling-level"), choices=("off", "basic", "moderate", "detailed"),
     ),
     Option(("--storage_dir",), ("FOLDER",), "Where compiled kernels are kept.", _ONLY_TIME),
     Option(("--enable_init_cache",), (), "Keep prepared graphs.", _ONLY_TIME),
-    Option(("--udo_package_path",), ("FILE",), "Operators of one's own.", NO_UDO),
+    Option(("--udo_package_path",), ("FILE",), "User-defined operators.", NO_UDO),
     UDL,
     CHIP,
     STACK,
@@ -193,8 +195,8 @@ TOOLS = {
         parallel_run,
         OPTIONS,
         notes=(
-            "Inputs go to the threads in turn, which is assumed: how PSNPE deals them out is not "
-            "published. Networks are built one after the other.",
+            "Inputs go to the threads in turn; this is an assumption, because it is not published "
+            "how PSNPE distributes them. Networks are built one after the other.",
         ),
     )
 }

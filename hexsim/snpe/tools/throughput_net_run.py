@@ -1,4 +1,4 @@
-"""`snpe-throughput-net-run`: several networks at once, each called again and again by a thread."""
+"""`snpe-throughput-net-run` runs several networks at once, each called repeatedly by a thread."""
 
 from __future__ import annotations
 
@@ -49,10 +49,10 @@ def throughput_net_run(
     if (duration is None) == (iterations is None):
         raise HexsimError("give --duration or --iterations; either says when the threads stop")
     platform = hardware.platform()
-    asked = _each("--use_...", runtime or ["cpu"], len(container))
+    runtime_names = _each("--use_...", runtime or ["cpu"], len(container))
     profiles = _each("--perf_profile", perf_profile or ["default"], len(container))
     deployments = []
-    for source, name in zip(container, asked, strict=True):
+    for source, name in zip(container, runtime_names, strict=True):
         preparation = Preparation(cpu_fallback=cpu_fallback)
         given = GivenModel(source, load_container(source), platform, preparation)
         deployments.append(given.deployment(runtimes.NAMES[name]))
@@ -65,24 +65,24 @@ def throughput_net_run(
         if duration is not None
         else ClosedLoop(inferences=iterations or 0)
     )
-    found = throughput(platform, callers, loop)
+    result = throughput(platform, callers, loop)
     if json is not None:
-        write_bytes(json, throughput_json(found, platform).encode())
+        write_bytes(json, throughput_json(result, platform).encode())
     threads = [_thread(*pair) for pair in zip(deployments, profiles, strict=True)]
-    for line in repeats(found):
+    for line in repeats(result):
         remark(f"[INFO] {line}")
-    say(throughput_lines(found, threads))
+    say(throughput_lines(result, threads))
 
 
 def _each(option: str, values: Sequence[str], threads: int) -> list[str]:
-    """One value for each thread, in order, or the same one for all."""
-    found = list(values) * (threads if len(values) == 1 else 1)
-    if len(found) != threads:
+    """Return one value for each thread; a single value is used for all."""
+    per_thread = list(values) * (threads if len(values) == 1 else 1)
+    if len(per_thread) != threads:
         raise HexsimError(
             f"there are {threads} times --container and {len(values)} times {option}; give one "
             "for each thread, or one for all"
         )
-    return found
+    return per_thread
 
 
 def _thread(deployment: Deployment, profile: str) -> Thread:
@@ -96,7 +96,7 @@ def _thread(deployment: Deployment, profile: str) -> Thread:
 
 OPTIONS = (
     Option(
-        ("--container",), ("FILE",), "A .dlc file; again for every further thread.",
+        ("--container",), ("FILE",), "A .dlc file; repeat it for every further thread.",
         Ours("--container"), is_required=True,
     ),
     Option(
@@ -116,22 +116,22 @@ OPTIONS = (
         Ours("--perf-profile"), choices=PROFILES,
     ),
     Option(
-        ("--enable_cpu_fallback",), (), "Run on the CPU what a runtime refuses.",
+        ("--enable_cpu_fallback",), (), "Run layers that a runtime refuses on the CPU.",
         Ours("--cpu-fallback"),
     ),
     Option(("--json",), ("FILE",), "Write every latency, as JSON of our own.", Ours("--json")),
     Option(("--input_raw",), ("FILES",), "Inputs of the network.", _ALIKE),
     Option(
         ("--skip_execute",), (), "Build the networks only.",
-        RefusedOption("nothing is left to print; snpe-net-run tells the time to build a network"),
+        RefusedOption("there is nothing to print; snpe-net-run shows the time to build a network"),
     ),
     Option(
         ("--storage_dir",), ("FOLDER",), "Where compiled kernels are kept.",
         Ignored("compiling kernels of the GPU is not simulated"),
     ),
-    Option(("--verbose",), (), "Tell more.", _NO_MORE),
-    Option(("--debug",), (), "Tell more.", _NO_MORE),
-    Option(("--udo_package_path",), ("FILE",), "Operators of one's own.", NO_UDO),
+    Option(("--verbose",), (), "Print more.", _NO_MORE),
+    Option(("--debug",), (), "Print more.", _NO_MORE),
+    Option(("--udo_package_path",), ("FILE",), "User-defined operators.", NO_UDO),
     UDL,
     CHIP,
     STACK,
@@ -140,15 +140,15 @@ OPTIONS = (
 TOOLS = {
     "snpe-throughput-net-run": Tool(
         "snpe-throughput-net-run",
-        "Run networks at once, each called by a thread of its own as soon as its last call has "
-        "returned.",
+        "Run networks at once. A thread for each network calls it again as soon as the last call "
+        "has returned.",
         throughput_net_run,
         OPTIONS,
         notes=(
-            "Several threads: repeat --container with --use_... and --perf_profile. The n-th of "
-            "each belongs to the n-th thread; one alone belongs to all.",
-            "Calls are simulated until they repeat, and those after that follow; then a line on "
-            "stderr says how many were simulated.",
+            "For several threads, repeat --container with --use_... and --perf_profile. The n-th "
+            "of each belongs to the n-th thread; a single one belongs to all.",
+            "Calls are simulated until their times repeat, and the times of later calls follow "
+            "from these. Then a line on stderr says how many calls were simulated.",
         ),
     )
 }

@@ -1,4 +1,4 @@
-"""`snpe-onnx-to-dlc` and its like: the file of a framework becomes a float .dlc file."""
+"""`snpe-onnx-to-dlc` and similar tools convert the file of a framework to a float .dlc file."""
 
 from hexsim.cli.convert import convert
 from hexsim.graph.input_format import INPUT_ENCODINGS, INPUT_TYPES
@@ -14,7 +14,7 @@ from hexsim.snpe.option import (
     Tool,
 )
 
-_NOTHING_MORE = Ignored("the converter tells on stderr what it did, with and without it")
+_NOTHING_MORE = Ignored("the converter always prints on stderr what it did")
 
 _SHARED = (
     Option(
@@ -32,7 +32,7 @@ _SHARED = (
         Ours("--out-name"),
     ),
     Option(
-        ("--input_type", "-t"), ("NAME", "TYPE"), "What an input holds; repeatable.",
+        ("--input_type", "-t"), ("NAME", "TYPE"), "Type of an input; repeatable.",
         Ours("--input-type"), choices=tuple(INPUT_TYPES),
     ),
     Option(
@@ -72,9 +72,11 @@ _SHARED = (
         ("--strict",), (), "Write nothing if the check fails.",
         Ignored("snpe-dlc-info tells which runtimes take each layer"),
     ),
-    Option(("--debug",), ("LEVEL",), "Tell more.", _NOTHING_MORE, alone="1", choices=tuple("0123")),
+    Option(
+        ("--debug",), ("LEVEL",), "Print more.", _NOTHING_MORE, alone="1", choices=tuple("0123")
+    ),
     UDL,
-    Option(("--udo_config_paths", "-udo"), ("FILE",), "Operators of one's own.", NO_UDO),
+    Option(("--udo_config_paths", "-udo"), ("FILE",), "User-defined operators.", NO_UDO),
 )  # fmt: skip
 
 _OTHER_NUMBERS = ("float16", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "bool")
@@ -114,7 +116,7 @@ _CAFFE = (
 _TENSORFLOW = (
     Option(
         ("--show_unconsumed_nodes", "--allow_unconsumed_nodes"), (),
-        "List nodes that nothing reads.", Ignored("what nothing reads is left out"),
+        "List nodes that nothing reads.", Ignored("nodes that nothing reads are left out"),
     ),
     Option(
         ("--saved_model_tag",), ("NAME",), "Choose among the graphs of a SavedModel.", Anyway(),
@@ -127,8 +129,8 @@ _TENSORFLOW = (
 )  # fmt: skip
 _RELAY = (
     Option(
-        ("--dump_relay",), ("FILE",), "Write what the converter makes in between.",
-        Ignored("there is nothing of the kind in between"),
+        ("--dump_relay",), ("FILE",), "Write the intermediate form of the converter.",
+        Ignored("this converter has no such intermediate form"),
     ),
 )  # fmt: skip
 
