@@ -20,7 +20,7 @@ from hexsim.dlc.document import Document, Encodings, StoredArray
 from hexsim.dlc.hta_records import require_record
 from hexsim.errors import InvalidDataError
 from hexsim.graph import domains
-from hexsim.graph.consistency import told
+from hexsim.graph.consistency import located
 from hexsim.graph.ir import MOST_ELEMENTS, Network
 from hexsim.layers import Opaque
 from hexsim.quantization.encodings import AxisEncoding
@@ -37,7 +37,7 @@ def check_arrays(document: Document, size: int) -> None:
     require_distinct("tensor", (tensor.name for tensor in document.tensors))
     require_distinct("array", (array.name for array in document.arrays))
     for array in document.arrays:
-        with told(f"array '{array.name}'"):
+        with located(f"array '{array.name}'"):
             _check_array(array, document.encodings)
     described = sum(array.bytes for array in document.arrays)
     if described != size:
@@ -56,7 +56,7 @@ def check_model(document: Document, network: Network, records: Mapping[str, byte
         if isinstance(layer, Opaque):
             from hexsim.onnx_io.write.opaque_check import require_node  # the others need no onnx
 
-            with told(f"layer '{layer.name}' (Opaque)"):
+            with located(f"layer '{layer.name}' (Opaque)"):
                 require_node(layer)
     _check_sections(document, network, records)
     if document.encodings is None:
@@ -64,7 +64,7 @@ def check_model(document: Document, network: Network, records: Mapping[str, byte
             raise InvalidDataError("it has HTA sections and no encodings")
     else:
         _check_encodings(document.encodings, network)
-    with told("its overrides"):
+    with located("its overrides"):
         domains.require(document.overrides)
 
 
@@ -124,7 +124,7 @@ def _check_encodings(encodings: Encodings, network: Network) -> None:
     ):
         _require_known(kind, names, known)
     for name, encoding in (*encodings.activations.items(), *encodings.parameters.items()):
-        with told(f"the encoding of '{name}'"):
+        with located(f"the encoding of '{name}'"):
             domains.require(encoding)
     for name, encoding in encodings.activations.items():
         if encoding.symmetric or encoding.bitwidth not in _ACTIVATION_BITS:
@@ -141,7 +141,7 @@ def _check_encodings(encodings: Encodings, network: Network) -> None:
 
 def _check_evidence(evidence: Evidence, network: Network) -> None:
     known = {**network.tensors, **network.constants}
-    with told("what calibration counted"):
+    with located("what calibration counted"):
         domains.require(evidence)
         names = [counted.tensor for counted in evidence.survivals]
         names += [unused.tensor for unused in evidence.unused_ranges]
@@ -163,7 +163,7 @@ def _check_sections(document: Document, network: Network, records: Mapping[str, 
     assigned: set[tuple[str, str]] = set()
     require_distinct("HTA entry", (section.entry for section in document.hta))
     for section in document.hta:
-        with told(f"HTA section '{section.entry}'"):
+        with located(f"HTA section '{section.entry}'"):
             if section.entry not in records:
                 raise InvalidDataError("there is no such entry")
             for name in section.layers:

@@ -6,7 +6,7 @@ another records its name in `fused`.
 
 from __future__ import annotations
 
-from hexsim.graph.imports import Recognised, what
+from hexsim.graph.imports import Recognised, layer_kind
 from hexsim.graph.ir import Network
 from hexsim.passes.dead_code import remove_dead_code
 from hexsim.passes.find_dilations import find_dilations
@@ -70,5 +70,5 @@ def optimize_reported(
         for layer in network.layers:
             absorbed = tuple(name for name in layer.fused if name not in before.get(layer.name, ()))
             if absorbed:
-                recognised.append(Recognised(f"{rule}: {what(layer)}", layer.name, absorbed))
+                recognised.append(Recognised(f"{rule}: {layer_kind(layer)}", layer.name, absorbed))
     return network, tuple(recognised)

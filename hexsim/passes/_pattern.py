@@ -59,7 +59,7 @@ def readings(
 ) -> Iterator[Pattern]:
     """Yield patterns that end in `end`, with ever more layers, that depend on a single tensor.
 
-    That tensor has the shape of the output of `end`. `numbers` accepts all layers; there are at most
+    That tensor has the shape of the output of `end`. `numbers` accepts all layers; they are at most
     `most`.
     """
     network = rewriter.network
