@@ -45,15 +45,8 @@ def write(
     constants = network.constants.values()
     stored = [_stored(model, constant) for constant in constants]
     array_descriptions = [
-        StoredArray(
-            constant.name,
-            constant.shape,
-            constant.dtype,
-            constant.dtype,
-            "",
-            _packing(model, constant.name),
-        )
-        for constant, constant in zip(constants, stored, strict=True)
+        StoredArray(c.name, c.shape, c.dtype, form.dtype, "", _packing(model, c.name))
+        for c, form in zip(constants, stored, strict=True)
     ]
     arrays = []
     with replacing(Path(path)) as file, create_archive(file) as archive:

@@ -81,10 +81,10 @@ def require_axes(value: Any, rank: int) -> None:
     """Raise InvalidDataError if a field refers to axes that an operand of `rank` axes lacks."""
     for name, hint in hints(type(value)).items():
         for mark in getattr(hint, "__metadata__", ()):
-            field_value = getattr(value, name)
-            if isinstance(mark, OfAxes) and not mark.fits(field_value, rank):
+            content = getattr(value, name)
+            if isinstance(mark, OfAxes) and not mark.fits(content, rank):
                 raise InvalidDataError(
-                    f"field '{name}' is {_shown(field_value)}; expected {mark.words}, which has {rank}"
+                    f"field '{name}' is {_shown(content)}; expected {mark.words}, which has {rank}"
                 )
 
 

@@ -290,7 +290,7 @@ class Layer:
         return False
 
     def variant(self, inputs: Sequence[Shape]) -> str:
-        """Return its variant within its type, as releases distinguish it, for these input shapes."""
+        """Return its variant within its type, which releases distinguish, for these inputs."""
         return ""
 
     def turned(self) -> Self | None:
