@@ -70,7 +70,7 @@ class _ReshapeWalk:
         self._network = network
         self._names = names_of(network)
         self._restored: dict[str, str] = {}
-        self._has_images: set[str] = set()
+        self._image_names: set[str] = set()
 
     def take(self, layer: Layer) -> None:
         """Add `layer`, or its form on images."""
@@ -85,7 +85,7 @@ class _ReshapeWalk:
             return
         image = self._image_of(layer.output)
         self._keep(on_images.replace(outputs=(image.name,)))
-        self._has_images.add(image.name)
+        self._image_names.add(image.name)
         shape = self._network.shape(layer.output)
         name = new_name(self._names, f"{layer.name}.line")
         self._keep(Reshape(name=name, inputs=(image.name,), outputs=layer.outputs, shape=shape))
@@ -93,8 +93,8 @@ class _ReshapeWalk:
     def _keep(self, layer: Layer) -> None:
         self.layers.append(layer)
         if isinstance(layer, Filtering | Pooling):
-            self._has_images.add(layer.output)
-        if not isinstance(layer, Reshape) or layer.inputs[0] not in self._has_images:
+            self._image_names.add(layer.output)
+        if not isinstance(layer, Reshape) or layer.inputs[0] not in self._image_names:
             return
         if _image(layer.shape) == self._shape(layer.inputs[0]):
             self.images[layer.output] = layer.inputs[0]
