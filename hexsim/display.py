@@ -1,9 +1,9 @@
-"""What shows itself: a line in a prompt, a table with bars in a notebook, a frame of pandas.
+"""Results as text in a prompt, as a table with bars in a notebook, and as a pandas data frame.
 
-A class that is `Shown` says what its table is; the rest follows. Notebooks ask an object for its
-HTML by the name `_repr_html_`. Names come from files, so nothing of a cell is markup.
+A subclass of `Shown` defines its table; everything else follows from it. Notebooks call the method
+`_repr_html_` of an object. Cells are escaped, since names come from files.
 
-Left out: styles of a page, and charts, which are the reports'.
+Left out: styles of a page, and charts, which are in the reports.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from hexsim.errors import HexsimError
 from hexsim.texts.names import visible
 
 MOST_ROWS = 200
-"""Rows that are drawn; a notebook keeps all that it draws."""
+"""The most rows of an HTML table; a notebook file stores them all."""
 _BAR_PIXELS = 120
 
 Cell = str | int | float | None
@@ -26,9 +26,9 @@ Cell = str | int | float | None
 
 @dataclass(frozen=True)
 class DisplayTable:
-    """A table: what it is about in a line, the names of its columns, and its rows.
+    """A table: a title of one line, the names of its columns, and its rows.
 
-    `bars` is the column whose numbers are drawn as bars too, if there is one.
+    `bars` is the column whose numbers are also drawn as bars, if there is one.
     """
 
     title: str
@@ -38,7 +38,7 @@ class DisplayTable:
 
 
 class Shown:
-    """Something that can be read as a table."""
+    """A result that can be shown as a table."""
 
     def sheet(self) -> DisplayTable:
         """Return the table."""
@@ -52,8 +52,8 @@ class Shown:
             raise HexsimError(
                 "a data frame needs pandas, which is not installed; pip install 'hexsim[notebook]'"
             ) from None
-        sheet = self.sheet()
-        return pandas.DataFrame(list(sheet.rows), columns=list(sheet.columns))
+        table = self.sheet()
+        return pandas.DataFrame(list(table.rows), columns=list(table.columns))
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {visible(self.sheet().title)}>"
@@ -62,26 +62,30 @@ class Shown:
         return "".join(_html(self.sheet()))
 
 
-def _html(sheet: DisplayTable) -> Iterator[str]:
-    yield f"<p><b>{_text(sheet.title)}</b></p><table><thead><tr>"
-    at = sheet.columns.index(sheet.bars) if sheet.bars else None
-    for column in sheet.columns:
+def _html(table: DisplayTable) -> Iterator[str]:
+    yield f"<p><b>{_text(table.title)}</b></p><table><thead><tr>"
+    bar_column = table.columns.index(table.bars) if table.bars else None
+    for column in table.columns:
         yield f"<th>{_text(column)}</th>"
-    if at is not None:
+    if bar_column is not None:
         yield "<th></th>"
     yield "</tr></thead><tbody>"
-    longest = max((_number(row[at]) for row in sheet.rows), default=0.0) if at is not None else 0.0
-    for row in sheet.rows[:MOST_ROWS]:
-        cells = "".join(f"<td>{_text(_written(cell))}</td>" for cell in row)
-        bar = "" if at is None else f"<td>{_bar(_number(row[at]), longest)}</td>"
+    longest = (
+        max((_number(row[bar_column]) for row in table.rows), default=0.0)
+        if bar_column is not None
+        else 0.0
+    )
+    for row in table.rows[:MOST_ROWS]:
+        cells = "".join(f"<td>{_text(_cell_text(cell))}</td>" for cell in row)
+        bar = "" if bar_column is None else f"<td>{_bar(_number(row[bar_column]), longest)}</td>"
         yield f"<tr>{cells}{bar}</tr>"
     yield "</tbody></table>"
-    if len(sheet.rows) > MOST_ROWS:
-        yield f"<p>{len(sheet.rows) - MOST_ROWS} more rows; to_dataframe() has all.</p>"
+    if len(table.rows) > MOST_ROWS:
+        yield f"<p>{len(table.rows) - MOST_ROWS} more rows; to_dataframe() has all.</p>"
 
 
 def _bar(value: float, longest: float) -> str:
-    """A bar as long as its number is of the longest."""
+    """Return a bar whose length is proportional to `value`."""
     width = round(_BAR_PIXELS * value / longest) if longest > 0 else 0
     return (
         f'<svg width="{_BAR_PIXELS}" height="10">'
@@ -93,7 +97,7 @@ def _number(cell: Cell) -> float:
     return float(cell) if isinstance(cell, int | float) else 0.0
 
 
-def _written(cell: Cell) -> str:
+def _cell_text(cell: Cell) -> str:
     if cell is None:
         return ""
     return f"{cell:.5g}" if isinstance(cell, float) else f"{cell}"

@@ -14,15 +14,15 @@ from collections.abc import Iterable
 from typing import Any, SupportsFloat
 
 _MOST = 200
-"""Characters of a name that is compared with others, and shown."""
+"""The most characters of a name that are compared and shown."""
 _LONG = re.compile(r"(?<=')[^']{1000,}(?=')|[^\s']{400,}")
-"""A name or word that somebody made to be long; paths and what stands between names are seldom."""
+"""Very long names or words, which are shortened; paths and other text are rarely so long."""
 
 
 class HexsimError(Exception):
-    """A mistake in what the user gave us, told in one sentence.
+    """A mistake in the user's input, described in one sentence.
 
-    Names in it come from files and may be of any length: of a very long one the beginning is told.
+    Names from files may have any length, so very long ones are shortened to their beginning.
     """
 
     def __init__(self, sentence: str) -> None:
@@ -30,30 +30,30 @@ class HexsimError(Exception):
 
 
 class InvalidDataError(ValueError):
-    """What a file or a user gave is wrong, told without its place.
+    """A mistake in the data of a file or user, described without its place.
 
-    It is raised on purpose, by whoever finds the mistake. Whoever knows the layer, node or file it
-    is about catches it, and raises a HexsimError that names it. Any other ValueError is a bug.
+    The check that finds the mistake raises it. A caller that knows the layer, node or file catches
+    it and raises a HexsimError with that name. Any other ValueError is a bug.
     """
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """Return the tail of an 'unknown name' sentence: the nearest known names, or all of them."""
+    """Return the end of a sentence on an unknown name: the nearest known names, or all."""
     names, name = sorted(known), str(name)[:_MOST]  # a very long one takes very long to compare
-    close = difflib.get_close_matches(name, names, n=3, cutoff=0.5)
-    if close:
-        return f"did you mean {' or '.join(close)}?"
+    matches = difflib.get_close_matches(name, names, n=3, cutoff=0.5)
+    if matches:
+        return f"did you mean {' or '.join(matches)}?"
     return f"known: {', '.join(names)}" if names else "none is known"
 
 
 def unknown(kind: str, name: str, known: Iterable[str]) -> HexsimError:
-    """Build the error for a name that is not in a list of known names."""
+    """Return the error for a name that is not in a list of known names."""
     name = str(name)
-    shown = name if len(name) <= _MOST else f"{name[:_MOST]}..."
-    return HexsimError(f"unknown {kind} '{shown}'; {nearest(name, known)}")
+    short_name = name if len(name) <= _MOST else f"{name[:_MOST]}..."
+    return HexsimError(f"unknown {kind} '{short_name}'; {nearest(name, known)}")
 
 
-def require_number(what: str, value: Any, least: float, most: float) -> None:
+def require_number(name: str, value: Any, least: float, most: float) -> None:
     """Raise HexsimError unless `value` is a number from `least` to `most`."""
     is_number = isinstance(value, SupportsFloat) and not isinstance(value, bool)
     try:
@@ -61,4 +61,4 @@ def require_number(what: str, value: Any, least: float, most: float) -> None:
     except OverflowError:
         number = math.inf
     if not least <= number <= most:
-        raise HexsimError(f"{what} is a number from {least:g} to {most:g}, not {value!r}")
+        raise HexsimError(f"{name} is a number from {least:g} to {most:g}, not {value!r}")

@@ -1,9 +1,9 @@
-"""Other Python processes, which import nothing from the folder where the user happens to be.
+"""Starts other Python processes, which import nothing from the user's current folder.
 
-Python looks for modules in the current folder first where it runs a module or words (`-m`, `-c`).
-So whoever puts a `requests.py` into a shared folder would have it run by all who work there. A
-process that is started from here is isolated (`-I`): variables such as PYTHONPATH do not count, and
-it looks where this process looks, without the current folder.
+With `-m` and `-c` Python looks for modules in the current folder first. So a `requests.py` in a
+shared folder would be run by all who work there. Processes started from here are isolated (`-I`):
+variables such as PYTHONPATH are ignored, and the search path is that of this process without the
+current folder.
 """
 
 from __future__ import annotations
@@ -24,38 +24,38 @@ if module:
 else:
     runpy.run_path(sys.argv[0], run_name="__main__")
 """
-"""The first words of such a process: its path, and then what to run with which arguments."""
+"""The code that such a process runs first; it sets the search path and runs its arguments."""
 
 _OWN = Path(__file__).resolve().parents[1]
-"""The folder of this package, whose code runs already, wherever it lies."""
+"""The folder of this package, which is trusted, as its code is running already."""
 
 _CACHE = "HEXSIM_CACHE_DIR"
-"""The one variable of ours that names a folder, which may be named from the current one."""
+"""Our only variable with the path of a folder, which may be relative."""
 
 
 def python(*words: str) -> list[str]:
-    """The command line that runs `words`, a module (behind "-m") or a file with its arguments.
+    """Return the command line that runs `words`, a module (after "-m") or a file with arguments.
 
-    The command line may run anywhere; names of files in it should be whole.
+    The command line may run in any folder; paths in it should be absolute.
     """
     return [sys.executable, "-I", "-c", _BEGIN, json.dumps(search_path()), *words]
 
 
 def search_path() -> list[str]:
-    """Where this process looks for modules, without the current folder and what is named from it.
+    """Return the search path of this process without the current folder and relative paths.
 
-    A current folder from which hexsim itself was imported stays, and so does hexsim.
+    The folder of hexsim is always in it, even if it is the current one.
     """
-    kept = [entry for entry in sys.path if os.path.isabs(entry) and not _is_current(entry)]
-    return kept if str(_OWN) in kept else [*kept, str(_OWN)]
+    entries = [entry for entry in sys.path if os.path.isabs(entry) and not _is_current(entry)]
+    return entries if str(_OWN) in entries else [*entries, str(_OWN)]
 
 
 def environment(**more: str) -> dict[str, str]:
-    """The variables for a process that works in another folder, with some `more`."""
-    found = {**os.environ, **more}
-    if found.get(_CACHE):
-        found[_CACHE] = os.path.abspath(found[_CACHE])
-    return found
+    """Return the environment for a process in another folder, with some `more` variables."""
+    variables = {**os.environ, **more}
+    if variables.get(_CACHE):
+        variables[_CACHE] = os.path.abspath(variables[_CACHE])
+    return variables
 
 
 def _is_current(entry: str) -> bool:

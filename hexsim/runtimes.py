@@ -1,7 +1,8 @@
-"""The runtimes a network can be asked to run on, by the names of the SNPE tools, and their engines.
+"""The runtimes of networks, by the names of the SNPE tools, and their engines.
 
-AIP is the one runtime with two engines: what no HTA section holds runs on HVX. `htp` and `htp_fp16`
-are no names of those tools: the tensor processors of V68 and later in codes and in half floats.
+AIP is the only runtime with two engines: layers outside HTA sections run on HVX. `htp` and
+`htp_fp16` are no names of those tools: they are the tensor processors of V68 and later, with
+quantised values (codes) and with float16.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ MAIN_ENGINE: Mapping[Runtime, Engine] = {
     "htp": "htp",
     "htp_fp16": "htp",
 }
-"""The engine of a runtime that takes all its layers unless some are compiled for another."""
+"""The engine of a runtime that runs all layers that are not compiled for another engine."""
 
 LayerTarget = Runtime | Literal["hta"]
-"""What takes or refuses a layer: a runtime, or inside aip the tensor engine."""
+"""A target that supports or refuses a layer: a runtime, or the tensor engine of aip."""

@@ -1,11 +1,11 @@
-"""The outside of a .dlc file: a ZIP archive whose comment seals it.
+"""The ZIP archive of a .dlc file, whose comment is a seal.
 
-The comment has a fixed form and says the format version, where the weights are, and the SHA-256
-of everything else: headers, network, metadata, directory and the comment itself up to the digest.
-So a damaged file is recognised before anything in it is believed, without reading the weights,
-which have digests of their own in the network's description.
+The comment has a fixed form. It contains the format version, the position of the weights, and the
+SHA-256 of everything else: headers, network, metadata, directory and the comment up to the digest.
+So a damaged file is recognised before its contents are used, without reading the weights, which
+have digests of their own in the network's description.
 
-The archive holds no times and no attributes of its writer: equal contents give equal bytes.
+The archive contains no times and no attributes of its writer: equal contents give equal bytes.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from hexsim.dlc.directory import METADATA, MODEL, PARAMS, UNREADABLE, read_entri
 from hexsim.errors import HexsimError
 
 VERSION = 3
-"""Format version that is written, and the newest that is read."""
+"""The format version that is written, and the newest that is read."""
 
 _SEAL = re.compile(rb"hexsim-dlc (\d{4}) params (\d{16}) (\d{16}) sha256 ([0-9a-f]{64})")
 _SEAL_BYTES = 128
 _DIGEST_BYTES = 64
-_MOST_OUTSIDE = 1 << 28
-"""Bytes of everything but the weights: no network has a description of 256 MiB."""
+_MOST_DESCRIPTION = 1 << 28
+"""The most bytes besides the weights: no network has a description of 256 MiB."""
 
 _QUALCOMM_PREFIX = b"\xd5\x0a"
 _QUALCOMM_IDENTIFIER = b"NETD"
@@ -39,7 +39,7 @@ _QUALCOMM_IDENTIFIER = b"NETD"
 
 @dataclass(frozen=True)
 class Archive:
-    """An archive whose seal holds: its small entries, and the byte range of the weights.
+    """An archive with a valid seal: its small entries, and the byte range of the weights.
 
     `records` are the HTA sections by entry name.
     """
@@ -53,7 +53,7 @@ class Archive:
 
 
 class ArchiveWriter:
-    """An archive being written: first the `params`, then whatever is `add`ed."""
+    """An archive being written: first the `params`, then the entries that are `add`ed."""
 
     def __init__(self, file: BinaryIO, archive: zipfile.ZipFile) -> None:
         self._file = file
@@ -109,14 +109,14 @@ def _open(path: Path, file: BinaryIO) -> Archive:
     file.seek(max(0, size - _SEAL_BYTES))
     seal = _SEAL.fullmatch(file.read())
     if seal is None:
-        raise HexsimError(f"'{path}' {_what_it_is(file)}")
+        raise HexsimError(f"'{path}' {_file_kind(file)}")
     version, start, end = (int(number) for number in seal.groups()[:3])
     if version > VERSION:
         raise HexsimError(
             f"'{path}' has the .dlc format {version}, this hexsim reads formats up to {VERSION}; "
             "update hexsim, or convert the model again"
         )
-    if size - (end - start) > _MOST_OUTSIDE:
+    if size - (end - start) > _MOST_DESCRIPTION:
         raise HexsimError(
             f"'{path}' has {size - (end - start)} bytes besides its weights, too many for a "
             "description; convert the model again"
@@ -133,7 +133,7 @@ def _open(path: Path, file: BinaryIO) -> Archive:
 
 
 def _digest(file: BinaryIO, start: int, end: int) -> bytes:
-    """Hexadecimal SHA-256 of the file without the bytes in [start, end) and the last digest."""
+    """Return the hexadecimal SHA-256 of the file without bytes [start, end) and the last digest."""
     size = file.seek(0, os.SEEK_END)
     file.seek(0)
     digest = hashlib.sha256(file.read(start))
@@ -149,8 +149,8 @@ def _entry(name: str) -> zipfile.ZipInfo:
     return info
 
 
-def _what_it_is(file: BinaryIO) -> str:
-    """Say what a file without a seal is, and what to do."""
+def _file_kind(file: BinaryIO) -> str:
+    """Return what a file without a seal is, and what to do."""
     file.seek(0)
     head = file.read(2)
     if head == _QUALCOMM_PREFIX or _holds_qualcomm_model(file):
@@ -161,7 +161,7 @@ def _what_it_is(file: BinaryIO) -> str:
 
 
 def _holds_qualcomm_model(file: BinaryIO) -> bool:
-    """True for a ZIP archive whose network is a FlatBuffer, with or without its 8-byte prefix."""
+    """Return whether this is a ZIP archive with a FlatBuffer network, with or without prefix."""
     try:
         with zipfile.ZipFile(file) as archive, archive.open(MODEL) as entry:
             start = entry.read(16)

@@ -1,4 +1,4 @@
-"""In what two networks differ, layer by layer; layers are the same if name and type are."""
+"""The differences of two networks, layer by layer; layers match by name and type."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from hexsim.quantization.model import Model
 
 @dataclass(frozen=True)
 class PropertyChange:
-    """One property of one layer, as each network has it; None where a network lacks it."""
+    """A property of a layer with its values in both networks; None where a network lacks it."""
 
     layer: str
     what: str
@@ -23,17 +23,19 @@ class PropertyChange:
     second: object
 
 
-def _ends(change: PropertyChange) -> tuple[Cell, Cell]:
-    """What both networks have, in words; None where one lacks it."""
-    first, second = (None if x is None else f"{x}" for x in (change.first, change.second))
+def _value_texts(change: PropertyChange) -> tuple[Cell, Cell]:
+    """Return the values of both networks as text; None where a network lacks it."""
+    first, second = (
+        None if value is None else f"{value}" for value in (change.first, change.second)
+    )
     return first, second
 
 
 @dataclass(frozen=True)
 class WeightChange:
-    """A constant whose float values differ: by how much, and in how many of its elements.
+    """A constant whose float values differ: the largest difference, and the number of elements.
 
-    A constant of another shape differs without bound in all of them.
+    If shapes differ, the difference is infinite and affects all elements.
     """
 
     layer: str
@@ -60,17 +62,17 @@ class Difference(Shown):
     sections: tuple[PropertyChange, ...] = ()
 
     def __bool__(self) -> bool:
-        """True if there is any."""
+        """Return whether there is any difference."""
         return any(vars(self).values())
 
     def sheet(self) -> DisplayTable:
-        """A row for each difference, in the order of the kinds."""
+        """Return a row for each difference, in the order of the kinds."""
         rows: list[tuple[Cell, ...]] = [
             (name, "only in the first", None, None) for name in self.only_first
         ]
         rows += [(name, "only in the second", None, None) for name in self.only_second]
         rows += [
-            (parameter.layer, parameter.what, *_ends(parameter))
+            (parameter.layer, parameter.what, *_value_texts(parameter))
             for parameter in (*self.parameters, *self.dims)
         ]
         rows += [
@@ -83,16 +85,16 @@ class Difference(Shown):
             for weight in self.weights
         ]
         rows += [
-            (output.layer, output.what, *_ends(output))
+            (output.layer, output.what, *_value_texts(output))
             for output in (*self.outputs, *self.sections)
         ]
         title = f"{len(rows)} differences" if rows else "no difference"
         return DisplayTable(title, ("layer", "what", "first", "second"), tuple(rows))
 
     def of(self, kinds: Collection[str]) -> Difference:
-        """Return what is of some `KINDS` of difference, and nothing else."""
-        gone = (name for kind, names in KINDS.items() if kind not in kinds for name in names)
-        return replace(self, **dict.fromkeys(gone, ()))
+        """Return only the differences of the given `KINDS`."""
+        dropped = (name for kind, names in KINDS.items() if kind not in kinds for name in names)
+        return replace(self, **dict.fromkeys(dropped, ()))
 
 
 KINDS = {
@@ -103,7 +105,7 @@ KINDS = {
     "outputs": ("outputs",),
     "sections": ("sections",),
 }
-"""Kinds of difference, and the fields that hold them."""
+"""Kinds of difference, and the fields of each."""
 
 
 def difference(first: Model, second: Model) -> Difference:
@@ -131,10 +133,10 @@ def difference(first: Model, second: Model) -> Difference:
 
 
 def _parameters(row: LayerInfo, other: LayerInfo) -> Iterator[PropertyChange]:
-    mine, theirs = _properties(row), _properties(other)
-    for what in dict.fromkeys((*mine, *theirs)):
-        if mine.get(what) != theirs.get(what):
-            yield PropertyChange(row.name, what, mine.get(what), theirs.get(what))
+    first, second = _properties(row), _properties(other)
+    for name in dict.fromkeys((*first, *second)):
+        if first.get(name) != second.get(name):
+            yield PropertyChange(row.name, name, first.get(name), second.get(name))
 
 
 def _properties(row: LayerInfo) -> dict[str, object]:
@@ -150,19 +152,21 @@ def _properties(row: LayerInfo) -> dict[str, object]:
 
 
 def _sections(first: Model, second: Model) -> Iterator[PropertyChange]:
-    mine, theirs = _sections_by_chip(first), _sections_by_chip(second)
-    for chip in dict.fromkeys((*mine, *theirs)):
-        if mine.get(chip) != theirs.get(chip):
-            yield PropertyChange(chip, "HTA sections", mine.get(chip), theirs.get(chip))
+    first_chips, second_chips = _sections_by_chip(first), _sections_by_chip(second)
+    for chip in dict.fromkeys((*first_chips, *second_chips)):
+        if first_chips.get(chip) != second_chips.get(chip):
+            yield PropertyChange(
+                chip, "HTA sections", first_chips.get(chip), second_chips.get(chip)
+            )
 
 
 def _sections_by_chip(model: Model) -> dict[str, tuple[str, ...]]:
-    """First and last layer of each section."""
-    found: dict[str, tuple[str, ...]] = {}
+    """Return the first and last layer of each section, by chip."""
+    sections: dict[str, tuple[str, ...]] = {}
     for section in model.hta if model.quantized else ():
-        ends = f"{section.layers[0]} to {section.layers[-1]}"
-        found[section.chip] = (*found.get(section.chip, ()), ends)
-    return found
+        layers = f"{section.layers[0]} to {section.layers[-1]}"
+        sections[section.chip] = (*sections.get(section.chip, ()), layers)
+    return sections
 
 
 def _weights(first: Network, second: Network) -> Iterator[WeightChange]:
@@ -179,9 +183,9 @@ def _weights(first: Network, second: Network) -> Iterator[WeightChange]:
                     yield WeightChange(layer.name, role, *change)
 
 
-def _compare(mine: Constant, theirs: Constant) -> tuple[float, int, int]:
-    """Largest difference, number of values that differ, number of values."""
-    if mine.shape != theirs.shape:
-        return np.inf, mine.elements, mine.elements
-    gap = np.abs(mine.value().astype(np.float64) - theirs.value().astype(np.float64))
-    return float(gap.max(initial=0.0)), int(np.count_nonzero(gap)), mine.elements
+def _compare(first: Constant, second: Constant) -> tuple[float, int, int]:
+    """Return the largest difference, the number of values that differ, and that of all values."""
+    if first.shape != second.shape:
+        return np.inf, first.elements, first.elements
+    error = np.abs(first.value().astype(np.float64) - second.value().astype(np.float64))
+    return float(error.max(initial=0.0)), int(np.count_nonzero(error)), first.elements

@@ -1,8 +1,7 @@
-"""The entries of a .dlc archive: those of the format, one behind the other, and nothing besides.
+"""Reads the entries of a .dlc archive, which must be exactly those of the format, without gaps.
 
-A ZIP directory can say more than a reader wants to hear: names twice, paths, links, data that
-inflates, entries that overlap. `read_entries` believes none of it: what is not laid out as our
-writer does it is refused before a byte of an entry is read.
+A ZIP directory may contain duplicate names, paths, links, data that inflates, or entries that
+overlap. `read_entries` refuses every layout but that of our writer before it reads an entry.
 """
 
 from __future__ import annotations
@@ -20,13 +19,13 @@ PARAMS, MODEL, METADATA = "model.params", "model", "dlc.metadata"
 """Entry names, those of the real container."""
 
 HTA_PREFIX = "aip.hta."
-"""How the names of the entries begin that hold HTA sections."""
+"""The prefix of the names of entries that contain HTA sections."""
 
 UNREADABLE = (
     *(zipfile.BadZipFile, zlib.error, struct.error, OSError, EOFError, RecursionError),
     *(KeyError, ValueError, NotImplementedError, RuntimeError, OverflowError),
 )
-"""What `zipfile` raises for archives that are none."""
+"""The exceptions that `zipfile` raises for invalid archives."""
 
 _LOCAL_HEADER = struct.Struct("<26xHH")
 _FILE_MODE = 0o100644
@@ -36,7 +35,7 @@ _OUR_MODES = (0o644, _FILE_MODE)
 def read_entries(file: BinaryIO, start: int, end: int) -> dict[str, bytes]:
     """Return the entries by name, without the weights, which are the bytes [start, end).
 
-    Raises InvalidDataError, saying what is not as it should be.
+    Raises InvalidDataError with the first deviation from the format.
     """
     with zipfile.ZipFile(file) as archive:
         entries = archive.infolist()
@@ -46,16 +45,16 @@ def read_entries(file: BinaryIO, start: int, end: int) -> dict[str, bytes]:
         for name in names[3:]:
             if not name.startswith(HTA_PREFIX):
                 raise InvalidDataError(f"it has the unknown entry '{visible(name[:60])}'")
-        at = 0
+        position = 0
         for entry in entries:
-            if entry.header_offset != at:
+            if entry.header_offset != position:
                 raise InvalidDataError(f"{_named(entry)} does not follow the one before it")
-            begin = _data_start(file, entry)
+            data_start = _data_start(file, entry)
             _require_plain(entry)
-            at = begin + entry.file_size
-            if entry.filename == PARAMS and (begin, at) != (start, end):
+            position = data_start + entry.file_size
+            if entry.filename == PARAMS and (data_start, position) != (start, end):
                 raise InvalidDataError(f"entry '{PARAMS}' is not where the seal says")
-        if at != archive.start_dir:
+        if position != archive.start_dir:
             raise InvalidDataError("there are bytes between its entries and its directory")
         return {visible(name): archive.read(name) for name in names[1:]}
 
@@ -71,9 +70,9 @@ def _data_start(file: BinaryIO, entry: zipfile.ZipInfo) -> int:
 
 
 def _require_plain(entry: zipfile.ZipInfo) -> None:
-    """A file, stored as it is."""
-    stored = entry.compress_type == zipfile.ZIP_STORED and entry.compress_size == entry.file_size
-    if not stored or entry.flag_bits:
+    """Raise InvalidDataError unless the entry is a plain file without compression."""
+    is_stored = entry.compress_type == zipfile.ZIP_STORED and entry.compress_size == entry.file_size
+    if not is_stored or entry.flag_bits:
         raise InvalidDataError(f"{_named(entry)} is compressed, encrypted or flagged")
     if entry.external_attr >> 16 not in _OUR_MODES or entry.external_attr & 0xFFFF:
         raise InvalidDataError(f"{_named(entry)} is no plain file")

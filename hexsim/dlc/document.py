@@ -28,11 +28,11 @@ from hexsim.texts.text import decoded
 
 @dataclass(frozen=True)
 class StoredArray:
-    """One constant: what it is in the network, and how `model.params` holds it.
+    """A constant: its type in the network, and its form in `model.params`.
 
     `dtype` is its numpy type in the network, `stored` that of the bytes in the file, little
-    endian: the same, that of its codes, or float16. `packing` tells whether 4-bit codes share
-    bytes, in one run per tensor or per channel. Arrays follow one another without gaps.
+    endian: the same, that of its codes, or float16. With `packing` 4-bit codes share bytes, in one
+    run per tensor or per channel. Arrays follow one another without gaps.
     """
 
     name: str
@@ -49,7 +49,7 @@ class StoredArray:
 
     @property
     def bytes(self) -> int:
-        """Bytes in the file."""
+        """Number of bytes in the file."""
         if self.packing is not None:
             return packed_bytes(self.shape, self.packing)
         return self.elements * self.stored_dtype.itemsize
@@ -64,10 +64,10 @@ class StoredArray:
 class Encodings:
     """The encodings of a quantised network.
 
-    `origins` says in a few words where each came from, `equalized` whether scales were moved
-    between the layers before, `floats` how many bits the tensors have that stay float.
-    With `float_weights` the arrays of parameters are floats all the same. `evidence` is what
-    calibration proved to be lost.
+    `origins` describes the origin of each encoding. `equalized` is true if cross-layer equalization
+    was applied before. `floats` has the number of bits of tensors that stay float. With
+    `float_weights` the arrays of parameters are floats in spite of their encodings. `evidence` are
+    the losses that calibration proved.
     """
 
     activations: Mapping[str, Encoding]
@@ -79,17 +79,17 @@ class Encodings:
     evidence: Evidence = NO_EVIDENCE
 
     def of(self, name: str) -> Encoding | AxisEncoding | None:
-        """That of a tensor or constant, if it has one."""
+        """Return the encoding of a tensor or constant, if it has one."""
         return self.parameters.get(name) or self.activations.get(name)
 
     def of_codes(self, name: str) -> Encoding | AxisEncoding | None:
-        """That of a constant whose array holds codes."""
+        """Return the encoding of a constant whose array contains codes."""
         return None if self.float_weights and name in self.parameters else self.of(name)
 
 
 @dataclass(frozen=True)
 class StoredSection:
-    """One HTA section: the chip it was compiled for, its layers, the entry that holds it."""
+    """An HTA section: the chip it was compiled for, its layers, and the entry with its record."""
 
     chip: str
     layers: tuple[str, ...]
@@ -98,7 +98,7 @@ class StoredSection:
 
 @dataclass(frozen=True)
 class Document:
-    """Everything about a network but the bytes of its constants."""
+    """The description of a network without the bytes of its constants."""
 
     name: str
     inputs: tuple[str, ...]
@@ -151,7 +151,7 @@ class Document:
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Document:
-        """Read what `to_bytes` wrote; raise InvalidDataError saying what cannot be understood."""
+        """Parse the text of `to_bytes`; InvalidDataError names the first mistake."""
         text = decoded(data, f"entry '{MODEL}'")
         tree = parse_json(text, f"entry '{MODEL}'")
         _require_few_ends(tree)
@@ -163,8 +163,8 @@ class Document:
 def _require_few_ends(tree: Any) -> None:
     """Raise HexsimError for more inputs or outputs than a network may have."""
     if isinstance(tree, dict):
-        ends = (tree.get("inputs"), tree.get("outputs"))
-        count = sum(len(names) for names in ends if isinstance(names, list))
+        name_lists = (tree.get("inputs"), tree.get("outputs"))
+        count = sum(len(names) for names in name_lists if isinstance(names, list))
         budget.require(budget.ENDS, count, f"entry '{MODEL}'")
 
 

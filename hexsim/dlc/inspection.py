@@ -1,7 +1,7 @@
-"""What a network consists of, layer by layer, with the ids and words of snpe-dlc-info.
+"""Describes a network layer by layer, with the ids and terms of snpe-dlc-info.
 
-Attributes are those fields of a layer that differ from their defaults, so that a new layer type
-shows up by itself.
+Attributes are the fields of a layer that differ from their defaults, so that new layer types need
+no change here.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ LETTERS: dict[str, LayerTarget] = {"A": "aip", "D": "dsp", "G": "gpu", "C": "cpu
 """Runtimes by the letters of snpe-dlc-info, in its order, and the tensor engine inside aip."""
 
 _CODES = "codes in the ONNX file"
-_OWN_WORDS = {name: name for name in ("input_encoding_in", "input_encoding_out")} | {
+_SNPE_TERMS = {name: name for name in ("input_encoding_in", "input_encoding_out")} | {
     "output_channels": "num filters"
 }
 
@@ -35,10 +35,10 @@ _OWN_WORDS = {name: name for name in ("input_encoding_in", "input_encoding_out")
 class LayerInfo:
     """One line of the list of layers; network inputs come first, as layers of type `data`.
 
-    `kind` is the type with its function, as snpe-dlc-info sums types up. `encodings` are those of
-    the outputs and of the layer's constants, by role, `origins` where they came from; `floats` has
-    the types of those that stay float in a network with encodings. Of each shape, `varies` has the
-    axes whose size values decide; it is the most there.
+    `kind` is the type with its function, as snpe-dlc-info lists types. `encodings` are those of the
+    outputs and constants of the layer, by role, and `origins` their origins. `floats` has the types
+    of tensors that stay float in a network with encodings. `varies` has, for each shape, the axes
+    whose size depends on values; the shape has the largest size there.
     """
 
     id: int
@@ -59,16 +59,18 @@ class LayerInfo:
 
 
 def inspect(model: Model) -> list[LayerInfo]:
-    """Return the inputs and layers of `model` in order; no weight is read."""
+    """Return the inputs and layers of `model` in order, without reading weights."""
     network = model.network
     inputs = [network.tensors[name] for name in network.inputs]
     rows = [_data(index, tensor, model) for index, tensor in enumerate(inputs)]
-    return rows + [_layer(len(rows) + n, layer, model) for n, layer in enumerate(network.layers)]
+    return rows + [
+        _layer(len(rows) + position, layer, model) for position, layer in enumerate(network.layers)
+    ]
 
 
 def constants_by_role(layer: Layer, network: Network) -> dict[str, str]:
-    """Role -> name of each constant of a layer: its fields (weight, bias), then its operands."""
-    fields = _own_fields(layer)
+    """Return the constants of a layer by role: its fields (weight, bias), then its operands."""
+    fields = _type_fields(layer)
     roles = {field.name: value for field, value in fields if value in layer.parameters}
     operands = [name for name in layer.inputs if name in network.constants]
     return roles | _numbered("operand", operands)
@@ -92,21 +94,23 @@ def _data(index: int, tensor: Tensor, model: Model) -> LayerInfo:
 
 
 def _input_attributes(network: Network, name: str) -> dict[str, str]:
-    told, form = {"input_preprocessing": "passthrough"}, network.input_format(name)
-    told |= _codes({_CODES: name}, network)
-    if form != PLAIN:
-        told |= {
-            "input_type": form.type,
-            "input_encoding_in": form.encoding,
-            "input_encoding_out": "bgr" if form.encoding in CONVERTED else form.encoding,
+    attributes, input_format = {"input_preprocessing": "passthrough"}, network.input_format(name)
+    attributes |= _codes({_CODES: name}, network)
+    if input_format != PLAIN:
+        attributes |= {
+            "input_type": input_format.type,
+            "input_encoding_in": input_format.encoding,
+            "input_encoding_out": "bgr"
+            if input_format.encoding in CONVERTED
+            else input_format.encoding,
         }
-    return told
+    return attributes
 
 
 def _codes(roles: dict[str, str], network: Network) -> dict[str, str]:
-    """The codes that inputs or outputs of the network are in its ONNX file, by their roles."""
-    ends = network.coded_ends
-    return {role: str(ends[name]) for role, name in roles.items() if name in ends}
+    """Return the types of quantised inputs or outputs of the ONNX file, by role."""
+    coded = network.coded_ends
+    return {role: str(coded[name]) for role, name in roles.items() if name in coded}
 
 
 def _layer(index: int, layer: Layer, model: Model) -> LayerInfo:
@@ -120,7 +124,9 @@ def _layer(index: int, layer: Layer, model: Model) -> LayerInfo:
         inputs=layer.inputs,
         outputs=layer.outputs,
         shapes=network.layer_outputs(layer),
-        runtimes="".join(c for c, r in LETTERS.items() if refusal_in(model, layer, r) is None),
+        runtimes="".join(
+            letter for letter, target in LETTERS.items() if refusal_in(model, layer, target) is None
+        ),
         attributes=dict(_attributes(layer)) | _codes(_numbered(_CODES, layer.outputs), network),
         encodings=_encodings(roles, model),
         origins=_origins(roles, model),
@@ -132,15 +138,15 @@ def _layer(index: int, layer: Layer, model: Model) -> LayerInfo:
 
 
 def _numbered(role: str, names: tuple[str, ...] | list[str]) -> dict[str, str]:
-    """`role`, `role 1`, `role 2` and so on."""
+    """Return the names by `role`, `role 1`, `role 2` and so on."""
     return {f"{role} {n}" if n else role: name for n, name in enumerate(names)}
 
 
 def _encodings(roles: dict[str, str], model: Model) -> dict[str, Encoding | AxisEncoding]:
     if not model.quantized:
         return {}
-    found = {role: model.encoding(name) for role, name in roles.items()}
-    return {role: encoding for role, encoding in found.items() if encoding is not None}
+    encodings = {role: model.encoding(name) for role, name in roles.items()}
+    return {role: encoding for role, encoding in encodings.items() if encoding is not None}
 
 
 def _origins(roles: dict[str, str], model: Model) -> dict[str, str]:
@@ -152,8 +158,8 @@ def _origins(roles: dict[str, str], model: Model) -> dict[str, str]:
 def _floats(roles: dict[str, str], model: Model) -> dict[str, str]:
     if not model.quantized:
         return {}
-    found = {role: model.data_type(name) for role, name in roles.items() if name in model.floats}
-    return {role: told for role, told in found.items() if told is not None}
+    types = {role: model.data_type(name) for role, name in roles.items() if name in model.floats}
+    return {role: type_name for role, type_name in types.items() if type_name is not None}
 
 
 def _kind(layer: Layer) -> str:
@@ -172,7 +178,7 @@ def _clamp(clamp: Clamp) -> str:
 
 
 def _attributes(layer: Layer) -> Iterator[tuple[str, str]]:
-    for field, value in _own_fields(layer):
+    for field, value in _type_fields(layer):
         if value == field.default or value in layer.parameters:
             continue
         if isinstance(value, Window):
@@ -180,13 +186,13 @@ def _attributes(layer: Layer) -> Iterator[tuple[str, str]]:
         elif isinstance(value, Clamp):
             yield "clamp", f"{value.low:g} to {value.high:g}"
         elif not isinstance(value, bytes):
-            yield _OWN_WORDS.get(field.name, field.name.replace("_", " ")), _text(value)
+            yield _SNPE_TERMS.get(field.name, field.name.replace("_", " ")), _text(value)
     if layer.fused:
         yield "fused", ", ".join(layer.fused)
 
 
-def _own_fields(layer: Layer) -> Iterator[tuple[dataclasses.Field[Any], Any]]:
-    """Fields that the layer's type adds and a file holds, with their values."""
+def _type_fields(layer: Layer) -> Iterator[tuple[dataclasses.Field[Any], Any]]:
+    """Yield the fields that the layer's type adds and a file contains, with their values."""
     own = domains.hints(type(layer)).keys() - domains.hints(Layer).keys()
     for field in dataclasses.fields(layer):
         if field.name in own:

@@ -1,4 +1,4 @@
-"""Finds what a user means by a model: a file, or the name of a built-in network."""
+"""Loads a model from a file, or by the name of a built-in network."""
 
 from __future__ import annotations
 
@@ -46,12 +46,12 @@ def load(
 
     `input_dims` gives inputs their shapes (ONNX axis order): symbolic ones of an ONNX file, other
     ones of a .dlc file. `input_values` makes inputs of an ONNX file constants, and `output_names`
-    ends its network at those tensors instead of its outputs. `own_encodings` False forgets what
-    quantising nodes of the file say about encodings. `optimized` False keeps the
-    graph as an ONNX file has it: nothing folded, nothing fused; a .dlc file is as it was converted.
-    `keep_batch_norm` only keeps batch norms apart from what is before them. `caffe_bin` holds the
-    weights of a prototxt; default: the caffemodel of its name beside it.
-    Only a .dlc file can hold a quantised network. Raises HexsimError naming the file and what is
+    ends its network at those tensors instead of its outputs. `own_encodings` False ignores the
+    encodings of quantising nodes in the file. `optimized` False leaves the graph of an ONNX file
+    unchanged: nothing is folded or fused; a .dlc file stays as it was converted. `keep_batch_norm`
+    only leaves batch norms separate from the layers before them. `caffe_bin` has the weights of a
+    prototxt; default: the caffemodel of the same name beside it.
+    Only a .dlc file can contain a quantised network. Raises HexsimError naming the file and what is
     wrong with it.
     """
     read = load_container(
@@ -79,18 +79,18 @@ def load_container(
 ) -> Container:
     """Load as `load` does, with the metadata that a .dlc file has and other sources lack.
 
-    An ONNX file gets `overrides` with the container; nodes of its own that quantise give more, and
-    where both speak of a tensor, `overrides` win. A .dlc file has those it was converted with.
-    Raises HexsimError, besides, if none of `overrides` belongs to the network.
+    The container of an ONNX file gets `overrides` and those of quantising nodes in the file; for a
+    tensor in both, `overrides` take precedence. A .dlc file has those it was converted with. Also
+    raises HexsimError if none of `overrides` belongs to the network.
     """
-    asked: _LoadOptions = {
+    options: _LoadOptions = {
         "input_dims": input_dims or {},
         "input_values": input_values or {},
         "output_names": output_names,
     }
     settings = _Settings(optimized, keep_batch_norm, overrides)
     if not isinstance(source, str | Path):
-        return _from_onnx(partial(_read_model, source, asked), settings)
+        return _from_onnx(partial(_read_model, source, options), settings)
     require_ordinary(source)
     if is_dlc(source) and is_there(source):
         if input_values or output_names:
@@ -99,8 +99,8 @@ def load_container(
                 "end, when the ONNX file is"
             )
         read = dlc.read(source)
-        return _with_own(replace(read, model=_resized(read.model, input_dims or {})))
-    return _from_onnx(partial(_read, str(source), asked, caffe_bin), settings)
+        return _with_node_overrides(replace(read, model=_resized(read.model, input_dims or {})))
+    return _from_onnx(partial(_read, str(source), options, caffe_bin), settings)
 
 
 def import_report(
@@ -110,9 +110,9 @@ def import_report(
     input_values: InputValues | None = None,
     output_names: Sequence[str] = (),
 ) -> ImportReport:
-    """Tell what became of the nodes of an ONNX file; arguments as for `load`.
+    """Return the report on importing an ONNX file; arguments as for `load`.
 
-    Raises HexsimError for a .dlc file, which does not keep that.
+    Raises HexsimError for a .dlc file, which has no such report.
     """
     return required_imports(
         load_container(
@@ -123,7 +123,7 @@ def import_report(
 
 
 def required_imports(read: Container, source: str | Path) -> ImportReport:
-    """What became of the nodes of the ONNX file that was `read`; HexsimError if it was none."""
+    """Return the report on importing the ONNX file that was `read`; HexsimError for other files."""
     if read.imports is None:
         raise HexsimError(
             f"'{source}' does not say what became of the nodes it was converted from; "
@@ -133,10 +133,10 @@ def required_imports(read: Container, source: str | Path) -> ImportReport:
 
 
 def applied_overrides(read: Container, source: str | Path, *, asked: bool | None) -> Overrides:
-    """The overrides of what was `read` from `source`, if they are `asked` for, or none.
+    """Return the overrides of the model `read` from `source` if `asked` is true, else none.
 
-    Nobody said (None): those that nodes of an ONNX file gave. Raises HexsimError if they are asked
-    for and there is none, or nothing is left to quantise.
+    By default (None) the result is the overrides from nodes of an ONNX file. Raises HexsimError if
+    `asked` is true but there are no overrides, or the model is quantised already.
     """
     if asked is None:
         return NO_OVERRIDES if read.model.quantized else read.overrides.of_nodes()
@@ -156,12 +156,12 @@ def applied_overrides(read: Container, source: str | Path, *, asked: bool | None
 
 
 def is_dlc(source: str | Path) -> bool:
-    """True if the name of `source` is that of a .dlc file."""
+    """Return whether `source` has the suffix of a .dlc file."""
     return Path(source).suffix.lower() == ".dlc"
 
 
 def is_builtin(source: str | Path) -> bool:
-    """True if `load` would take `source` as the name of a built-in network."""
+    """Return whether `load` takes `source` as the name of a built-in network."""
     return models.is_name(str(source)) and not is_there(source)
 
 
@@ -173,7 +173,7 @@ def _resized(model: Model, input_dims: InputDims) -> Model:
 
 @dataclass(frozen=True)
 class _Settings:
-    """What happens to a network that was read: see `load_container`."""
+    """How to process a network after reading: see `load_container`."""
 
     optimized: bool
     keep_batch_norm: bool
@@ -184,37 +184,40 @@ def _from_onnx(read: Callable[[], Imported], settings: _Settings) -> Container:
     from hexsim.passes import optimize_reported  # a .dlc file is read without onnx
     from hexsim.passes.provenance import provenance
 
-    found = read()
-    network, report = found.network, found.report
+    imported = read()
+    network, report = imported.network, imported.report
     if settings.optimized:
         network, recognised = optimize_reported(network, keep_batch_norm=settings.keep_batch_norm)
-        report = settled(report, recognised, found.network, network)
-    changed = provenance(found.network, network)
-    require_this_network(followed(settings.overrides, changed), network)
-    given = settings.overrides.over(from_nodes(found.codes, found.network))
-    return _with_own(
+        report = settled(report, recognised, imported.network, network)
+    origins = provenance(imported.network, network)
+    require_this_network(followed(settings.overrides, origins), network)
+    overrides = settings.overrides.over(from_nodes(imported.codes, imported.network))
+    return _with_node_overrides(
         Container(
-            Model(network, provenance=changed), Metadata(), followed(given, changed), imports=report
+            Model(network, provenance=origins),
+            Metadata(),
+            followed(overrides, origins),
+            imports=report,
         )
     )
 
 
 class _LoadOptions(TypedDict):
-    """What may be asked of an ONNX model besides reading it."""
+    """Options for reading an ONNX model."""
 
     input_dims: InputDims
     input_values: InputValues
     output_names: Sequence[str]
 
 
-def _read_model(model: ModelProto, asked: _LoadOptions) -> Imported:
-    """Read an ONNX model that is no file."""
+def _read_model(model: ModelProto, options: _LoadOptions) -> Imported:
+    """Read an ONNX model from memory."""
     from hexsim.onnx_io.read.reader import read_with_codes
 
-    return read_with_codes(model, **asked)
+    return read_with_codes(model, **options)
 
 
-def _read(source: str, asked: _LoadOptions, caffe_bin: str | Path | None) -> Imported:
+def _read(source: str, options: _LoadOptions, caffe_bin: str | Path | None) -> Imported:
     """Read a file of a framework, or a built-in network."""
     from hexsim.frameworks import is_prototxt, read_foreign
     from hexsim.onnx_io.read.reader import read_with_codes
@@ -223,19 +226,19 @@ def _read(source: str, asked: _LoadOptions, caffe_bin: str | Path | None) -> Imp
     if caffe_bin is not None and not is_prototxt(path):
         raise HexsimError(f"'{source}' is no prototxt, so no weights of a caffemodel belong to it")
     if is_builtin(source):
-        built = models.build(source)
-        return read_with_codes(built.proto, weights=built.weights, name=source, **asked)
+        network = models.build(source)
+        return read_with_codes(network.proto, weights=network.weights, name=source, **options)
     if is_there(path):
-        dims, ends = asked["input_dims"], asked["output_names"]
-        brought = read_foreign(path, caffe_bin, input_dims=dims, output_names=ends)
-        if brought is None:
-            return read_with_codes(path, **asked)
+        dims, output_names = options["input_dims"], options["output_names"]
+        foreign = read_foreign(path, caffe_bin, input_dims=dims, output_names=output_names)
+        if foreign is None:
+            return read_with_codes(path, **options)
         return read_with_codes(
-            brought.proto,
-            input_dims=brought.input_dims,
-            input_values=asked["input_values"],
-            output_names=brought.output_names,
-            weights=brought.weights,
+            foreign.proto,
+            input_dims=foreign.input_dims,
+            input_values=options["input_values"],
+            output_names=foreign.output_names,
+            weights=foreign.weights,
             name=visible(path.stem),
         )
     if path.suffix or len(path.parts) > 1:
@@ -247,8 +250,8 @@ def _read(source: str, asked: _LoadOptions, caffe_bin: str | Path | None) -> Imp
     )
 
 
-def _with_own(read: Container) -> Container:
-    """Let a model in floats know what nodes of its ONNX file said about its encodings."""
+def _with_node_overrides(read: Container) -> Container:
+    """Give a float model the overrides from nodes of its ONNX file."""
     if read.model.quantized or not read.overrides:
         return read
     return replace(read, model=replace(read.model, own_overrides=read.overrides.of_nodes()))

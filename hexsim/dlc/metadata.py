@@ -1,4 +1,4 @@
-"""The entry `dlc.metadata`: where a file came from, as `key=value` lines."""
+"""The entry `dlc.metadata`: the origin of a file, as `key=value` lines."""
 
 from __future__ import annotations
 
@@ -19,17 +19,19 @@ class Metadata:
 
     def to_bytes(self) -> bytes:
         """Return one UTF-8 line per key; a line break inside a value becomes a space."""
-        lines = (f"{f.name.replace('_', '-')}={getattr(self, f.name)}" for f in fields(self))
+        lines = (
+            f"{item.name.replace('_', '-')}={getattr(self, item.name)}" for item in fields(self)
+        )
         text = "".join(line.replace("\n", " ") + "\n" for line in lines)
         return text.encode("utf-8", "backslashreplace")
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Metadata:
-        """Read what `to_bytes` wrote, values as they may be shown.
+        """Parse the text of `to_bytes`; special characters in values become visible.
 
-        Raises InvalidDataError for a line that is none of ours.
+        Raises InvalidDataError for an invalid line.
         """
-        known = {f.name.replace("_", "-"): f.name for f in fields(cls)}
+        field_names = {f.name.replace("_", "-"): f.name for f in fields(cls)}
         values: dict[str, str] = {}
         try:
             lines = data.decode("utf-8").split("\n")
@@ -37,8 +39,8 @@ class Metadata:
             raise InvalidDataError("its metadata are no text in UTF-8") from None
         for number, line in enumerate(lines, start=1):
             key, sign, value = line.partition("=")
-            if line and not (sign and key in known and known[key] not in values):
+            if line and not (sign and key in field_names and field_names[key] not in values):
                 raise InvalidDataError(f"line {number} of its metadata is {line[:40]!r}")
             if line:
-                values[known[key]] = visible(value)
+                values[field_names[key]] = visible(value)
         return cls(**values)

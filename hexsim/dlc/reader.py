@@ -1,4 +1,4 @@
-"""Reads .dlc files; a weight is read, and its digest checked, when somebody first needs it."""
+"""Reads .dlc files; a weight is read, and its digest checked, when it is first used."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ Array = npt.NDArray[np.generic]
 
 @dataclass(frozen=True)
 class Container:
-    """What a .dlc file holds; `overrides` are those that the quantiser may apply.
+    """The contents of a .dlc file; `overrides` are those that the quantiser may apply.
 
-    Of a model that was just read from an ONNX file, `imports` tells what became of its nodes.
+    For a model that was just read from an ONNX file, `imports` is the report on its nodes.
     """
 
     model: Model
@@ -42,18 +42,17 @@ class Container:
 def read(path: str | Path) -> Container:
     """Read the .dlc file at `path`.
 
-    The float value of a constant that is stored as codes is the dequantised one. Raises
-    HexsimError, now or when a weight is first needed, if the file is truncated, altered, too new,
-    no .dlc file of ours, or does not describe a model (hexsim.dlc.checks), and if it has a
-    user-defined layer that nobody brings.
+    Constants that are stored as codes are dequantised to floats. Raises HexsimError, now or when a
+    weight is first used, if the file is truncated, altered, too new, no .dlc file of ours, does not
+    describe a model (hexsim.dlc.checks), or has a user-defined layer without a definition.
     """
     archive = open_archive(Path(path).absolute())
     try:
         metadata = Metadata.from_bytes(archive.metadata)
         document = Document.from_bytes(archive.model)
         check_arrays(document, archive.params_end - archive.params_start)
-        known = tuple(looked_up(layer, path) for layer in document.layers)
-        model = _model(replace(document, layers=known), archive)
+        layers = tuple(looked_up(layer, path) for layer in document.layers)
+        model = _model(replace(document, layers=layers), archive)
         check_model(document, model.network, archive.records)
         return Container(model, metadata, document.overrides)
     except InvalidDataError as error:
@@ -107,9 +106,9 @@ def _network(document: Document, constants: Mapping[str, Constant]) -> Network:
 
 
 def _stored_constants(document: Document, archive: Archive) -> dict[str, Constant]:
-    """The arrays of the file as they are stored, read when first needed.
+    """Return the arrays of the file as they are stored; they are read when first used.
 
-    Codes are read again if they are needed again: kernels hold them packed in their own way.
+    Codes are not cached and are read again for each use, as kernels cache their own packed form.
     """
     constants, start = {}, archive.params_start
     for array in document.arrays:

@@ -1,8 +1,8 @@
-"""Frozen dataclasses as JSON trees and back, led by their type hints.
+"""Converts frozen dataclasses to JSON trees and back, by their type hints.
 
-One mechanism for every layer type: a dataclass is an object of its fields, a tuple a list, bytes
-are base64, an infinity is the string "inf" or "-inf". A `Layer` also says its class, and every
-layer type is known; adding one changes nothing here.
+All layer types use the same mechanism: a dataclass is an object of its fields, a tuple a list,
+bytes are base64, an infinity is the string "inf" or "-inf". A `Layer` also has the name of its
+class. New layer types need no change here.
 
 Reading is strict, so that a file of another version is refused rather than misread: unknown
 fields, missing fields without default, values of another type and those outside the domain that
@@ -32,7 +32,7 @@ _CLASS = "class"
 
 
 def to_tree(value: object) -> Any:
-    """Return `value` as what `json` can write."""
+    """Return `value` as a tree that `json` can write."""
     kind = type(value)
     if not dataclasses.is_dataclass(kind):
         return _leaf_or_collection(value)
@@ -63,14 +63,14 @@ def _leaf_or_collection(value: object) -> Any:
 def from_tree(hint: Any, tree: Any, at: str = "") -> Any:
     """Return the value of type `hint` that `tree` describes.
 
-    Raises InvalidDataError if it is none, beginning with the path to the mistake, which `at` is so
-    far.
+    Raises InvalidDataError if it is invalid, beginning with the path to the mistake; `at` is the
+    path to `tree`.
     """
     origin, arguments = get_origin(hint), get_args(hint)
     if origin is Annotated:
         value = from_tree(arguments[0], tree, at)
         if fault := domains.fault_of(hint, value):
-            raise _mistake(at, fault)
+            raise _error(at, fault)
         return value
     if origin in (Union, types.UnionType):
         return from_tree(_arm(arguments, tree), tree, at)
@@ -89,16 +89,20 @@ def _leaf(hint: Any, tree: Any, at: str) -> Any:
         choices = get_args(hint)
         fits = any(tree == choice and type(tree) is type(choice) for choice in choices)
         return _expect(fits, " or ".join(map(repr, choices)), tree, at)
-    words = _WORDS[hint]
+    expected = _WORDS[hint]
     if hint is float:
-        return float(_expect(_is_number(tree) or tree in ("inf", "-inf", "nan"), words, tree, at))
+        return float(
+            _expect(_is_number(tree) or tree in ("inf", "-inf", "nan"), expected, tree, at)
+        )
     if hint is bytes:
         try:
-            return base64.b64decode(_expect(isinstance(tree, str), words, tree, at), validate=True)
+            return base64.b64decode(
+                _expect(isinstance(tree, str), expected, tree, at), validate=True
+            )
         except ValueError as error:  # binascii.Error, or one of letters beyond ASCII
-            raise _mistake(at, f"is {_shown(tree)}; expected {words}") from error
+            raise _error(at, f"is {_description(tree)}; expected {expected}") from error
     fits = isinstance(tree, hint) and isinstance(tree, bool) is (hint is bool)
-    return _expect(fits, words, tree, at)
+    return _expect(fits, expected, tree, at)
 
 
 _WORDS: dict[Any, str] = {
@@ -116,11 +120,13 @@ def _tuple(hint: Any, arguments: tuple[Any, ...], tree: list[Any], at: str) -> t
         arguments = arguments[:1] * len(tree)
     _expect(len(tree) == len(arguments), f"{len(arguments)} values", tree, at)
     parts = enumerate(zip(arguments, tree, strict=True))
-    return tuple(from_tree(part, item, f"{at}[{n}]{_named(item)}") for n, (part, item) in parts)
+    return tuple(
+        from_tree(part, item, f"{at}[{index}]{_named(item)}") for index, (part, item) in parts
+    )
 
 
 def _named(tree: Any) -> str:
-    """The name of what a tree describes, to be found by, if it has one."""
+    """Return the name in a tree for error messages, if it has one."""
     name = tree.get("name") if isinstance(tree, dict) else None
     return f" ({shortened(name)!r})" if isinstance(name, str) else ""
 
@@ -129,30 +135,30 @@ def _dataclass(hint: Any, tree: dict[str, Any], at: str) -> Any:
     if hint is Layer:
         name = tree.get(_CLASS)
         if not isinstance(name, str) or name not in LAYER_TYPES:
-            raise _mistake(at, f"is a layer of the unknown type {_shown(name)}")
+            raise _error(at, f"is a layer of the unknown type {_description(name)}")
         hint = LAYER_TYPES[name]
         tree = {key: value for key, value in tree.items() if key != _CLASS}
-    known = domains.hints(hint)
-    if surplus := tree.keys() - known.keys():
-        raise _mistake(at, f"has the unknown field {shortened(min(surplus))!r}")
+    hints = domains.hints(hint)
+    if surplus := tree.keys() - hints.keys():
+        raise _error(at, f"has the unknown field {shortened(min(surplus))!r}")
     for field in dataclasses.fields(hint):
-        needed = (field.default, field.default_factory) == (dataclasses.MISSING,) * 2
-        if needed and field.name not in tree:
-            raise _mistake(at, f"lacks the field '{field.name}'")
+        is_required = (field.default, field.default_factory) == (dataclasses.MISSING,) * 2
+        if is_required and field.name not in tree:
+            raise _error(at, f"lacks the field '{field.name}'")
     values = {
-        name: from_tree(known[name], value, f"{at}.{name}" if at else name)
+        name: from_tree(hints[name], value, f"{at}.{name}" if at else name)
         for name, value in tree.items()
     }
     try:
         return hint(**values)
     except InvalidDataError as error:
-        raise _mistake(at, f"is not possible: {error}") from None
+        raise _error(at, f"is not possible: {error}") from None
 
 
 def _arm(hints: tuple[Any, ...], tree: Any) -> Any:
-    """The one of several types that `tree` is meant to be, whether it is one or not.
+    """Return the type of a union that `tree` is most likely meant to be.
 
-    Of dataclasses it is the one that knows most of its fields, of others the one of its kind.
+    Among dataclasses this is the one that shares most fields with `tree`.
     """
     if tree is None and types.NoneType in hints:
         return types.NoneType
@@ -160,7 +166,7 @@ def _arm(hints: tuple[Any, ...], tree: Any) -> Any:
     if isinstance(tree, dict):
         classes: list[Any] = [hint for hint in others if dataclasses.is_dataclass(hint)]
         return max(
-            classes, key=lambda one: len(domains.hints(one).keys() & tree), default=others[0]
+            classes, key=lambda kind: len(domains.hints(kind).keys() & tree), default=others[0]
         )
     return others[0]
 
@@ -171,15 +177,15 @@ def _is_number(tree: Any) -> bool:
 
 def _expect(fits: bool, words: str, tree: Any, at: str) -> Any:
     if not fits:
-        raise _mistake(at, f"is {_shown(tree)}; expected {words}")
+        raise _error(at, f"is {_description(tree)}; expected {words}")
     return tree
 
 
-def _shown(tree: Any) -> str:
+def _description(tree: Any) -> str:
     if isinstance(tree, dict | list) and tree:
         return f"{'an object' if isinstance(tree, dict) else 'a list'} of {len(tree)}"
     return shortened(json.dumps(tree))
 
 
-def _mistake(at: str, what: str) -> InvalidDataError:
-    return InvalidDataError(f"{at or 'it'} {what}")
+def _error(at: str, fault: str) -> InvalidDataError:
+    return InvalidDataError(f"{at or 'it'} {fault}")

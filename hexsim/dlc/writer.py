@@ -1,4 +1,4 @@
-"""Writes .dlc files: weights first, array by array, then what describes them."""
+"""Writes .dlc files: weights first, array by array, then their description."""
 
 from __future__ import annotations
 
@@ -29,12 +29,11 @@ def write(
     metadata: Metadata | None = None,
     overrides: Overrides = NO_OVERRIDES,
 ) -> None:
-    """Write `model` to `path`; the file appears whole or not at all, equal models as equal bytes.
+    """Write `model` to `path` atomically; equal models give equal bytes.
 
-    `overrides` are kept for the quantiser; of a quantised network there are none.
-    Of a quantised network the codes of every constant that has an encoding are kept, not its
-    floats; any other constant is kept bit for bit. Raises HexsimError if a weight holds NaN or
-    infinity, `path` cannot be written, or the file would be none that `read` takes.
+    `overrides` are stored for the quantiser; a quantised network has none. Constants with an
+    encoding are stored as codes instead of floats, all others bit for bit. Raises HexsimError if a
+    weight contains NaN or infinity, `path` cannot be written, or `read` would refuse the file.
     """
     network = model.network
     document = Document.of(model, (), overrides)
@@ -45,15 +44,15 @@ def write(
     _require_readable(document, network, records)
     constants = network.constants.values()
     stored = [_stored(model, constant) for constant in constants]
-    described = [
-        StoredArray(c.name, c.shape, c.dtype, kept.dtype, "", _packing(model, c.name))
-        for c, kept in zip(constants, stored, strict=True)
+    array_descriptions = [
+        StoredArray(c.name, c.shape, c.dtype, form.dtype, "", _packing(model, c.name))
+        for c, form in zip(constants, stored, strict=True)
     ]
     arrays = []
     with replacing(Path(path)) as file, create_archive(file) as archive:
-        with archive.params(sum(array.bytes for array in described)) as stream:
-            for array, kept in zip(described, stored, strict=True):
-                value = kept.finite() if kept.name in network.weights else kept.value()
+        with archive.params(sum(array.bytes for array in array_descriptions)) as stream:
+            for array, constant in zip(array_descriptions, stored, strict=True):
+                value = constant.finite() if constant.name in network.weights else constant.value()
                 if array.packing is not None:
                     value = pack(value, array.packing)  # type: ignore[arg-type]
                 data = _bytes(value)
@@ -66,7 +65,7 @@ def write(
 
 
 def _require_readable(document: Document, network: Network, records: Mapping[str, bytes]) -> None:
-    """Raise HexsimError for what `read` would refuse, while there is no file yet."""
+    """Raise HexsimError for a model that `read` would refuse, before there is a file."""
     try:
         check_model(document, network, records)
     except InvalidDataError as error:

@@ -1,11 +1,12 @@
-"""Files: written whole or not at all, never over what is read, and read only if they end.
+"""Files: outputs are written atomically and never over inputs; inputs are ordinary files.
 
-Rooms within
-    landing      outputs take their places together, when all of them are finished
-    places       whether a file can be written somewhere, and when two names mean one file
-    temporaries  what lies beside an output until then, and what killed programs left of it
-    reading      inputs are ordinary files
-    private      folders for what is kept between runs, which nobody else can write
+Files within
+    atomic_write  outputs are renamed to their places together, when all are finished
+    places        whether a path can be written, and whether two names mean the same file
+    temporaries   temporary files beside outputs, and those that killed programs left behind
+    reading       checks that inputs are ordinary files
+    private       private folders for caches, which nobody else can write
+    checkpoint    results of parts of long work, stored from one run to the next
 
 Left out: access control lists, extended attributes, and a machine that loses its power.
 """

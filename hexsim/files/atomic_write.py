@@ -1,15 +1,15 @@
-"""Landing: the files that a piece of work writes take their places together, or none does.
+"""Atomic writes: all output files of a transaction appear together, or none does.
 
-Each file is written beside its place under a temporary name. When all are finished they are
-renamed, one after the other; if one cannot be, those before it are taken back. So nobody ever sees
-half a file, two programs that write the same name leave one whole file, and work that fails, or is
-interrupted, leaves everything as it was. Only a kill between two renames can part them.
+Each file is written beside its target under a temporary name. When all are finished they are
+renamed one by one; if a rename fails, the earlier ones are undone. So no incomplete file is ever
+visible, two programs that write the same name leave one complete file, and work that fails or is
+interrupted changes nothing. Only a kill between two renames can leave some files renamed.
 
-A file that is replaced keeps its mode, and its owner where that is allowed; a new one has what the
-user's umask leaves. A symbolic link stays one: what it points to is replaced. A hard link is cut.
+A file that is replaced keeps its mode, and its owner where that is allowed; a new one gets its mode
+from the user's umask. Through a symbolic link its target is replaced. A hard link is separated.
 
-What is written inside `transaction` belongs to it, however deep below; elsewhere each file lands as
-soon as it is finished.
+Files written inside `transaction` belong to it, also in functions that it calls; elsewhere each
+file is renamed as soon as it is finished.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from hexsim.files.places import (
 
 @dataclass(frozen=True)
 class _Finished:
-    """A file that waits to take its place; `path` is what the user calls it."""
+    """A finished temporary file before its rename; `path` is the user's name of the target."""
 
     temporary: Path
     target: Path
@@ -47,9 +47,9 @@ class _Finished:
 
 @dataclass(frozen=True)
 class _Undo:
-    """How to get back to what lay at `target`: `backup` is a second name of it.
+    """How to restore the old file at `target`; `backup` is a hard link to it.
 
-    Where the file system has no hard links, what was there cannot be brought back.
+    On a file system without hard links the old file cannot be restored.
     """
 
     target: Path
@@ -58,7 +58,7 @@ class _Undo:
 
     @classmethod
     def of(cls, target: Path) -> _Undo:
-        """Prepare for the replacement of `target`."""
+        """Prepare to undo the replacement of `target`."""
         if not os.path.lexists(target):
             return cls(target, was_there=False)
         backup = temporaries.name_in(target.parent)
@@ -69,7 +69,7 @@ class _Undo:
         return cls(target, was_there=True, backup=backup)
 
     def take_back(self) -> None:
-        """Bring back what was there, or remove what was not."""
+        """Restore the old file, or remove the new one if there was none."""
         with suppress(OSError):
             if self.backup is not None:
                 os.replace(self.backup, self.target)
@@ -77,13 +77,13 @@ class _Undo:
                 self.target.rmdir() if self.target.is_dir() else self.target.unlink()
 
     def forget(self) -> None:
-        """Remove the second name."""
+        """Remove the hard link."""
         if self.backup is not None:
             temporaries.remove(self.backup)
 
 
 class Transaction:
-    """The files of one piece of work. `kept` are files that it must not replace, and why not."""
+    """The output files of one piece of work. `kept` has files not to replace, with reasons."""
 
     def __init__(self, kept: Callable[[], Mapping[Identity, str]] = dict) -> None:
         self._kept = kept
@@ -94,29 +94,28 @@ class Transaction:
         self._finished: list[_Finished] = []
 
     def claim(self, path: Path, *, parents: bool = False) -> None:
-        """Say that `path` will be written; with `parents`, its folder too if there is none.
+        """Announce that `path` will be written, with `parents` also its folder if it is missing.
 
-        Raises HexsimError if that cannot be, would replace a file that is to be kept, or has been
-        said before.
+        Raises HexsimError if `path` cannot be written, is a protected file, or is already claimed.
         """
         require_place(path, parents=parents)
-        found = identity(path)
-        if isinstance(found, tuple) and (why := self._kept().get(found)):
-            raise HexsimError(f"'{path}' {why}; give it another name")
-        if found in self._claimed or (isinstance(found, str) and self._is_taken(found)):
+        file_id = identity(path)
+        if isinstance(file_id, tuple) and (reason := self._kept().get(file_id)):
+            raise HexsimError(f"'{path}' {reason}; give it another name")
+        if file_id in self._claimed or (isinstance(file_id, str) and self._is_taken(file_id)):
             raise HexsimError(
                 f"two outputs would be written to '{path}'; give each a name of its own"
             )
-        self._claimed.add(found)
-        if isinstance(found, str):
-            self._new[found.casefold()] = found
+        self._claimed.add(file_id)
+        if isinstance(file_id, str):
+            self._new[file_id.casefold()] = file_id
         folder = nearest_folder(Path(os.path.realpath(path)))
         if folder not in self._cleaned:
             self._cleaned.add(folder)
             temporaries.clean(folder)
 
     def claim_folder(self, path: Path) -> None:
-        """Say that files will be written below `path`; HexsimError if that cannot be."""
+        """Announce that files will be written below `path`; HexsimError if that is impossible."""
         if identity(path) in self._claimed:
             raise HexsimError(
                 f"two outputs would be written to '{path}'; give each a name of its own"
@@ -125,19 +124,19 @@ class Transaction:
 
     @contextmanager
     def file(self, path: Path, *, parents: bool = False) -> Iterator[BinaryIO]:
-        """Yield the file that will take the place of `path`.
+        """Yield a temporary file that will replace `path`.
 
-        If the block raises, it is gone. Raises HexsimError as `claim`, for a file that is written a
-        second time, and for what the disk refuses.
+        It is removed if the block raises. Raises HexsimError as `claim` does, for a second write to
+        the same file, and for errors of the file system.
         """
-        found = identity(path)
-        if found not in self._claimed:
+        file_id = identity(path)
+        if file_id not in self._claimed:
             self.claim(path, parents=parents)
-        elif found in self._written:
+        elif file_id in self._written:
             raise HexsimError(
                 f"two outputs would be written to '{path}'; give each a name of its own"
             )
-        self._written.add(found)
+        self._written.add(file_id)
         target = Path(os.path.realpath(path))
         try:
             old = target.stat() if target.exists() else None
@@ -157,19 +156,19 @@ class Transaction:
         self._finished.append(_Finished(temporary, target, path))
 
     def land(self) -> None:
-        """Let all finished files take their places; HexsimError, and none does, if one cannot."""
+        """Rename all finished files to their targets; on failure undo all and raise HexsimError."""
         with temporaries.held:
-            done: list[_Undo] = []
+            undo_steps: list[_Undo] = []
             backups: list[_Undo] = []
             try:
-                for one in self._finished:
-                    done.extend(_make_folders(one.target))
-                    backups.append(_Undo.of(one.target))
-                for one, backup in zip(self._finished, backups, strict=True):
-                    _replace(one)  # with nothing in between that takes time
-                    done.append(backup)
+                for finished in self._finished:
+                    undo_steps.extend(_make_folders(finished.target))
+                    backups.append(_Undo.of(finished.target))
+                for finished, backup in zip(self._finished, backups, strict=True):
+                    _replace(finished)  # with nothing in between that takes time
+                    undo_steps.append(backup)
             except BaseException:
-                for step in reversed(done):
+                for step in reversed(undo_steps):
                     step.take_back()
                 self.abandon()
                 raise
@@ -178,12 +177,12 @@ class Transaction:
                     backup.forget()
 
     def abandon(self) -> None:
-        """Remove what was finished."""
-        for one in self._finished:
-            temporaries.remove(one.temporary)
+        """Remove the finished temporary files."""
+        for finished in self._finished:
+            temporaries.remove(finished.temporary)
 
     def _is_taken(self, name: str) -> bool:
-        """True if a folder of `name` is to be a file, or another name differs in case alone."""
+        """Return whether a claimed file is a parent of `name`, or is `name` but for its case."""
         if any(str(folder) in self._claimed for folder in Path(name).parents):
             return True
         other = self._new.get(name.casefold())
@@ -195,25 +194,25 @@ _current: ContextVar[Transaction | None] = ContextVar("_current", default=None)
 
 @contextmanager
 def transaction(kept: Callable[[], Mapping[Identity, str]] = dict) -> Iterator[Transaction]:
-    """Let all files that are written inside the block land when it ends, or none if it raises.
+    """Rename all files written inside the block when it ends; if it raises, remove them.
 
-    `kept`, asked when a file would be replaced, tells which must not be and what to say of them.
+    `kept` is called before a file is replaced; it returns the protected files, with reasons.
     """
-    landing = Transaction(kept)
-    token = _current.set(landing)
+    current = Transaction(kept)
+    token = _current.set(current)
     try:
-        yield landing
+        yield current
     except BaseException:
-        landing.abandon()
+        current.abandon()
         raise
     finally:
         _current.reset(token)
-    landing.land()
+    current.land()
 
 
 @contextmanager
 def outside_transaction() -> Iterator[None]:
-    """Let files that are written inside the block land at once, whatever goes on around it."""
+    """Write files inside the block immediately, outside any surrounding transaction."""
     token = _current.set(None)
     try:
         yield
@@ -223,7 +222,7 @@ def outside_transaction() -> Iterator[None]:
 
 @contextmanager
 def scratch() -> Iterator[Path]:
-    """Yield a folder that is gone afterwards; what is written inside the block lands at once."""
+    """Yield a temporary folder; files in the block are written outside any transaction."""
     home = Path(tempfile.gettempdir())
     temporaries.clean(home)
     folder = temporaries.create_folder(home)
@@ -235,26 +234,25 @@ def scratch() -> Iterator[Path]:
 
 
 def claim(paths: Iterable[Path], *, parents: bool = False) -> None:
-    """Say, before long work, which files will be written; HexsimError as `Transaction.claim`."""
-    landing = _current.get() or Transaction()
+    """Claim output files before long work; HexsimError as `Transaction.claim`."""
+    current = _current.get() or Transaction()
     for path in paths:
-        landing.claim(path, parents=parents)
+        current.claim(path, parents=parents)
 
 
 @contextmanager
 def replacing(path: Path, *, parents: bool = False) -> Iterator[BinaryIO]:
-    """Yield a temporary file beside `path` that takes its place: now, or with those it is among.
+    """Yield a temporary file that replaces `path` after the block, or after its transaction.
 
-    If the block raises, `path` stays as it was and nothing is left behind. Raises HexsimError if
-    the folder does not exist (and is not to be made, `parents`) or cannot be written, or if `path`
-    is what a file must not displace.
+    If the block raises, nothing changes. Raises HexsimError if the folder does not exist (without
+    `parents`) or cannot be written, or if `path` cannot be replaced by a file.
     """
-    among = _current.get()
-    landing = among or Transaction()
-    with landing.file(path, parents=parents) as file:
+    surrounding = _current.get()
+    current = surrounding or Transaction()
+    with current.file(path, parents=parents) as file:
         yield file
-    if among is None:
-        landing.land()
+    if surrounding is None:
+        current.land()
 
 
 def write_bytes(path: Path, data: bytes, *, parents: bool = False) -> None:
@@ -269,20 +267,20 @@ def write_text(path: Path, text: str) -> None:
 
 
 def clean_tree(folder: Path) -> None:
-    """Remove what killed programs left in `folder` and in all folders below it."""
+    """Remove temporary files of killed programs in `folder` and all folders below it."""
     for place, _, _ in os.walk(folder):
         temporaries.clean(Path(place))
 
 
-def _keep_owner(handle: int, old: os.stat_result) -> None:
-    """Give an open file the owner, where that is allowed, and the mode of the one it replaces."""
+def _keep_owner(handle: int, replaced: os.stat_result) -> None:
+    """Give an open file the mode, and if allowed the owner, of the file that it replaces."""
     with suppress(OSError):
-        os.fchown(handle, old.st_uid, old.st_gid)
-    os.fchmod(handle, old.st_mode & 0o7777)
+        os.fchown(handle, replaced.st_uid, replaced.st_gid)
+    os.fchmod(handle, replaced.st_mode & 0o7777)
 
 
 def _make_folders(target: Path) -> Iterator[_Undo]:
-    """Make the folders above `target` that are missing."""
+    """Make the missing folders above `target`."""
     missing = [folder for folder in target.parents if not os.path.exists(folder)]
     for folder in reversed(missing):
         try:
@@ -292,9 +290,9 @@ def _make_folders(target: Path) -> Iterator[_Undo]:
         yield _Undo(folder, was_there=False)
 
 
-def _replace(one: _Finished) -> None:
+def _replace(finished: _Finished) -> None:
     try:
-        os.replace(one.temporary, one.target)
+        os.replace(finished.temporary, finished.target)
     except OSError as error:
-        raise unwritable(one.path, error) from None
-    temporaries.placed(one.temporary)
+        raise unwritable(finished.path, error) from None
+    temporaries.placed(finished.temporary)

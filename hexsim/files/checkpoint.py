@@ -1,13 +1,13 @@
-"""Kept: parts of long work, each a small JSON file in a private folder, from one run to the next.
+"""Checkpoints: results of parts of long work, as small JSON files in a private folder.
 
-A part is found by all that it was made of, so nothing has to be thrown away when something changes:
-it is then another part. The program counts among that, every file of it, and so do the libraries
-that compute. A file is written whole as soon as its part is done. A run that is killed loses the
-part at work; one that begins again goes on behind the last.
+The key of a part is a hash of all its inputs, of every file of the program, and of the versions of
+the libraries that compute. So a changed input gives another key and nothing has to be invalidated.
+A file is written atomically as soon as its part is done. A killed run loses only the part in
+progress; the next run continues after the last finished part.
 
-A file that is damaged is made anew. Where there can be no private folder nothing is kept.
+A damaged file is computed again. Without a private folder nothing is stored.
 
-Left out: how large the folder becomes; a part has a few hundred bytes.
+Left out: a limit on the size of the folder; a part has a few hundred bytes.
 """
 
 from __future__ import annotations
@@ -26,31 +26,31 @@ from hexsim.files.private import is_own, private_folder
 from hexsim.texts.json_text import parse_json
 
 _PACKAGE = Path(__file__).parents[1]
-_READ = (".py", ".toml", ".json")
-"""Endings of the files of the program that decide what it computes."""
+_SUFFIXES = (".py", ".toml", ".json")
+"""Suffixes of the files of the program that affect its results."""
 _LIBRARIES = ("numpy", "numba", "onnx", "onnxruntime")
 
 
 class Checkpoints:
-    """The parts of work called `name`; `made_of` is what they all have in common."""
+    """The parts of the work called `name`; `made_of` are the inputs that all parts share."""
 
     def __init__(self, name: str, made_of: Iterable[str]) -> None:
         self._folder = _folder(name)
         self._common = hash_of([program_hash(), *made_of])
 
     def part(self, made_of: Iterable[str], make: Callable[[], Any]) -> Any:
-        """Return the part made of all this as JSON has it: the one kept, else what `make` makes."""
+        """Return the part with these inputs as JSON data: from its checkpoint, else from `make`."""
         path = self._path(made_of)
-        found = None if path is None else _read(path)
-        if found is None:
-            found = json.loads(json.dumps({"part": make()}, allow_nan=False))
+        document = None if path is None else _read(path)
+        if document is None:
+            document = json.loads(json.dumps({"part": make()}, allow_nan=False))
             if path is not None:
                 with outside_transaction():
-                    write_bytes(path, json.dumps(found).encode())
-        return found["part"]
+                    write_bytes(path, json.dumps(document).encode())
+        return document["part"]
 
     def knows(self, made_of: Iterable[str]) -> bool:
-        """True if the part is there."""
+        """Return whether there is a checkpoint of the part."""
         path = self._path(made_of)
         return path is not None and _read(path) is not None
 
@@ -61,12 +61,12 @@ class Checkpoints:
 
 
 def keeps(name: str) -> bool:
-    """True if there is a folder for parts of work called `name`."""
+    """Return whether there is a folder for checkpoints of the work called `name`."""
     return _folder(name) is not None
 
 
 def hash_of(texts: Iterable[str | bytes]) -> str:
-    """Hash of several texts, each told from its neighbours."""
+    """Return a hash of several texts that depends on the boundaries between them."""
     digest = hashlib.sha256()
     for text in texts:
         data = text.encode("utf-8", "surrogateescape") if isinstance(text, str) else text
@@ -77,8 +77,8 @@ def hash_of(texts: Iterable[str | bytes]) -> str:
 
 @cache
 def program_hash() -> str:
-    """Hash of the program: all its files, and the versions of the libraries that compute."""
-    paths = sorted(path for path in _PACKAGE.rglob("*") if path.suffix in _READ)
+    """Return a hash of all files of the program and the versions of computing libraries."""
+    paths = sorted(path for path in _PACKAGE.rglob("*") if path.suffix in _SUFFIXES)
     files = (
         part for path in paths for part in (str(path.relative_to(_PACKAGE)), path.read_bytes())
     )
@@ -91,11 +91,11 @@ def _folder(name: str) -> Path | None:
 
 
 def _read(path: Path) -> dict[str, Any] | None:
-    """What a file of a part holds; None if there is none, or it is no such file."""
+    """Return the contents of the file of a part; None if it is missing or invalid."""
     try:
         if not path.is_file():
             return None
-        found = parse_json(path.read_text("utf-8"), str(path), as_written=True)
+        document = parse_json(path.read_text("utf-8"), str(path), as_written=True)
     except (OSError, ValueError, HexsimError):
         return None
-    return found if isinstance(found, dict) and "part" in found else None
+    return document if isinstance(document, dict) and "part" in document else None

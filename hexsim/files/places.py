@@ -1,4 +1,4 @@
-"""Places: whether a file can be written there, and when two names mean the same file."""
+"""Checks whether a path can be written, and whether two names mean the same file."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from hexsim.errors import HexsimError
 from hexsim.files import temporaries
 
 Identity = tuple[int, int] | str
-"""Device and inode of what is there, whatever its name; of what is not, the name without links."""
+"""Device and inode of an existing file, or the path without links of a missing one."""
 
 
 def identity(path: str | Path) -> Identity:
-    """Return what two names have in common if they mean one file."""
+    """Return an identity that is equal for all names of the same file."""
     try:
         real = os.path.realpath(path)
         status = os.stat(real)
@@ -26,15 +26,15 @@ def identity(path: str | Path) -> Identity:
     return status.st_dev, status.st_ino
 
 
-def same_but_for_case(one: str, other: str) -> bool:
-    """True if two names of files that are not there differ in a way that their folder ignores."""
-    if one.casefold() != other.casefold():
+def same_but_for_case(first: str, second: str) -> bool:
+    """Return whether two names of missing files are the same in a folder that ignores case."""
+    if first.casefold() != second.casefold():
         return False
-    return one == other or _ignores_case(nearest_folder(Path(one)))
+    return first == second or _ignores_case(nearest_folder(Path(first)))
 
 
 def nearest_folder(path: Path) -> Path:
-    """Return the deepest folder above `path` that is there; maybe it is none but a file."""
+    """Return the deepest existing path above `path`, which may be a file."""
     for folder in path.parents:
         if os.path.lexists(folder):
             return folder
@@ -42,10 +42,10 @@ def nearest_folder(path: Path) -> Path:
 
 
 def require_place(path: Path, *, parents: bool = False) -> None:
-    """Raise HexsimError unless `path` can be written: asked before long work, not after it.
+    """Raise HexsimError unless `path` can be written; called before long work.
 
-    With `parents`, folders above it may be missing. A folder, a device, a pipe, a socket and a file
-    that is read-only are left alone.
+    With `parents`, folders above it may be missing. Folders, devices, pipes, sockets and read-only
+    files are refused.
     """
     target = Path(os.path.realpath(path))
     folder = nearest_folder(target) if parents else target.parent
@@ -60,22 +60,22 @@ def require_place(path: Path, *, parents: bool = False) -> None:
 
 
 def require_folder(path: Path) -> None:
-    """Raise HexsimError unless `path` is a folder that can be written, or can be made one."""
+    """Raise HexsimError unless `path` is a writable folder, or one can be made there."""
     real = Path(os.path.realpath(path))
-    found = nearest_folder(real / "file")
-    if not os.path.isdir(found):
+    existing = nearest_folder(real / "file")
+    if not os.path.isdir(existing):
         raise HexsimError(f"cannot make folder '{path}': {os.strerror(errno.ENOTDIR)}")
-    if not os.access(found, os.W_OK | os.X_OK):
+    if not os.access(existing, os.W_OK | os.X_OK):
         raise HexsimError(f"cannot write into folder '{path}': {os.strerror(errno.EACCES)}")
 
 
 def unwritable(path: Path, error: OSError) -> HexsimError:
-    """Say that `path` cannot be written, and why."""
+    """Return the error that `path` cannot be written, with its reason."""
     return HexsimError(f"cannot write '{path}': {error.strerror or error}")
 
 
 def _require_file(path: Path, target: Path, folder: Path) -> None:
-    """Raise if what is there is no file, or one that may not be replaced."""
+    """Raise HexsimError if there is something that is no file, or must not be replaced."""
     try:
         status = target.stat()
     except (FileNotFoundError, NotADirectoryError):
@@ -92,7 +92,7 @@ def _require_file(path: Path, target: Path, folder: Path) -> None:
 
 
 def _ignores_case(folder: Path) -> bool:
-    """Find out whether names in `folder` may be written in either case."""
+    """Test whether names in `folder` ignore case."""
     try:
         handle, path = temporaries.create(folder, 0o600)
     except OSError:

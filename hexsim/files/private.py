@@ -1,11 +1,10 @@
-"""Folders for what is kept between runs, which nobody but the user can write.
+"""Private folders for caches, which nobody but the user can write.
 
-Compiled code is run as it is found, so whoever can write the folder it is kept in can run anything
-as this user. A folder is used only if it is the user's own, closed to everybody else (mode 0700),
-and lies where no other user can put another in its place: every folder above it belongs to the
-user or to root, and others may write it only if it is sticky, as `/tmp` is. A group may if the user
-is all of it. What another user has put into it is not read. If any of that fails there is no
-folder, and nothing is kept.
+Cached compiled code is executed, so anybody who can write its folder can run anything as this user.
+A folder is used only if it is the user's own, closed to all others (mode 0700), and no other user
+can replace it: every folder above it belongs to the user or to root, and others may write it only
+if it is sticky, as `/tmp` is. A group may write it if the user is its only member. Files of other
+users in it are not read. If a condition fails there is no folder, and nothing is cached.
 
 Left out: access control lists.
 """
@@ -23,7 +22,7 @@ _OTHERS = stat.S_IRWXG | stat.S_IRWXO
 
 
 def private_folder(name: str) -> Path | None:
-    """Return the folder called `name` for what is kept, made if need be; None if there can be none.
+    """Return the cache folder called `name`, which is made if missing; None if it is not safe.
 
     It lies in $HEXSIM_CACHE_DIR, else $XDG_CACHE_HOME/hexsim, else .cache/hexsim at home.
     """
@@ -31,9 +30,9 @@ def private_folder(name: str) -> Path | None:
     if root is None:
         return None
     try:
-        for above in reversed([root, *root.parents]):
-            if not above.exists():
-                above.mkdir(mode=0o700, exist_ok=True)
+        for ancestor in reversed([root, *root.parents]):
+            if not ancestor.exists():
+                ancestor.mkdir(mode=0o700, exist_ok=True)
         folder = Path(os.path.realpath(root)) / name
         folder.mkdir(mode=0o700, exist_ok=True)
         if not all(map(_is_safe, folder.parents)) or not _is_closed(folder):
@@ -45,10 +44,10 @@ def private_folder(name: str) -> Path | None:
 
 
 def is_own(folder: Path) -> bool:
-    """True if `folder`, inside a private one, and all in it belong to the user; or it is not there.
+    """Return whether `folder`, inside a private one, is missing or all in it belongs to the user.
 
-    Symbolic links do not: they may lead elsewhere. Modes do not matter there, where nobody else
-    gets to.
+    Symbolic links count as foreign, since they may lead elsewhere. Modes do not matter, since the
+    private folder is closed to others.
     """
     try:
         status = folder.lstat()
@@ -68,13 +67,13 @@ def is_own(folder: Path) -> bool:
 
 
 def _root() -> Path | None:
-    """Where kept things are; None if there is no home."""
-    own = os.environ.get("HEXSIM_CACHE_DIR")
-    if own:
-        return Path(os.path.abspath(own))
-    shared = os.environ.get("XDG_CACHE_HOME", "")
-    if os.path.isabs(shared):  # others are to be ignored, says the specification
-        return Path(shared) / "hexsim"
+    """Return the folder of all caches; None without a home folder."""
+    variable = os.environ.get("HEXSIM_CACHE_DIR")
+    if variable:
+        return Path(os.path.abspath(variable))
+    cache_home = os.environ.get("XDG_CACHE_HOME", "")
+    if os.path.isabs(cache_home):  # others are to be ignored, says the specification
+        return Path(cache_home) / "hexsim"
     home = os.environ.get("HOME") or _home()
     return Path(home) / ".cache" / "hexsim" if os.path.isabs(home) else None
 
@@ -87,7 +86,7 @@ def _home() -> str:
 
 
 def _is_closed(folder: Path) -> bool:
-    """True if `folder` is the user's own; it is closed to others if it was open."""
+    """Return whether `folder` is the user's own; close it to others if it is open."""
     status = folder.lstat()
     if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.geteuid():
         return False
@@ -97,7 +96,7 @@ def _is_closed(folder: Path) -> bool:
 
 
 def _is_safe(folder: Path) -> bool:
-    """True if no other user can put something else in the place of what lies in `folder`."""
+    """Return whether no other user can replace entries of `folder`."""
     status = folder.stat()
     if status.st_uid not in (0, os.geteuid()):
         return False
@@ -115,7 +114,7 @@ def _others_write(status: os.stat_result) -> bool:
 
 
 def _is_group_of_one(gid: int) -> bool:
-    """True for a group that is the user's alone: of the same name, and without further members."""
+    """Return whether the group has the user's name and no other members."""
     try:
         group, user = grp.getgrgid(gid), pwd.getpwuid(os.geteuid())
     except KeyError:

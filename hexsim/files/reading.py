@@ -1,8 +1,8 @@
-"""Inputs are ordinary files: what is read comes to an end, has a size, and can be read again.
+"""Checks that inputs are ordinary files, which have a size and can be read again.
 
-A pipe, a socket and a device are refused before they are opened, since opening may wait for ever.
-So `/dev/stdin` is taken only where it is a file (`< list.txt`). Folders are left to the reader, who
-knows what else was meant.
+Pipes, sockets and devices are refused before they are opened, since opening may wait for ever. So
+`/dev/stdin` is accepted only if it is a file (`< list.txt`). Folders are not checked here: the
+reader gives a more specific message.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ _KINDS = {
 
 
 def is_there(path: str | Path) -> bool:
-    """True if there is something at `path`.
+    """Return whether `path` exists.
 
-    Raises HexsimError where the system does not tell: a folder that may not be searched, a name
+    Raises HexsimError if the system cannot answer: for a folder that may not be searched, or a name
     that no file can have.
     """
     try:
@@ -39,9 +39,9 @@ def is_there(path: str | Path) -> bool:
 
 
 def require_ordinary(path: str | Path) -> None:
-    """Raise HexsimError if there is something at `path` that is neither file nor folder.
+    """Raise HexsimError if `path` exists but is neither a file nor a folder.
 
-    What is not there or cannot be looked at passes: whoever opens it says so.
+    Missing and inaccessible paths pass; opening them gives the error.
     """
     try:
         mode = os.stat(path).st_mode

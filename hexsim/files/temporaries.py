@@ -1,9 +1,9 @@
-"""Temporary files: their names tell whose they are, so that what is left over can be told.
+"""Temporary files, whose names identify their process so that abandoned files can be removed.
 
-A name holds the machine since it was started, the process, and when that process began. A file
-whose process is gone was left by a kill and is removed by whoever writes into that folder next. Of
-another machine's process, on a shared disk, nothing is known: its files go when they are old. Only
-files of the same user are ever touched.
+A name contains the boot of the machine, the process, and the start time of that process. A file
+whose process has ended was left by a kill, and the next write into that folder removes it. Files of
+processes on other machines, on a shared disk, are removed when they are old. Only files of the same
+user are removed.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from pathlib import Path
 _NAME = re.compile(r"\.hexsim-([0-9a-f]{8})-(\d+)-(\d+)-[0-9a-f]{8}\.tmp")
 
 OLD_S = 7 * 24 * 3600
-"""Seconds after which a file of another machine's process is taken for left over."""
+"""Seconds after which a file of a process on another machine counts as abandoned."""
 
 held = threading.RLock()
-"""Held while files change places, and by `abandon` for good: what ends the program waits for it."""
+"""Locked during renames, and by `abandon` for ever; the end of the program waits for it."""
 
 _live: set[Path] = set()
 
@@ -35,7 +35,7 @@ _live: set[Path] = set()
 def create(folder: Path, mode: int) -> tuple[int, Path]:
     """Make a temporary file in `folder`, open for reading and writing: its handle and path.
 
-    The user's umask is taken off `mode`. Raises OSError.
+    The user's umask is removed from `mode`. Raises OSError.
     """
     flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
     with held:
@@ -46,7 +46,7 @@ def create(folder: Path, mode: int) -> tuple[int, Path]:
 
 
 def create_folder(folder: Path) -> Path:
-    """Make a temporary folder in `folder` that nobody else may look into. Raises OSError."""
+    """Make a temporary folder in `folder` that only the user may read. Raises OSError."""
     with held:
         path = name_in(folder)
         path.mkdir(mode=0o700)
@@ -55,28 +55,28 @@ def create_folder(folder: Path) -> Path:
 
 
 def name_in(folder: Path) -> Path:
-    """Return a name of this process that is not taken; nothing is made."""
+    """Return an unused name of this process; no file is made."""
     start = _start_of(os.getpid())
-    words = f"{_machine()}-{os.getpid()}-{start}-{secrets.token_hex(4)}"
-    return Path(os.path.abspath(folder)) / f".hexsim-{words}.tmp"
+    parts = f"{_machine()}-{os.getpid()}-{start}-{secrets.token_hex(4)}"
+    return Path(os.path.abspath(folder)) / f".hexsim-{parts}.tmp"
 
 
 def placed(path: Path) -> None:
-    """Forget a file that has another name now."""
+    """Stop tracking a file that has been renamed."""
     _live.discard(path)
 
 
 def remove(path: Path) -> None:
-    """Remove a file or folder, if it is there and can be."""
+    """Remove a file or folder, if possible."""
     with held:
         _unlink(path)
         _live.discard(path)
 
 
 def abandon() -> None:
-    """Remove all that this process has; it makes no more, for it is about to end.
+    """Remove all temporary files of this process, which is about to end and makes no more.
 
-    A thread that is just giving files their places finishes that first.
+    A thread that is renaming files finishes first.
     """
     held.acquire(timeout=60)
     for path in tuple(_live):
@@ -84,13 +84,13 @@ def abandon() -> None:
 
 
 def clean(folder: Path) -> None:
-    """Remove what processes that are gone have left in `folder`."""
+    """Remove files in `folder` that were left by processes that have ended."""
     try:
         with os.scandir(folder) as entries:
-            found = [entry for entry in entries if _NAME.fullmatch(entry.name)]
+            temporary_entries = [entry for entry in entries if _NAME.fullmatch(entry.name)]
     except OSError:
         return
-    for entry in found:
+    for entry in temporary_entries:
         with suppress(OSError):
             if _is_left_over(entry.name, entry.stat(follow_symlinks=False)):
                 _unlink(Path(entry.path))
@@ -107,7 +107,7 @@ def _is_left_over(name: str, status: os.stat_result) -> bool:
 
 
 def _is_alive(pid: int, start: int) -> bool:
-    """True if the process that began at `start` lives on, or if that cannot be known."""
+    """Return whether the process that began at `start` is alive, or may be."""
     try:
         os.kill(pid, 0)
     except (ProcessLookupError, OverflowError):
@@ -119,7 +119,7 @@ def _is_alive(pid: int, start: int) -> bool:
 
 
 def _start_of(pid: int) -> int:
-    """When a process began, in ticks since the machine did; 0 if that is not told."""
+    """Return the start of a process, in ticks since boot; 0 if it is unknown."""
     try:
         text = Path(f"/proc/{pid}/stat").read_text("ascii", "replace")
         return int(text.rpartition(")")[2].split()[19])
@@ -129,14 +129,14 @@ def _start_of(pid: int) -> int:
 
 @cache
 def _machine() -> str:
-    """Eight letters for what gives processes their numbers: this machine, since it was started."""
+    """Return eight characters that identify this boot of the machine and its process namespace."""
     try:
-        words = Path("/proc/sys/kernel/random/boot_id").read_text() + os.readlink(
+        identity = Path("/proc/sys/kernel/random/boot_id").read_text() + os.readlink(
             "/proc/self/ns/pid"
         )
     except OSError:
-        words = platform.node()
-    return hashlib.sha256(words.encode()).hexdigest()[:8]
+        identity = platform.node()
+    return hashlib.sha256(identity.encode()).hexdigest()[:8]
 
 
 def _unlink(path: Path) -> None:

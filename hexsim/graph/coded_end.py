@@ -1,7 +1,7 @@
-"""CodedEnd: an input or output that its ONNX file holds as codes, though the network has it real.
+"""CodedEnd: an input or output that has quantised values (codes) in its ONNX file.
 
-A quantised file may take and hand out integers. The network holds what they stand for. Whoever
-hands over numbers of the file's type means codes, and gets codes back from such an output.
+A quantised file may have integer inputs and outputs; the network has their real values. Inputs that
+are given in the file's integer type are taken as codes, and such outputs are returned as codes.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class CodedEnd:
     zero_point: int
 
     def fault(self) -> str | None:
-        """Say what is wrong with it, if anything."""
+        """Return its fault, if there is one."""
         limits = np.iinfo(self.type)
         if not (np.isfinite(self.scale) and self.scale > 0):
             return f"codes with the scale {self.scale}; expected a positive number"
@@ -33,12 +33,12 @@ class CodedEnd:
         return None
 
     def real(self, codes: npt.NDArray[np.generic]) -> npt.NDArray[np.float32]:
-        """The singles that codes of its type stand for, as a DequantizeLinear makes them."""
+        """Return the float32 values of codes of its type, as DequantizeLinear does."""
         distances = np.asarray(codes, np.int64) - self.zero_point
         return np.asarray(distances.astype(np.float32) * np.float32(self.scale))
 
     def codes(self, reals: npt.NDArray[np.generic]) -> npt.NDArray[np.generic]:
-        """The nearest codes of real numbers, halves to even, as a QuantizeLinear makes them."""
+        """Return the nearest codes of real numbers, ties to even, as QuantizeLinear does."""
         limits = np.iinfo(self.type)
         steps = np.rint(reals.astype(np.float32) / np.float32(self.scale)) + self.zero_point
         return np.asarray(np.clip(steps, limits.min, limits.max), self.type)

@@ -1,11 +1,11 @@
-"""What must hold between the parts of a network, so that whoever computes with it need not ask.
+"""Checks that the parts of a network are consistent, so that other code can rely on it.
 
-1. Every name means one thing: inputs and outputs are tensors, no tensor is a constant.
-2. Layers stand in an order in which every input is written before it is read, by one layer.
+1. Names are unique: inputs and outputs are tensors, no tensor is a constant.
+2. Every input of a layer is written before it is read, by exactly one layer.
 3. Attributes are in their domains (hexsim.graph.domains), and fit the axes of the operands.
-4. A layer's outputs have the shapes that its rule makes of its inputs; so have its constants.
+4. Outputs and constants of a layer have the shapes that its rules give for its inputs.
 
-Not judged is what arrays hold, and what an opaque node makes of its inputs.
+Left out: the values of arrays, and the output shapes of opaque nodes.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ if TYPE_CHECKING:
 
 
 def check(network: Network) -> None:
-    """Raise InvalidDataError, naming layer or tensor, for the first thing that does not hold."""
+    """Raise InvalidDataError, naming layer or tensor, for the first violation."""
     for tensor in network.tensors.values():
-        with told(f"tensor '{tensor.name}'"):
+        with located(f"tensor '{tensor.name}'"):
             domains.require(tensor)
     _check_ends(network)
     written = set(network.inputs)
     names: set[str] = set()
     for layer in network.layers:
-        with told(f"layer '{layer.name}' ({type(layer).__name__})"):
+        with located(f"layer '{layer.name}' ({type(layer).__name__})"):
             if layer.name in names:
                 raise InvalidDataError("another layer has that name")
             _check_layer(network, layer, written)
@@ -44,8 +44,8 @@ def check(network: Network) -> None:
 
 
 @contextmanager
-def told(where: str) -> Iterator[None]:
-    """Begin the text of an InvalidDataError with where it was found."""
+def located(where: str) -> Iterator[None]:
+    """Prefix the text of an InvalidDataError from the block with `where`."""
     try:
         yield
     except InvalidDataError as error:
@@ -53,9 +53,9 @@ def told(where: str) -> Iterator[None]:
 
 
 def require_layer(layer: Layer, inputs: Sequence[Shape]) -> tuple[Shape, ...]:
-    """Return what comes out of `inputs`; InvalidDataError if anything is wrong.
+    """Return the output shapes for `inputs`; InvalidDataError if the layer does not fit them.
 
-    Nothing comes out of something only where an input is empty.
+    Outputs may be empty only if an input is empty.
     """
     domains.require(layer)
     least, most = layer.operands
@@ -76,15 +76,15 @@ def require_layer(layer: Layer, inputs: Sequence[Shape]) -> tuple[Shape, ...]:
 
 
 def _check_ends(network: Network) -> None:
-    """Inputs and outputs are tensors, and names mean one thing."""
+    """Check that inputs and outputs are tensors, and that names are unique."""
     for name in network.tensors.keys() & network.constants.keys():
         raise InvalidDataError(f"'{name}' is a tensor and a constant")
-    for what, ends in (("input", network.inputs), ("output", network.outputs)):
-        for at, name in enumerate(ends):
+    for kind, names in (("input", network.inputs), ("output", network.outputs)):
+        for position, name in enumerate(names):
             if name not in network.tensors:
-                raise InvalidDataError(f"{what} '{name}' is no tensor of the network")
-            if name in ends[:at]:
-                raise InvalidDataError(f"{what} '{name}' is named twice")
+                raise InvalidDataError(f"{kind} '{name}' is no tensor of the network")
+            if name in names[:position]:
+                raise InvalidDataError(f"{kind} '{name}' is named twice")
     for name in network.input_formats:
         if name not in network.inputs:
             raise InvalidDataError(f"an input format is given for '{name}', which is no input")
@@ -96,15 +96,15 @@ def _check_ends(network: Network) -> None:
 
 
 def _check_layer(network: Network, layer: Layer, written: Collection[str]) -> None:
-    """The layer fits what the inputs and the layers before it have `written`."""
+    """Check that the layer fits the tensors `written` by network inputs and earlier layers."""
     for name in layer.inputs:
         if name not in written and name not in network.constants:
-            what = "is written by nothing before it" if name in network.tensors else "is unknown"
-            raise InvalidDataError(f"input '{name}' {what}")
-    for at, name in enumerate(layer.outputs):
+            problem = "is written by nothing before it" if name in network.tensors else "is unknown"
+            raise InvalidDataError(f"input '{name}' {problem}")
+    for position, name in enumerate(layer.outputs):
         if name not in network.tensors:
             raise InvalidDataError(f"output '{name}' is no tensor of the network")
-        if name in written or name in layer.outputs[:at]:
+        if name in written or name in layer.outputs[:position]:
             raise InvalidDataError(f"output '{name}' is an input or another layer's output")
     constants = {}
     for name in (*layer.parameters, *layer.statistics):
@@ -112,11 +112,11 @@ def _check_layer(network: Network, layer: Layer, written: Collection[str]) -> No
             raise InvalidDataError(f"constant '{name}' is unknown")
         constants[name] = network.constants[name].shape
     shapes = network.input_shapes(layer)
-    made, stated = require_layer(layer, shapes), network.layer_outputs(layer)
-    if made != stated:
+    computed, stated = require_layer(layer, shapes), network.layer_outputs(layer)
+    if computed != stated:
         raise InvalidDataError(
             f"its output is said to have the shape {_listed(stated)}, and its inputs make "
-            f"{_listed(made)}"
+            f"{_listed(computed)}"
         )
     layer.require_parameters(shapes, constants)
 

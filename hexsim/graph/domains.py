@@ -1,9 +1,9 @@
-"""Domains: what a field of a layer may hold, declared once, beside its type.
+"""Domains: the valid values of a layer's fields, declared once, in their types.
 
-`strides: tuple[Positive, Positive]` is a declaration that every door reads: a file's reader checks
-it when it builds the layer, and `require` checks a layer that is built already. `Axis`, `Axes`,
-`PerAxis` and `AxisOrder` speak of the axes of a layer's first operand, which `require_axes` knows.
-What concerns several fields at once is told by a method `fault` of their dataclass.
+A declaration such as `strides: tuple[Positive, Positive]` is checked by the reader of a file when
+it builds the layer, and by `require` for a layer that exists already. `Axis`, `Axes`, `PerAxis` and
+`AxisOrder` refer to the axes of a layer's first operand, which `require_axes` checks. Conditions on
+several fields are in a method `fault` of their dataclass.
 """
 
 from __future__ import annotations
@@ -20,33 +20,33 @@ from annotated_types import Interval
 from hexsim.errors import InvalidDataError
 
 LARGEST = 2**31 - 1
-"""Largest size, count or distance: more than any memory of a phone holds."""
+"""The largest size, count or distance, beyond the memory of any phone."""
 _LARGEST_FLOAT = 3.4028234663852886e38
-"""Of 32 bits."""
+"""The largest finite float32."""
 
 Natural = Annotated[int, Interval(ge=0, le=LARGEST)]
 """A count that may be zero."""
 Positive = Annotated[int, Interval(ge=1, le=LARGEST)]
 """A size or a step."""
 Real = Annotated[float, Interval(ge=-_LARGEST_FLOAT, le=_LARGEST_FLOAT)]
-"""A finite number of 32 bits."""
+"""A finite float32."""
 Factor = Annotated[float, Interval(gt=0.0, le=_LARGEST_FLOAT)]
 """A ratio of sizes."""
 Count = Annotated[int, Interval(ge=0, le=2**63 - 1)]
-"""How often something is done; products of sizes make it large."""
+"""A number of operations; as a product of sizes it may be large."""
 Bound = Annotated[float, Interval(ge=-math.inf, le=math.inf)]
-"""A number, or infinity where nothing is bounded."""
+"""A number, or infinity for no bound."""
 
 
 UNSTORED = {"stored": False}
-"""Metadata of a field that no file holds; whoever reads one finds its value elsewhere."""
+"""Metadata of a field that is not stored in files; its value is looked up after reading."""
 
 
 @dataclasses.dataclass(frozen=True)
 class OfAxes:
-    """Marks a field by what it says of the axes of the first operand.
+    """Marks a field that refers to axes of the first operand.
 
-    `fits` judges a field's value for an operand of some rank, and `words` say what would fit.
+    `fits` checks a value for an operand of some rank; `words` describe valid values.
     """
 
     words: str
@@ -72,24 +72,24 @@ PerAxis = Annotated[tuple[Natural, ...], _ONE_EACH]
 
 
 def require(value: object) -> None:
-    """InvalidDataError for the first field of a dataclass, or of one in it, that is not right."""
+    """Raise InvalidDataError for the first invalid field of a dataclass, nested ones included."""
     for path, fault in _faults(value, ""):
         raise InvalidDataError(f"{path}{fault}")
 
 
 def require_axes(value: Any, rank: int) -> None:
-    """InvalidDataError if a field speaks of axes that an operand of `rank` axes does not have."""
+    """Raise InvalidDataError if a field refers to axes that an operand of `rank` axes lacks."""
     for name, hint in hints(type(value)).items():
         for mark in getattr(hint, "__metadata__", ()):
-            given = getattr(value, name)
-            if isinstance(mark, OfAxes) and not mark.fits(given, rank):
+            content = getattr(value, name)
+            if isinstance(mark, OfAxes) and not mark.fits(content, rank):
                 raise InvalidDataError(
-                    f"field '{name}' is {_shown(given)}; expected {mark.words}, which has {rank}"
+                    f"field '{name}' is {_shown(content)}; expected {mark.words}, which has {rank}"
                 )
 
 
 def fault_of(hint: Any, value: object) -> str | None:
-    """Say what the marks of an annotated type have against `value`, None if nothing."""
+    """Return why `value` is outside the domain of an annotated type, None if it is inside."""
     for mark in getattr(hint, "__metadata__", ()):
         if isinstance(mark, Interval) and not _within(mark, value):
             return f"is {_shown(value)}; expected {_words(hint.__origin__, mark)}"
@@ -97,29 +97,29 @@ def fault_of(hint: Any, value: object) -> str | None:
 
 
 def hints(kind: Any) -> dict[str, Any]:
-    """The types of a dataclass's fields that files hold, with their marks."""
+    """Return the types of a dataclass's stored fields, with their annotations."""
     return _hints(kind)
 
 
 @cache
 def _hints(kind: Any) -> dict[str, Any]:
-    known = get_type_hints(kind, include_extras=True)
+    types_by_name = get_type_hints(kind, include_extras=True)
     fields = [field for field in dataclasses.fields(kind) if field.metadata != UNSTORED]
-    return {field.name: known[field.name] for field in fields}
+    return {field.name: types_by_name[field.name] for field in fields}
 
 
 def _faults(value: Any, path: str) -> Iterator[tuple[str, str]]:
-    """Where something is wrong in a dataclass, and what."""
+    """Yield the path and the description of each fault in a dataclass."""
     for name, hint in hints(type(value)).items():
         yield from _faults_in(hint, getattr(value, name), f"{path}.{name}" if path else name)
     fault = getattr(value, "fault", None)
-    if callable(fault) and (found := fault()):
-        yield f"{path}: " if path else "", found
+    if callable(fault) and (description := fault()):
+        yield f"{path}: " if path else "", description
 
 
 def _faults_in(hint: Any, value: Any, path: str) -> Iterator[tuple[str, str]]:
-    if found := fault_of(hint, value):
-        yield f"field '{path}' ", found
+    if description := fault_of(hint, value):
+        yield f"field '{path}' ", description
     kind, arguments = _plain(hint)
     if get_origin(kind) in (Union, types.UnionType):
         (first, *others) = (argument for argument in arguments if argument is not types.NoneType)
@@ -131,9 +131,9 @@ def _faults_in(hint: Any, value: Any, path: str) -> Iterator[tuple[str, str]]:
         for key, item in value.items():
             yield from _faults_in(arguments[1], item, f"{path}['{key}']")
     elif get_origin(kind) is tuple and isinstance(value, tuple):
-        each = arguments[:1] * len(value) if arguments[-1] is Ellipsis else arguments
-        for at, (one, item) in enumerate(zip(each, value, strict=False)):
-            yield from _faults_in(one, item, f"{path}[{at}]")
+        elements = arguments[:1] * len(value) if arguments[-1] is Ellipsis else arguments
+        for index, (element, item) in enumerate(zip(elements, value, strict=False)):
+            yield from _faults_in(element, item, f"{path}[{index}]")
     elif dataclasses.is_dataclass(value) and not isinstance(value, type):
         yield from _faults(value, path)
 

@@ -1,4 +1,4 @@
-"""ImportReport: what became of each node of an ONNX file, and why some have no layer."""
+"""ImportReport: how each node of an ONNX file was imported, and why some have no layer."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hexsim.graph.ir import Layer, Network
 
 @dataclass(frozen=True)
 class Recognised:
-    """Layers, by the names of their nodes, that `rule` made one layer of."""
+    """Nodes, by name, that `rule` combined into one layer."""
 
     rule: str
     layer: str
@@ -19,7 +19,7 @@ class Recognised:
 
 @dataclass(frozen=True)
 class OpaqueNode:
-    """A node without a layer, which the CPU runs as it is, and why."""
+    """A node without a layer type, which the CPU runs unchanged, and the reason."""
 
     name: str
     operator: str
@@ -28,12 +28,11 @@ class OpaqueNode:
 
 @dataclass(frozen=True)
 class ImportReport:
-    """What a file's nodes became, all by their names.
+    """How the nodes of a file were imported, all by their names.
 
-    `expanded` are nodes that stand for several standard ones and `folded` those that are known
-    before the network runs, each with its operator. `removed` had no effect, or nobody reads what
-    they write; the file's own quantising nodes are among them. `notes` are sentences on what was
-    changed.
+    `expanded` are nodes that were replaced by several standard ones and `folded` those with
+    constant results, each with its operator. `removed` are nodes without effect or without readers,
+    including the file's own quantising nodes. `notes` are sentences on other changes.
     """
 
     nodes: int = 0
@@ -45,22 +44,22 @@ class ImportReport:
     notes: tuple[str, ...] = ()
 
 
-def what(layer: Layer) -> str:
-    """The type of a layer, or its function if it has one."""
+def layer_kind(layer: Layer) -> str:
+    """Return the type of a layer, or its function if it has one."""
     return str(getattr(layer, "function", layer.type))
 
 
 def settled(
     report: ImportReport, recognised: tuple[Recognised, ...], before: Network, after: Network
 ) -> ImportReport:
-    """Return the report of `before`, the network as it was read, once it is optimised."""
-    left = {name for layer in after.layers for name in (layer.name, *layer.fused)}
+    """Return the report updated after optimisation of `before`, the network as it was read."""
+    remaining = {name for layer in after.layers for name in (layer.name, *layer.fused)}
     return replace(
         report,
         recognised=recognised,
         removed=(
             *report.removed,
-            *(layer.name for layer in before.layers if layer.name not in left),
+            *(layer.name for layer in before.layers if layer.name not in remaining),
         ),
-        opaque=tuple(one for one in report.opaque if one.name in left),
+        opaque=tuple(node for node in report.opaque if node.name in remaining),
     )

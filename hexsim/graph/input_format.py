@@ -1,7 +1,8 @@
-"""InputFormat: what an application hands to an input of the network.
+"""InputFormat: the form in which an application gives an input to the network.
 
-The type says how a fixed-point runtime takes the floats, the encoding what the channels of a
-picture mean. Words are those of the SNPE converters (`--input_type`, `--input_encoding`).
+The type determines how a fixed-point runtime quantises the floats, the encoding the meaning of a
+picture's channels. The terms are those of the SNPE converters (`--input_type`,
+`--input_encoding`).
 """
 
 from __future__ import annotations
@@ -14,10 +15,10 @@ import numpy.typing as npt
 
 InputType = Literal["default", "image", "opaque"]
 """default: floats, quantised by the encoding that calibration found. image: whole numbers 0 to
-255, which are their own codes. opaque: floats that are passed on unquantised."""
+255, which are their own codes. opaque: floats that stay unquantised."""
 
 InputEncoding = Literal["bgr", "rgb", "rgba", "argb32", "nv21", "time_series", "other"]
-"""bgr, time_series and other are taken as they come; the rest is converted to bgr by a layer."""
+"""bgr, time_series and other stay unchanged; a layer converts the others to bgr."""
 
 INPUT_TYPES: tuple[InputType, ...] = get_args(InputType)
 INPUT_ENCODINGS: tuple[InputEncoding, ...] = get_args(InputEncoding)
@@ -28,13 +29,13 @@ IMAGE_HIGH = 255
 
 @dataclass(frozen=True)
 class InputFormat:
-    """How one input arrives; the default is what an ONNX file says: floats, as they are."""
+    """The form of one input; the default is that of an ONNX file, plain floats."""
 
     type: InputType = "default"
     encoding: InputEncoding = "bgr"
 
     def fault(self, values: npt.NDArray[np.generic]) -> str | None:
-        """Say which of `values` (any shape) the type does not allow, None if all are fine."""
+        """Return which of `values` (any shape) the type does not allow, None if it allows all."""
         if self.type != "image":
             return None
         reals = values.astype(np.float64)
@@ -48,4 +49,4 @@ class InputFormat:
 
 
 PLAIN = InputFormat()
-"""Of an input that nobody said anything about."""
+"""The default format of inputs."""

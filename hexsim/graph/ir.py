@@ -1,15 +1,15 @@
-"""Network, Layer, Tensor, Constant: the one form in which hexsim holds a neural network.
+"""Network, Layer, Tensor, Constant: hexsim's intermediate representation of neural networks.
 
 A `Network` is an immutable list of layers in topological order. A pass takes one and returns
-another. Tensors are known by their ONNX names throughout, so that encodings, reports and the
-user's file speak of the same thing.
+another. Tensors keep their ONNX names throughout, so that encodings, reports and the user's file
+use the same names.
 
 Axis order. Hexagon kernels keep channels last, ONNX keeps them second. A `Tensor` therefore
 records its *stored* shape and, in `order`, which source (ONNX) axis each stored axis is: an
 image that ONNX calls 1x3x224x224 is stored 1x224x224x3 with order (0, 2, 3, 1). All attributes
 of layers (axes, permutations, target shapes) refer to stored axes.
 
-Constants are lazy: a timing-only run knows every shape and never touches a weight.
+Constants are lazy: a run for timing alone uses only shapes and never reads a weight.
 
 Left out: control flow, sequences and strings; a network is one static graph.
 """
@@ -40,25 +40,25 @@ from hexsim.texts.text import shortened
 
 Shape = tuple[int, ...]
 MOST_ELEMENTS = 1 << 28
-"""Elements of one tensor or constant: a gigabyte of floats, more than a network on a phone has."""
+"""The most elements of a tensor or constant: a gigabyte of floats, more than phones need."""
 _DTYPE = re.compile(r"bool|object|(u?int|bfloat|float|complex)\d+(_e\dm\d\w*)?")
-"""Names of element types in numpy, with those that an ONNX file may have besides."""
+"""Names of element types in numpy, and of further types in ONNX files."""
 NamedShapes = Sequence[tuple[str, Shape]]
-"""Names with shapes; a name that is there twice must have both."""
+"""Names with shapes; a name may occur twice and must then have both shapes."""
 FloatArray = npt.NDArray[np.float32]
 ANY_BUT_SCALAR = tuple(range(1, 65))
 """Ranks of a layer that needs a last axis; numpy knows 64."""
 Sign = Literal["signed", "unsigned", "as inputs"]
-"""What an output may be: negative, never negative, or negative only if an input is."""
+"""Whether an output may be negative: always, never, or only if an input is."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tensor:
-    """An activation: its name, stored shape, and where each stored axis comes from.
+    """An activation: its name, stored shape, and the source of each stored axis.
 
-    `order[i]` is the source (ONNX) axis held at stored axis i; `dtype` is the numpy name of the
-    element type in the float network. The sizes of the stored axes that `varies` lists are the
-    most there may be: how many there are, values decide.
+    `order[i]` is the source (ONNX) axis of stored axis i; `dtype` is the numpy name of the element
+    type in the float network. For the stored axes in `varies` the size depends on values and the
+    shape has its maximum.
     """
 
     name: str
@@ -76,7 +76,7 @@ class Tensor:
             )
 
     def fault(self) -> str | None:
-        """Say what is wrong with shape or type, if anything."""
+        """Return the fault of its shape or type, if there is one."""
         if not _DTYPE.fullmatch(self.dtype):
             return f"elements of the unknown type '{shortened(self.dtype)}'"
         if math.prod(self.shape) > MOST_ELEMENTS:
@@ -86,7 +86,7 @@ class Tensor:
         return None
 
     def may_have(self, shape: Shape) -> bool:
-        """Whether its values may have this stored shape."""
+        """Return whether its values may have this stored shape."""
         return len(shape) == len(self.shape) and all(
             size <= most if axis in self.varies else size == most
             for axis, (size, most) in enumerate(zip(shape, self.shape, strict=True))
@@ -115,14 +115,14 @@ class Tensor:
 class Constant:
     """A weight, bias or other array known before the network runs; computed when first read.
 
-    `value` is a numpy array or a function without arguments that makes one. Whoever derives a
-    constant from others (folding a batch norm, changing axis order) passes such a function, so
-    that shapes are known at once and arithmetic happens only if somebody needs the numbers. What
-    the function made is remembered; if not `kept`, only for as long as somebody else holds it.
-    Threads that read it at the same time wait for the one that computes it.
+    `value` is a numpy array or a function without arguments that returns one. Constants derived
+    from others (folding a batch norm, changing axis order) use a function, so that shapes are known
+    at once and the arithmetic is done only if the values are used. The result of the function is
+    cached; if not `kept`, only while other code refers to it. Threads that read it at the same time
+    wait for the one that computes it.
     """
 
-    __slots__ = ("_made", "_reading", "_value", "dtype", "kept", "name", "shape")
+    __slots__ = ("_cached", "_reading", "_value", "dtype", "kept", "name", "shape")
 
     def __init__(
         self,
@@ -138,7 +138,7 @@ class Constant:
         self.dtype = dtype
         self.kept = kept
         self._value = value
-        self._made: Callable[[], npt.NDArray[np.generic] | None] = _nothing
+        self._cached: Callable[[], npt.NDArray[np.generic] | None] = _nothing
         self._reading = threading.Lock()
 
     @property
@@ -149,15 +149,15 @@ class Constant:
     def value(self) -> npt.NDArray[np.generic]:
         """Return the array, read-only, of `shape` and `dtype`."""
         with self._reading:
-            known = self._made()
-            if known is not None:
-                return known
-            made = self._value() if callable(self._value) else self._value
-            array = contiguous(np.asarray(made, self.dtype)).reshape(self.shape).view()
+            cached = self._cached()
+            if cached is not None:
+                return cached
+            computed = self._value() if callable(self._value) else self._value
+            array = contiguous(np.asarray(computed, self.dtype)).reshape(self.shape).view()
             array.flags.writeable = False
             if self.kept:
                 self._value = array
-            self._made = (lambda: array) if self.kept else weakref.ref(array)
+            self._cached = (lambda: array) if self.kept else weakref.ref(array)
             return array
 
     def finite(self) -> npt.NDArray[np.generic]:
@@ -180,15 +180,15 @@ class Constant:
         name: str | None = None,
         dtype: str | None = None,
     ) -> Constant:
-        """Return a constant that is `change` of this one, with `shape`, still lazy."""
+        """Return a lazy constant with the values of `change` of this one, and `shape`."""
         return Constant(name or self.name, shape, lambda: change(self.value()), dtype or self.dtype)
 
     def shape_only(self) -> Constant:
-        """Return a constant that has no array, and raises TypeError if somebody asks for it."""
+        """Return a constant without an array, which raises TypeError if it is read."""
         return Constant(self.name, self.shape, _no_array, self.dtype)
 
     def __reduce__(self) -> tuple[Callable[..., Constant], tuple[Any, ...]]:
-        """Go to another process as an array: a function may read a file of this machine."""
+        """Pickle the array instead of a function, which may read a file of this machine."""
         value = _no_array if self._value is _no_array else self.value()
         return partial(Constant, kept=self.kept), (self.name, self.shape, value, self.dtype)
 
@@ -197,7 +197,7 @@ class Constant:
 
 
 def _nothing() -> None:
-    """What a constant remembers before it is read."""
+    """Stand for the cache of a constant before it is read."""
 
 
 def _no_array() -> npt.NDArray[np.generic]:
@@ -206,7 +206,7 @@ def _no_array() -> npt.NDArray[np.generic]:
 
 @dataclass(frozen=True, kw_only=True)
 class Layer:
-    """Base of all layer types (hexsim.layers): what it is called and what it connects.
+    """Base of all layer types (hexsim.layers): a name, and the tensors that it reads and writes.
 
     `inputs` name tensors or constants, `outputs` name tensors. `fused` names the ONNX nodes that
     graph passes absorbed into this layer. Subclasses are frozen dataclasses that add attributes
@@ -217,13 +217,13 @@ class Layer:
     """
 
     ranks: ClassVar[tuple[int, ...] | None] = None
-    """Numbers of axes that its first operand may have; None: any."""
+    """The allowed numbers of axes of its first operand; None: any."""
     limits: ClassVar[tuple[Rule, ...]] = ()
-    """When those who take layers of this type refuse one of them."""
+    """Rules by which targets that support this type refuse a layer."""
     counts: ClassVar[bool] = False
-    """True if its output holds whole numbers from zero on, so that every code is its own number."""
+    """True if its outputs are whole numbers from zero on, so that codes equal values."""
     generic_cost: ClassVar[bool] = False
-    """True if no kernel model tells what it costs on the vector unit, but a stand-in."""
+    """True if a generic model gives its cost on the vector unit instead of a kernel model."""
 
     name: str
     inputs: tuple[str, ...]
@@ -231,23 +231,23 @@ class Layer:
     fused: tuple[str, ...] = ()
 
     def output_shapes(self, inputs: Sequence[Shape]) -> tuple[Shape, ...]:
-        """Shape rule: stored shapes of the outputs from those of the inputs.
+        """Return the stored shapes of the outputs for those of the inputs.
 
-        Raises InvalidDataError for inputs of which it makes nothing.
+        Raises InvalidDataError for invalid inputs.
         """
         raise NotImplementedError(type(self).__name__)
 
     @property
     def operands(self) -> tuple[int, int]:
-        """The least and the largest number of inputs it takes."""
+        """The least and the largest number of inputs."""
         return 1, 1
 
     def parameter_shapes(self, inputs: Sequence[Shape]) -> NamedShapes:
-        """Names of its parameters and statistics, and the shapes they must have for such inputs."""
+        """Return the names of its parameters and statistics, with their shapes for these inputs."""
         return ()
 
     def require_parameters(self, inputs: Sequence[Shape], shapes: Mapping[str, Shape]) -> None:
-        """Raise InvalidDataError unless its constants, by name, have `shapes` that fit."""
+        """Raise InvalidDataError unless the `shapes` of its constants, by name, fit."""
         for name, shape in self.parameter_shapes(inputs):
             if shapes[name] != shape:
                 raise InvalidDataError(
@@ -255,11 +255,11 @@ class Layer:
                 )
 
     def macs(self, inputs: Sequence[Shape], outputs: Sequence[Shape]) -> int:
-        """Multiply-accumulates of one inference; zero where the field counts none."""
+        """Return the multiply-accumulates of one inference; zero where none are usually counted."""
         return 0
 
     def elements_read(self, inputs: Sequence[Shape]) -> int:
-        """How many elements of its inputs one inference reads: all, or some of a table."""
+        """Return how many elements of its inputs one inference reads: all, or some of a table."""
         return sum(math.prod(shape) for shape in inputs)
 
     @property
@@ -269,7 +269,7 @@ class Layer:
 
     @property
     def support(self) -> Support:
-        """Who takes it."""
+        """The targets that support it."""
         return UNDECLARED
 
     @property
@@ -279,22 +279,22 @@ class Layer:
 
     @property
     def moves_codes(self) -> bool:
-        """True if its output holds codes of its input, or (NV21) bytes as its input does.
+        """True if its output consists of codes of its input, or (NV21) bytes like its input.
 
-        Then the output has the encoding of the input, whatever it holds.
+        Then the output has the encoding of the input, whatever its values.
         """
         return False
 
     def is_no_op(self, inputs: Sequence[Shape]) -> bool:
-        """True if its output is its first input as it is, for inputs of these shapes."""
+        """Return whether its output equals its first input, for inputs of these shapes."""
         return False
 
     def variant(self, inputs: Sequence[Shape]) -> str:
-        """Which layer of its type it is, where releases tell them apart; inputs of these shapes."""
+        """Return its variant within its type, which releases distinguish, for these inputs."""
         return ""
 
     def turned(self) -> Self | None:
-        """Return it for images whose height and width are exchanged; None if it names an axis."""
+        """Return it for images with height and width swapped; None if it refers to an axis."""
         return None
 
     @property
@@ -304,7 +304,7 @@ class Layer:
 
     @property
     def statistics(self) -> tuple[str, ...]:
-        """Names of constants that tell of this layer's values; it does not compute with them."""
+        """Names of constants with statistics of this layer's values, not used for its result."""
         return ()
 
     @property
@@ -322,10 +322,10 @@ class Layer:
 class Network:
     """Layers in topological order with the tensors and constants they name.
 
-    `inputs` and `outputs` are tensor names in the order of the ONNX file. `tensors` holds every
+    `inputs` and `outputs` are tensor names in the order of the ONNX file. `tensors` has every
     activation, `constants` every array known beforehand; the two sets of names are disjoint.
-    `input_formats` has the inputs that do not arrive as plain floats, `coded_ends` the inputs and
-    outputs that are codes in the ONNX file.
+    `input_formats` has the inputs that are not plain floats, `coded_ends` the inputs and outputs
+    that are codes in the ONNX file.
     """
 
     name: str
@@ -344,7 +344,7 @@ class Network:
 
     @cached_property
     def consumers(self) -> Mapping[str, tuple[Layer, ...]]:
-        """Tensor name -> the layers that read it, in order; names nobody reads are absent."""
+        """Tensor name -> the layers that read it, in order; names without readers are absent."""
         readers: dict[str, list[Layer]] = {}
         for layer in self.layers:
             for name in dict.fromkeys(layer.inputs):
@@ -352,28 +352,27 @@ class Network:
         return {name: tuple(layers) for name, layers in readers.items()}
 
     def shape(self, name: str) -> Shape:
-        """Stored shape of a tensor or constant."""
-        known = self.tensors.get(name) or self.constants[name]
-        return known.shape
+        """Return the stored shape of a tensor or constant."""
+        return (self.tensors.get(name) or self.constants[name]).shape
 
     def input_format(self, name: str) -> InputFormat:
-        """How tensor `name` arrives; plain for whatever is no input of the network."""
+        """Return the format of tensor `name`; plain for tensors that are no network inputs."""
         return self.input_formats.get(name, PLAIN)
 
     def input_shapes(self, layer: Layer) -> tuple[Shape, ...]:
-        """Stored shapes of a layer's inputs."""
+        """Return the stored shapes of a layer's inputs."""
         return tuple(self.shape(name) for name in layer.inputs)
 
     def layer_outputs(self, layer: Layer) -> tuple[Shape, ...]:
-        """Stored shapes of a layer's outputs."""
+        """Return the stored shapes of a layer's outputs."""
         return tuple(self.tensors[name].shape for name in layer.outputs)
 
     def macs(self, layer: Layer) -> int:
-        """Multiply-accumulates of one layer."""
+        """Return the multiply-accumulates of one layer."""
         return layer.macs(self.input_shapes(layer), self.layer_outputs(layer))
 
     def parameter_count(self, layer: Layer) -> int:
-        """Number of weights and biases of one layer."""
+        """Return the number of weights and biases of one layer."""
         return sum(self.constants[name].elements for name in layer.parameters)
 
     @cached_property
@@ -401,28 +400,28 @@ class Network:
 
         Tensors and constants that no layer names any more are dropped.
         """
-        kept = tuple(layers)
-        named = {
+        new_layers = tuple(layers)
+        used = {
             name
-            for layer in kept
+            for layer in new_layers
             for name in (*layer.inputs, *layer.outputs, *layer.parameters, *layer.statistics)
         }
-        named.update(self.inputs, self.outputs)
-        all_tensors = {**self.tensors, **{t.name: t for t in tensors}}
-        all_constants = {**self.constants, **{c.name: c for c in constants}}
+        used.update(self.inputs, self.outputs)
+        all_tensors = {**self.tensors, **{tensor.name: tensor for tensor in tensors}}
+        all_constants = {**self.constants, **{constant.name: constant for constant in constants}}
         return dataclasses.replace(
             self,
-            layers=kept,
-            tensors={n: t for n, t in all_tensors.items() if n in named},
-            constants={n: c for n, c in all_constants.items() if n in named},
+            layers=new_layers,
+            tensors={n: t for n, t in all_tensors.items() if n in used},
+            constants={n: c for n, c in all_constants.items() if n in used},
         )
 
     def boundary(self, layers: Sequence[Layer]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Return the tensors that `layers` read from outside, and those they write for outside."""
+        """Return the tensors that `layers` read from outside, and those that are read outside."""
         written = {name for layer in layers for name in layer.outputs}
-        read = dict.fromkeys(name for layer in layers for name in layer.inputs)
+        inputs_read = dict.fromkeys(name for layer in layers for name in layer.inputs)
         names = {layer.name for layer in layers}
-        inputs = tuple(n for n in read if n not in written and n in self.tensors)
+        inputs = tuple(n for n in inputs_read if n not in written and n in self.tensors)
         outputs = tuple(
             name
             for layer in layers
@@ -435,15 +434,15 @@ class Network:
     def subnetwork(
         self, layers: Sequence[Layer], inputs: Sequence[str], outputs: Sequence[str]
     ) -> Network:
-        """Return the part of the network that `layers` are, with its own inputs and outputs."""
+        """Return the part of the network with `layers`, and its own inputs and outputs."""
         part = dataclasses.replace(self, inputs=tuple(inputs), outputs=tuple(outputs))
         return part.with_layers(layers)
 
     def without_values(self) -> Network:
-        """Return the network without any array: shapes and layers alone."""
+        """Return the network without arrays, with only shapes and layers."""
         shapes = {name: constant.shape_only() for name, constant in self.constants.items()}
         return dataclasses.replace(self, constants=shapes)
 
     def check(self) -> None:
-        """InvalidDataError unless names, order, attributes, shapes and types all hold together."""
+        """Raise InvalidDataError unless names, attributes, shapes and types are consistent."""
         consistency.check(self)

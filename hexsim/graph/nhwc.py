@@ -1,4 +1,4 @@
-"""A tensor of any rank as a batch of images, channels last: how engines with a layout see it."""
+"""The shape of a tensor of any rank as a batch of images with channels last."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Constants that are read on several cores, or on other cores while nobody needs them yet."""
+"""Reads constants on several cores, before they are used."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from hexsim.graph.ir import Constant
 from hexsim.threads.cores import default_threads
 
 _HEAVY_ELEMENTS = 1 << 16
-"""Constants from which on it is worth to read several at a time (assumed)."""
+"""The least size of constants that are worth reading in parallel (assumed)."""
 
 
 def heavy(constants: Iterable[Constant]) -> list[Constant]:
-    """Those that take long to read, the largest first."""
-    found = [constant for constant in constants if constant.elements >= _HEAVY_ELEMENTS]
-    return sorted(found, key=lambda one: -one.elements)
+    """Return the constants that take long to read, the largest first."""
+    large = [constant for constant in constants if constant.elements >= _HEAVY_ELEMENTS]
+    return sorted(large, key=lambda constant: -constant.elements)
 
 
 def read_ahead(constants: Iterable[Constant]) -> None:
-    """Begin to read heavy constants; who needs one meanwhile waits for it.
+    """Start to read heavy constants in threads; a use of one waits until it is read.
 
-    What cannot be read is told to who needs it.
+    Errors are raised where the constant is used.
     """
-    waiting = iter([one for one in heavy(constants) if one.kept])
+    waiting = iter([heavy_constant for heavy_constant in heavy(constants) if heavy_constant.kept])
 
     def read() -> None:
         for constant in waiting:

@@ -1,6 +1,6 @@
-"""Who takes a layer: an allow-list, and rules for layers that those on it refuse nevertheless.
+"""The targets that support a layer: an allow-list, and rules by which these refuse some layers.
 
-The sentence of either is both the message that a user reads and the documentation. Sources: the
+The sentence of each is both the user's message and the documentation. Sources: the
 SNPE list of limitations; for the HTA the operators of the QNN HTA back end, whose own list SNPE
 never published (fully connected: SNPE compiles Inception v3 to one section).
 """
@@ -27,10 +27,10 @@ _RUNTIMES: frozenset[LayerTarget] = frozenset(RUNTIMES)
 
 @dataclass(frozen=True)
 class Support:
-    """Who takes a layer type, or a function of it, and why nobody else does, in one sentence.
+    """The targets that support a layer type or function, and why others do not, in one sentence.
 
-    Of runtimes this is what is assumed where the table of a release is silent
-    (`hexsim.datasheets.operators`). The HTA has no other word than this one.
+    For runtimes this is the assumption where the table of a release has no entry
+    (`hexsim.datasheets.operators`). For the HTA it is the only source.
     """
 
     targets: frozenset[LayerTarget]
@@ -46,7 +46,7 @@ UNDECLARED = Support(CPU, "nothing says that this runtime has such a layer or fu
 
 @dataclass(frozen=True)
 class Rule:
-    """One reason for which some targets refuse a layer; `refuses` takes it and its network."""
+    """A reason for which some targets refuse a layer; `refuses` takes the layer and its network."""
 
     targets: frozenset[LayerTarget]
     refuses: Callable[[Any, Network], bool]

@@ -1,10 +1,10 @@
-"""The layer types: one small file each; adding a layer is adding a file.
+"""The layer types: one small file each; a layer type is added by adding a file.
 
-The class name is the layer's name. A layer knows its attributes, its shape rule, its MACs, its
-parameters, who takes it and the sentence why others do not. What a layer computes is not written
-here: floats are onnxruntime's business (hexsim.onnx_io.write.writer), integers that of hexsim.int8.
+The class name is the layer's name. A layer type has its attributes, its shape rule, its MACs, its
+parameters, the targets that support it and the sentence why others do not. Its values are computed
+elsewhere: in float by onnxruntime (hexsim.onnx_io.write.writer), in integers by hexsim.int8.
 
-`TYPES` are all there are. Those that passes and reports speak of are also names of this package.
+`TYPES` has all layer types. Those that other rooms use by name are exported by this package.
 """
 
 from hexsim.discovery import classes

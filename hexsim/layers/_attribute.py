@@ -1,4 +1,4 @@
-"""An attribute of an ONNX node, as a layer that keeps it and a file hold it."""
+"""An attribute of an ONNX node, as layers and files store it."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ class Attribute:
     data: bytes = b""
 
     def fault(self) -> str | None:
-        """Say what keeps it from having a value, if anything."""
-        if self.kind in ("int", "float", "text") and len(self._several) != 1:
-            return f"attribute '{self.name}' has {len(self._several)} values, not one"
+        """Return why it has no valid value, None if it has one."""
+        if self.kind in ("int", "float", "text") and len(self._items) != 1:
+            return f"attribute '{self.name}' has {len(self._items)} values, not one"
         if self.kind == "array":
             try:
-                known = np.dtype(self.dtype)
+                element_type = np.dtype(self.dtype)
             except TypeError:
                 return f"attribute '{self.name}' holds elements of an unknown type"
-            fits = math.prod(self.shape) * known.itemsize == len(self.data)
-            if known.kind not in _NUMBERS or not fits:
+            fits = math.prod(self.shape) * element_type.itemsize == len(self.data)
+            if element_type.kind not in _NUMBERS or not fits:
                 return f"attribute '{self.name}' does not hold the array that it says"
         return None
 
@@ -48,14 +48,14 @@ class Attribute:
         if self.kind == "array":
             stored = np.frombuffer(self.data, np.dtype(self.dtype).newbyteorder("<"))
             return stored.reshape(self.shape)
-        return self._several if self.kind.endswith("s") else self._several[0]
+        return self._items if self.kind.endswith("s") else self._items[0]
 
     def __str__(self) -> str:
         if self.kind == "array":
             return f"{self.name} {self.dtype} {'x'.join(map(str, self.shape))}"
-        words = (f"{one:g}" if isinstance(one, float) else f"{one}" for one in self._several)
+        words = (f"{item:g}" if isinstance(item, float) else f"{item}" for item in self._items)
         return visible(f"{self.name} {' '.join(words)}")
 
     @property
-    def _several(self) -> tuple[Any, ...]:
+    def _items(self) -> tuple[Any, ...]:
         return {"int": self.ints, "float": self.floats}.get(self.kind.rstrip("s"), self.texts)

@@ -16,7 +16,7 @@ class Clamp:
     high: Bound = math.inf
 
     def fault(self) -> str | None:
-        """Say that it leaves no value, if so."""
+        """Return a fault if its bounds exclude all values."""
         return None if self.low <= self.high else f"clamps to {self.low:g} .. {self.high:g}"
 
     def then(self, other: Clamp) -> Clamp:

@@ -1,4 +1,4 @@
-"""What layers have in common that slide a window of weights over an image."""
+"""The base class of layers that slide a window of weights over an image."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ class Filtering(Layer):
 
     `weight` is (kernel height, kernel width, input channels / groups, output channels), so its
     last axis is the output channel; `bias` is (output channels,) or None. `moments` is
-    (2, output channels): the mean and standard deviation that training saw in each channel before
-    the clamp, which a batch norm knows; None if there was none.
+    (2, output channels): the mean and standard deviation of each channel before the clamp during
+    training, from a batch norm; None without one.
     """
 
     sign: ClassVar[Sign] = "signed"
@@ -37,7 +37,7 @@ class Filtering(Layer):
     output_channels: Positive
 
     def parameter_shapes(self, inputs: Sequence[Shape]) -> NamedShapes:
-        """As the class says; InvalidDataError if the groups do not divide the channels."""
+        """See the class; InvalidDataError if the groups do not divide the channels."""
         channels = inputs[0][-1]
         if channels % self.groups or self.output_channels % self.groups:
             raise InvalidDataError(

@@ -1,7 +1,7 @@
-"""Functions of one number: what each computes, and whether its result may be negative.
+"""Element-wise functions: their values, and whether these may be negative.
 
-On the DSP each is a table of codes. Which release has which stands in
-`hexsim.datasheets.operators`.
+On the DSP each is a table of quantised values (codes). `hexsim.datasheets.operators` has the
+functions of each release.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ NeuronFunction = Literal[
 
 @dataclass(frozen=True)
 class Function:
-    """`values` takes real numbers, alpha and beta; where there is no result it gives NaN."""
+    """`values` takes real numbers, alpha and beta; undefined results are NaN."""
 
     values: Callable[[Real, float, float], Real]
     sign: Sign
@@ -108,4 +108,4 @@ FUNCTIONS: Mapping[NeuronFunction, Function] = {
     "sqrt": Function(lambda x, a, b: np.sqrt(x), "unsigned"),
     "square": Function(lambda x, a, b: np.square(x), "unsigned"),
 }
-"""By name. A clamp's bounds are fields of its own, so its entry leaves values as they are."""
+"""Functions by name. The entry of clamp changes nothing, as its bounds are fields of the layer."""

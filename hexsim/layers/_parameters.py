@@ -1,4 +1,4 @@
-"""The shapes of constants that have one number for each channel."""
+"""The shapes of constants with one number per channel."""
 
 from __future__ import annotations
 
@@ -10,10 +10,14 @@ from hexsim.graph.ir import NamedShapes, Shape
 def of_channels(
     weight: Shape, name: str, others: Iterable[str | None], moments: str | None = None
 ) -> NamedShapes:
-    """The shape of a weight, of `others` with a number per output channel, and of its moments.
+    """Return the shapes of a weight, of `others` with a number per output channel, and of moments.
 
-    The last axis of the weight is the output channel; what is None is not there.
+    The last axis of the weight is the output channel; constants that are None are left out.
     """
     channels = weight[-1]
-    given = [(name, weight), *((other, (channels,)) for other in others), (moments, (2, channels))]
-    return [(known, shape) for known, shape in given if known is not None]
+    shapes = [
+        (name, weight),
+        *((operand, (channels,)) for operand in others),
+        (moments, (2, channels)),
+    ]
+    return [(constant, shape) for constant, shape in shapes if constant is not None]

@@ -1,4 +1,4 @@
-"""What layers have in common that do the same to every pixel."""
+"""The base class of layers that treat every pixel alike."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from hexsim.graph.ir import Layer, Shape
 
 
 class PerPixel(Layer):
-    """The output has the shape of the input; no axis but the last means anything."""
+    """The output has the shape of the input; no axis but the last has a special meaning."""
 
     def output_shapes(self, inputs: Sequence[Shape]) -> tuple[Shape, ...]:
-        """Unchanged."""
+        """Return the shape of the input."""
         return (inputs[0],)
 
     def turned(self) -> Self:
-        """Itself."""
+        """Return itself."""
         return self

@@ -1,4 +1,4 @@
-"""Which layers multiply by weights that are quantised."""
+"""The layers that multiply by quantised weights."""
 
 from __future__ import annotations
 
@@ -6,4 +6,4 @@ from hexsim.layers._filtering import Filtering
 from hexsim.layers.fully_connected import FullyConnected
 
 Weighted = Filtering | FullyConnected
-"""They have a weight, its last axis the output channel, perhaps a bias, and a clamp."""
+"""They have a weight with the output channels last, an optional bias, and a clamp."""

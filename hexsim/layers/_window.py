@@ -43,7 +43,7 @@ class Window:
         )
 
     def output_size(self, height: int, width: int) -> tuple[int, int]:
-        """(height, width) of the output, by the ONNX rule.
+        """Return (height, width) of the output, by the ONNX rule.
 
         With `ceil_mode` a last window that would start in the end padding is dropped. Raises
         InvalidDataError if the window exceeds the padded image.

@@ -1,7 +1,6 @@
-"""ArgExtremum: where along an axis the largest or smallest number is.
+"""ArgExtremum: the position of the largest or smallest number along an axis.
 
-The places are floats, as those that SNPE's ArgMax layer gives on the DSP; who wants integers casts
-them.
+Positions are floats, as in SNPE's ArgMax layer on the DSP; a Cast makes integers of them.
 """
 
 from __future__ import annotations
@@ -14,19 +13,19 @@ from hexsim.graph.domains import Axis
 from hexsim.graph.ir import Layer, Network, Shape, Sign
 from hexsim.graph.support import INTEGER, NO_HTA_LAYER, Rule, Support
 
-_MOST_PLACES = 256
-"""Whole numbers that a code of 8 bits tells apart."""
+_MOST_POSITIONS = 256
+"""The number of positions that codes of 8 bits can represent."""
 
 
 def _beyond_codes(layer: ArgExtremum, network: Network) -> bool:
-    return network.shape(layer.inputs[0])[layer.axis] > _MOST_PLACES
+    return network.shape(layer.inputs[0])[layer.axis] > _MOST_POSITIONS
 
 
 @dataclass(frozen=True, kw_only=True)
 class ArgExtremum(Layer):
-    """The first place of the extremum along stored axis `axis`.
+    """The first position of the extremum along stored axis `axis`.
 
-    The axis stays with size one where the layer `keeps_axis`.
+    With `keeps_axis` the axis remains with size one.
     """
 
     support: ClassVar[Support] = NO_HTA_LAYER
@@ -47,7 +46,7 @@ class ArgExtremum(Layer):
         return f"arg{self.kind}"
 
     def output_shapes(self, inputs: Sequence[Shape]) -> tuple[Shape, ...]:
-        """The input's shape, with a one at the axis or without it."""
+        """Return the input's shape, with a one at the axis or without it."""
         (shape,) = inputs
-        kept = (1,) if self.keeps_axis else ()
-        return ((*shape[: self.axis], *kept, *shape[self.axis + 1 :]),)
+        axis_shape = (1,) if self.keeps_axis else ()
+        return ((*shape[: self.axis], *axis_shape, *shape[self.axis + 1 :]),)

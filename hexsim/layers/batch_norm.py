@@ -19,8 +19,8 @@ _IMAGE_AXES = 4
 class BatchNorm(PerPixel):
     """scale * x + shift; both are (channels,) along the last stored axis.
 
-    `moments` is (2, channels): the mean and standard deviation that training saw in each channel
-    of the result before the clamp; None if nobody knows.
+    `moments` is (2, channels): the mean and standard deviation of each channel of the result before
+    the clamp during training; None if unknown.
     """
 
     type: ClassVar[str] = "batchnorm"
@@ -35,11 +35,11 @@ class BatchNorm(PerPixel):
     moments: str | None = None
 
     def variant(self, inputs: Sequence[Shape]) -> str:
-        """1-D for vectors and lines."""
+        """Return 1-D for vectors and 1-D images."""
         return "1-D" if len(inputs[0]) < _IMAGE_AXES else ""
 
     def parameter_shapes(self, inputs: Sequence[Shape]) -> NamedShapes:
-        """As the class says."""
+        """See the class."""
         return of_channels(inputs[0][-1:], self.scale, (self.shift,), self.moments)
 
     @property

@@ -25,7 +25,7 @@ class ChannelShuffle(Layer):
     groups: Positive
 
     def output_shapes(self, inputs: Sequence[Shape]) -> tuple[Shape, ...]:
-        """Unchanged; InvalidDataError if the groups do not divide the channels."""
+        """Return the input's shape; InvalidDataError if the groups do not divide the channels."""
         if inputs[0][-1] % self.groups:
             raise InvalidDataError(f"{self.groups} groups do not divide {inputs[0][-1]} channels")
         return (inputs[0],)

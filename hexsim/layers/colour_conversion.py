@@ -1,11 +1,11 @@
-"""ColourConversion: what a camera or a decoder delivers becomes blue, green, red.
+"""ColourConversion: converts pictures of a camera or a decoder to blue, green, red.
 
 Stored shapes. rgb is height x width x 3; rgba and argb32 have a fourth channel that is ignored.
 nv21 is one plane, 3/2 height x width x 1: all luma rows, then rows of V, U, V, U for 2x2 pixels.
 argb32 is a 32-bit word per pixel; on the little-endian CPUs of a phone its bytes are B, G, R, A.
 
 Source of names and byte orders: SNPE guide, input image formatting. It does not state the matrix
-of NV21: taken is that of BT.601 with luma 16 to 235, as OpenVINO's NV12toRGB states it (assumed).
+of NV21: used is that of BT.601 with luma 16 to 235, as OpenVINO's NV12toRGB states it (assumed).
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ ConvertedEncoding = Literal["rgb", "rgba", "argb32", "nv21"]
 CONVERTED: tuple[ConvertedEncoding, ...] = get_args(ConvertedEncoding)
 
 YVU_ORIGIN = (16, 128, 128)
-"""What Y, V and U are without light and colour."""
+"""The values of Y, V and U for black."""
 YVU_TO_BGR = (
     (1.164, 1.164, 1.164),
     (0.0, -0.813, 1.596),
     (2.018, -0.391, 0.0),
 )
-"""Row by row what Y, V and U (less their origin) add to blue, green and red."""
+"""The contributions of Y, V and U (rows, minus their origin) to blue, green and red (columns)."""
 
 _BGR_CHANNELS: dict[ConvertedEncoding, tuple[int, int, int]] = {
     "rgb": (2, 1, 0),
@@ -37,7 +37,7 @@ _BGR_CHANNELS: dict[ConvertedEncoding, tuple[int, int, int]] = {
 }
 
 
-def _nv21_of_no_bytes(layer: ColourConversion, network: Network) -> bool:
+def _nv21_without_bytes(layer: ColourConversion, network: Network) -> bool:
     is_image = network.input_format(layer.inputs[0]).type == "image"
     return layer.input_encoding_in == "nv21" and not is_image
 
@@ -52,7 +52,7 @@ class ColourConversion(Layer):
     ranks: ClassVar[tuple[int, ...]] = (4,)
     moves_codes: ClassVar[bool] = True
     limits: ClassVar[tuple[Rule, ...]] = (
-        Rule(INTEGER, _nv21_of_no_bytes, "NV21 is decoded from bytes, an input of type image"),
+        Rule(INTEGER, _nv21_without_bytes, "NV21 is decoded from bytes, an input of type image"),
     )
 
     input_encoding_in: ConvertedEncoding
@@ -60,11 +60,11 @@ class ColourConversion(Layer):
 
     @property
     def channels(self) -> tuple[int, int, int] | None:
-        """Which input channel each output channel is; None for nv21, which is computed."""
+        """The input channel of each output channel; None for nv21, which is computed."""
         return _BGR_CHANNELS.get(self.input_encoding_in)
 
     def output_shapes(self, inputs: Sequence[Shape]) -> tuple[Shape, ...]:
-        """The picture's height and width, three channels."""
+        """Return the picture's shape, with three channels."""
         batch, height, width, channels = inputs[0]
         if self.input_encoding_in == "nv21":
             height = height // 3 * 2
@@ -77,7 +77,7 @@ class ColourConversion(Layer):
 
 
 def encoded_shape(encoding: ConvertedEncoding, picture: Shape) -> Shape:
-    """Stored shape of the input that becomes `picture` (batch, height, width, 3).
+    """Return the stored shape of the input that becomes `picture` (batch, height, width, 3).
 
     Raises InvalidDataError for an nv21 picture of odd height or width.
     """

@@ -12,7 +12,7 @@ from hexsim.graph.ir import Layer, Network, Shape, Sign
 from hexsim.graph.support import EVERYWHERE, HTA, Rule, Support
 
 _CHANNEL_AXIS = 3
-"""Of an image."""
+"""The channel axis of an image."""
 _HTA_CHANNEL_STEP = 32
 _HTA_UNEVEN_CHANNELS = 4096
 
@@ -23,7 +23,10 @@ def _not_of_channels(layer: Concat, network: Network) -> bool:
 
 def _uneven_and_long(layer: Concat, network: Network) -> bool:
     channels = [network.shape(name)[-1] for name in layer.inputs]
-    return any(n % _HTA_CHANNEL_STEP for n in channels) and sum(channels) > _HTA_UNEVEN_CHANNELS
+    return (
+        any(count % _HTA_CHANNEL_STEP for count in channels)
+        and sum(channels) > _HTA_UNEVEN_CHANNELS
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,22 +50,24 @@ class Concat(Layer):
     axis: Axis
 
     def output_shapes(self, inputs: Sequence[Shape]) -> tuple[Shape, ...]:
-        """The first input's shape with the sum of the sizes along `axis`."""
+        """Return the first input's shape with the sum of the sizes along `axis`."""
         shape = list(inputs[0])
-        for other in inputs:
-            elsewhere = zip(range(len(shape)), shape, other, strict=False)
-            if len(other) != len(shape) or any(a != b for at, a, b in elsewhere if at != self.axis):
+        for operand in inputs:
+            sizes = zip(range(len(shape)), shape, operand, strict=False)
+            if len(operand) != len(shape) or any(
+                size != other for index, size, other in sizes if index != self.axis
+            ):
                 raise InvalidDataError(
-                    f"operands of the shapes {shape} and {list(other)} cannot be joined along "
+                    f"operands of the shapes {shape} and {list(operand)} cannot be joined along "
                     f"axis {self.axis}"
                 )
-        shape[self.axis] = sum(other[self.axis] for other in inputs)
+        shape[self.axis] = sum(operand[self.axis] for operand in inputs)
         return (tuple(shape),)
 
     def is_no_op(self, inputs: Sequence[Shape]) -> bool:
-        """True for one tensor."""
+        """Return whether there is only one input."""
         return len(inputs) == 1
 
     def turned(self) -> Self | None:
-        """Itself if it joins channels."""
+        """Return itself if it joins channels."""
         return self if self.axis == _CHANNEL_AXIS else None

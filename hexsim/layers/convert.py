@@ -1,6 +1,6 @@
 """Convert: the same values in another encoding.
 
-Where it stands between two widths of activations, the encodings of its ends say which ones.
+Between two bit widths of activations, the encodings of its input and output give the widths.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from hexsim.layers._per_pixel import PerPixel
 
 @dataclass(frozen=True, kw_only=True)
 class Convert(PerPixel):
-    """No arithmetic on real values: in float its output is its input."""
+    """Changes no real values: in float its output equals its input."""
 
     type: ClassVar[str] = "convert"
     support: ClassVar[Support] = NO_HTA_LAYER

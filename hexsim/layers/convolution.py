@@ -20,18 +20,18 @@ class Convolution(Filtering):
     support: ClassVar[Support] = EVERYWHERE
 
     def output_shapes(self, inputs: Sequence[Shape]) -> tuple[Shape, ...]:
-        """(N, H', W', output channels)."""
+        """Return (N, H', W', output channels)."""
         batch, height, width, _ = inputs[0]
         return ((batch, *self.window.output_size(height, width), self.output_channels),)
 
     def macs(self, inputs: Sequence[Shape], outputs: Sequence[Shape]) -> int:
-        """One multiply-accumulate per output element, tap and input channel of its group."""
+        """Return one multiply-accumulate per output element, tap and input channel of its group."""
         return math.prod(outputs[0]) * self.window.taps * inputs[0][-1] // self.groups
 
     def turned(self) -> Self:
-        """The window turned, for what it costs; the weight stays as it is stored."""
+        """Return it with a turned window, for costs; the stored weight is unchanged."""
         return self.replace(window=self.window.turned())
 
     def is_depthwise(self, input_channels: int) -> bool:
-        """True if every input channel is its own group."""
+        """Return whether every input channel is a group of its own."""
         return self.groups == input_channels and self.groups > 1

@@ -19,10 +19,10 @@ from hexsim.layers._window import Window
 class Phases:
     """A deconvolution as one convolution of stride one.
 
-    Output positions that lie whole strides apart read the same taps: there are `counts` (height,
-    width) such phases. A convolution with `window` makes all of them side by side, `counts` times
-    as many channels at every position; woven together they are the output, once the first `crop`
-    rows and columns are left out, and what reaches beyond its size.
+    Output positions whole strides apart use the same taps and form a phase; there are `counts`
+    (height, width) phases. A convolution with `window` computes all phases as separate groups of
+    channels. Interleaved they are the output, after the first `crop` rows and columns and those
+    beyond its size are removed.
     """
 
     window: Window
@@ -31,7 +31,7 @@ class Phases:
 
     @property
     def number(self) -> int:
-        """How many phases there are."""
+        """Number of phases."""
         return math.prod(self.counts)
 
 
@@ -62,7 +62,7 @@ class Deconvolution(Filtering):
     output_padding: tuple[Natural, Natural] = (0, 0)
 
     def output_shapes(self, inputs: Sequence[Shape]) -> tuple[Shape, ...]:
-        """(N, H', W', output channels)."""
+        """Return (N, H', W', output channels)."""
         batch, height, width, _ = inputs[0]
         window = self.window
         if any(pad >= window.reach[at % 2] for at, pad in enumerate(window.pads)):
@@ -70,7 +70,7 @@ class Deconvolution(Filtering):
         return ((batch, *self._size(height, width), self.output_channels),)
 
     def macs(self, inputs: Sequence[Shape], outputs: Sequence[Shape]) -> int:
-        """One multiply-accumulate per input element, tap and output channel of its group."""
+        """Return one multiply-accumulate per input element, tap and output channel of its group."""
         return math.prod(inputs[0]) * self.window.taps * self.output_channels // self.groups
 
     def phases(self, height: int, width: int) -> Phases:
@@ -93,7 +93,7 @@ class Deconvolution(Filtering):
         )
 
     def _size(self, height: int, width: int) -> tuple[int, int]:
-        """(height, width) of the output, by the ONNX rule."""
+        """Return (height, width) of the output, by the ONNX rule."""
         window = self.window
         sizes = [
             (size - 1) * window.strides[axis]

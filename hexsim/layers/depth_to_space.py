@@ -13,14 +13,14 @@ from hexsim.graph.support import NO_HTA_LAYER, Support
 
 BlockMode = Literal["DCR", "CRD"]
 View = tuple[Shape, tuple[int, ...]]
-"""A shape to see a tensor under, and the permutation of its axes that moves the elements."""
+"""The shape as which a tensor is viewed, and the permutation that moves its elements."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class DepthToSpace(Layer):
     """An NHWC image `block` times as high and wide, with `block`^2 times fewer channels.
 
-    In a pixel's channels the place in the block comes first and the new channel last ("DCR"), or
+    In a pixel's channels the position in the block comes first and the new channel last ("DCR"), or
     the other way round ("CRD", pixel shuffle).
     """
 
@@ -34,7 +34,7 @@ class DepthToSpace(Layer):
     mode: BlockMode = "DCR"
 
     def output_shapes(self, inputs: Sequence[Shape]) -> tuple[Shape, ...]:
-        """(N, H * block, W * block, C / block^2); InvalidDataError if they do not divide."""
+        """Return (N, H * block, W * block, C / block^2); InvalidDataError if they do not divide."""
         batch, height, width, channels = inputs[0]
         deep, rest = divmod(channels, self.block**2)
         if rest:

@@ -30,7 +30,7 @@ KINDS: Mapping[ElementwiseKind, tuple[Support, Sign]] = {
     "max": (NO_HTA_FUNCTION, "as inputs"),
     "min": (NO_HTA_FUNCTION, "as inputs"),
 }
-"""Who takes each kind, and whether its result may be negative."""
+"""The support of each kind, and whether its result may be negative."""
 
 
 def _constant_only(layer: Elementwise, network: Network) -> bool:
@@ -55,7 +55,7 @@ class Elementwise(Layer):
     clamp: Clamp = NO_CLAMP
 
     def output_shapes(self, inputs: Sequence[Shape]) -> tuple[Shape, ...]:
-        """The broadcast shape."""
+        """Return the broadcast shape."""
         if self.kind == "div" and len(inputs) != 2:
             raise InvalidDataError(f"a quotient has two operands, not {len(inputs)}")
         return (broadcast(*inputs),)
@@ -66,7 +66,7 @@ class Elementwise(Layer):
         return KINDS[self.kind][0] if self.kind in KINDS else UNDECLARED
 
     def variant(self, inputs: Sequence[Shape]) -> str:
-        """The kind."""
+        """Return the kind."""
         return self.kind
 
     @property
@@ -75,5 +75,5 @@ class Elementwise(Layer):
         return KINDS[self.kind][1] if self.kind in KINDS else "signed"
 
     def turned(self) -> Self:
-        """Itself."""
+        """Return itself."""
         return self

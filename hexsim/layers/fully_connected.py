@@ -16,7 +16,7 @@ from hexsim.layers._parameters import of_channels
 
 @dataclass(frozen=True, kw_only=True)
 class FullyConnected(Layer):
-    """Flattens the input behind axis 0, in stored order, and multiplies by `weight`.
+    """Flattens the axes after axis 0, in stored order, and multiplies by `weight`.
 
     `weight` is (inputs, outputs), its last axis the output channel; `bias` is (outputs,) or None.
     """
@@ -33,15 +33,15 @@ class FullyConnected(Layer):
     output_channels: Positive
 
     def output_shapes(self, inputs: Sequence[Shape]) -> tuple[Shape, ...]:
-        """(N, output channels)."""
+        """Return (N, output channels)."""
         return ((inputs[0][0], self.output_channels),)
 
     def macs(self, inputs: Sequence[Shape], outputs: Sequence[Shape]) -> int:
-        """Inputs times outputs, per batch item."""
+        """Return inputs times outputs, per batch item."""
         return math.prod(inputs[0]) * self.output_channels
 
     def parameter_shapes(self, inputs: Sequence[Shape]) -> NamedShapes:
-        """As the class says."""
+        """See the class."""
         weight = (math.prod(inputs[0][1:]), self.output_channels)
         return of_channels(weight, self.weight, (self.bias,))
 

@@ -1,7 +1,6 @@
 """Gather: positions of one axis in any order, known before the network runs.
 
-Positions that the network computes are integers, which no integer runtime takes: such a node stays
-opaque.
+Computed positions are integer tensors, which no integer runtime supports: such a node stays opaque.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ class Gather(Layer):
     indices: tuple[Natural, ...]
 
     def output_shapes(self, inputs: Sequence[Shape]) -> tuple[Shape, ...]:
-        """The input's shape with as many positions; InvalidDataError if one is beyond it."""
+        """Return the shape with as many positions; InvalidDataError if one is beyond the axis."""
         shape = list(inputs[0])
         if max(self.indices, default=0) >= shape[self.axis]:
             raise InvalidDataError(
@@ -39,5 +38,5 @@ class Gather(Layer):
         return (tuple(shape),)
 
     def is_no_op(self, inputs: Sequence[Shape]) -> bool:
-        """True if it takes every position where it is."""
+        """Return whether it takes all positions in order."""
         return self.indices == tuple(range(inputs[0][self.axis]))

@@ -1,4 +1,4 @@
-"""MatMul: the product of two matrices, or of two batches of them, both computed or operands."""
+"""MatMul: the product of two matrices, or of two batches of matrices, that are operands."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class MatMul(Layer):
         return "signed" if self.alpha < 0 else "as inputs"
 
     def output_shapes(self, inputs: Sequence[Shape]) -> tuple[Shape, ...]:
-        """(..., M, N)."""
+        """Return (..., M, N)."""
         first, second = inputs
         if min(len(first), len(second)) < 2 or first[-1] != second[-1 if self.transposed else -2]:
             raise InvalidDataError(f"matrices of the shapes {first} and {second} have no product")
@@ -46,5 +46,5 @@ class MatMul(Layer):
         return ((*broadcast(first[:-2], second[:-2]), first[-2], columns),)
 
     def macs(self, inputs: Sequence[Shape], outputs: Sequence[Shape]) -> int:
-        """K for each element of the result."""
+        """Return K for each element of the result."""
         return math.prod(outputs[0]) * inputs[0][-1]

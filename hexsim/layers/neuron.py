@@ -1,4 +1,4 @@
-"""Neuron: a function of one number applied to every element."""
+"""Neuron: an element-wise function."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Neuron(PerPixel):
     beta: Finite = 0.0
 
     def values(self, x: Real) -> Real:
-        """The function of each of `x`, real numbers, in float64; NaN where it has no result."""
+        """Return the function of each number of `x`, in float64; NaN where it is undefined."""
         if self.function == "clamp":
             return np.clip(x, self.clamp.low, self.clamp.high)
         with np.errstate(all="ignore"):
@@ -48,16 +48,16 @@ class Neuron(PerPixel):
         return FUNCTIONS[self.function].support if self.function in FUNCTIONS else UNDECLARED
 
     def variant(self, inputs: Sequence[Shape]) -> str:
-        """The function."""
+        """Return the function."""
         return self.function
 
     @property
     def sign(self) -> Sign:
-        """That of the function; a clamp at zero or above leaves nothing negative."""
+        """That of the function; a clamp at zero or above is never negative."""
         if self.function == "clamp" and self.clamp.low >= 0:
             return "unsigned"
         return FUNCTIONS[self.function].sign if self.function in FUNCTIONS else "signed"
 
     def is_no_op(self, inputs: Sequence[Shape]) -> bool:
-        """True for a clamp without limits."""
+        """Return whether it is a clamp without limits."""
         return self.function == "clamp" and not self.clamp.limits

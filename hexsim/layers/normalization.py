@@ -20,10 +20,10 @@ KINDS: Mapping[NormalizationKind, str] = {
     "mean_square": "x / sqrt(mean of x^2 + epsilon)",
     "length": "x / sqrt(sum of x^2 + epsilon)",
 }
-"""What each kind computes; layer, instance and group norms are the first, RMS and L2 the others."""
+"""The formula of each kind: the first for layer, instance and group norms, then RMS and L2."""
 
 MOST = 1 << 22
-"""Elements that a statistic is taken of at most: the contract's numbers fit 32 and 64 bits."""
+"""The most elements of a statistic, so that the contract's numbers fit 32 and 64 bits."""
 
 
 def _too_many(layer: Normalization, network: Network) -> bool:
@@ -35,7 +35,7 @@ def _too_many(layer: Normalization, network: Network) -> bool:
 class Normalization(Layer):
     """One of KINDS along the stored axes `axes`, then times `scale`, plus `shift`.
 
-    Both are constants that broadcast to the input as numpy does; None is one, and zero.
+    Both are constants that broadcast to the input as numpy does; None stands for 1 and 0.
     """
 
     type: ClassVar[str] = "normalization"
@@ -54,19 +54,19 @@ class Normalization(Layer):
     clamp: Clamp = NO_CLAMP
 
     def output_shapes(self, inputs: Sequence[Shape]) -> tuple[Shape, ...]:
-        """Unchanged."""
+        """Return the shape of the input."""
         return (inputs[0],)
 
     def fault(self) -> str | None:
-        """Say that it has nothing to take a statistic of, if so."""
+        """Return a fault if it has no axes for its statistics."""
         return None if self.axes else "field 'axes' names no axis"
 
     def require_parameters(self, inputs: Sequence[Shape], shapes: Mapping[str, Shape]) -> None:
-        """They broadcast to the input."""
+        """Raise InvalidDataError unless they broadcast to the input."""
         for name in self.parameters:
             if len(shapes[name]) > len(inputs[0]) or not all(
-                size in (1, whole)
-                for size, whole in zip(shapes[name][::-1], inputs[0][::-1], strict=False)
+                size in (1, axis_size)
+                for size, axis_size in zip(shapes[name][::-1], inputs[0][::-1], strict=False)
             ):
                 raise InvalidDataError(
                     f"constant '{name}' of the shape {list(shapes[name])} does not broadcast to "
@@ -79,7 +79,7 @@ class Normalization(Layer):
         return tuple(name for name in (self.scale, self.shift) if name is not None)
 
     def variant(self, inputs: Sequence[Shape]) -> str:
-        """By its usual name: l2, rms, layer (up to the last axis), instance, or else group."""
+        """Return its usual name: l2, rms, layer (up to the last axis), instance, or else group."""
         last = len(inputs[0]) - 1
         if self.kind != "deviation":
             return {"length": "l2", "mean_square": "rms"}[self.kind]
@@ -88,5 +88,5 @@ class Normalization(Layer):
         return "layer" if last in self.axes else "group"
 
     def count(self, shape: Shape) -> int:
-        """Elements of an input of `shape` that share a statistic."""
+        """Return the number of elements of an input of `shape` that share a statistic."""
         return math.prod(shape[axis] for axis in self.axes)

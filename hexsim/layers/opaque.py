@@ -1,6 +1,6 @@
-"""Opaque: an ONNX node that is no layer of ours and runs as it is on the CPU runtime.
+"""Opaque: an ONNX node without a layer type, which runs unchanged on the CPU runtime.
 
-Several nodes are one if they work on tensors whose sizes nobody knows beforehand.
+Connected nodes on tensors whose sizes are unknown beforehand become one opaque layer.
 """
 
 from __future__ import annotations
@@ -14,27 +14,27 @@ from hexsim.graph.ir import Layer, Shape, Sign
 from hexsim.graph.support import NO_LAYER, Support
 
 PART_DOMAIN = "hexsim"
-"""Domain of the node that stands for several: its attribute `body` is the graph of them."""
+"""Domain of a node that contains several nodes: its attribute `body` is their graph."""
 
 
 def operator_of(operators: Sequence[str]) -> str:
-    """The `op_type` of a layer of these nodes: `NonZero`, or `NonZero +2` for three."""
+    """Return the `op_type` of a layer of these nodes: `NonZero`, or `NonZero +2` for three."""
     first, *others = operators
     return f"{first} +{len(others)}" if others else first
 
 
 @dataclass(frozen=True, kw_only=True)
 class Opaque(Layer):
-    """One ONNX node, or a part of a graph as one, in its own axis order.
+    """One ONNX node, or a part of a graph, in its own axis order.
 
     `node` is the serialised NodeProto, `op_type` its operator and `opset` the version of the
     operator set it was written for; `shapes` are the stored shapes of its outputs. Its tensors
-    are stored in source order, unless the operator is one of elements, to which every order is
-    the same; permutes at its edges cost time. `inputs` leaves out the optional inputs that the node
-    omits. The node takes `products` multiply-accumulates and `operations` on elements; where both
-    are zero, nobody counted them. Of its inputs it reads all or, if that is not zero, `picks`
-    elements. Where it is `sized_by_values`, its results or tensors inside it are as large as values
-    decide, and `shapes` and the work are at their most.
+    are stored in source order, unless the operator is element-wise; permutes at its inputs and
+    outputs cost time. `inputs` leaves out optional inputs that the node omits. The node takes
+    `products` multiply-accumulates and `operations` on elements; if both are zero, they are
+    unknown. It reads all elements of its inputs or, if that is not zero, `picks` elements. With
+    `sized_by_values` the sizes of its results or inner tensors depend on values, and `shapes` and
+    work are maxima.
     """
 
     support: ClassVar[Support] = NO_LAYER
@@ -58,13 +58,13 @@ class Opaque(Layer):
         return self.op_type
 
     def output_shapes(self, inputs: Sequence[Shape]) -> tuple[Shape, ...]:
-        """What ONNX inferred."""
+        """Return the shapes that ONNX inferred."""
         return self.shapes
 
     def macs(self, inputs: Sequence[Shape], outputs: Sequence[Shape]) -> int:
-        """Those of the operator."""
+        """Return those of the operator."""
         return self.products
 
     def elements_read(self, inputs: Sequence[Shape]) -> int:
-        """All, or those that it picks."""
+        """Return all, or those that it picks."""
         return self.picks or super().elements_read(inputs)

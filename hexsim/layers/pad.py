@@ -1,4 +1,4 @@
-"""Pad: a constant, or the tensor itself again, around a tensor."""
+"""Pad: a tensor with a border of a constant, or of its own elements."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ PadMode = Literal["constant", "reflect", "edge", "wrap"]
 
 @dataclass(frozen=True, kw_only=True)
 class Pad(Layer):
-    """Adds `begins[i]` positions before stored axis i and `ends[i]` behind.
+    """Adds `begins[i]` positions before and `ends[i]` after stored axis i.
 
-    They hold `value` ("constant"), the input mirrored at its first or last position, which is not
-    repeated ("reflect"), that position ("edge"), or the input over and over again ("wrap").
+    They contain `value` ("constant"), the input mirrored at its first or last position, which is
+    not repeated ("reflect"), that position ("edge"), or the input repeated ("wrap").
     """
 
     type: ClassVar[str] = "pad"
@@ -31,7 +31,7 @@ class Pad(Layer):
     mode: PadMode = "constant"
 
     def output_shapes(self, inputs: Sequence[Shape]) -> tuple[Shape, ...]:
-        """The input's shape and what is added."""
+        """Return the input's shape plus the padding."""
         if self.mode != "constant" and 0 in inputs[0]:
             raise InvalidDataError(
                 f"an operand of the shape {list(inputs[0])} has nothing to repeat"
@@ -41,7 +41,7 @@ class Pad(Layer):
 
     @property
     def sign(self) -> Sign:
-        """What it adds may be negative."""
+        """The added constant may be negative."""
         return "signed" if self.mode == "constant" and self.value < 0 else "as inputs"
 
     @property
@@ -50,28 +50,28 @@ class Pad(Layer):
         return self.mode != "constant" or self.value == 0
 
     def variant(self, inputs: Sequence[Shape]) -> str:
-        """The mode; zeros are told from other constants."""
+        """Return the mode, or "zeros" for zeros."""
         return "zeros" if self.mode == "constant" and self.value == 0 else self.mode
 
     def is_no_op(self, inputs: Sequence[Shape]) -> bool:
-        """True if it adds nothing."""
+        """Return whether it adds nothing."""
         return not any((*self.begins, *self.ends))
 
     def interior(self, source: Shape) -> tuple[slice, ...]:
-        """Return where the input, of shape `source`, lies in the output."""
+        """Return the slices of the output that contain the input, of shape `source`."""
         return tuple(
             slice(begin, begin + size) for begin, size in zip(self.begins, source, strict=True)
         )
 
     def positions(self, axis: int, size: int) -> tuple[int, ...]:
-        """Return the input's position at each of the output, along stored axis `axis` of `size`.
+        """Return the input position of each output position, along stored axis `axis` of `size`.
 
-        Of the modes that add no constant.
+        Only for modes that add no constant.
         """
-        places = range(-self.begins[axis], size + self.ends[axis])
+        outer = range(-self.begins[axis], size + self.ends[axis])
         if self.mode == "wrap":
-            return tuple(at % size for at in places)
+            return tuple(place % size for place in outer)
         if self.mode == "edge":
-            return tuple(min(max(at, 0), size - 1) for at in places)
+            return tuple(min(max(place, 0), size - 1) for place in outer)
         period = 2 * (size - 1) or 1
-        return tuple(min(at % period, -at % period) for at in places)
+        return tuple(min(place % period, -place % period) for place in outer)

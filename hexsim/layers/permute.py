@@ -26,9 +26,9 @@ class Permute(Layer):
     permutation: AxisOrder
 
     def output_shapes(self, inputs: Sequence[Shape]) -> tuple[Shape, ...]:
-        """The permuted shape."""
+        """Return the permuted shape."""
         return (tuple(inputs[0][axis] for axis in self.permutation),)
 
     def is_no_op(self, inputs: Sequence[Shape]) -> bool:
-        """True if the order stays."""
+        """Return whether the order is unchanged."""
         return self.permutation == tuple(range(len(self.permutation)))

@@ -15,7 +15,7 @@ from hexsim.layers._window import Window
 class Pooling(Layer):
     """2-D pooling of an NHWC tensor; a global pooling has a window as large as its input.
 
-    `count_include_pad` says whether an average counts the padding.
+    With `count_include_pad` an average counts the padding.
     """
 
     type: ClassVar[str] = "pooling"
@@ -28,7 +28,7 @@ class Pooling(Layer):
     count_include_pad: bool = False
 
     def output_shapes(self, inputs: Sequence[Shape]) -> tuple[Shape, ...]:
-        """(N, H', W', C)."""
+        """Return (N, H', W', C)."""
         batch, height, width, channels = inputs[0]
         return ((batch, *self.window.output_size(height, width), channels),)
 
@@ -38,9 +38,9 @@ class Pooling(Layer):
         return self.kind == "max"
 
     def turned(self) -> Self:
-        """The window turned."""
+        """Return it with a turned window."""
         return self.replace(window=self.window.turned())
 
     def is_global(self, height: int, width: int) -> bool:
-        """True if one window covers the whole unpadded input."""
+        """Return whether one window covers the whole unpadded input."""
         return self.window.kernel == (height, width) and not any(self.window.pads)

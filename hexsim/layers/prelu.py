@@ -24,7 +24,7 @@ class Prelu(PerPixel):
     slope: str
 
     def parameter_shapes(self, inputs: Sequence[Shape]) -> NamedShapes:
-        """As the class says."""
+        """See the class."""
         return ((self.slope, inputs[0][-1:]),)
 
     @property

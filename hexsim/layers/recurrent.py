@@ -23,11 +23,11 @@ GATES: Mapping[Cell, int] = {"lstm": 4, "gru": 3, "rnn": 1}
 class Recurrent(Layer):
     """Steps x batch x inputs becomes steps x directions x batch x hidden, every hidden state.
 
-    Behind the sequence, `inputs` has what `initial` names: states of the shape directions x batch
-    x hidden; else they are zero. `weight` is (inputs, directions * gates * hidden), `recurrence`
-    (hidden, directions * gates * hidden), `bias` (2, directions * gates * hidden) or None: what is
-    added to the products with the input, and with the state. If it `resets_late`, a GRU applies
-    its reset gate behind the product with the state and not before it.
+    After the sequence, `inputs` has the states that `initial` names, of the shape directions x
+    batch x hidden; other states begin at zero. `weight` is (inputs, directions * gates * hidden),
+    `recurrence` (hidden, directions * gates * hidden), `bias` (2, directions * gates * hidden) or
+    None: its rows are added to the products with the input, and with the state. If it
+    `resets_late`, a GRU applies its reset gate after the product with the state, not before it.
     """
 
     type: ClassVar[str] = "recurrent"
@@ -51,7 +51,7 @@ class Recurrent(Layer):
         return 1 + len(self.initial), 1 + len(self.initial)
 
     def fault(self) -> str | None:
-        """Say that its initial states are not those of its cell, if so."""
+        """Return a fault if its initial states are not those of its cell."""
         known = ("hidden", "cell") if self.cell == "lstm" else ("hidden",)
         if len(set(self.initial)) < len(self.initial) or set(self.initial) - {*known}:
             return f"field 'initial' is {self.initial}; expected each of {known} at most once"
@@ -68,7 +68,7 @@ class Recurrent(Layer):
         return self.directions * GATES[self.cell] * self.hidden
 
     def output_shapes(self, inputs: Sequence[Shape]) -> tuple[Shape, ...]:
-        """(steps, directions, batch, hidden)."""
+        """Return (steps, directions, batch, hidden)."""
         steps, batch, _ = inputs[0]
         state = (self.directions, batch, self.hidden)
         if any(shape != state for shape in inputs[1:]):
@@ -76,16 +76,16 @@ class Recurrent(Layer):
         return ((steps, self.directions, batch, self.hidden),)
 
     def variant(self, inputs: Sequence[Shape]) -> str:
-        """The cell."""
+        """Return the cell."""
         return self.cell
 
     def macs(self, inputs: Sequence[Shape], outputs: Sequence[Shape]) -> int:
-        """Both products of every step."""
+        """Return those of both products of every step."""
         steps, batch, size = inputs[0]
         return steps * batch * (size + self.hidden) * self.columns
 
     def parameter_shapes(self, inputs: Sequence[Shape]) -> NamedShapes:
-        """As the class says."""
+        """See the class."""
         shapes = (
             (self.weight, (inputs[0][-1], self.columns)),
             (self.recurrence, (self.hidden, self.columns)),

@@ -26,7 +26,7 @@ class Reduce(Layer):
     axes: Axes
 
     def output_shapes(self, inputs: Sequence[Shape]) -> tuple[Shape, ...]:
-        """The input's shape with ones at the axes."""
+        """Return the input's shape with ones at the axes."""
         return (tuple(1 if axis in self.axes else n for axis, n in enumerate(inputs[0])),)
 
     @property
@@ -35,7 +35,7 @@ class Reduce(Layer):
         return self.kind in ("max", "min")
 
     def variant(self, inputs: Sequence[Shape]) -> str:
-        """The kind."""
+        """Return the kind."""
         return self.kind
 
     def count(self, source: Shape) -> int:
@@ -43,5 +43,5 @@ class Reduce(Layer):
         return math.prod(source[axis] for axis in self.axes)
 
     def is_no_op(self, inputs: Sequence[Shape]) -> bool:
-        """True if every number is made of one."""
+        """Return whether each result is made of one number."""
         return self.count(inputs[0]) == 1

@@ -25,11 +25,11 @@ class Reshape(Layer):
     shape: tuple[Natural, ...]
 
     def output_shapes(self, inputs: Sequence[Shape]) -> tuple[Shape, ...]:
-        """The target shape; InvalidDataError if it has another number of elements."""
+        """Return the target shape; InvalidDataError if it has another number of elements."""
         if math.prod(self.shape) != math.prod(inputs[0]):
             raise InvalidDataError(f"cannot reshape {list(inputs[0])} to {list(self.shape)}")
         return (self.shape,)
 
     def is_no_op(self, inputs: Sequence[Shape]) -> bool:
-        """True if the shape stays."""
+        """Return whether the shape is unchanged."""
         return self.shape == inputs[0]

@@ -1,4 +1,4 @@
-"""Resize: an image of another size, its pixels the nearest or between the four around them.
+"""Resize: an image in another size, by the nearest pixel or bilinear interpolation.
 
 Source of the modes: ONNX, Resize. Cubic interpolation, antialiasing and cropping are left out.
 """
@@ -25,8 +25,8 @@ class Resize(Layer):
     """Samples an NHWC tensor at other heights and widths.
 
     Either `scales` or `size` (both height, width) is given; with `scales` the size is rounded
-    down. `coordinates` says where an output pixel lies in the input, and, of the nearest kind,
-    `rounding` which pixel that is.
+    down. `coordinates` maps output pixels to positions in the input; for the nearest kind,
+    `rounding` selects the pixel.
     """
 
     type: ClassVar[str] = "resize"
@@ -41,18 +41,18 @@ class Resize(Layer):
     rounding: NearestMode = "round_prefer_floor"
 
     def output_shapes(self, inputs: Sequence[Shape]) -> tuple[Shape, ...]:
-        """(N, H', W', C)."""
+        """Return (N, H', W', C)."""
         batch, height, width, channels = inputs[0]
         if self.size is not None:
             return ((batch, *self.size, channels),)
         scaled = (
-            int(np.float32(size) * np.float32(scale))  # in single, as ONNX has it
+            int(np.float32(size) * np.float32(scale))  # in float32, as ONNX does
             for size, scale in zip((height, width), self._scales, strict=True)
         )
         return ((batch, *scaled, channels),)
 
     def fault(self) -> str | None:
-        """Say that it has neither scales nor a size, or both, if so."""
+        """Return a fault unless exactly one of scales and size is given."""
         if (self.scales is None) == (self.size is None):
             return "one of the fields 'scales' and 'size' is needed, and not both"
         return None
@@ -63,16 +63,16 @@ class Resize(Layer):
         return self.kind == "nearest"
 
     def variant(self, inputs: Sequence[Shape]) -> str:
-        """The kind."""
+        """Return the kind."""
         return self.kind
 
     def is_no_op(self, inputs: Sequence[Shape]) -> bool:
-        """True for scales of one."""
+        """Return whether both scales are one."""
         _, height, width, _ = inputs[0]
         return self.scales_of(height, width) == (1, 1)
 
     def scales_of(self, height: int, width: int) -> tuple[float, float]:
-        """(height, width) of an output pixel's step into the input, inverted, for that input."""
+        """Return the scales (height, width) of the output relative to an input of this size."""
         if self.size is None:
             return self._scales
         return self.size[0] / height, self.size[1] / width

@@ -31,9 +31,9 @@ class Softmax(Layer):
     axes: Axes
 
     def fault(self) -> str | None:
-        """Say that it has no axis, if so."""
+        """Return a fault if it has no axis."""
         return None if self.axes else "field 'axes' names no axis"
 
     def output_shapes(self, inputs: Sequence[Shape]) -> tuple[Shape, ...]:
-        """Unchanged."""
+        """Return the shape of the input."""
         return (inputs[0],)

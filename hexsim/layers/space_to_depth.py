@@ -17,7 +17,7 @@ from hexsim.layers.depth_to_space import BlockMode, View
 class SpaceToDepth(Layer):
     """An NHWC image 1 / `block` as high and wide, with `block`^2 times the channels.
 
-    In the channels of a result the place in the block comes first ("DCR") or last ("CRD").
+    In the channels of a result the position in the block comes first ("DCR") or last ("CRD").
     """
 
     type: ClassVar[str] = "space_to_depth"
@@ -30,7 +30,7 @@ class SpaceToDepth(Layer):
     mode: BlockMode = "DCR"
 
     def output_shapes(self, inputs: Sequence[Shape]) -> tuple[Shape, ...]:
-        """(N, H / block, W / block, C * block^2); InvalidDataError if the image does not divide."""
+        """Return (N, H / block, W / block, C * block^2); InvalidDataError if that is not whole."""
         batch, height, width, channels = inputs[0]
         block = self.block
         if height % block or width % block:

@@ -25,23 +25,23 @@ class AxisSlice:
     step: Positive = 1
 
     def fault(self) -> str | None:
-        """Say that it takes nothing, if so."""
+        """Return a fault if it takes nothing."""
         return None if self.start < self.stop else f"takes nothing from {self.start} to {self.stop}"
 
     def __str__(self) -> str:
-        """`axis 3: 0 to 32`, with the step if it is not one."""
+        """Return `axis 3: 0 to 32`, with the step if it is not one."""
         step = f" step {self.step}" if self.step > 1 else ""
         return f"axis {self.axis}: {self.start} to {self.stop}{step}"
 
     @property
     def size(self) -> int:
-        """How many positions that are."""
+        """Number of positions."""
         return -((self.start - self.stop) // self.step)
 
 
 @dataclass(frozen=True, kw_only=True)
 class StridedSlice(Layer):
-    """Takes `parts` of its input, at most one for an axis; other axes stay whole."""
+    """Takes `parts` of its input, at most one per axis; other axes are complete."""
 
     type: ClassVar[str] = "strided_slice"
     support: ClassVar[Support] = NO_HTA_LAYER
@@ -51,7 +51,7 @@ class StridedSlice(Layer):
     parts: tuple[AxisSlice, ...]
 
     def output_shapes(self, inputs: Sequence[Shape]) -> tuple[Shape, ...]:
-        """The input's shape with the sizes of the parts; InvalidDataError for one beyond it."""
+        """Return the shape with the sizes of the parts; InvalidDataError for one beyond an axis."""
         shape = list(inputs[0])
         axes = [part.axis for part in self.parts]
         if len(set(axes)) < len(axes) or max(axes, default=-1) >= len(shape):
@@ -67,12 +67,12 @@ class StridedSlice(Layer):
         return (tuple(shape),)
 
     def is_no_op(self, inputs: Sequence[Shape]) -> bool:
-        """True if it takes everything."""
+        """Return whether it takes everything."""
         return not self.parts
 
     def selection(self, rank: int) -> tuple[slice, ...]:
         """Return the parts as one slice for each axis of a tensor of `rank` axes."""
-        taken = [slice(None)] * rank
+        slices = [slice(None)] * rank
         for part in self.parts:
-            taken[part.axis] = slice(part.start, part.stop, part.step)
-        return tuple(taken)
+            slices[part.axis] = slice(part.start, part.stop, part.step)
+        return tuple(slices)

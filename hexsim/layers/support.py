@@ -1,9 +1,9 @@
-"""Whether a runtime, or the HTA, takes a layer, and the sentence why not.
+"""Whether a runtime, or the HTA, supports a layer, and the sentence why not.
 
-A layer says who may take its type (`Layer.support`), the table of a release which of these has it
-(`hexsim.datasheets.operators`), and the layer again when they refuse it nevertheless
-(`Layer.limits`); the rules here hold for layers of every type. What depends on encodings, and what
-a release keeps from the HTA, is said elsewhere (`hexsim.planning.sections.limits`).
+`Layer.support` has the targets that may support a type, `hexsim.datasheets.operators` the releases
+that do, and `Layer.limits` the rules by which they refuse some layers. The rules here apply to
+layers of every type. Refusals by encodings, and layers that a release withholds from the HTA, are
+in `hexsim.planning.sections.limits`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,9 @@ _HTA_AXES = 4
 
 
 def _not_float(layer: Layer, network: Network) -> bool:
-    tensors = [network.tensors[n] for n in (*layer.inputs, *layer.outputs) if n in network.tensors]
+    tensors = [
+        network.tensors[name] for name in (*layer.inputs, *layer.outputs) if name in network.tensors
+    ]
     return any(tensor.dtype != "float32" for tensor in tensors)
 
 
@@ -38,7 +40,7 @@ def _more_than_four_axes(layer: Layer, network: Network) -> bool:
 
 
 def _batch(layer: Layer, network: Network) -> bool:
-    # the rows of a matrix are no batch: the engine takes them as pixels
+    # the rows of a matrix are no batch: the engine treats them as pixels
     return any(len(s) > 2 and s[0] > 1 for s in network.layer_outputs(layer))
 
 
@@ -59,34 +61,36 @@ RULES: tuple[Rule, ...] = (
 def refusal(
     layer: Layer, target: LayerTarget, network: Network, operators: Operators | None = None
 ) -> str | None:
-    """Return why `target` refuses `layer`, in one sentence, or None if it takes it.
+    """Return why `target` refuses `layer`, in one sentence, or None if it supports it.
 
     `operators` is the release; None stands for the last SNPE 1.x.
     """
     if target not in layer.support.targets:
         return layer.support.otherwise
-    of = column(target)
-    if of is not None:
+    table_column = column(target)
+    if table_column is not None:
         release = operators or Operators.of("snpe-1")
         variant = layer.variant(network.input_shapes(layer))
-        verdict = release.verdict(layer.type, variant, of)
+        verdict = release.verdict(layer.type, variant, table_column)
         if verdict is not None and not verdict.taken:
-            return _missing(release, layer.type, variant, of, verdict)
+            return _missing(release, layer.type, variant, table_column, verdict)
     for rule in (*RULES, *layer.limits):
         if target in rule.targets and rule.refuses(layer, network):
             return rule.sentence
     return None
 
 
-def _missing(release: Operators, layer: str, variant: str, of: Column, verdict: Verdict) -> str:
-    """The sentence on a layer that a release does not have, and who has it."""
-    named = f"{layer} ({variant})" if variant else layer
-    first = f" before {verdict.since}" if verdict.since else ""
-    told = f"{release.name} has no {named} on the {of.upper()}{first} ({verdict.source})"
-    others = stacks.that_have(layer, variant, of)
-    if others:
-        return f"{told}, --stack {' or '.join(others)} has"
+def _missing(
+    release: Operators, layer: str, variant: str, runtime: Column, verdict: Verdict
+) -> str:
+    """Return the sentence on a layer that a release lacks, and which other stacks have it."""
+    name = f"{layer} ({variant})" if variant else layer
+    version = f" before {verdict.since}" if verdict.since else ""
+    sentence = f"{release.name} has no {name} on the {runtime.upper()}{version} ({verdict.source})"
+    other_stacks = stacks.that_have(layer, variant, runtime)
+    if other_stacks:
+        return f"{sentence}, --stack {' or '.join(other_stacks)} has"
     on_gpu = release.verdict(layer, variant, "gpu")
-    if of != "gpu" and on_gpu is not None and on_gpu.taken:
-        return f"{told}, --runtime gpu has"
-    return f"{told}, and no other stack is known to"
+    if runtime != "gpu" and on_gpu is not None and on_gpu.taken:
+        return f"{sentence}, --runtime gpu has"
+    return f"{sentence}, and no other stack is known to"

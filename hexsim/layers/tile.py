@@ -26,10 +26,10 @@ class Tile(Layer):
     repeats: PerAxis
 
     def output_shapes(self, inputs: Sequence[Shape]) -> tuple[Shape, ...]:
-        """Sizes times repeats."""
+        """Return sizes times repeats."""
         sizes = zip(inputs[0], self.repeats, strict=True)
         return (tuple(size * repeat for size, repeat in sizes),)
 
     def is_no_op(self, inputs: Sequence[Shape]) -> bool:
-        """True if nothing is repeated."""
+        """Return whether nothing is repeated."""
         return all(repeat == 1 for repeat in self.repeats)

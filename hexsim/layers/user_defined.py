@@ -1,8 +1,8 @@
-"""UserDefined: an operator that the user brings (`hexsim.udl`).
+"""UserDefined: an operator that the user defines (`hexsim.udl`).
 
-The layer names the operator, and its file holds that name alone; what the operator does is looked
-up where a network is read. Who takes it follows from what the user says: integer runtimes need
-integer values, and all but those on the CPU a cost.
+A file has only the name of the operator; its definition is looked up when a network is read. The
+definition decides which runtimes support it: integer runtimes need integer values, and all runtimes
+outside the CPU need a cost.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from hexsim.udl.calling import cost_of, output_shapes
 
 T = TypeVar("T")
 MOST_INPUTS = 1 << 16
-"""No operator has more."""
+"""The most inputs of an operator."""
 _ON_DSP: frozenset[LayerTarget] = frozenset({"dsp", "aip"})
 _FIXED_ON_CPU: frozenset[LayerTarget] = frozenset({"fxp_cpu"})
 
@@ -35,9 +35,9 @@ def _has_several_outputs(layer: UserDefined, network: Network) -> bool:
 class UserDefined(Layer):
     """One node of the operator `op_type`, which has its domain before it.
 
-    `places` are the positions of its inputs among those of the operator, where optional ones are
-    left out; `source` names what brings the operator, `definition` is what it is. Tensors are in
-    source order, unless the operator does the same to every element.
+    `places` are the positions of its inputs among those of the operator, as optional ones may be
+    left out. `source` names the file that defines the operator, `definition` is its definition.
+    Tensors are in source order, unless the operator is element-wise.
     """
 
     sign: ClassVar[Sign] = "signed"
@@ -54,7 +54,7 @@ class UserDefined(Layer):
     definition: UserLayer | None = field(default=None, compare=False, metadata=UNSTORED)
 
     def fault(self) -> str | None:
-        """Say what is wrong between its fields, if anything."""
+        """Return a fault if its fields contradict each other."""
         if len(self.places) != len(self.inputs) or sorted(set(self.places)) != [*self.places]:
             return f"its {len(self.inputs)} inputs are at the places {list(self.places[:9])}"
         if self.places and self.places[-1] >= MOST_INPUTS:
@@ -71,13 +71,13 @@ class UserDefined(Layer):
 
     @property
     def known(self) -> UserLayer:
-        """What the operator is; every network that was read has it."""
+        """The definition of the operator; every network that was read has it."""
         assert self.definition is not None, f"layer '{self.name}' has not been looked up"
         return self.definition
 
     @property
     def support(self) -> Support:
-        """The CPU, and whoever the user brings values and a cost for."""
+        """The CPU, and the runtimes for which the user gives values and a cost."""
         targets = CPU
         if "gpu" in self.known.costs:
             targets |= GPU
@@ -85,16 +85,16 @@ class UserDefined(Layer):
             targets |= _FIXED_ON_CPU
             if "dsp" in self.known.costs:
                 targets |= _ON_DSP
-        named = ", ".join(runtime for runtime in RUNTIMES if runtime in targets)
-        who = f"'{self.source}'" if self.source else "the program"
-        return Support(targets, f"{who} brings it for {named} alone")
+        runtimes = ", ".join(runtime for runtime in RUNTIMES if runtime in targets)
+        origin = f"'{self.source}'" if self.source else "the program"
+        return Support(targets, f"{origin} brings it for {runtimes} alone")
 
     def output_shapes(self, inputs: Sequence[Shape]) -> tuple[Shape, ...]:
-        """The user's own rule."""
+        """Return the shapes by the user's own rule."""
         return output_shapes(self.known, self.node(inputs), len(self.outputs))
 
     def node(self, inputs: Sequence[Shape], outputs: Sequence[Shape] = ()) -> Node:
-        """The node as the user's functions see it, for such shapes."""
+        """Return the node for the user's functions, with these shapes."""
         return Node(
             self.name,
             {attribute.name: attribute.value for attribute in self.attributes},
@@ -102,30 +102,30 @@ class UserDefined(Layer):
             tuple(outputs),
         )
 
-    def at_places(self, given: Sequence[T]) -> tuple[T | None, ...]:
-        """Something of each input, with None for those that are left out."""
-        found = dict(zip(self.places, given, strict=True))
-        return tuple(found.get(place) for place in range(self.places[-1] + 1))
+    def at_places(self, items: Sequence[T]) -> tuple[T | None, ...]:
+        """Return the given items by position, with None for inputs that are left out."""
+        by_place = dict(zip(self.places, items, strict=True))
+        return tuple(by_place.get(place) for place in range(self.places[-1] + 1))
 
     def cost(
         self, processor: Processor, inputs: Sequence[Shape], outputs: Sequence[Shape]
     ) -> Cost | None:
-        """What the user says that it costs, None where nothing is said."""
+        """Return the cost that the user states, None if there is none."""
         return cost_of(self.known, self.node(inputs, outputs), processor)
 
 
 def looked_up(layer: Layer, file: object) -> Layer:
-    """Return a layer that was read from a file, with what is known of its operator.
+    """Return a layer that was read from a file, with the definition of its operator.
 
-    Raises HexsimError if nobody brings that.
+    Raises HexsimError if there is no definition.
     """
     if not isinstance(layer, UserDefined):
         return layer
     definition = find(layer.op_type)
     if definition is None:
-        brought = f"that '{layer.source}' brings" if layer.source else "that a program brought"
+        origin = f"that '{layer.source}' brings" if layer.source else "that a program brought"
         raise HexsimError(
             f"'{file}': layer '{layer.name}' is the user-defined operator {layer.op_type}, "
-            f"{brought}; give it (--udl FILE, or hexsim.use_layers)"
+            f"{origin}; give it (--udl FILE, or hexsim.use_layers)"
         )
     return layer.replace(definition=definition)

@@ -1,12 +1,12 @@
-"""Graph passes: each takes a network that computes something and returns one that is cheaper.
+"""Graph passes: each takes a network and returns one that is cheaper to run.
 
-Values stay what they were up to float rounding; names of inputs and outputs stay, and every
-layer that takes over another records its name in `fused`.
+Values change only by float rounding. Names of inputs and outputs stay, and every layer that absorbs
+another records its name in `fused`.
 """
 
 from __future__ import annotations
 
-from hexsim.graph.imports import Recognised, what
+from hexsim.graph.imports import Recognised, layer_kind
 from hexsim.graph.ir import Network
 from hexsim.passes.dead_code import remove_dead_code
 from hexsim.passes.find_dilations import find_dilations
@@ -45,7 +45,7 @@ PASSES = (
     remove_no_ops,
     remove_dead_code,
 )
-"""In this order: what is folded away must not hide a pattern from the passes behind it."""
+"""The passes in their order: no pass may hide a pattern from a later one."""
 
 
 def optimize(network: Network) -> Network:
@@ -56,19 +56,19 @@ def optimize(network: Network) -> Network:
 def optimize_reported(
     network: Network, *, keep_batch_norm: bool = False
 ) -> tuple[Network, tuple[Recognised, ...]]:
-    """Optimise, and tell which layers became one, in the order of the passes.
+    """Return the optimised network, and which layers were combined, in the order of the passes.
 
-    `keep_batch_norm` leaves scales and shifts per channel the layers that they are.
+    `keep_batch_norm` leaves scales and shifts per channel as separate layers.
     """
-    found: list[Recognised] = []
-    for change in PASSES:
-        if keep_batch_norm and change is fold_batch_norm:
+    recognised: list[Recognised] = []
+    for optimize_pass in PASSES:
+        if keep_batch_norm and optimize_pass is fold_batch_norm:
             continue
         before = {layer.name: frozenset(layer.fused) for layer in network.layers}
-        network = change(network)
-        rule = change.__name__.replace("_", " ")
+        network = optimize_pass(network)
+        rule = optimize_pass.__name__.replace("_", " ")
         for layer in network.layers:
-            taken = tuple(n for n in layer.fused if n not in before.get(layer.name, ()))
-            if taken:
-                found.append(Recognised(f"{rule}: {what(layer)}", layer.name, taken))
-    return network, tuple(found)
+            absorbed = tuple(name for name in layer.fused if name not in before.get(layer.name, ()))
+            if absorbed:
+                recognised.append(Recognised(f"{rule}: {layer_kind(layer)}", layer.name, absorbed))
+    return network, tuple(recognised)

@@ -1,8 +1,8 @@
-"""Where elements come from, after reshapes and permutes.
+"""Describes where elements come from, after reshapes and permutes.
 
-A sequence of elements is told by runs, outermost first: (length, stride) in the flat index of the
-tensor that they come from. Runs that are neighbours in both are joined and those of length one left
-out, so two ways to move elements are the same if their runs are.
+A sequence of elements is described by runs, outermost first: (length, stride) in the flat index of
+the source tensor. Contiguous neighbouring runs are joined and runs of length one left out, so two
+rearrangements are equal if their runs are.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ Runs = tuple[tuple[int, int], ...]
 
 
 def in_place(shape: Shape) -> Runs:
-    """Elements as they lie."""
+    """Return the runs of elements in their original order."""
     return _joined([(math.prod(shape), 1)])
 
 
 def permuted(runs: Runs, shape: Shape, permutation: Sequence[int]) -> Runs | None:
-    """Runs of elements seen under `shape` whose axes are permuted; None if an axis breaks a run."""
+    """Return the runs with the axes of `shape` permuted; None if an axis splits a run unevenly."""
     axes = _by_axis(runs, shape)
     if axes is None:
         return None
@@ -29,24 +29,24 @@ def permuted(runs: Runs, shape: Shape, permutation: Sequence[int]) -> Runs | Non
 
 
 def view(runs: Runs) -> tuple[Shape, tuple[int, ...]]:
-    """The shape of fewest axes, and the permutation of it, that make these runs."""
+    """Return the shape with the fewest axes, and its permutation, that give these runs."""
     order = sorted(range(len(runs)), key=lambda run: -runs[run][1])
     shape = tuple(runs[run][0] for run in order)
     return shape, tuple(order.index(run) for run in range(len(runs)))
 
 
 def _by_axis(runs: Runs, shape: Shape) -> list[list[tuple[int, int]]] | None:
-    """The runs that each axis holds."""
-    left = list(runs)
+    """Return the runs of each axis."""
+    remaining = list(runs)
     axes: list[list[tuple[int, int]]] = []
     for size in reversed(shape):
         axis: list[tuple[int, int]] = []
         while size > 1:
-            length, stride = left.pop()
+            length, stride = remaining.pop()
             if length > size:
                 if length % size:
                     return None
-                left.append((length // size, stride * size))
+                remaining.append((length // size, stride * size))
                 length = size
             elif size % length:
                 return None

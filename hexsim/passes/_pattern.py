@@ -1,4 +1,4 @@
-"""Layers that together compute one tensor of another one, found backwards from their end."""
+"""Finds layers that together compute one tensor from another, backwards from the last layer."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from hexsim.passes._rewriter import Rewriter
 
 Real = npt.NDArray[np.float64]
 Numbers = Callable[[Layer, Rewriter], dict[str, float] | None]
-"""The constants that a layer reads, by name; None if it is of no such kind."""
+"""Returns the constants that a layer reads, by name; None if it cannot be part of a pattern."""
 
 
 @dataclass(frozen=True)
 class Pattern:
-    """Layers in order that compute one tensor of another one, `source`."""
+    """Layers, in order, that compute one tensor from another, `source`."""
 
     source: str
     layers: tuple[Layer, ...]
     constants: Mapping[str, float]
 
     def __call__(self, x: Real, computed: Callable[[Layer, Sequence[Real]], Real]) -> Real:
-        """What they make of x, if `computed` is what each of them makes of its inputs."""
+        """Return the result for x; `computed` evaluates each layer."""
         values: dict[str, Real] = {
             name: np.array(constant) for name, constant in self.constants.items()
         }
@@ -38,11 +38,11 @@ class Pattern:
         return np.broadcast_to(values[self.layers[-1].output], x.shape)
 
     def replaced_by(self, layer: Layer, rewriter: Rewriter) -> None:
-        """Let `layer`, under the name of the first of them, take their place."""
+        """Replace the layers by `layer`, under the name of the first."""
         first, *others = self.layers
         fused = (*first.fused, *(name for other in others for name in (other.name, *other.fused)))
-        for one in self.layers:
-            rewriter.drop(one)
+        for replaced in self.layers:
+            rewriter.drop(replaced)
         outputs = self.layers[-1].outputs
         rewriter.keep(
             layer.replace(name=first.name, inputs=(self.source,), outputs=outputs, fused=fused)
@@ -50,16 +50,17 @@ class Pattern:
 
 
 def positions(network: Network) -> dict[str, int]:
-    """Number of each layer, by name."""
+    """Return the position of each layer, by name."""
     return {layer.name: index for index, layer in enumerate(network.layers)}
 
 
 def readings(
     end: Layer, rewriter: Rewriter, position: Mapping[str, int], numbers: Numbers, most: int
 ) -> Iterator[Pattern]:
-    """Yield `end` with ever more layers before it, whenever they depend on one tensor alone.
+    """Yield patterns that end in `end`, with ever more layers, that depend on a single tensor.
 
-    That tensor has the shape of what `end` writes; all layers have `numbers`, and are `most`.
+    That tensor has the shape of the output of `end`. `numbers` accepts all layers; they are at most
+    `most`.
     """
     network = rewriter.network
     layers: list[Layer] = []
@@ -67,17 +68,17 @@ def readings(
     open_names: set[str] = set(end.outputs)
     while len(layers) < most:
         producers = [rewriter.producer(name) for name in open_names]
-        known = [layer for layer in producers if layer is not None]
-        if not known:
+        writers = [layer for layer in producers if layer is not None]
+        if not writers:
             return
-        last = max(known, key=lambda layer: position[layer.name])
-        found = numbers(last, rewriter)
-        if found is None or not (last is end or _inside(last, layers, rewriter)):
+        last = max(writers, key=lambda layer: position[layer.name])
+        layer_constants = numbers(last, rewriter)
+        if layer_constants is None or not (last is end or _inside(last, layers, rewriter)):
             return
         layers.insert(0, last)
-        constants.update(found)
+        constants.update(layer_constants)
         open_names -= set(last.outputs)
-        open_names |= {name for name in last.inputs if name not in found}
+        open_names |= {name for name in last.inputs if name not in layer_constants}
         if len(open_names) == 1:
             (source,) = open_names
             if network.shape(source) == network.shape(end.output):
@@ -85,7 +86,7 @@ def readings(
 
 
 def number_by_number(layer: Layer, rewriter: Rewriter) -> dict[str, float] | None:
-    """The constants that a layer reads, if it works number by number; None if it does not."""
+    """Return the constants that an element-wise layer reads; None for other layers."""
     network = rewriter.network
     if not isinstance(layer, Neuron | Elementwise):
         return None
@@ -100,10 +101,10 @@ def number_by_number(layer: Layer, rewriter: Rewriter) -> dict[str, float] | Non
 
 
 def _inside(layer: Layer, behind: Sequence[Layer], rewriter: Rewriter) -> bool:
-    """True if only the layers `behind` read what `layer` writes."""
+    """Return whether only the layers `behind` read the output of `layer`."""
     network = rewriter.network
     readers = {reader.name for reader in network.consumers.get(layer.output, ())}
-    names = {name for one in behind for name in (one.name, *one.fused)}
+    names = {name for reader in behind for name in (reader.name, *reader.fused)}
     return layer.output not in network.outputs and readers <= names
 
 
@@ -118,7 +119,7 @@ _COMPUTED: Mapping[ElementwiseKind, Callable[[Real, Real], Real]] = {
 
 
 def computed(layer: Layer, inputs: Sequence[Real]) -> Real:
-    """What a layer that works number by number makes of its inputs."""
+    """Return the output of an element-wise layer."""
     if isinstance(layer, Neuron):
         return layer.values(inputs[0])
     assert isinstance(layer, Elementwise)

@@ -1,4 +1,4 @@
-"""What the passes share: walking a network in order while layers absorb their consumers."""
+"""Helps passes to walk a network in order while layers absorb their consumers."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ Array = npt.NDArray[Any]
 
 
 class Rewriter:
-    """The layers of a network rewritten so far, and the constants made on the way.
+    """The layers of a network rewritten so far, and new constants.
 
-    A pass walks `network.layers`; for each it either calls `keep` or lets another layer take its
-    place. Who reads a tensor is decided by the original network, which stays true because a
-    layer that absorbs another writes that one's output.
+    A pass walks `network.layers`; for each it either calls `keep` or lets another layer replace it.
+    The readers of a tensor are those of the original network. They stay correct because a layer
+    that absorbs another writes the output of the other.
     """
 
     def __init__(self, network: Network) -> None:
@@ -33,31 +33,31 @@ class Rewriter:
         )
 
     def keep(self, layer: Layer) -> None:
-        """Add `layer`, or put it in the place of the layer that had its name."""
+        """Add `layer`, or replace the layer of the same name."""
         self._layers[layer.name] = layer
         self._producers.update(dict.fromkeys(layer.outputs, layer.name))
 
     def drop(self, layer: Layer) -> None:
-        """Remove a layer that was kept."""
+        """Remove a layer that was added before."""
         del self._layers[layer.name]
 
     def producer(self, name: str) -> Layer | None:
-        """The rewritten layer that writes tensor `name`."""
+        """Return the rewritten layer that writes tensor `name`."""
         label = self._producers.get(name)
         return None if label is None else self._layers.get(label)
 
     def private_producer(self, name: str) -> Layer | None:
-        """The layer that writes `name`, if one layer reads it and it is no network output."""
+        """Return the writer of `name` if exactly one layer reads it and it is no network output."""
         return self.producer(name) if is_private(self.network, name) else None
 
     def constant(self, name: str) -> Constant:
-        """A constant of the network or one made on the way."""
+        """Return a constant of the network or a new one."""
         return self._constants.get(name) or self.network.constants[name]
 
     def derive(
         self, layer: Layer, name: str, shape: Shape, change: Callable[[Array], Array]
     ) -> str:
-        """Name the constant that is `change` of `name`; a shared one gets a name of its own."""
+        """Add the constant `change` of `name` and return its name; a shared one gets a new name."""
         label = name if self._uses[name] <= 1 else f"{layer.name}.{name}"
         self._constants[label] = self.constant(name).derive(shape, change, label)
         return label
@@ -73,26 +73,26 @@ class Rewriter:
 
 
 def names_of(network: Network) -> set[str]:
-    """All names that a network gives to tensors, constants and layers."""
+    """Return the names of all tensors, constants and layers of a network."""
     return {*network.tensors, *network.constants, *(layer.name for layer in network.layers)}
 
 
-def new_name(taken: set[str], wanted: str) -> str:
-    """Return `wanted`, with a number if it is taken, and take it."""
+def new_name(names: set[str], wanted: str) -> str:
+    """Return `wanted`, with a number if it is in `names`, and add it to `names`."""
     name, count = wanted, 1
-    while name in taken:
+    while name in names:
         name, count = f"{wanted}_{count}", count + 1
-    taken.add(name)
+    names.add(name)
     return name
 
 
 def is_private(network: Network, name: str) -> bool:
-    """True if exactly one layer reads tensor `name` and it is no output of the network."""
+    """Return whether exactly one layer reads tensor `name` and it is no output of the network."""
     return len(network.consumers.get(name, ())) == 1 and name not in network.outputs
 
 
 def absorbed(layer: Layer, other: Layer) -> dict[str, object]:
-    """Fields of `layer` once it computes `other` too: it writes the output of `other`."""
+    """Return the changed fields of `layer` when it absorbs `other`, whose output it then writes."""
     return {
         "outputs": other.outputs,
         "fused": (*layer.fused, other.name, *other.fused),

@@ -1,4 +1,4 @@
-"""Removes layers whose results nobody reads."""
+"""Removes layers whose results are not used."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ def remove_dead_code(network: Network) -> Network:
        that stays.
     """
     needed = set(network.outputs)
-    kept: list[Layer] = []
+    layers: list[Layer] = []
     for layer in reversed(network.layers):
         if needed.intersection(layer.outputs):
-            kept.append(layer)
+            layers.append(layer)
             needed.update(layer.inputs)
-    return network.with_layers(reversed(kept))
+    return network.with_layers(reversed(layers))

@@ -1,7 +1,7 @@
-"""Finds dilated depthwise filters that a file spells as large ones full of zeros.
+"""Finds dilated depthwise filters that a file stores as large filters with many zeros.
 
-TensorFlow writes a dilated depthwise layer as SpaceToBatch, filter, BatchToSpace; converters to
-ONNX, which has no such pair, write the filter out, zeros between its taps.
+TensorFlow writes a dilated depthwise layer as SpaceToBatch, filter, BatchToSpace. ONNX has no such
+pair, so converters write a large filter with zeros between its taps.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from hexsim.layers import Convolution
 from hexsim.passes._rewriter import Array, Rewriter
 
 _LEAST = 5
-"""Taps along an axis from which three can lie apart."""
+"""The least taps along an axis of a filter that can be dilated."""
 
 
 def find_dilations(network: Network) -> Network:
@@ -34,20 +34,22 @@ def find_dilations(network: Network) -> Network:
 
 
 def _dilated(layer: Layer, network: Network, rewriter: Rewriter) -> Layer:
-    if not isinstance(layer, Convolution) or not _may_hide_one(layer, network):
+    if not isinstance(layer, Convolution) or not _may_be_dilated(layer, network):
         return layer
     constant = network.constants[layer.weight]
-    used = np.any(constant.value() != 0, axis=(2, 3))
-    apart = (_apart(used.any(axis=1)), _apart(used.any(axis=0)))
-    if apart == (1, 1):
+    nonzero = np.any(constant.value() != 0, axis=(2, 3))
+    dilations = (_dilation(nonzero.any(axis=1)), _dilation(nonzero.any(axis=0)))
+    if dilations == (1, 1):
         return layer
-    kernel = tuple((size - 1) // step + 1 for size, step in zip(used.shape, apart, strict=True))
-    weight = rewriter.derive(layer, layer.weight, (*kernel, *constant.shape[2:]), _taps(apart))
-    window = dataclasses.replace(layer.window, kernel=kernel, dilations=apart)
+    kernel = tuple(
+        (size - 1) // step + 1 for size, step in zip(nonzero.shape, dilations, strict=True)
+    )
+    weight = rewriter.derive(layer, layer.weight, (*kernel, *constant.shape[2:]), _taps(dilations))
+    window = dataclasses.replace(layer.window, kernel=kernel, dilations=dilations)
     return layer.replace(weight=weight, window=window)
 
 
-def _may_hide_one(layer: Convolution, network: Network) -> bool:
+def _may_be_dilated(layer: Convolution, network: Network) -> bool:
     return (
         layer.is_depthwise(network.input_shapes(layer)[0][-1])
         and layer.window.dilations == (1, 1)
@@ -56,15 +58,15 @@ def _may_hide_one(layer: Convolution, network: Network) -> bool:
     )
 
 
-def _apart(used: Array) -> int:
-    """The step from one line of taps to the next, 1 if they do not fill the filter so."""
-    lines = np.flatnonzero(used)
-    if len(lines) < 2 or lines[0] != 0 or lines[-1] != len(used) - 1:
+def _dilation(nonzero: Array) -> int:
+    """Return the step between lines of nonzero taps, 1 if they are not evenly spaced."""
+    lines = np.flatnonzero(nonzero)
+    if len(lines) < 2 or lines[0] != 0 or lines[-1] != len(nonzero) - 1:
         return 1
     steps = set(np.diff(lines).tolist())
     return int(steps.pop()) if len(steps) == 1 else 1
 
 
-def _taps(apart: tuple[int, int]) -> Callable[[Array], Array]:
-    down, along = apart
-    return lambda weight: np.ascontiguousarray(weight[::down, ::along])
+def _taps(dilations: tuple[int, int]) -> Callable[[Array], Array]:
+    vertical, horizontal = dilations
+    return lambda weight: np.ascontiguousarray(weight[::vertical, ::horizontal])

@@ -1,7 +1,7 @@
-"""Finds functions of one number that ONNX files spell in several operators.
+"""Finds element-wise functions that ONNX files write as several operators.
 
-A pattern is known by what it computes, not by how it is spelled: x * Sigmoid(x), and a Clip of
-x + 3 divided by 6 and multiplied by x, need no list of their variants.
+A pattern is recognised by its values, not by its operators: x * Sigmoid(x), and a Clip of x + 3
+divided by 6 and multiplied by x, need no list of their variants.
 """
 
 from __future__ import annotations
@@ -28,55 +28,54 @@ from hexsim.passes._rewriter import Rewriter
 Function = Callable[[Real], Real]
 
 _MOST_LAYERS = 12
-"""A function is spelled in no more (GELU by its tanh takes eight)."""
+"""The most layers of a function (GELU with tanh takes eight)."""
 _NEAR = np.concatenate([np.linspace(-12.3, 12.1, 123), [0, -207, -61, -33, 33, 61, 207]])
 _FAR = np.array([-1e6, -1e4, -1e3, 1e3, 1e4, 1e6])
 _RELATIVE, _ABSOLUTE = 1e-5, 1e-6
-"""What constants that a file holds in single may change."""
+"""Tolerances, for constants that a file stores in float32."""
 
 
 def find_functions(network: Network) -> Network:
     """Replace layers that together are a known function of one tensor by one Neuron.
 
-    1. Functions of one number, and sums, products, differences, maxima and minima with constants
-       of one number or with each other, are such layers, if nobody else reads the tensors between
-       them.
-    2. They are a function of our own if both agree, to the rounding of single constants, from
-       -207 to 207, and at a thousand to a million wherever the layers do not overflow. Where both
-       have no result, they need not; a function whose attributes are no numbers is none.
-    3. Of several layers that could be first, the one with most layers behind it counts.
-    4. The Neuron takes the name of the first.
+    1. These layers are element-wise functions, and sums, products, differences, maxima and minima
+       with scalar constants or with each other, if no other layer reads the tensors between them.
+    2. They match a known function if both agree, up to the rounding of float32 constants, from -207
+       to 207, and at a thousand to a million unless the layers overflow. Inputs for which both give
+       NaN are ignored; a function whose attributes are not finite is refused.
+    3. Of several possible first layers, the one that gives the longest pattern counts.
+    4. The Neuron takes the name of the first layer.
     """
     rewriter = Rewriter(network)
     position = positions(network)
     for layer in network.layers:
         rewriter.keep(layer)
-        found = max(
+        longest = max(
             _candidates(layer, rewriter, position),
-            key=lambda one: len(one[0].layers),
+            key=lambda candidate: len(candidate[0].layers),
             default=None,
         )
-        if found is None:
+        if longest is None:
             continue
-        spelled, neuron = found
-        spelled.replaced_by(neuron, rewriter)
+        pattern, neuron = longest
+        pattern.replaced_by(neuron, rewriter)
     return rewriter.finish()
 
 
 def _candidates(
     layer: Layer, rewriter: Rewriter, position: Mapping[str, int]
 ) -> Iterator[tuple[Pattern, Neuron]]:
-    """All ways to read `layer` as the end of a known function."""
-    for spelled in readings(layer, rewriter, position, number_by_number, _MOST_LAYERS):
-        if len(spelled.layers) == 1 and isinstance(layer, Neuron):
+    """Yield all patterns that end in `layer` and compute a known function."""
+    for pattern in readings(layer, rewriter, position, number_by_number, _MOST_LAYERS):
+        if len(pattern.layers) == 1 and isinstance(layer, Neuron):
             continue
-        known = _known(partial(spelled, computed=computed))
-        if known is not None:
-            yield spelled, known
+        neuron = _matching_function(partial(pattern, computed=computed))
+        if neuron is not None:
+            yield pattern, neuron
 
 
-def _known(function: Function) -> Neuron | None:
-    """The function of ours that `function` is."""
+def _matching_function(function: Function) -> Neuron | None:
+    """Return the known function that equals `function`, None if there is none."""
     near, far = function(_NEAR), function(_FAR)
     for name, fit in _FITS.items():
         neuron = fit(name, function)
@@ -84,16 +83,18 @@ def _known(function: Function) -> Neuron | None:
             continue
         if not _agree(neuron.values(_NEAR), near):
             continue
-        there = np.isfinite(far)
-        if not there.any() or _agree(neuron.values(_FAR)[there], far[there]):
+        finite = np.isfinite(far)
+        if not finite.any() or _agree(neuron.values(_FAR)[finite], far[finite]):
             return neuron
     return None
 
 
-def _agree(one: Real, other: Real) -> bool:
-    """Where neither is a number (a root of what is negative) they agree about nothing."""
-    known = ~(np.isnan(one) & np.isnan(other))
-    return bool(known.any()) and np.allclose(one[known], other[known], _RELATIVE, _ABSOLUTE)
+def _agree(first: Real, second: Real) -> bool:
+    """Return whether the values agree, except where both are NaN (roots of negative numbers)."""
+    comparable = ~(np.isnan(first) & np.isnan(second))
+    return bool(comparable.any()) and np.allclose(
+        first[comparable], second[comparable], _RELATIVE, _ABSOLUTE
+    )
 
 
 def _neuron(function: NeuronFunction, alpha: float = 0.0, beta: float = 0.0) -> Neuron:
@@ -105,17 +106,17 @@ def _plain(name: NeuronFunction, function: Function) -> Neuron | None:
 
 
 def _clamp(name: NeuronFunction, function: Function) -> Neuron | None:
-    """Bounds are what a clamp makes of very large numbers."""
-    reach = 1e30
-    low, high = (float(one) for one in function(np.array([-reach, reach])))
-    clamp = Clamp(-math.inf if low <= -reach else low, math.inf if high >= reach else high)
+    """Return a clamp whose bounds are the results for very large numbers."""
+    large = 1e30
+    low, high = (float(bound) for bound in function(np.array([-large, large])))
+    clamp = Clamp(-math.inf if low <= -large else low, math.inf if high >= large else high)
     if math.isnan(low) or math.isnan(high) or not clamp.limits:
         return None
     return _neuron(name).replace(clamp=clamp)
 
 
 def _silu(name: NeuronFunction, function: Function) -> Neuron | None:
-    """Of x = 1 it is the sigmoid of alpha, which is not zero: half of x is a product."""
+    """Return a SiLU; its value at 1 is the sigmoid of alpha. Half of x is a product instead."""
     share = _at(function, 1.0)
     return (
         _neuron(name, _tidy(math.log(share / (1 - share))))
@@ -125,7 +126,7 @@ def _silu(name: NeuronFunction, function: Function) -> Neuron | None:
 
 
 def _hard_sigmoid(name: NeuronFunction, function: Function) -> Neuron | None:
-    """A slope around zero, where it is beta."""
+    """Return a hard sigmoid with the slope around zero and the value there, beta."""
     beta, step = _at(function, 0.0), 1e-3
     slope = (_at(function, step) - _at(function, -step)) / (2 * step)
     if not 0 < beta < 1 or not slope > 0:
@@ -147,7 +148,7 @@ def _at(function: Function, x: float) -> float:
 
 
 def _tidy(number: float) -> float:
-    """The number without the last digits, which are those of its fit."""
+    """Return the number without its last digits, which are errors of the fit."""
     return float(f"{number:.9g}")
 
 
@@ -169,4 +170,4 @@ _FITS: Mapping[NeuronFunction, Callable[[NeuronFunction, Function], Neuron | Non
     "square": _plain,
     "rsqrt": _plain,
 }
-"""What is looked for, and how its attributes are found."""
+"""The known functions, and how to fit their attributes."""

@@ -1,8 +1,8 @@
-"""Finds normalisations that ONNX files spell in means, squares, roots and quotients.
+"""Finds normalisations that ONNX files write as means, squares, roots and quotients.
 
-As with functions of one number, a pattern is known by what it computes: layers are tried on numbers
-and held against each kind of Normalization. So `x - mean` may be written once or twice, a square as
-a power or a product, and a root in the divisor or as a factor.
+As with element-wise functions, a pattern is recognised by its values: layers are evaluated on
+numbers and compared with each kind of Normalization. So `x - mean` may be written once or twice, a
+square as a power or a product, and a root in the divisor or as a factor.
 """
 
 from __future__ import annotations
@@ -27,28 +27,28 @@ from hexsim.passes._rewriter import Rewriter
 
 _MOST_LAYERS = 12
 _MOST_NUMBERS = 1 << 14
-"""Numbers that a pattern is tried on at most; of more, means of a few stand for means of all."""
+"""The most numbers on which a pattern is evaluated; for larger axes a few numbers are used."""
 _FEW = 6
 _SMALLEST = 1e-13
-"""An epsilon below it is none: it disappears beside one in double."""
+"""The least epsilon; a smaller one has no effect beside 1 in float64."""
 _FORMULAS: dict[NormalizationKind, Callable[[Real], tuple[Real, float]]] = {
     "deviation": lambda x: (x - x.mean(), float(np.square(x - x.mean()).mean())),
     "mean_square": lambda x: (x, float(np.square(x).mean())),
     "length": lambda x: (x, float(np.square(x).sum())),
 }
-"""What each kind divides by the root of what."""
+"""The dividend of each kind, and the square of its divisor."""
 
 
 def find_normalizations(network: Network) -> Network:
     """Replace layers that together normalise one tensor by one Normalization.
 
-    1. Means and sums along the same axes, what works number by number, and repetitions are such
-       layers, if nobody else reads the tensors between them.
-    2. They are a kind of Normalization if both agree, to the rounding of single constants, on
-       numbers of several sizes. The epsilon is read off what becomes of small ones.
-    3. Of several layers that could be first, the one with most layers behind it counts: what is
-       left of a deviation without its mean is a root mean square.
-    4. The Normalization takes the name of the first.
+    1. These layers are means and sums along the same axes, element-wise layers, and Tile, if no
+       other layer reads the tensors between them.
+    2. They match a kind of Normalization if both agree, up to the rounding of float32 constants, on
+       numbers of several magnitudes. The epsilon follows from the results for small numbers.
+    3. Of several possible first layers, the one that gives the longest pattern counts: a deviation
+       without its mean would match a root mean square.
+    4. The Normalization takes the name of the first layer.
     """
     rewriter = Rewriter(network)
     position = positions(network)
@@ -56,17 +56,17 @@ def find_normalizations(network: Network) -> Network:
         rewriter.keep(layer)
         if number_by_number(layer, rewriter) is None:
             continue
-        found = None
-        for spelled in readings(layer, rewriter, position, _numbers, _MOST_LAYERS):
-            known = _known(spelled, network)
-            found = found if known is None else (spelled, known)
-        if found is not None:
-            found[0].replaced_by(found[1], rewriter)
+        longest = None
+        for pattern in readings(layer, rewriter, position, _numbers, _MOST_LAYERS):
+            normalization = _matching_normalization(pattern, network)
+            longest = longest if normalization is None else (pattern, normalization)
+        if longest is not None:
+            longest[0].replaced_by(longest[1], rewriter)
     return rewriter.finish()
 
 
 def _numbers(layer: Layer, rewriter: Rewriter) -> dict[str, float] | None:
-    """The constants of a layer that may be part of a normalisation, None for any other."""
+    """Return the constants of a layer that may be part of a normalisation, None for any other."""
     is_mean = _axes(layer, rewriter.network) is not None
     if is_mean or isinstance(layer, Tile):
         return {}
@@ -74,7 +74,7 @@ def _numbers(layer: Layer, rewriter: Rewriter) -> dict[str, float] | None:
 
 
 def _axes(layer: Layer, network: Network) -> tuple[int, ...] | None:
-    """The stored axes along which `layer` takes a mean or a sum, None if it takes none."""
+    """Return the stored axes along which `layer` takes a mean or a sum, None if it takes none."""
     if isinstance(layer, Reduce) and layer.kind in ("mean", "sum"):
         return layer.axes
     if isinstance(layer, Pooling) and layer.kind == "average":
@@ -83,23 +83,23 @@ def _axes(layer: Layer, network: Network) -> tuple[int, ...] | None:
     return None
 
 
-def _known(spelled: Pattern, network: Network) -> Normalization | None:
-    """The normalisation that the layers are."""
-    along = {_axes(layer, network) for layer in spelled.layers} - {None}
-    if len(along) != 1:
+def _matching_normalization(pattern: Pattern, network: Network) -> Normalization | None:
+    """Return the normalisation that equals the pattern, None if there is none."""
+    axes_taken = {_axes(layer, network) for layer in pattern.layers} - {None}
+    if len(axes_taken) != 1:
         return None
-    (axes,) = along
-    assert axes is not None, "what is no axis was left out"
-    shape = network.shape(spelled.source)
+    (axes,) = axes_taken
+    assert axes is not None, "None was removed"
+    shape = network.shape(pattern.source)
     count = math.prod(shape[axis] for axis in axes)
-    few = count > _MOST_NUMBERS
-    if count < 2 or (few and _adds_up(spelled)):
+    uses_few = count > _MOST_NUMBERS
+    if count < 2 or (uses_few and _has_sum(pattern)):
         return None
-    numbers = _FEW if few else count
+    numbers = _FEW if uses_few else count
 
     def function(x: Real) -> Real:
-        tried = x.reshape([numbers if axis == axes[0] else 1 for axis in range(len(shape))])
-        return spelled(tried, lambda layer, given: _made(layer, given, axes)).reshape(-1)
+        reshaped = x.reshape([numbers if axis == axes[0] else 1 for axis in range(len(shape))])
+        return pattern(reshaped, lambda layer, inputs: _output(layer, inputs, axes)).reshape(-1)
 
     for kind, formula in _FORMULAS.items():
         epsilon = _fitted(function, formula, numbers)
@@ -110,12 +110,12 @@ def _known(spelled: Pattern, network: Network) -> Normalization | None:
     return None
 
 
-def _adds_up(spelled: Pattern) -> bool:
-    return any(isinstance(layer, Reduce) and layer.kind == "sum" for layer in spelled.layers)
+def _has_sum(pattern: Pattern) -> bool:
+    return any(isinstance(layer, Reduce) and layer.kind == "sum" for layer in pattern.layers)
 
 
-def _made(layer: Layer, inputs: Sequence[Real], axes: tuple[int, ...]) -> Real:
-    """What a layer makes of numbers along the first of `axes`."""
+def _output(layer: Layer, inputs: Sequence[Real], axes: tuple[int, ...]) -> Real:
+    """Return the output of a layer for numbers along the first of `axes`."""
     match layer:
         case Tile():
             return inputs[0]  # which is broadcast anyway
@@ -130,23 +130,23 @@ def _made(layer: Layer, inputs: Sequence[Real], axes: tuple[int, ...]) -> Real:
 def _fitted(
     function: Callable[[Real], Real], formula: Callable[[Real], tuple[Real, float]], count: int
 ) -> float | None:
-    """The epsilon with which `function` is `formula`, None if it is not."""
+    """Return the epsilon with which `function` equals `formula`, None if they differ."""
     x = np.random.default_rng(0).normal(0.7, 1.0, count)
     epsilon = 0.0
     for size in (1.0, None):  # once for its order, once beside numbers of its order
-        given = x / math.sqrt(formula(x)[1]) * (math.sqrt(epsilon) if size is None else size)
-        if not given.any():
+        numbers = x / math.sqrt(formula(x)[1]) * (math.sqrt(epsilon) if size is None else size)
+        if not numbers.any():
             break
-        above, square = formula(given)
-        at = int(np.abs(above).argmax())
-        ratio = float(function(given)[at] / above[at])
+        dividend, square = formula(numbers)
+        largest = int(np.abs(dividend).argmax())
+        ratio = float(function(numbers)[largest] / dividend[largest])
         if not (math.isfinite(ratio) and ratio > 0):
             return None
         epsilon = max(1 / ratio**2 - square, 0.0)
         if epsilon < _SMALLEST:
             epsilon = 0.0
     for size in (1e-2, 1.0, 30.0):
-        above, square = formula(size * x)
-        if not np.allclose(function(size * x), above / math.sqrt(square + epsilon), 1e-5, 1e-6):
+        dividend, square = formula(size * x)
+        if not np.allclose(function(size * x), dividend / math.sqrt(square + epsilon), 1e-5, 1e-6):
             return None
     return float(f"{epsilon:.6g}")

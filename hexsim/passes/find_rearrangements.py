@@ -1,6 +1,6 @@
-"""Finds the one layer that several reshapes and permutes are.
+"""Replaces several reshapes and permutes by a single layer.
 
-As with functions, a pattern is known by what it does: where each element comes from.
+As with functions, a pattern is recognised by its effect: where each element comes from.
 """
 
 from __future__ import annotations
@@ -17,60 +17,60 @@ from hexsim.passes._moves import Runs, in_place, permuted, view
 from hexsim.passes._rewriter import is_private, names_of, new_name
 
 _MOST_AXES = 5
-"""Of a tensor on an accelerator."""
+"""The most axes of a tensor on an accelerator."""
 _LARGEST_BLOCK = 8
-"""Of pixels; larger ones are not looked for."""
+"""The largest block of pixels that is recognised."""
 
 
-class _Ends(TypedDict):
-    """What a layer is called and what it connects."""
+class _Connections(TypedDict):
+    """The name of a layer, and the tensors that it reads and writes."""
 
     name: str
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
 
 
-_NOWHERE = _Ends(name="", inputs=(), outputs=())
+_UNCONNECTED = _Connections(name="", inputs=(), outputs=())
 
 
 def find_rearrangements(network: Network) -> Network:
-    """Replace a chain of reshapes and permutes by what it does.
+    """Replace chains of reshapes and permutes by the simplest layers with the same effect.
 
-    1. A chain ends where somebody else reads what it writes; one without a permute stays.
-    2. What swaps groups of the channels is a ChannelShuffle, what makes pixels of blocks of
-       channels a DepthToSpace (pixel shuffle), the reverse a SpaceToDepth.
-    3. What leaves all elements where they are is one Reshape, and what permutes axes one Permute.
-    4. Anything else with several permutes, or with a tensor of more axes than accelerators take, is
-       a Reshape to as few axes as it needs, a Permute and a Reshape.
-    5. The new layer, or its Permute, takes the name of the first.
+    1. A chain ends where another layer reads its output; a chain without a permute stays.
+    2. Swapping groups of channels becomes a ChannelShuffle, moving blocks of channels to pixels a
+       DepthToSpace (pixel shuffle), the reverse a SpaceToDepth.
+    3. A chain that leaves the order of elements becomes a Reshape, permuted axes a Permute.
+    4. Any other chain with several permutes, or with more axes than accelerators support, becomes a
+       Reshape to as few axes as possible, a Permute and a Reshape.
+    5. The new layer, or its Permute, takes the name of the first layer.
     """
-    taken = names_of(network)
-    made: dict[str, list[Layer]] = {}
-    gone: set[str] = set()
+    names = names_of(network)
+    replacements: dict[str, list[Layer]] = {}
+    absorbed: set[str] = set()
     tensors: list[Tensor] = []
     for chain in _chains(network):
-        found = _simplest(chain, network, taken)
-        if found is None:
+        new_layers = _simplest(chain, network, names)
+        if new_layers is None:
             continue
         first, *others = chain.layers
-        made[first.name] = found
-        gone.update(layer.name for layer in others)
+        replacements[first.name] = new_layers
+        absorbed.update(layer.name for layer in others)
         shape, dtype = chain.source, network.tensors[chain.layers[0].output].dtype
-        for layer in found[:-1]:
+        for layer in new_layers[:-1]:
             (shape,) = layer.output_shapes([shape])
             tensors.append(Tensor(layer.output, shape, dtype=dtype))
     layers = [
         new
         for layer in network.layers
-        if layer.name not in gone
-        for new in made.get(layer.name, [layer])
+        if layer.name not in absorbed
+        for new in replacements.get(layer.name, [layer])
     ]
     return network.with_layers(layers, tensors)
 
 
 @dataclass(frozen=True)
 class _MoveChain:
-    """Reshapes and permutes in order, the shapes at both ends, and where elements come from."""
+    """Reshapes and permutes in order, the shapes before and after, and the runs of elements."""
 
     layers: tuple[Layer, ...]
     source: Shape
@@ -79,20 +79,20 @@ class _MoveChain:
 
     @property
     def permutes(self) -> int:
-        """How many permutes there are."""
+        """Number of permutes."""
         return sum(isinstance(layer, Permute) for layer in self.layers)
 
 
 def _chains(network: Network) -> Iterator[_MoveChain]:
-    """Yield all chains that are as long as they can be."""
+    """Yield all chains of maximal length."""
     for end in network.layers:
         if not isinstance(end, Reshape | Permute) or end.inputs[0] not in network.tensors:
             continue
-        if _goes_on(end, network):
+        if _continues(end, network):
             continue
         layers: list[Layer] = [end]
         while (before := network.producers.get(layers[0].inputs[0])) is not None:
-            if not isinstance(before, Reshape | Permute) or not _goes_on(before, network):
+            if not isinstance(before, Reshape | Permute) or not _continues(before, network):
                 break
             if before.inputs[0] not in network.tensors:
                 break
@@ -101,8 +101,8 @@ def _chains(network: Network) -> Iterator[_MoveChain]:
         yield _MoveChain(tuple(layers), source, network.shape(end.output), _runs(layers, network))
 
 
-def _goes_on(layer: Layer, network: Network) -> bool:
-    """True if only a reshape or permute reads what `layer` writes."""
+def _continues(layer: Layer, network: Network) -> bool:
+    """Return whether only a reshape or permute reads the output of `layer`."""
     if not is_private(network, layer.output):
         return False
     (reader,) = network.consumers[layer.output]
@@ -110,7 +110,7 @@ def _goes_on(layer: Layer, network: Network) -> bool:
 
 
 def _runs(layers: Sequence[Layer], network: Network) -> Runs | None:
-    """Where the elements that the last layer writes come from; None if that is not so simple."""
+    """Return the runs of the last layer's output in the first input; None if there are none."""
     source = network.shape(layers[0].inputs[0])
     runs: Runs | None = in_place(source)
     if 0 in source:
@@ -121,10 +121,10 @@ def _runs(layers: Sequence[Layer], network: Network) -> Runs | None:
     return runs
 
 
-def _simplest(chain: _MoveChain, network: Network, taken: set[str]) -> list[Layer] | None:
-    """The layers that do what the chain does, if they are fewer or fit more engines.
+def _simplest(chain: _MoveChain, network: Network, names: set[str]) -> list[Layer] | None:
+    """Return layers with the effect of the chain, if they are fewer or suit more engines.
 
-    New layers get names that are not `taken`, which they then are.
+    New layers get names that are not in `names`, and are added to it.
     """
     if chain.runs is None or not chain.permutes:
         return None
@@ -135,50 +135,50 @@ def _simplest(chain: _MoveChain, network: Network, taken: set[str]) -> list[Laye
     shapes = [network.shape(layer.output) for layer in chain.layers]
     if chain.permutes < 2 and all(len(shape) <= _MOST_AXES for shape in shapes):
         return None
-    return _around_a_permute(*view(chain.runs), chain, taken)
+    return _around_a_permute(*view(chain.runs), chain, names)
 
 
 def _single_layers(chain: _MoveChain) -> Iterator[Layer]:
-    """Layers of which each alone does what the chain does."""
+    """Yield layers that each have the effect of the whole chain."""
     source, result, runs = chain.source, chain.result, chain.runs
-    whole = in_place(source)
-    if runs == whole:
-        yield Reshape(**_NOWHERE, shape=result)
+    unmoved = in_place(source)
+    if runs == unmoved:
+        yield Reshape(**_UNCONNECTED, shape=result)
     if source == result and source:
         *outer, channels = source
         for groups in range(2, channels):
             if channels % groups == 0:
                 split = (*outer, groups, channels // groups)
-                swap = (*range(len(outer)), len(outer) + 1, len(outer))
-                if runs == permuted(whole, split, swap):
-                    yield ChannelShuffle(**_NOWHERE, groups=groups)
+                swapped = (*range(len(outer)), len(outer) + 1, len(outer))
+                if runs == permuted(unmoved, split, swapped):
+                    yield ChannelShuffle(**_UNCONNECTED, groups=groups)
     if len(source) == len(result) == 4:
-        yield from _blocks(chain, whole)
+        yield from _blocks(chain, unmoved)
     for permutation in _permutations(source, result):
-        if runs == permuted(whole, source, permutation):
-            yield Permute(**_NOWHERE, permutation=permutation)
+        if runs == permuted(unmoved, source, permutation):
+            yield Permute(**_UNCONNECTED, permutation=permutation)
 
 
-def _blocks(chain: _MoveChain, whole: Runs) -> Iterator[Layer]:
-    """Blocks of channels to pixels, and back."""
+def _blocks(chain: _MoveChain, unmoved: Runs) -> Iterator[Layer]:
+    """Yield layers that move blocks of channels to pixels, or back."""
     source, result = chain.source, chain.result
     for block in range(2, _LARGEST_BLOCK + 1):
-        made = (
-            DepthToSpace(**_NOWHERE, block=block, mode="DCR"),
-            DepthToSpace(**_NOWHERE, block=block, mode="CRD"),
-            SpaceToDepth(**_NOWHERE, block=block),
+        candidates = (
+            DepthToSpace(**_UNCONNECTED, block=block, mode="DCR"),
+            DepthToSpace(**_UNCONNECTED, block=block, mode="CRD"),
+            SpaceToDepth(**_UNCONNECTED, block=block),
         )
-        for layer in made:
+        for layer in candidates:
             try:
                 (shape,) = layer.output_shapes([source])
             except InvalidDataError:
                 continue
-            if shape == result and chain.runs == permuted(whole, *layer.view(source)):
+            if shape == result and chain.runs == permuted(unmoved, *layer.view(source)):
                 yield layer
 
 
 def _permutations(source: Shape, result: Shape) -> Iterator[tuple[int, ...]]:
-    """Permutations that make an array of shape `result`."""
+    """Yield permutations of `source` that give the shape `result`."""
     if sorted(source) == sorted(result) and len(source) <= _MOST_AXES:
         for permutation in permutations(range(len(source))):
             if tuple(source[axis] for axis in permutation) == result:
@@ -186,7 +186,7 @@ def _permutations(source: Shape, result: Shape) -> Iterator[tuple[int, ...]]:
 
 
 def _in_place_of(chain: _MoveChain, layer: Layer) -> Layer:
-    """The layer with the ends and the members of the chain."""
+    """Return the layer with the name, inputs, outputs and members of the chain."""
     first, *others = chain.layers
     fused = tuple(name for other in others for name in (other.name, *other.fused))
     return layer.replace(
@@ -198,17 +198,17 @@ def _in_place_of(chain: _MoveChain, layer: Layer) -> Layer:
 
 
 def _around_a_permute(
-    shape: Shape, permutation: tuple[int, ...], chain: _MoveChain, taken: set[str]
+    shape: Shape, permutation: tuple[int, ...], chain: _MoveChain, names: set[str]
 ) -> list[Layer]:
-    """A permute of `shape`, with reshapes where the ends have other shapes."""
-    layer = _in_place_of(chain, Permute(**_NOWHERE, permutation=permutation))
+    """Return a permute of `shape`, with reshapes if source or result have other shapes."""
+    layer = _in_place_of(chain, Permute(**_UNCONNECTED, permutation=permutation))
     layers: list[Layer] = [layer]
     if shape != chain.source:
-        split = new_name(taken, f"{layer.name}.split")
+        split = new_name(names, f"{layer.name}.split")
         reshape = Reshape(name=split, inputs=layer.inputs, outputs=(split,), shape=shape)
         layers = [reshape, layer.replace(inputs=(split,))]
     if tuple(shape[axis] for axis in permutation) != chain.result:
-        join, last = new_name(taken, f"{layer.name}.moved"), layers.pop()
+        join, last = new_name(names, f"{layer.name}.moved"), layers.pop()
         reshape = Reshape(name=join, inputs=(join,), outputs=last.outputs, shape=chain.result)
         layers += [last.replace(outputs=(join,)), reshape]
     return layers

@@ -10,26 +10,26 @@ from hexsim.passes._rewriter import Array, Rewriter, absorbed
 
 
 def fold_batch_norm(network: Network) -> Network:
-    """Fold what scales and shifts channels into the weights and bias before it.
+    """Fold scales and shifts of channels into the weights and bias before them.
 
-    1. A BatchNorm whose input only it reads goes into the Convolution, Deconvolution,
-       FullyConnected or BatchNorm that writes it: weights are scaled, the bias is scaled and
-       shifted.
-    2. So do a sum, a product and a difference of that input and a constant that is one number
-       or one number per channel.
-    3. Of what it writes the layer then knows the moments that the BatchNorm knew; a sum, product
-       or difference moves those that it knows.
-    4. A layer that already ends in a clamp takes nothing more.
+    1. A BatchNorm that is the only reader of its input is folded into the Convolution,
+       Deconvolution, FullyConnected or BatchNorm that writes it: weights are scaled, the bias is
+       scaled and shifted.
+    2. So are a sum, a product and a difference of that input and a constant that is a scalar or has
+       one number per channel.
+    3. The layer takes the moments of the BatchNorm; a sum, product or difference changes the
+       moments that it has.
+    4. Nothing is folded into a layer that ends in a clamp.
 
-    No weight is read: the new constants are computed when first needed, in single.
+    No weight is read: the new constants are computed when first used, in float32.
     """
     rewriter = Rewriter(network)
     for layer in network.layers:
         affine = _affine(layer, rewriter)
         before = rewriter.private_producer(affine.data) if affine else None
-        if affine and isinstance(before, Weighted) and _takes(before):
+        if affine and isinstance(before, Weighted) and _has_no_clamp(before):
             rewriter.keep(_into_weights(before, layer, affine, rewriter))
-        elif affine and isinstance(before, BatchNorm) and _takes(before):
+        elif affine and isinstance(before, BatchNorm) and _has_no_clamp(before):
             rewriter.keep(_into_batch_norm(before, layer, affine, rewriter))
         else:
             rewriter.keep(layer)
@@ -37,7 +37,7 @@ def fold_batch_norm(network: Network) -> Network:
 
 
 class _Affine:
-    """scale * data + shift: the names of two constants, either of which may be absent."""
+    """scale * data + shift, with two constants, either of which may be absent."""
 
     def __init__(self, data: str, scale: Constant | None, shift: Constant | None) -> None:
         self.data = data
@@ -46,30 +46,30 @@ class _Affine:
 
     @property
     def scales(self) -> bool:
-        """True unless it only shifts."""
+        """Whether there is a scale."""
         return self._scale is not None
 
     @property
     def shifts(self) -> bool:
-        """True unless it only scales."""
+        """Whether there is a shift."""
         return self._shift is not None
 
     def on_weight(self, weight: Array) -> Array:
-        """The weights, or scale, before it, with it."""
+        """Return the weights, or scale, of the layer before with the scale applied."""
         return weight if self._scale is None else weight * self._scale.value().reshape(-1)
 
     def on_bias(self, bias: Array) -> Array:
-        """The bias, or shift, before it, with it."""
+        """Return the bias, or shift, of the layer before with scale and shift applied."""
         scaled = self.on_weight(bias)
         return scaled if self._shift is None else scaled + self._shift.value().reshape(-1)
 
     def on_moments(self, moments: Array) -> Array:
-        """The moments, (2, channels), of the values with it."""
+        """Return the moments, (2, channels), with scale and shift applied."""
         return np.stack([self.on_bias(moments[0]), np.abs(self.on_weight(moments[1]))])
 
 
 def _affine(layer: Layer, rewriter: Rewriter) -> _Affine | None:
-    """Return what `layer` does to its channels, if that is all it does."""
+    """Return the scale and shift of `layer`, None if it does anything else."""
     if isinstance(layer, BatchNorm):
         if layer.clamp != NO_CLAMP:
             return None
@@ -102,7 +102,7 @@ def _affine(layer: Layer, rewriter: Rewriter) -> _Affine | None:
             return None
 
 
-def _takes(layer: Weighted | BatchNorm) -> bool:
+def _has_no_clamp(layer: Weighted | BatchNorm) -> bool:
     return layer.clamp == NO_CLAMP
 
 
@@ -141,7 +141,7 @@ def _into_batch_norm(before: BatchNorm, layer: Layer, affine: _Affine, rewriter:
 def _moments(
     before: Filtering | BatchNorm, layer: Layer, affine: _Affine, rewriter: Rewriter
 ) -> str | None:
-    """Name the moments of what `layer` wrote."""
+    """Return the name of the moments of the output of `layer`."""
     if isinstance(layer, BatchNorm):
         return layer.moments
     if before.moments is None:

@@ -1,4 +1,4 @@
-"""Lets a product of two computed matrices multiply by one more number, as attention layers do."""
+"""Folds a scalar factor into a product of two computed matrices, as in attention layers."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from hexsim.passes._rewriter import Rewriter, absorbed
 def fold_factor(network: Network) -> Network:
     """Fold factors into the MatMul before them.
 
-    1. A product of what only it reads and a constant of one number above zero goes into the factor
-       of the MatMul that writes it, unless that ends in a clamp.
+    1. A product of a tensor and a positive scalar constant, if it is the only reader, is folded
+       into the factor of the MatMul that writes the tensor, unless that ends in a clamp.
     """
     rewriter = Rewriter(network)
     for layer in network.layers:

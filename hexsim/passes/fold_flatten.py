@@ -1,4 +1,4 @@
-"""Lets a FullyConnected layer read an image instead of its flattened copy."""
+"""Makes FullyConnected layers read an image instead of its flattened copy."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hexsim.passes._rewriter import Array, Rewriter, is_private
 
 
 def fold_flatten(network: Network) -> Network:
-    """Let FullyConnected layers flatten by themselves; dead code removal takes the rest away.
+    """Let FullyConnected layers flatten their input; dead code removal deletes unused layers.
 
     1. A Reshape that keeps axis 0 and joins the rest is skipped if only FullyConnected layers
        read it.
@@ -52,13 +52,15 @@ def _flattens(layer: Layer | None, network: Network) -> bool:
 
 
 def _permuted_weight(layer: FullyConnected, permute: Permute, rewriter: Rewriter) -> str:
-    """Name the weight whose rows follow the order in front of `permute`."""
+    """Return the name of the weight with its rows in the order before `permute`."""
     weight = rewriter.constant(layer.weight)
     flattened: Shape = rewriter.network.shape(permute.output)[1:]
-    back = tuple(int(axis) for axis in np.argsort([axis - 1 for axis in permute.permutation[1:]]))
+    inverse = tuple(
+        int(axis) for axis in np.argsort([axis - 1 for axis in permute.permutation[1:]])
+    )
 
     def rows(array: Array) -> Array:
         image = array.reshape(*flattened, layer.output_channels)
-        return image.transpose(*back, len(back)).reshape(weight.shape)
+        return image.transpose(*inverse, len(inverse)).reshape(weight.shape)
 
     return rewriter.derive(layer, layer.weight, weight.shape, rows)

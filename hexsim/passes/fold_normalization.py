@@ -1,4 +1,4 @@
-"""Lets a Normalization scale and shift what it has normalised."""
+"""Folds scales and shifts into the Normalization before them."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ Join = Callable[[Array, Array], Array]
 
 
 def fold_normalization(network: Network) -> Network:
-    """Fold products with constants, and sums of them, into the Normalization before.
+    """Fold products, sums and differences with constants into the Normalization before them.
 
-    1. A product, sum or difference of what only it reads and a constant goes into the scale and
-       the shift of the Normalization that writes it.
-    2. So does one number for each channel behind a Reshape that makes channels of groups of them.
-    3. Not if the Normalization already ends in a clamp, or the constant makes the result larger.
+    1. A product, sum or difference of a tensor and a constant, if it is the only reader, is folded
+       into scale and shift of the Normalization that writes the tensor.
+    2. So is a constant per channel after a Reshape that joins groups of channels.
+    3. Not if the Normalization ends in a clamp, or the constant makes the result larger.
 
-    The new constants are computed when first needed, in single.
+    The new constants are computed when first used, in float32.
     """
     rewriter = Rewriter(network)
     for layer in network.layers:
@@ -56,7 +56,7 @@ def fold_normalization(network: Network) -> Network:
 
 
 def _operands(layer: Layer, network: Network) -> tuple[str, str] | None:
-    """The tensor and the constant of a layer that scales or shifts, None for any other."""
+    """Return the tensor and the constant of a layer that scales or shifts, None for any other."""
     if (
         not isinstance(layer, Elementwise)
         or layer.kind not in ("product", "sum", "sub")
@@ -72,7 +72,7 @@ def _operands(layer: Layer, network: Network) -> tuple[str, str] | None:
 
 
 def _by_group(constant: Constant | None, joined: Reshape, network: Network) -> Constant | None:
-    """A constant of channels as one of groups, None if it is not of channels or there are none."""
+    """Return a constant per channel in the shape of groups, None if that is impossible."""
     groups = network.shape(joined.inputs[0])[-2:]
     if constant is None or joined.shape[-1:] != (math.prod(groups),):
         return None
@@ -86,10 +86,10 @@ def _by_group(constant: Constant | None, joined: Reshape, network: Network) -> C
 def _changes(
     before: Normalization, layer: Elementwise, constant: Constant, rewriter: Rewriter
 ) -> dict[str, object]:
-    """Scale and shift with those of `layer`."""
+    """Return scale and shift, each combined with the constant of `layer`."""
     scale, shift = f"{layer.name}.scale", f"{layer.name}.shift"
     if layer.kind != "product":
-        add = np.add if layer.kind == "sum" else _less
+        add = np.add if layer.kind == "sum" else _difference
         return {"shift": _joined(before.shift, constant, add, shift, rewriter)}
     changes: dict[str, object] = {
         "scale": _joined(before.scale, constant, np.multiply, scale, rewriter)
@@ -99,15 +99,17 @@ def _changes(
     return changes
 
 
-def _less(shift: Array, constant: Array) -> Array:
+def _difference(shift: Array, constant: Array) -> Array:
     return np.asarray(shift - constant)
 
 
-def _joined(own: str | None, constant: Constant, join: Join, name: str, rewriter: Rewriter) -> str:
-    """Name what is made of a scale or shift, 1 or 0 if there is none, and a constant."""
-    if own is None and join is not _less:
+def _joined(
+    existing: str | None, constant: Constant, join: Join, name: str, rewriter: Rewriter
+) -> str:
+    """Combine a scale or shift (else 1 or 0) with a constant; return the new constant's name."""
+    if existing is None and join is not _difference:
         return rewriter.new_constant(constant.derive(constant.shape, np.asarray, name))
-    mine = Constant(name, (), np.zeros(())) if own is None else rewriter.constant(own)
-    shape = np.broadcast_shapes(mine.shape, constant.shape)
-    made = Constant(name, shape, lambda: join(mine.value(), constant.value()), constant.dtype)
-    return rewriter.new_constant(made)
+    before = Constant(name, (), np.zeros(())) if existing is None else rewriter.constant(existing)
+    shape = np.broadcast_shapes(before.shape, constant.shape)
+    combined = Constant(name, shape, lambda: join(before.value(), constant.value()), constant.dtype)
+    return rewriter.new_constant(combined)

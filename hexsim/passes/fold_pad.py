@@ -1,4 +1,4 @@
-"""Folds zero padding that a file writes as a node of its own into the convolution behind it."""
+"""Folds zero padding in a node of its own into the convolution after it."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def fold_pad(network: Network) -> Network:
 
 
 def _padding(layer: Layer, network: Network) -> Pad | None:
-    """Return the padding in front of a convolution that it can do itself."""
+    """Return the Pad before a convolution that its window can absorb."""
     if not isinstance(layer, Convolution):
         return None
     pad = network.producers.get(layer.inputs[0])
@@ -47,6 +47,6 @@ def _padding(layer: Layer, network: Network) -> Pad | None:
 
 def _padded(window: Window, pad: Pad) -> Window:
     added = (*pad.begins[1:3], *pad.ends[1:3])
-    pads = tuple(have + more for have, more in zip(window.pads, added, strict=True))
+    pads = tuple(own + extra for own, extra in zip(window.pads, added, strict=True))
     top, left, bottom, right = pads
     return dataclasses.replace(window, pads=(top, left, bottom, right))

@@ -10,9 +10,9 @@ from hexsim.passes._rewriter import Rewriter, absorbed
 def fuse_clamps(network: Network) -> Network:
     """Let layers end in the clamp that follows them.
 
-    1. A clamp whose input only it reads goes into the layer that writes it, if that is of a type
-       that ends in a clamp, or one itself; that layer keeps its name and writes the clamp's output.
-    2. A layer may take several clamps, one after the other.
+    1. A clamp that is the only reader of its input is fused into the layer that writes it, if that
+       layer can end in a clamp or is one; it keeps its name and writes the output of the clamp.
+    2. Several consecutive clamps may be fused into one layer.
     """
     rewriter = Rewriter(network)
     for layer in network.layers:
@@ -29,7 +29,7 @@ def fuse_clamps(network: Network) -> Network:
 
 
 def _last_clamp(layer: Layer | None) -> Clamp | None:
-    """The clamp in which a layer ends; None if it cannot end in one."""
+    """Return the clamp in which a layer ends; None if it cannot end in one."""
     if isinstance(layer, Neuron) and layer.function != "clamp":
         return None
     return getattr(layer, "clamp", None)

@@ -1,8 +1,9 @@
-"""Lets what lies between two convolutions of lines, or of volumes, work on their images.
+"""Makes layers between two 1-D or 3-D convolutions work on images.
 
-A 1-D convolution is read as reshape, 2-D convolution, reshape, over images of height one; a 3-D one
-over the images of all depths, one behind the other. What follows it channel by channel would stand
-behind the reshape, where no convolution can absorb it.
+A 1-D convolution is imported as reshape, 2-D convolution, reshape, over images of height one; a 3-D
+one over the images of all depths. Layers that follow it channel by channel would come after the
+reshape, where no convolution can absorb them. Tensors of 1-D layers, (N, L, C), are called
+sequences here, and those of 3-D layers, (N, D, H, W, C), volumes.
 """
 
 from __future__ import annotations
@@ -27,39 +28,39 @@ from hexsim.layers._per_pixel import PerPixel
 from hexsim.passes._rewriter import names_of, new_name
 from hexsim.passes.dead_code import remove_dead_code
 
-_LINE, _IMAGE, _VOLUME = 3, 4, 5
-"""How many axes each has: (N, L, C), (N, H, W, C), (N, D, H, W, C)."""
-_AT = 1
-"""The axis of size one that an image has and a line lacks."""
+_SEQUENCE, _IMAGE, _VOLUME = 3, 4, 5
+"""Numbers of axes: (N, L, C), (N, H, W, C), (N, D, H, W, C)."""
+_HEIGHT = 1
+"""The axis of size one that an image has and a sequence lacks."""
 _ORDERS: Mapping[tuple[int, ...], tuple[int, ...]] = {
     (0, 1, 2): (0, 1, 2, 3),
     (0, 2, 1): (0, 2, 3, 1),
     (0, 2, 3, 4, 1): (0, 2, 3, 1),
 }
-"""By the source axes of a line or volume, those of its images."""
+"""The source axes of images, by those of their sequence or volume."""
 
 
 def hoist_reshapes(network: Network) -> Network:
-    """Move the reshapes from images to lines and volumes as far back as they go.
+    """Move the reshapes from images to sequences and volumes as late as possible.
 
-    1. A Reshape that takes the height from an image (N, 1, L, C), or makes volumes (N, D, H, W, C)
-       of images (N * D, H, W, C), which a convolution or a pooling writes, goes behind those
-       readers that can do to images what they do to lines or volumes.
-    2. A Reshape that makes images of them again is no layer.
-    3. An image takes the name of its line or volume, if nobody reads that any more.
+    1. A Reshape that removes the height of an image (N, 1, L, C), or makes volumes (N, D, H, W, C)
+       from images (N * D, H, W, C), and reads the output of a convolution or a pooling, moves after
+       readers that can work on images with the same result.
+    2. A Reshape back to images is removed.
+    3. An image takes the name of its sequence or volume, if no layer reads that any more.
     """
     walk = _ReshapeWalk(network)
     for layer in network.layers:
         walk.take(layer)
     if not walk.images:
         return network
-    lifted = network.with_layers(walk.layers, walk.tensors.values(), walk.constants.values())
-    lifted = remove_dead_code(lifted)
-    return _renamed(lifted, walk.images)
+    hoisted = network.with_layers(walk.layers, walk.tensors.values(), walk.constants.values())
+    hoisted = remove_dead_code(hoisted)
+    return _renamed(hoisted, walk.images)
 
 
 class _ReshapeWalk:
-    """The layers so far; `images` has the image of every line or volume that has one."""
+    """The layers so far; `images` maps sequences and volumes to their images."""
 
     def __init__(self, network: Network) -> None:
         self.layers: list[Layer] = []
@@ -68,23 +69,23 @@ class _ReshapeWalk:
         self.constants: dict[str, Constant] = {}
         self._network = network
         self._names = names_of(network)
-        self._again: dict[str, str] = {}
-        self._written: set[str] = set()
+        self._restored: dict[str, str] = {}
+        self._image_names: set[str] = set()
 
     def take(self, layer: Layer) -> None:
-        """Add `layer`, or what it is on images."""
-        inputs = tuple(self._again.get(name, name) for name in layer.inputs)
+        """Add `layer`, or its form on images."""
+        inputs = tuple(self._restored.get(name, name) for name in layer.inputs)
         if self._restores(layer) and layer.output not in self._network.outputs:
-            self._again[layer.output] = self.images[layer.inputs[0]]
+            self._restored[layer.output] = self.images[layer.inputs[0]]
             return
-        read = layer.replace(inputs=inputs)
-        on_images = self._on_images(read)
+        renamed = layer.replace(inputs=inputs)
+        on_images = self._on_images(renamed)
         if on_images is None:
-            self._keep(read)
+            self._keep(renamed)
             return
         image = self._image_of(layer.output)
         self._keep(on_images.replace(outputs=(image.name,)))
-        self._written.add(image.name)
+        self._image_names.add(image.name)
         shape = self._network.shape(layer.output)
         name = new_name(self._names, f"{layer.name}.line")
         self._keep(Reshape(name=name, inputs=(image.name,), outputs=layer.outputs, shape=shape))
@@ -92,57 +93,59 @@ class _ReshapeWalk:
     def _keep(self, layer: Layer) -> None:
         self.layers.append(layer)
         if isinstance(layer, Filtering | Pooling):
-            self._written.add(layer.output)
-        if not isinstance(layer, Reshape) or layer.inputs[0] not in self._written:
+            self._image_names.add(layer.output)
+        if not isinstance(layer, Reshape) or layer.inputs[0] not in self._image_names:
             return
         if _image(layer.shape) == self._shape(layer.inputs[0]):
             self.images[layer.output] = layer.inputs[0]
 
     def _restores(self, layer: Layer) -> bool:
-        """True if `layer` makes of a line or volume the image that it was."""
+        """Return whether `layer` reshapes a sequence or volume back to its image."""
         image = self.images.get(layer.inputs[0]) if layer.inputs else None
         return (
             isinstance(layer, Reshape) and image is not None and layer.shape == self._shape(image)
         )
 
     def _on_images(self, layer: Layer) -> Layer | None:
-        """What `layer` is on images; None if it reads other things, or cannot."""
+        """Return the form of `layer` on images; None if an input has no image, or there is none."""
         network = self._network
-        lines = [name for name in layer.inputs if name not in network.constants]
-        if not lines or any(name not in self.images for name in lines):
+        tensors = [name for name in layer.inputs if name not in network.constants]
+        if not tensors or any(name not in self.images for name in tensors):
             return None
-        if any(not self._aligned(name, lines[0]) for name in set(layer.inputs) - set(lines)):
+        if any(not self._aligned(name, tensors[0]) for name in set(layer.inputs) - set(tensors)):
             return None
         if any(network.tensors[name].order not in _ORDERS for name in layer.outputs):
             return None
         parameters = [network.shape(name) for name in layer.parameters]
         if any(len(shape) >= _IMAGE for shape in parameters):
             return None
-        moved = _moved(layer, len(network.shape(lines[0])))
-        inputs = tuple(self.images.get(name) or self._short(name) for name in layer.inputs)
-        return None if moved is None else moved.replace(inputs=inputs)
+        on_images = _moved(layer, len(network.shape(tensors[0])))
+        inputs = tuple(
+            self.images.get(name) or self._as_image_constant(name) for name in layer.inputs
+        )
+        return None if on_images is None else on_images.replace(inputs=inputs)
 
-    def _aligned(self, constant: str, line: str) -> bool:
-        """True if a constant is broadcast to images as to lines or volumes."""
-        rank = len(self._network.shape(line))
+    def _aligned(self, constant: str, tensor: str) -> bool:
+        """Return whether a constant is broadcast to images as to sequences or volumes."""
+        rank = len(self._network.shape(tensor))
         return len(_without_ones(self._network.shape(constant))) < min(rank, _IMAGE)
 
-    def _short(self, constant: str) -> str:
-        """A constant with no more axes than an image."""
+    def _as_image_constant(self, constant: str) -> str:
+        """Return a constant with no more axes than an image."""
         shape = self._network.shape(constant)
         if len(shape) <= _IMAGE:
             return constant
-        name, short = f"{constant}.image", _without_ones(shape)
+        name, short_shape = f"{constant}.image", _without_ones(shape)
         if name not in self.constants:
             source = self._network.constants[constant]
-            made = source.derive(short, lambda array: array.reshape(short), name)
-            self.constants[name] = made
+            reshaped = source.derive(short_shape, lambda array: array.reshape(short_shape), name)
+            self.constants[name] = reshaped
         return name
 
     def _image_of(self, line: str) -> Tensor:
         tensor = self._network.tensors[line]
         shape, order = _image(tensor.shape), _ORDERS[tensor.order]
-        assert shape is not None, "only lines and volumes have images"
+        assert shape is not None, "only sequences and volumes have images"
         name = new_name(self._names, f"{line}.image")
         image = Tensor(name, shape, order, tensor.dtype)
         self.tensors[image.name] = image
@@ -153,34 +156,34 @@ class _ReshapeWalk:
 
 
 def _image(shape: Shape) -> Shape | None:
-    """The shape of the images of a line or volume, None for anything else."""
-    if len(shape) == _LINE:
-        return (*shape[:_AT], 1, *shape[_AT:])
+    """Return the shape of the images of a sequence or volume, None for anything else."""
+    if len(shape) == _SEQUENCE:
+        return (*shape[:_HEIGHT], 1, *shape[_HEIGHT:])
     return (shape[0] * shape[1], *shape[2:]) if len(shape) == _VOLUME else None
 
 
 def _without_ones(shape: Shape) -> Shape:
-    """The shape without leading ones."""
+    """Return the shape without leading ones."""
     first = next((axis for axis, size in enumerate(shape) if size > 1), len(shape))
     return shape[first:]
 
 
 def _axis(axis: int, rank: int) -> int | None:
-    """Where images have an axis of a line or volume of `rank` axes; None for batch and depth."""
-    if rank == _LINE:
-        return axis + (axis >= _AT)
+    """Return the axis of images for one of a tensor of `rank` axes; None for batch and depth."""
+    if rank == _SEQUENCE:
+        return axis + (axis >= _HEIGHT)
     return axis - 1 if axis > 1 else None
 
 
 def _axes(axes: Sequence[int], rank: int) -> tuple[int, ...] | None:
-    """The same for several axes; None if images lack one."""
-    moved = [_axis(axis, rank) for axis in axes]
-    found = tuple(axis for axis in moved if axis is not None)
-    return found if len(found) == len(moved) else None
+    """Return the axes of images for several axes; None if images lack one."""
+    image_axes = [_axis(axis, rank) for axis in axes]
+    known = tuple(axis for axis in image_axes if axis is not None)
+    return known if len(known) == len(image_axes) else None
 
 
 def _moved(layer: Layer, rank: int) -> Layer | None:
-    """The layer for the images of tensors of `rank` axes, None if it is of a type that cannot."""
+    """Return the layer for images of tensors of `rank` axes, None if there is none."""
     match layer:
         case PerPixel() | Elementwise() | Convert():
             return layer
@@ -197,7 +200,7 @@ def _moved(layer: Layer, rank: int) -> Layer | None:
             pairs = zip(layer.parts, axes, strict=True)
             return layer.replace(parts=tuple(replace(part, axis=axis) for part, axis in pairs))
         case Pad():
-            begins, ends = (_padding(given, rank) for given in (layer.begins, layer.ends))
+            begins, ends = (_padding(amounts, rank) for amounts in (layer.begins, layer.ends))
             return (
                 None if begins is None or ends is None else layer.replace(begins=begins, ends=ends)
             )
@@ -205,20 +208,20 @@ def _moved(layer: Layer, rank: int) -> Layer | None:
             return None
 
 
-def _padding(given: tuple[int, ...], rank: int) -> tuple[int, ...] | None:
-    """What is added to each axis of images; None if batch or depth of a volume grow."""
-    if rank == _LINE:
-        return (*given[:_AT], 0, *given[_AT:])
-    return None if any(given[:2]) else (0, *given[2:])
+def _padding(amounts: tuple[int, ...], rank: int) -> tuple[int, ...] | None:
+    """Return the padding of each axis of images; None if batch or depth of a volume grow."""
+    if rank == _SEQUENCE:
+        return (*amounts[:_HEIGHT], 0, *amounts[_HEIGHT:])
+    return None if any(amounts[:2]) else (0, *amounts[2:])
 
 
 def _renamed(network: Network, images: Mapping[str, str]) -> Network:
-    """Give images the names of their lines, where nothing else has them."""
-    ends = (*network.inputs, *network.outputs)
+    """Give images the names of their sequences or volumes, where nothing else has them."""
+    network_ends = (*network.inputs, *network.outputs)
     names = {
-        image: line
-        for line, image in images.items()
-        if line not in network.tensors and image in network.tensors and image not in ends
+        image: tensor
+        for tensor, image in images.items()
+        if tensor not in network.tensors and image in network.tensors and image not in network_ends
     }
     layers = [
         layer.replace(
@@ -227,5 +230,5 @@ def _renamed(network: Network, images: Mapping[str, str]) -> Network:
         )
         for layer in network.layers
     ]
-    tensors = [replace(network.tensors[image], name=line) for image, line in names.items()]
+    tensors = [replace(network.tensors[image], name=tensor) for image, tensor in names.items()]
     return network.with_layers(layers, tensors)

@@ -1,7 +1,8 @@
-"""Lets what follows a matrix of weights work on its rows, before they get back their axes.
+"""Moves reshapes after a FullyConnected layer behind the functions that follow.
 
-A product of a tensor of many axes with a matrix is read as reshape, FullyConnected, reshape. Biases
-and functions stand behind the reshape, where the layer cannot absorb them.
+A product of a tensor of many axes with a matrix is imported as reshape, FullyConnected, reshape.
+Biases and functions come after the reshape, where the layer cannot absorb them. So they are moved
+to work on the rows before the reshape.
 """
 
 from __future__ import annotations
@@ -11,15 +12,15 @@ from hexsim.layers import Elementwise, FullyConnected, Neuron, Reshape
 from hexsim.passes._rewriter import is_private, names_of, new_name
 
 _ROWS = 2
-"""Axes of what a FullyConnected writes."""
+"""Number of axes of the output of a FullyConnected."""
 
 
 def hoist_row_reshapes(network: Network) -> Network:
     """Move reshapes of rows behind functions, and behind sums and products with constants.
 
-    1. A Reshape of what a FullyConnected writes, which keeps the last axis, goes behind a function
-       of one number, or a sum, product or difference with a constant that is one number or one
-       number for each output, if nobody else reads what is between them.
+    1. A Reshape of the output of a FullyConnected that keeps the last axis moves behind an
+       element-wise function, or a sum, product or difference with a constant that is a scalar or
+       has one number for each output, if no other layer reads the tensors between them.
     """
     walk = _RowWalk(network)
     for layer in network.layers:
@@ -28,7 +29,7 @@ def hoist_row_reshapes(network: Network) -> Network:
 
 
 class _RowWalk:
-    """The layers so far; `reshapes` are those of rows, by what they write."""
+    """The layers so far; `reshapes` are those of rows, by their outputs."""
 
     def __init__(self, network: Network) -> None:
         self.layers: dict[str, Layer] = {}
@@ -72,32 +73,34 @@ class _RowWalk:
             self._reshapes[layer.output] = layer
 
     def _is_of_rows(self, layer: Reshape) -> bool:
-        """True if it keeps the last axis, and nobody else reads the rows."""
-        made = {tensor.name: tensor.shape for tensor in self.tensors}
+        """Return whether it keeps the last axis, and no other layer reads the rows."""
+        new_shapes = {tensor.name: tensor.shape for tensor in self.tensors}
         name = layer.inputs[0]
-        shape = made.get(name) or self._network.shape(name)
-        alone = name in made or is_private(self._network, name)
-        return alone and len(shape) == _ROWS and layer.shape[-1:] == shape[-1:]
+        shape = new_shapes.get(name) or self._network.shape(name)
+        is_only_reader = name in new_shapes or is_private(self._network, name)
+        return is_only_reader and len(shape) == _ROWS and layer.shape[-1:] == shape[-1:]
 
     def _on_rows(self, layer: Layer, data: str) -> Layer | None:
-        """What `layer` is on rows, None if it is of no such kind."""
+        """Return the form of `layer` on rows, None if it has none."""
         if isinstance(layer, Neuron):
             return layer
         if not isinstance(layer, Elementwise) or layer.kind not in ("sum", "product", "sub"):
             return None
-        others = [name for name in layer.inputs if name != data]
-        if len(layer.inputs) != _ROWS or len(others) != 1:
+        operands = [name for name in layer.inputs if name != data]
+        if len(layer.inputs) != _ROWS or len(operands) != 1:
             return None
-        constant = self._network.constants.get(others[0])
+        constant = self._network.constants.get(operands[0])
         last = self._network.shape(data)[-1]
         if constant is None or self._network.shape(layer.output) != self._network.shape(data):
             return None
         if constant.elements != 1 and (constant.elements, constant.shape[-1]) != (last, last):
             return None
-        flat = () if constant.elements == 1 else (last,)
-        if constant.shape == flat:
+        flat_shape = () if constant.elements == 1 else (last,)
+        if constant.shape == flat_shape:
             return layer
         name = new_name(self._names, f"{layer.name}.{constant.name}")
-        self.constants.append(constant.derive(flat, lambda array: array.reshape(flat), name))
+        self.constants.append(
+            constant.derive(flat_shape, lambda array: array.reshape(flat_shape), name)
+        )
         inputs = tuple(name if input_ == constant.name else input_ for input_ in layer.inputs)
         return layer.replace(inputs=inputs)

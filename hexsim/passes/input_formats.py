@@ -1,9 +1,9 @@
-"""Says how inputs arrive, and puts a colour conversion behind those that need one.
+"""Sets the formats of inputs, and adds a colour conversion after those that need one.
 
 Rules
 1. An input keeps its name; the layer writes `<input>.bgr`, which all readers of the input read.
-2. What is converted was an image of three channels; its shape becomes that of the encoding.
-3. NV21 is bytes, so its input is of type image whether or not that is said.
+2. A converted input must be an image of three channels; it gets the shape of the encoding.
+3. NV21 is bytes, so its input has the type image by default.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def set_input_formats(
         formats[name] = InputFormat(kind, encoding)
         if encoding in CONVERTED:
             network = _converted(network, name, encoding)
-    return replace(network, input_formats={n: f for n, f in formats.items() if f != PLAIN})
+    return replace(network, input_formats={n: form for n, form in formats.items() if form != PLAIN})
 
 
 def _converted(network: Network, name: str, encoding: ConvertedEncoding) -> Network:
@@ -76,14 +76,14 @@ def _reading(layer: Layer, old: str, new: str) -> Layer:
 
 
 def _new(name: str, network: Network) -> str:
-    taken = {*network.tensors, *network.constants, *(layer.name for layer in network.layers)}
-    while name in taken:
+    names = {*network.tensors, *network.constants, *(layer.name for layer in network.layers)}
+    while name in names:
         name += "_"
     return name
 
 
 def converted_tensor(tensor: Tensor, network: Network) -> Tensor:
-    """The picture that input `tensor` becomes: itself unless a conversion reads it."""
+    """Return the picture of input `tensor`: the output of its conversion, else itself."""
     for reader in network.consumers.get(tensor.name, ()):
         if isinstance(reader, ColourConversion):
             return network.tensors[reader.output]

@@ -8,22 +8,22 @@ from hexsim.passes._rewriter import is_private, names_of, new_name
 
 
 def join_before_slices(network: Network) -> Network:
-    """Join axes before they are sliced, not after.
+    """Join axes before they are sliced instead of after.
 
-    1. A slice that takes one place of an axis, and a Reshape behind it that joins this axis with
-       the next one, become a Reshape that joins the two axes and a slice of the joined one. The
+    1. A slice that takes one position of an axis, followed by a Reshape that joins this axis with
+       the next one, becomes a Reshape that joins the two axes and a slice of the joined one. The
        slice keeps its name.
     2. Several such slices of one axis share the Reshape; it is named after the first.
     """
-    taken = names_of(network)
-    behind = {layer.name: _axis(layer, network) for layer in network.layers}
+    names = names_of(network)
+    axes = {layer.name: _axis(layer, network) for layer in network.layers}
     layers: list[Layer] = []
     tensors: list[Tensor] = []
-    shared: dict[tuple[str, int], str] = {}
-    gone: set[str] = set()
+    reshaped: dict[tuple[str, int], str] = {}
+    absorbed: set[str] = set()
     for layer in network.layers:
-        axis = behind[layer.name]
-        if layer.name in gone:
+        axis = axes[layer.name]
+        if layer.name in absorbed:
             continue
         if axis is None:
             layers.append(layer)
@@ -32,17 +32,17 @@ def join_before_slices(network: Network) -> Network:
         (reshape,) = network.consumers[layer.output]
         (source,) = layer.inputs
         shape = _joined(network.shape(source), axis)
-        if (source, axis) not in shared:
-            name = new_name(taken, f"{layer.name}.joined")
-            shared[source, axis] = name
+        if (source, axis) not in reshaped:
+            name = new_name(names, f"{layer.name}.joined")
+            reshaped[source, axis] = name
             tensors.append(Tensor(name, shape, dtype=network.tensors[source].dtype))
             layers.append(Reshape(name=name, inputs=(source,), outputs=(name,), shape=shape))
         (part,), size = layer.parts, network.shape(source)[axis + 1]
         start = part.start * size
-        gone.add(reshape.name)
+        absorbed.add(reshape.name)
         layers.append(
             layer.replace(
-                inputs=(shared[source, axis],),
+                inputs=(reshaped[source, axis],),
                 outputs=reshape.outputs,
                 fused=(*layer.fused, reshape.name, *reshape.fused),
                 parts=(AxisSlice(axis, start, start + size, 1),),
@@ -52,7 +52,7 @@ def join_before_slices(network: Network) -> Network:
 
 
 def _axis(layer: Layer, network: Network) -> int | None:
-    """The axis of which a slice takes one place that is then joined with the next axis."""
+    """Return the axis that is sliced to one position and then joined with the next."""
     if not isinstance(layer, StridedSlice) or len(layer.parts) != 1:
         return None
     if layer.inputs[0] not in network.tensors or not is_private(network, layer.output):
@@ -66,5 +66,5 @@ def _axis(layer: Layer, network: Network) -> int | None:
 
 
 def _joined(shape: Shape, axis: int) -> Shape:
-    """The shape once an axis and the next are one."""
+    """Return the shape with an axis and the next joined."""
     return (*shape[:axis], shape[axis] * shape[axis + 1], *shape[axis + 2 :])

@@ -1,4 +1,4 @@
-"""Lets a softmax run along the last axis, as integer engines take it."""
+"""Makes a softmax run along the last axis, as integer engines require."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from hexsim.passes._rewriter import names_of, new_name
 def move_softmax_axis(network: Network) -> Network:
     """Put permutes around a Softmax whose axes are not the last.
 
-    1. If axes of more than one element follow those of the sum, they change places with them.
-    2. The layer keeps its name, and its result, behind the second permute, its own.
+    1. If axes of more than one element follow those of the sum, they are swapped with them.
+    2. The layer keeps its name, and the result of the second permute keeps the name of the output.
     """
-    taken = names_of(network)
+    names = names_of(network)
     layers: list[Layer] = []
     tensors: list[Tensor] = []
     for layer in network.layers:
@@ -23,11 +23,17 @@ def move_softmax_axis(network: Network) -> Network:
             layers.append(layer)
             continue
         shape = network.shape(layer.output)
-        order = (*(a for a in range(len(shape)) if a not in layer.axes), *sorted(layer.axes))
-        before, after = (new_name(taken, f"{layer.name}.{w}") for w in ("last", "moved"))
-        moved = tuple(shape[axis] for axis in order)
+        order = (
+            *(axis for axis in range(len(shape)) if axis not in layer.axes),
+            *sorted(layer.axes),
+        )
+        before, after = (new_name(names, f"{layer.name}.{suffix}") for suffix in ("last", "moved"))
+        moved_shape = tuple(shape[axis] for axis in order)
         dtype = network.tensors[layer.output].dtype
-        tensors += [Tensor(before, moved, dtype=dtype), Tensor(after, moved, dtype=dtype)]
+        tensors += [
+            Tensor(before, moved_shape, dtype=dtype),
+            Tensor(after, moved_shape, dtype=dtype),
+        ]
         count = len(shape) - len(layer.axes)
         layers += [
             Permute(name=before, inputs=layer.inputs, outputs=(before,), permutation=order),

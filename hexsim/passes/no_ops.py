@@ -1,4 +1,4 @@
-"""Removes layers that leave their input as it is, and permutes and reshapes of each other."""
+"""Removes layers without effect, and joins consecutive permutes or reshapes."""
 
 from __future__ import annotations
 
@@ -11,25 +11,26 @@ from hexsim.layers._broadcast import broadcast
 from hexsim.layers.elementwise import ElementwiseKind
 
 _BEYOND_ALL: Mapping[ElementwiseKind, float] = {"max": -math.inf, "min": math.inf}
-"""What changes no number as an operand."""
+"""The operands without effect."""
 
 
 def remove_no_ops(network: Network) -> Network:
     """Remove layers without effect (a dropout, an identity, a transpose that moves nothing).
 
     1. A Permute of a Permute becomes one Permute, a Reshape of a Reshape one Reshape.
-    2. What a no-op is, its layer type says (`Layer.is_no_op`); constants are none. Of a Concat,
-       operands without elements do not count, nor does an infinite bound of a maximum or minimum.
+    2. The layer type decides what is a no-op (`Layer.is_no_op`); a layer that reads a constant is
+       none. Operands of a Concat without elements are removed, and so are infinite bounds of a
+       maximum or minimum.
     3. Readers of a no-op's output read its input instead.
-    4. If the output is an output of the network, the layer that writes the input writes it
-       under that name; where that cannot be (the input is itself an input or output of the
-       network), the no-op stays.
+    4. If the output is an output of the network, the layer that writes the input writes it instead.
+       If that is impossible (the input is itself an input or output of the network), the no-op
+       stays.
     """
     names: dict[str, str] = {}
     layers: dict[str, Layer] = {}
     writers: dict[str, str] = {}
     for original in network.layers:
-        layer = original.replace(inputs=tuple(names.get(n, n) for n in original.inputs))
+        layer = original.replace(inputs=tuple(names.get(name, name) for name in original.inputs))
         if isinstance(layer, Permute | Reshape):
             layer = _joined(layer, layers.get(writers.get(layer.inputs[0], "")))
         if isinstance(layer, Concat):
@@ -42,7 +43,9 @@ def remove_no_ops(network: Network) -> Network:
                 names[layer.output] = source
                 continue
             if source in writers and source not in network.outputs:
-                names = {n: layer.output if to == source else to for n, to in names.items()}
+                names = {
+                    name: layer.output if new == source else new for name, new in names.items()
+                }
                 names[source] = layer.output
                 _rename(layers, source, layer.output)
                 writers[layer.output] = writers.pop(source)
@@ -62,30 +65,30 @@ def _joined(layer: Permute | Reshape, before: Layer | None) -> Layer:
 
 
 def _with_elements(layer: Concat, network: Network) -> Concat:
-    """The Concat of those operands that have elements; unchanged if none has."""
-    kept = tuple(name for name in layer.inputs if 0 not in network.shape(name))
-    return layer.replace(inputs=kept or layer.inputs)
+    """Return the Concat of the operands that have elements; unchanged if none has."""
+    inputs = tuple(name for name in layer.inputs if 0 not in network.shape(name))
+    return layer.replace(inputs=inputs or layer.inputs)
 
 
 def _with_bounds(layer: Elementwise, network: Network) -> Layer:
-    """The maximum without operands of minus infinity, or the minimum without those of infinity.
+    """Return the maximum without operands of minus infinity, or the minimum without infinity.
 
-    One of a single operand is a clamp without limits.
+    With a single operand left it becomes a clamp.
     """
-    kept = tuple(
+    inputs = tuple(
         name
         for name in layer.inputs
         if name not in network.constants
         or not (network.constants[name].value() == _BEYOND_ALL[layer.kind]).all()
     )
     shape = network.shape(layer.output)
-    if not kept or layer.inputs == kept or broadcast(*map(network.shape, kept)) != shape:
+    if not inputs or layer.inputs == inputs or broadcast(*map(network.shape, inputs)) != shape:
         return layer
-    if len(kept) > 1:
-        return layer.replace(inputs=kept)
+    if len(inputs) > 1:
+        return layer.replace(inputs=inputs)
     return Neuron(
         name=layer.name,
-        inputs=kept,
+        inputs=inputs,
         outputs=layer.outputs,
         fused=layer.fused,
         function="clamp",
@@ -94,7 +97,7 @@ def _with_bounds(layer: Elementwise, network: Network) -> Layer:
 
 
 def is_no_op(layer: Layer, network: Network) -> bool:
-    """True if `layer` leaves its input as it is (rule 2)."""
+    """Return whether `layer` has no effect (rule 2)."""
     if not layer.inputs or layer.inputs[0] not in network.tensors:
         return False
     return layer.is_no_op(network.input_shapes(layer))

@@ -1,4 +1,4 @@
-"""Fate: what became of the tensors and constants of a network when it was optimised."""
+"""Traces the tensors and constants of a network through optimisation."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from hexsim.passes.no_ops import is_no_op
 
 @dataclass(frozen=True)
 class Provenance:
-    """Names that the optimised network has no more.
+    """Names that the optimised network no longer has.
 
-    `renamed` maps a tensor to the one that holds the same values now; `absorbed` maps a tensor
-    or constant to the layer that computes with it inside, or to an empty string if none does.
+    `renamed` maps a tensor to the one that has the same values now. `absorbed` maps a tensor or
+    constant to the layer that computes with it internally, or to an empty string if none does.
     """
 
     renamed: Mapping[str, str]
@@ -23,13 +23,13 @@ class Provenance:
 
 
 def provenance(before: Network, after: Network) -> Provenance:
-    """Tell what became of the names of `before`, of which the passes made `after`.
+    """Trace the names of `before` to `after`, the optimised network.
 
-    1. A layer and those it fused are its members; what the last member wrote, the layer writes.
-    2. What other members wrote, and the constants of all, are absorbed.
-    3. The output of a layer without effect, or of a reshape or permute that was absorbed, holds
-       what its input holds.
-    4. Whatever else is gone contributes to no output, or was part of a pattern.
+    1. A layer and those it fused are its members; it writes the output of the last member.
+    2. Outputs of other members, and the constants of all, are absorbed.
+    3. The output of a layer without effect, or of an absorbed reshape or permute, has the values of
+       its input.
+    4. All other missing names contribute to no output, or were part of a pattern.
     """
     owners = {name: layer for layer in after.layers for name in (layer.name, *layer.fused)}
     last = {owners[layer.name].name: layer for layer in before.layers if layer.name in owners}
@@ -55,7 +55,7 @@ def provenance(before: Network, after: Network) -> Provenance:
 def _follow(
     name: str, source: str, after: Network, renamed: dict[str, str], absorbed: dict[str, str]
 ) -> None:
-    """Let `name` share the fate of `source`, whose layer came before."""
+    """Give `name` the same entry as `source`, whose layer came before."""
     if source in after.tensors:
         renamed[name] = source
     elif source in renamed:

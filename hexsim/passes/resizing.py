@@ -3,8 +3,8 @@
 Rules
 1. Every layer's shape rule is applied again, in order.
 2. A pooling whose window covers its whole input is global and stays so.
-3. What a shape is built into (an opaque layer, the target of a reshape, the weights of a fully
-   connected layer, the channels of any layer with parameters) must still fit.
+3. Layers that depend on a fixed shape (an opaque layer, the target of a reshape, the weights of a
+   fully connected layer, the channels of any layer with parameters) must still fit.
 """
 
 from __future__ import annotations
@@ -58,10 +58,10 @@ def resized(network: Network, input_dims: Mapping[str, Sequence[int]]) -> Networ
 
 
 def _is_spread(layer: Normalization, network: Network, shape: Shape) -> bool:
-    """True if scale and shift still broadcast to an input of `shape`."""
-    given = [network.constants[name].shape for name in layer.parameters]
+    """Return whether scale and shift still broadcast to an input of `shape`."""
+    shapes = [network.constants[name].shape for name in layer.parameters]
     try:
-        return np.broadcast_shapes(*given, shape) == shape
+        return np.broadcast_shapes(*shapes, shape) == shape
     except ValueError:
         return False
 
@@ -76,7 +76,7 @@ def _input(tensor: Tensor, dims: Sequence[int]) -> Tensor:
 
 
 def _fitted(layer: Layer, before: Sequence[Shape], after: Sequence[Shape]) -> Layer:
-    """Return the layer as it is for inputs of shapes `after`, or say why it cannot be."""
+    """Return the layer for inputs of shapes `after`; HexsimError if it cannot be resized."""
     if isinstance(layer, Opaque):
         raise _misfit(layer, "what its output shape depends on is only known at conversion")
     if isinstance(layer, Reshape) and math.prod(after[0]) != math.prod(layer.shape):
@@ -87,8 +87,8 @@ def _fitted(layer: Layer, before: Sequence[Shape], after: Sequence[Shape]) -> La
     elif layer.parameters and after[0][-1] != before[0][-1]:
         raise _misfit(layer, f"its weights are for {before[0][-1]} channels")
     if isinstance(layer, Concat):
-        others = {shape[: layer.axis] + shape[layer.axis + 1 :] for shape in after}
-        if len(others) > 1:
+        other_sizes = {shape[: layer.axis] + shape[layer.axis + 1 :] for shape in after}
+        if len(other_sizes) > 1:
             raise _misfit(layer, "its inputs no longer have the same size")
     if isinstance(layer, StridedSlice) and any(
         after[0][part.axis] != before[0][part.axis] for part in layer.parts
@@ -103,7 +103,7 @@ def _fitted(layer: Layer, before: Sequence[Shape], after: Sequence[Shape]) -> La
 
 
 def _shapes(layer: Layer, inputs: Sequence[Shape]) -> tuple[Shape, ...]:
-    """What comes out of `inputs`, or why nothing does."""
+    """Return the output shapes for `inputs`; HexsimError if there are none."""
     try:
         return require_layer(layer, inputs)
     except InvalidDataError as error:

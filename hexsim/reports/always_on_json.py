@@ -1,4 +1,4 @@
-"""An always-on network for programs."""
+"""An always-on network as JSON."""
 
 from __future__ import annotations
 
@@ -11,33 +11,33 @@ from hexsim.energy import EnergyEstimate
 from hexsim.studies.always_on import Alternative, AlwaysOn
 
 
-def always_on_json(found: AlwaysOn, platform: Platform) -> str:
+def always_on_json(study: AlwaysOn, platform: Platform) -> str:
     """Return both alternatives as a JSON document; power in milliwatts, duty 0 .. 1."""
-    told = {
+    document = {
         "hexsim_version": __version__,
         "chip": platform.chip.name,
         "stack": platform.stack.name,
-        "network": found.network,
-        "every_ms": found.every_ms,
-        "better": found.possible[0].where,
-        "at_both_ends": found.is_certain,
-        "alternatives": [_facts(alternative) for alternative in found.alternatives],
+        "network": study.network,
+        "every_ms": study.every_ms,
+        "better": study.possible[0].where,
+        "at_both_ends": study.is_certain,
+        "alternatives": [_facts(alternative) for alternative in study.alternatives],
     }
-    return json.dumps(told, indent=1) + "\n"
+    return json.dumps(document, indent=1) + "\n"
 
 
-def _facts(one: Alternative) -> dict[str, Any]:
-    if one.refusal:
-        return {"where": one.where, "refusal": one.refusal}
+def _facts(alternative: Alternative) -> dict[str, Any]:
+    if alternative.refusal:
+        return {"where": alternative.where, "refusal": alternative.refusal}
     return {
-        "where": one.where,
-        "average_power_mw": _power(one.milliwatts),
-        "parts_mw": {part: _power(power) for part, power in one.parts.items()},
-        "duty": one.duty,
-        "call_ms": one.call_ms,
-        "corner": one.corner,
-        "clock_hz": one.clock_hz,
-        "elsewhere": list(one.elsewhere),
+        "where": alternative.where,
+        "average_power_mw": _power(alternative.milliwatts),
+        "parts_mw": {part: _power(power) for part, power in alternative.parts.items()},
+        "duty": alternative.duty,
+        "call_ms": alternative.call_ms,
+        "corner": alternative.corner,
+        "clock_hz": alternative.clock_hz,
+        "elsewhere": list(alternative.elsewhere),
         "refusal": None,
     }
 

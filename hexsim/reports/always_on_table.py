@@ -9,39 +9,45 @@ from hexsim.studies.always_on import PARTS, AlwaysOn
 _MHZ = 1e6
 
 
-def always_on_text(found: AlwaysOn) -> str:
+def always_on_text(study: AlwaysOn) -> str:
     """Return a row for each part, how each alternative comes about, and the verdict."""
-    taken = [alternative for alternative in found.alternatives if not alternative.refusal]
-    header = ("average power", *(f"{one.where}, mW" for one in taken))
+    possible = [alternative for alternative in study.alternatives if not alternative.refusal]
+    header = ("average power", *(f"{alternative.where}, mW" for alternative in possible))
     rows = [
-        (part, *(_mw(one.parts.get(part, EnergyEstimate())) for one in taken))
+        (part, *(_mw(alternative.parts.get(part, EnergyEstimate())) for alternative in possible))
         for part in PARTS
-        if any(one.parts.get(part, EnergyEstimate()).high for one in taken)
+        if any(alternative.parts.get(part, EnergyEstimate()).high for alternative in possible)
     ]
     rows += [
-        ("total", *(_mw(one.milliwatts) for one in taken)),
-        ("awake", *(f"{one.duty:.1%}" for one in taken)),
-        ("one call", *(f"{one.call_ms:.3g} ms" for one in taken)),
-        ("clock", *(f"{one.clock_hz / _MHZ:.0f} MHz ({one.corner})" for one in taken)),
+        ("total", *(_mw(alternative.milliwatts) for alternative in possible)),
+        ("awake", *(f"{alternative.duty:.1%}" for alternative in possible)),
+        ("one call", *(f"{alternative.call_ms:.3g} ms" for alternative in possible)),
+        (
+            "clock",
+            *(
+                f"{alternative.clock_hz / _MHZ:.0f} MHz ({alternative.corner})"
+                for alternative in possible
+            ),
+        ),
     ]
-    notes = [text for one in taken for text in one.elsewhere]
+    notes = [text for alternative in possible for text in alternative.elsewhere]
     refused = [
         f"{alternative.where}: refused, because {alternative.refusal}"
-        for alternative in found.alternatives
+        for alternative in study.alternatives
         if alternative.refusal
     ]
-    return "\n".join([table(header, rows), "", *notes, *refused, verdict(found)])
+    return "\n".join([table(header, rows), "", *notes, *refused, verdict(study)])
 
 
-def verdict(found: AlwaysOn) -> str:
+def verdict(study: AlwaysOn) -> str:
     """Return the sentence on which alternative is the better."""
-    better, *others = found.possible
-    if not others:
+    better, *alternatives = study.possible
+    if not alternatives:
         return f"Average power on the {better.where}: {_mw(better.milliwatts)} mW."
-    ratio = others[0].milliwatts.value / better.milliwatts.value
+    ratio = alternatives[0].milliwatts.value / better.milliwatts.value
     sure = (
         "with all constants at either end too"
-        if found.is_certain
+        if study.is_certain
         else "but not with all constants at either end"
     )
     return f"The {better.where} is the better: 1/{ratio:.3g} of the power, {sure}."

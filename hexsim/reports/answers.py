@@ -1,6 +1,6 @@
 """Answers as text, JSON and CSV.
 
-The text begins as that of the scripts in SNPE's tutorials: a file, then score, class and name.
+The text has the form that the scripts in SNPE's tutorials print: a file, then score, class, name.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from hexsim.reports.csv_text import csv_text
 
 
 def answers_text(answers: Sequence[Answer]) -> str:
-    """A line per guess, the file in front of the likeliest."""
+    """Return a line per guess, with the file name before the likeliest."""
     width = max((len(answer.file) for answer in answers), default=0)
     lines = ["Classification results"]
     for answer in answers:
@@ -26,7 +26,7 @@ def answers_text(answers: Sequence[Answer]) -> str:
 
 
 def answers_json(answers: Sequence[Answer]) -> str:
-    """A list of files, each with its guesses, likeliest first; infinite scores as null."""
+    """Return a list of files with their guesses, likeliest first; infinite scores are null."""
     tree = [
         {
             "file": answer.file,
@@ -41,7 +41,7 @@ def answers_json(answers: Sequence[Answer]) -> str:
 
 
 def answers_csv(answers: Sequence[Answer]) -> str:
-    """A row per guess."""
+    """Return a row per guess."""
     rows = [
         (answer.file, place, guess.label, guess.name, f"{guess.score:.9g}")
         for answer in answers

@@ -35,28 +35,29 @@ def background_tables(cases: Sequence[Case]) -> str:
     )
 
 
-def client_table(found: Interference) -> str:
+def client_table(interference: Interference) -> str:
     """Return a line per client: jobs, and latencies in ms without the network -> with it."""
-    rows = [_client_row(alone, beside) for alone, beside in found.clients]
+    rows = [_client_row(alone, beside) for alone, beside in interference.clients]
     return table(_CLIENT_HEADER, rows, left=frozenset({0, 1}))
 
 
-def slowdown_table(found: Interference) -> str:
+def slowdown_table(interference: Interference) -> str:
     """Return the layers and overheads that the clients slow down (or speed up), and the total."""
-    rows = [_part_row(part) for part in found.parts if _changed(part)]
-    unchanged = len(found.parts) - len(rows)
-    rows.append(_part_row(found.total))
+    rows = [_part_row(part) for part in interference.parts if _changed(part)]
+    unchanged = len(interference.parts) - len(rows)
+    rows.append(_part_row(interference.total))
     note = f"{unchanged} parts change by less than {_LEAST_CHANGE:.1%}"
     return f"{table(_PART_HEADER, rows)}\n{note}"
 
 
-def _network(found: Interference) -> str:
-    total, count = found.total, len(found.beside.inferences)
+def _network(interference: Interference) -> str:
+    total, count = interference.total, len(interference.beside.inferences)
+    worst_ps = interference.worst_ps
     return (
-        f"beside {', '.join(found.names)}, {count} inferences in a row: "
+        f"beside {', '.join(interference.names)}, {count} inferences in a row: "
         f"alone {total.alone_ps / 1e9:.2f} ms, "
         f"mean {total.beside_ps / 1e9:.2f} ms ({total.factor - 1:+.1%}), "
-        f"worst {found.worst_ps / 1e9:.2f} ms ({found.worst_ps / total.alone_ps - 1:+.1%})"
+        f"worst {worst_ps / 1e9:.2f} ms ({worst_ps / total.alone_ps - 1:+.1%})"
     )
 
 

@@ -30,13 +30,12 @@ HEADER = (
 def benchmark_csv(cases: Sequence[Case]) -> str:
     """Return the cases as CSV text; times in microseconds.
 
-    Rows are those of snpe_bench.py (`hexsim.reports.row_names`): of initialisation, of the
-    inference, then `layer_000 (Name:data Type:data)` and so on, numbered as snpe-dlc-info numbers
-    layers: the inputs of the network come first.
-    `us_low` and `us_high` are the ends of the interval, empty where there is none: it takes
-    --uncertainty one, but for aip with sections, where they are of the tensor engine's constants.
-    `bytes` are those of memory: in the row of the total its peak, in rows of layers the activations
-    that are live meanwhile. `mj`, `mj_low` and `mj_high` are energy: of the total, and of layers.
+    The rows are those of snpe_bench.py (`hexsim.reports.row_names`): initialisation, inference,
+    then `layer_000 (Name:data Type:data)` and so on, numbered as snpe-dlc-info numbers layers, with
+    the inputs of the network first. `us_low` and `us_high` are the bounds of the uncertainty
+    interval and empty without one. aip with HTA sections always has one, from the constants of the
+    tensor engine. `bytes` is the peak of memory in the row of the total, and the live activations
+    in rows of layers. `mj`, `mj_low` and `mj_high` are the energy of the total and of layers.
     """
     return csv_text(HEADER, (_shared(case) + row for case in cases for row in _rows(case)))
 
@@ -50,18 +49,18 @@ def _rows(case: Case) -> Iterator[tuple[str, ...]]:
     times = (interval.low, interval.high) if interval else ()
     swept = ("Total Inference Time", "Forward Propagate Time")
     for name, duration_ps in (*initialisation(timing), *inference(timing)):
-        ends = [f"{time[swept.index(name)]:.3f}" for time in times if name in swept] or ["", ""]
+        bounds = [f"{time[swept.index(name)]:.3f}" for time in times if name in swept] or ["", ""]
         is_total = name == swept[0]
         peak = f"{case.memory.peak_bytes}" if is_total else ""
-        spent = _mj(case.energy.estimate if is_total else None)
-        yield IN_CSV.get(name, name), "", _us(duration_ps), *ends, peak, *spent
+        energy_cells = _mj(case.energy.estimate if is_total else None)
+        yield IN_CSV.get(name, name), "", _us(duration_ps), *bounds, peak, *energy_cells
     live = {layer.name: f"{layer.live_bytes}" for layer in case.memory.layers}
-    named = [(name, "data", "", 0, _mj(None)) for name in case.inputs]
-    named += [
-        (layer.name, layer.type, layer.engine, layer.duration_ps, _mj(spent.estimate))
-        for layer, spent in zip(timing.layers, case.energy.layers, strict=True)
+    layer_rows = [(name, "data", "", 0, _mj(None)) for name in case.inputs]
+    layer_rows += [
+        (layer.name, layer.type, layer.engine, layer.duration_ps, _mj(energy_cells.estimate))
+        for layer, energy_cells in zip(timing.layers, case.energy.layers, strict=True)
     ]
-    for index, (name, kind, engine, duration_ps, mj) in enumerate(named):
+    for index, (name, kind, engine, duration_ps, mj) in enumerate(layer_rows):
         row = f"layer_{index:03d} (Name:{name} Type:{kind})"
         yield row, engine, _us(duration_ps), "", "", live.get(name, "") if engine else "", *mj
 

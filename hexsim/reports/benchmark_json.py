@@ -72,28 +72,28 @@ def case_facts(case: Case) -> dict[str, Any]:
         "background": _background(case.interference),
         "layers": [
             layer_facts(layer)
-            | estimate_facts(spent.estimate)
-            | {"parts_mj": {part: one.value for part, one in spent.parts.items()}}
-            for layer, spent in zip(timing.layers, case.energy.layers, strict=True)
+            | estimate_facts(layer_energy.estimate)
+            | {"parts_mj": {part: estimate.value for part, estimate in layer_energy.parts.items()}}
+            for layer, layer_energy in zip(timing.layers, case.energy.layers, strict=True)
         ],
     }
 
 
-def _background(found: Interference | None) -> dict[str, Any] | None:
-    if found is None:
+def _background(interference: Interference | None) -> dict[str, Any] | None:
+    if interference is None:
         return None
     return {
-        "loads": found.names,
-        "inferences": len(found.beside.inferences),
-        "alone_us": found.total.alone_ps / PS_PER_US,
-        "mean_us": found.total.beside_ps / PS_PER_US,
-        "worst_us": found.worst_ps / PS_PER_US,
+        "loads": interference.names,
+        "inferences": len(interference.beside.inferences),
+        "alone_us": interference.total.alone_ps / PS_PER_US,
+        "mean_us": interference.total.beside_ps / PS_PER_US,
+        "worst_us": interference.worst_ps / PS_PER_US,
         "parts": {
             part.name: {
                 "alone_us": part.alone_ps / PS_PER_US,
                 "mean_us": part.beside_ps / PS_PER_US,
             }
-            for part in found.parts
+            for part in interference.parts
         },
         "clients": [
             {
@@ -104,7 +104,7 @@ def _background(found: Interference | None) -> dict[str, Any] | None:
                 "alone": _client(alone),
                 "beside": _client(beside),
             }
-            for alone, beside in found.clients
+            for alone, beside in interference.clients
         ],
     }
 
@@ -118,52 +118,56 @@ def _client(client: ClientTiming) -> dict[str, Any]:
     }
 
 
-def _uncertainty(case: Case, found: Uncertainty | None) -> dict[str, Any] | None:
-    if found is None:
+def _uncertainty(case: Case, uncertainty: Uncertainty | None) -> dict[str, Any] | None:
+    if uncertainty is None:
         return None
     return {
-        "swept": found.scope,
-        "total_inference_us": [found.low.total_us, found.high.total_us],
-        "forward_propagate_us": [found.low.forward_us, found.high.forward_us],
+        "swept": uncertainty.scope,
+        "total_inference_us": [uncertainty.low.total_us, uncertainty.high.total_us],
+        "forward_propagate_us": [uncertainty.low.forward_us, uncertainty.high.forward_us],
         "measured_outside_ms": {
-            name: [r.latency_ms for r in measured(case, forward=forward) if is_outside(r, found)]
+            name: [
+                row.latency_ms
+                for row in measured(case, forward=forward)
+                if is_outside(row, uncertainty)
+            ]
             for name, forward in (("total_inference", False), ("forward_propagate", True))
         },
         "constants": [
             {
-                "stated_by": swing.sheet,
-                "constant": swing.path,
-                "unit": swing.constant.unit,
-                "confidence": swing.constant.confidence,
-                "source": swing.constant.source,
-                "value": swing.constant.value,
-                "interval": [swing.low, swing.high],
-                "total_inference_us": [swing.at_low.total_us, swing.at_high.total_us],
+                "stated_by": sensitivity.sheet,
+                "constant": sensitivity.path,
+                "unit": sensitivity.constant.unit,
+                "confidence": sensitivity.constant.confidence,
+                "source": sensitivity.constant.source,
+                "value": sensitivity.constant.value,
+                "interval": [sensitivity.low, sensitivity.high],
+                "total_inference_us": [sensitivity.at_low.total_us, sensitivity.at_high.total_us],
                 "share": share,
             }
-            for swing, share in zip(found.swings, found.shares, strict=True)
+            for sensitivity, share in zip(uncertainty.swings, uncertainty.shares, strict=True)
         ],
     }
 
 
-def _draws(found: DrawnTimes | None) -> dict[str, Any] | None:
-    if found is None:
+def _draws(drawn: DrawnTimes | None) -> dict[str, Any] | None:
+    if drawn is None:
         return None
     return {
-        "count": len(found.times),
-        "total_inference_us": [found.low.total_us, found.high.total_us],
-        "forward_propagate_us": [found.low.forward_us, found.high.forward_us],
+        "count": len(drawn.times),
+        "total_inference_us": [drawn.low.total_us, drawn.high.total_us],
+        "forward_propagate_us": [drawn.low.forward_us, drawn.high.forward_us],
     }
 
 
-def _accuracy(match: Agreement | None, evaluated: str) -> dict[str, Any] | None:
-    if match is None:
+def _accuracy(agreement: Agreement | None, evaluated: str) -> dict[str, Any] | None:
+    if agreement is None:
         return None
-    margin = match.margin_ratio
+    margin = agreement.margin_ratio
     return {
         "compared_on": evaluated,
-        "inputs": match.inputs,
-        "sqnr_db": match.sqnr_db if math.isfinite(match.sqnr_db) else None,
-        "top1_agreement": match.top1 if match.classes else None,
-        "top1_margin_ratio": margin if match.classes and math.isfinite(margin) else None,
+        "inputs": agreement.inputs,
+        "sqnr_db": agreement.sqnr_db if math.isfinite(agreement.sqnr_db) else None,
+        "top1_agreement": agreement.top1 if agreement.classes else None,
+        "top1_margin_ratio": margin if agreement.classes and math.isfinite(margin) else None,
     }

@@ -33,11 +33,11 @@ _ENERGY = (
 )
 _MIB = 2**20
 _CUT = ("dsp", "aip")
-"""Runtimes whose networks may be cut, so that a line tells what runs where."""
+"""Runtimes whose networks may be cut, so that a line states what runs where."""
 _WORTH_TELLING = 0.005
-"""Of an interval, what rounds to a percent."""
+"""Shares of an interval below this are not shown: they round to 0 %."""
 _DOMINANT = 3
-"""Constants named as those that matter most."""
+"""The number of constants that are named as the most important."""
 
 
 def benchmark_tables(cases: Sequence[Case]) -> str:
@@ -49,7 +49,7 @@ def benchmark_tables(cases: Sequence[Case]) -> str:
 
 
 def footnotes(cases: Sequence[Case], refusals: Sequence[Refusal] = ()) -> str:
-    """Return what a reader of the tables has to know, only as far as it applies to them."""
+    """Return the notes that explain the tables, without those that apply to no case."""
     notes = [
         f"{refusal.network} on {refusal.runtime} is left out: {refusal.reason}."
         for refusal in refusals
@@ -94,12 +94,14 @@ def _on_agreement(cases: Sequence[Case]) -> Iterator[str]:
 
 
 def _on_loading(cases: Sequence[Case]) -> Iterator[str]:
-    here = [case for case in cases if case.given == "quantised here"]
-    for evaluated in dict.fromkeys(case.evaluated for case in here):
-        on = dict.fromkeys(case.runtime for case in here if case.evaluated == evaluated)
+    quantised_here = [case for case in cases if case.given == "quantised here"]
+    for evaluated in dict.fromkeys(case.evaluated for case in quantised_here):
+        runtimes = dict.fromkeys(
+            case.runtime for case in quantised_here if case.evaluated == evaluated
+        )
         yield (
-            f"Quantised first, on {evaluated}, for {', '.join(on)}, which "
-            f"{'takes' if len(on) == 1 else 'take'} no float networks."
+            f"Quantised first, on {evaluated}, for {', '.join(runtimes)}, which "
+            f"{'takes' if len(runtimes) == 1 else 'take'} no float networks."
         )
     for case in cases:
         if case.overrides is not None:
@@ -120,15 +122,15 @@ def _on_costs(cases: Sequence[Case]) -> Iterator[str]:
             if layer.cost_model in ("generic", "none"):
                 generic.setdefault(layer.type, []).append(layer.name)
         if generic:
-            named = (f"{kind} ({', '.join(names)})" for kind, names in generic.items())
+            types = (f"{kind} ({', '.join(names)})" for kind, names in generic.items())
             yield (
                 f"{case.network} on {case.runtime}: no kernel model, only the generic cost of "
-                f"bytes and operations: {', '.join(named)}."
+                f"bytes and operations: {', '.join(types)}."
             )
 
 
 def network_table(cases: Sequence[Case]) -> str:
-    """Return the table of one network, of which `cases` are."""
+    """Return the table of one network; `cases` are all of that network."""
     first = cases[0]
     where = f"{first.chip}, {first.software}, {first.perf_profile}, {first.buffer} buffers"
     header = ("", *(case.runtime for case in cases))
@@ -158,8 +160,8 @@ def network_table(cases: Sequence[Case]) -> str:
 def _time(case: Case, *, forward: bool) -> str:
     text = f"{(case.timing.forward_us if forward else case.timing.total_us) / 1e3:.2f}"
     rows = measured(case, forward=forward)
-    known = "-".join(f"{row.latency_ms:g}{_mark(case, row)}" for row in rows)
-    return f"{text} [{known}]" if known else text
+    published = "-".join(f"{row.latency_ms:g}{_mark(case, row)}" for row in rows)
+    return f"{text} [{published}]" if published else text
 
 
 def _mark(case: Case, row: Measurement) -> str:
@@ -169,33 +171,45 @@ def _mark(case: Case, row: Measurement) -> str:
 def _interval(case: Case, *, forward: bool) -> str:
     if case.uncertainty is None:
         return ""
-    ends = (case.uncertainty.low, case.uncertainty.high)
-    return " .. ".join(f"{(t.forward_us if forward else t.total_us) / 1e3:.2f}" for t in ends)
+    bounds = (case.uncertainty.low, case.uncertainty.high)
+    return " .. ".join(
+        f"{(times.forward_us if forward else times.total_us) / 1e3:.2f}" for times in bounds
+    )
 
 
 def _drawn(case: Case, *, forward: bool) -> str:
     if case.drawn is None:
         return ""
-    ends = (case.drawn.low, case.drawn.high)
-    return " .. ".join(f"{(t.forward_us if forward else t.total_us) / 1e3:.2f}" for t in ends)
+    bounds = (case.drawn.low, case.drawn.high)
+    return " .. ".join(
+        f"{(times.forward_us if forward else times.total_us) / 1e3:.2f}" for times in bounds
+    )
 
 
-def _dominant(case: Case, found: Uncertainty) -> str:
-    """Say which constants the interval mostly comes from."""
-    most = zip(found.swings[:_DOMINANT], found.shares, strict=False)
-    parts = [f"{swing.path} {share:.0%}" for swing, share in most if share >= _WORTH_TELLING]
+def _dominant(case: Case, uncertainty: Uncertainty) -> str:
+    """Name the constants that contribute most to the interval."""
+    ranked = zip(uncertainty.swings[:_DOMINANT], uncertainty.shares, strict=False)
+    parts = [
+        f"{sensitivity.path} {share:.0%}"
+        for sensitivity, share in ranked
+        if share >= _WORTH_TELLING
+    ]
     return f"{case.runtime}'s interval comes most from {', '.join(parts)}" if parts else ""
 
 
-def _sqnr(match: Agreement | None) -> str:
-    if match is None:
+def _sqnr(agreement: Agreement | None) -> str:
+    if agreement is None:
         return ""
-    return "exact" if math.isinf(match.sqnr_db) else f"{match.sqnr_db:.1f}"
+    return "exact" if math.isinf(agreement.sqnr_db) else f"{agreement.sqnr_db:.1f}"
 
 
-def _top1(match: Agreement | None) -> str:
-    return f"{match.top1}/{match.inputs}" if match else ""
+def _top1(agreement: Agreement | None) -> str:
+    return f"{agreement.top1}/{agreement.inputs}" if agreement else ""
 
 
-def _margin(match: Agreement | None) -> str:
-    return f"{match.margin_ratio:.0%}" if match and math.isfinite(match.margin_ratio) else ""
+def _margin(agreement: Agreement | None) -> str:
+    return (
+        f"{agreement.margin_ratio:.0%}"
+        if agreement and math.isfinite(agreement.margin_ratio)
+        else ""
+    )

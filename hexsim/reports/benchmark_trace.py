@@ -1,4 +1,4 @@
-"""The cases of a benchmark as one trace: a process per case, and one more beside clients."""
+"""The cases of a benchmark as one trace: a process per case, and one more with clients."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def benchmark_trace(cases: Sequence[Case]) -> str:
 def with_memory(timing: Result, memory: Footprint) -> Result:
     """Return the result with the activations that are live during the first inference as a level.
 
-    Between two layers there are those of the one before.
+    Between two layers the level stays at that of the first.
     """
     live = {layer.name: layer.live_bytes for layer in memory.layers}
     steps = [(layer.start_ps, float(live.get(layer.name, 0))) for layer in timing.layers]

@@ -1,4 +1,4 @@
-"""What rows of a user's own say of a platform's constants, as JSON."""
+"""A calibration with a user's own measurements, as JSON."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from hexsim import __version__
 from hexsim.studies.calibration.own import OwnCalibration
 
 
-def calibration_json(found: OwnCalibration) -> str:
+def calibration_json(calibration: OwnCalibration) -> str:
     """Return the document; times in milliseconds, errors of constants as factors."""
     document = {
         "hexsim_version": __version__,
-        "chip": found.before.chip.name,
-        "stack": found.before.stack.name,
+        "chip": calibration.before.chip.name,
+        "stack": calibration.before.stack.name,
         "constants": [
             {
                 "stated_by": constant.sheet,
@@ -26,7 +26,7 @@ def calibration_json(found: OwnCalibration) -> str:
                 "one_sigma_factor_before": math.exp(constant.error_before),
                 "one_sigma_factor_after": math.exp(constant.error_after),
             }
-            for constant in found.constants
+            for constant in calibration.constants
         ],
         "rows": [
             {
@@ -39,13 +39,13 @@ def calibration_json(found: OwnCalibration) -> str:
                 "after_ms": row.after_ms,
                 "left_out_ms": row.left_out_ms,
             }
-            for row in found.rows
+            for row in calibration.rows
         ],
         "one_run_alone": None
-        if found.one_run is None
+        if calibration.one_run is None
         else {
-            "median_error_of_others_before": found.one_run[0],
-            "median_error_of_others_after": found.one_run[1],
+            "median_error_of_others_before": calibration.one_run[0],
+            "median_error_of_others_after": calibration.one_run[1],
         },
     }
     return json.dumps(document, indent=1) + "\n"

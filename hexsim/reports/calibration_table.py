@@ -1,4 +1,4 @@
-"""What rows of a user's own say of a platform's constants, as text."""
+"""A calibration with a user's own measurements, as text."""
 
 from __future__ import annotations
 
@@ -10,37 +10,37 @@ from hexsim.reports.text import quantity, table
 from hexsim.studies.calibration.own import OwnCalibration, ReportedRow
 
 
-def calibration_text(found: OwnCalibration) -> str:
+def calibration_text(calibration: OwnCalibration) -> str:
     """Return the constants that moved, then each row before and after, then the errors."""
-    chip, stack = found.before.chip.name, found.before.stack.name
-    told = [constant for constant in found.constants if constant.told]
-    constants = [
+    chip, stack = calibration.before.chip.name, calibration.before.stack.name
+    changed = [constant for constant in calibration.constants if constant.told]
+    rows = [
         (
-            one.path,
-            one.sheet,
-            quantity(one.before, one.unit),
-            _factor(one.error_before),
-            quantity(one.after, one.unit),
-            _factor(one.error_after),
+            constant.path,
+            constant.sheet,
+            quantity(constant.before, constant.unit),
+            _factor(constant.error_before),
+            quantity(constant.after, constant.unit),
+            _factor(constant.error_after),
         )
-        for one in told
+        for constant in changed
     ]
     header = ("constant", "stated by", "before", "one sigma", "after", "one sigma")
     return "\n".join(
         [
-            f"{chip}, {stack}: of {len(found.constants)} constants that {_rows(found)} read, "
-            f"{len(told)} say something else or are surer now",
-            table(header, constants, left=frozenset({0, 1})),
+            f"{chip}, {stack}: {len(calibration.constants)} constants affect {_rows(calibration)}; "
+            f"{len(changed)} have another value or a smaller error now",
+            table(header, rows, left=frozenset({0, 1})),
             "",
-            _rows_table(found.rows),
+            _rows_table(calibration.rows),
             "",
-            _errors(found),
+            _errors(calibration),
         ]
     )
 
 
-def _rows(found: OwnCalibration) -> str:
-    return "1 row" if len(found.rows) == 1 else f"{len(found.rows)} rows"
+def _rows(calibration: OwnCalibration) -> str:
+    return "1 row" if len(calibration.rows) == 1 else f"{len(calibration.rows)} rows"
 
 
 def _rows_table(rows: Sequence[ReportedRow]) -> str:
@@ -58,11 +58,11 @@ def _rows_table(rows: Sequence[ReportedRow]) -> str:
     return table(header, lines, left=frozenset({0, 1, 2}))
 
 
-def _errors(found: OwnCalibration) -> str:
-    """One sentence per way to ask how far off the rows are."""
-    rows = found.rows
+def _errors(calibration: OwnCalibration) -> str:
+    """Return a sentence for each measure of the error of the rows."""
+    rows = calibration.rows
     before, after = (
-        median(abs(ms / one.row.latency_ms - 1) for one, ms in pairs)
+        median(abs(ms / row.row.latency_ms - 1) for row, ms in pairs)
         for pairs in (
             [(row, row.before_ms) for row in rows],
             [(row, row.after_ms) for row in rows],
@@ -74,16 +74,16 @@ def _errors(found: OwnCalibration) -> str:
     ]
     if unseen:
         lines.append(f"Each predicted by a calibration with the others: {median(unseen):.1%}.")
-    if found.one_run is not None:
-        without, with_one = found.one_run
+    if calibration.one_run is not None:
+        without, with_run = calibration.one_run
         lines.append(
-            f"One run alone leaves {with_one:.1%} on the others, which is {without:.1%} without it."
+            f"One run alone leaves {with_run:.1%} on the others, which is {without:.1%} without it."
         )
     return "\n".join(lines)
 
 
-def _with_error(ms: float | None, one: ReportedRow) -> str:
-    return "" if ms is None else f"{ms:.2f} ({ms / one.row.latency_ms - 1:+.0%})"
+def _with_error(ms: float | None, row: ReportedRow) -> str:
+    return "" if ms is None else f"{ms:.2f} ({ms / row.row.latency_ms - 1:+.0%})"
 
 
 def _factor(log_error: float) -> str:

@@ -1,4 +1,4 @@
-"""Chips as text: the device table of the SNPE guide, and one chip with what is known of it."""
+"""Chips as text: the device table of the SNPE guide, and a page with all facts of one chip."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from hexsim.reports.datasheet_table import datasheet_table
 from hexsim.reports.text import table
 
 
-def chip_table(known: Sequence[Chip]) -> str:
+def chip_table(chips: Sequence[Chip]) -> str:
     """Return a line per chip, simulated ones first; a runtime in brackets is not simulated."""
     rows = []
-    for chip in sorted(known, key=lambda chip: not any(map(chip.simulates, chip.runtimes))):
+    for chip in sorted(chips, key=lambda chip: not any(map(chip.simulates, chip.runtimes))):
         runtimes = (r if chip.simulates(r) else f"({r})" for r in chip.runtimes)
         rows.append(
             (
@@ -34,14 +34,19 @@ def chip_table(known: Sequence[Chip]) -> str:
 
 
 def chip_page(chip: Chip) -> str:
-    """Return what a chip is, why it is not simulated if so, and every constant with its source."""
+    """Return the facts of a chip, why it is not simulated if so, and every constant and source."""
     title, _, constants = datasheet_table(chip).partition("\n")
     lines = [title, *_facts(chip)]
     if any(chip.quantities()):
         lines += ["", constants]
     if any(map(chip.simulates, chip.runtimes)):
-        sheets = (sheet_of(chip), islands.find(chip))
-        lines += [text for sheet in sheets if sheet for text in ("", datasheet_table(sheet))]
+        datasheets = (sheet_of(chip), islands.find(chip))
+        lines += [
+            text
+            for datasheet in datasheets
+            if datasheet
+            for text in ("", datasheet_table(datasheet))
+        ]
     return "\n".join(lines)
 
 
@@ -65,7 +70,7 @@ def _facts(chip: Chip) -> Iterator[str]:
 
 
 def _refusal(chip: Chip) -> str:
-    """The sentence that whoever wants to simulate it is told, for its first runtime of interest."""
+    """Return the refusal of the DSP runtime, or of the first runtime of a chip without one."""
     try:
         chip.require("dsp" if "dsp" in chip.runtimes else chip.runtimes[0])
     except HexsimError as error:

@@ -12,7 +12,7 @@ from hexsim.studies.comparison import Comparison, FigureChange
 HEADER = ("network", "runtime", "kind", "name", "unit", "before", "after", "ratio")
 
 
-def comparison_json(found: Comparison) -> str:
+def comparison_json(comparison: Comparison) -> str:
     """Return all figures and all layers; ratios are after over before."""
     cases = [
         {
@@ -25,22 +25,26 @@ def comparison_json(found: Comparison) -> str:
             "figures": [_change(figure) for figure in case.figures],
             "layers": [_change(layer) for layer in case.layers],
         }
-        for case in found.cases
+        for case in comparison.cases
     ]
-    told = {"versions": found.versions, "only_before": found.gone, "only_after": found.new}
-    return json.dumps({**told, "cases": cases}, indent=1, allow_nan=False) + "\n"
+    document = {
+        "versions": comparison.versions,
+        "only_before": comparison.gone,
+        "only_after": comparison.new,
+    }
+    return json.dumps({**document, "cases": cases}, indent=1, allow_nan=False) + "\n"
 
 
-def comparison_csv(found: Comparison) -> str:
+def comparison_csv(comparison: Comparison) -> str:
     """Return a row for each figure and each layer."""
     rows = [
         (case.network, case.runtime, kind, *_change(change).values())
-        for case in found.cases
+        for case in comparison.cases
         for kind, changes in (("figure", case.figures), ("layer", case.layers))
         for change in changes
     ]
     return csv_text(HEADER, rows)
 
 
-def _change(one: FigureChange) -> dict[str, Any]:
-    return {**asdict(one), "ratio": one.ratio}
+def _change(change: FigureChange) -> dict[str, Any]:
+    return {**asdict(change), "ratio": change.ratio}

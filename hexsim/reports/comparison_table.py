@@ -11,21 +11,21 @@ _MOST_LAYERS = 10
 _FACTORS = {"us": (1e-3, "ms"), "mJ": (1.0, "mJ"), "dB": (1.0, "dB")}
 
 
-def comparison_table(found: Comparison) -> str:
-    """Return first what is not alike in general, then each network on each runtime."""
-    return "\n\n".join(_blocks(found))
+def comparison_table(comparison: Comparison) -> str:
+    """Return the general differences, then each network on each runtime."""
+    return "\n\n".join(_blocks(comparison))
 
 
-def _blocks(found: Comparison) -> Iterator[str]:
-    before, after = found.versions
+def _blocks(comparison: Comparison) -> Iterator[str]:
+    before, after = comparison.versions
     general = [f"hexsim {before} before, {after} after"] if before != after else []
-    general += [f"only before: {name}" for name in found.gone]
-    general += [f"only after: {name}" for name in found.new]
+    general += [f"only before: {name}" for name in comparison.gone]
+    general += [f"only after: {name}" for name in comparison.new]
     if general:
         yield "\n".join(general)
-    for case in found.cases:
+    for case in comparison.cases:
         yield _case(case)
-    if not found.cases:
+    if not comparison.cases:
         yield "Nothing is in both."
 
 
@@ -34,13 +34,13 @@ def _case(case: CaseChange) -> str:
     lines += [
         f"  {name}: {before} before, {after} after" for name, before, after in case.conditions
     ]
-    told = [figure for figure in case.figures if (figure.before, figure.after) != (None, None)]
-    rows = [_row(one) for one in told]
+    figures = [figure for figure in case.figures if (figure.before, figure.after) != (None, None)]
+    rows = [_row(change) for change in figures]
     moved = sorted(
         (layer for layer in case.layers if layer.before != layer.after),
-        key=lambda one: -abs((one.after or 0.0) - (one.before or 0.0)),
+        key=lambda change: -abs((change.after or 0.0) - (change.before or 0.0)),
     )
-    rows += [_row(one) for one in moved[:_MOST_LAYERS]]
+    rows += [_row(change) for change in moved[:_MOST_LAYERS]]
     lines.append(table(("", "before", "after", "change"), rows))
     if len(moved) > _MOST_LAYERS:
         lines.append(f"(and {len(moved) - _MOST_LAYERS} more layers changed; --json has all)")
@@ -49,8 +49,13 @@ def _case(case: CaseChange) -> str:
     return "\n".join(lines)
 
 
-def _row(one: FigureChange) -> tuple[str, str, str, str]:
-    return one.name, _shown(one.before, one.unit), _shown(one.after, one.unit), _changed(one)
+def _row(change: FigureChange) -> tuple[str, str, str, str]:
+    return (
+        change.name,
+        _shown(change.before, change.unit),
+        _shown(change.after, change.unit),
+        _changed(change),
+    )
 
 
 def _shown(value: float | None, unit: str) -> str:
@@ -62,11 +67,11 @@ def _shown(value: float | None, unit: str) -> str:
     return f"{value * factor:.4g} {name}"
 
 
-def _changed(one: FigureChange) -> str:
-    if one.before is None or one.after is None:
-        return "gone" if one.after is None else "new"
-    if one.unit == "dB":
-        return f"{one.after - one.before:+.1f} dB" if one.after != one.before else "="
-    if one.ratio is None or one.ratio == 1.0:
-        return "=" if one.before == one.after else "from 0"
-    return f"{one.ratio - 1.0:+.1%}"
+def _changed(change: FigureChange) -> str:
+    if change.before is None or change.after is None:
+        return "gone" if change.after is None else "new"
+    if change.unit == "dB":
+        return f"{change.after - change.before:+.1f} dB" if change.after != change.before else "="
+    if change.ratio is None or change.ratio == 1.0:
+        return "=" if change.before == change.after else "from 0"
+    return f"{change.ratio - 1.0:+.1%}"

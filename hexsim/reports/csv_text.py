@@ -1,4 +1,4 @@
-"""CSV that is data to every program that opens it."""
+"""CSV whose texts no spreadsheet program computes as formulas."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from hexsim.texts.names import visible
 
 _FORMULA = ("=", "+", "-", "@")
-"""What makes a spreadsheet compute a cell. Source: OWASP, "CSV Injection"."""
+"""First characters that make a spreadsheet compute a cell. Source: OWASP, "CSV Injection"."""
 
 
 def csv_text(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
@@ -28,8 +28,8 @@ def csv_text(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
 def _cell(value: Any) -> Any:
     if not isinstance(value, str) or _is_number(value):
         return value
-    shown = visible(value)
-    return f"'{shown}" if shown.startswith(_FORMULA) else shown
+    printable = visible(value)
+    return f"'{printable}" if printable.startswith(_FORMULA) else printable
 
 
 def _is_number(text: str) -> bool:

@@ -7,17 +7,17 @@ from hexsim.reports.text import quantity, table
 from hexsim.studies.uncertainty import intervals
 
 
-def datasheet_table(sheet: Datasheet) -> str:
+def datasheet_table(datasheet: Datasheet) -> str:
     """Return a line per constant: dotted path, value, confidence, swept interval, source.
 
     The interval of a calibrated constant is what the fit leaves possible inside its bounds.
     """
-    swept = {path: ends for path, _, *ends in intervals(sheet)}
+    swept = {path: bounds for path, _, *bounds in intervals(datasheet)}
     rows = []
-    for path, constant in sheet.quantities():
-        interval = " .. ".join(quantity(end, constant.unit) for end in swept.get(path, ()))
+    for path, constant in datasheet.quantities():
+        interval = " .. ".join(quantity(bound, constant.unit) for bound in swept.get(path, ()))
         value = quantity(constant.value, constant.unit)
         rows.append((path, value, constant.confidence, interval, constant.source))
     header = ("constant", "value", "confidence", "swept", "source")
-    left, name = frozenset({0, 2, 3, 4}), frozenset({0})
-    return f"{sheet.name}: {sheet.title}\n{table(header, rows, left=left, whole=name)}"
+    left, uncut = frozenset({0, 2, 3, 4}), frozenset({0})
+    return f"{datasheet.name}: {datasheet.title}\n{table(header, rows, left=left, whole=uncut)}"

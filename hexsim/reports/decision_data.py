@@ -22,7 +22,7 @@ HEADER = (
 
 
 def decision_facts(decision: Decision, commands: Sequence[str]) -> dict[str, Any]:
-    """Return all of a decision as JSON has it; times in microseconds, what is unknown as None."""
+    """Return a decision as data; times in microseconds, unknown values as None."""
     return {
         "hexsim_version": __version__,
         "network": decision.network,
@@ -34,7 +34,7 @@ def decision_facts(decision: Decision, commands: Sequence[str]) -> dict[str, Any
         "float_top1": decision.float_top1,
         "choices": [dict(zip(HEADER, row, strict=True)) for row in _rows(decision)],
         "sure": list(decision.sure),
-        "ruled_out": [asdict(one) for one in decision.ruled_out],
+        "ruled_out": [asdict(candidate) for candidate in decision.ruled_out],
         "commands": list(commands),
     }
 
@@ -55,18 +55,31 @@ def decision_csv(decision: Decision) -> str:
 
 
 def _rows(decision: Decision) -> list[tuple[Any, ...]]:
-    return [_row(rank, one) for rank, one in enumerate(decision.ranked, start=1)]
+    return [_row(rank, candidate) for rank, candidate in enumerate(decision.ranked, start=1)]
 
 
-def _row(rank: int, one: DecisionCandidate) -> tuple[Any, ...]:
-    timed, accuracy, drawn = one.timed, one.accuracy, one.drawn
-    assert accuracy is not None, "only what has answers is ranked"
+def _row(rank: int, candidate: DecisionCandidate) -> tuple[Any, ...]:
+    timed, accuracy, drawn = candidate.timed, candidate.accuracy, candidate.drawn
+    assert accuracy is not None, "only candidates with accuracy are ranked"
     return (
-        *(rank, one.mode.name, list(one.mode.words), list(one.mode.floats), one.chip, one.stack),
-        *(one.runtime, timed.cut, timed.sections, timed.total_us),
+        *(
+            rank,
+            candidate.mode.name,
+            list(candidate.mode.words),
+            list(candidate.mode.floats),
+            candidate.chip,
+            candidate.stack,
+        ),
+        *(candidate.runtime, timed.cut, timed.sections, timed.total_us),
         *((drawn.low_us, drawn.high_us) if drawn else (None, None)),
         *(timed.forward_us, timed.init_us, timed.file_bytes, timed.peak_bytes),
         *(timed.energy_mj, timed.energy_low_mj, timed.energy_high_mj),
-        *(accuracy.inputs, accuracy.same_top1, accuracy.runtime_top1, one.loss, accuracy.sqnr_db),
-        one.in_front,
+        *(
+            accuracy.inputs,
+            accuracy.same_top1,
+            accuracy.runtime_top1,
+            candidate.loss,
+            accuracy.sqnr_db,
+        ),
+        candidate.in_front,
     )

@@ -1,4 +1,4 @@
-"""A decision as text: what to take and why, the ranking, and what is out."""
+"""A decision as text: the recommendation with its reasons, the ranking, and what is ruled out."""
 
 from __future__ import annotations
 
@@ -12,50 +12,50 @@ from hexsim.studies.decision.candidates import DrawnTotals
 from hexsim.studies.decision.ranking import heads, rule, two_digits
 
 SHOWN = 10
-"""Places in the ranking, by the best mode of each; those in front stand there besides."""
+"""The number of places shown, each with its best mode; candidates on the front are shown too."""
 
 SURE = 0.9
-"""Share of draws from which on an order counts as sure."""
+"""The order of two candidates counts as sure from this share of draws on."""
 
 
 def decision_table(decision: Decision, *, every: bool = False) -> str:
-    """Return the ranking: the best of each place and all in front, or with `every` all of it."""
+    """Return the ranking: the best of each place and the front, or with `every` all candidates."""
     right = ("top-1",) if decision.labelled else ()
     same = ("same as float",) if decision.classifier else ()
     header = (
         *("rank", "mode", "chip", "runtime", "cut", "ms", "90 % interval"),
         *(*right, *same, "SQNR dB", "peak MiB", "mJ", "front"),
     )
-    shown = heads(decision.ranked)[:SHOWN]
+    best = heads(decision.ranked)[:SHOWN]
     rows = [
-        _row(rank, one, decision)
-        for rank, one in enumerate(decision.ranked, start=1)
-        if every or one in shown or one.in_front
+        _row(rank, candidate, decision)
+        for rank, candidate in enumerate(decision.ranked, start=1)
+        if every or candidate in best or candidate.in_front
     ]
-    words = frozenset({1, 2, 3, 4})
-    going = [header.index(name) for name in ("90 % interval", "front", *same[: len(right)])]
-    text = table(header, rows, left=words, first_to_go=going)
-    rest = len(decision.ranked) - len(rows)
-    return text + (f"\n(and {rest} more; --all shows them)" if rest else "")
+    left = frozenset({1, 2, 3, 4})
+    first_to_go = [header.index(name) for name in ("90 % interval", "front", *same[: len(right)])]
+    text = table(header, rows, left=left, first_to_go=first_to_go)
+    hidden = len(decision.ranked) - len(rows)
+    return text + (f"\n(and {hidden} more; --all shows them)" if hidden else "")
 
 
 def recommendation(decision: Decision) -> str:
-    """Say in a few sentences what to take, what the order goes by, and how sure it is."""
+    """Return sentences on what to take, the rule of the order, and how sure the order is."""
     return "\n".join(_sentences(decision))
 
 
 def taken(best: DecisionCandidate) -> str:
-    """Say what to take, without why."""
+    """Return the recommendation without its reasons."""
     return f"Take {best.mode.name} on {_placed(best)}"
 
 
 def spent(mj: float, low_mj: float, high_mj: float) -> str:
-    """Return an energy with its ends."""
+    """Return an energy with its bounds."""
     return f"{digits(mj)} mJ ({digits(low_mj)} to {digits(high_mj)})"
 
 
 def ruled_out(decision: Decision, *, every: bool = False) -> str:
-    """Return what is out and why; with a reason for each, or how often each limit was met."""
+    """Return what is ruled out and why; with `every` a reason for each candidate beyond a limit."""
     groups = out_groups(decision.ruled_out)
     beyond = [group for group in groups if group.limit]
     lines = [
@@ -64,26 +64,36 @@ def ruled_out(decision: Decision, *, every: bool = False) -> str:
         if not group.limit
     ]
     if every:
-        those = [out for one in beyond for out in one.those]
-        lines += [f"{one.mode} on {one.chip} {one.where}: {one.reason}" for one in those]
+        candidates = [candidate for group in beyond for candidate in group.candidates]
+        lines += [
+            f"{candidate.mode} on {candidate.chip} {candidate.where}: {candidate.reason}"
+            for candidate in candidates
+        ]
     elif beyond:
-        told = ", ".join(f"{len(one.those)} beyond {one.limit}" for one in beyond)
-        lines.append(f"{told} (--all shows them)")
+        counts = ", ".join(f"{len(group.candidates)} beyond {group.limit}" for group in beyond)
+        lines.append(f"{counts} (--all shows them)")
     return "Ruled out\n" + "\n".join(f"  {line}" for line in lines) if lines else ""
 
 
-def _row(rank: int, one: DecisionCandidate, decision: Decision) -> tuple[str, ...]:
-    accuracy, drawn = one.accuracy, one.drawn
-    assert accuracy is not None, "only what has answers is ranked"
+def _row(rank: int, candidate: DecisionCandidate, decision: Decision) -> tuple[str, ...]:
+    accuracy, drawn = candidate.accuracy, candidate.drawn
+    assert accuracy is not None, "only candidates with accuracy are ranked"
     right = (f"{(accuracy.runtime_top1 or 0) / accuracy.inputs:.2%}",) if decision.labelled else ()
     same = (f"{accuracy.same_top1}/{accuracy.inputs}",) if decision.classifier else ()
     return (
-        *(str(rank), one.mode.name, one.chip, one.runtime, one.timed.cut, f"{one.ms:.2f}"),
+        *(
+            str(rank),
+            candidate.mode.name,
+            candidate.chip,
+            candidate.runtime,
+            candidate.timed.cut,
+            f"{candidate.ms:.2f}",
+        ),
         f"{drawn.low_us / 1e3:.2f} to {drawn.high_us / 1e3:.2f}" if drawn else "",
         *(*right, *same, _db(accuracy.sqnr_db)),
-        f"{one.peak_mib:.1f}",
-        digits(one.timed.energy_mj),
-        "*" if one.in_front else "",
+        f"{candidate.peak_mib:.1f}",
+        digits(candidate.timed.energy_mj),
+        "*" if candidate.in_front else "",
     )
 
 
@@ -113,35 +123,42 @@ def _sentences(decision: Decision) -> Iterator[str]:
         yield item
 
 
-def _placed(one: DecisionCandidate) -> str:
+def _placed(candidate: DecisionCandidate) -> str:
     sections = {
         "automatic": " with the HTA sections of the compiler",
-        "fastest": f" with HTA sections {one.timed.sections}",
+        "fastest": f" with HTA sections {candidate.timed.sections}",
         "none": " without HTA sections",
-    }.get(one.timed.cut, "")
-    return f"{one.chip} {one.runtime}{sections}"
+    }.get(candidate.timed.cut, "")
+    return f"{candidate.chip} {candidate.runtime}{sections}"
 
 
-def _worth(one: DecisionCandidate, decision: Decision) -> str:
-    assert one.accuracy is not None, "only what has answers is ranked"
-    interval = one.drawn
+def _worth(candidate: DecisionCandidate, decision: Decision) -> str:
+    assert candidate.accuracy is not None, "only candidates with accuracy are ranked"
+    interval = candidate.drawn
     doubt = f" ({interval.low_us / 1e3:.2f} to {interval.high_us / 1e3:.2f})" if interval else ""
-    parts = [f"{one.ms:.2f} ms{doubt}", f"{quantity(one.timed.peak_bytes, 'B')} at its peak"]
-    parts.append(spent(one.timed.energy_mj, one.timed.energy_low_mj, one.timed.energy_high_mj))
-    if one.loss is not None:
-        what = "top-1" if decision.labelled else "agreement with float"
-        parts.append(f"{one.loss:.2f} points of {what} lost")
-    sqnr_db = one.accuracy.sqnr_db
+    parts = [
+        f"{candidate.ms:.2f} ms{doubt}",
+        f"{quantity(candidate.timed.peak_bytes, 'B')} at its peak",
+    ]
+    parts.append(
+        spent(
+            candidate.timed.energy_mj, candidate.timed.energy_low_mj, candidate.timed.energy_high_mj
+        )
+    )
+    if candidate.loss is not None:
+        kind = "top-1" if decision.labelled else "agreement with float"
+        parts.append(f"{candidate.loss:.2f} points of {kind} lost")
+    sqnr_db = candidate.accuracy.sqnr_db
     parts.append("exactly as float" if sqnr_db is None else f"{sqnr_db:.1f} dB SQNR")
     return ", ".join(parts)
 
 
 def _outside(best: DecisionCandidate, drawn: DrawnTotals) -> str | None:
-    """What is to be made of a time that is not within its own interval."""
-    us = best.timed.total_us
-    if drawn.low_us <= us <= drawn.high_us:
+    """Return a sentence on a time that is outside its own interval, None if it is inside."""
+    time_us = best.timed.total_us
+    if drawn.low_us <= time_us <= drawn.high_us:
         return None
-    below = us < drawn.low_us
+    below = time_us < drawn.low_us
     return (
         f"Its time is {'below' if below else 'above'} its interval: what is not known of the "
         f"constants can make it {'longer' if below else 'shorter'}, and hardly "
@@ -162,31 +179,31 @@ def _next(best: DecisionCandidate, other: DecisionCandidate, decision: Decision)
 
 
 def _reason(best: DecisionCandidate, other: DecisionCandidate, decision: Decision) -> str:
-    """What the second has less of, in the order of the rule."""
+    """Return why the second is behind, by the first criterion of the rule in which they differ."""
     if decision.prefer == "memory":
         figures = (best.timed.peak_bytes, other.timed.peak_bytes)
         if two_digits(figures[0]) != two_digits(figures[1]):
             return f"which needs {figures[1] / figures[0]:.2f} times the memory"
     if decision.prefer == "energy":
-        spent = (best.timed.energy_mj, other.timed.energy_mj)
-        if two_digits(spent[0]) != two_digits(spent[1]):
-            return f"which spends {spent[1] / spent[0]:.2f} times the energy"
-    mine, theirs = best.timed.total_us, other.timed.total_us
-    if decision.prefer == "latency" and two_digits(mine) != two_digits(theirs):
-        return f"which takes {theirs / mine:.2f} times as long"
+        energies = (best.timed.energy_mj, other.timed.energy_mj)
+        if two_digits(energies[0]) != two_digits(energies[1]):
+            return f"which spends {energies[1] / energies[0]:.2f} times the energy"
+    best_us, other_us = best.timed.total_us, other.timed.total_us
+    if decision.prefer == "latency" and two_digits(best_us) != two_digits(other_us):
+        return f"which takes {other_us / best_us:.2f} times as long"
     if (best.loss or 0.0) < (other.loss or 0.0):
         return f"which loses {(other.loss or 0.0) - (best.loss or 0.0):.2f} points more"
-    assert best.accuracy is not None, "only what has answers is ranked"
-    assert other.accuracy is not None, "only what has answers is ranked"
+    assert best.accuracy is not None, "only candidates with accuracy are ranked"
+    assert other.accuracy is not None, "only candidates with accuracy are ranked"
     if best.accuracy.sqnr_db != other.accuracy.sqnr_db:
         return f"which has {_db(other.accuracy.sqnr_db)} dB"
-    if mine != theirs:
-        return f"which takes {theirs / mine:.2f} times as long"
+    if best_us != other_us:
+        return f"which takes {other_us / best_us:.2f} times as long"
     return "which is no better and less plain"
 
 
 def _item(decision: Decision) -> str | None:
-    """What one input weighs, where classes are counted."""
+    """Return the weight of one input in per cent, where classes are counted."""
     if not decision.classifier:
         return None
     return (
@@ -194,8 +211,8 @@ def _item(decision: Decision) -> str | None:
     )
 
 
-def _nearest(out: Sequence[RuledOut]) -> str | None:
-    beyond = [one for one in out if one.limit]
+def _nearest(ruled_out: Sequence[RuledOut]) -> str | None:
+    beyond = [candidate for candidate in ruled_out if candidate.limit]
     if not beyond:
         return None
     return f"{beyond[0].mode} on {beyond[0].chip} {beyond[0].where}: {beyond[0].reason}."

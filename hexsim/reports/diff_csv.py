@@ -1,4 +1,4 @@
-"""In what two models differ, as CSV: a row per difference, with the kind that it is."""
+"""The differences of two models as CSV: a row per difference, with its kind."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from hexsim.reports.diff_table import sections
 def diff_csv(first: str, second: str, difference: Difference) -> str:
     """Return the differences as CSV text.
 
-    The columns are those of the table with the most of them: layer (or chip), what, and the two
-    models, or how far values of weights differ and how many; of a layer that only one model has,
-    `what` is that model.
+    The columns are the layer (or chip), the property, and its values in both models. For weights
+    these are the largest difference and the number of values that differ. For a layer that only
+    one model has, `what` names that model.
     """
     rows = (
         (section.title, *row, *[""] * (4 - len(row)))

@@ -1,4 +1,4 @@
-"""In what two models differ, as one table per kind of difference."""
+"""The differences of two models, one table per kind of difference."""
 
 from __future__ import annotations
 
@@ -39,23 +39,25 @@ def sections(first: str, second: str, difference: Difference) -> tuple[Section, 
     only: list[tuple[str, ...]] = [(name, first) for name in difference.only_first]
     only += [(name, second) for name in difference.only_second]
     weights: list[tuple[str, ...]] = [
-        (w.layer, w.role, f"{w.largest:.6g}", f"{w.count} of {w.elements}")
-        for w in difference.weights
+        (weight.layer, weight.role, f"{weight.largest:.6g}", f"{weight.count} of {weight.elements}")
+        for weight in difference.weights
     ]
-    changed = ("layer", "what", first, second)
-    far = ("layer", "what", "largest difference", "values that differ")
+    change_header = ("layer", "what", first, second)
+    weight_header = ("layer", "what", "largest difference", "values that differ")
     return (
         Section("Unique layers", ("layer", "only in"), only),
-        Section("Parameters", changed, _rows(difference.parameters)),
-        Section("Dimensions", changed, _rows(difference.dims)),
-        Section("Weights", far, weights),
-        Section("Output names", changed, _rows(difference.outputs)),
-        Section("HTA sections", ("chip", *changed[1:]), _rows(difference.sections)),
+        Section("Parameters", change_header, _rows(difference.parameters)),
+        Section("Dimensions", change_header, _rows(difference.dims)),
+        Section("Weights", weight_header, weights),
+        Section("Output names", change_header, _rows(difference.outputs)),
+        Section("HTA sections", ("chip", *change_header[1:]), _rows(difference.sections)),
     )
 
 
 def _rows(changes: Sequence[PropertyChange]) -> list[tuple[str, ...]]:
-    return [(c.layer, c.what, _text(c.first), _text(c.second)) for c in changes]
+    return [
+        (change.layer, change.what, _text(change.first), _text(change.second)) for change in changes
+    ]
 
 
 def _text(value: object) -> str:

@@ -1,8 +1,8 @@
-"""matplotlib, imported in the one place that says where it keeps things.
+"""Imports matplotlib and sets the folder of its settings and caches.
 
-By itself it keeps a list of the machine's fonts in the home of the user, and reads from there what
-pictures shall look like. Ours look the same everywhere, and nothing is written but outputs and
-what hexsim keeps between runs.
+By default matplotlib writes a list of fonts into the home of the user and reads settings for
+pictures from there. Pictures of hexsim look the same everywhere, and hexsim writes nothing but its
+outputs and its own caches.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from hexsim.errors import HexsimError
 from hexsim.files.private import private_folder
 
 _PLACE = "MPLCONFIGDIR"
-"""The variable that names the folder; without one matplotlib takes a temporary folder."""
+"""The environment variable that names the folder; else matplotlib uses a temporary one."""
 
 
 def load_matplotlib() -> ModuleType:

@@ -1,4 +1,4 @@
-"""Where every encoding came from and what became of every override, as JSON."""
+"""The origin of every encoding and the outcome of every override, as JSON."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from hexsim.quantization.model import Model
 def encodings_json(model: Model) -> str:
     """Return origin and encoding of each tensor, and each override, as a JSON document.
 
-    A bias at the accumulator's scale has an origin but neither encoding nor data type (null), what
-    stays float no encoding.
+    A bias at the accumulator's scale has an origin but neither encoding nor data type (null). A
+    tensor that stays float has no encoding.
     """
     weights = model.network.weights
     encodings = [
@@ -22,14 +22,14 @@ def encodings_json(model: Model) -> str:
             "section": "parameter" if name in weights else "activation",
             "origin": origin,
             "data_type": model.data_type(name),
-            "encoding": asdict(found) if (found := model.encoding(name)) else None,
+            "encoding": asdict(encoding) if (encoding := model.encoding(name)) else None,
         }
         for name, origin in model.origins.items()
     ]
     document = {
         "hexsim_version": __version__,
         "network": model.name,
-        "overrides": [asdict(told) for told in model.overrides],
+        "overrides": [asdict(override) for override in model.overrides],
         "findings": [asdict(finding) for finding in model.findings],
         "encodings": encodings,
     }

@@ -1,4 +1,4 @@
-"""The energy of an inference in words and by key: the same wherever it is told."""
+"""The energy of an inference as text and as data, the same in all reports."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from hexsim.energy import Energy, EnergyEstimate
 
 
 def energy_facts(energy: Energy) -> dict[str, Any]:
-    """Return the whole inference, and it by part, in millijoules; overheads by themselves.
+    """Return the energy of an inference, of its parts and of its overheads, in millijoules.
 
-    Layers have theirs among their other figures.
+    The energy of a layer is among the figures of that layer.
     """
     return {
         **estimate_facts(energy.estimate),
-        "parts_mj": {part: estimate_facts(one) for part, one in energy.parts.items()},
+        "parts_mj": {part: estimate_facts(estimate) for part, estimate in energy.parts.items()},
         "overheads_mj": [
             {"name": overhead.name, **estimate_facts(overhead.estimate)}
             for overhead in energy.overheads
@@ -23,12 +23,12 @@ def energy_facts(energy: Energy) -> dict[str, Any]:
 
 
 def estimate_facts(estimate: EnergyEstimate) -> dict[str, float]:
-    """Return a number of millijoules and its ends."""
+    """Return a number of millijoules and its bounds."""
     return {"mj": estimate.value, "mj_low": estimate.low, "mj_high": estimate.high}
 
 
 def millijoules(estimate: EnergyEstimate) -> str:
-    """Return a number of millijoules with its ends, three digits each: `23.3 (9.48 .. 52.9)`."""
+    """Return a number of millijoules with its bounds, three digits each: `23.3 (9.48 .. 52.9)`."""
     return f"{digits(estimate.value)} ({digits(estimate.low)} .. {digits(estimate.high)})"
 
 
@@ -38,7 +38,7 @@ def digits(number: float) -> str:
 
 
 def energy_line(energy: Energy) -> str:
-    """Return a sentence on the whole inference and its parts, the largest first."""
+    """Return a sentence on the energy of an inference and its parts, the largest first."""
     parts = sorted(energy.parts.items(), key=lambda item: -item[1].value)
-    told = ", ".join(f"{part} {digits(one.value)}" for part, one in parts)
-    return f"energy: {millijoules(energy.estimate)} mJ by assumed constants ({told})"
+    text = ", ".join(f"{part} {digits(estimate.value)}" for part, estimate in parts)
+    return f"energy: {millijoules(energy.estimate)} mJ by assumed constants ({text})"

@@ -23,7 +23,7 @@ def fallback_table(network: Network) -> str:
 
 
 def opaque_lines(network: Network) -> list[str]:
-    """Return a sentence per node that stays one and that the DSP refuses."""
+    """Return a sentence per opaque or user-defined node that the DSP refuses."""
     nodes = [layer for layer in network.layers if isinstance(layer, Opaque | UserDefined)]
     refusals = ((layer, refusal(layer, "dsp", network)) for layer in nodes)
     return [

@@ -1,4 +1,4 @@
-"""What a quantised network loses for certain, in the quantiser's log style."""
+"""The findings on a quantised network, in the style of the quantiser's log."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from hexsim.quantization.model import Model
 
 SHOWN = 5
-"""Findings that are printed; the report of encodings has all."""
+"""The number of findings that are printed; the report of encodings has all."""
 
 
 def findings_log(model: Model) -> Iterator[str]:
-    """Yield a line per finding, the worst first, and how many more there are; none without any."""
+    """Yield a line per finding, the worst first, then the number of findings not printed."""
     for finding in model.findings[:SHOWN]:
         yield f"[WARNING] {finding.sentence}"
     if len(model.findings) > SHOWN:

@@ -1,8 +1,8 @@
-"""How a table fits a page that is narrower than it: cells break, names are cut, columns go.
+"""Fits a table to a page that is narrower: cells wrap, names are shortened, columns are left out.
 
-Cells break between words, and what a name has too much is left out of its middle, since the ends
-of names tell them apart. Where that is not enough whole columns are left out, the least important
-first, and are named below the table. Nothing is left out of a page without a width.
+Cells wrap between words. A long name loses its middle, since the ends of names distinguish them.
+If that is not enough, columns are left out, the least important first, and a line below the table
+names them. On a page without a width the table is complete.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from contextvars import ContextVar
 from itertools import zip_longest
 
 GAP = "  "
-"""Between columns."""
+"""The space between columns."""
 _SHORTEST = 18
-"""Letters of a name, or of a line of a sentence, that stay in any case."""
+"""The least number of characters to which names and lines of sentences are shortened."""
 _page: ContextVar[int | None] = ContextVar("page", default=None)
 
 
 @contextmanager
 def page(columns: int | None) -> Iterator[None]:
-    """Let tables made in the block fit so many characters; None lets them take what they need."""
+    """Limit tables made in the block to `columns` characters; None sets no limit."""
     token = _page.set(columns)
     try:
         yield
@@ -31,11 +31,12 @@ def page(columns: int | None) -> Iterator[None]:
 
 
 class Fitted:
-    """Which columns of a table a page shows, how wide they are, and how their cells break.
+    """The columns of a table that a page shows, their widths, and how their cells wrap.
 
-    `left` are those that hold names or sentences, which may be cut; `first_to_go` those that can
-    be missed, the least important first. After them go the others from the right, but the first.
-    Between columns there is a `gap`, and on both sides together a `border`, in characters.
+    `left` are the columns of names or sentences, which may be shortened. `first_to_go` are the
+    columns that are left out first, the least important first; then follow the others from the
+    right, except column 0. Between columns there is a `gap`, and on both sides together a `border`,
+    in characters.
     """
 
     def __init__(
@@ -47,27 +48,30 @@ class Fitted:
         gap: int = len(GAP),
         border: int = 0,
     ) -> None:
-        every = range(len(lines[0]))
+        all_columns = range(len(lines[0]))
         self._left, self._gap, self._border = left, gap, border
-        natural = [max(len(line[column]) for line in lines) for column in every]
+        natural = [max(len(line[column]) for line in lines) for column in all_columns]
         least = [
             min(natural[column], max(self._least(line[column], column) for line in lines))
-            for column in every
+            for column in all_columns
         ]
-        self.columns = list(every)
-        going = [*first_to_go, *(c for c in reversed(every) if c not in first_to_go and c)]
+        self.columns = list(all_columns)
+        removable = [
+            *first_to_go,
+            *(c for c in reversed(all_columns) if c not in first_to_go and c),
+        ]
         width = _page.get()
-        while width is not None and going and self._taken(least) > width:
-            self.columns.remove(going.pop(0))
-        self.missing = [lines[0][column] for column in every if column not in self.columns]
+        while width is not None and removable and self._taken(least) > width:
+            self.columns.remove(removable.pop(0))
+        self.missing = [lines[0][column] for column in all_columns if column not in self.columns]
         self.widths = {column: natural[column] for column in self.columns}
         if width is not None and self._taken(natural) > width:
             self._share(width - self._taken(least), natural, least)
 
     def broken(self, line: Sequence[str]) -> Iterator[tuple[str, ...]]:
-        """The printed lines of a line of the table, a cell for each column that is shown.
+        """Yield the printed lines of a row, with a cell for each column that is shown.
 
-        None if all that it holds is in columns that are not.
+        A row whose text is all in columns that are left out yields nothing.
         """
         cells = [self._broken(line[column], self.widths[column]) for column in self.columns]
         if any(map(any, cells)) or not any(line):
@@ -83,7 +87,7 @@ class Fitted:
         return max(map(len, cell.split()), default=0)
 
     def _share(self, spare: int, natural: Sequence[int], least: Sequence[int]) -> None:
-        """Give the room that is left to the columns, first to those that need little of it."""
+        """Divide the spare width among the columns, first to those that need the least."""
         needy = sorted(self.columns, key=lambda column: natural[column] - least[column])
         for at, column in enumerate(needy):
             more = min(natural[column] - least[column], max(spare, 0) // (len(needy) - at))
@@ -91,7 +95,7 @@ class Fitted:
             spare -= more
 
     def remark(self) -> str:
-        """What is said of columns that are left out; empty if none is."""
+        """Return a remark on the columns that are left out; empty if there are none."""
         return f"(no room for {', '.join(self.missing)}; --wide shows all)" if self.missing else ""
 
     @staticmethod
@@ -105,5 +109,5 @@ class Fitted:
 def _cut(name: str, width: int) -> str:
     if len(name) <= width:
         return name
-    tail = (width - 1) // 2
-    return f"{name[: width - 1 - tail]}…{name[len(name) - tail :]}"
+    end = (width - 1) // 2
+    return f"{name[: width - 1 - end]}…{name[len(name) - end :]}"

@@ -1,4 +1,4 @@
-"""What the quantiser says about the HTA sections that it compiled, or could not compile."""
+"""The quantiser's log of HTA sections that it compiled or could not compile."""
 
 from __future__ import annotations
 

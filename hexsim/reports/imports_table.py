@@ -1,4 +1,4 @@
-"""What became of the nodes of an ONNX file, as text and as JSON."""
+"""How the nodes of an ONNX file were imported, as text and as JSON."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hexsim.reports.text import table
 
 
 def imports_table(report: ImportReport) -> str:
-    """Return totals, then what was recognised, expanded and folded, by rule, and what is opaque."""
+    """Return totals, then the nodes recognised by each rule, and the opaque ones."""
     lines = [
         f"Nodes of the file: {report.nodes}",
         f"Expanded into standard operators: {_counted(report.expanded.values())}",
@@ -21,8 +21,8 @@ def imports_table(report: ImportReport) -> str:
         *(f"Note: {note}" for note in report.notes),
     ]
     by_rule = defaultdict(list)
-    for found in report.recognised:
-        by_rule[found.rule].append(f"{found.layer} ({', '.join(found.nodes)})")
+    for recognition in report.recognised:
+        by_rule[recognition.rule].append(f"{recognition.layer} ({', '.join(recognition.nodes)})")
     if by_rule:
         rows = [(rule, f"{len(names)}", "; ".join(names)) for rule, names in by_rule.items()]
         lines += [
@@ -35,18 +35,21 @@ def imports_table(report: ImportReport) -> str:
     for node in report.opaque:
         by_reason[node.operator, node.reason].append(node.name)
     if by_reason:
-        cells = [(op, f"{len(n)}", why, ", ".join(n)) for (op, why), n in by_reason.items()]
+        cells = [
+            (operator, f"{len(names)}", reason, ", ".join(names))
+            for (operator, reason), names in by_reason.items()
+        ]
         lines += ["", table(("Opaque", "nodes", "why", "names"), cells, left=frozenset({0, 2, 3}))]
     return "\n".join(lines)
 
 
 def imports_json(report: ImportReport) -> dict[str, Any]:
-    """The report as a JSON object: every list by name."""
+    """Return the report as a JSON object: every list by name."""
     return asdict(report)
 
 
 def _counted(operators: Iterable[str]) -> str:
-    """`7 (3 Constant, 4 Shape)`."""
+    """Return a total and its parts: `7 (3 Constant, 4 Shape)`."""
     counts: dict[str, int] = defaultdict(int)
     for operator in operators:
         counts[operator] += 1
@@ -55,4 +58,4 @@ def _counted(operators: Iterable[str]) -> str:
 
 def _listed(counts: dict[str, int]) -> Iterator[str]:
     if counts:
-        yield " (" + ", ".join(f"{n} {op}" for op, n in sorted(counts.items())) + ")"
+        yield (" (" + ", ".join(f"{n} {name}" for name, n in sorted(counts.items())) + ")")

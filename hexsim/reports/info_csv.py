@@ -1,4 +1,4 @@
-"""What a model consists of, as CSV: a row per layer with the columns of snpe-dlc-info."""
+"""A model as CSV: a row per layer with the columns of snpe-dlc-info."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _MEMORY = ("Weight Bytes", "Packed Bytes", "Live Bytes", "On-chip Bytes")
 def info_csv(container: Container, needed: NeededOn | None = None) -> str:
     """Return the layers as CSV text; several entries of a cell are separated by `; `.
 
-    With what an inference needs of memory there are columns of bytes, empty for inputs.
+    With `needed` there are columns of memory in bytes, empty for inputs.
     """
-    held = needed.layers if needed else {}
+    layers_memory = needed.layers if needed else {}
     network = container.model.network
     lines = []
     for row in inspect(container.model):
@@ -26,7 +26,9 @@ def info_csv(container: Container, needed: NeededOn | None = None) -> str:
         parameters = parameter_lines(row, network.total_parameters, network.total_macs)
         lists = (row.inputs, row.outputs, shapes, row.runtimes, parameters)
         cells = (row.id, row.name, row.type, *("; ".join(cell) for cell in lists))
-        lines.append((*cells, *_memory(None if row.type == "data" else held.get(row.name), needed)))
+        lines.append(
+            (*cells, *_memory(None if row.type == "data" else layers_memory.get(row.name), needed))
+        )
     return csv_text((*HEADER, *(_MEMORY if needed else ())), lines)
 
 

@@ -1,4 +1,4 @@
-"""What a model consists of, as JSON."""
+"""A model as JSON."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ def info_facts(
 ) -> dict[str, Any]:
     """Return heading, layers and totals; encodings with every channel.
 
-    `losses` are those of rescaling the weights for a chip, None if no chip was named; `imports`
-    is what became of the nodes of an ONNX file, `needed` what an inference needs of memory, None if
-    nobody asked.
+    `losses` are those of rescaling the weights for a chip, None if no chip was named. `imports` is
+    the report on importing an ONNX file. `needed` is the memory of an inference, None if it was not
+    requested.
     """
     network = container.model.network
     rows = inspect(container.model)
@@ -41,7 +41,7 @@ def info_facts(
         "network": network.name,
         "quantized": container.model.quantized,
         "metadata": asdict(container.metadata),
-        "layers": [{**asdict(r), "runtimes": [LETTERS[c] for c in r.runtimes]} for r in rows],
+        "layers": [{**asdict(row), "runtimes": [LETTERS[c] for c in row.runtimes]} for row in rows],
         "total_parameters": network.total_parameters,
         "total_macs": network.total_macs,
         "layers_used": layers_used(rows),

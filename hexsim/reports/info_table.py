@@ -1,6 +1,6 @@
-"""What a model consists of, laid out as snpe-dlc-info prints it.
+"""A model as text, in the layout of snpe-dlc-info.
 
-With what an inference needs of memory there is one column more, and lines at the end.
+With the memory of an inference there is one more column, and lines at the end.
 
 Left out: SNPE's own estimate of memory, whose rule is not public, and the copyright line.
 """
@@ -41,9 +41,9 @@ def info_table(source: str, container: Container, needed: NeededOn | None = None
     header: tuple[str, ...] = HEADER
     if needed is not None:
         header = (*HEADER, "Memory")
-        held = needed.layers
+        layers_memory = needed.layers
         cells = [
-            (*cell, _memory(None if row.type == "data" else held.get(row.name)))
+            (*cell, _memory(None if row.type == "data" else layers_memory.get(row.name)))
             for cell, row in zip(cells, rows, strict=True)
         ]
     runtimes = (f"{letter}:{runtime.upper()}" for letter, runtime in LETTERS.items())
@@ -69,34 +69,41 @@ def info_table(source: str, container: Container, needed: NeededOn | None = None
 
 
 def layers_used(rows: Sequence[LayerInfo]) -> list[str]:
-    """Kinds of layers in capitals, in alphabetical order."""
+    """Return the kinds of layers in capitals, in alphabetical order."""
     return sorted({row.kind.upper() for row in rows})
 
 
 def _sections(model: Model) -> Iterator[str]:
-    """The block on HTA sections, if there are any."""
+    """Yield the block on HTA sections, if there are any."""
     sections = hta_sections(model)
     if sections:
         rows = [
             (
-                *(s.chip, s.ids, s.first, s.last, f"{s.layers}", f"{s.mac_share:.1%}"),
-                *(", ".join(s.inputs), ", ".join(s.outputs), f"{s.record_bytes}"),
+                *(
+                    section.chip,
+                    section.ids,
+                    section.first,
+                    section.last,
+                    f"{section.layers}",
+                    f"{section.mac_share:.1%}",
+                ),
+                *(", ".join(section.inputs), ", ".join(section.outputs), f"{section.record_bytes}"),
             )
-            for s in sections
+            for section in sections
         ]
         yield "\nAIP Info:"
         yield table(_SECTION_HEADER, rows, left=frozenset({0, 1, 2, 3, 6, 7}))
 
 
 def _needed(needed: NeededOn | None) -> Iterator[str]:
-    """The lines on memory, if somebody asked."""
+    """Yield the lines on memory, if they were requested."""
     if needed is not None:
         yield f"\nOn {needed.runtime} of {needed.chip}:"
         yield memory_line(needed.memory)
 
 
 def _cells(row: LayerInfo, parameters: int, macs: int) -> tuple[Sequence[str], ...]:
-    """The lines of each cell."""
+    """Return the lines of each cell."""
     return (
         (f"{row.id}",),
         (row.name,),
@@ -110,7 +117,7 @@ def _cells(row: LayerInfo, parameters: int, macs: int) -> tuple[Sequence[str], .
 
 
 def _memory(layer: LayerMemory | None) -> Sequence[str]:
-    """The lines of the column Memory."""
+    """Return the lines of the column Memory."""
     if layer is None:
         return ()
     weights = layer.weight_bytes + layer.packed_bytes
@@ -119,10 +126,10 @@ def _memory(layer: LayerMemory | None) -> Sequence[str]:
 
 
 def _table(header: Sequence[str], rows: Sequence[tuple[Sequence[str], ...]]) -> Iterator[str]:
-    """Lines of a table with rules above and below its heading and at its end."""
+    """Yield the lines of a table with rules above and below its heading and at its end."""
     lines = [line for row in rows for line in zip_longest(*row, fillvalue="")]
-    every = frozenset(range(len(header)))
-    fitted = Fitted((header, *lines), every, _FIRST_TO_GO, gap=3, border=4)
+    all_columns = frozenset(range(len(header)))
+    fitted = Fitted((header, *lines), all_columns, _FIRST_TO_GO, gap=3, border=4)
     widths = [fitted.widths[column] for column in fitted.columns]
     rule = "-" * (sum(widths) + 3 * len(widths) + 1)
     yield rule

@@ -1,4 +1,4 @@
-"""What the text and the JSON report of one kernel both say, in numbers."""
+"""The figures of one kernel, which the text and the JSON report share."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hexsim.studies.kernel_probe import KernelProbe
 
 
 def blocking_facts(probe: KernelProbe) -> dict[str, Any]:
-    """How the layer is cut; shares are 0 .. 1."""
+    """Return how the layer is cut into jobs; shares are 0 .. 1."""
     stages = probe.work.stages
     facts: dict[str, Any] = {
         "padding_share": probe.padding_waste,
@@ -43,7 +43,7 @@ def blocking_facts(probe: KernelProbe) -> dict[str, Any]:
 
 
 def cost_facts(probe: KernelProbe) -> dict[str, Any]:
-    """What the layer costs; `efficiency` is against the peak of all vector contexts."""
+    """Return the costs of the layer; `efficiency` is a share of the peak of all contexts."""
     work, timing = probe.work, probe.timing
     issued = work.packets + probe.stall_slots
     return {
@@ -65,7 +65,7 @@ def cost_facts(probe: KernelProbe) -> dict[str, Any]:
 
 
 def stream_facts(kernel: Kernel, peak: float) -> dict[str, Any]:
-    """One stream: its tile, row and call, and each stretch of the tile packet by packet."""
+    """Return the costs of a stream's tile, row and call, and the packets of the tile's segments."""
     cost = kernel.cost
     return {
         "name": kernel.name,
@@ -82,20 +82,20 @@ def stream_facts(kernel: Kernel, peak: float) -> dict[str, Any]:
         "l2_vectors": cost.l2_vectors,
         "vtcm_vectors": cost.vtcm_vectors,
         "note": kernel.note,
-        "stretches": [_stretch(kernel, stretch) for stretch in kernel.tile if stretch.times],
+        "stretches": [_segment(kernel, segment) for segment in kernel.tile if segment.times],
     }
 
 
-def _stretch(kernel: Kernel, stretch: Segment) -> dict[str, Any]:
-    code, machine = stretch.code, kernel.machine
+def _segment(kernel: Kernel, segment: Segment) -> dict[str, Any]:
+    code, machine = segment.code, kernel.machine
     is_loop = isinstance(code, Loop)
     asm = loop_asm(code) if isinstance(code, Loop) else straight_asm(code)
     packets = code.packets
     return {
-        "name": stretch.name,
-        "times": stretch.times,
-        "slots": stretch.slots,
-        "stalls": stretch.stalls,
+        "name": segment.name,
+        "times": segment.times,
+        "slots": segment.slots,
+        "stalls": segment.stalls,
         "initiation_interval": code.interval if isinstance(code, Loop) else None,
         "resource_bound": code.bound if isinstance(code, Loop) else None,
         "unrolled": len(asm) // len(packets) if is_loop else 1,

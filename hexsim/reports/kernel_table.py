@@ -1,7 +1,7 @@
 """One kernel as text: blocking, cost, and its streams packet by packet.
 
-A packet's line says which slots (0 to 3) and vector pipes (P permute, S shift, M multiply) it
-fills; a dot is a free one.
+The line of a packet shows which slots (0 to 3) and vector pipes (P permute, S shift, M multiply)
+it fills; a dot stands for a free one.
 """
 
 from __future__ import annotations
@@ -60,7 +60,10 @@ def _blocking(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
     names = (("node", "nodes"), ("stage", "stages"), ("prefetch", "prefetches"), ("job", "jobs"))
     yield (
         "work",
-        ", ".join(f"{facts[many]} {one if facts[many] == 1 else many}" for one, many in names),
+        ", ".join(
+            f"{facts[plural]} {singular if facts[plural] == 1 else plural}"
+            for singular, plural in names
+        ),
     )
 
 
@@ -93,26 +96,26 @@ def _stream(facts: dict[str, Any]) -> Iterator[str]:
         f"{facts['slots_per_call']} per call"
     )
     if facts["macs_per_tile"]:
-        fed = "; multiplies wait for scalar loads" if facts["scalar_fed"] else ""
+        wait = "; multiplies wait for scalar loads" if facts["scalar_fed"] else ""
         yield (
             f"  {facts['macs_per_packet']:.1f} MACs per slot, "
-            f"{facts['efficiency']:.1%} of the peak{fed}"
+            f"{facts['efficiency']:.1%} of the peak{wait}"
         )
-    for stretch in facts["stretches"]:
-        yield f"  {_heading(stretch)}"
-        for packet in stretch["packets"]:
+    for segment in facts["stretches"]:
+        yield f"  {_heading(segment)}"
+        for packet in segment["packets"]:
             text = packet["asm"].strip("{} ").replace("\n  ", "; ")
             yield f"    {packet['slots']}  {packet['pipes']}  {text}"
 
 
-def _heading(stretch: dict[str, Any]) -> str:
-    stalls = f", {stretch['stalls']} stalls" if stretch["stalls"] else ""
-    slots = f"{stretch['slots']} slots{stalls}, x{stretch['times']}"
-    if stretch["initiation_interval"] is None:
-        return f"{stretch['name']}: {slots}"
-    copies = stretch["unrolled"]
+def _heading(segment: dict[str, Any]) -> str:
+    stalls = f", {segment['stalls']} stalls" if segment["stalls"] else ""
+    slots = f"{segment['slots']} slots{stalls}, x{segment['times']}"
+    if segment["initiation_interval"] is None:
+        return f"{segment['name']}: {slots}"
+    copies = segment["unrolled"]
     unrolled = f"unrolled {copies} times for its registers; " if copies > 1 else ""
     return (
-        f"{stretch['name']}: initiation interval {stretch['initiation_interval']}, resource bound "
-        f"{stretch['resource_bound']}, {unrolled}{slots}"
+        f"{segment['name']}: initiation interval {segment['initiation_interval']}, resource bound "
+        f"{segment['resource_bound']}, {unrolled}{slots}"
     )

@@ -1,4 +1,4 @@
-"""What is told of a layer's time, by key: the same in every file that lists layers."""
+"""The figures of a layer's time as data, the same in every file that lists layers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The words of snpe-dlc-info for counts, shapes and encodings."""
+"""Counts, shapes and encodings as snpe-dlc-info prints them."""
 
 from __future__ import annotations
 
@@ -11,31 +11,31 @@ from hexsim.quantization.encodings import AxisEncoding, Encoding
 
 
 def dims(shape: Shape, varies: Sequence[int] = ()) -> str:
-    """`1x224x224x3`; `<=100x4` where the size of the first axis is the most there may be."""
+    """Return `1x224x224x3`, or `<=100x4` if the size of the first axis is an upper bound."""
     sizes = (f"<={size}" if axis in varies else f"{size}" for axis, size in enumerate(shape))
     return "x".join(sizes) or "scalar"
 
 
 def output_dims(row: LayerInfo) -> list[str]:
-    """The shapes of a row."""
-    every = zip_longest(row.shapes, row.varies, fillvalue=())
-    return [dims(shape, varies) for shape, varies in every]
+    """Return the shapes of a row."""
+    outputs = zip_longest(row.shapes, row.varies, fillvalue=())
+    return [dims(shape, varies) for shape, varies in outputs]
 
 
 def count(number: int) -> str:
-    """A whole number below a thousand, then whole thousands and millions, the rest cut off."""
+    """Return the number, in whole thousands (`3k`) or millions (`3M`) if it is large enough."""
     if number < 1_000:
         return f"{number}"
     return f"{number // 1_000}k" if number < 1_000_000 else f"{number // 1_000_000}M"
 
 
 def share(number: int, total: int) -> str:
-    """`3k (0.0483%)`: a count and its part of `total`, to three digits."""
+    """Return a count and its share of `total`, to three digits: `3k (0.0483%)`."""
     return f"{count(number)} ({100 * number / total:.3g}%)"
 
 
 def encoding_text(encoding: Encoding | AxisEncoding) -> str:
-    """An encoding on one line; of one per channel, the range of what differs."""
+    """Return an encoding on one line; for one per channel, the ranges over the channels."""
     if isinstance(encoding, Encoding):
         offset = -encoding.zero_point
         return (
@@ -52,15 +52,15 @@ def encoding_text(encoding: Encoding | AxisEncoding) -> str:
 
 
 def parameter_lines(row: LayerInfo, total_params: int, total_macs: int) -> Iterator[str]:
-    """The lines of the column Parameters: attributes, counts where there are any, encodings."""
+    """Yield the lines of the column Parameters: attributes, counts that are not 0, encodings."""
     for name, value in row.attributes.items():
         yield f"{name}: {value}"
     if row.param_count:
         yield f"param count: {share(row.param_count, total_params)}"
     if row.macs:
         yield f"MACs per inference: {share(row.macs, total_macs)}"
-    told = {role: encoding_text(encoding) for role, encoding in row.encodings.items()}
-    for role, text in {**told, **row.floats}.items():
+    encodings = {role: encoding_text(encoding) for role, encoding in row.encodings.items()}
+    for role, text in {**encodings, **row.floats}.items():
         yield f"{role} encoding: {text}"
         if role in row.origins:
             yield f"{role} encoding from: {row.origins[role]}"

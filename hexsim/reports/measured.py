@@ -9,35 +9,35 @@ from hexsim.studies.uncertainty import Uncertainty
 
 
 def measured(case: Case, *, forward: bool) -> tuple[Measurement, ...]:
-    """Published rows, shortest first; two are the ends of a published range.
+    """Return published rows, shortest first; two rows are the bounds of a published range.
 
-    A file of the user's has none, whatever its name, nor has a case with other buffers or another
-    performance profile than those that a row states.
+    Files of the user have none, whatever their names. Rows apply only to cases with the buffers and
+    the performance profile that they state.
     """
     if not case.builtin:
         return ()
-    found = measurements.find(case.network, case.chip, case.stack, case.runtime, forward=forward)
+    rows = measurements.find(case.network, case.chip, case.stack, case.runtime, forward=forward)
     return tuple(
         row
-        for row in found
+        for row in rows
         if row.buffer in (None, case.buffer) and row.perf_profile in (None, case.perf_profile)
     )
 
 
 def measured_ms(case: Case, *, forward: bool) -> tuple[float, ...]:
-    """Published latencies in ms."""
+    """Return published latencies in ms."""
     return tuple(row.latency_ms for row in measured(case, forward=forward))
 
 
-def is_outside(row: Measurement, found: Uncertainty) -> bool:
-    """True if a measured time is outside the simulated interval by more than its resolution.
+def is_outside(row: Measurement, uncertainty: Uncertainty) -> bool:
+    """Return whether a measured time is outside the simulated interval by more than its resolution.
 
-    An interval of the tensor engine's constants alone says nothing about that.
+    False for an interval of the tensor engine's constants alone, which leaves out other causes.
     """
-    if found.scope != "everything":
+    if uncertainty.scope != "everything":
         return False
     low, high = (
         (times.forward_us if row.forward else times.total_us) / 1e3
-        for times in (found.low, found.high)
+        for times in (uncertainty.low, uncertainty.high)
     )
     return not low - row.resolution_ms <= row.latency_ms <= high + row.resolution_ms

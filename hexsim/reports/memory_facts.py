@@ -1,4 +1,4 @@
-"""The memory of an inference in words and by key: the same wherever it is told."""
+"""The memory of an inference as text and as data, the same in all reports."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _PARTS = {
 
 @dataclass(frozen=True)
 class NeededOn:
-    """What an inference needs on a runtime of a chip."""
+    """The memory that an inference needs on a runtime of a chip."""
 
     runtime: Runtime
     chip: str
@@ -30,7 +30,7 @@ class NeededOn:
 
     @property
     def layers(self) -> dict[str, LayerMemory]:
-        """By the layers' names."""
+        """The memory of each layer, by its name."""
         return {layer.name: layer for layer in self.memory.layers}
 
 
@@ -47,13 +47,13 @@ def memory_facts(memory: Footprint) -> dict[str, Any]:
 
 
 def memory_parts(facts: Mapping[str, Any]) -> str:
-    """Return what the peak consists of; `facts` are those of `memory_facts`."""
+    """Return the parts of the peak; `facts` come from `memory_facts`."""
     sizes = {name: facts[part] for part, name in _PARTS.items()}
     return ", ".join(f"{name} {quantity(size, 'B')}" for name, size in sizes.items() if size)
 
 
 def memory_line(memory: Footprint) -> str:
-    """Return the peak, what it consists of, and the layer at which most activations are live."""
+    """Return the peak, its parts, and the layer at which most activations are live."""
     parts = memory_parts({part: getattr(memory, part) for part in _PARTS})
     text = f"memory at the peak: {quantity(memory.peak_bytes, 'B')} ({parts})"
     if memory.largest is None:

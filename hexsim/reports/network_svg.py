@@ -1,9 +1,9 @@
 """A network drawn from top to bottom as SVG: boxes in rows, and arrows from writers to readers.
 
-A box stands one row below the lowest of those it reads. Boxes of one row stand side by side in
-their order; an arrow that passes rows goes around what is between. What a box says, and in which
-colour, is its owner's business. Classes (`box`, `edge`) and `data-box`, the number of a box, let a
-page restyle the drawing; without any style sheet it looks as its attributes say.
+A box stands one row below the lowest box that it reads. Boxes of one row stand side by side in
+their order; an arrow that crosses rows goes around the boxes between. The caller chooses text and
+colour of each box. A page can restyle the drawing by the classes `box` and `edge` and by
+`data-box`, the number of a box; without a style sheet its attributes give its appearance.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from itertools import groupby
 from xml.sax.saxutils import escape, quoteattr
 
 WIDTH = 190
-"""Of a box, in px."""
+"""Width of a box, in px."""
 _HEIGHT, _GAP_X, _GAP_Y, _MARGIN, _LEGEND = 30, 16, 20, 24, 34
 _SWATCH = 14
 _MOST_LETTERS = 26
@@ -30,7 +30,7 @@ _Span = tuple[float, float]
 
 @dataclass(frozen=True)
 class Box:
-    """A layer as it is drawn: tensors it reads and writes, what it says, and its colour."""
+    """A layer as it is drawn: its texts, its colour, and the tensors that it reads and writes."""
 
     name: str
     note: str
@@ -42,7 +42,7 @@ class Box:
 
 @dataclass(frozen=True)
 class LegendEntry:
-    """What the colours stand for: one, or several shades."""
+    """The meaning of a colour, or of several shades."""
 
     text: str
     fills: tuple[str, ...]
@@ -58,12 +58,12 @@ class _BoxPosition:
 
     @property
     def middle(self) -> float:
-        """Where edges come in and leave."""
+        """The x coordinate at which edges start and end."""
         return self.x + WIDTH / 2
 
 
 def network_svg(boxes: Sequence[Box], legend: Sequence[LegendEntry] = ()) -> str:
-    """Return the drawing of `boxes`, in an order where writers precede readers, as a document."""
+    """Return the drawing of `boxes` as a document; each box must come after those that it reads."""
     places = _places(boxes, _MARGIN + (_LEGEND if legend else 0))
     right = max((place.x for place in places), default=0.0) + WIDTH
     width = max(right, (len(legend) or 1) * WIDTH) + _MARGIN
@@ -78,16 +78,16 @@ def network_svg(boxes: Sequence[Box], legend: Sequence[LegendEntry] = ()) -> str
 
 
 def _places(boxes: Sequence[Box], top: float) -> list[_BoxPosition]:
-    written: dict[str, int] = {}
+    writer_rows: dict[str, int] = {}
     rows: list[int] = []
     columns: list[int] = []
     lengths: dict[int, int] = {}
     for box in boxes:
-        row = max((written[name] for name in box.reads if name in written), default=-1) + 1
+        row = max((writer_rows[name] for name in box.reads if name in writer_rows), default=-1) + 1
         rows.append(row)
         columns.append(lengths.get(row, 0))
         lengths[row] = lengths.get(row, 0) + 1
-        written.update(dict.fromkeys(box.writes, row))
+        writer_rows.update(dict.fromkeys(box.writes, row))
     widest = max(lengths.values(), default=0)
     step_x, step_y = WIDTH + _GAP_X, _HEIGHT + _GAP_Y
     return [
@@ -102,7 +102,10 @@ def _places(boxes: Sequence[Box], top: float) -> list[_BoxPosition]:
 
 def _edges(boxes: Sequence[Box], places: Sequence[_BoxPosition]) -> Iterator[str]:
     by_row = sorted(places, key=lambda place: place.row)
-    rows = {row: {p.x for p in found} for row, found in groupby(by_row, lambda place: place.row)}
+    rows = {
+        row: {box.x for box in row_boxes}
+        for row, row_boxes in groupby(by_row, lambda place: place.row)
+    }
     writers: dict[str, int] = {}
     for number, box in enumerate(boxes):
         for name in box.reads:
@@ -111,14 +114,14 @@ def _edges(boxes: Sequence[Box], places: Sequence[_BoxPosition]) -> Iterator[str
                 between = {x for row in range(start.row + 1, end.row) for x in rows[row]}
                 yield (
                     f'<path class="edge" data-from="{writers[name]}" data-to="{number}" '
-                    f'd="{_way(start, end, between)}" fill="none" stroke="{_LINE}" '
+                    f'd="{_path(start, end, between)}" fill="none" stroke="{_LINE}" '
                     'marker-end="url(#arrow)"/>'
                 )
         writers.update(dict.fromkeys(box.writes, number))
 
 
-def _way(start: _BoxPosition, end: _BoxPosition, between: Iterable[float]) -> str:
-    """A curve down to a lane that is free of boxes at the x `between`, along it, and to the end."""
+def _path(start: _BoxPosition, end: _BoxPosition, between: Iterable[float]) -> str:
+    """Return a curve to `end` along a lane that avoids the boxes at the x `between`."""
     x0, y0, x1, y1 = start.middle, start.y + _HEIGHT, end.middle, end.y
     down, up = y0 + _GAP_Y, y1 - _GAP_Y
     blocked = _joined((x - _GAP_X / 4, x + WIDTH + _GAP_X / 4) for x in between)
@@ -136,7 +139,7 @@ def _way(start: _BoxPosition, end: _BoxPosition, between: Iterable[float]) -> st
 
 
 def _joined(spans: Iterable[_Span]) -> list[_Span]:
-    """The union of `spans`, in order."""
+    """Return the union of `spans`, in order."""
     union: list[_Span] = []
     for low, high in sorted(spans):
         if union and low < union[-1][1]:
@@ -161,7 +164,7 @@ def _boxes(boxes: Sequence[Box], places: Sequence[_BoxPosition]) -> Iterator[str
 
 
 def _end(name: str) -> str:
-    """The name, or its end if it is too long: ends tell the layers of a block apart."""
+    """Return the name, or its end if it is too long; the ends differ within a block."""
     return name if len(name) <= _MOST_LETTERS else "…" + name[1 - _MOST_LETTERS :]
 
 

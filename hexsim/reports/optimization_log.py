@@ -1,4 +1,4 @@
-"""What the optimizations did, in the style of the quantiser's log."""
+"""The quantiser's log of its optimizations."""
 
 from __future__ import annotations
 
@@ -9,51 +9,51 @@ from hexsim.quantization.equalization import Equalization
 from hexsim.quantization.optimizations import Optimized
 
 
-def optimization_log(done: Optimized) -> Iterator[str]:
+def optimization_log(optimized: Optimized) -> Iterator[str]:
     """Yield lines on cross-layer equalization and on bias correction, none if neither ran."""
-    if done.equalization is not None:
-        yield from _equalization(done.equalization)
-    if done.corrections:
-        yield _correction(done.corrections)
+    if optimized.equalization is not None:
+        yield from _equalization(optimized.equalization)
+    if optimized.corrections:
+        yield _correction(optimized.corrections)
 
 
-def _equalization(done: Equalization) -> Iterator[str]:
+def _equalization(equalization: Equalization) -> Iterator[str]:
     yield (
-        f"[INFO] Cross-layer equalization: chains found: {len(done.chains)}, "
-        f"convolutions skipped: {len(done.skipped)}."
+        f"[INFO] Cross-layer equalization: chains found: {len(equalization.chains)}, "
+        f"convolutions skipped: {len(equalization.skipped)}."
     )
-    for one in done.chains:
+    for equalized in equalization.chains:
         yield (
-            f"[INFO] Equalized {' - '.join(one.chain.layers)}: channels multiplied by "
-            f"{one.smallest:.3g} to {one.largest:.3g}; ends at '{one.chain.layers[-1]}' because "
-            f"{one.chain.end}."
+            f"[INFO] Equalized {' - '.join(equalized.chain.layers)}: channels multiplied by "
+            f"{equalized.smallest:.3g} to {equalized.largest:.3g}; ends at "
+            f"'{equalized.chain.layers[-1]}' because {equalized.chain.end}."
         )
-    for chain in done.skipped:
+    for chain in equalization.skipped:
         yield f"[INFO] Skipped '{chain.layers[0]}': {chain.end}."
-    if done.without_relu6:
+    if equalization.without_relu6:
         yield (
             "[WARNING] Relu6 became Relu, which changes the network where values exceed 6: "
-            f"{_names(done.without_relu6)}."
+            f"{_names(equalization.without_relu6)}."
         )
-    for absorbed in done.absorptions:
+    for absorbed in equalization.absorptions:
         yield (
             f"[INFO] High biases of '{absorbed.giver}' absorbed by '{absorbed.taker}': "
             f"{absorbed.channels} channels, at most {absorbed.largest:.3g}."
         )
-    if done.without_moments:
+    if equalization.without_moments:
         yield "[WARNING] Invalid model for HBA quantization algorithm."
         yield (
             "[WARNING] That is: high biases stay where they are, as the model has no batch norm "
-            f"whose beta and gamma would tell which are high: {_names(done.without_moments)}. "
-            "Equalization itself was done."
+            f"whose beta and gamma would tell which are high: "
+            f"{_names(equalization.without_moments)}. Equalization itself was done."
         )
 
 
 def _correction(corrections: Sequence[Correction]) -> str:
-    most = max(corrections, key=lambda one: one.steps)
+    largest = max(corrections, key=lambda correction: correction.steps)
     return (
-        f"[INFO] Bias correction: {len(corrections)} layers, at most {most.largest:.3g} "
-        f"({most.steps:.3g} steps of the output, in '{most.layer}')."
+        f"[INFO] Bias correction: {len(corrections)} layers, at most {largest.largest:.3g} "
+        f"({largest.steps:.3g} steps of the output, in '{largest.layer}')."
     )
 
 

@@ -1,4 +1,4 @@
-"""What became of each override, and where the encodings came from, in the quantiser's log style."""
+"""The outcome of each override and the origins of the encodings, as the quantiser's log."""
 
 from __future__ import annotations
 
@@ -9,23 +9,25 @@ from hexsim.quantization.model import Model
 
 
 def override_log(model: Model) -> Iterator[str]:
-    """Yield a line per key, in the order of its file, and one that sums up; none without keys."""
-    for told in model.overrides:
-        level = "INFO" if told.outcome == "applied" else "WARNING"
-        reason = f": {told.reason}" if told.reason else ""
-        yield f"[{level}] {told.source} of {told.section} '{told.key}' {told.outcome}{reason}"
+    """Yield a line per key, in the order of its file, and a summary; nothing without keys."""
+    for override in model.overrides:
+        level = "INFO" if override.outcome == "applied" else "WARNING"
+        reason = f": {override.reason}" if override.reason else ""
+        key = f"{override.source} of {override.section} '{override.key}'"
+        yield f"[{level}] {key} {override.outcome}{reason}"
     if model.overrides:
-        counts = Counter(told.outcome for told in model.overrides)
+        counts = Counter(override.outcome for override in model.overrides)
         yield (
             f"[INFO] Overrides: {counts['applied']} applied, {counts['ignored']} ignored, "
             f"{counts['unmatched']} unmatched"
         )
         origins = Counter(_without_name(origin) for origin in model.origins.values())
-        yield f"[INFO] Encodings: {', '.join(f'{n} {o}' for o, n in origins.most_common())}"
+        parts = (f"{count} {origin}" for origin, count in origins.most_common())
+        yield f"[INFO] Encodings: {', '.join(parts)}"
 
 
 def unused_line(count: int) -> str:
-    """Say that there are overrides which nobody asked to apply."""
+    """Return a warning about overrides that no option applies."""
     return f"[WARNING] the file holds {count} overrides; give --override-params to use them"
 
 

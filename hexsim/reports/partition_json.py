@@ -10,13 +10,13 @@ from hexsim import __version__
 from hexsim.studies.cuts import Found, Prices, Survey
 
 
-def partition_json(prices: Prices, survey: Survey, found: Found | None) -> str:
-    """Return the survey, and what a search found, as a JSON document."""
-    return json.dumps(partition_facts(prices, survey, found), indent=1) + "\n"
+def partition_json(prices: Prices, survey: Survey, search: Found | None) -> str:
+    """Return the survey, and the result of a search, as a JSON document."""
+    return json.dumps(partition_facts(prices, survey, search), indent=1) + "\n"
 
 
-def partition_facts(prices: Prices, survey: Survey, found: Found | None = None) -> dict[str, Any]:
-    """Return the survey, and what a search found, as data; times in microseconds."""
+def partition_facts(prices: Prices, survey: Survey, search: Found | None = None) -> dict[str, Any]:
+    """Return the survey, and the result of a search, as data; times in microseconds."""
     times, network = prices.times, prices.times.network
     document: dict[str, Any] = {
         "hexsim_version": __version__,
@@ -26,13 +26,13 @@ def partition_facts(prices: Prices, survey: Survey, found: Found | None = None) 
         "rules": times.platform.stack.partitioning.rules,
         **asdict(survey),
     }
-    if found is not None:
+    if search is not None:
         document["search"] = {
-            "best": found.best_ids,
-            "best_us": found.best_us,
-            "default": found.default_ids,
-            "default_us": found.default_us,
-            "hvx_us": found.hvx_us,
-            "gain": {"value": found.gain, "low": found.low, "high": found.high},
+            "best": search.best_ids,
+            "best_us": search.best_us,
+            "default": search.default_ids,
+            "default_us": search.default_us,
+            "hvx_us": search.hvx_us,
+            "gain": {"value": search.gain, "low": search.low, "high": search.high},
         }
     return document

@@ -1,7 +1,6 @@
 """A network drawn from top to bottom, each layer in the colour of the engine that runs it.
 
-Subnets of one engine that follow one another differ in shade, and each layer says the number of
-its subnet.
+Consecutive subnets of one engine differ in shade, and each layer shows the number of its subnet.
 """
 
 from __future__ import annotations

@@ -54,8 +54,8 @@ def _refused(survey: Survey) -> Iterator[str]:
         f"{worst.cost_us:.0f} us: {worst.reason}"
     )
     rows = [
-        (f"{one.id}", one.layer, one.type, f"{one.cost_us:.0f}", one.reason)
-        for one in survey.refused[:_MOST_REFUSED]
+        (f"{layer.id}", layer.layer, layer.type, f"{layer.cost_us:.0f}", layer.reason)
+        for layer in survey.refused[:_MOST_REFUSED]
     ]
     if len(survey.refused) > 1:
         header = ("id", "refused layer", "type", "costs us", "reason")
@@ -64,17 +64,17 @@ def _refused(survey: Survey) -> Iterator[str]:
         yield f"and {len(survey.refused) - _MOST_REFUSED} more"
 
 
-def search_lines(found: Found) -> str:
-    """Return what the search found, in three lines."""
+def search_lines(search: Found) -> str:
+    """Return the cuts that the search compared, and the gain of the fastest."""
     rows = [
-        ("fastest", found.best_ids or "-", f"{found.best_us / 1e3:.2f}"),
-        ("default", found.default_ids or "-", f"{found.default_us / 1e3:.2f}"),
-        ("no HTA", "-", f"{found.hvx_us / 1e3:.2f}"),
+        ("fastest", search.best_ids or "-", f"{search.best_us / 1e3:.2f}"),
+        ("default", search.default_ids or "-", f"{search.default_us / 1e3:.2f}"),
+        ("no HTA", "-", f"{search.hvx_us / 1e3:.2f}"),
     ]
     text = table(("cut", "HTA sections", "ms"), rows, left=frozenset({0, 1}))
-    if found.best == found.default:
+    if search.best == search.default:
         return f"{text}\nThe default cut is the fastest."
     return (
-        f"{text}\nThe fastest cut gains {found.gain:.3f}x over the default, {found.low:.3f} to "
-        f"{found.high:.3f}x when the constants of engine and hand-over are swept"
+        f"{text}\nThe fastest cut gains {search.gain:.3f}x over the default, {search.low:.3f} to "
+        f"{search.high:.3f}x when the constants of engine and hand-over are swept"
     )

@@ -13,32 +13,36 @@ from hexsim.reports.text import table
 _NOTE = "mAP is the mean over classes and overlaps 0.50 to 0.95 (COCO); 100 boxes a picture count."
 
 
-def precision_table(judged: Mapping[str, Precision]) -> str:
-    """A row per folder of results, in per cent."""
+def precision_table(results: Mapping[str, Precision]) -> str:
+    """Return a row per folder of results, in per cent."""
     rows = [
-        (folder, *(_percent(one) for one in (p.mean, p.at_50, p.at_75)), f"{p.detections:,}")
-        for folder, p in judged.items()
+        (
+            folder,
+            *(_percent(value) for value in (precision.mean, precision.at_50, precision.at_75)),
+            f"{precision.detections:,}",
+        )
+        for folder, precision in results.items()
     ]
     return f"{table(('results', 'mAP', 'AP50', 'AP75', 'boxes'), rows)}\n\n{_NOTE}"
 
 
-def precision_json(judged: Mapping[str, Precision]) -> str:
-    """Fractions; null where the pictures show nothing."""
+def precision_json(results: Mapping[str, Precision]) -> str:
+    """Return fractions; null where the pictures show nothing."""
     tree = [
         {
             "results": folder,
-            "mean_average_precision": _number(one.mean),
-            "average_precision_50": _number(one.at_50),
-            "average_precision_75": _number(one.at_75),
-            "detections": one.detections,
+            "mean_average_precision": _number(precision.mean),
+            "average_precision_50": _number(precision.at_50),
+            "average_precision_75": _number(precision.at_75),
+            "detections": precision.detections,
         }
-        for folder, one in judged.items()
+        for folder, precision in results.items()
     ]
     return json.dumps({"precision": tree}, indent=1, allow_nan=False) + "\n"
 
 
-def precision_csv(judged: Mapping[str, Precision]) -> str:
-    """Fractions; empty where the pictures show nothing."""
+def precision_csv(results: Mapping[str, Precision]) -> str:
+    """Return fractions; empty where the pictures show nothing."""
     header = (
         "results",
         "mean_average_precision",
@@ -47,8 +51,12 @@ def precision_csv(judged: Mapping[str, Precision]) -> str:
         "detections",
     )
     rows = [
-        (folder, *(_number(one) for one in (p.mean, p.at_50, p.at_75)), p.detections)
-        for folder, p in judged.items()
+        (
+            folder,
+            *(_number(value) for value in (precision.mean, precision.at_50, precision.at_75)),
+            precision.detections,
+        )
+        for folder, precision in results.items()
     ]
     return csv_text(header, rows)
 

@@ -1,4 +1,4 @@
-"""The profile of one inference as CSV: a row per layer, bytes by level, time by what it went on."""
+"""The profile of one inference as CSV: a row per layer, bytes by level, time by its bound."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ _MEMORY = ("weight_bytes", "packed_bytes", "live_bytes", "on_chip_bytes")
 
 def profile_csv(result: Result, memory: Footprint, energy: Energy) -> str:
     """Return the layers of the first inference, in the order in which they ran."""
-    held = {layer.name: layer for layer in memory.layers}
+    layer_memory = {layer.name: layer for layer in memory.layers}
     rows = []
-    for layer, spent in zip(result.layers, energy.layers, strict=True):
+    for layer, layer_energy in zip(result.layers, energy.layers, strict=True):
         facts = layer_facts(layer)
         parts = facts.pop("parts_us")
-        facts |= estimate_facts(spent.estimate)
-        facts |= {name: getattr(held[layer.name], name) for name in _MEMORY}
+        facts |= estimate_facts(layer_energy.estimate)
+        facts |= {name: getattr(layer_memory[layer.name], name) for name in _MEMORY}
         rows.append(facts | {f"{bound}_us": us for bound, us in parts.items()})
     header = [*(key for key in rows[0] if key not in _PARTS), *_PARTS] if rows else list(_PARTS)
     return csv_text(header, ([row.get(key, 0.0) for key in header] for row in rows))

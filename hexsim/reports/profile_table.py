@@ -59,17 +59,27 @@ _EXPLAINED = {
 def profile_table(result: Result, memory: Footprint, energy: Energy) -> str:
     """Return layers, overheads and their sum, coverage, memory and energy of one inference."""
     inference = result.inferences[0]
-    held = {layer.name: layer for layer in memory.layers}
+    layer_memory = {layer.name: layer for layer in memory.layers}
     rows = [
-        _layer_row(layer, held[layer.name], spent, inference.total_ps)
-        for layer, spent in zip(inference.layers, energy.layers, strict=True)
+        _layer_row(layer, layer_memory[layer.name], energy_row, inference.total_ps)
+        for layer, energy_row in zip(inference.layers, energy.layers, strict=True)
     ]
-    for part, spent in zip(inference.overheads, energy.overheads, strict=True):
+    for part, energy_row in zip(inference.overheads, energy.overheads, strict=True):
         share = f"{part.duration_ps / inference.total_ps:.1%}"
         moved = _kb(_moved(part)) if any(_moved(part)) else [""] * 4
-        timed = ("", "", "", f"{part.us:.1f}", share)
+        times = ("", "", "", f"{part.us:.1f}", share)
         rows.append(
-            (f"({part.name})", *timed, *[""] * 5, *moved, "", "", _mj(spent.millijoules), "", "")
+            (
+                f"({part.name})",
+                *times,
+                *[""] * 5,
+                *moved,
+                "",
+                "",
+                _mj(energy_row.millijoules),
+                "",
+                "",
+            )
         )
     total = f"{inference.total_ps / 1e6:.1f}"
     macs = f"{sum(layer.macs for layer in inference.layers) / 1e6:.1f}"
@@ -79,13 +89,13 @@ def profile_table(result: Result, memory: Footprint, energy: Energy) -> str:
     total_row = ("total inference", "", "", "", total, "100.0%", macs, *[""] * 4, *moved, weights)
     rows.append((*total_row, "", _mj(energy.millijoules), "", ""))
     text = table(HEADER, rows, left=_LEFT, first_to_go=_FIRST_TO_GO, explained=_EXPLAINED)
-    told = (memory_line(memory), energy_line(energy))
-    lines = (_coverage(result), *told, _forward(inference), _init(result))
+    totals = (memory_line(memory), energy_line(energy))
+    lines = (_coverage(result), *totals, _forward(inference), _init(result))
     return "\n".join((text, *lines))
 
 
 def _layer_row(
-    layer: LayerTiming, held: LayerMemory, spent: Spent, total_ps: int
+    layer: LayerTiming, memory: LayerMemory, energy: Spent, total_ps: int
 ) -> tuple[str, ...]:
     return (
         layer.name,
@@ -100,8 +110,8 @@ def _layer_row(
         f"{layer.stall_share:.0%}" if layer.packets else "",
         _used(layer),
         *_kb(_moved(layer)),
-        *_kb((held.weight_bytes + held.packed_bytes, held.live_bytes)),
-        _mj(spent.millijoules),
+        *_kb((memory.weight_bytes + memory.packed_bytes, memory.live_bytes)),
+        _mj(energy.millijoules),
         f"{layer.bound} {layer.bound_share:.0%}",
         layer.cost_model,
     )
@@ -112,14 +122,14 @@ def _mj(millijoules: float) -> str:
 
 
 def _used(layer: LayerTiming) -> str:
-    """How much of its engine a layer uses."""
+    """Return the share of its engine that a layer uses."""
     if layer.engine in ("hta", "htp"):
         return f"{layer.array_utilisation:.0%}" if layer.macs else ""
     return f"{layer.hvx_utilisation:.0%}" if layer.packets else ""
 
 
 def _moved(charge: LayerTiming | Overhead) -> tuple[int, int, int, int]:
-    """Bytes by level, in the order of the columns."""
+    """Return bytes by level, in the order of the columns."""
     return charge.ddr_read_bytes, charge.ddr_write_bytes, charge.l2_bytes, charge.vtcm_bytes
 
 

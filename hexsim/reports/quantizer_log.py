@@ -11,8 +11,8 @@ from hexsim.quantization.model import Model
 def quantizer_log(model: Model, written: Path) -> Iterator[str]:
     """Yield the log of quantising `model` and writing it to `written`.
 
-    Two lines per tensor, inputs first, then layer by layer, offsets 0 or less. The intermediate
-    model is one in memory here.
+    Two lines per tensor: inputs first, then layer by layer. Offsets are 0 or less. The
+    intermediate model of the log exists only in memory here.
     """
     yield "[INFO] InitializeStderr: DebugLog initialized."
     yield "[INFO] Writing intermediate model"

@@ -1,8 +1,7 @@
-"""Which runtime is the fastest for a network, with which cut, and how sure their order is.
+"""The fastest runtime of a network, its cut, and how sure the order of runtimes is.
 
-Runtimes are compared by what is known of them: where a time was measured that is the time, and a
-simulated one that says otherwise counts for nothing. So no runtime is named on a figure that the
-table beside it contradicts.
+A measured time takes precedence over a simulated one. So the recommendation never contradicts the
+measured values in the table beside it.
 """
 
 from __future__ import annotations
@@ -23,10 +22,10 @@ def recommendations(cases: Sequence[Case]) -> str:
 
 @dataclass(frozen=True)
 class RuntimeOrder:
-    """Two runtimes of a network, the one that is faster as constants are stated first.
+    """Two runtimes of a network; `first` is the faster one with the constants as stated.
 
-    `share` (0 .. 1) is in how many draws of the constants that holds. `contradicted` tells that
-    both were measured, in the other order.
+    `share` (0 .. 1) is the share of draws of the constants in which that holds. `contradicted` is
+    true if both were measured and the order was the other way round.
     """
 
     network: str
@@ -40,30 +39,30 @@ class RuntimeOrder:
 def orders(cases: Sequence[Case]) -> list[RuntimeOrder]:
     """Return how sure the order of each two neighbours in time is, where constants were drawn.
 
-    Times are those of the table, without what another cut would save.
+    Times are those of the table, without the gain of another cut.
     """
-    found = []
+    result = []
     for network, group in groupby(cases, key=lambda case: case.network):
         ranked = sorted(group, key=lambda case: case.timing.total_us)
-        for one, next_one in pairwise(ranked):
-            if one.drawn and next_one.drawn:
-                share, count = one.drawn.before(next_one.drawn), len(one.drawn.times)
-                against = _contradicted(one, next_one)
-                found.append(
-                    RuntimeOrder(network, one.runtime, next_one.runtime, share, count, against)
+        for first, second in pairwise(ranked):
+            if first.drawn and second.drawn:
+                share, count = first.drawn.before(second.drawn), len(first.drawn.times)
+                contradicted = _contradicted(first, second)
+                result.append(
+                    RuntimeOrder(network, first.runtime, second.runtime, share, count, contradicted)
                 )
-    return found
+    return result
 
 
 def orders_text(cases: Sequence[Case]) -> str:
     """Return a line per network that ran on several runtimes with drawn constants."""
     lines = []
     for network, group in groupby(orders(cases), key=lambda order: order.network):
-        lines.append(f"{network}: {', '.join(map(_told, group))}")
+        lines.append(f"{network}: {', '.join(map(_order_text, group))}")
     return "\n".join(lines)
 
 
-def _told(order: RuntimeOrder) -> str:
+def _order_text(order: RuntimeOrder) -> str:
     text = f"{order.first} before {order.second} in {order.share:.0%} of draws"
     return f"{text} (measured the other way round)" if order.contradicted else text
 
@@ -77,20 +76,20 @@ def _lines(cases: Sequence[Case]) -> Iterator[str]:
 
 
 def known_us(case: Case) -> float:
-    """Total inference time as it was measured, the middle of a range, or else as simulated."""
-    ends = measured_ms(case, forward=False)
-    return 1e3 * sum(ends) / len(ends) if ends else case.fastest_us
+    """Return the total inference time in us: as measured (mean of a range), else as simulated."""
+    times = measured_ms(case, forward=False)
+    return 1e3 * sum(times) / len(times) if times else case.fastest_us
 
 
 def _contradicted(first: Case, second: Case) -> bool:
-    """True if both were measured, and the second was never the slower one."""
-    one, other = (measured_ms(case, forward=False) for case in (first, second))
-    return bool(one and other) and max(other) < min(one)
+    """Return whether both were measured and the second was always faster."""
+    first_ms, second_ms = (measured_ms(case, forward=False) for case in (first, second))
+    return bool(first_ms and second_ms) and max(second_ms) < min(first_ms)
 
 
 def _described(case: Case) -> str:
-    if ends := measured_ms(case, forward=False):
-        times = "-".join(f"{end:g}" for end in dict.fromkeys((ends[0], ends[-1])))
+    if latencies := measured_ms(case, forward=False):
+        times = "-".join(f"{ms:g}" for ms in dict.fromkeys((latencies[0], latencies[-1])))
         return f"{case.runtime}, {times} ms as measured"
     text = f"{case.runtime}, {case.fastest_us / 1e3:.2f} ms"
     if case.cut is None:
@@ -101,7 +100,7 @@ def _described(case: Case) -> str:
 
 
 def _gain(cut: Found) -> str:
-    """What the cut gains over that of the compiler, if it is another one."""
+    """Return the gain of the cut over that of the compiler, if they differ."""
     if cut.best == cut.default:
         return "the default cut"
     return f"{cut.gain:.2f}x the default cut's speed, {cut.low:.2f} to {cut.high:.2f}x"

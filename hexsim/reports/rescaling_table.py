@@ -1,4 +1,4 @@
-"""What rescaling asymmetric weights at load costs, as a line and as a table."""
+"""The loss from rescaling asymmetric weights at load, as a line and as a table."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ REMEDY = "symmetric weights (--use-symmetric-quantize-weights, --axis-quant) are
 
 
 def rescaling_line(losses: Sequence[RescalingLoss]) -> str:
-    """One line that names the worst layer."""
+    """Return a line that names the worst layer."""
     loss = worst(losses)
     return (
         f"weights rescaled to signed ones at load: {len(losses)}, worst '{loss.layer}' with "
@@ -20,13 +20,19 @@ def rescaling_line(losses: Sequence[RescalingLoss]) -> str:
 
 
 def rescaling_table(losses: Sequence[RescalingLoss], chip: str) -> str:
-    """All of them in network order."""
+    """Return all losses in network order."""
     if not losses:
         return f"{chip} rescales no weights at load"
     header = ("layer", "weight", "SQNR dB", "max error", "in steps")
     rows = [
-        (r.layer, r.weight, f"{r.sqnr_db:.1f}", f"{r.max_error:.3g}", f"{r.steps:.2f}")
-        for r in losses
+        (
+            loss.layer,
+            loss.weight,
+            f"{loss.sqnr_db:.1f}",
+            f"{loss.max_error:.3g}",
+            f"{loss.steps:.2f}",
+        )
+        for loss in losses
     ]
     head = f"{chip} rescales asymmetric weights per output channel to signed ones at load; {REMEDY}"
     return f"{head}\n{table(header, rows, left=frozenset({0, 1}))}"

@@ -1,8 +1,8 @@
 """A roofline as a picture: PNG or SVG, drawn by matplotlib.
 
-Filled circles are layers at their multiply-adds per byte of DDR, coloured by what most of their
-time goes on, their area in proportion to that time; a small cross of the same height stands at
-the layer's multiply-adds per byte of L2, for the roof of L2. The layers that lose most time are
+A filled circle is a layer at its multiply-adds per byte of DDR. Its colour is the bound of the
+layer and its area is proportional to the layer's time. A small cross at the same height marks the
+layer's multiply-adds per byte of L2, for the roof of L2. The layers that lose most time are
 numbered, and named beside the chart.
 """
 
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 Format = Literal["png", "svg"]
 
 _NAMED = 10
-"""Layers that are numbered and named."""
+"""The number of layers that are numbered and named."""
 _CLEAR = 15
-"""Typographic points from a number to anything else that are enough."""
+"""A distance in typographic points from a number to other marks that is enough."""
 _COLOURS: dict[Bound, str] = {
     "compute": "#0072b2",
     "latency": "#e69f00",
@@ -42,7 +42,7 @@ _INK = "#333333"
 
 
 def picture_format(path: Path) -> Format:
-    """Return the format that a file's name asks for; HexsimError for another than PNG or SVG."""
+    """Return the format by the file's suffix; HexsimError if it is neither PNG nor SVG."""
     suffix = path.suffix.lower()
     if suffix == ".png":
         return "png"
@@ -70,7 +70,7 @@ def picture(chart: Roofline, kind: Format) -> bytes:
 
 
 def _set_up(axes: Axes, chart: Roofline) -> None:
-    """Scales, limits and titles; limits are needed before anything can be placed."""
+    """Set scales, limits and titles; other elements need the limits for their places."""
     case, roofs = chart.case, chart.roofs
     intensities = [
         intensity
@@ -104,11 +104,14 @@ def _set_up(axes: Axes, chart: Roofline) -> None:
 
 
 def _draw_roofs(axes: Axes, chart: Roofline) -> None:
-    """The peak as a level line from where the fastest memory reaches it, memories as slopes."""
+    """Draw the peak as a level line, and memories as slopes that end at the peak."""
     peak = chart.roofs.peak_macs_per_s / 1e9
     left, right = axes.get_xlim()
     bottom, _ = axes.get_ylim()
-    ridges = {m.name: chart.roofs.peak_macs_per_s / m.bytes_per_s for m in chart.roofs.memories}
+    ridges = {
+        memory.name: chart.roofs.peak_macs_per_s / memory.bytes_per_s
+        for memory in chart.roofs.memories
+    }
     axes.plot([min(ridges.values()), right], [peak, peak], color=_INK, linewidth=1.6)
     axes.annotate(
         f"{chart.roofs.peak_name} {peak:.0f} GMAC/s",
@@ -122,15 +125,15 @@ def _draw_roofs(axes: Axes, chart: Roofline) -> None:
     )
     for memory in chart.roofs.memories:
         rate = memory.bytes_per_s / 1e9
-        ends = (max(left, bottom / rate), ridges[memory.name])
+        line = (max(left, bottom / rate), ridges[memory.name])
         style = {"ddr": "-", "l2": "--"}[memory.level] if memory.is_limit else ":"
-        axes.plot(ends, [end * rate for end in ends], color=_INK, linewidth=1.4, linestyle=style)
-        middle = math.sqrt(ends[0] * ends[1])
+        axes.plot(line, [x * rate for x in line], color=_INK, linewidth=1.4, linestyle=style)
+        middle = math.sqrt(line[0] * line[1])
         axes.text(
             middle,
             middle * rate * 1.08,
             f"{memory.name} {rate:.1f} GB/s",
-            rotation=_angle(axes, ends, rate),
+            rotation=_angle(axes, line, rate),
             rotation_mode="anchor",
             ha="center",
             va="bottom",
@@ -140,15 +143,15 @@ def _draw_roofs(axes: Axes, chart: Roofline) -> None:
         )
 
 
-def _angle(axes: Axes, ends: tuple[float, float], rate: float) -> float:
-    """Slope of a line through the origin as it appears on the page, in degrees."""
-    (x0, y0), (x1, y1) = axes.transData.transform([(end, end * rate) for end in ends])
+def _angle(axes: Axes, line: tuple[float, float], rate: float) -> float:
+    """Return the slope of a line through the origin as it appears on the page, in degrees."""
+    (x0, y0), (x1, y1) = axes.transData.transform([(x, x * rate) for x in line])
     return math.degrees(math.atan2(y1 - y0, x1 - x0))
 
 
 def _draw_points(axes: Axes, chart: Roofline) -> None:
     longest = max((point.layer.us for point in chart.points), default=1.0)
-    crosses = [p for p in chart.points if math.isfinite(p.l2_intensity)]
+    crosses = [point for point in chart.points if math.isfinite(point.l2_intensity)]
     if crosses:
         axes.scatter(
             [point.l2_intensity for point in crosses],
@@ -160,7 +163,7 @@ def _draw_points(axes: Axes, chart: Roofline) -> None:
             label="per byte of L2",
         )
     for bound, colour in _COLOURS.items():
-        chosen = [p for p in _placed(chart.points) if p.layer.bound == bound]
+        chosen = [point for point in _placed(chart.points) if point.layer.bound == bound]
         if chosen:
             axes.scatter(
                 [point.ddr_intensity for point in chosen],
@@ -179,7 +182,7 @@ def _draw_points(axes: Axes, chart: Roofline) -> None:
 def _draw_numbers(axes: Axes, points: Sequence[RooflinePoint]) -> None:
     """Number the first points, each where there is most room between other points and numbers."""
     unit = axes.figure.dpi / 72  # pixels in a typographic point
-    taken = [_pixels(axes, point) for point in _placed(points)]
+    occupied = [_pixels(axes, point) for point in _placed(points)]
     for number, point in enumerate(points[:_NAMED], start=1):
         if not _placed([point]):
             continue
@@ -191,9 +194,11 @@ def _draw_numbers(axes: Axes, points: Sequence[RooflinePoint]) -> None:
         ]
         best = max(
             places,
-            key=lambda place: min(_CLEAR * unit, *(math.dist(place, other) for other in taken)),
+            key=lambda place: min(
+                _CLEAR * unit, *(math.dist(place, position) for position in occupied)
+            ),
         )
-        taken.append(best)
+        occupied.append(best)
         axes.annotate(
             str(number),
             (point.ddr_intensity, point.macs_per_s / 1e9),
@@ -209,7 +214,7 @@ def _draw_numbers(axes: Axes, points: Sequence[RooflinePoint]) -> None:
 
 
 def _placed(points: Sequence[RooflinePoint]) -> list[RooflinePoint]:
-    """Those that move bytes of DDR, and so have a place on the chart."""
+    """Return the points that move bytes of DDR and so have a place on the chart."""
     return [point for point in points if math.isfinite(point.ddr_intensity)]
 
 

@@ -24,7 +24,7 @@ _FIRST_TO_GO = (3, 1, 4, 6, 2)
 
 
 def roofline_table(chart: Roofline) -> str:
-    """Return the roofs, a line per layer and what is not in the table."""
+    """Return the roofs, a line per layer and a note on the layers that are not in the table."""
     rows = [_row(point) for point in chart.points]
     text = table(HEADER, rows, left=frozenset({0, 5, 10}), first_to_go=_FIRST_TO_GO)
     return f"{_roofs(chart)}\n\n{text}\n\n{_LEGEND}\n{left_out(chart)}"
@@ -37,7 +37,7 @@ _LEGEND = (
 
 
 def left_out(chart: Roofline) -> str:
-    """Say what the chart does not show."""
+    """Return a note on what the chart does not show."""
     return (
         f"not shown: {chart.other_layers} layers without multiply-adds or on other engines, and "
         f"everything that is not a layer: {chart.other_share:.0%} of the total time"

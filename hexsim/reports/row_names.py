@@ -1,18 +1,18 @@
 """The figures of a simulation under the names that the SNPE tools give them.
 
-Rows of a call lie one in the other, as whose time it is tells (`hexsim.timing.results.Scope`):
+The rows of a call are nested, by the scope of their times (`hexsim.timing.results.Scope`):
 
-1. Total Inference Time holds Forward Propagate Time, which the application's copies are not in.
-2. That holds RPC Execute Time: caches, buffers, the way to the DSP and back, waking it.
-3. That holds Snpe Accelerator Time: what the DSP does, conversions of floats included.
-4. That holds Accelerator Time: the graph, from its start on, with its layers.
-5. Misc Accelerator Time is what the graph has beside SNPE's layers: changes of layout at its edges.
-   On AIP those into and out of the tensor engine's layout are Convert Times instead.
+1. Total Inference Time contains Forward Propagate Time, which excludes the application's copies.
+2. That contains RPC Execute Time: caches, buffers, calls to the DSP and back, waking it.
+3. That contains Snpe Accelerator Time: all work of the DSP, with conversions of floats.
+4. That contains Accelerator Time: the graph, from its start on, with its layers.
+5. Misc Accelerator Time is the graph's work outside SNPE's layers: changes of layout at its edges.
+   On AIP changes into and out of the tensor engine's layout are Convert Times instead.
 
 Where nothing runs on the DSP, rows 2 to 5 are zero.
 
-Left out: what the DSP reports of itself while it builds a graph, which is not simulated. There the
-rows of an accelerator's initialisation are missing.
+Left out: the times that the DSP itself reports while it builds a graph, which are not simulated.
+So the rows of an accelerator's initialisation are missing where the DSP is used.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ _CELLS: Mapping[Engine, str] = {
     "htp": "HTP",
 }
 _ON_DSP = ("hvx", "hta", "htp")
-_WAYS: Mapping[str, Engine | None] = {
+_LAYOUT_CHANGES: Mapping[str, Engine | None] = {
     "to_d32": "hvx",
     "from_d32": None,
     "to_hta": "hta",
     "from_hta": None,
 }
-"""Changes of layout by name, and the engine that reads what comes out; None: the application."""
+"""Changes of layout by name, and the engine that reads the result; None: the application."""
 
 IN_CSV: Mapping[str, str] = {
     f"{name} Time": name
@@ -50,12 +50,12 @@ IN_CSV: Mapping[str, str] = {
         "Misc Accelerator",
     )
 }
-"""Rows that snpe_bench.py calls otherwise than snpe-diagview does."""
+"""Rows to which snpe_bench.py gives other names than snpe-diagview."""
 
 
 @dataclass(frozen=True)
 class Converted:
-    """A tensor that changed its layout for the tensor engine: between which subnets, how long."""
+    """A change of a tensor's layout for the tensor engine: its subnets and its duration."""
 
     subnets: str
     tensor: str
@@ -63,7 +63,7 @@ class Converted:
 
 
 def initialisation(timing: Result) -> Iterator[tuple[str, int]]:
-    """Name and picoseconds of each part of making a network ready, of all of it, and of its end."""
+    """Yield name and picoseconds of the parts of initialisation, its total and the release."""
     networks_ps = timing.init_part_ps("create", "rpc_init")
     yield "Load", timing.init_part_ps("load")
     yield "Deserialize", timing.init_part_ps("deserialize")
@@ -78,49 +78,51 @@ def initialisation(timing: Result) -> Iterator[tuple[str, int]]:
 
 
 def inference(timing: Result) -> Iterator[tuple[str, int]]:
-    """Name and picoseconds of an inference and of its parts, each within the one before."""
+    """Yield name and picoseconds of an inference and of its parts, each nested in the previous."""
     layers_ps = sum(layer.duration_ps for layer in timing.layers if layer.engine in _ON_DSP)
-    graph_ps = layers_ps + _of(timing, "graph")
-    executor_ps = graph_ps + _of(timing, "executor")
+    graph_ps = layers_ps + _scope_ps(timing, "graph")
+    executor_ps = graph_ps + _scope_ps(timing, "executor")
     yield "Total Inference Time", timing.total_ps
     yield "Forward Propagate Time", timing.forward_ps
-    yield "RPC Execute Time", executor_ps + _of(timing, "rpc")
+    yield "RPC Execute Time", executor_ps + _scope_ps(timing, "rpc")
     yield "Snpe Accelerator Time", executor_ps
     yield "Accelerator Time", graph_ps
 
 
 def misc_ps(plan: Plan, timing: Result) -> int:
-    """Misc Accelerator Time in picoseconds."""
+    """Return Misc Accelerator Time in picoseconds."""
     return sum(part.duration_ps for part, change in _changes(plan, timing) if change is None)
 
 
 def conversions(plan: Plan, timing: Result) -> list[Converted]:
-    """The Convert Times; subnets count from 0 in the plan's order."""
+    """Return the Convert Times; subnets count from 0 in the plan's order."""
     return [change for _, change in _changes(plan, timing) if change is not None]
 
 
 def _changes(plan: Plan, timing: Result) -> Iterator[tuple[Overhead, Converted | None]]:
-    """Every change of layout, with the subnets between which it is if one is the engine's.
+    """Yield every change of layout, with its subnets if one is on the tensor engine.
 
-    A tensor may come from the application, or go there.
+    A tensor may come from the application, or go to it.
     """
-    writers = {name: n for n, subnet in enumerate(plan.subnets) for name in subnet.outputs}
+    writers = {name: index for index, subnet in enumerate(plan.subnets) for name in subnet.outputs}
     for part in timing.overheads:
-        way, _, tensor = part.name.partition(" ")
-        if way not in _WAYS:
+        kind, _, tensor = part.name.partition(" ")
+        if kind not in _LAYOUT_CHANGES:
             continue
-        writer, side = writers.get(tensor), _WAYS[way]
-        ends = [] if writer is None else [writer]
-        if side is not None:
-            readers = (n for n, subnet in enumerate(plan.subnets) if tensor in subnet.inputs)
-            ends += [n for n in readers if plan.subnets[n].engine == side][:1]
-        of_engine = "hta" in way or any(plan.subnets[n].engine == "hta" for n in ends)
-        change = Converted("-".join(map(str, ends)), tensor, part.duration_ps)
+        writer, engine = writers.get(tensor), _LAYOUT_CHANGES[kind]
+        subnets = [] if writer is None else [writer]
+        if engine is not None:
+            readers = (
+                index for index, subnet in enumerate(plan.subnets) if tensor in subnet.inputs
+            )
+            subnets += [index for index in readers if plan.subnets[index].engine == engine][:1]
+        of_engine = "hta" in kind or any(plan.subnets[index].engine == "hta" for index in subnets)
+        change = Converted("-".join(map(str, subnets)), tensor, part.duration_ps)
         yield part, change if of_engine else None
 
 
 def runtime_cell(engine: Engine, runtime: Runtime) -> str:
-    """What the tools say ran a layer: on aip both engines are called AIP."""
+    """Return the tools' name for the engine of a layer: on aip both engines are called AIP."""
     return "AIP" if runtime == "aip" and engine == "hvx" else _CELLS[engine]
 
 
@@ -128,5 +130,5 @@ def _uses_dsp(timing: Result) -> bool:
     return any(layer.engine in _ON_DSP for layer in timing.layers)
 
 
-def _of(timing: Result, scope: str) -> int:
+def _scope_ps(timing: Result, scope: str) -> int:
     return sum(overhead.duration_ps for overhead in timing.overheads if overhead.scope == scope)

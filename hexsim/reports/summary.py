@@ -1,7 +1,7 @@
-"""A network in a line: which engine runs what, how often it is cut, and what would help most.
+"""A network in one line: its layers by engine, its cuts, and what takes the largest part of time.
 
-A layer can save no more than it takes, so what would help most is what takes most: a layer, all
-that fell back to the CPU together, or an overhead of the call.
+The largest part may be a layer, all layers that fell back to the CPU together, or an overhead of
+the call. Nothing else can save more time.
 """
 
 from __future__ import annotations
@@ -29,33 +29,36 @@ def summary(case: Case) -> str:
             f"{_layers(len(layers))} runs on {MAIN_ENGINE[case.runtime].upper()}"
         )
     cuts = "no cut" if case.subnets == 1 else f"{case.subnets} subnets"
-    return f"{case.network} on {case.runtime}: {_engines(layers)}; {cuts}; {_would_help(case)}"
+    return f"{case.network} on {case.runtime}: {_engines(layers)}; {cuts}; {_largest_part(case)}"
 
 
 def fell_back(case: Case) -> bool:
-    """True if the runtime has an engine of its own and the CPU computes every layer."""
+    """Return whether the runtime has an engine of its own but the CPU computes every layer."""
     engines = {layer.engine for layer in case.timing.layers}
     return MAIN_ENGINE[case.runtime] != "cpu" and engines == {"cpu"}
 
 
 def model_summary(model: Model) -> str:
-    """Return the line of a network that is on no runtime yet: who takes how much of it."""
+    """Return the line of a model without a runtime: the share that each runtime supports."""
     network = model.network
-    takers: dict[tuple[str, str], list[LayerTarget]] = {}
+    targets_by_share: dict[tuple[str, str], list[LayerTarget]] = {}
     for target in LETTERS.values():
-        taken = [layer for layer in network.layers if refusal_in(model, layer, target) is None]
-        takers.setdefault(_taken(network, taken), []).append(target)
-    parts = (f"{what} on {', '.join(where)}{macs}" for (what, macs), where in takers.items())
+        layers = [layer for layer in network.layers if refusal_in(model, layer, target) is None]
+        targets_by_share.setdefault(_share(network, layers), []).append(target)
+    parts = (
+        f"{count} on {', '.join(targets)}{macs}"
+        for (count, macs), targets in targets_by_share.items()
+    )
     return f"Of {_layers(len(network.layers))}: {'; '.join(parts)}"
 
 
-def _taken(network: Network, taken: Sequence[Layer]) -> tuple[str, str]:
-    """How many of the layers run somewhere, and how much of the work that is if not all."""
-    if len(taken) in (0, len(network.layers)):
-        return ("all run" if taken else "none runs"), ""
-    macs = sum(map(network.macs, taken))
+def _share(network: Network, layers: Sequence[Layer]) -> tuple[str, str]:
+    """Return how many of the layers run, and their share of the MACs if not all do."""
+    if len(layers) in (0, len(network.layers)):
+        return ("all run" if layers else "none runs"), ""
+    macs = sum(map(network.macs, layers))
     share = f" ({macs / network.total_macs:.0%} of the MACs)" if network.total_macs else ""
-    return f"{len(taken)} run{'s' if len(taken) == 1 else ''}", share
+    return f"{len(layers)} run{'s' if len(layers) == 1 else ''}", share
 
 
 def _engines(layers: Sequence[LayerTiming]) -> str:
@@ -71,24 +74,27 @@ def _engines(layers: Sequence[LayerTiming]) -> str:
     )
 
 
-def _would_help(case: Case) -> str:
+def _largest_part(case: Case) -> str:
     share, name = max(_candidates(case))
     return f"the largest part of the time, {share:.0%}, goes on {name}"
 
 
 def _candidates(case: Case) -> Iterator[tuple[float, str]]:
-    """Shares of the total time, and what takes them."""
+    """Yield shares of the total time, each with the name of its cause."""
     total_ps = max(1, case.timing.total_ps)
-    fallen = []
+    fallbacks = []
     for layer in case.timing.layers:
         share = layer.duration_ps / total_ps
         where = f"{layer.type} '{layer.name}' on {layer.engine.upper()}"
         yield share, f"{where} (bound by {layer.bound})"
         if layer.engine == "cpu" != MAIN_ENGINE[case.runtime]:
-            fallen.append((share, where))
-    if len(fallen) > 1:
-        longest = max(fallen)[1]
-        yield sum(share for share, _ in fallen), f"{len(fallen)} layers, first of all {longest}"
+            fallbacks.append((share, where))
+    if len(fallbacks) > 1:
+        longest = max(fallbacks)[1]
+        yield (
+            sum(share for share, _ in fallbacks),
+            f"{len(fallbacks)} layers, first of all {longest}",
+        )
     for part in case.timing.overheads:
         yield part.duration_ps / total_ps, f"overhead {part.name}"
 

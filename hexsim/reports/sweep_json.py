@@ -1,4 +1,4 @@
-"""What a sweep found, for programs."""
+"""The results of a sweep as JSON."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from hexsim.studies.sweep.table import Swept
 
 
 def sweep_json(
-    swept: Swept, rows: Sequence[int], figures: Sequence[str], found: Sequence[Effects]
+    swept: Swept, rows: Sequence[int], figures: Sequence[str], effects: Sequence[Effects]
 ) -> str:
-    """The front with all columns, and the parts of the variance of each figure."""
-    told = {
+    """Return the front with all columns, and the parts of the variance of each figure."""
+    document = {
         "hexsim_version": swept.version,
         "space": swept.space.model_dump(mode="json", exclude_none=True),
         "points": swept.table.num_rows,
@@ -22,14 +22,15 @@ def sweep_json(
         "front": swept.table.take(list(rows)).to_pylist(),
         "effects": [
             {
-                "figure": one.result,
-                "spread": one.spread,
-                "alone": one.alone,
+                "figure": effect.result,
+                "spread": effect.spread,
+                "alone": effect.alone,
                 "together": [
-                    {"parameters": list(pair), "part": part} for pair, part in one.together.items()
+                    {"parameters": list(pair), "part": part}
+                    for pair, part in effect.together.items()
                 ],
             }
-            for one in found
+            for effect in effects
         ],
     }
-    return json.dumps(told, indent=2, allow_nan=False) + "\n"
+    return json.dumps(document, indent=2, allow_nan=False) + "\n"

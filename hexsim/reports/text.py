@@ -18,9 +18,9 @@ def table(
 ) -> str:
     """Return `rows` under `header`; columns in `left` are left-aligned, the others right.
 
-    Where the page is too narrow (hexsim.reports.fitting) the columns of `first_to_go` go first, and
-    names in columns of `whole` are not cut. What the columns mean is `explained` below the table,
-    as far as they are shown.
+    If the page is too narrow (hexsim.reports.fitting), the columns of `first_to_go` are left out
+    first; names in columns of `whole` are not shortened. `explained` are the meanings of columns,
+    which are listed below the table for the columns that are shown.
     """
     lines = [tuple(header), *(tuple(row) for row in rows)]
     fitted = Fitted(lines, left - whole, first_to_go)
@@ -36,13 +36,13 @@ def table(
             yield GAP.join(aligned).rstrip()
 
     rule = GAP.join("-" * fitted.widths[column] for column in fitted.columns)
-    printed = [*show(lines[0]), rule, *(one for line in lines[1:] for one in show(line))]
-    shown = {header[column] for column in fitted.columns}
-    meant = {
-        tuple(name for name in names if name in shown): meaning
+    printed = [*show(lines[0]), rule, *(text for line in lines[1:] for text in show(line))]
+    shown_names = {header[column] for column in fitted.columns}
+    meanings = {
+        tuple(name for name in names if name in shown_names): meaning
         for names, meaning in (explained or {}).items()
     }
-    legend = [f"{', '.join(names)}: {meaning}" for names, meaning in meant.items() if names]
+    legend = [f"{', '.join(names)}: {meaning}" for names, meaning in meanings.items() if names]
     return "\n".join([*printed, *filter(None, [fitted.remark()]), *([""] * bool(legend)), *legend])
 
 

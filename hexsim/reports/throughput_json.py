@@ -1,4 +1,4 @@
-"""Several instances at once as JSON: every latency, and what the table says."""
+"""Several instances at once as JSON: every latency, and the figures of the table."""
 
 from __future__ import annotations
 
@@ -13,57 +13,58 @@ from hexsim.studies.throughput import CallStatistics, Instance, Throughput
 from hexsim.timing.simtime import PS_PER_US
 
 
-def throughput_json(found: Throughput, platform: Platform) -> str:
+def throughput_json(throughput: Throughput, platform: Platform) -> str:
     """Return the run as a JSON document."""
-    return json.dumps(throughput_facts(found, platform), indent=1) + "\n"
+    return json.dumps(throughput_facts(throughput, platform), indent=1) + "\n"
 
 
-def throughput_facts(found: Throughput, platform: Platform) -> dict[str, Any]:
+def throughput_facts(throughput: Throughput, platform: Platform) -> dict[str, Any]:
     """Return the run as data; times in microseconds, utilisation 0 .. 1."""
-    limit = found.limit
+    limit = throughput.limit
     return {
         "hexsim_version": __version__,
         "chip": platform.chip.name,
         "stack": platform.stack.name,
-        "total": _pace(found.total),
-        "gain": found.gain,
+        "total": _statistics(throughput.total),
+        "gain": throughput.gain,
         "average_power_mw": {
-            "value": found.power_w.value * 1e3,
-            "low": found.power_w.low * 1e3,
-            "high": found.power_w.high * 1e3,
+            "value": throughput.power_w.value * 1e3,
+            "low": throughput.power_w.low * 1e3,
+            "high": throughput.power_w.high * 1e3,
         },
-        "utilisation": {use.resource: use.share for use in found.utilisations},
+        "utilisation": {use.resource: use.share for use in throughput.utilisations},
         "limited_by": None if limit is None else limit.resource,
-        "repeats": None if found.repeats is None else _repeats(found.repeats),
-        "threads": [_thread(instance) for instance in found.instances],
+        "repeats": None if throughput.repeats is None else _repeats(throughput.repeats),
+        "threads": [_thread(instance) for instance in throughput.instances],
     }
 
 
-def _repeats(found: Repetition) -> dict[str, Any]:
+def _repeats(repetition: Repetition) -> dict[str, Any]:
     return {
-        "period_us": found.period_ps / PS_PER_US,
-        "calls": found.calls,
-        "simulated": found.simulated,
+        "period_us": repetition.period_ps / PS_PER_US,
+        "calls": repetition.calls,
+        "simulated": repetition.simulated,
     }
 
 
-def _thread(one: Instance) -> dict[str, Any]:
+def _thread(instance: Instance) -> dict[str, Any]:
     return {
-        "network": one.caller.plan.network.name,
-        "runtime": one.caller.plan.runtime,
-        "priority": one.caller.priority,
-        **_pace(one.pace),
-        "latencies_us": [latency / PS_PER_US for latency in one.pace.latencies_ps],
-        "alone": _pace(one.alone),
+        "network": instance.caller.plan.network.name,
+        "runtime": instance.caller.plan.runtime,
+        "priority": instance.caller.priority,
+        **_statistics(instance.pace),
+        "latencies_us": [latency / PS_PER_US for latency in instance.pace.latencies_ps],
+        "alone": _statistics(instance.alone),
     }
 
 
-def _pace(pace: CallStatistics) -> dict[str, Any]:
+def _statistics(statistics: CallStatistics) -> dict[str, Any]:
     return {
-        "inferences": pace.inferences,
-        "elapsed_us": pace.elapsed_ps / PS_PER_US,
-        "inferences_per_second": pace.per_second,
+        "inferences": statistics.inferences,
+        "elapsed_us": statistics.elapsed_ps / PS_PER_US,
+        "inferences_per_second": statistics.per_second,
         "latency_us": {
-            name: pace.percentile_ps(percent) / PS_PER_US for name, percent in PERCENTILES.items()
+            name: statistics.percentile_ps(percent) / PS_PER_US
+            for name, percent in PERCENTILES.items()
         },
     }

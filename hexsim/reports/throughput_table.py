@@ -1,4 +1,4 @@
-"""Several instances at once: a row per thread, how busy each resource is, and what limits."""
+"""Several instances at once: a row per thread, the use of each resource, and the limit."""
 
 from __future__ import annotations
 
@@ -13,46 +13,47 @@ _HEADER = ("thread", "network", "runtime", "priority", "images", "infs/sec", "al
 _FIRST_TO_GO = ("min ms", "p90 ms", "max ms", "priority", "images", "alone ms", "alone", "runtime")
 
 
-def throughput_text(found: Throughput) -> str:
+def throughput_text(throughput: Throughput) -> str:
     """Return the table of threads (latencies in ms), the utilisation and the verdict."""
     header = (*_HEADER, *(f"{name} ms" for name in PERCENTILES), "alone ms")
-    going = [header.index(name) for name in _FIRST_TO_GO]
-    rows = [_row(number, instance) for number, instance in enumerate(found.instances)]
-    uses = [(use.resource, f"{use.share:.1%}") for use in found.utilisations]
+    first_to_go = [header.index(name) for name in _FIRST_TO_GO]
+    rows = [_row(number, instance) for number, instance in enumerate(throughput.instances)]
+    uses = [(use.resource, f"{use.share:.1%}") for use in throughput.utilisations]
     return "\n\n".join(
         (
-            table(header, rows, left=frozenset({0, 1, 2, 3}), first_to_go=going),
+            table(header, rows, left=frozenset({0, 1, 2, 3}), first_to_go=first_to_go),
             table(("resource", "in use"), uses),
-            f"Total throughput: {found.total.per_second:.4f} infs/sec, {found.gain:.2f} times the "
-            f"work of one instance by itself\n{power(found)}\n{verdict(found)}",
-            *repeats(found),
+            f"Total throughput: {throughput.total.per_second:.4f} infs/sec, "
+            f"{throughput.gain:.2f} times the work of one instance by itself\n"
+            f"{power(throughput)}\n{verdict(throughput)}",
+            *repeats(throughput),
         )
     )
 
 
-def power(found: Throughput) -> str:
+def power(throughput: Throughput) -> str:
     """Return the sentence on average power."""
-    watts = found.power_w
+    watts = throughput.power_w
     return (
         f"Average power: {watts.value * 1e3:.0f} mW, {watts.low * 1e3:.0f} to "
         f"{watts.high * 1e3:.0f} by assumed constants of energy."
     )
 
 
-def repeats(found: Throughput) -> list[str]:
-    """Return the sentence that tells of calls that follow from a period, if there are some."""
-    if found.repeats is None:
+def repeats(throughput: Throughput) -> list[str]:
+    """Return a sentence on calls that are not simulated because calls repeat, if there are any."""
+    if throughput.repeats is None:
         return []
-    period = f"{found.repeats.period_ps / PS_PER_MS:.3f} ms"
+    period = f"{throughput.repeats.period_ps / PS_PER_MS:.3f} ms"
     return [
-        f"Calls repeat every {period}, so {found.repeats.simulated} of {found.total.inferences} "
-        "are simulated and the others follow."
+        f"Calls repeat every {period}, so {throughput.repeats.simulated} of "
+        f"{throughput.total.inferences} are simulated and the others follow."
     ]
 
 
-def verdict(found: Throughput) -> str:
+def verdict(throughput: Throughput) -> str:
     """Return the sentence that names what limits the throughput."""
-    limit = found.limit
+    limit = throughput.limit
     if limit is None:
         return (
             "Limited by nothing but the length of the calls: no resource is in use for 90% of the "
@@ -61,20 +62,20 @@ def verdict(found: Throughput) -> str:
     return f"Limited by {limit.resource}, in use {limit.share:.1%} of the time."
 
 
-def _row(number: int, one: Instance) -> tuple[str, ...]:
-    plan = one.caller.plan
+def _row(number: int, instance: Instance) -> tuple[str, ...]:
+    plan = instance.caller.plan
     return (
         f"{number}",
         plan.network.name,
         plan.runtime,
-        one.caller.priority,
-        f"{one.pace.inferences}",
-        f"{one.pace.per_second:.2f}",
-        f"{one.alone.per_second:.2f}",
-        *(_ms(one.pace, percent) for percent in PERCENTILES.values()),
-        _ms(one.alone, 50),
+        instance.caller.priority,
+        f"{instance.pace.inferences}",
+        f"{instance.pace.per_second:.2f}",
+        f"{instance.alone.per_second:.2f}",
+        *(_ms(instance.pace, percent) for percent in PERCENTILES.values()),
+        _ms(instance.alone, 50),
     )
 
 
-def _ms(pace: CallStatistics, percent: float) -> str:
-    return f"{pace.percentile_ps(percent) / PS_PER_MS:.2f}"
+def _ms(statistics: CallStatistics, percent: float) -> str:
+    return f"{statistics.percentile_ps(percent) / PS_PER_MS:.2f}"

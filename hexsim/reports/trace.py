@@ -20,10 +20,10 @@ from hexsim.timing.results import LayerTiming, Level, Result
 _PS_PER_NS = 1000
 _NS_PER_US = 1000
 _COUNTERS = {"B": (2**-20, "MiB"), "B/s": (1e-9, "GB/s"), "cores": (1.0, "cores")}
-"""What a level is shown in, by its unit."""
+"""The scale and unit in which a level is shown, by its unit."""
 
 _CATEGORY = "hexsim"
-"""Some readers insist on a category."""
+"""The category of all events; some readers require one."""
 
 Event = dict[str, Any]
 
@@ -56,8 +56,8 @@ def _process(pid: int, name: str, result: Result) -> Iterator[Event]:
         yield from _counter(pid, level)
 
 
-def _named(what: str, pid: int, tid: int, **args: Any) -> Event:
-    return {"ph": "M", "name": what, "cat": "__metadata", "pid": pid, "tid": tid, "args": args}
+def _named(event: str, pid: int, tid: int, **args: Any) -> Event:
+    return {"ph": "M", "name": event, "cat": "__metadata", "pid": pid, "tid": tid, "args": args}
 
 
 def _spans(
@@ -82,7 +82,7 @@ def _spans(
 
 
 def _facts(result: Result) -> dict[tuple[str, int], Event]:
-    """What a click on a layer shows, by its name and start."""
+    """Return the details of each layer, by its name and start."""
     return {
         (layer.name, layer.start_ps): _layer(layer)
         for inference in result.inferences

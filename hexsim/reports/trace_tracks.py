@@ -1,8 +1,8 @@
-"""The tracks of a trace: what a result's spans say, put into one another.
+"""The tracks of a trace: the spans of a result, nested.
 
-A span on a hardware thread says which software thread occupied it, one on a vector context who
-locked it; inside it stands what that thread worked on meanwhile, by layer. A job's inferences
-contain their subnets, and those the layers and overheads.
+A span on a hardware thread names the software thread that occupied it, a span on a vector context
+the graph that locked it; nested in it is the work of that thread meanwhile, by layer. The
+inferences of a job contain their subnets, and these contain the layers and overheads.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _SUBNETS = "subnets"
 
 @dataclass(frozen=True)
 class Nested:
-    """A span of a track and what it lies in: `depth` 0 is outermost."""
+    """A span of a track and its depth of nesting; `depth` 0 is outermost."""
 
     span: Span
     depth: int
@@ -48,24 +48,24 @@ class Track:
 
 def tracks(result: Result) -> list[Track]:
     """Return the tracks of a result, from top to bottom."""
-    flat: dict[str, list[Span]] = defaultdict(list)
+    spans_by_track: dict[str, list[Span]] = defaultdict(list)
     for span in result.timeline.spans:
-        flat[span.track].append(span)
-    workers = _workers(flat)
-    made = []
-    for name, spans in flat.items():
+        spans_by_track[span.track].append(span)
+    workers = _workers(spans_by_track)
+    result_tracks = []
+    for name, spans in spans_by_track.items():
         if name.endswith(_SUBNETS):
             continue
         layers = [Nested(span, 0) for span in spans]
         if name.endswith("inference"):
-            layers = _inference(result, name, flat)
+            layers = _inference(result, name, spans_by_track)
         elif name.startswith("hardware thread"):
-            layers = list(_filled(spans, lambda span: flat.get(span.name, ())))
+            layers = list(_filled(spans, lambda span: spans_by_track.get(span.name, ())))
         elif name.startswith("hvx context"):
-            layers = list(_filled(spans, lambda span: flat.get(workers[span], ())))
-        layers.sort(key=lambda one: (one.span.t0_ps, -one.span.t1_ps, one.depth))
-        made.append(Track(name, tuple(layers)))
-    return sorted(made, key=_position)
+            layers = list(_filled(spans, lambda span: spans_by_track.get(workers[span], ())))
+        layers.sort(key=lambda nested: (nested.span.t0_ps, -nested.span.t1_ps, nested.depth))
+        result_tracks.append(Track(name, tuple(layers)))
+    return sorted(result_tracks, key=_position)
 
 
 def _position(track: Track) -> tuple[int, str]:
@@ -73,35 +73,37 @@ def _position(track: Track) -> tuple[int, str]:
     return next(kinds, len(_ORDER)), track.name
 
 
-def _inference(result: Result, name: str, flat: Mapping[str, Sequence[Span]]) -> list[Nested]:
-    """The inferences of a job, their subnets, and the parts of both."""
+def _inference(
+    result: Result, name: str, spans_by_track: Mapping[str, Sequence[Span]]
+) -> list[Nested]:
+    """Return the inferences of a job, their subnets, and the parts of both."""
     prefix = name.removesuffix("inference")
     job = int(prefix.split()[1]) if prefix else 0
     own = (inference for inference in result.inferences if inference.job == job)
     return [
         *(
-            Nested(Span(name, f"inference {number}", one.start_ps, one.end_ps), 0)
-            for number, one in enumerate(own)
+            Nested(Span(name, f"inference {number}", inference.start_ps, inference.end_ps), 0)
+            for number, inference in enumerate(own)
         ),
-        *(Nested(span, 1) for span in flat[f"{prefix}{_SUBNETS}"]),
-        *(Nested(span, 2) for span in flat[name]),
+        *(Nested(span, 1) for span in spans_by_track[f"{prefix}{_SUBNETS}"]),
+        *(Nested(span, 2) for span in spans_by_track[name]),
     ]
 
 
-def _workers(flat: Mapping[str, Sequence[Span]]) -> dict[Span, str]:
-    """Whose work a lock of a vector context serves: worker k has its graph's k-th context."""
+def _workers(spans_by_track: Mapping[str, Sequence[Span]]) -> dict[Span, str]:
+    """Return the worker of each lock of a vector context: worker k has its graph's k-th context."""
     locks: dict[tuple[str, int], list[Span]] = defaultdict(list)
-    for name, spans in flat.items():
+    for name, spans in spans_by_track.items():
         if name.startswith("hvx context"):
             for span in spans:
                 locks[span.name, span.t0_ps].append(span)
-    served = {}
-    for (holder, _), together in locks.items():
-        together.sort(key=lambda span: int(span.track.split()[-1]))
-        for number, span in enumerate(together):
+    workers = {}
+    for (holder, _), graph_locks in locks.items():
+        graph_locks.sort(key=lambda span: int(span.track.split()[-1]))
+        for number, span in enumerate(graph_locks):
             worker = f"{holder} worker {number}"
-            served[span] = worker if worker in flat else holder
-    return served
+            workers[span] = worker if worker in spans_by_track else holder
+    return workers
 
 
 def _filled(outer: Sequence[Span], inner: Callable[[Span], Sequence[Span]]) -> Iterator[Nested]:
@@ -109,12 +111,12 @@ def _filled(outer: Sequence[Span], inner: Callable[[Span], Sequence[Span]]) -> I
     starts: dict[str, list[int]] = {}
     for span in outer:
         yield Nested(span, 0)
-        works = inner(span)
-        if not works:
+        inner_spans = inner(span)
+        if not inner_spans:
             continue
-        times = starts.setdefault(works[0].track, [work.t0_ps for work in works])
+        times = starts.setdefault(inner_spans[0].track, [work.t0_ps for work in inner_spans])
         first = max(0, bisect_right(times, span.t0_ps) - 1)
-        for work in works[first : bisect_left(times, span.t1_ps)]:
-            t0, t1 = max(work.t0_ps, span.t0_ps), min(work.t1_ps, span.t1_ps)
-            if t1 > t0:
-                yield Nested(Span(span.track, work.name, t0, t1), 1)
+        for work in inner_spans[first : bisect_left(times, span.t1_ps)]:
+            start, end = max(work.t0_ps, span.t0_ps), min(work.t1_ps, span.t1_ps)
+            if end > start:
+                yield Nested(Span(span.track, work.name, start, end), 1)

@@ -26,7 +26,7 @@ def tradeoff_json(
     choices: Sequence[TradeoffChoice],
     labelled: bool,
 ) -> str:
-    """Return the choices as a JSON document; times in microseconds, what is unknown as null.
+    """Return the choices as a JSON document; times in microseconds, unknown values null.
 
     `where` names chip and stack.
     """
@@ -42,7 +42,7 @@ def tradeoff_json(
 
 
 def tradeoff_csv(choices: Sequence[TradeoffChoice], labelled: bool) -> str:
-    """Return a row per choice; what is unknown is empty."""
+    """Return a row per choice; unknown values are empty."""
     return csv_text(HEADER, (_values(choice, labelled) for choice in choices))
 
 

@@ -1,4 +1,4 @@
-"""What float and quantised files cost and are worth, as a table with a line per choice."""
+"""Costs and accuracy of float and quantised files, as a table with a line per choice."""
 
 from __future__ import annotations
 
@@ -24,10 +24,12 @@ def tradeoff_table(choices: Sequence[TradeoffChoice], *, labelled: bool) -> str:
         *(*right, "same as float", "SQNR dB", "at load"),
     )
     rows = [_row(choice, labelled) for choice in choices]
-    going = [header.index(name) for name in ("peak MiB", "init ms", "at load", "MiB")]
-    text = table(header, rows, left=frozenset({0, 2, len(header) - 1}), first_to_go=going)
+    first_to_go = [header.index(name) for name in ("peak MiB", "init ms", "at load", "MiB")]
+    text = table(header, rows, left=frozenset({0, 2, len(header) - 1}), first_to_go=first_to_go)
     refused = [choice for choice in choices if choice.refusal]
-    return "\n".join([text, *(f"{one.file} on {one.runtime}: {one.refusal}" for one in refused)])
+    return "\n".join(
+        [text, *(f"{choice.file} on {choice.runtime}: {choice.refusal}" for choice in refused)]
+    )
 
 
 def _row(choice: TradeoffChoice, labelled: bool) -> tuple[str, ...]:
@@ -50,6 +52,6 @@ def _row(choice: TradeoffChoice, labelled: bool) -> tuple[str, ...]:
 
 
 def _loading(words: str, timing: Result) -> str:
-    """What the runtime does to the file, and how long that part of initialisation takes."""
+    """Return how the runtime loads the file, and how long that part of initialisation takes."""
     spent_ps = sum(map(timing.init_part_ps, ("quantize", "dequantize")))
     return f"{words} ({spent_ps / PS_PER_MS:.2f} ms)" if spent_ps else words

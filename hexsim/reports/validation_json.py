@@ -22,67 +22,70 @@ def validation_json(study: Study) -> str:
 
 def validation_facts(study: Study) -> dict[str, Any]:
     """Return all of `study` as data; layers in network order, infinite numbers as None."""
-    found, ranked = study.validation, study.sensitivity
+    validation, sensitivity = study.validation, study.sensitivity
     document: dict[str, Any] = {
         "hexsim_version": __version__,
         "network": study.network,
         "chip": study.chip,
         "runtime": study.runtime,
         "notes": study.notes,
-        "hits": _hits(found.hits, found),
-        "output_sqnr_db": found.output_sqnr_db,
-        "output_notes": found.notes,
-        "before_equalization": _original(found),
-        "layers": [asdict(row) for row in found.layers],
-        "rescaled_weights": [asdict(loss) for loss in found.rescaled],
+        "hits": _hits(validation.hits, validation),
+        "output_sqnr_db": validation.output_sqnr_db,
+        "output_notes": validation.notes,
+        "before_equalization": _original(validation),
+        "layers": [asdict(row) for row in validation.layers],
+        "rescaled_weights": [asdict(loss) for loss in validation.rescaled],
         "findings": [asdict(finding) for finding in study.findings],
-        "sensitivity": None if ranked is None else asdict(ranked),
-        "diagnoses": study.diagnoses and [_diagnosis(d) for d in study.diagnoses],
-        "distributions": study.distributions and [_distribution(d) for d in study.distributions],
+        "sensitivity": None if sensitivity is None else asdict(sensitivity),
+        "diagnoses": study.diagnoses and [_diagnosis(entry) for entry in study.diagnoses],
+        "distributions": study.distributions
+        and [_distribution(entry) for entry in study.distributions],
         "remedies": study.remedies and [asdict(trial) for trial in study.remedies],
     }
     finite: dict[str, Any] = _finite(document)
     return finite
 
 
-def _hits(hits: Hits, found: Validation) -> dict[str, Any]:
-    """The counts; those against labels only if there are some, winners only of classes."""
+def _hits(hits: Hits, validation: Validation) -> dict[str, Any]:
+    """Return the counts; those against labels only with labels, winners only with classes."""
     counts = asdict(hits)
-    if found.labelled:
+    if validation.labelled:
         return counts
-    return {key: counts[key] for key in (("inputs", "same_top1") if found.classes else ("inputs",))}
-
-
-def _original(found: Validation) -> dict[str, Any] | None:
-    """How the runtime compares with the float network before it was equalised, if it was."""
-    if found.original is None:
-        return None
     return {
-        "hits": _hits(found.original.hits, found),
-        "output_sqnr_db": found.original.output_sqnr_db,
+        key: counts[key] for key in (("inputs", "same_top1") if validation.classes else ("inputs",))
     }
 
 
-def _distribution(found: Distribution) -> dict[str, Any]:
-    """Counts of float values, bin by bin from `first_bin` on, each `bin_width` wide."""
-    row, histogram = found.row, found.histogram
+def _original(validation: Validation) -> dict[str, Any] | None:
+    """Return the comparison with the float network before equalisation, if it was equalised."""
+    if validation.original is None:
+        return None
+    return {
+        "hits": _hits(validation.original.hits, validation),
+        "output_sqnr_db": validation.original.output_sqnr_db,
+    }
+
+
+def _distribution(distribution: Distribution) -> dict[str, Any]:
+    """Return counts of float values, bin by bin from `first_bin` on, each `bin_width` wide."""
+    row, histogram = distribution.row, distribution.histogram
     return {
         "layer": row.layer,
         "tensor": row.tensor,
         "sqnr_db": row.sqnr_db,
         "clipped": row.clipped,
-        "encoding": asdict(found.encoding),
+        "encoding": asdict(distribution.encoding),
         "first_bin": histogram.low,
         "bin_width": histogram.width,
         "counts": histogram.counts.tolist(),
     }
 
 
-def _diagnosis(found: Diagnosis) -> dict[str, Any]:
+def _diagnosis(diagnosis: Diagnosis) -> dict[str, Any]:
     return {
-        "layer": found.layer,
-        "type": found.type,
-        "alone_db": found.alone_db,
+        "layer": diagnosis.layer,
+        "type": diagnosis.type,
+        "alone_db": diagnosis.alone_db,
         "findings": [
             {
                 "kind": finding.cause.kind,
@@ -91,13 +94,13 @@ def _diagnosis(found: Diagnosis) -> dict[str, Any]:
                 "remedy": finding.cause.remedy,
                 "remedied_db": finding.remedied_db,
             }
-            for finding in found.findings
+            for finding in diagnosis.findings
         ],
     }
 
 
 def _finite(value: Any) -> Any:
-    """JSON has no infinity."""
+    """Return the value with infinite numbers as None, since JSON has no infinity."""
     if isinstance(value, dict):
         return {key: _finite(item) for key, item in value.items()}
     if isinstance(value, list | tuple):

@@ -14,7 +14,7 @@ from hexsim.reports.rescaling_table import rescaling_line
 from hexsim.reports.text import table
 
 WORST_LAYERS = 10
-"""Rows of the table of layers unless every layer is asked for."""
+"""The number of rows of the table of layers, unless every layer is requested."""
 
 LAYER_HEADER = (
     "layer",
@@ -53,10 +53,10 @@ def _summary(study: Study) -> Iterator[str]:
         kinds = [("top-1", hits.float_top1, hits.runtime_top1)]
         if study.validation.ranked:
             kinds.append(("top-5", hits.float_top5, hits.runtime_top5))
-        for kind, floats, others in kinds:
+        for kind, float_hits, runtime_hits in kinds:
             yield (
-                f"{kind}: float {floats / hits.inputs:.2%}, "
-                f"{study.runtime} {others / hits.inputs:.2%}"
+                f"{kind}: float {float_hits / hits.inputs:.2%}, "
+                f"{study.runtime} {runtime_hits / hits.inputs:.2%}"
             )
     if study.validation.classes:
         yield f"same winner as float: {hits.same_top1} of {hits.inputs}"
@@ -70,25 +70,25 @@ def _summary(study: Study) -> Iterator[str]:
         yield rescaling_line(study.validation.rescaled)
 
 
-def _original(found: Original, validation: Validation) -> Iterator[str]:
-    """How the runtime compares with the float file as it was given."""
-    hits = found.hits
+def _original(original: Original, validation: Validation) -> Iterator[str]:
+    """Yield the comparison with the float file before equalisation."""
+    hits = original.hits
     if validation.labelled:
-        five = f", top-5 {hits.float_top5 / hits.inputs:.2%}" if validation.ranked else ""
-        yield f"float model before equalisation: top-1 {hits.float_top1 / hits.inputs:.2%}{five}"
+        top5 = f", top-5 {hits.float_top5 / hits.inputs:.2%}" if validation.ranked else ""
+        yield f"float model before equalisation: top-1 {hits.float_top1 / hits.inputs:.2%}{top5}"
     winners = f"same winner {hits.same_top1} of {hits.inputs}, " if validation.classes else ""
     yield (
         f"against the float model before equalisation: {winners}SQNR of the outputs "
-        f"{found.output_sqnr_db:.1f} dB"
+        f"{original.output_sqnr_db:.1f} dB"
     )
 
 
 def _layers(errors: Sequence[LayerError], every_layer: bool) -> str:
     rows = list(errors) if every_layer else most_added(tuple(errors))[:WORST_LAYERS]
-    which = "all layers in network order" if every_layer else "layers that add most noise, first"
+    title = "all layers in network order" if every_layer else "layers that add most noise, first"
     cells = [_layer(row) for row in rows]
     body = table(LAYER_HEADER, cells, left=frozenset({0, 1, 2}), first_to_go=_FIRST_TO_GO)
-    return f"{which} (adds: noise in % of the signal's power, beyond the noisiest input's)\n{body}"
+    return f"{title} (adds: noise in % of the signal's power, beyond the noisiest input's)\n{body}"
 
 
 def _layer(row: LayerError) -> tuple[str, ...]:
@@ -107,25 +107,30 @@ def _layer(row: LayerError) -> tuple[str, ...]:
     )
 
 
-def _sensitivity(found: Sensitivity) -> str:
+def _sensitivity(sensitivity: Sensitivity) -> str:
     header = ("layer", "type", "only this dB", "all but this dB")
-    rows = [(r.layer, r.type, f"{r.only_db:.1f}", f"{r.others_db:.1f}") for r in found.layers]
+    rows = [
+        (row.layer, row.type, f"{row.only_db:.1f}", f"{row.others_db:.1f}")
+        for row in sensitivity.layers
+    ]
     return (
-        f"sensitivity: SQNR of the outputs (before a final softmax) over {found.inputs} inputs, "
-        f"{found.all_db:.1f} dB with all layers in integers\n"
+        f"sensitivity: SQNR of the outputs (before a final softmax) over "
+        f"{sensitivity.inputs} inputs, {sensitivity.all_db:.1f} dB with all layers in integers\n"
         + table(header, rows, left=frozenset({0, 1}))
     )
 
 
-def _diagnosis(found: Diagnosis) -> Iterator[str]:
-    head = f"{found.layer} ({found.type}), alone on float inputs: {found.alone_db:.1f} dB"
-    if not found.findings:
+def _diagnosis(diagnosis: Diagnosis) -> Iterator[str]:
+    head = (
+        f"{diagnosis.layer} ({diagnosis.type}), alone on float inputs: {diagnosis.alone_db:.1f} dB"
+    )
+    if not diagnosis.findings:
         yield f"{head}; nothing found that an option would improve"
         return
     yield head
-    for place, finding in enumerate(found.findings):
+    for rank, finding in enumerate(diagnosis.findings):
         cause = finding.cause
-        yield f"  {'dominates' if place == 0 else 'also'}: {cause.kind}. {cause.finding}"
+        yield f"  {'dominates' if rank == 0 else 'also'}: {cause.kind}. {cause.finding}"
         yield f"    try: {cause.remedy}; this layer alone then has {finding.remedied_db:.1f} dB"
 
 

@@ -1,7 +1,6 @@
-"""What people and tools write as text: JSON, TOML, CSV and lists, each read in one place.
+"""Readers of texts: JSON, TOML, CSV and lists.
 
-Whatever is wrong with a text is an InvalidDataError of one sentence: file, line or key, and what is
-there.
-Nothing in a text can make a reader slow, deep or large. What the text means is its caller's
-business, and so is turning the error into one for the user.
+An invalid text raises InvalidDataError with one sentence: file, line or key, and the fault. No text
+can make a reader slow, recurse deeply, or use much memory. The caller interprets the contents and
+turns the error into one for the user.
 """

@@ -11,10 +11,9 @@ from hexsim.errors import InvalidDataError
 def parse_csv(
     text: str, where: str, check_header: Callable[[list[str]], None]
 ) -> Iterator[tuple[int, dict[str, str]]]:
-    """Yield line number and values by column of each row that is not blank, blanks cut off.
+    """Yield line number and stripped values by column of each row that is not blank.
 
-    `check_header` judges the names of the columns. Raises InvalidDataError, with
-    `where` and the line.
+    `check_header` checks the names of the columns. Raises InvalidDataError, with `where` and line.
     """
     reader = csv.reader(text.splitlines(keepends=True), strict=True)
     try:

@@ -1,6 +1,6 @@
-"""JSON, strictly: no key twice, no NaN, no number beyond those of a computer, not too deep.
+"""A strict reader of JSON: no duplicate keys, no NaN, no huge numbers, limited depth.
 
-Texts in it are names of something, as a rule, and come as they may be shown (hexsim.texts.names).
+Texts are usually names, and special characters in them become visible (hexsim.texts.names).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from hexsim.texts.trees import MOST_LEVELS, require_plain, require_small, shown,
 
 
 def parse_json(text: str, where: str, *, as_written: bool = False) -> Any:
-    """Return what `text` says, its texts visible, or `as_written` where they name files.
+    """Return the parsed `text`; its texts become visible, unless `as_written` (for file names).
 
     Raises InvalidDataError beginning with `where`, with line or key.
     """
@@ -24,18 +24,18 @@ def parse_json(text: str, where: str, *, as_written: bool = False) -> Any:
     def collect(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         if not as_written:
             pairs = [(visible(name), value) for name, value in pairs]
-        found = dict(pairs)
-        if len(found) < len(pairs):  # `json` itself would keep the last and say nothing
+        collected = dict(pairs)
+        if len(collected) < len(pairs):  # `json` itself would keep the last and say nothing
             counts = Counter(name for name, _ in pairs)
-            twice = next(name for name, count in counts.items() if count > 1)
-            raise InvalidDataError(f"{where}: key '{twice}' is there twice; keep one of them")
-        return found
+            duplicate = next(name for name, count in counts.items() if count > 1)
+            raise InvalidDataError(f"{where}: key '{duplicate}' is there twice; keep one of them")
+        return collected
 
     try:
         tree = json.loads(text, object_pairs_hook=collect, parse_int=whole_number)
     except json.JSONDecodeError as error:
-        what = error.msg.removesuffix(" at").removesuffix(" starting")
-        raise InvalidDataError(f"{where}, line {error.lineno}: {what}; repair the JSON") from None
+        fault = error.msg.removesuffix(" at").removesuffix(" starting")
+        raise InvalidDataError(f"{where}, line {error.lineno}: {fault}; repair the JSON") from None
     except RecursionError:
         raise InvalidDataError(f"{where} is nested more than {MOST_LEVELS} levels deep") from None
     require_plain(tree, where)

@@ -1,4 +1,4 @@
-"""A file as text: UTF-8, with or without a byte order mark, and no larger than a text is."""
+"""Reads text files: UTF-8, with or without a byte order mark, of limited size."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from hexsim.errors import InvalidDataError
 
 MOST_BYTES = 1 << 28
-"""A text of 256 MiB is none that somebody wrote."""
+"""The most bytes of a text file, 256 MiB."""
 
 _BREAK = re.compile(r"\r\n|\r|\n")
 
@@ -18,11 +18,11 @@ _BREAK = re.compile(r"\r\n|\r|\n")
 def read_text(path: Path, what: str, remedy: str) -> str:
     """Return the text in `path`, which messages call `what`, as in "label file".
 
-    Raises InvalidDataError, saying what is wrong and for what is no text the `remedy`.
+    Raises InvalidDataError with the fault, and for a file that is no text with the `remedy`.
     """
     where = f"{what} '{path}'"
     try:
-        fault = _no_text(path)
+        fault = _file_fault(path)
         data = b"" if fault else path.read_bytes()
     except (OSError, ValueError) as error:  # the latter for names that no file can have
         reason = error.strerror if isinstance(error, OSError) else None
@@ -34,8 +34,8 @@ def read_text(path: Path, what: str, remedy: str) -> str:
     return decoded(data, where, f"; {remedy}")
 
 
-def _no_text(path: Path) -> str | None:
-    """Say what is at `path`, if that is no file of a text's size."""
+def _file_fault(path: Path) -> str | None:
+    """Return the fault of `path` if it is no file of a text's size, else None."""
     status = path.stat()
     if stat.S_ISDIR(status.st_mode):
         return "it is a folder"
@@ -50,18 +50,18 @@ def decoded(data: bytes, where: str, remedy: str = "") -> str:
     """Return UTF-8 `data` as text; InvalidDataError naming the line, and ending in `remedy`."""
     try:
         text = data.decode("utf-8-sig")
-        at = text.find("\0")
+        position = text.find("\0")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise InvalidDataError(f"{where} is no text in UTF-8 (line {line}){remedy}") from None
-    if at >= 0:
-        line = text.count("\n", 0, at) + 1
+    if position >= 0:
+        line = text.count("\n", 0, position) + 1
         raise InvalidDataError(f"{where} is no text (line {line} holds a NUL){remedy}")
     return text
 
 
 def lines(text: str) -> Iterator[tuple[int, str]]:
-    """Number and text, without blanks around it, of each line that is not blank."""
+    """Yield number and stripped text of each line that is not blank."""
     for number, line in enumerate(_BREAK.split(text), start=1):
         if line.strip():
             yield number, line.strip()

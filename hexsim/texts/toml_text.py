@@ -1,6 +1,6 @@
-"""TOML, as its specification has it, with finite numbers and not too deep.
+"""A strict reader of TOML: finite numbers, limited size and depth.
 
-Keys and texts in it come as they may be shown (hexsim.texts.names).
+Special characters in keys and texts become visible (hexsim.texts.names).
 """
 
 from __future__ import annotations
@@ -14,22 +14,22 @@ from hexsim.texts.names import visible
 from hexsim.texts.trees import MOST_LEVELS, require_plain, shown
 
 MOST_CHARACTERS = 1 << 22
-"""Of a text; datasheets have a hundredth of them."""
+"""The most characters of a text; datasheets have a hundredth of this."""
 
 _PART = r"""(?:[\w-]++|"(?:[^"\\\n]|\\.)*+"|'[^'\n]*+')"""
 _DEEP = re.compile(rf"(?<![\w-])(?:{_PART}[ \t]*+\.[ \t]*+){{{MOST_LEVELS}}}")
-"""A key of more parts than levels. `tomllib` takes memory that grows with their square."""
+"""A key with too many parts; the memory of `tomllib` grows with the square of their number."""
 
 
 def parse_toml(text: str, where: str, *, as_written: bool = False) -> dict[str, Any]:
-    """Return what `text` says, its texts visible, or `as_written` where they name files.
+    """Return the parsed `text`; its texts become visible, unless `as_written` (for file names).
 
     Raises InvalidDataError beginning with `where`, with line or key.
     """
     if len(text) > MOST_CHARACTERS:
         raise InvalidDataError(f"{where} has {len(text)} characters, more than {MOST_CHARACTERS}")
-    if (deep := _DEEP.search(text)) is not None:
-        line = text.count("\n", 0, deep.start()) + 1
+    if (deep_key := _DEEP.search(text)) is not None:
+        line = text.count("\n", 0, deep_key.start()) + 1
         raise InvalidDataError(
             f"{where}, line {line}: a key is nested more than {MOST_LEVELS} levels"
         )
@@ -48,14 +48,14 @@ def parse_toml(text: str, where: str, *, as_written: bool = False) -> dict[str, 
 
 
 def _with_visible_keys(tree: Any, where: str) -> Any:
-    """The tree anew, whose keys are visible; InvalidDataError for two that are shown alike."""
+    """Return a copy with visible keys; InvalidDataError if two become equal."""
     if isinstance(tree, list):
         return [_with_visible_keys(item, where) for item in tree]
     if not isinstance(tree, dict):
         return tree
     keys = [*map(visible, tree)]
     if len({*keys}) < len(keys):
-        twice = next(key for at, key in enumerate(keys) if key in keys[:at])
-        raise InvalidDataError(f"{where}: key '{twice}' is there twice; keep one of them")
+        duplicate = next(key for index, key in enumerate(keys) if key in keys[:index])
+        raise InvalidDataError(f"{where}: key '{duplicate}' is there twice; keep one of them")
     items = (_with_visible_keys(item, where) for item in tree.values())
     return dict(zip(keys, items, strict=True))

@@ -1,4 +1,4 @@
-"""What JSON and TOML have in common: trees of tables and lists, whose numbers are finite."""
+"""Checks for parsed JSON and TOML: trees of tables and lists with finite numbers."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from hexsim.errors import InvalidDataError
 from hexsim.texts.names import visible
 
 MOST_LEVELS = 64
-"""How deep tables and lists may be nested."""
+"""The greatest depth of nested tables and lists."""
 MOST_VALUES = 1 << 23
-"""Values of a JSON text, an object as four: half a GiB in memory at most, where a text of 240 MB
-could become 6 GB. A network with encodings for 700 000 channels has that many."""
+"""The most values of a JSON text, an object counting as four. They take at most half a GiB; without
+a limit a text of 240 MB could take 6 GB. Encodings for 700 000 channels have this many."""
 _OBJECT_VALUES = 4
 """An object takes about as much memory as four numbers or texts (measured with CPython 3.11)."""
 _MOST_DIGITS, _MOST_BITS = 40, 128
 
 
 def require_small(text: str, where: str) -> None:
-    """Raise InvalidDataError, naming `where`, for JSON of more values than anything describes.
+    """Raise InvalidDataError, naming `where`, for JSON of too many values.
 
-    Counted is what separates values, before one is read; what stands in strings counts with them.
+    It counts separators before parsing, including those inside strings.
     """
     count = text.count(",") + text.count("[") + _OBJECT_VALUES * text.count("{")
     if count > MOST_VALUES:
@@ -30,12 +30,12 @@ def require_small(text: str, where: str) -> None:
 
 
 def whole_number(digits: str) -> float:
-    """Read an integer; one of more digits than anything has is infinite, and so refused."""
+    """Parse an integer; one with too many digits becomes infinite, which is refused later."""
     return int(digits) if len(digits) <= _MOST_DIGITS else math.inf
 
 
 def require_plain(tree: Any, where: str) -> None:
-    """InvalidDataError, naming `where` and the key, for NaN, infinity, and what is too deep."""
+    """Raise InvalidDataError, naming `where` and the key, for NaN, infinity or too deep nesting."""
     parts: list[str] = []
     fault = _fault(tree)
     open_nodes: list[Iterator[tuple[str, Any]]] = [] if fault else [_items(tree)]
@@ -58,28 +58,28 @@ def require_plain(tree: Any, where: str) -> None:
 
 
 def _items(node: Any) -> Iterator[tuple[str, Any]]:
-    """What a table or list holds, each with its part of a path; nothing for other nodes."""
+    """Return the items of a table or list, each with its part of a path; nothing for others."""
     if isinstance(node, dict):
         return ((f".{key}", item) for key, item in node.items())
     if isinstance(node, list):
-        return ((f"[{at}]", item) for at, item in enumerate(node))
+        return ((f"[{index}]", item) for index, item in enumerate(node))
     return iter(())
 
 
 def _fault(node: Any) -> str:
-    """Say what is wrong with a number, if something is."""
+    """Return the fault of a number, or an empty text."""
     if isinstance(node, float) and not math.isfinite(node):
-        what = "NaN" if math.isnan(node) else "infinite, or too large a number"
-        return f"is {what}; give a finite one"
+        problem = "NaN" if math.isnan(node) else "infinite, or too large a number"
+        return f"is {problem}; give a finite one"
     if isinstance(node, int) and node.bit_length() > _MOST_BITS:
         return "is too large a number; give a finite one"
     return ""
 
 
 def shown(tree: Any) -> Any:
-    """Return `tree` with its texts visible (hexsim.texts.names); its keys are so already.
+    """Return `tree` with visible texts (hexsim.texts.names); its keys are visible already.
 
-    Tables and lists are changed in place, as nobody else has them yet.
+    Tables and lists are changed in place, as nothing else refers to them yet.
     """
     if isinstance(tree, str):
         return visible(tree)
@@ -96,5 +96,5 @@ def shown(tree: Any) -> Any:
 
 
 def _key(path: str) -> str:
-    told = path.lstrip(".")
-    return f"key '{told if len(told) <= 80 else told[:77] + '...'}'" if told else "all of it"
+    key = path.lstrip(".")
+    return f"key '{key if len(key) <= 80 else key[:77] + '...'}'" if key else "all of it"

@@ -21,7 +21,7 @@ def test_a_limit_is_one_group_from_the_nearest_to_the_furthest() -> None:
 
 
 def test_each_is_in_one_group() -> None:
-    assert sorted(len(out_group.those) for out_group in out_groups(OUT)) == [1, 2, 2]
+    assert sorted(len(out_group.candidates) for out_group in out_groups(OUT)) == [1, 2, 2]
 
 
 def test_what_is_said_of_several_places_is_said_once() -> None:

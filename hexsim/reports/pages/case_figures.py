@@ -1,4 +1,4 @@
-"""The figures of one network on one runtime, and what stands on top of its page."""
+"""The figures of one network on one runtime, and the summary at the top of its page."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Summary = tuple[tuple[str, str], ...]
 
 
 def case_figures(case: Case, platform: Platform) -> list[Figure]:
-    """Return all figures of a case; a roofline only where a layer has a place in it."""
+    """Return all figures of a case; a roofline only if it has a point for a layer."""
     facts = case_facts(case)
     figures = [layer_times(facts), timeline(case.timing)]
     with suppress(HexsimError):
@@ -39,19 +39,19 @@ def case_figures(case: Case, platform: Platform) -> list[Figure]:
 
 
 def _traffic(facts: Mapping[str, Any]) -> list[Figure]:
-    found = traffic_figure(facts)
-    return [] if found is None else [found]
+    figure = traffic_figure(facts)
+    return [] if figure is None else [figure]
 
 
 def summary(facts: Mapping[str, Any]) -> Summary:
-    """Return the figures of a case in short, from what JSON has of it."""
-    found, accuracy = facts["uncertainty"], facts["accuracy"]
+    """Return the main figures of a case; `facts` are its data for JSON."""
+    uncertainty, accuracy = facts["uncertainty"], facts["accuracy"]
     total = f"{facts['total_inference_us'] / 1e3:.2f} ms"
-    if found:
-        low, high = found["total_inference_us"]
+    if uncertainty:
+        low, high = uncertainty["total_inference_us"]
         total += f" ({low / 1e3:.2f} .. {high / 1e3:.2f})"
     engines = Counter(layer["engine"] for layer in facts["layers"])
-    told = [
+    entries = [
         ("Total inference", total),
         ("Forward propagate", f"{facts['forward_propagate_us'] / 1e3:.2f} ms"),
         ("Initialisation", f"{facts['initialisation_total_us'] / 1e3:.1f} ms"),
@@ -60,14 +60,14 @@ def summary(facts: Mapping[str, Any]) -> Summary:
         ("Layers", ", ".join(f"{count} on {engine.upper()}" for engine, count in engines.items())),
     ]
     if accuracy and accuracy["sqnr_db"] is not None:
-        told.append(("SQNR of the outputs", f"{accuracy['sqnr_db']:.1f} dB"))
+        entries.append(("SQNR of the outputs", f"{accuracy['sqnr_db']:.1f} dB"))
     if accuracy and accuracy["top1_agreement"] is not None:
-        told.append(
+        entries.append(
             ("Same top-1 as float", f"{accuracy['top1_agreement']} of {accuracy['inputs']}")
         )
-    return tuple(told)
+    return tuple(entries)
 
 
 def source_of(case: Case) -> str:
-    """Return on what a case ran, in words."""
+    """Return the platform and settings of a case as text."""
     return f"{case.chip}, {case.stack}, {case.perf_profile}, {case.buffer} buffers"

@@ -1,4 +1,4 @@
-"""The page of each command that computes figures: what `--html` writes."""
+"""The pages that `--html` of the commands writes."""
 
 from __future__ import annotations
 
@@ -43,17 +43,17 @@ def profile_page(case: Case, platform: Platform, command: str) -> str:
 
 def bench_page(cases: Sequence[Case], refusals: Sequence[Refusal], command: str) -> str:
     """Return the page of a benchmark: all times beside each other, then each case."""
-    every = [(case, case_facts(case)) for case in cases]
-    figures = [runtimes_figure([facts for _, facts in every])]
+    with_facts = [(case, case_facts(case)) for case in cases]
+    figures = [runtimes_figure([facts for _, facts in with_facts])]
     if refusals:
         rows = [(refusal.network, refusal.runtime, refusal.reason) for refusal in refusals]
         text = "Networks that a runtime does not take, and why."
         figures.append(Figure("Refused", text, FigureTable(("network", "runtime", "reason"), rows)))
-    for case, facts in every:
-        of_case = [layer_times(facts), memory_figure(facts["memory"])]
+    for case, facts in with_facts:
+        case_charts = [layer_times(facts), memory_figure(facts["memory"])]
         if facts["uncertainty"]:
-            of_case.append(interval_figure(facts))
-        figures += called(f"{case.network} on {case.runtime}", of_case)
+            case_charts.append(interval_figure(facts))
+        figures += called(f"{case.network} on {case.runtime}", case_charts)
     networks = dict.fromkeys(case.network for case in cases)
     first = cases[0]
     heading = Heading(
@@ -74,7 +74,7 @@ def validation_page(study: Study, command: str) -> str:
 
 
 def validation_figures(study: Study) -> list[Figure]:
-    """Return the figures of a validation; ranges and values only where tensors have codes."""
+    """Return the figures of a validation; ranges and values only if tensors are quantised."""
     facts = validation_facts(study)
     coded = (ranges_figure(facts), distributions_figure(facts))
     figures = [errors_figure(facts), *(figure for figure in coded if figure is not None)]
@@ -82,8 +82,11 @@ def validation_figures(study: Study) -> list[Figure]:
 
 
 def _findings_figure(study: Study) -> Figure:
-    rows = [(found.layer, found.tensor, found.kind, found.sentence) for found in study.findings]
-    text = "What the encodings lose for certain, the largest share first."
+    rows = [
+        (finding.layer, finding.tensor, finding.kind, finding.sentence)
+        for finding in study.findings
+    ]
+    text = "Values that the encodings lose for certain, the largest share first."
     return Figure("Findings", text, FigureTable(("layer", "tensor", "kind", "finding"), rows))
 
 
@@ -91,33 +94,33 @@ def validation_summary(facts: dict[str, Any]) -> tuple[tuple[str, str], ...]:
     """Return hits and the error of the outputs."""
     hits, db = facts["hits"], facts["output_sqnr_db"]
     names = {"same_top1": "Same top-1 as float", "runtime_top1": "Top-1", "float_top1": "In float"}
-    told = [
+    entries = [
         (name, f"{hits[key]} of {hits['inputs']}") for key, name in names.items() if key in hits
     ]
-    return (*told, ("SQNR of the outputs", "no error" if db is None else f"{db:.1f} dB"))
+    return (*entries, ("SQNR of the outputs", "no error" if db is None else f"{db:.1f} dB"))
 
 
 def partition_page(
-    network: Network, prices: Prices, survey: Survey, found: Found | None, command: str
+    network: Network, prices: Prices, survey: Survey, search: Found | None, command: str
 ) -> str:
     """Return the page of a cut."""
-    facts = partition_facts(prices, survey, found)
-    summed = [
+    facts = partition_facts(prices, survey, search)
+    entries = [
         ("Total inference", f"{facts['total_us'] / 1e3:.2f} ms"),
         ("Subnets", f"{len(facts['pieces'])}"),
     ]
-    if found is not None:
-        fastest = f"{found.best_us / 1e3:.2f} ms: {found.best_ids or 'no section'}"
-        summed.append(("Fastest cut", fastest))
+    if search is not None:
+        fastest = f"{search.best_us / 1e3:.2f} ms: {search.best_ids or 'no section'}"
+        entries.append(("Fastest cut", fastest))
     title = f"{facts['network']} on {facts['chip']} aip"
-    heading = Heading(title, f"{facts['stack']}, rules {facts['rules']}", command, tuple(summed))
+    heading = Heading(title, f"{facts['stack']}, rules {facts['rules']}", command, tuple(entries))
     figures = cuts_figures(facts, partition_svg(network, survey))
     return report(heading, figures, (layer.name for layer in network.layers))
 
 
-def throughput_page(found: Throughput, platform: Platform, command: str) -> str:
+def throughput_page(throughput: Throughput, platform: Platform, command: str) -> str:
     """Return the page of several instances at once."""
-    facts = throughput_facts(found, platform)
+    facts = throughput_facts(throughput, platform)
     heading = Heading(
         f"Throughput on {facts['chip']}",
         facts["stack"],
@@ -127,7 +130,7 @@ def throughput_page(found: Throughput, platform: Platform, command: str) -> str:
             ("Limited by", facts["limited_by"] or "nothing"),
         ),
     )
-    figures = [latencies_figure(facts), use_figure(facts), timeline(found.result)]
+    figures = [latencies_figure(facts), use_figure(facts), timeline(throughput.result)]
     return report(heading, figures)
 
 
@@ -135,10 +138,10 @@ def sweep_page(
     swept: Swept,
     rows: Sequence[int],
     figures: Sequence[str],
-    found: Sequence[Effects],
+    effects: Sequence[Effects],
     command: str,
 ) -> str:
-    """Return the page of a sweep: its points, the front among them, and what matters."""
+    """Return the page of a sweep: its points, its front, and the effects of parameters."""
     heading = Heading(
         "Sweep of a space of designs",
         f"swept by hexsim {swept.version}",
@@ -149,8 +152,8 @@ def sweep_page(
             ("Points that nothing beats", f"{len(rows)}"),
         ),
     )
-    drawn = [scatter_figure(swept, rows, figures), lines_figure(swept, rows, figures)]
-    return report(heading, [*drawn, *map(effects_figure, found)])
+    charts = [scatter_figure(swept, rows, figures), lines_figure(swept, rows, figures)]
+    return report(heading, [*charts, *map(effects_figure, effects)])
 
 
 def called(name: str, figures: Sequence[Figure]) -> list[Figure]:
@@ -159,5 +162,5 @@ def called(name: str, figures: Sequence[Figure]) -> list[Figure]:
 
 
 def _layers(cases: Sequence[Case]) -> dict[str, None]:
-    """Names of all layers, each once."""
+    """Return the names of all layers, each once."""
     return dict.fromkeys(layer.name for case in cases for layer in case.timing.layers)

@@ -1,4 +1,4 @@
-"""The page of a decision: what to take and why, all choices, what is out, and the commands."""
+"""The page of a decision: recommendation, all choices, what is ruled out, and commands."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from hexsim.studies.decision import Decision, RuledOut
 
 
 def decision_page(decision: Decision, commands: Sequence[str], command: str) -> str:
-    """Return the page; `commands` give the figures of the first choice again."""
+    """Return the page; `commands` reproduce the figures of the first choice."""
     facts = decision_facts(decision, commands)
     figures = [choices_figure(facts)] if decision.ranked else []
     if decision.ranked or decision.ruled_out:
@@ -30,46 +30,46 @@ def decision_page(decision: Decision, commands: Sequence[str], command: str) -> 
                 "Commands", text, FigureTable(("command",), [(command,) for command in commands])
             )
         )
-    first, *why = recommendation(decision).splitlines()
+    first, *reasons = recommendation(decision).splitlines()
     heading = Heading(
         f"A decision for {decision.network}",
         "; ".join((number(decision.items, "input"), *decision.notes)),
         command,
         _summary(facts["choices"][0], decision) if decision.ranked else (),
-        (taken(decision.ranked[0]) + "." if decision.ranked else first, *why),
+        (taken(decision.ranked[0]) + "." if decision.ranked else first, *reasons),
     )
     return report(heading, figures)
 
 
 def _summary(best: Mapping[str, Any], decision: Decision) -> tuple[tuple[str, str], ...]:
-    """What the first choice costs and is worth."""
+    """Return costs and accuracy of the first choice."""
     total = f"{best['total_inference_us'] / 1e3:.2f} ms"
     if best["low_us"] is not None:
         total += f" ({best['low_us'] / 1e3:.2f} to {best['high_us'] / 1e3:.2f})"
-    told = [
+    entries = [
         ("Total inference", total),
         ("Peak memory", quantity(best["peak_bytes"], "B")),
         ("Energy", spent(best["energy_mj"], best["energy_low_mj"], best["energy_high_mj"])),
     ]
     if best["loss_points"] is not None:
-        what = "Top-1 lost" if decision.labelled else "Agreement with float lost"
-        told.append((what, f"{best['loss_points']:.2f} points"))
+        label = "Top-1 lost" if decision.labelled else "Agreement with float lost"
+        entries.append((label, f"{best['loss_points']:.2f} points"))
     noise = best["sqnr_db"]
-    told.append(("SQNR", "exactly as float" if noise is None else f"{noise:.1f} dB"))
-    return (*told, ("Choices within the limits", f"{len(decision.ranked)}"))
+    entries.append(("SQNR", "exactly as float" if noise is None else f"{noise:.1f} dB"))
+    return (*entries, ("Choices within the limits", f"{len(decision.ranked)}"))
 
 
-def _out_figure(out: Sequence[RuledOut]) -> Figure:
-    """Return the reasons, those that hit most first."""
-    groups = sorted(out_groups(out), key=lambda one: -len(one.those))
+def _out_figure(ruled_out: Sequence[RuledOut]) -> Figure:
+    """Return the reasons, those with the most choices first."""
+    groups = sorted(out_groups(ruled_out), key=lambda group: -len(group.candidates))
     text = (
-        f"{number(len(out), 'choice')} that a runtime does not take or a limit does not allow, by "
-        "reason. Of a limit there is the figure nearest to it, and the furthest."
+        f"{number(len(ruled_out), 'choice')} that a runtime does not take or a limit does not "
+        "allow, by reason. Of a limit there is the figure nearest to it, and the furthest."
     )
     header = ("choices", "reason", "nearest", "furthest", "modes", "where")
     return Figure("Ruled out", text, FigureTable(header, [_out_row(group) for group in groups]))
 
 
-def _out_row(one: OutGroup) -> tuple[str | int, ...]:
-    where = (", ".join(one.modes), ", ".join(one.places))
-    return (len(one.those), one.reason, one.nearest, one.furthest, *where)
+def _out_row(group: OutGroup) -> tuple[str | int, ...]:
+    where = (", ".join(group.modes), ", ".join(group.places))
+    return (len(group.candidates), group.reason, group.nearest, group.furthest, *where)

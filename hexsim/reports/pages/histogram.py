@@ -1,8 +1,8 @@
-"""How often the values of a constant occur, as its file holds them.
+"""Histograms of the values of a constant, as its file stores them.
 
-Codes are counted code by code and then in groups of equal size, so that a bin never has more codes
-than its neighbour. Values without codes, or with another step per channel, are counted in bins of
-equal width from the smallest to the largest.
+Quantised values (codes) are counted one by one and then in groups of equal size, so that all bins
+have the same number of codes. Floats, and codes with a step per channel, are counted in bins of
+equal width from the smallest to the largest value.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _AT_ONCE = 1 << 20
 
 @dataclass(frozen=True)
 class BinnedValues:
-    """Counts in bins of equal width from `low` to `high`, and values that are not finite."""
+    """Counts in bins of equal width from `low` to `high`; `not_finite` counts the other values."""
 
     low: float
     high: float
@@ -41,12 +41,12 @@ def histogram(model: Model, name: str) -> BinnedValues | None:
 
 def _of_codes(codes: npt.NDArray[np.integer], encoding: Encoding) -> BinnedValues:
     lowest = encoding.offset + encoding.zero_point
-    every, flat = encoding.steps + 1, codes.ravel()
-    counts = np.zeros(every, np.int64)
+    codes_count, flat = encoding.steps + 1, codes.ravel()
+    counts = np.zeros(codes_count, np.int64)
     for start in range(0, flat.size, _AT_ONCE):
-        some = flat[start : start + _AT_ONCE].astype(np.int64) - lowest
-        counts += np.bincount(some, minlength=every)
-    grouped = counts.reshape(min(BINS, every), -1).sum(axis=1)
+        block = flat[start : start + _AT_ONCE].astype(np.int64) - lowest
+        counts += np.bincount(block, minlength=codes_count)
+    grouped = counts.reshape(min(BINS, codes_count), -1).sum(axis=1)
     return BinnedValues(
         encoding.delta * (encoding.offset - 0.5),
         encoding.delta * (encoding.offset + encoding.steps + 0.5),

@@ -1,4 +1,4 @@
-"""The page on a model: everything about it on one chip, runtime by runtime."""
+"""The page on a model on one chip, runtime by runtime."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from hexsim.studies.cuts import Prices, Survey
 
 @dataclass(frozen=True)
 class OnRuntime:
-    """What was found out about a model on one runtime; None is what was not asked, or is not there.
+    """The results of a model on one runtime; None for results that were not requested.
 
-    `cut` is how aip cuts the network, with the prices that it follows from.
+    `cut` is the partition of the network on aip, with the prices that it follows from.
     """
 
     case: Case
@@ -35,51 +35,51 @@ class OnRuntime:
 
 
 def model_page(
-    found: Sequence[OnRuntime],
+    results: Sequence[OnRuntime],
     refusals: Sequence[Refusal],
     model: Model,
     platform: Platform,
     command: str,
 ) -> str:
-    """Return the document; `model` is what the weights are counted of, quantised if there is one.
+    """Return the document; it counts the weights of `model`.
 
-    `found` has at least one runtime.
+    `results` has at least one runtime.
     """
-    first = found[0].case
-    several = len(found) > 1
-    figures = [runtimes_figure([case_facts(one.case) for one in found])]
+    first = results[0].case
+    several = len(results) > 1
+    figures = [runtimes_figure([case_facts(result.case) for result in results])]
     if refusals:
         rows = [(refusal.runtime, refusal.reason) for refusal in refusals]
         text = "Runtimes that do not take the model, and why."
         figures.append(Figure("Refused", text, FigureTable(("runtime", "reason"), rows)))
-    for one in found:
-        of_one = _figures(one, platform)
-        figures += called(one.case.runtime, of_one) if several else of_one
+    for result in results:
+        charts = _figures(result, platform)
+        figures += called(result.case.runtime, charts) if several else charts
     weights = histograms_figure(model)
     heading = Heading(
-        f"{first.network} on {first.chip}", source_of(first), command, _summary(found, several)
+        f"{first.network} on {first.chip}", source_of(first), command, _summary(results, several)
     )
     layers = dict.fromkeys(layer.name for layer in model.network.layers)
     return report(heading, [*figures, *([weights] if weights else [])], layers)
 
 
-def _figures(one: OnRuntime, platform: Platform) -> list[Figure]:
-    figures = case_figures(one.case, platform)
-    if one.cut is not None:
-        prices, survey = one.cut
+def _figures(result: OnRuntime, platform: Platform) -> list[Figure]:
+    figures = case_figures(result.case, platform)
+    if result.cut is not None:
+        prices, survey = result.cut
         drawing = partition_svg(prices.times.network, survey)
         figures += cuts_figures(partition_facts(prices, survey), drawing)
-    if one.study is not None:
-        figures += validation_figures(one.study)
+    if result.study is not None:
+        figures += validation_figures(result.study)
     return figures
 
 
-def _summary(found: Sequence[OnRuntime], several: bool) -> Summary:
-    """The figures of each runtime in short; of several, each begins with its name."""
-    told: list[tuple[str, str]] = []
-    for one in found:
-        prefix = f"{one.case.runtime}: " if several else ""
-        told += [(f"{prefix}{name}", value) for name, value in summary(case_facts(one.case))]
-        if one.cut is not None:
-            told.append((f"{prefix}Subnets", f"{len(one.cut[1].pieces)}"))
-    return tuple(told)
+def _summary(results: Sequence[OnRuntime], several: bool) -> Summary:
+    """Return the main figures of each runtime; with several, each begins with its runtime."""
+    entries: list[tuple[str, str]] = []
+    for result in results:
+        prefix = f"{result.case.runtime}: " if several else ""
+        entries += [(f"{prefix}{name}", value) for name, value in summary(case_facts(result.case))]
+        if result.cut is not None:
+            entries.append((f"{prefix}Subnets", f"{len(result.cut[1].pieces)}"))
+    return tuple(entries)

@@ -1,7 +1,7 @@
-"""The data of the page on a network: what `hexsim info --json` tells, and each constant in short.
+"""The data of the page on a network: that of `hexsim info --json`, and a summary of each constant.
 
-A page must open fast, so what has no bound of its own is cut, and the page says so: channels of an
-encoding, names in a list, long texts, histograms. `left_out` has how many are missing, by key.
+A page must open fast, so data without a bound is cropped, and the page says so: channels of an
+encoding, names in a list, long texts, histograms. `left_out` counts the missing items, by key.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from hexsim.reports.info_json import info_facts
 from hexsim.reports.pages.histogram import histogram
 
 _CHANNELS = 12_000
-"""Channels in a page, shared by all encodings that have any."""
+"""The number of channels in a page, divided among all encodings per channel."""
 _FEWEST_CHANNELS = 4
 _HISTOGRAMS = 3_000
 _NAMES = 64
 _LETTERS = 400
 _VALUES = 8
-"""A constant of so few elements is shown as it is."""
+"""The most elements of a constant whose values are shown."""
 
 
 def network_facts(source: str, container: Container) -> dict[str, Any]:
-    """Return `info_facts` with constants, cut where a page must be; reads the weights."""
+    """Return `info_facts` with constants, cropped for a page; reads the weights."""
     model = container.model
     facts = info_facts(source, container)
     network = model.network
@@ -46,12 +46,12 @@ def network_facts(source: str, container: Container) -> dict[str, Any]:
         of_layer = constants_by_role(layer, network)
         roles.append({role: numbers[name] for role, name in of_layer.items()})
     with_channels = sum(
-        "channels" in one for row in facts["layers"] for one in row["encodings"].values()
+        "channels" in encoding for row in facts["layers"] for encoding in row["encodings"].values()
     )
-    most = max(_FEWEST_CHANNELS, _CHANNELS // max(1, with_channels))
+    most_channels = max(_FEWEST_CHANNELS, _CHANNELS // max(1, with_channels))
     layers = [
-        {**_layer(row, most), "constants": found}
-        for row, found in zip(facts["layers"], roles, strict=True)
+        {**_layer(row, most_channels), "constants": by_role}
+        for row, by_role in zip(facts["layers"], roles, strict=True)
     ]
     return {
         **facts,
@@ -63,7 +63,7 @@ def network_facts(source: str, container: Container) -> dict[str, Any]:
 
 
 def _largest(constants: Iterable[Constant]) -> frozenset[str]:
-    """Names of the constants that are counted: the largest, if there are too many."""
+    """Return the names of the constants that are counted: the largest, if there are too many."""
     ordered = sorted(constants, key=lambda constant: -constant.elements)
     return frozenset(constant.name for constant in ordered[:_HISTOGRAMS])
 
@@ -74,25 +74,25 @@ def _layer(row: dict[str, Any], most_channels: int) -> dict[str, Any]:
     return {
         **row,
         **{key: row[key][:_NAMES] for key in lists},
-        "attributes": {key: _shown(text) for key, text in row["attributes"].items()},
+        "attributes": {key: _shortened(text) for key, text in row["attributes"].items()},
         "encodings": {
-            role: _encoding(found, most_channels) for role, found in row["encodings"].items()
+            role: _encoding(encoding, most_channels) for role, encoding in row["encodings"].items()
         },
         "left_out": missing,
     }
 
 
-def _shown(text: str) -> str:
+def _shortened(text: str) -> str:
     if len(text) <= _LETTERS:
         return text
     return f"{text[:_LETTERS]}… ({len(text)} characters, cut here)"
 
 
-def _encoding(found: dict[str, Any], most: int) -> dict[str, Any]:
-    """An encoding; one per channel as a column for each figure, and the range of all channels."""
-    if "channels" not in found:
-        return found
-    channels: Sequence[dict[str, Any]] = found["channels"]
+def _encoding(encoding: dict[str, Any], most: int) -> dict[str, Any]:
+    """Return an encoding; one per channel has a column per figure and a range."""
+    if "channels" not in encoding:
+        return encoding
+    channels: Sequence[dict[str, Any]] = encoding["channels"]
     first = channels[0]
     return {
         **{key: first[key] for key in ("bitwidth", "offset", "symmetric")},
@@ -106,24 +106,24 @@ def _encoding(found: dict[str, Any], most: int) -> dict[str, Any]:
 
 def _constant(model: Model, name: str, counted: bool) -> dict[str, Any]:
     constant = model.network.constants[name]
-    told: dict[str, Any] = {
+    facts: dict[str, Any] = {
         "name": name,
         "shape": constant.shape,
         "type": model.data_type(name) or constant.dtype,
         "elements": constant.elements,
     }
     if not _is_number(constant.dtype):
-        return {**told, "note": "Its values are not numbers that can be counted."}
-    told["bytes"] = model.stored_bytes(name)
+        return {**facts, "note": "Its values are not numbers that can be counted."}
+    facts["bytes"] = model.stored_bytes(name)
     if constant.elements <= _VALUES:
         values = constant.value()
-        return {**told, "values": [str(one) for one in values.ravel().tolist()]}
+        return {**facts, "values": [str(value) for value in values.ravel().tolist()]}
     if not counted:
-        return {**told, "note": f"Not counted: only the {_HISTOGRAMS} largest constants are."}
-    found = histogram(model, name)
-    if found is None:
-        return {**told, "note": "None of its values is a finite number."}
-    return {**told, "histogram": asdict(found)}
+        return {**facts, "note": f"Not counted: only the {_HISTOGRAMS} largest constants are."}
+    binned = histogram(model, name)
+    if binned is None:
+        return {**facts, "note": "None of its values is a finite number."}
+    return {**facts, "histogram": asdict(binned)}
 
 
 def _is_number(dtype: str) -> bool:

@@ -1,6 +1,6 @@
-"""The page on a network: drawing and list of its layers, and on a click what is known of each.
+"""The page on a network: drawing and list of its layers, and the details of a clicked layer.
 
-Each layer type has a colour, the most frequent ones their own; those behind them share a grey.
+The most frequent layer types have a colour each; all others share a grey.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _DATA = "data"
 
 
 def network_page(source: str, container: Container) -> str:
-    """Return the HTML document; `source` is what the user calls the model."""
+    """Return the HTML document; `source` is the name by which the user gave the model."""
     network = container.model.network
     facts = network_facts(source, container)
     legend = _legend(facts["layers"])
@@ -39,9 +39,9 @@ def network_page(source: str, container: Container) -> str:
 
 
 def _legend(layers: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Types with their colours and counts, the most frequent first."""
+    """Return types with their colours and counts, the most frequent first."""
     counts = Counter(layer["type"] for layer in layers)
-    ordered = sorted(counts.items(), key=lambda one: (-one[1], one[0]))
+    ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
     colours = iter(_COLOURS)
     return [
         {

@@ -1,7 +1,7 @@
-"""Columns that repeat a few values many times, written short: a page of 1 000 layers stays small.
+"""A short form for columns with many repeated values, which keeps pages of 1 000 layers small.
 
-Such a column becomes its distinct values and the place of each row's value among them. The script
-of the page undoes it as it reads (`report.js`), so nothing else knows.
+A column becomes its distinct values and an index into them for each row. Only the script of the
+page (`report.js`), which expands the columns again, depends on this form.
 """
 
 from __future__ import annotations
@@ -10,22 +10,24 @@ from collections.abc import Sequence
 from typing import Any
 
 _FEWEST = 32
-"""Rows from which on a column is looked at."""
+"""The least number of rows of a column that is shortened."""
 
 
 def shortened(value: Any) -> Any:
-    """Return data for JSON with such columns written short."""
+    """Return data for JSON with repetitive columns in the short form."""
     if isinstance(value, dict):
-        return {key: shortened(one) for key, one in value.items()}
+        return {key: shortened(item) for key, item in value.items()}
     if not isinstance(value, list | tuple):
         return value
-    if len(value) >= _FEWEST and all(isinstance(one, str | float) for one in value):
+    if len(value) >= _FEWEST and all(isinstance(item, str | float) for item in value):
         return _column(value)
-    return [shortened(one) for one in value]
+    return [shortened(item) for item in value]
 
 
 def _column(values: Sequence[str | float]) -> Any:
-    """The values, or what they are made of if half of them are repetitions."""
-    places: dict[str | float, int] = {}
-    at = [places.setdefault(value, len(places)) for value in values]
-    return {"distinct": list(places), "at": at} if 2 * len(places) <= len(values) else list(values)
+    """Return the values, or their short form if at least half of them are repetitions."""
+    indices: dict[str | float, int] = {}
+    rows = [indices.setdefault(value, len(indices)) for value in values]
+    return (
+        {"distinct": list(indices), "at": rows} if 2 * len(indices) <= len(values) else list(values)
+    )

@@ -1,6 +1,6 @@
 """A page of figures: a summary on top, then each figure with its table, and one search for layers.
 
-The library that draws stands in the page, like its data: it opens from a disk, without a network.
+The page contains the drawing library and the data, so it opens from a disk without a network.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from hexsim.reports.pages.shell import asset, page
 
 @dataclass(frozen=True)
 class Heading:
-    """What stands on top: what the page is on, the command that made it, figures in short.
+    """The top of a page: its subject, the command that made it, and its main figures.
 
-    `lead` are sentences for a page with an answer: the first is that answer, and is large.
+    `lead` are sentences for a page with an answer; the first is the answer and is printed large.
     """
 
     title: str
@@ -33,7 +33,7 @@ class Heading:
 
 def report(heading: Heading, figures: Sequence[Figure], layers: Iterable[str] = ()) -> str:
     """Return the document; its search looks for `layers`. HexsimError without the library."""
-    code = library()
+    script = library()
     named = [(f"figure-{number}", figure) for number, figure in enumerate(figures)]
     body = Template(asset("report.html")).substitute(
         sections="".join(_section(name, figure) for name, figure in named)
@@ -46,17 +46,17 @@ def report(heading: Heading, figures: Sequence[Figure], layers: Iterable[str] = 
         "figures": [_data(name, figure, set(names)) for name, figure in named],
     }
     short = shortened(data)
-    return page(f"{heading.title} - hexsim", body, short, ("report.css",), "report.js", (code,))
+    return page(f"{heading.title} - hexsim", body, short, ("report.css",), "report.js", (script,))
 
 
 def _section(name: str, figure: Figure) -> str:
-    """A place for a figure; a drawing is markup whose names are text already."""
+    """Return the section of a figure; a drawing is markup in which names are already escaped."""
     drawing = (
         f'<div class="drawing" tabindex="0" role="region" aria-label="Drawing">{figure.drawing}'
         "</div>"
     )
-    inside = drawing if figure.drawing else ""
-    return f'<section id="{name}" aria-labelledby="{name}-title">{inside}</section>\n'
+    content = drawing if figure.drawing else ""
+    return f'<section id="{name}" aria-labelledby="{name}-title">{content}</section>\n'
 
 
 def _data(name: str, figure: Figure, layers: set[str]) -> dict[str, Any]:

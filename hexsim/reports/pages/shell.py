@@ -1,8 +1,8 @@
 """The shell of a page: one HTML document with its styles, scripts and data inside.
 
-Whatever comes from a model stays text. Data is JSON in an element that no name can close, and
-scripts put it on the page as text. A policy in the head lets only the page's own scripts run, known
-by their hashes, and fetches nothing, so that a mistake elsewhere can neither run nor call anybody.
+Texts of a model are never markup or code. Data is JSON in an element that no name can close, and
+scripts insert it as text. A content security policy allows only the page's own scripts, by their
+hashes, and no requests, so that a mistake elsewhere can neither run code nor send data.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def page(
 
 
 def _source(code: str) -> str:
-    """How a policy names a script that stands in its page."""
+    """Return the name of an inline script in the policy."""
     return f"'sha256-{b64encode(sha256(code.encode()).digest()).decode()}'"
 
 

@@ -24,7 +24,7 @@ TIMES = [3.0, 1.5, 0.25, 2.0]
 
 
 def made(names: list[str]) -> str:
-    bars = chart("layers", "us", told=(("", "@name"), ("us", "@us")))
+    bars = chart("layers", "us", tooltip=(("", "@name"), ("us", "@us")))
     rows = {"name": names, "x": list(range(len(names))), "us": TIMES}
     bars.vbar(x="x", top="us", width=0.9, fill_alpha="alpha", line_color=None, source=source(rows))
     path = f"/{'far/away/' * 12}model.onnx"

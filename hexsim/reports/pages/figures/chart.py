@@ -1,8 +1,8 @@
-"""Bokeh, imported in the one place that says what all charts have in common.
+"""Imports Bokeh and sets the properties that all charts share.
 
-A chart is as wide as the page, and has no colours for its axes: the page paints those as the
-reader's system is light or dark. The page has the buttons and keys that move it, too. Nothing in a
-chart is code, so that a page may forbid whatever is.
+A chart is as wide as the page. The page sets the colours of its axes for a light or dark system
+and has the buttons and keys that move it. A chart contains no code, so that the policy of a page
+can forbid all scripts but its own.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from typing import Any
 from hexsim.errors import HexsimError
 
 ALPHA = "alpha"
-"""The column that the page changes to fade what a reader does not look for."""
+"""The column that the page changes to fade marks that do not match a search."""
 PALETTE = (
     *("#4c8bd6", "#e08a2e", "#3fa66b", "#a873d1", "#d65f6a", "#b59a1f"),
     *("#2fa3a3", "#9a7b5c", "#7482d9", "#83a13a", "#cf67a8", "#6d8f7c"),
 )
-"""Colours that are seen on white and on black."""
+"""Colours that are visible on white and on black."""
 GREY = "#8a929e"
 _POWERS = range(-6, 13)
-"""Powers of ten that are ticks until the page knows its room."""
+"""Exponents of the ticks, from which the page later chooses those that fit."""
 
 _IDS = frozenset(("id", "root_id"))
-"""Where Bokeh's data have the ids of models."""
+"""Keys under which Bokeh's data contain ids of models."""
 
 
 def load_bokeh() -> ModuleType:
@@ -55,17 +55,17 @@ def item(chart: Any) -> Any:
     return _renumbered(json_item(chart), {})
 
 
-def _renumbered(value: Any, known: dict[str, str]) -> Any:
-    """The same with ids that count what comes; Bokeh's depend on the order of its sets."""
+def _renumbered(value: Any, ids: dict[str, str]) -> Any:
+    """Return the value with ids numbered in order; Bokeh's own depend on the order of its sets."""
     if isinstance(value, list):
-        return [_renumbered(one, known) for one in value]
+        return [_renumbered(item, ids) for item in value]
     if not isinstance(value, dict):
         return value
     return {
-        key: known.setdefault(one, f"p{len(known)}")
-        if key in _IDS and isinstance(one, str)
-        else _renumbered(one, known)
-        for key, one in value.items()
+        key: ids.setdefault(item, f"p{len(ids)}")
+        if key in _IDS and isinstance(item, str)
+        else _renumbered(item, ids)
+        for key, item in value.items()
     }
 
 
@@ -82,17 +82,17 @@ def chart(
     up: str,
     *,
     height: int = 320,
-    told: Sequence[tuple[str, str]] = (),
+    tooltip: Sequence[tuple[str, str]] = (),
     **options: Any,
 ) -> Any:
-    """Return an empty chart with labels of both axes; `told` is what a pointed mark says.
+    """Return an empty chart with labels of both axes; `tooltip` is shown for a mark pointed at.
 
     `options` are those of Bokeh's figure.
     """
     from bokeh.models import HoverTool
     from bokeh.plotting import figure
 
-    made = figure(
+    plot = figure(
         height=height,
         sizing_mode="stretch_width",
         tools="box_zoom,reset",
@@ -105,17 +105,17 @@ def chart(
         border_fill_alpha=0.0,
         **options,
     )
-    made.axis.minor_tick_line_color = None
-    _plain_powers(made)
-    if told:
-        made.add_tools(HoverTool(tooltips=list(told), point_policy="follow_mouse"))
-    return made
+    plot.axis.minor_tick_line_color = None
+    _plain_powers(plot)
+    if tooltip:
+        plot.add_tools(HoverTool(tooltips=list(tooltip), point_policy="follow_mouse"))
+    return plot
 
 
-def _plain_powers(made: Any) -> None:
-    """Write powers as numbers; the page chooses which of them, by the room that there is."""
+def _plain_powers(plot: Any) -> None:
+    """Write powers as plain numbers; the page chooses the ticks that fit."""
     from bokeh.models import BasicTickFormatter, FixedTicker, LogAxis
 
-    for axis in made.select(LogAxis):
+    for axis in plot.select(LogAxis):
         axis.ticker = FixedTicker(ticks=[10.0**power for power in _POWERS])
         axis.formatter = BasicTickFormatter(use_scientific=False)

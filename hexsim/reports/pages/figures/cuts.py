@@ -1,4 +1,4 @@
-"""Where a network is cut into subnets, why, and what each takes."""
+"""The subnets of a network, the cuts between them with their reasons, and their times."""
 
 from __future__ import annotations
 
@@ -8,34 +8,34 @@ from typing import Any
 from hexsim.reports.pages.figures.figure import Figure, FigureTable
 
 
-def cuts_figures(found: Mapping[str, Any], drawing: str) -> tuple[Figure, ...]:
-    """Return the figures of what `hexsim partition --json` has, with the drawing of the network."""
+def cuts_figures(facts: Mapping[str, Any], drawing: str) -> tuple[Figure, ...]:
+    """Return the figures of the data of `hexsim partition --json`, with the network's drawing."""
     pieces = [
-        (number, one["engine"], one["ids"], one["layers"][0], one["macs"] / 1e6, one["us"])
-        for number, one in enumerate(found["pieces"])
+        (number, sub["engine"], sub["ids"], sub["layers"][0], sub["macs"] / 1e6, sub["us"])
+        for number, sub in enumerate(facts["pieces"])
     ]
     cuts = [
         (
-            one["after_id"],
-            one["after"],
-            one["reason"],
-            one["bytes"] / 1024,
-            one["conversion_us"],
-            one["dispatch_us"],
+            cut["after_id"],
+            cut["after"],
+            cut["reason"],
+            cut["bytes"] / 1024,
+            cut["conversion_us"],
+            cut["dispatch_us"],
         )
-        for one in found["cuts"]
+        for cut in facts["cuts"]
     ]
     refused = [
-        (one["id"], one["layer"], one["type"], one["cost_us"], one["reason"])
-        for one in found["refused"]
+        (layer["id"], layer["layer"], layer["type"], layer["cost_us"], layer["reason"])
+        for layer in facts["refused"]
     ]
     figures = [
         Figure(
             "Subnets",
             "Each box is a layer, in the colour of its engine. The tensor engine has "
-            f"{found['layer_share']:.1%} of the layers and {found['mac_share']:.1%} of the "
+            f"{facts['layer_share']:.1%} of the layers and {facts['mac_share']:.1%} of the "
             "multiply-adds. "
-            f"{found['total_us'] / 1e3:.2f} ms, without it {found['hvx_us'] / 1e3:.2f} ms.",
+            f"{facts['total_us'] / 1e3:.2f} ms, without it {facts['hvx_us'] / 1e3:.2f} ms.",
             FigureTable(("subnet", "engine", "ids", "first layer", "MMAC", "us"), pieces),
             drawing=drawing,
         )

@@ -1,4 +1,4 @@
-"""What a figure is: a chart or a drawing, what it shows in a sentence, and a table of it."""
+"""The type of figures: a chart or a drawing, a sentence on what it shows, and a table of it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Cell = str | int | float | None
 
 @dataclass(frozen=True)
 class FigureTable:
-    """Rows under a header, in the order in which they are shown first."""
+    """Rows under a header, in their initial order."""
 
     header: tuple[str, ...]
     rows: Sequence[Sequence[Cell]]
@@ -21,10 +21,10 @@ class FigureTable:
 class Figure:
     """One figure of a page.
 
-    `legend` are pairs of colour and meaning, or have the name of a shape besides, which then is
-    what has the meaning. `chart` is the library's, `drawing` an SVG document whose names are text;
-    a figure has one of them, or its table alone. `choices` are other data of the chart, by name, of
-    which a reader chooses one; the first is what it shows.
+    `legend` are pairs of colour and meaning, or triples with the name of a shape that has the
+    meaning. `chart` is an object of the library, `drawing` an SVG document with escaped names; a
+    figure has at most one of them besides its table. `choices` are alternative data of the chart,
+    by name, from which a reader chooses; it first shows the first.
     """
 
     title: str

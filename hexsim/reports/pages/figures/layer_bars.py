@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 from hexsim.reports.pages.figures.chart import chart, source
 
 BAR = 0.8
-"""How wide a bar is, of the room that a layer has."""
+"""The width of a bar, as a share of the space of a layer."""
 
 
 class BarPart(NamedTuple):
-    """A rectangle: `amount` of a layer's `whole` goes on `what`."""
+    """A rectangle: the part `what` of a layer has `amount` of its total, `whole`."""
 
     name: str
     what: str
@@ -33,21 +33,21 @@ def stacked(
     amounts: Iterable[tuple[str, float]],
     colours: Mapping[str, str],
 ) -> list[BarPart]:
-    """Return the parts of the bar of layer `number`, one on the other from the bottom up."""
-    named = list(amounts)
-    tops = accumulate(amount for _, amount in named)
+    """Return the parts of the bar of layer `number`, stacked from the bottom up."""
+    pairs = list(amounts)
+    tops = accumulate(amount for _, amount in pairs)
     left, right = number - BAR / 2, number + BAR / 2
     return [
         BarPart(name, what, amount, whole, left, right, top - amount, top, colours[what])
-        for (what, amount), top in zip(named, tops, strict=True)
+        for (what, amount), top in zip(pairs, tops, strict=True)
     ]
 
 
-def layer_bars(up: str, parts: Sequence[BarPart], told: Sequence[tuple[str, str]]) -> Any:
-    """Return a chart of bars; `up` is what it measures, `told` what a pointed part says."""
-    made = chart("layers, in the order in which they run", up, told=(("", "@name"), *told))
+def layer_bars(up: str, parts: Sequence[BarPart], tooltip: Sequence[tuple[str, str]]) -> Any:
+    """Return a chart of bars; `up` is its quantity, `tooltip` is shown for the part pointed at."""
+    plot = chart("layers, in the order in which they run", up, tooltip=(("", "@name"), *tooltip))
     columns = {key: [getattr(part, key) for part in parts] for key in BarPart._fields}
-    made.quad(
+    plot.quad(
         left="left",
         right="right",
         bottom="bottom",
@@ -57,12 +57,12 @@ def layer_bars(up: str, parts: Sequence[BarPart], told: Sequence[tuple[str, str]
         fill_alpha="alpha",
         source=source(columns),
     )
-    made.xaxis.ticker.min_interval = 1
-    made.y_range.start = 0
-    return made
+    plot.xaxis.ticker.min_interval = 1
+    plot.y_range.start = 0
+    return plot
 
 
 def legend(parts: Sequence[BarPart], colours: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
-    """Return the colours of what is seen, in the order of `colours`."""
-    seen = {part.what for part in parts}
-    return tuple((colour, what) for what, colour in colours.items() if what in seen)
+    """Return the colours of the parts that are drawn, in the order of `colours`."""
+    drawn = {part.what for part in parts}
+    return tuple((colour, what) for what, colour in colours.items() if what in drawn)

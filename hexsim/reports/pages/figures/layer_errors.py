@@ -1,4 +1,4 @@
-"""How far each tensor of a runtime is from float, in the order of the network."""
+"""The error of each tensor of a runtime against float, in the order of the network."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from hexsim.reports.pages.figures.figure import Figure, FigureTable
 from hexsim.reports.text import number
 
 
-def errors_figure(found: Mapping[str, Any]) -> Figure:
-    """Return the figure of what `hexsim validate --json` has: signal over noise by tensor."""
-    layers = found["layers"]
+def errors_figure(facts: Mapping[str, Any]) -> Figure:
+    """Return the figure of the data of `hexsim validate --json`: SQNR by tensor."""
+    layers = facts["layers"]
     drawn = [(number, row) for number, row in enumerate(layers) if row["sqnr_db"] is not None]
-    told = (
+    tooltip = (
         ("", "@name"),
         ("tensor", "@tensor"),
         ("SQNR", "@db{0.0} dB"),
         ("largest error", "@largest{0.0000}"),
     )
-    made = chart("tensors, in the order of the network", "SQNR, dB", told=told)
+    plot = chart("tensors, in the order of the network", "SQNR, dB", tooltip=tooltip)
     columns = {
         "name": [row["layer"] for _, row in drawn],
         "tensor": [row["tensor"] for _, row in drawn],
@@ -29,11 +29,11 @@ def errors_figure(found: Mapping[str, Any]) -> Figure:
         "largest": [row["max_error"] for _, row in drawn],
     }
     marks = source(columns)
-    made.line("number", "db", line_color=PALETTE[0], line_alpha=0.5, source=marks)
-    look = {"color": PALETTE[0], "fill_alpha": "alpha", "line_alpha": "alpha", "source": marks}
-    made.scatter("number", "db", size=7, **look)
+    plot.line("number", "db", line_color=PALETTE[0], line_alpha=0.5, source=marks)
+    style = {"color": PALETTE[0], "fill_alpha": "alpha", "line_alpha": "alpha", "source": marks}
+    plot.scatter("number", "db", size=7, **style)
     if layers:
-        made.xaxis.ticker.min_interval = 1
+        plot.xaxis.ticker.min_interval = 1
     header = (
         *("layer", "type", "tensor", "runtime", "SQNR dB", "cosine", "largest error"),
         *("added noise", "low", "high", "clipped"),
@@ -43,52 +43,52 @@ def errors_figure(found: Mapping[str, Any]) -> Figure:
         *("added_noise", "low", "high", "clipped"),
     )
     exact = len(layers) - len(drawn)
-    whole = f" Not drawn: {number(exact, 'tensor')} without any error." if exact else ""
+    remark = f" Not drawn: {number(exact, 'tensor')} without any error." if exact else ""
     return Figure(
         "Error by layer",
-        f"Signal over noise of every tensor against the float network; more is better.{whole}",
+        f"Signal over noise of every tensor against the float network; more is better.{remark}",
         FigureTable(header, [tuple(row[key] for key in keys) for row in layers]),
-        made,
+        plot,
     )
 
 
-def ranges_figure(found: Mapping[str, Any]) -> Figure | None:
-    """Return the float range of each tensor with the range of its codes; None without codes."""
-    coded = [(n, row) for n, row in enumerate(found["layers"]) if row["encoding"]]
-    if not coded:
+def ranges_figure(facts: Mapping[str, Any]) -> Figure | None:
+    """Return the float range of each tensor with that of its encoding; None without encodings."""
+    quantised = [(number, row) for number, row in enumerate(facts["layers"]) if row["encoding"]]
+    if not quantised:
         return None
     columns: dict[str, list[Any]] = {
-        "name": [row["layer"] for _, row in coded],
-        "tensor": [row["tensor"] for _, row in coded],
-        "number": [number for number, _ in coded],
-        "low": [row["low"] for _, row in coded],
-        "high": [row["high"] for _, row in coded],
-        "min": [row["encoding"]["min"] for _, row in coded],
-        "max": [row["encoding"]["max"] for _, row in coded],
+        "name": [row["layer"] for _, row in quantised],
+        "tensor": [row["tensor"] for _, row in quantised],
+        "number": [number for number, _ in quantised],
+        "low": [row["low"] for _, row in quantised],
+        "high": [row["high"] for _, row in quantised],
+        "min": [row["encoding"]["min"] for _, row in quantised],
+        "max": [row["encoding"]["max"] for _, row in quantised],
     }
-    told = (
+    tooltip = (
         ("", "@name"),
         ("tensor", "@tensor"),
         ("floats", "@low{0.0000} to @high{0.0000}"),
         ("codes", "@min{0.0000} to @max{0.0000}"),
     )
-    made = chart("tensors, in the order of the network", "value", told=told)
+    plot = chart("tensors, in the order of the network", "value", tooltip=tooltip)
     marks = source(columns)
-    look = {"line_color": None, "fill_alpha": "alpha", "source": marks}
-    made.vbar("number", 0.8, "max", "min", fill_color=PALETTE[2], **look)
-    made.vbar("number", 0.4, "high", "low", fill_color=PALETTE[1], **look)
-    made.xaxis.ticker.min_interval = 1
+    style = {"line_color": None, "fill_alpha": "alpha", "source": marks}
+    plot.vbar("number", 0.8, "max", "min", fill_color=PALETTE[2], **style)
+    plot.vbar("number", 0.4, "high", "low", fill_color=PALETTE[1], **style)
+    plot.xaxis.ticker.min_interval = 1
     keys = ("layer", "tensor", "low", "high")
     parts = ("min", "max", "delta", "offset", "bitwidth")
     rows = [
         (*(row[key] for key in keys), *(row["encoding"][part] for part in parts))
-        for _, row in coded
+        for _, row in quantised
     ]
     header = ("layer", "tensor", "float low", "float high", "code low", "code high")
     return Figure(
         "Ranges and encodings",
         "The floats that were seen, within what the codes of each tensor can say.",
         FigureTable((*header, "step", "offset", "bits"), rows),
-        made,
+        plot,
         ((PALETTE[2], "range of the encoding"), (PALETTE[1], "floats that were seen")),
     )

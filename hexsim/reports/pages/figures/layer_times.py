@@ -1,6 +1,6 @@
-"""Layers in the order in which they run, each bar divided by what its time goes on.
+"""Layers in the order in which they run, each bar divided by the bounds of its time.
 
-Parts of the call that are no layer are in the table alone: the longest would make layers flat.
+Overheads of the call are only in the table: the longest ones would make the bars of layers flat.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _OVERHEAD = "no layer"
 
 
 def layer_times(case: Mapping[str, Any]) -> Figure:
-    """Return the figure of a case: a bar per layer; the table also has all else."""
+    """Return the figure of a case: a bar per layer; the table also has the overheads."""
     parts = [
         part
         for number, layer in enumerate(case["layers"])
@@ -31,13 +31,13 @@ def layer_times(case: Mapping[str, Any]) -> Figure:
             _COLOURS,
         )
     ]
-    others = sum(case["overheads_us"].values())
-    share = others / (case["total_inference_us"] or 1.0)
+    overheads_us = sum(case["overheads_us"].values())
+    share = overheads_us / (case["total_inference_us"] or 1.0)
     return Figure(
         "Layers by time",
         "Each bar is a layer, in the order in which they run; its colours are what the layer's "
-        f"time goes on. All else takes {others:.0f} us, {share:.1%} of the call; the table has its "
-        "parts.",
+        f"time goes on. All else takes {overheads_us:.0f} us, {share:.1%} of the call; the table "
+        "has its parts.",
         _table(case),
         layer_bars("us", parts, (("time", "@whole{0.0} us"), ("of it", "@what @amount{0.0} us"))),
         legend(parts, _COLOURS),
@@ -61,10 +61,10 @@ def _table(case: Mapping[str, Any]) -> FigureTable:
         )
         for layer in case["layers"]
     ]
-    others: list[tuple[Any, ...]] = [
+    overheads: list[tuple[Any, ...]] = [
         (f"({name})", _OVERHEAD, None, us, us / total, None, None, None, None)
         for name, us in case["overheads_us"].items()
     ]
-    every = [*rows, *others]
-    every.sort(key=lambda row: -row[3])
-    return FigureTable(header, every)
+    rows_by_time = [*rows, *overheads]
+    rows_by_time.sort(key=lambda row: -row[3])
+    return FigureTable(header, rows_by_time)

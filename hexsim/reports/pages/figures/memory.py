@@ -14,7 +14,7 @@ _KIB = 1024
 
 
 def memory_figure(memory: Mapping[str, Any]) -> Figure:
-    """Return the figure of what JSON files have under `memory`."""
+    """Return the figure of the data under `memory` in JSON reports."""
     layers = memory["layers"]
     live = [layer["live_bytes"] / _KIB for layer in layers]
     columns = {
@@ -23,12 +23,12 @@ def memory_figure(memory: Mapping[str, Any]) -> Figure:
         "right": [number + 0.5 for number in range(len(layers))],
         "live": live,
     }
-    made = chart(
+    plot = chart(
         "layers, in the order in which they run",
         "KiB live",
-        told=(("", "@name"), ("live", "@live{0,0.0} KiB")),
+        tooltip=(("", "@name"), ("live", "@live{0,0.0} KiB")),
     )
-    made.quad(
+    plot.quad(
         left="left",
         right="right",
         bottom=0,
@@ -38,8 +38,8 @@ def memory_figure(memory: Mapping[str, Any]) -> Figure:
         fill_alpha="alpha",
         source=source(columns),
     )
-    made.xaxis.ticker.min_interval = 1
-    made.y_range.start = 0
+    plot.xaxis.ticker.min_interval = 1
+    plot.y_range.start = 0
     return Figure(
         "Memory",
         f"Activations that are live while a layer runs. All that is allocated is "
@@ -59,5 +59,5 @@ def memory_figure(memory: Mapping[str, Any]) -> Figure:
                 for layer in layers
             ],
         ),
-        made,
+        plot,
     )

@@ -1,4 +1,4 @@
-"""Times of networks on runtimes, with their intervals and what was measured."""
+"""Times of networks on runtimes, with their intervals and measured times."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _ROW, _BORDERS = 40, 70
 
 
 def runtimes_figure(cases: Sequence[Mapping[str, Any]]) -> Figure:
-    """Return the figure of cases: a bar each, a line for its interval, dots for measured times."""
+    """Return the figure: a bar per case, a line for its interval, marks for measured times."""
     labels = [f"{case['network']} on {case['runtime']}" for case in cases]
     rows = [-row for row in range(len(cases))]
     columns = {
@@ -22,23 +22,25 @@ def runtimes_figure(cases: Sequence[Mapping[str, Any]]) -> Figure:
         "bottom": [row - 0.4 for row in rows],
         "top": [row - 0.02 for row in rows],
     }
-    made = chart(
+    plot = chart(
         "ms, total inference",
         "",
         height=_ROW * len(cases) + _BORDERS,
-        told=(("", "@name"), ("total inference", "@ms{0.000} ms")),
+        tooltip=(("", "@name"), ("total inference", "@ms{0.000} ms")),
         y_range=(0.4 - len(cases), 0.6),
     )
     marks = source(columns)
-    look = {"fill_color": PALETTE[0], "line_color": None, "fill_alpha": "alpha", "source": marks}
-    made.quad(left=0, right="ms", bottom="bottom", top="top", **look)
-    _labels(made, marks)
+    style = {"fill_color": PALETTE[0], "line_color": None, "fill_alpha": "alpha", "source": marks}
+    plot.quad(left=0, right="ms", bottom="bottom", top="top", **style)
+    _labels(plot, marks)
     legend = [(PALETTE[0], "simulated")]
-    swept = [(row, case) for row, case in zip(rows, cases, strict=True) if case["uncertainty"]]
-    if swept:
-        ends = [[us / 1e3 for us in one["uncertainty"]["total_inference_us"]] for _, one in swept]
-        heights = [[row - 0.21] * 2 for row, _ in swept]
-        made.multi_line(ends, heights, line_color=GREY, line_width=3)
+    uncertain = [(row, case) for row, case in zip(rows, cases, strict=True) if case["uncertainty"]]
+    if uncertain:
+        intervals = [
+            [us / 1e3 for us in case["uncertainty"]["total_inference_us"]] for _, case in uncertain
+        ]
+        heights = [[row - 0.21] * 2 for row, _ in uncertain]
+        plot.multi_line(intervals, heights, line_color=GREY, line_width=3)
         legend.append((GREY, "its interval"))
     measured = [
         (ms, row - 0.21)
@@ -47,20 +49,20 @@ def runtimes_figure(cases: Sequence[Mapping[str, Any]]) -> Figure:
     ]
     if measured:
         across, up = zip(*measured, strict=True)
-        made.scatter(list(across), list(up), size=9, color=PALETTE[1], marker="diamond")
+        plot.scatter(list(across), list(up), size=9, color=PALETTE[1], marker="diamond")
         legend.append((PALETTE[1], "measured"))
-    made.x_range.start = 0
-    made.yaxis.visible = False
-    made.ygrid.visible = False
+    plot.x_range.start = 0
+    plot.yaxis.visible = False
+    plot.ygrid.visible = False
     text = "Total inference time: what an application waits for. Intervals are there if swept."
-    return Figure("Runtimes", text, _table(cases), made, tuple(legend))
+    return Figure("Runtimes", text, _table(cases), plot, tuple(legend))
 
 
-def _labels(made: Any, marks: Any) -> None:
+def _labels(plot: Any, marks: Any) -> None:
     from bokeh.models import LabelSet
 
-    look = {"text_font_size": "11px", "text_baseline": "bottom"}
-    made.add_layout(LabelSet(x=4, x_units="screen", y="top", text="name", source=marks, **look))
+    style = {"text_font_size": "11px", "text_baseline": "bottom"}
+    plot.add_layout(LabelSet(x=4, x_units="screen", y="top", text="name", source=marks, **style))
 
 
 def _table(cases: Sequence[Mapping[str, Any]]) -> FigureTable:
@@ -70,8 +72,8 @@ def _table(cases: Sequence[Mapping[str, Any]]) -> FigureTable:
     )
     rows = []
     for case in cases:
-        found, accuracy = case["uncertainty"], case["accuracy"]
-        low, high = found["total_inference_us"] if found else (None, None)
+        uncertainty, accuracy = case["uncertainty"], case["accuracy"]
+        low, high = uncertainty["total_inference_us"] if uncertainty else (None, None)
         rows.append(
             (
                 case["network"],

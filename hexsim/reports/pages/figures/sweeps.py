@@ -1,7 +1,7 @@
-"""A sweep as figures: its points by two figures, each point as a line over all axes, what matters.
+"""A sweep as charts: its points over two figures, parallel coordinates, effects of parameters.
 
-Of many points some are drawn, evenly chosen; those of the front all are. Axes of the lines go from
-their least to their greatest value, those of words in alphabetical order.
+All points of the front are drawn, and an even selection of the others. The axes of parallel
+coordinates go from the least to the greatest value; those of words are in alphabetical order.
 """
 
 from __future__ import annotations
@@ -20,120 +20,120 @@ from hexsim.studies.sweep.table import Swept
 
 _MOST_DOTS, _MOST_LINES = 5000, 500
 _SLANT = -0.35
-"""Radians of the names under the axes, so that long ones pass each other."""
+"""The slope in radians of the names under the axes, so that long names do not overlap."""
 _FRONT, _OTHERS = PALETTE[1], PALETTE[0]
 _LEGEND = ((_FRONT, "nothing beats it"), (_OTHERS, "other points"))
 
 
 def scatter_figure(swept: Swept, rows: Sequence[int], figures: Sequence[str]) -> Figure:
-    """Return all points by the first two figures (or by number and the only one)."""
+    """Return the points over the first two figures (a single one over the number)."""
     across, up = ("point", figures[0]) if len(figures) == 1 else figures[:2]
     columns = {name: numbers(swept, name) for name in dict.fromkeys((across, up))}
-    known = [int(row) for row in np.flatnonzero(np.isfinite(list(columns.values())).all(axis=0))]
-    others, drawn = _some(known, rows, _MOST_DOTS)
-    told = (("", "@name"), (across, "@x"), (up, "@y"))
-    made = chart(across, up, told=told)
-    for taken, colour, size in ((others, _OTHERS, 5), (rows, _FRONT, 9)):
+    finite = [int(row) for row in np.flatnonzero(np.isfinite(list(columns.values())).all(axis=0))]
+    others, drawn = _some(finite, rows, _MOST_DOTS)
+    tooltip = (("", "@name"), (across, "@x"), (up, "@y"))
+    plot = chart(across, up, tooltip=tooltip)
+    for selected, colour, size in ((others, _OTHERS, 5), (rows, _FRONT, 9)):
         marks: dict[str, Any] = {
-            "name": [_name(swept, row) for row in taken],
-            "x": [float(columns[across][row]) for row in taken],
-            "y": [float(columns[up][row]) for row in taken],
+            "name": [_name(swept, row) for row in selected],
+            "x": [float(columns[across][row]) for row in selected],
+            "y": [float(columns[up][row]) for row in selected],
         }
-        look: dict[str, Any] = {"color": colour, "fill_alpha": "alpha", "line_alpha": "alpha"}
-        made.scatter("x", "y", size=size, source=source(marks), **look)
+        style: dict[str, Any] = {"color": colour, "fill_alpha": "alpha", "line_alpha": "alpha"}
+        plot.scatter("x", "y", size=size, source=source(marks), **style)
     header = tuple(dict.fromkeys(("point", *swept.varied, *figures)))
-    picked = swept.table.take(list(rows)).select(list(header)).to_pylist()
-    cells: list[list[Cell]] = [[one[name] for name in header] for one in picked]
+    front = swept.table.take(list(rows)).select(list(header)).to_pylist()
+    cells: list[list[Cell]] = [[point[name] for name in header] for point in front]
     text = (
-        f"{up} over {across}; {drawn} of {len(known)} points are drawn. The table has the "
+        f"{up} over {across}; {drawn} of {len(finite)} points are drawn. The table has the "
         f"{len(rows)} that nothing beats in {', '.join(figures)}."
     )
-    return Figure("Points", text, FigureTable(header, cells), made, _LEGEND)
+    return Figure("Points", text, FigureTable(header, cells), plot, _LEGEND)
 
 
 def lines_figure(swept: Swept, rows: Sequence[int], figures: Sequence[str]) -> Figure:
-    """Return parallel coordinates: a line for each point over what varies and the figures."""
+    """Return parallel coordinates: a line per point over the varied parameters and the figures."""
     axes = tuple(dict.fromkeys((*swept.varied, *figures)))
     scaled = {name: _scaled(swept, name) for name in axes}
     heights = np.stack([scaled[name][0] for name in axes], axis=1)
-    known = [int(row) for row in np.flatnonzero(np.isfinite(heights).all(axis=1))]
-    others, drawn = _some(known, rows, _MOST_LINES)
-    made = chart("", "", height=420, told=(("", "@name"),), y_range=(-0.08, 1.08))
-    for taken, colour, width in ((others, _OTHERS, 1), (rows, _FRONT, 2.5)):
+    finite = [int(row) for row in np.flatnonzero(np.isfinite(heights).all(axis=1))]
+    others, drawn = _some(finite, rows, _MOST_LINES)
+    plot = chart("", "", height=420, tooltip=(("", "@name"),), y_range=(-0.08, 1.08))
+    for selected, colour, width in ((others, _OTHERS, 1), (rows, _FRONT, 2.5)):
         marks: dict[str, Any] = {
-            "name": [_name(swept, row) for row in taken],
-            "xs": [list(range(len(axes)))] * len(taken),
-            "ys": [[float(height) for height in heights[row]] for row in taken],
+            "name": [_name(swept, row) for row in selected],
+            "xs": [list(range(len(axes)))] * len(selected),
+            "ys": [[float(height) for height in heights[row]] for row in selected],
         }
-        made.multi_line(
+        plot.multi_line(
             "xs", "ys", color=colour, line_width=width, line_alpha="alpha", source=source(marks)
         )
-    ends: dict[str, Any] = {
-        "x": [at for at in range(len(axes)) for _ in range(2)],
+    labels: dict[str, Any] = {
+        "x": [axis for axis in range(len(axes)) for _ in range(2)],
         "y": [height for _ in axes for height in (-0.06, 1.03)],
-        "text": [end for name in axes for end in scaled[name][1]],
+        "text": [label for name in axes for label in scaled[name][1]],
     }
-    look = {"text_align": "center", "text_font_size": "11px", "text_color": GREY}
-    made.text("x", "y", text="text", source=source(ends), **look)
-    made.xaxis.ticker = list(range(len(axes)))
-    made.xaxis.major_label_overrides = dict(enumerate(axes))
-    made.xaxis.major_label_orientation = _SLANT
-    made.yaxis.visible = False
+    style = {"text_align": "center", "text_font_size": "11px", "text_color": GREY}
+    plot.text("x", "y", text="text", source=source(labels), **style)
+    plot.xaxis.ticker = list(range(len(axes)))
+    plot.xaxis.major_label_overrides = dict(enumerate(axes))
+    plot.xaxis.major_label_orientation = _SLANT
+    plot.yaxis.visible = False
     table = FigureTable(("axis", "lowest", "highest"), [(name, *scaled[name][1]) for name in axes])
-    text = f"Each line is a point, {drawn} of {len(known)} are drawn; each axis has its own scale."
-    return Figure("Parallel coordinates", text, table, made, _LEGEND)
+    text = f"Each line is a point, {drawn} of {len(finite)} are drawn; each axis has its own scale."
+    return Figure("Parallel coordinates", text, table, plot, _LEGEND)
 
 
-def effects_figure(found: Effects) -> Figure:
-    """Return the part of a figure's variance that goes with each parameter, and with pairs."""
-    pairs = {f"{one} with {other}": part for (one, other), part in found.together.items()}
-    parts = {**found.alone, **pairs}
-    text = f"{spread_text(found).capitalize()}; parts are those of the logarithm."
+def effects_figure(effects: Effects) -> Figure:
+    """Return the part of a figure's variance due to each parameter, and to pairs."""
+    pairs = {f"{first} with {second}": part for (first, second), part in effects.together.items()}
+    parts = {**effects.alone, **pairs}
+    text = f"{spread_text(effects).capitalize()}; parts are those of the logarithm."
     table = FigureTable(("parameter", "part of its variance"), list(parts.items()))
-    shown = dict(found.alone)
-    if not shown:
-        return Figure(f"What matters to {found.result}", "The same at all points.", table)
-    made = chart(
+    alone = dict(effects.alone)
+    if not alone:
+        return Figure(f"What matters to {effects.result}", "The same at all points.", table)
+    plot = chart(
         "part of the variance",
         "",
-        height=30 * len(shown) + 90,
-        told=(("", "@name"), ("part", "@share{0.0%}")),
+        height=30 * len(alone) + 90,
+        tooltip=(("", "@name"), ("part", "@share{0.0%}")),
         x_range=(0, 1),
-        y_range=list(reversed(shown)),
+        y_range=list(reversed(alone)),
     )
-    columns: dict[str, Any] = {"name": list(shown), "share": list(shown.values())}
-    look: dict[str, Any] = {"color": PALETTE[6], "fill_alpha": "alpha", "line_alpha": "alpha"}
-    made.hbar(y="name", right="share", height=0.6, source=source(columns), **look)
-    return Figure(f"What matters to {found.result}", text, table, made)
+    columns: dict[str, Any] = {"name": list(alone), "share": list(alone.values())}
+    style: dict[str, Any] = {"color": PALETTE[6], "fill_alpha": "alpha", "line_alpha": "alpha"}
+    plot.hbar(y="name", right="share", height=0.6, source=source(columns), **style)
+    return Figure(f"What matters to {effects.result}", text, table, plot)
 
 
-def _some(known: Sequence[int], rows: Sequence[int], most: int) -> tuple[list[int], int]:
-    """Evenly chosen rows beside those of the front, and how many are drawn altogether."""
+def _some(finite: Sequence[int], rows: Sequence[int], most: int) -> tuple[list[int], int]:
+    """Return an even selection of the rows not on the front, and the count of all drawn rows."""
     front = set(rows)
-    others = [row for row in known if row not in front]
-    kept = others[:: max(1, -(-len(others) // most))]
-    return kept, len(kept) + len(front)
+    others = [row for row in finite if row not in front]
+    selected = others[:: max(1, -(-len(others) // most))]
+    return selected, len(selected) + len(front)
 
 
 def _name(swept: Swept, row: int) -> str:
-    one = swept.table.slice(row, 1)
-    told = ", ".join(f"{name} {_cell(one[name][0].as_py())}" for name in swept.varied)
-    return f"point {one['point'][0].as_py()}: {told}"
+    point = swept.table.slice(row, 1)
+    values = ", ".join(f"{name} {_cell(point[name][0].as_py())}" for name in swept.varied)
+    return f"point {point['point'][0].as_py()}: {values}"
 
 
 def _scaled(swept: Swept, name: str) -> tuple[Any, tuple[str, str]]:
-    """A column from 0 to 1, and what stands at its ends."""
+    """Return a column scaled to 0 .. 1, and the labels of its ends."""
     column = swept.table[name].to_numpy(zero_copy_only=False)
     if column.dtype == object:
         words, values = np.unique(column.astype(str), return_inverse=True)
-        ends = (str(words[0]), str(words[-1]))
+        labels = (str(words[0]), str(words[-1]))
     else:
         values = np.asarray(column, np.float64)
         finite = values[np.isfinite(values)]
-        ends = (_cell(float(finite.min())), _cell(float(finite.max())))
+        labels = (_cell(float(finite.min())), _cell(float(finite.max())))
     heights = np.asarray(values, np.float64)
     low, high = np.nanmin(heights), np.nanmax(heights)
-    return (heights - low) / ((high - low) or 1.0), ends
+    return (heights - low) / ((high - low) or 1.0), labels
 
 
 def _cell(value: object) -> str:

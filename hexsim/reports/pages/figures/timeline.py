@@ -1,7 +1,7 @@
-"""All tracks of a trace beneath each other: who did what, and when.
+"""All tracks of a trace, one below another.
 
-A page must open fast, so of a very long trace only the first tracks are drawn; the sentence says
-how many are not.
+A page must open fast, so only the first tracks of a very long trace are drawn; the sentence gives
+the number of the others.
 """
 
 from __future__ import annotations
@@ -25,25 +25,25 @@ _DEEPEST = 2
 
 
 def timeline(result: Result) -> Figure:
-    """Return the figure of a result; of a recorded one it has hardware threads and contexts."""
-    every = tracks(result)
-    shown = _as_many_as_fit(every)
+    """Return the figure of a result; a recorded one has hardware threads and contexts too."""
+    all_tracks = tracks(result)
+    drawn = _as_many_as_fit(all_tracks)
     colours: dict[str, str] = {}
     spans = [
         _span(-row, nested, nested.depth == inner, colours)
-        for row, (track, inner) in enumerate(zip(shown, map(_inner, shown), strict=True))
+        for row, (track, inner) in enumerate(zip(drawn, map(_inner, drawn), strict=True))
         for nested in track.spans
     ]
     keys = ("name", "left", "right", "us", "bottom", "top", "colour")
     columns = {key: [span[key] for span in spans] for key in keys}
-    made = chart(
+    plot = chart(
         "us from the start",
         "",
-        height=_ROW * len(shown) + _BORDERS,
-        told=(("", "@name"), ("from", "@left{0.0} us"), ("takes", "@us{0.00} us")),
-        y_range=(0.5 - len(shown), 0.5),
+        height=_ROW * len(drawn) + _BORDERS,
+        tooltip=(("", "@name"), ("from", "@left{0.0} us"), ("takes", "@us{0.00} us")),
+        y_range=(0.5 - len(drawn), 0.5),
     )
-    made.quad(
+    plot.quad(
         left="left",
         right="right",
         bottom="bottom",
@@ -53,34 +53,34 @@ def timeline(result: Result) -> Figure:
         fill_alpha="alpha",
         source=source(columns),
     )
-    made.yaxis.ticker = [-row for row in range(len(shown))]
-    made.yaxis.major_label_overrides = {-row: track.name for row, track in enumerate(shown)}
-    made.ygrid.visible = False
-    missing = len(every) - len(shown)
-    cut = f" Too long to be drawn: {number(missing, 'more track')}." if missing else ""
+    plot.yaxis.ticker = [-row for row in range(len(drawn))]
+    plot.yaxis.major_label_overrides = {-row: track.name for row, track in enumerate(drawn)}
+    plot.ygrid.visible = False
+    missing = len(all_tracks) - len(drawn)
+    remark = f" Too long to be drawn: {number(missing, 'more track')}." if missing else ""
     return Figure(
         "Timeline",
         "Every track of the simulated phone. Grey is what contains others: inferences, and who "
-        f"holds a thread or a vector context.{cut} Option --trace of hexsim profile and throughput "
-        "writes all of it for ui.perfetto.dev.",
-        _table(every, result),
-        made,
+        f"holds a thread or a vector context.{remark} Option --trace of hexsim profile and "
+        "throughput writes all of it for ui.perfetto.dev.",
+        _table(all_tracks, result),
+        plot,
     )
 
 
-def _as_many_as_fit(every: Sequence[Track]) -> list[Track]:
-    shown: list[Track] = []
+def _as_many_as_fit(all_tracks: Sequence[Track]) -> list[Track]:
+    drawn: list[Track] = []
     spans = 0
-    for track in every:
+    for track in all_tracks:
         spans += len(track.spans)
-        if shown and spans > MOST_SPANS:
+        if drawn and spans > MOST_SPANS:
             break
-        shown.append(track)
-    return shown
+        drawn.append(track)
+    return drawn
 
 
 def _inner(track: Track) -> int:
-    """The depth of what does work; all above it contains that."""
+    """Return the depth of spans of work; spans of lesser depth contain them."""
     return max((nested.depth for nested in track.spans), default=0)
 
 
@@ -99,10 +99,10 @@ def _span(row: int, nested: Nested, works: bool, colours: dict[str, str]) -> dic
     }
 
 
-def _table(every: Sequence[Track], result: Result) -> FigureTable:
+def _table(all_tracks: Sequence[Track], result: Result) -> FigureTable:
     end = max(1, result.timeline.end_ps)
     rows = []
-    for track in every:
+    for track in all_tracks:
         busy = sum(span.span.t1_ps - span.span.t0_ps for span in track.spans if span.depth == 0)
         rows.append((track.name, len(track.spans), busy / PS_PER_US, busy / end))
     return FigureTable(("track", "spans", "busy us", "share"), rows)

@@ -1,6 +1,6 @@
 """The bytes that each layer moves, by level of memory.
 
-Bytes of DDR pass through L2 as well, so levels stand beside each other and are never added up.
+Bytes of DDR pass through L2 as well, so the bars of levels are side by side and never added.
 """
 
 from __future__ import annotations
@@ -23,47 +23,47 @@ _LEVELS = {
 
 
 def traffic_figure(case: Mapping[str, Any]) -> Figure | None:
-    """Return the figure of a case, bars by level for each layer; None if nothing is counted."""
+    """Return the figure: bars by level for each layer; None if no layer has bytes."""
     layers = case["layers"]
     sums = {key: sum(layer[key] for layer in layers) for key in _LEVELS}
-    shown = [key for key in _LEVELS if sums[key]]
-    if not shown:
+    levels = [key for key in _LEVELS if sums[key]]
+    if not levels:
         return None
-    parts = [part for number, layer in enumerate(layers) for part in _parts(number, layer, shown)]
-    told = ", ".join(f"{_LEVELS[key][0]} {quantity(sums[key], 'B')}" for key in shown)
+    parts = [part for number, layer in enumerate(layers) for part in _parts(number, layer, levels)]
+    totals = ", ".join(f"{_LEVELS[key][0]} {quantity(sums[key], 'B')}" for key in levels)
     return Figure(
         "Memory traffic",
-        f"Bytes that a layer moves, by level of memory; all layers together: {told}. Levels stand "
-        "beside each other: what comes from DDR passes L2 as well. Layers whose cost model counts "
-        "no bytes, those on the CPU above all, have no bar.",
+        f"Bytes that a layer moves, by level of memory; all layers together: {totals}. Levels "
+        "stand beside each other: what comes from DDR passes L2 as well. Layers whose cost model "
+        "counts no bytes, those on the CPU above all, have no bar.",
         FigureTable(
-            ("layer", "type", "engine", *(f"{_LEVELS[key][0]} KiB" for key in shown)),
+            ("layer", "type", "engine", *(f"{_LEVELS[key][0]} KiB" for key in levels)),
             [
                 (
                     *(layer[key] for key in ("name", "type", "engine")),
-                    *(layer[key] / _KIB for key in shown),
+                    *(layer[key] / _KIB for key in levels),
                 )
                 for layer in layers
             ],
         ),
         layer_bars("KiB moved", parts, [("@what", "@amount{0,0.0} KiB")]),
-        legend(parts, dict(_LEVELS[key] for key in shown)),
+        legend(parts, dict(_LEVELS[key] for key in levels)),
     )
 
 
-def _parts(number: int, layer: Mapping[str, Any], shown: list[str]) -> list[BarPart]:
-    """What a layer moves, side by side; written bytes of DDR stand on those that are read."""
-    slots = [key for key in shown if key != "ddr_write_bytes" or "ddr_read_bytes" not in shown]
-    width = BAR / len(slots)
+def _parts(number: int, layer: Mapping[str, Any], levels: list[str]) -> list[BarPart]:
+    """Return bars of a layer side by side; bytes written to DDR are stacked on those read."""
+    bars = [key for key in levels if key != "ddr_write_bytes" or "ddr_read_bytes" not in levels]
+    width = BAR / len(bars)
     parts = []
-    for key in shown:
+    for key in levels:
         kib = layer[key] / _KIB
         if not kib:
             continue
-        is_above = key not in slots
+        is_above = key not in bars
         bottom = layer["ddr_read_bytes"] / _KIB if is_above else 0.0
-        left = number - BAR / 2 + width * (0 if is_above else slots.index(key))
-        what, colour = _LEVELS[key]
+        left = number - BAR / 2 + width * (0 if is_above else bars.index(key))
+        label, colour = _LEVELS[key]
         place = (left, left + width, bottom, bottom + kib)
-        parts.append(BarPart(layer["name"], what, kib, kib, *place, colour))
+        parts.append(BarPart(layer["name"], label, kib, kib, *place, colour))
     return parts
