@@ -35,5 +35,5 @@ def dynamic_notes(expanded: Sequence[OnnxNode]) -> Iterator[str]:
             names[node.op_type].append(f"'{node.name}'")
     for operator, nodes in names.items():
         more = f" and {len(nodes) - _NAMED} more" if len(nodes) > _NAMED else ""
-        who = "node" if len(nodes) == 1 else "each of the nodes"
-        yield f"{who} {', '.join(nodes[:_NAMED])}{more} ({operator}) is {_WHAT[operator]}"
+        subject = "node" if len(nodes) == 1 else "each of the nodes"
+        yield f"{subject} {', '.join(nodes[:_NAMED])}{more} ({operator}) is {_WHAT[operator]}"

@@ -50,15 +50,15 @@ def positions(network: Network, name: str) -> int | None:
     None if no node takes them for positions.
     """
     counts: list[int] = []
-    waiting, seen = [name], {name}
+    waiting, visited = [name], {name}
     while waiting:
         current = waiting.pop()
         for layer in network.consumers.get(current, ()):
             counts += _choices(network, layer, current)
             targets = layer.outputs if _moves(layer, current) else ()
-            fresh = [n for n in targets if n not in seen and _is_whole(network, n)]
-            waiting += fresh
-            seen.update(fresh)
+            new_names = [n for n in targets if n not in visited and _is_whole(network, n)]
+            waiting += new_names
+            visited.update(new_names)
     return min(counts, default=None)
 
 
@@ -69,7 +69,7 @@ def _choices(network: Network, layer: Layer, name: str) -> list[int]:
     if rule is None:
         return []
     node = onnx.NodeProto.FromString(layer.node)
-    axis = next((one.i for one in node.attribute if one.name == "axis"), 0)
+    axis = next((attribute.i for attribute in node.attribute if attribute.name == "axis"), 0)
     return [rule(network.shape(layer.inputs[0]), network.shape(name), axis)]
 
 

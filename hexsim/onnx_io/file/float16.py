@@ -34,10 +34,10 @@ def has_float16(graph: onnx.GraphProto) -> bool:
 
 def as_float32(graph: onnx.GraphProto) -> onnx.GraphProto:
     """Return a copy of `graph` that speaks of singles, but for the types of its initialisers."""
-    single = onnx.GraphProto()
-    single.CopyFrom(graph)
-    _change(single)
-    return single
+    changed = onnx.GraphProto()
+    changed.CopyFrom(graph)
+    _change(changed)
+    return changed
 
 
 def widened(array: npt.NDArray[Any]) -> npt.NDArray[np.float32]:

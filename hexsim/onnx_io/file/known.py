@@ -29,7 +29,7 @@ __all__ = ["BUILT_IN", "Array", "Known", "dtype_name", "initializers", "known_te
 
 BUILT_IN = "hexsim.models"
 """Location of external data that the caller of `read` supplies."""
-_KEPT_ELEMENTS = 4096
+_CACHED_ELEMENTS = 4096
 """Arrays up to this size are kept once read; larger ones are kept by the layer that uses them, and
 here if several nodes compute with them."""
 
@@ -40,7 +40,7 @@ class Known:
     `steps` is how many arrays that nobody keeps are computed, one from the other, to read it.
     """
 
-    __slots__ = ("_make", "_value", "dtype", "kept", "name", "shape", "steps")
+    __slots__ = ("_make", "_value", "dtype", "is_cached", "name", "shape", "steps")
 
     def __init__(
         self,
@@ -49,13 +49,13 @@ class Known:
         dtype: str,
         make: Callable[[], Array],
         *,
-        kept: bool = False,
+        is_cached: bool = False,
         steps: int = 0,
     ) -> None:
         self.name = name
         self.shape = shape
         self.dtype = dtype
-        self.kept = kept or math.prod(shape) <= _KEPT_ELEMENTS
+        self.is_cached = is_cached or math.prod(shape) <= _CACHED_ELEMENTS
         self.steps = steps
         self._make = make
         self._value: Array | None = None
@@ -70,7 +70,7 @@ class Known:
                 f"weight tensor '{self.name}' has shape {list(value.shape)}, "
                 f"the graph says {list(self.shape)}"
             )
-        if self.kept:
+        if self.is_cached:
             self._value = value
             self.steps = 0
         return value

@@ -82,38 +82,38 @@ class OnnxNode:
 
     def integer(self, attribute: str, default: int) -> int:
         """An int attribute."""
-        found = self._attributes.get(attribute)
-        return default if found is None else int(found.i)
+        value = self._attributes.get(attribute)
+        return default if value is None else int(value.i)
 
     def real(self, attribute: str, default: float) -> float:
         """A float attribute."""
-        found = self._attributes.get(attribute)
-        return default if found is None else float(found.f)
+        value = self._attributes.get(attribute)
+        return default if value is None else float(value.f)
 
     def text(self, attribute: str, default: str) -> str:
         """A string attribute."""
-        found = self._attributes.get(attribute)
-        return default if found is None else found.s.decode("utf-8", "replace")
+        value = self._attributes.get(attribute)
+        return default if value is None else value.s.decode("utf-8", "replace")
 
     def integers(self, attribute: str) -> tuple[int, ...] | None:
         """A list of ints, None if the attribute is absent."""
-        found = self._attributes.get(attribute)
-        return None if found is None else tuple(found.ints)
+        value = self._attributes.get(attribute)
+        return None if value is None else tuple(value.ints)
 
     def reals(self, attribute: str) -> tuple[float, ...] | None:
         """A list of floats, None if the attribute is absent."""
-        found = self._attributes.get(attribute)
-        return None if found is None else tuple(found.floats)
+        value = self._attributes.get(attribute)
+        return None if value is None else tuple(value.floats)
 
     def strings(self, attribute: str) -> tuple[bytes, ...]:
         """A list of strings, empty if the attribute is absent."""
-        found = self._attributes.get(attribute)
-        return () if found is None else tuple(found.strings)
+        value = self._attributes.get(attribute)
+        return () if value is None else tuple(value.strings)
 
     def tensor(self, attribute: str) -> onnx.TensorProto | None:
         """A tensor attribute, None if absent."""
-        found = self._attributes.get(attribute)
-        return None if found is None else found.t
+        value = self._attributes.get(attribute)
+        return None if value is None else value.t
 
     def has(self, attribute: str) -> bool:
         """True if the attribute is written in the file."""
@@ -149,12 +149,12 @@ def outer_names(proto: onnx.NodeProto) -> list[str]:
     """Names that the subgraphs of a node read from the graph around it, in alphabetical order."""
     names: set[str] = set()
     for graph in subgraphs(proto):
-        own = {value.name for value in (*graph.input, *graph.initializer)}
-        own.update(output for node in graph.node for output in node.output)
-        read = {name for node in graph.node for name in node.input if name}
-        read.update(*(outer_names(node) for node in graph.node))
-        read.update(value.name for value in graph.output)
-        names |= read - own
+        inner_names = {value.name for value in (*graph.input, *graph.initializer)}
+        inner_names.update(output for node in graph.node for output in node.output)
+        read_names = {name for node in graph.node for name in node.input if name}
+        read_names.update(*(outer_names(node) for node in graph.node))
+        read_names.update(value.name for value in graph.output)
+        names |= read_names - inner_names
     return sorted(names)
 
 

@@ -28,11 +28,11 @@ def to_oldest_opset(model: onnx.ModelProto, label: str) -> onnx.ModelProto:
         _align_broadcasts(aligned)
         return onnx.version_converter.convert_version(aligned, OLDEST_OPSET)
     except _UnknownShapesError as error:
-        why = str(error)
+        reason = str(error)
     except Exception:  # what the C++ code of the converter throws has no common base
-        why = "onnx has no conversion for its nodes"
+        reason = "onnx has no conversion for its nodes"
     raise HexsimError(
-        f"{label} uses an opset before {OLDEST_OPSET} and cannot be converted ({why}); "
+        f"{label} uses an opset before {OLDEST_OPSET} and cannot be converted ({reason}); "
         "export it again with a newer opset"
     )
 

@@ -31,15 +31,15 @@ def dtype_name(element_type: int, name: str) -> str:
     if element_type in (onnx.TensorProto.UNDEFINED, onnx.TensorProto.STRING):
         raise HexsimError(f"tensor '{name}' holds no numbers; hexsim reads numeric tensors only")
     try:
-        found = onnx.helper.tensor_dtype_to_np_dtype(element_type)
+        dtype = onnx.helper.tensor_dtype_to_np_dtype(element_type)
     except KeyError:
         raise HexsimError(
             f"tensor '{name}' has element type {element_type}, which the installed onnx does not "
             "know; upgrade onnx, or export the model again"
         ) from None
-    if found.kind == "c":
+    if dtype.kind == "c":
         raise HexsimError(f"tensor '{name}' holds complex numbers; hexsim reads real ones only")
-    return found.name
+    return dtype.name
 
 
 def require_data(tensor: onnx.TensorProto, name: str) -> None:
@@ -54,15 +54,15 @@ def require_data(tensor: onnx.TensorProto, name: str) -> None:
     if tensor.data_location == onnx.TensorProto.EXTERNAL:
         return
     if tensor.HasField("raw_data"):
-        held, needed, unit = len(tensor.raw_data), _bytes(tensor), "bytes"
+        count, needed, unit = len(tensor.raw_data), _bytes(tensor), "bytes"
     else:
-        held = sum(len(getattr(tensor, field)) for field in _LISTS)
+        count = sum(len(getattr(tensor, field)) for field in _LISTS)
         needed, unit = math.prod(dims), "numbers"
         if _bits(tensor.data_type) < 8:  # packed, several in one number
             needed = -(-needed * _bits(tensor.data_type) // 8)
-    if held != needed:
+    if count != needed:
         raise HexsimError(
-            f"weight tensor '{name}' holds {held} {unit}, and its shape {_text(dims)} of "
+            f"weight tensor '{name}' holds {count} {unit}, and its shape {_text(dims)} of "
             f"{onnx.TensorProto.DataType.Name(tensor.data_type)} "
             f"needs {needed}; export the model again"
         )
@@ -111,21 +111,21 @@ def _is_beside(path: Path, model: Path) -> bool:
 
     A cache of downloads links both: then the files behind the links lie in one folder.
     """
-    real = path.resolve()
-    return any(map(real.is_relative_to, (model.parent.resolve(), model.resolve().parent)))
+    target = path.resolve()
+    return any(map(target.is_relative_to, (model.parent.resolve(), model.resolve().parent)))
 
 
 def read_external(tensor: onnx.TensorProto, name: str, path: Path) -> Array:
     """The array of a tensor whose data are in the file `path`."""
     start, size = _extent(tensor, name, path)
-    held = onnx.TensorProto(name=name, data_type=tensor.data_type, dims=tensor.dims)
+    loaded = onnx.TensorProto(name=name, data_type=tensor.data_type, dims=tensor.dims)
     try:
         with path.open("rb") as file:
             file.seek(start)
-            held.raw_data = file.read(size)
+            loaded.raw_data = file.read(size)
     except OSError as error:
         raise _unreadable(name, path, str(error.strerror)) from None
-    return array_of(held, name)
+    return array_of(loaded, name)
 
 
 def _extent(tensor: onnx.TensorProto, name: str, path: Path) -> tuple[int, int]:
@@ -139,14 +139,14 @@ def _extent(tensor: onnx.TensorProto, name: str, path: Path) -> tuple[int, int]:
         raise _unreadable(
             name, path, f"its offset or length is wrong; its shape needs {needed} bytes"
         )
-    held = path.stat().st_size
-    if start + size > held:
-        raise _unreadable(name, path, f"it needs {start + size} bytes, and the file has {held}")
+    length = path.stat().st_size
+    if start + size > length:
+        raise _unreadable(name, path, f"it needs {start + size} bytes, and the file has {length}")
     return start, size
 
 
-def _unreadable(name: str, path: Path, why: str) -> HexsimError:
-    return HexsimError(f"cannot read weight tensor '{name}' from '{path}': {why}")
+def _unreadable(name: str, path: Path, reason: str) -> HexsimError:
+    return HexsimError(f"cannot read weight tensor '{name}' from '{path}': {reason}")
 
 
 def _entries(tensor: onnx.TensorProto) -> dict[str, str]:
@@ -161,8 +161,8 @@ def _bytes(tensor: onnx.TensorProto) -> int:
 
 def _bits(element_type: int) -> int:
     name = onnx.TensorProto.DataType.Name(element_type)
-    found: re.Match[str] | None = re.search(r"\d+", name)
-    return _BITS[name] if found is None else int(found[0])
+    digits: re.Match[str] | None = re.search(r"\d+", name)
+    return _BITS[name] if digits is None else int(digits[0])
 
 
 def _text(dims: list[int]) -> str:

@@ -23,18 +23,18 @@ def with_visible_names(model: onnx.ModelProto) -> onnx.ModelProto:
     """
     if not any(_hidden(message) for message in _messages(model)):
         return model
-    shown = onnx.ModelProto()
-    shown.CopyFrom(model)
-    for message in _messages(shown):
+    changed = onnx.ModelProto()
+    changed.CopyFrom(model)
+    for message in _messages(changed):
         for field in _hidden(message):
-            found = getattr(message, field)
-            if isinstance(found, str):
-                setattr(message, field, visible(found))
+            value = getattr(message, field)
+            if isinstance(value, str):
+                setattr(message, field, visible(value))
             else:
-                for at, one in enumerate(found):
-                    if isinstance(one, str):  # what is no text cannot be written back
-                        found[at] = visible(one)
-    return shown
+                for position, text in enumerate(value):
+                    if isinstance(text, str):  # what is no text cannot be written back
+                        value[position] = visible(text)
+    return changed
 
 
 def _hidden(message: _Message) -> list[str]:
@@ -43,10 +43,10 @@ def _hidden(message: _Message) -> list[str]:
     return [field for field in texts if _is_hidden(getattr(message, field))]
 
 
-def _is_hidden(found: Any) -> bool:
+def _is_hidden(value: Any) -> bool:
     """True for text, or texts, with such characters; what is no text (bytes) is refused later."""
-    each = (found,) if isinstance(found, str | bytes) else found
-    return any(isinstance(one, str) and not one.isprintable() for one in each)
+    texts = (value,) if isinstance(value, str | bytes) else value
+    return any(isinstance(text, str) and not text.isprintable() for text in texts)
 
 
 def _messages(message: _Message) -> Iterator[_Message]:

@@ -112,7 +112,7 @@ def _check_node(node: onnx.NodeProto, label: str) -> None:
     _check_once(names, where, "has an attribute '{}'")
     for attribute in node.attribute:
         field = _FIELD_OF.get(attribute.type)
-        filled = {one.name for one, _ in attribute.ListFields()} & set(_FIELDS.values())
+        filled = {item.name for item, _ in attribute.ListFields()} & set(_FIELDS.values())
         if not attribute.name or (field is None and not attribute.ref_attr_name):
             raise HexsimError(f"{where} has an attribute without name or type; export it again")
         if filled - {field}:
@@ -132,10 +132,10 @@ def _check_texts(label: str, names: Iterable[str | bytes]) -> None:
             )
 
 
-def _check_once(counts: Counter[str], where: str, what: str) -> None:
+def _check_once(counts: Counter[str], where: str, text: str) -> None:
     for name, count in counts.items():
         if count > 1:
-            raise HexsimError(f"{where} {what.format(name)} {count} times; export the model again")
+            raise HexsimError(f"{where} {text.format(name)} {count} times; export the model again")
 
 
 def _check_functions(model: onnx.ModelProto, label: str) -> None:
@@ -146,7 +146,7 @@ def _check_functions(model: onnx.ModelProto, label: str) -> None:
     sizes: dict[Function, int] = {}
     for function in functions:
         _size(function, functions, sizes, (), label)
-    total = sum(sizes.get((one.domain, one.op_type), 1) for one in _inner(model.graph.node))
+    total = sum(sizes.get((node.domain, node.op_type), 1) for node in _inner(model.graph.node))
     budget.require(budget.NODES, total, f"{label}, with its functions in the place of their calls,")
 
 
@@ -170,9 +170,9 @@ def _size(
         total = 0
         for node in _inner(functions[function].node):
             called = (node.domain, node.op_type)
-            known = called in functions
+            is_function = called in functions
             inner = (*callers, function)
-            total += _size(called, functions, sizes, inner, label) if known else 1
+            total += _size(called, functions, sizes, inner, label) if is_function else 1
         sizes[function] = total
     return sizes[function]
 

@@ -51,15 +51,15 @@ _REASON = "the size of its result depends on values that are known only when the
 
 def joins(node: OnnxNode, net: Importer) -> bool:
     """True if `node` belongs to a tail; a product that does not takes its operands out of it."""
-    read = [name for name in node.reads if name in net.tails.tensors]
-    read = [name for name in read if name not in net.tensors]
-    if not read:
+    tail_inputs = [name for name in node.reads if name in net.tails.tensors]
+    tail_inputs = [name for name in tail_inputs if name not in net.tensors]
+    if not tail_inputs:
         return False
-    tensors = [net.tails.tensors[name] for name in read]
+    tensors = [net.tails.tensors[name] for name in tail_inputs]
     sized = all(not tensor.varies and tensor.most.dtype == "float32" for tensor in tensors)
     if not sized or not _is_product(node, net):
         return True
-    for name, tensor in zip(read, tensors, strict=True):
+    for name, tensor in zip(tail_inputs, tensors, strict=True):
         net.tensors[name] = Tensor(name, tensor.most.shape, (), tensor.most.dtype)
     return False
 
@@ -70,8 +70,8 @@ def add(node: OnnxNode, net: Importer, source: OnnxSource) -> None:
     Raises UnknownShapeError if it is control flow, not of onnxruntime, or its results have no
     bound.
     """
-    known = node.proto.domain in ("", "ai.onnx", EXTENSIONS)
-    if not (net.tails.allowed and known) or node.has_subgraph:
+    is_known_domain = node.proto.domain in ("", "ai.onnx", EXTENSIONS)
+    if not (net.tails.allowed and is_known_domain) or node.has_subgraph:
         raise inference.unknown_shape(node, node.output)
     node = _as_floats(node, net)
     most, few = (_seen(node, net, few) for few in (False, True))
@@ -81,10 +81,10 @@ def add(node: OnnxNode, net: Importer, source: OnnxSource) -> None:
     tail = _tail_of(node, net)
     for name, result in results.items():
         net.tails.tensors[name] = Unsized(tail, result, None if fewer is None else fewer[name])
-    given = [most[name].shape if name else None for name in node.inputs]
+    operand_shapes = [most[name].shape if name else None for name in node.inputs]
     shapes = [result.shape for result in results.values()]
-    net.tails.work[node.name] = operator_work(node, given, shapes)
-    if assumed := assumption(node, given, shapes):
+    net.tails.work[node.name] = operator_work(node, operand_shapes, shapes)
+    if assumed := assumption(node, operand_shapes, shapes):
         net.notes.append(assumed)
     while len(net.tails.nodes) <= tail:
         net.tails.nodes.append([])
@@ -93,19 +93,19 @@ def add(node: OnnxNode, net: Importer, source: OnnxSource) -> None:
 
 def finish(net: Importer, source: OnnxSource, outputs: Iterable[str]) -> None:
     """Make a layer of each tail, as far as the network's outputs or other layers need it."""
-    ends = [*outputs, *(name for name in net.tails.tensors if name in net.tensors)]
-    parts: list[tuple[list[OnnxNode], list[str]]] = []
+    wanted_names = [*outputs, *(name for name in net.tails.tensors if name in net.tensors)]
+    layers: list[tuple[list[OnnxNode], list[str]]] = []
     for tail in reversed(range(len(net.tails.nodes))):
-        kept, needed = list[OnnxNode](), set(ends)
+        kept_nodes, needed = list[OnnxNode](), set(wanted_names)
         for node in reversed(net.tails.nodes[tail]):
             if needed.intersection(node.outputs):
-                kept.insert(0, node)
+                kept_nodes.insert(0, node)
                 needed.update(node.inputs)
-        if kept:
-            parts.insert(0, (kept, list(ends)))
-            ends += [name for node in kept for name in node.inputs]
-    for nodes, wanted in parts:
-        _add_part(nodes, wanted, net, source)
+        if kept_nodes:
+            layers.insert(0, (kept_nodes, list(wanted_names)))
+            wanted_names += [name for node in kept_nodes for name in node.inputs]
+    for nodes, outputs_wanted in layers:
+        _add_part(nodes, outputs_wanted, net, source)
     net.sort()
 
 
@@ -114,29 +114,29 @@ def _add_part(
 ) -> None:
     """Add the layer that `nodes` are; `wanted` has the tensors that others read."""
     tensors, first = net.tails.tensors, nodes[0]
-    written = [name for node in nodes for name in node.outputs if name]
-    given = set(wanted)
-    outputs = [name for name in written if name in given]
-    read = sorted({n for node in nodes for n in node.inputs if n} - set(written))
-    inside = sum(math.prod(tensors[name].most.shape) for name in written if name not in given)
+    names = [name for node in nodes for name in node.outputs if name]
+    outer = set(wanted)
+    outputs = [name for name in names if name in outer]
+    input_names = sorted({n for node in nodes for n in node.inputs if n} - set(names))
+    inner = sum(math.prod(tensors[name].most.shape) for name in names if name not in outer)
     work = [net.tails.work[node.name] for node in nodes]
-    made = [_tensor(name, tensors[name]) for name in outputs]
+    outputs_made = [_tensor(name, tensors[name]) for name in outputs]
     layer = Opaque(
         name=first.name,
-        inputs=tuple(net.as_is(n) if n in net.known else net.source_order(n) for n in read),
+        inputs=tuple(net.as_is(n) if n in net.known else net.source_order(n) for n in input_names),
         outputs=tuple(outputs),
         fused=tuple(node.name for node in nodes[1:]),
         op_type=operator_of([node.op_type for node in nodes]),
         node=_part(nodes, outputs, net),
         opset=source.opset,
-        shapes=tuple(tensor.shape for tensor in made),
-        products=sum(one.macs for one in work),
-        operations=sum(one.operations for one in work),
-        picks=inside + sum(_elements_read(node, net) for node in nodes),
+        shapes=tuple(tensor.shape for tensor in outputs_made),
+        products=sum(node_work.macs for node_work in work),
+        operations=sum(node_work.operations for node_work in work),
+        picks=inner + sum(_elements_read(node, net) for node in nodes),
         sized_by_values=True,
     )
     net.reasons[layer.name] = _REASON
-    net.add_with(layer, made)
+    net.add_with(layer, outputs_made)
 
 
 def _part(nodes: Sequence[OnnxNode], outputs: Sequence[str], net: Importer) -> bytes:
@@ -150,8 +150,8 @@ def _part(nodes: Sequence[OnnxNode], outputs: Sequence[str], net: Importer) -> b
     return bytes(part.SerializeToString(deterministic=True))
 
 
-def _tensor(name: str, one: Unsized) -> Tensor:
-    return Tensor(name, one.most.shape, (), one.most.dtype, one.varies)
+def _tensor(name: str, unsized: Unsized) -> Tensor:
+    return Tensor(name, unsized.most.shape, (), unsized.most.dtype, unsized.varies)
 
 
 def _elements_read(node: OnnxNode, net: Importer) -> int:
@@ -162,8 +162,8 @@ def _elements_read(node: OnnxNode, net: Importer) -> int:
 
 def _is_product(node: OnnxNode, net: Importer) -> bool:
     operands = {name: _operand(name, net) for name in node.reads}
-    given = [operands[name].shape if name else None for name in node.inputs]
-    return not node.has_subgraph and operator_work(node, given, [(1,)]).macs > 0
+    operand_shapes = [operands[name].shape if name else None for name in node.inputs]
+    return not node.has_subgraph and operator_work(node, operand_shapes, [(1,)]).macs > 0
 
 
 def _tail_of(node: OnnxNode, net: Importer) -> int:
@@ -181,8 +181,8 @@ def _tail_of(node: OnnxNode, net: Importer) -> int:
 
 def _as_floats(node: OnnxNode, net: Importer) -> OnnxNode:
     """Codes that are only moved are floats here, and stay what they are."""
-    ends = ((QUANTIZE, node.output), (DEQUANTIZE, node.inputs[0] if node.inputs else ""))
-    if not any(is_linear(node, operator) and name in net.moved for operator, name in ends):
+    linear_ends = ((QUANTIZE, node.output), (DEQUANTIZE, node.inputs[0] if node.inputs else ""))
+    if not any(is_linear(node, operator) and name in net.moved for operator, name in linear_ends):
         return node
     proto = onnx.helper.make_node("Identity", [node.inputs[0]], [node.output], name=node.name)
     return OnnxNode(proto, node.name, node.opset)
@@ -190,16 +190,16 @@ def _as_floats(node: OnnxNode, net: Importer) -> OnnxNode:
 
 def _seen(node: OnnxNode, net: Importer, few: bool) -> dict[str, NodeInput] | None:
     """What a node reads, at the most or with few elements; None if that cannot be told."""
-    found = {}
+    operands = {}
     for name in node.reads:
-        one = net.tails.tensors.get(name)
-        if not few or one is None or name in net.tensors:
-            found[name] = _operand(name, net)
-        elif one.few is None:
+        unsized = net.tails.tensors.get(name)
+        if not few or unsized is None or name in net.tensors:
+            operands[name] = _operand(name, net)
+        elif unsized.few is None:
             return None
         else:
-            found[name] = one.few
-    return found
+            operands[name] = unsized.few
+    return operands
 
 
 def _operand(name: str, net: Importer) -> NodeInput:
@@ -254,9 +254,9 @@ def _values(
     """The values of results that follow from shapes alone."""
     if node.op_type in ("Shape", "Size"):
         shape = operands[node.inputs[0]].shape
-        first, last = node.integer("start", 0), node.integer("end", len(shape))
-        told = shape[first:last] if node.op_type == "Shape" else math.prod(shape)
-        return {node.output: np.array(told, np.int64)}
+        start, stop = node.integer("start", 0), node.integer("end", len(shape))
+        values = shape[start:stop] if node.op_type == "Shape" else math.prod(shape)
+        return {node.output: np.array(values, np.int64)}
     arrays = {
         name: operand.value for name, operand in operands.items() if operand.value is not None
     }
@@ -264,7 +264,7 @@ def _values(
     if len(arrays) < len(operands) or not small or most_elements(node, operands):
         return {}
     try:
-        found = inference.evaluate(node, arrays, source)
+        computed = inference.evaluate(node, arrays, source)
     except HexsimError:
         return {}
-    return dict(zip((name for name in node.outputs if name), found, strict=True))
+    return dict(zip((name for name in node.outputs if name), computed, strict=True))

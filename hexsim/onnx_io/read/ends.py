@@ -36,8 +36,8 @@ def ending_at(source: OnnxSource, names: Sequence[str]) -> OnnxSource:
             waiting += [*node.input, *outer_names(node)]
     graph = onnx.GraphProto()
     graph.CopyFrom(source.graph)
-    kept = [node for node in graph.node if needed.intersection(node.output)]
+    needed_nodes = [node for node in graph.node if needed.intersection(node.output)]
     del graph.node[:], graph.output[:]
-    graph.node.extend(kept)
+    graph.node.extend(needed_nodes)
     graph.output.extend(onnx.ValueInfoProto(name=name) for name in dict.fromkeys(names))
     return replace(source, graph=graph)

@@ -29,11 +29,11 @@ class FileGraph:
     @cached_property
     def readers(self) -> dict[str, list[OnnxNode]]:
         """The nodes that read a tensor; one of several times is there as often."""
-        found: dict[str, list[OnnxNode]] = {}
+        readers: dict[str, list[OnnxNode]] = {}
         for node in self.nodes:
             for name in filter(None, node.inputs):
-                found.setdefault(name, []).append(node)
-        return found
+                readers.setdefault(name, []).append(node)
+        return readers
 
     @cached_property
     def outputs(self) -> frozenset[str]:
@@ -43,8 +43,8 @@ class FileGraph:
     @cached_property
     def _ranks(self) -> dict[str, int]:
         values = (*self.graph.input, *self.graph.value_info, *self.graph.output)
-        written = {v.name: v.type.tensor_type for v in values if v.type.HasField("tensor_type")}
-        ranks = {n: len(kind.shape.dim) for n, kind in written.items() if kind.HasField("shape")}
+        types = {v.name: v.type.tensor_type for v in values if v.type.HasField("tensor_type")}
+        ranks = {n: len(kind.shape.dim) for n, kind in types.items() if kind.HasField("shape")}
         return {**ranks, **{tensor.name: len(tensor.dims) for tensor in self.graph.initializer}}
 
     def rank(self, name: str) -> int | None:
@@ -57,16 +57,16 @@ class FileGraph:
 
 
 def named(
-    protos: Iterable[onnx.NodeProto], source: OnnxSource, taken: set[str]
+    protos: Iterable[onnx.NodeProto], source: OnnxSource, labels: set[str]
 ) -> tuple[OnnxNode, ...]:
-    """Give nodes unique names: their own, or that of their first output; they become `taken`."""
+    """Give nodes unique names: their own, or that of their first output; they become `labels`."""
     nodes = []
     for proto in protos:
-        first = next((output for output in proto.output if output), proto.op_type)
-        label, count = proto.name or first, 1
-        while label in taken:
-            label, count = f"{proto.name or first}_{count}", count + 1
-        taken.add(label)
+        default = next((output for output in proto.output if output), proto.op_type)
+        label, count = proto.name or default, 1
+        while label in labels:
+            label, count = f"{proto.name or default}_{count}", count + 1
+        labels.add(label)
         domain = "" if proto.domain == "ai.onnx" else proto.domain
         if domain not in source.opsets:
             raise HexsimError(

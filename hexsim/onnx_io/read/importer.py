@@ -141,19 +141,19 @@ class Importer:
         """The tensor `name`; no layer of ours if it is a known array or of another rank."""
         if name not in self.tensors:
             raise NotALayerError(f"'{name}' does not vary")
-        found = self.tensors[name]
-        if rank is not None and len(found.shape) != rank:
-            raise NotALayerError(f"its input has {len(found.shape)} axes, not {rank}")
-        return found
+        tensor = self.tensors[name]
+        if rank is not None and len(tensor.shape) != rank:
+            raise NotALayerError(f"its input has {len(tensor.shape)} axes, not {rank}")
+        return tensor
 
     def array(self, name: str, rank: int | None = None) -> Known:
         """The known array `name`; no layer of ours if it varies, ValueError for another rank."""
         if name not in self.known:
             raise NotALayerError(f"'{name}' is not constant")
-        found = self.known[name]
-        if rank is not None and len(found.shape) != rank:
-            raise InvalidDataError(f"'{name}' has {len(found.shape)} axes, not {rank}")
-        return found
+        known = self.known[name]
+        if rank is not None and len(known.shape) != rank:
+            raise InvalidDataError(f"'{name}' has {len(known.shape)} axes, not {rank}")
+        return known
 
     def integers(self, node: OnnxNode, attribute: str, position: int) -> tuple[int, ...] | None:
         """A list of ints that is an attribute or, in newer opsets, an input; None if absent."""
@@ -167,20 +167,20 @@ class Importer:
 
         InvalidDataError if they are no integers.
         """
-        known = self.array(name)
-        if np.dtype(known.dtype).kind not in "iu":
-            raise InvalidDataError(f"'{name}' holds {known.dtype} numbers, not integers")
-        return tuple(int(number) for number in known.read().reshape(-1))
+        array = self.array(name)
+        if np.dtype(array.dtype).kind not in "iu":
+            raise InvalidDataError(f"'{name}' holds {array.dtype} numbers, not integers")
+        return tuple(int(number) for number in array.read().reshape(-1))
 
     def number(self, name: str) -> float:
         """The only element of the known array `name`; no layer of ours if it varies.
 
         InvalidDataError if it has several elements, or none.
         """
-        known = self.array(name)
-        if math.prod(known.shape) != 1:
-            raise InvalidDataError(f"'{name}' has the shape {list(known.shape)}, not one element")
-        return float(known.read().item())
+        array = self.array(name)
+        if math.prod(array.shape) != 1:
+            raise InvalidDataError(f"'{name}' has the shape {list(array.shape)}, not one element")
+        return float(array.read().item())
 
     def operand_type(self, name: str) -> NodeInput:
         """What is known of a tensor or array before the network runs."""
@@ -243,8 +243,8 @@ class Importer:
         A branch may be read twice, and so may be those within it.
         """
         self._visits["nodes"] += nodes
-        what = "reading branches within branches, again and again,"
-        budget.require(budget.NODES, self._visits["nodes"] // _LOOKS, what)
+        subject = "reading branches within branches, again and again,"
+        budget.require(budget.NODES, self._visits["nodes"] // _LOOKS, subject)
 
     def charge(self, node: str, elements: int) -> None:
         """Count what folding `node` computes; HexsimError if all is more than the budget.
@@ -253,8 +253,8 @@ class Importer:
         """
         self._folded += elements
         if self._folded > _COMPUTED * self._stored:
-            what = f"node '{node}', with all that compute constants before it,"
-            budget.require(budget.CONSTANTS, self._folded - _COMPUTED * self._stored, what)
+            subject = f"node '{node}', with all that compute constants before it,"
+            budget.require(budget.CONSTANTS, self._folded - _COMPUTED * self._stored, subject)
 
     def add_input(self, tensor: Tensor) -> None:
         """Declare an input of the network."""
@@ -284,14 +284,14 @@ class Importer:
 
     def sort(self) -> None:
         """Put the layers that were added before what they read behind it."""
-        written = {name for layer in self._layers for name in layer.outputs}
+        unwritten = {name for layer in self._layers for name in layer.outputs}
         waiting, sorted_layers = self._layers, list[Layer]()
         while waiting:
             blocked = []
             for layer in waiting:
-                if written.isdisjoint(layer.inputs):
+                if unwritten.isdisjoint(layer.inputs):
                     sorted_layers.append(layer)
-                    written.difference_update(layer.outputs)
+                    unwritten.difference_update(layer.outputs)
                 else:
                     blocked.append(layer)
             assert len(blocked) < len(waiting), "layers read what they write"
@@ -342,9 +342,9 @@ class Importer:
             raise InvalidDataError(
                 f"cannot reshape {list(self.source_shape(name))} to {list(target)}"
             )
-        earlier = self.reshaped_from(name)
-        self._same[output] = earlier
-        name = next((one for one in earlier if self.source_shape(one) == target), name)
+        aliases = self.reshaped_from(name)
+        self._same[output] = aliases
+        name = next((alias for alias in aliases if self.source_shape(alias) == target), name)
         order = reshaped(self.source_shape(name), self.order(name), target)
         if order is None:
             name = self.source_order(name)
@@ -362,17 +362,17 @@ class Importer:
         source = self.source_shape(name)
         if len(source) > len(order):
             raise InvalidDataError(f"'{name}' has {len(source)} axes, more than {len(order)}")
-        full = (1,) * (len(order) - len(source)) + source
+        target = (1,) * (len(order) - len(source)) + source
         if name in self.known:
             return self.constant(
                 name,
                 f"stored_{''.join(map(str, order))}",
-                stored_shape(full, order),
-                lambda array: array.reshape(full).transpose(order),
+                stored_shape(target, order),
+                lambda array: array.reshape(target).transpose(order),
             )
         if len(source) < len(order):
             label = self.unique(f"{name}.{len(order)}d")
-            self.reshape(label, name, full, label)
+            self.reshape(label, name, target, label)
             name = label
         return self.in_order(name, order)
 

@@ -86,12 +86,12 @@ def _shape(source: OnnxSource, value: onnx.ValueInfoProto, symbols: Mapping[str,
 
 def _unknown(dims: Sequence[onnx.TensorShapeProto.Dimension]) -> str:
     """What is wrong with dimensions of which one behind the first is no size."""
-    written = [str(d.dim_value) if d.HasField("dim_value") else d.dim_param or "?" for d in dims]
-    shown = ",".join(written)
+    sizes = [str(d.dim_value) if d.HasField("dim_value") else d.dim_param or "?" for d in dims]
+    text = ",".join(sizes)
     for number, dim in enumerate(dims):
         if number and dim.HasField("dim_value") and dim.dim_value < 1:
-            return f"the size {dim.dim_value} in its shape {shown}"
-    return f"the symbolic shape {shown}"
+            return f"the size {dim.dim_value} in its shape {text}"
+    return f"the symbolic shape {text}"
 
 
 def _dims(
@@ -99,7 +99,7 @@ def _dims(
 ) -> Sequence[onnx.TensorShapeProto.Dimension] | None:
     if not value.type.HasField("tensor_type"):
         kind = value.type.WhichOneof("value")
-        said = f"no tensor but a {kind.removesuffix('_type')}" if kind else "of no stated type"
-        raise HexsimError(f"input '{value.name}' of {source.label} is {said}")
+        problem = f"no tensor but a {kind.removesuffix('_type')}" if kind else "of no stated type"
+        raise HexsimError(f"input '{value.name}' of {source.label} is {problem}")
     tensor = value.type.tensor_type
     return tensor.shape.dim if tensor.HasField("shape") else None

@@ -56,11 +56,11 @@ def _distinct(node: OnnxNode, inputs: Sequence[NodeInput | None]) -> Sequence[Sh
 
 
 def _compressed(node: OnnxNode, inputs: Sequence[NodeInput | None]) -> Sequence[Shape]:
-    shape, (asked,) = _shape(inputs, 0), _shape(inputs, 1, 1)
+    shape, (flags,) = _shape(inputs, 0), _shape(inputs, 1, 1)
     if not node.has("axis"):
-        return [(min(math.prod(shape), asked),)]
+        return [(min(math.prod(shape), flags),)]
     axis = positive_axis(node.integer("axis", 0), len(shape))
-    return [(*shape[:axis], min(shape[axis], asked), *shape[axis + 1 :])]
+    return [(*shape[:axis], min(shape[axis], flags), *shape[axis + 1 :])]
 
 
 def _all_of_it(node: OnnxNode, inputs: Sequence[NodeInput | None]) -> Sequence[Shape]:
@@ -68,11 +68,11 @@ def _all_of_it(node: OnnxNode, inputs: Sequence[NodeInput | None]) -> Sequence[S
 
 
 def _shape(inputs: Sequence[NodeInput | None], position: int, rank: int | None = None) -> Shape:
-    found = inputs[position]
-    assert found is not None, "onnx has checked that it is there"
-    if rank is not None and len(found.shape) != rank:
-        raise InvalidDataError(f"input {position} has {len(found.shape)} axes, not {rank}")
-    return found.shape
+    operand = inputs[position]
+    assert operand is not None, "onnx has checked that it is there"
+    if rank is not None and len(operand.shape) != rank:
+        raise InvalidDataError(f"input {position} has {len(operand.shape)} axes, not {rank}")
+    return operand.shape
 
 
 _RULES: Mapping[str, _Rule] = {

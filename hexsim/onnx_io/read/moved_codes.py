@@ -84,26 +84,26 @@ class Region:
             return None
         linked = set[str]()
         for node in readers if writer is None else (writer, *readers):
-            found = self._linked(node, name)
-            if found is None:
+            names_linked = self._linked(node, name)
+            if names_linked is None:
                 return None
-            linked |= found
+            linked |= names_linked
         return linked
 
     def _linked(self, node: OnnxNode, name: str) -> set[str] | None:
-        makes = is_linear(node, QUANTIZE) and node.output == name
-        if makes or (is_linear(node, DEQUANTIZE) and node.inputs[0] == name):
-            dtype = integer_type(node, self._net.known) if makes else self._dtype
-            said = linear_codes(node, self._net.known, dtype, None)
-            self.codes = self.codes or said
-            fits = said is not None and said.axis is None and said == self.codes
+        writes_it = is_linear(node, QUANTIZE) and node.output == name
+        if writes_it or (is_linear(node, DEQUANTIZE) and node.inputs[0] == name):
+            dtype = integer_type(node, self._net.known) if writes_it else self._dtype
+            node_codes = linear_codes(node, self._net.known, dtype, None)
+            self.codes = self.codes or node_codes
+            fits = node_codes is not None and node_codes.axis is None and node_codes == self.codes
             return set() if fits and dtype == self._dtype else None
         places = code_places(node)
-        others = [read for at, read in enumerate(node.inputs) if at not in places]
-        if not places or name in others:
+        unmoved = [operand for place, operand in enumerate(node.inputs) if place not in places]
+        if not places or name in unmoved:
             return None
-        data = {node.input(at) for at in places} - {""}
-        return {*(one for one in data if one not in self._net.known), *filter(None, node.outputs)}
+        data = {node.input(place) for place in places} - {""}
+        return (data - self._net.known.keys()) | set(filter(None, node.outputs))
 
 
 def code_places(node: OnnxNode) -> tuple[int, ...]:
@@ -120,8 +120,8 @@ def code_places(node: OnnxNode) -> tuple[int, ...]:
 
 def is_coded_input(name: str, net: Importer) -> bool:
     """True for an input of the network that may hold codes."""
-    known = net.tensors.get(name)
-    return known is not None and net.producer(name) is None and known.dtype in END_TYPES
+    tensor = net.tensors.get(name)
+    return tensor is not None and net.producer(name) is None and tensor.dtype in END_TYPES
 
 
 def with_real_constants(node: OnnxNode, net: Importer) -> OnnxNode:
@@ -131,9 +131,9 @@ def with_real_constants(node: OnnxNode, net: Importer) -> OnnxNode:
     if codes is None or not places:
         return node
     inputs = list(node.inputs)
-    for at in places:
-        if at < len(inputs) and inputs[at] in net.known:
-            inputs[at] = _real_constant(inputs[at], codes, net)
+    for place in places:
+        if place < len(inputs) and inputs[place] in net.known:
+            inputs[place] = _real_constant(inputs[place], codes, net)
     if node.op_type == "Pad" and node.text("mode", "constant") == "constant" and not node.input(2):
         inputs += [""] * (3 - len(inputs))
         inputs[2] = _code_zero(node, codes, net)
@@ -158,14 +158,14 @@ def real_values(integers: Array, codes: NodeCodes, *, signed: bool) -> Array:
 
 
 def _real_constant(name: str, codes: NodeCodes, net: Importer) -> str:
-    known = net.known[name]
-    signed = known.dtype.startswith("int")
+    integers = net.known[name]
+    signed = integers.dtype.startswith("int")
 
-    def real() -> Array:
-        return real_values(known.read(), codes, signed=signed).astype(np.float32)
+    def read_real() -> Array:
+        return real_values(integers.read(), codes, signed=signed).astype(np.float32)
 
     label = net.unique(f"{name}.real")
-    net.known[label] = Known(label, known.shape, "float32", real)
+    net.known[label] = Known(label, integers.shape, "float32", read_real)
     return label
 
 

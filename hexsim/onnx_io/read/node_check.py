@@ -67,10 +67,10 @@ def _check_names(node: OnnxNode, schema: Schema, side: str) -> None:
         else (schema.min_output, schema.max_output)
     )
     if not least <= len(names) <= most:
-        wanted = str(least) if least == most else f"{least} to {most}"
+        expected = str(least) if least == most else f"{least} to {most}"
         if most >= 2**31 - 1:
-            wanted = f"at least {least}"
-        raise node.error(f"has {len(names)} {side}s, and its operator takes {wanted}")
+            expected = f"at least {least}"
+        raise node.error(f"has {len(names)} {side}s, and its operator takes {expected}")
     for place, name in enumerate(names):
         parameter = formal[min(place, len(formal) - 1)]
         if not name and _is_needed(parameter, side):
@@ -92,10 +92,10 @@ def _check_attributes(node: OnnxNode, schema: Schema) -> None:
             near = difflib.get_close_matches(attribute.name, schema.attributes, n=1)
             surplus = f"has the attribute {attribute.name}, unknown to its operator"
             raise node.error(surplus, f"did you mean {near[0]}?") if near else node.error(surplus)
-        asked = str(schema.attributes[attribute.name].type).rpartition(".")[2]
-        held = onnx.AttributeProto.AttributeType.Name(attribute.type)
-        if held != asked:
-            raise node.error(f"attribute {attribute.name} is of type {held}, not {asked}")
+        expected = str(schema.attributes[attribute.name].type).rpartition(".")[2]
+        actual = onnx.AttributeProto.AttributeType.Name(attribute.type)
+        if actual != expected:
+            raise node.error(f"attribute {attribute.name} is of type {actual}, not {expected}")
     for name, attribute in schema.attributes.items():
         if attribute.required and not node.has(name):
             raise node.error(f"lacks the attribute {name}, which its operator needs")

@@ -122,10 +122,10 @@ def integer_type(node: OnnxNode, known: Mapping[str, Known]) -> str:
 
 def fake_codes(node: OnnxNode, known: Mapping[str, Known]) -> NodeCodes | None:
     """Codes of a node that quantises and dequantises at once, None for any other node."""
-    found = _fake_limits(node, known)
-    if found is None:
+    limits = _fake_limits(node, known)
+    if limits is None:
         return None
-    low, high, levels = found
+    low, high, levels = limits
     bits = int(levels).bit_length() - (0 if levels & (levels - 1) else 1)
     if not low <= 0 <= high or low == high or bits > _MOST_BITS or math.inf in (-low, high):
         return None

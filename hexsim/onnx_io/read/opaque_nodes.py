@@ -22,15 +22,15 @@ def add_opaque(node: OnnxNode, net: Importer, types: Mapping[str, tuple[Shape, s
     Its tensors are in source order or, if it does the same to every element, in the order that
     its operands have.
     """
-    given = [net.source_shape(name) if name else None for name in node.inputs]
-    work = operator_work(node, given, [shape for shape, _ in types.values()])
-    order = _free_order(node, given, net)
+    shapes = [net.source_shape(name) if name else None for name in node.inputs]
+    work = operator_work(node, shapes, [shape for shape, _ in types.values()])
+    order = _free_order(node, shapes, net)
     if order is not None and any(len(shape) != len(order) for shape, _ in types.values()):
         order = None  # a single number with more axes than the result
     outputs = []
     for name, (shape, dtype) in types.items():
-        stored = order or identity(len(shape))
-        outputs.append(Tensor(name, stored_shape(shape, stored), stored, dtype))
+        stored_order = order or identity(len(shape))
+        outputs.append(Tensor(name, stored_shape(shape, stored_order), stored_order, dtype))
     layer = Opaque(
         name=node.name,
         inputs=tuple(
@@ -48,9 +48,9 @@ def add_opaque(node: OnnxNode, net: Importer, types: Mapping[str, tuple[Shape, s
     net.add_with(layer, outputs)
 
 
-def _free_order(node: OnnxNode, given: Sequence[Shape | None], net: Importer) -> Order | None:
+def _free_order(node: OnnxNode, shapes: Sequence[Shape | None], net: Importer) -> Order | None:
     """The stored order of a node that knows no axes, if it is not that of the source."""
-    if not ignores_layout(node, given):
+    if not ignores_layout(node, shapes):
         return None
     order = common_order(tuple(filter(None, node.inputs)), net)
     return None if order == identity(len(order)) else order

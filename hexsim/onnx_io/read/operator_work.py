@@ -98,8 +98,8 @@ def _read(times: int) -> Rule:
 
 def _picked(node: OnnxNode, inputs: Inputs, outputs: Sequence[Shape]) -> OperatorWork:
     """What is written has been read, and so have the places: not all of a table."""
-    written = _elements(outputs)
-    return OperatorWork(operations=written, picks=written + _elements(inputs[1:]))
+    written_elements = _elements(outputs)
+    return OperatorWork(operations=written_elements, picks=written_elements + _elements(inputs[1:]))
 
 
 def _sort(node: OnnxNode, inputs: Inputs, outputs: Sequence[Shape]) -> OperatorWork:
@@ -137,9 +137,9 @@ def _boxes(node: OnnxNode, inputs: Inputs, outputs: Sequence[Shape]) -> Operator
     many are suppressed, values decide.
     """
     classes, boxes = _classes_and_boxes(inputs)
-    kept = _most_kept(inputs, outputs)
-    each = boxes * max(1, math.ceil(math.log2(max(2, boxes)))) + _BOX * kept * (kept - 1) // 2
-    return OperatorWork(operations=classes * each)
+    most = _most_kept(inputs, outputs)
+    work = boxes * max(1, math.ceil(math.log2(max(2, boxes)))) + _BOX * most * (most - 1) // 2
+    return OperatorWork(operations=classes * work)
 
 
 def _classes_and_boxes(inputs: Inputs) -> tuple[int, int]:
@@ -189,11 +189,11 @@ def _einsum(node: OnnxNode, inputs: Inputs, outputs: Sequence[Shape]) -> Operato
     dots = 1
     for term, shape in zip(terms, inputs, strict=False):
         before, _, behind = term.partition("...")
-        named = shape or ()
-        pairs = [*zip(before, named, strict=False)]
+        axes = shape or ()
+        pairs = [*zip(before, axes, strict=False)]
         if "..." in term:
-            pairs += zip(behind, named[len(named) - len(behind) :], strict=False)
-            dots = max(dots, math.prod(named[len(before) : len(named) - len(behind)]))
+            pairs += zip(behind, axes[len(axes) - len(behind) :], strict=False)
+            dots = max(dots, math.prod(axes[len(before) : len(axes) - len(behind)]))
         sizes.update(pairs)
     return OperatorWork(macs=dots * math.prod(sizes.values()))
 

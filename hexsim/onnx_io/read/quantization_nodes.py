@@ -132,7 +132,7 @@ def _move(source: str, codes: NodeCodes, node: OnnxNode, net: Importer) -> bool:
 
 def _coded_otherwise(source: str, codes: NodeCodes, net: Importer) -> bool:
     """True if a pair before this one had other codes for the same tensor."""
-    return any(name == source and one != codes for name, one in net.stripped.values())
+    return any(name == source and other != codes for name, other in net.stripped.values())
 
 
 def _dequantize(node: OnnxNode, net: Importer) -> bool:
@@ -147,17 +147,17 @@ def _dequantize(node: OnnxNode, net: Importer) -> bool:
     if name not in net.known:
         return False
     known = net.known[name]
-    found = linear_codes(node, net.known, known.dtype, known.shape)
-    if found is None:
+    codes_found = linear_codes(node, net.known, known.dtype, known.shape)
+    if codes_found is None:
         return False
     signed = known.dtype.startswith("int")
     dtype = net.known[node.inputs[1]].dtype
 
-    def real() -> Array:
-        return real_values(known.read(), found, signed=signed).astype(dtype)
+    def read_real() -> Array:
+        return real_values(known.read(), codes_found, signed=signed).astype(dtype)
 
-    net.known[node.output] = Known(node.output, known.shape, dtype, real)
-    net.codes[node.output] = found
+    net.known[node.output] = Known(node.output, known.shape, dtype, read_real)
+    net.codes[node.output] = codes_found
     return True
 
 

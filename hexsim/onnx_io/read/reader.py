@@ -109,8 +109,8 @@ def read_with_codes(
     net = Importer(initializers(source.graph, source, weights or {}))
     for value in source.graph.input:
         if value.name in shapes:
-            what = f"input '{value.name}' of {source.label}"
-            budget.require_shape(shapes[value.name], what)
+            why = f"input '{value.name}' of {source.label}"
+            budget.require_shape(shapes[value.name], why)
             net.add_input(_input(source, value, shapes[value.name]))
     net.known.update(_given(source, input_values or {}))
     net.ends = frozenset(value.name for value in source.graph.output)
@@ -119,27 +119,27 @@ def read_with_codes(
     dynamic_shapes.finish(net, source, outputs)
     for output in outputs:
         if output not in net.tensors:
-            what = "does not depend on any input" if net.exists(output) else "is written by no node"
-            raise HexsimError(f"output '{output}' of {source.label} {what}")
+            why = "does not depend on any input" if net.exists(output) else "is written by no node"
+            raise HexsimError(f"output '{output}' of {source.label} {why}")
     network = net.network(name, tuple(shapes), outputs)
     return Imported(network, net.codes, _report(network, net, source))
 
 
 def _given(source: OnnxSource, values: Mapping[str, npt.ArrayLike]) -> dict[str, Known]:
     """The inputs that have a value once and for all."""
-    found = {}
+    arrays = {}
     for value in source.graph.input:
         if value.name in values:
             dtype = dtype_name(value.type.tensor_type.elem_type, value.name)
-            given = np.asarray(values[value.name])
-            if given.dtype.kind in "fiub" and (fault := whole_numbers.fault(given, dtype)):
+            numbers = np.asarray(values[value.name])
+            if numbers.dtype.kind in "fiub" and (fault := whole_numbers.fault(numbers, dtype)):
                 raise HexsimError(
                     f"the value of input '{value.name}' of {source.label} holds {fault}; give it "
                     "such numbers"
                 )
-            array = given.astype(dtype)
-            found[value.name] = Known(value.name, array.shape, dtype, partial(np.asarray, array))
-    return found
+            array = numbers.astype(dtype)
+            arrays[value.name] = Known(value.name, array.shape, dtype, partial(np.asarray, array))
+    return arrays
 
 
 def _report(network: Network, net: Importer, source: OnnxSource) -> ImportReport:
@@ -169,11 +169,11 @@ def _report(network: Network, net: Importer, source: OnnxSource) -> ImportReport
 def _read_graph(graph: onnx.GraphProto, net: Importer, source: OnnxSource) -> None:
     """Read all nodes of a graph."""
     net.visit(len(graph.node))
-    nodes, gone = expanded(graph, source, net.labels)
+    nodes, replaced_nodes = expanded(graph, source, net.labels)
     net.nodes += len(graph.node)
-    net.notes += dynamic_notes(gone)
+    net.notes += dynamic_notes(replaced_nodes)
     net.expect(nodes, (value.name for value in graph.output))
-    net.expanded.update((node.name, node.op_type) for node in gone)
+    net.expanded.update((node.name, node.op_type) for node in replaced_nodes)
     for node in nodes:
         if node.op_type == "If":
             _if(node, net, source)
@@ -201,26 +201,24 @@ def _if(node: OnnxNode, net: Importer, source: OnnxSource) -> None:
         dynamic_shapes.add(node, net, source)
         return
     shapes = tuple(net.source_shape(name) for name in outer_names(node.proto))
-    seen = (node.proto.SerializeToString(deterministic=True), shapes)
-    if seen in net.fitting:  # looked at before, with the branch around it
-        _only(node, net.fitting[seen], net, source)
+    branch_key = (node.proto.SerializeToString(deterministic=True), shapes)
+    if branch_key in net.fitting:  # looked at before, with the branch around it
+        _only(node, net.fitting[branch_key], net, source)
         return
     types, misfits = {}, []
     for attribute in ("then_branch", "else_branch"):
-        looking = net.fork()
+        trial = net.fork()
         try:
-            _branch(node, attribute, looking, source)
+            _branch(node, attribute, trial, source)
         except MisfitError as error:
             misfits.append(error)
             continue
-        types[attribute] = {
-            n: (looking.source_shape(n), looking.dtype(n)) for n in node.outputs if n
-        }
+        types[attribute] = {n: (trial.source_shape(n), trial.dtype(n)) for n in node.outputs if n}
     if not types:
         raise misfits[0]
     if misfits:
-        (net.fitting[seen],) = types
-        _only(node, net.fitting[seen], net, source)
+        (net.fitting[branch_key],) = types
+        _only(node, net.fitting[branch_key], net, source)
         return
     if types["then_branch"] != types["else_branch"]:
         raise node.error("its branches make tensors of different shapes")
@@ -267,14 +265,14 @@ def _input(source: OnnxSource, value: onnx.ValueInfoProto, shape: tuple[int, ...
 
 def _readers(name: str, graph: onnx.GraphProto) -> list[onnx.NodeProto]:
     """The nodes that read a tensor, or what comes of it in nodes that quantise."""
-    names, found = {name}, []
+    names, readers = {name}, []
     for node in graph.node:  # in order
         if names.intersection(node.input):
             if node.op_type in ("QuantizeLinear", "DequantizeLinear"):
                 names.update(node.output)
             else:
-                found.append(node)
-    return found
+                readers.append(node)
+    return readers
 
 
 def _read_node(node: OnnxNode, net: Importer, source: OnnxSource) -> None:
@@ -302,9 +300,9 @@ def _add(node: OnnxNode, net: Importer, source: OnnxSource) -> None:
             net.removed.append(node.name)
         return
     node = with_real_constants(node, net)
-    brought = find(node.op_type)
-    if brought is not None:
-        add_user_defined(node, net, brought)
+    user_operator = find(node.op_type)
+    if user_operator is not None:
+        add_user_defined(node, net, user_operator)
         return
     if all(name in net.known for name in filter(None, node.inputs)) and _folds(node):
         _fold(node, net, source)
@@ -354,25 +352,27 @@ def _fold(node: OnnxNode, net: Importer, source: OnnxSource) -> None:
         return
     types = inference.output_types(node, _operands(node, net), source)
     net.charge(node.name, sum(math.prod(shape) for shape, _ in types.values()))
-    known = {name: net.known[name] for name in node.inputs if name}
+    operands = {name: net.known[name] for name in node.inputs if name}
     results: list[Array] = []
 
     def compute(position: int) -> Array:
         if not results:
-            arrays = {name: array.read() for name, array in known.items()}
+            arrays = {name: array.read() for name, array in operands.items()}
             results.extend(inference.evaluate(node, arrays, source))
-        found = results[position]
+        result = results[position]
         if len(types) == 1:
             results.clear()
-        return found
+        return result
 
-    steps = 1 + max((array.steps for array in known.values()), default=0)
+    steps = 1 + max((array.steps for array in operands.values()), default=0)
     for position, (name, (shape, dtype)) in enumerate(types.items()):
-        kept = net.uses[name] > 1 or steps > _STEPS
-        made = Known(name, shape, dtype, partial(compute, position), kept=kept, steps=steps)
-        net.known[name] = made
+        is_cached = net.uses[name] > 1 or steps > _STEPS
+        known = Known(
+            name, shape, dtype, partial(compute, position), is_cached=is_cached, steps=steps
+        )
+        net.known[name] = known
         if steps > _STEPS:
-            made.read()
+            known.read()
 
 
 def _opaque(node: OnnxNode, net: Importer, source: OnnxSource) -> None:

@@ -30,8 +30,8 @@ def scales_of(
     if node.proto.op_type not in ("Resize", "Upsample") or regions or node.integers("axes"):
         return np.empty(0, np.float32)
     early = node.proto.op_type == "Upsample" or node.opset <= _LAST_WITHOUT_REGION
-    found = values.get(node.input(1 if early else 2), node.reals("scales") or ())
-    scales = np.asarray(found, np.float32).reshape(-1)
+    values_found = values.get(node.input(1 if early else 2), node.reals("scales") or ())
+    scales = np.asarray(values_found, np.float32).reshape(-1)
     if not np.isfinite(scales).all():
         raise InvalidDataError(f"scales {scales.tolist()} are not finite")
     return scales

@@ -52,9 +52,9 @@ class FloatEngine:
         if not any(isinstance(layer, UserDefined) for layer in network.layers):
             self._parts.append(OrtSession(network, self._outputs, precision, threads))
             return
-        whole = network.subnetwork(network.layers, network.inputs, self._outputs)
-        for brought, run in groupby(whole.layers, lambda one: isinstance(one, UserDefined)):
-            self._parts += _parts(whole, tuple(run), precision, threads, brought=brought)
+        needed = network.subnetwork(network.layers, network.inputs, self._outputs)
+        for by_user, layers in groupby(needed.layers, lambda item: isinstance(item, UserDefined)):
+            self._parts += _parts(needed, tuple(layers), precision, threads, by_user=by_user)
 
     def run(self, inputs: Mapping[str, FloatArray]) -> dict[str, FloatArray]:
         """Return the outputs for `inputs`, arrays by tensor name in stored order.
@@ -71,10 +71,10 @@ class FloatEngine:
 
 
 def _parts(
-    network: Network, layers: Sequence[Layer], precision: Precision, threads: int, *, brought: bool
+    network: Network, layers: Sequence[Layer], precision: Precision, threads: int, *, by_user: bool
 ) -> list[OrtSession | UserValues]:
     """A run of layers that the user brings, or of others, made ready."""
-    if brought:
+    if by_user:
         return [
             UserValues(layer, network, precision)
             for layer in layers

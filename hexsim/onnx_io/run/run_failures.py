@@ -54,19 +54,19 @@ def refused(network: Network, error: Exception) -> HexsimError:
         operator = layer.op_type if isinstance(layer, Opaque) else layer.type
     elif name.startswith("hexsim/"):  # written for a layer; its last part is the operator
         operator = operator or name.rpartition("/")[2]
-    what = next((said for pattern, said in _KINDS if re.search(pattern, text)), _OTHERWISE)
+    why = next((meaning for pattern, meaning in _KINDS if re.search(pattern, text)), _OTHERWISE)
     if layer is not None:
         culprit = f"node '{layer.name}' ({operator})"
     elif operator:
         culprit = f"operator {operator}"
     else:
-        culprit, what = "the graph", "is none that it takes"
+        culprit, why = "the graph", "is none that it takes"
     return HexsimError(
-        f"onnxruntime cannot run network '{network.name}': {culprit} {what}; change the model, or "
+        f"onnxruntime cannot run network '{network.name}': {culprit} {why}; change the model, or "
         "end the network before that (--out-name)"
     )
 
 
 def _first(patterns: tuple[str, ...], text: str) -> str:
-    found = (re.search(pattern, text) for pattern in patterns)
-    return next((match[1] for match in found if match), "")
+    matches = (re.search(pattern, text) for pattern in patterns)
+    return next((match[1] for match in matches if match), "")

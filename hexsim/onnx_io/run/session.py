@@ -100,19 +100,19 @@ class OrtSession:
         options, seconds = load_onnxruntime().RunOptions(), budget.allowed(budget.SECONDS)
         if self._is_large:
             options.add_run_config_entry("memory.enable_memory_arena_shrinkage", "cpu:0")
-        late = threading.Event()
+        timed_out = threading.Event()
 
         def stop() -> None:
-            late.set()
+            timed_out.set()
             options.terminate = True
 
         try:
             with limited(seconds, stop):
                 return list(self._session.run(self._written, {**feed, **self._fed}, options))
         except Exception:
-            if late.is_set():
-                what = f"an inference of network '{self._network.name}' takes longer than that"
-                raise HexsimError(budget.over(budget.SECONDS, what, seconds)) from None
+            if timed_out.is_set():
+                subject = f"an inference of network '{self._network.name}' takes longer than that"
+                raise HexsimError(budget.over(budget.SECONDS, subject, seconds)) from None
             raise
 
 

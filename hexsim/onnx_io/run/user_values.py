@@ -30,13 +30,13 @@ class UserValues:
 
     def run(self, values: Mapping[str, FloatArray]) -> dict[str, FloatArray]:
         """Return its outputs for what is known of tensors, arrays by name in stored order."""
-        given = [
+        arguments = [
             self._constants[name] if name in self._constants else self._as_stored(values[name])
             for name in self._layer.inputs
         ]
-        found = float_values(self._layer.known, self._node, self._layer.at_places(given))
-        stored = map(self._as_stored, found)
-        return dict(zip(self._layer.outputs, stored, strict=True))
+        results = float_values(self._layer.known, self._node, self._layer.at_places(arguments))
+        stored_results = map(self._as_stored, results)
+        return dict(zip(self._layer.outputs, stored_results, strict=True))
 
     def _as_stored(self, array: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Floats as the precision stores activations."""

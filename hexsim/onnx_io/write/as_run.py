@@ -16,12 +16,12 @@ _CODING = {"QuantizeLinear": {"axis"}, "DequantizeLinear": {"axis"}}
 
 def as_run(node: onnx.NodeProto) -> onnx.NodeProto:
     """Return `node` itself, or the operator of onnxruntime's own that does the same."""
-    known = _CODING.get(node.op_type)
-    if known is None or node.domain not in ("", "ai.onnx"):
+    common_attributes = _CODING.get(node.op_type)
+    if common_attributes is None or node.domain not in ("", "ai.onnx"):
         return node
-    if any(attribute.name not in known for attribute in node.attribute):
+    if any(attribute.name not in common_attributes for attribute in node.attribute):
         return node
-    moved = onnx.NodeProto()
-    moved.CopyFrom(node)
-    moved.domain = EXTENSIONS
-    return moved
+    renamed = onnx.NodeProto()
+    renamed.CopyFrom(node)
+    renamed.domain = EXTENSIONS
+    return renamed

@@ -66,7 +66,7 @@ class GraphBuilder:
 
     def begin(self) -> None:
         """Read large constants on all cores, and round the inputs as the precision stores them."""
-        names = [one.name for one in heavy(self.network.constants.values())]
+        names = [constant.name for constant in heavy(self.network.constants.values())]
         with ThreadPoolExecutor(default_threads()) as cores:
             self._read = dict(zip(names, cores.map(self._reading, names), strict=True))
         for name in self.network.inputs:
@@ -109,7 +109,7 @@ class GraphBuilder:
             self.fed[f"{name}/fed"] = array
             return {f"{name}/fed": rows}
         step = max(1, _BLOCK_ELEMENTS // columns)
-        blocks = {f"{name}/fed/{at}": array[at : at + step] for at in range(0, rows, step)}
+        blocks = {f"{name}/fed/{row}": array[row : row + step] for row in range(0, rows, step)}
         self.fed.update(blocks)
         return {self._round(label): len(block) for label, block in blocks.items()}
 
@@ -178,9 +178,9 @@ class GraphBuilder:
         """Make `result` the network's tensor `output`, rounded as the precision stores it."""
         if self._precision != "float32" and self._is_single(output):
             result = self._round(result)
-        last = self.nodes[-1]
-        assert list(last.output) == [result], "the result of a layer is its last operator"
-        last.output[0] = output
+        last_node = self.nodes[-1]
+        assert list(last_node.output) == [result], "the result of a layer is its last operator"
+        last_node.output[0] = output
 
     def verbatim(self, node: onnx.NodeProto) -> None:
         """Add a node as it is."""
@@ -205,11 +205,11 @@ class GraphBuilder:
 
     def _new(self, hint: str) -> str:
         """A name that is no tensor's: the network may come from a graph that was written here."""
-        taken = self.network
+        network = self.network
         while True:
             self._count += 1
             name = f"hexsim/{self._count}/{hint}"
-            if name not in taken.tensors and name not in taken.constants:
+            if name not in network.tensors and name not in network.constants:
                 return name
 
     def _initialize(self, label: str, array: Array) -> None:

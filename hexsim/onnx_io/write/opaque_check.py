@@ -21,9 +21,9 @@ def require_node(layer: Opaque) -> None:
         nodes = nodes_of(layer)  # which reads them again, or as a function's
     except Exception as error:  # of protobuf, whose errors onnx does not hand on
         raise InvalidDataError("field 'node' holds no ONNX node") from error
-    held = operator_of([node.op_type for node in nodes])
-    if held not in (layer.op_type, layer.op_type.rpartition(".")[2]):
-        raise InvalidDataError(f"field 'op_type' is '{layer.op_type}', and its node a '{held}'")
+    operator = operator_of([node.op_type for node in nodes])
+    if operator not in (layer.op_type, layer.op_type.rpartition(".")[2]):
+        raise InvalidDataError(f"field 'op_type' is '{layer.op_type}', and its node a '{operator}'")
     inputs = len(list(filter(None, node.input))) + len(outer_names(node))
     if inputs != len(layer.inputs):
         raise InvalidDataError(f"it has {len(layer.inputs)} inputs, and its node reads {inputs}")

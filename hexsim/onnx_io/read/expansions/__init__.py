@@ -36,27 +36,27 @@ SHAPED: Mapping[str, ShapedExpansion] = joined(__name__, "SHAPED")
 
 
 def expanded(
-    graph: onnx.GraphProto, source: OnnxSource, taken: set[str]
+    graph: onnx.GraphProto, source: OnnxSource, labels: set[str]
 ) -> tuple[list[OnnxNode], list[OnnxNode]]:
     """Return the nodes of `graph` with all expansions, constants first, and those expanded.
 
-    Names of nodes become `taken`. Operators that the user brings are none.
+    Names of nodes become `labels`. Operators that the user brings are none.
     """
     nodes: list[OnnxNode] = []
-    gone: list[OnnxNode] = []
-    whole = FileGraph(graph, named(graph.node, source, taken), source.opset)
-    for node in whole.nodes:
+    replaced_nodes: list[OnnxNode] = []
+    file_graph = FileGraph(graph, named(graph.node, source, labels), source.opset)
+    for node in file_graph.nodes:
         expand = None if find(node.op_type) else EXPANSIONS.get(node.op_type)
         if expand is not None and is_of_onnx(node):
             check(node)
-        parts = None if expand is None else expand(node, whole)
+        parts = None if expand is None else expand(node, file_graph)
         if parts is None:
             nodes.append(node)
             continue
-        gone.append(node)
-        taken.discard(node.name)
-        nodes += named(parts, source, taken)
-    return constants_first(nodes), gone
+        replaced_nodes.append(node)
+        labels.discard(node.name)
+        nodes += named(parts, source, labels)
+    return constants_first(nodes), replaced_nodes
 
 
 def expanded_by_shape(node: OnnxNode, net: Importer, source: OnnxSource) -> list[OnnxNode]:

@@ -39,16 +39,16 @@ class ExpansionNodes:
     def copy(self, operator: str, inputs: Sequence[str], without: Sequence[str] = ()) -> str:
         """Add `operator` with the attributes of the node but those named."""
         output = self.add(operator, inputs)
-        own = self._node.proto.attribute
+        attributes = self._node.proto.attribute
         self._main = self.nodes[-1]
-        self._main.attribute.extend(one for one in own if one.name not in without)
+        self._main.attribute.extend(item for item in attributes if item.name not in without)
         return output
 
     def split(self, name: str, count: int, opset: int) -> list[str]:
         """Add the Split of the last axis into equal parts, and return them."""
-        told: dict[str, Any] = {"num_outputs": count} if opset >= _SPLIT_IS_TOLD_A_COUNT else {}
-        first = self.add("Split", [name], axis=-1, **told)
-        self.nodes[-1].output.extend(f"{first}_{number}" for number in range(1, count))
+        counts: dict[str, Any] = {"num_outputs": count} if opset >= _SPLIT_IS_TOLD_A_COUNT else {}
+        output = self.add("Split", [name], axis=-1, **counts)
+        self.nodes[-1].output.extend(f"{output}_{number}" for number in range(1, count))
         return list(self.nodes[-1].output)
 
     def mean(self, name: str, opset: int) -> str:
@@ -77,15 +77,15 @@ class ExpansionNodes:
 
     def finish(self, result: str) -> list[onnx.NodeProto]:
         """Let the tensor `result` be the node's first output, and return all nodes."""
-        last = next(node for node in self.nodes if result in node.output)
-        (self._main or last).name = self._node.name
+        writer = next(node for node in self.nodes if result in node.output)
+        (self._main or writer).name = self._node.name
         self._rename(result, self._node.output)
         return self.nodes
 
-    def _rename(self, old: str, new: str) -> None:
+    def _rename(self, old_name: str, new_name: str) -> None:
         for node in self.nodes:
-            node.output[:] = [new if name == old else name for name in node.output]
-            node.input[:] = [new if name == old else name for name in node.input]
+            node.output[:] = [new_name if name == old_name else name for name in node.output]
+            node.input[:] = [new_name if name == old_name else name for name in node.input]
 
     def _append(
         self,

@@ -65,18 +65,18 @@ def _of_one(
     parts: ExpansionNodes,
     data: str,
     weight: str,
-    others: tuple[int, int, int],
+    positions: tuple[int, int, int],
 ) -> Sequence[onnx.NodeProto] | None:
-    """Attention of `data`; `others` are the places of bias, mask and what is added to scores."""
-    bias, mask, added = (node.input(place) if place >= 0 else "" for place in others)
-    made = parts.add("MatMul", [data, weight])
+    """Attention of `data`; `positions` are the places of bias, mask and what is added to scores."""
+    bias, mask, added = (node.input(place) if place >= 0 else "" for place in positions)
+    product = parts.add("MatMul", [data, weight])
     if bias:
-        made = parts.add("Add", [made, bias])
+        product = parts.add("Add", [product, bias])
     hidden = _hiding(mask, node, graph, parts)
     if hidden is None:
         return None
     causal = _causal(data, parts) if node.integer("unidirectional", 0) else ""
-    return _heads(node, parts, parts.split(made, 3, graph.opset), [hidden, added, causal])
+    return _heads(node, parts, parts.split(product, 3, graph.opset), [hidden, added, causal])
 
 
 def _heads(
@@ -85,26 +85,27 @@ def _heads(
     """Weigh values by the softmax of scores, head by head."""
     heads = node.integer("num_heads", 1)
     split = parts.constant([0, 0, heads, -1], "int64")
-    cut = [parts.add("Reshape", [name, split]) for name in projected]
+    inputs = [parts.add("Reshape", [name, split]) for name in projected]
     orders = ([0, 2, 1, 3], [0, 2, 3, 1], [0, 2, 1, 3])
     query, key, value = (
-        parts.add("Transpose", [name], perm=order) for name, order in zip(cut, orders, strict=True)
+        parts.add("Transpose", [name], perm=order)
+        for name, order in zip(inputs, orders, strict=True)
     )
-    scores = parts.add("Mul", [parts.add("MatMul", [query, key]), _scale(node, cut[0], parts)])
+    scores = parts.add("Mul", [parts.add("MatMul", [query, key]), _scale(node, inputs[0], parts)])
     for name in filter(None, added):
         scores = parts.add("Add", [scores, name])
-    seen = parts.add("MatMul", [parts.add("Softmax", [scores], axis=3), value])
-    turned = parts.add("Transpose", [seen], perm=[0, 2, 1, 3])
-    return parts.finish(parts.add("Reshape", [turned, parts.constant([0, 0, -1], "int64")]))
+    weighted = parts.add("MatMul", [parts.add("Softmax", [scores], axis=3), value])
+    joined_heads = parts.add("Transpose", [weighted], perm=[0, 2, 1, 3])
+    return parts.finish(parts.add("Reshape", [joined_heads, parts.constant([0, 0, -1], "int64")]))
 
 
-def _scale(node: OnnxNode, cut: str, parts: ExpansionNodes) -> str:
+def _scale(node: OnnxNode, query: str, parts: ExpansionNodes) -> str:
     """The scale that is given, or one over the root of the size of a head."""
-    given = node.real("scale", 0.0)
-    if given:
-        return parts.constant(given)
+    scale = node.real("scale", 0.0)
+    if scale:
+        return parts.constant(scale)
     place = parts.constant(3, "int64")
-    size = parts.add("Gather", [parts.add("Shape", [cut]), place], axis=0)
+    size = parts.add("Gather", [parts.add("Shape", [query]), place], axis=0)
     root = parts.add("Sqrt", [parts.add("Cast", [size], to=onnx.TensorProto.FLOAT)])
     return parts.add("Div", [parts.constant(1.0), root])
 
@@ -118,9 +119,9 @@ def _hiding(mask: str, node: OnnxNode, graph: FileGraph, parts: ExpansionNodes) 
         mask = writer.input(7)  # its lengths are those of this mask
     elif _rank(mask, graph) != 2:
         return None
-    shown = parts.add("Cast", [mask], to=onnx.TensorProto.FLOAT)
-    shown = parts.add("Reshape", [shown, parts.constant([0, 1, 1, -1], "int64")])
-    hidden = parts.add("Sub", [parts.constant(1.0), shown])
+    visible_tokens = parts.add("Cast", [mask], to=onnx.TensorProto.FLOAT)
+    visible_tokens = parts.add("Reshape", [visible_tokens, parts.constant([0, 1, 1, -1], "int64")])
+    hidden = parts.add("Sub", [parts.constant(1.0), visible_tokens])
     value = node.real("mask_filter_value", _HIDDEN)
     return parts.add("Mul", [hidden, parts.constant(value)])
 
@@ -150,8 +151,8 @@ def _rank(name: str, graph: FileGraph) -> int | None:
 
 def _is_plain(node: OnnxNode, without: Sequence[int]) -> bool:
     """True if it has one output, none of the inputs `without`, and no flags."""
-    asked = any(node.integer(flag, 0) for flag in _FLAGS)
-    return not asked and not any(node.outputs[1:]) and not any(map(node.input, without))
+    has_flag = any(node.integer(flag, 0) for flag in _FLAGS)
+    return not has_flag and not any(node.outputs[1:]) and not any(map(node.input, without))
 
 
 EXPANSIONS = {

@@ -52,11 +52,11 @@ class _Blocks:
         levels = self.unpacked(codes.read(), self.count * self.size)
         middle: Array = np.full(shape, 2 ** (self.bits - 1), np.float32)
         if zeros is not None:
-            given = zeros.read()
-            middle = self.unpacked(given, self.count) if given.dtype == np.uint8 else given
-        real = levels.reshape(*shape[:2], self.size) - middle.reshape(shape)
-        real *= scales.read().reshape(shape)
-        return np.ascontiguousarray(real.reshape(self.columns, -1)[:, : self.rows].T)
+            packed = zeros.read()
+            middle = self.unpacked(packed, self.count) if packed.dtype == np.uint8 else packed
+        weights = levels.reshape(*shape[:2], self.size) - middle.reshape(shape)
+        weights *= scales.read().reshape(shape)
+        return np.ascontiguousarray(weights.reshape(self.columns, -1)[:, : self.rows].T)
 
 
 def matmul_nbits(node: OnnxNode, net: Importer) -> Sequence[onnx.NodeProto]:
@@ -73,8 +73,8 @@ def matmul_nbits(node: OnnxNode, net: Importer) -> Sequence[onnx.NodeProto]:
     _require(blocks, scales, blocks.columns * blocks.count, "float32")
     if zeros is not None:
         packed = zeros.dtype == "uint8"
-        each = -(-blocks.count * blocks.bits // 8) if packed else blocks.count
-        _require(blocks, zeros, blocks.columns * each, "uint8" if packed else "float32")
+        zeros_per_column = -(-blocks.count * blocks.bits // 8) if packed else blocks.count
+        _require(blocks, zeros, blocks.columns * zeros_per_column, "uint8" if packed else "float32")
     net.charge(node.name, blocks.rows * blocks.columns)
     label = net.unique(f"{node.inputs[1]}.real")
     make = partial(blocks.weights, codes, scales, zeros)

@@ -20,11 +20,11 @@ def dynamic_quantize_lstm(node: OnnxNode, graph: FileGraph) -> Sequence[onnx.Nod
     for position, scale in _WEIGHTS:
         if graph.rank(node.required(scale)) not in (1, 2):
             return None
-        real = parts.add("Cast", [node.required(position)], to=onnx.TensorProto.FLOAT)
+        floats = parts.add("Cast", [node.required(position)], to=onnx.TensorProto.FLOAT)
         zero = parts.add("Cast", [node.required(scale + 1)], to=onnx.TensorProto.FLOAT)
-        real = parts.add("Sub", [real, _spread(zero, parts)])
-        real = parts.add("Mul", [real, _spread(node.required(scale), parts)])
-        inputs[position] = parts.add("Transpose", [real], perm=[0, 2, 1])
+        floats = parts.add("Sub", [floats, _spread(zero, parts)])
+        floats = parts.add("Mul", [floats, _spread(node.required(scale), parts)])
+        inputs[position] = parts.add("Transpose", [floats], perm=[0, 2, 1])
     while not inputs[-1]:
         inputs.pop()
     result = parts.copy("LSTM", inputs)

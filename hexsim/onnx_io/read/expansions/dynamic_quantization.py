@@ -88,8 +88,8 @@ def dequantized(
     """The floats of codes, whose scale is one number or one for each column."""
     codes, scale, zero = (node.input(place) for place in places)
     axis = {} if graph.rank(scale) == 0 else {"axis": 1}
-    named = [name for name in (codes, scale, zero) if name]
-    return parts.add("DequantizeLinear", named, domain="com.microsoft", **axis)
+    inputs = [name for name in (codes, scale, zero) if name]
+    return parts.add("DequantizeLinear", inputs, domain="com.microsoft", **axis)
 
 
 def _hands_on_floats(node: OnnxNode, graph: FileGraph) -> bool:
@@ -105,7 +105,9 @@ def _hands_on_floats(node: OnnxNode, graph: FileGraph) -> bool:
             if places is None:
                 return False
             expected = zip(places, (values, scale, zero), strict=True)
-            if any(place is not None and reader.input(place) != one for place, one in expected):
+            if any(
+                place is not None and reader.input(place) != tensor for place, tensor in expected
+            ):
                 return False
     return True
 

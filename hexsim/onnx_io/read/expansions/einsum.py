@@ -49,10 +49,10 @@ def einsum(node: OnnxNode, net: Importer) -> Sequence[onnx.NodeProto]:
         products.operand(_Term(name, labels, name in net.known), shape)
         for name, labels, shape in zip(node.inputs, equation.terms, shapes, strict=True)
     ]
-    result, *others = terms
-    while others:
-        operand, *others = others
-        later = {label for term in others for label in term.labels}
+    result, *remaining = terms
+    while remaining:
+        operand, *remaining = remaining
+        later = {label for term in remaining for label in term.labels}
         result = products.product(result, operand, later | set(equation.result))
     return products.finish(result)
 
@@ -71,19 +71,19 @@ class _Products:
         for label in dict.fromkeys(term.labels):
             while term.labels.count(label) > 1:
                 term, shape = self._diagonal(term, shape, label)
-        kept = [axis for axis, label in enumerate(term.labels) if shape[axis] == self._sizes[label]]
-        if len(kept) == len(shape):
+        axes = [axis for axis, label in enumerate(term.labels) if shape[axis] == self._sizes[label]]
+        if len(axes) == len(shape):
             return term
-        name = self._reshaped(term.name, tuple(shape[axis] for axis in kept))
-        return _Term(name, tuple(term.labels[axis] for axis in kept), term.known)
+        name = self._reshaped(term.name, tuple(shape[axis] for axis in axes))
+        return _Term(name, tuple(term.labels[axis] for axis in axes), term.known)
 
-    def product(self, first: _Term, second: _Term, kept: set[str]) -> _Term:
-        """Multiply two terms and sum up the labels that are not `kept`."""
-        first = self._summed(first, kept.union(second.labels))
-        second = self._summed(second, kept.union(first.labels))
-        if all(label in kept for label in first.labels if label in second.labels):
+    def product(self, first: _Term, second: _Term, needed: set[str]) -> _Term:
+        """Multiply two terms and sum up the labels that are not `needed`."""
+        first = self._summed(first, needed.union(second.labels))
+        second = self._summed(second, needed.union(first.labels))
+        if all(label in needed for label in first.labels if label in second.labels):
             return self._of_elements(first, second)
-        return self._of_matrices(first, second, kept)
+        return self._of_matrices(first, second, needed)
 
     def finish(self, term: _Term) -> Sequence[onnx.NodeProto]:
         """Sum up and transpose the last term, and return all nodes."""
@@ -92,24 +92,24 @@ class _Products:
             name = self._parts.add("Identity", [name])
         return self._parts.finish(name)
 
-    def _of_matrices(self, first: _Term, second: _Term, kept: set[str]) -> _Term:
-        both = [label for label in first.labels if label in second.labels]
-        batch = self._sorted(label for label in both if label in kept)
-        rows = self._sorted(label for label in first.labels if label not in both)
-        columns = self._sorted(label for label in second.labels if label not in both)
-        turned = first.known and not second.known
+    def _of_matrices(self, first: _Term, second: _Term, needed: set[str]) -> _Term:
+        shared = [label for label in first.labels if label in second.labels]
+        batch = self._sorted(label for label in shared if label in needed)
+        rows = self._sorted(label for label in first.labels if label not in shared)
+        columns = self._sorted(label for label in second.labels if label not in shared)
+        swaps = first.known and not second.known
         if not first.known and not second.known:
-            turned = (*batch, *columns, *rows) == self._result != (*batch, *rows, *columns)
-        if turned:
+            swaps = (*batch, *columns, *rows) == self._result != (*batch, *rows, *columns)
+        if swaps:
             first, second, rows, columns = second, first, columns, rows
-        inner = tuple(label for label in first.labels if label in both and label not in kept)
+        inner = tuple(label for label in first.labels if label in shared and label not in needed)
         groups = self._shape(batch) if len(batch) <= _AXES - 2 else (self._count(batch),)
         height, depth, width = (self._count(labels) for labels in (rows, inner, columns))
-        left = self._in_order(first, (*batch, *rows, *inner))
-        right = self._in_order(second, (*batch, *inner, *columns))
-        left = self._to_shape(left, (*batch, *rows, *inner), (*groups, height, depth))
-        right = self._to_shape(right, (*batch, *inner, *columns), (*groups, depth, width))
-        result = self._parts.add("MatMul", [left, right])
+        left_name = self._in_order(first, (*batch, *rows, *inner))
+        right_name = self._in_order(second, (*batch, *inner, *columns))
+        left_name = self._to_shape(left_name, (*batch, *rows, *inner), (*groups, height, depth))
+        right_name = self._to_shape(right_name, (*batch, *inner, *columns), (*groups, depth, width))
+        result = self._parts.add("MatMul", [left_name, right_name])
         labels = (*batch, *rows, *columns)
         if (*groups, height, width) != self._shape(labels):
             result = self._reshaped(result, self._shape(labels))
@@ -129,23 +129,23 @@ class _Products:
                     runs.append([label])
         operands = []
         for term in (first, second):
-            own = tuple(label for label in labels if label in term.labels)
-            sizes = [self._count(run) if run[0] in own else 1 for run in runs]
-            while len(sizes) > 1 and sizes[0] == 1 and runs[len(runs) - len(sizes)][0] not in own:
+            axes = tuple(label for label in labels if label in term.labels)
+            sizes = [self._count(run) if run[0] in axes else 1 for run in runs]
+            while len(sizes) > 1 and sizes[0] == 1 and runs[len(runs) - len(sizes)][0] not in axes:
                 del sizes[0]  # leading axes are broadcast without being there
-            operands.append(self._to_shape(self._in_order(term, own), own, tuple(sizes)))
+            operands.append(self._to_shape(self._in_order(term, axes), axes, tuple(sizes)))
         result = self._parts.add("Mul", operands)
         if len(runs) < len(labels):
             result = self._reshaped(result, self._shape(labels))
         return _Term(result, labels, first.known and second.known)
 
-    def _summed(self, term: _Term, kept: set[str]) -> _Term:
-        """Sum up the labels that are not `kept`."""
-        gone = [axis for axis, label in enumerate(term.labels) if label not in kept]
-        if not gone:
+    def _summed(self, term: _Term, needed: set[str]) -> _Term:
+        """Sum up the labels that are not `needed`."""
+        axes = [axis for axis, label in enumerate(term.labels) if label not in needed]
+        if not axes:
             return term
-        name = self._parts.sum(term.name, gone, self._opset)
-        return _Term(name, tuple(label for label in term.labels if label in kept), term.known)
+        name = self._parts.sum(term.name, axes, self._opset)
+        return _Term(name, tuple(label for label in term.labels if label in needed), term.known)
 
     def _diagonal(self, term: _Term, shape: Shape, label: str) -> tuple[_Term, Shape]:
         """The elements at equal places of the first two axes with `label`, which come last."""
@@ -155,17 +155,17 @@ class _Products:
             raise InvalidDataError(
                 f"label '{label}' is of size {size} and of size {shape[pair[1]]}"
             )
-        rest = [axis for axis in range(len(shape)) if axis not in pair]
+        other_axes = [axis for axis in range(len(shape)) if axis not in pair]
         name = term.name
-        if [*rest, *pair] != list(range(len(shape))):
-            name = self._parts.add("Transpose", [name], perm=[*rest, *pair])
-        left = tuple(shape[axis] for axis in rest)
-        name = self._reshaped(name, (*left, size * size))
-        ends = ([0], [size * size], [len(rest)], [size + 1])
-        places = [self._parts.constant(numbers, "int64") for numbers in ends]
-        name = self._parts.add("Slice", [name, *places])
-        labels = (*(term.labels[axis] for axis in rest), label)
-        return _Term(name, labels, term.known), (*left, size)
+        if [*other_axes, *pair] != list(range(len(shape))):
+            name = self._parts.add("Transpose", [name], perm=[*other_axes, *pair])
+        other_sizes = tuple(shape[axis] for axis in other_axes)
+        name = self._reshaped(name, (*other_sizes, size * size))
+        bounds = ([0], [size * size], [len(other_axes)], [size + 1])
+        bound_names = [self._parts.constant(numbers, "int64") for numbers in bounds]
+        name = self._parts.add("Slice", [name, *bound_names])
+        labels = (*(term.labels[axis] for axis in other_axes), label)
+        return _Term(name, labels, term.known), (*other_sizes, size)
 
     def _in_order(self, term: _Term, labels: Labels) -> str:
         if term.labels == labels:

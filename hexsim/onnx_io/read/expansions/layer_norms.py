@@ -72,10 +72,10 @@ def _scaled(
 
 
 def _sum_of(node: OnnxNode, positions: Sequence[int], parts: ExpansionNodes) -> str:
-    first = node.required(positions[0])
+    total = node.required(positions[0])
     for name in filter(None, map(node.input, positions[1:])):
-        first = parts.add("Add", [first, name])
-    return first
+        total = parts.add("Add", [total, name])
+    return total
 
 
 EXPANSIONS = {

@@ -85,8 +85,8 @@ def _real(node: OnnxNode, position: int, parts: ExpansionNodes, axis: int | None
 def _dequantized(inputs: list[str], parts: ExpansionNodes, axis: int | None = None) -> str:
     """DequantizeLinear of a domain that has axes in every opset."""
     axes = {} if axis is None else {"axis": axis}
-    named = [name for name in inputs if name]
-    return parts.add("DequantizeLinear", named, domain="com.microsoft", **axes)
+    present_inputs = [name for name in inputs if name]
+    return parts.add("DequantizeLinear", present_inputs, domain="com.microsoft", **axes)
 
 
 def _coded(

@@ -61,8 +61,8 @@ def _sum(node: OnnxNode, graph: FileGraph, parts: ExpansionNodes, x: str) -> str
     axes = node.integers("axes")
     if not axes or graph.opset < _SUM_AXES_ARE_INPUTS:
         return parts.add("ReduceSum", [x], keepdims=node.integer("keepdims", 1), **_axes(node))
-    given = parts.constant(axes, "int64")
-    return parts.add("ReduceSum", [x, given], keepdims=node.integer("keepdims", 1))
+    axes_name = parts.constant(axes, "int64")
+    return parts.add("ReduceSum", [x, axes_name], keepdims=node.integer("keepdims", 1))
 
 
 def _axes(node: OnnxNode) -> dict[str, Any]:

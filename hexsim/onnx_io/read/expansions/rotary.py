@@ -55,11 +55,11 @@ def _rotated(node: OnnxNode, net: Importer, inputs: _Inputs) -> Sequence[onnx.No
     table = net.source_shape(inputs.cosines)
     if len(table) not in (2, 3) or net.source_shape(inputs.sines) != table:
         raise InvalidDataError("its cosines and sines are no tables of the same shape")
-    turned = 2 * table[-1]
-    heads = _by_heads(node, shape, turned)
-    if not 0 < turned <= heads[-1] or node.integer("rotary_embedding_dim", 0) not in (0, turned):
+    rotated = 2 * table[-1]
+    heads = _by_heads(node, shape, rotated)
+    if not 0 < rotated <= heads[-1] or node.integer("rotary_embedding_dim", 0) not in (0, rotated):
         raise InvalidDataError(
-            f"it has cosines for {turned} numbers of a head, which do not fit heads of {heads[-1]}"
+            f"it has cosines for {rotated} numbers of a head, which do not fit heads of {heads[-1]}"
         )
     data = inputs.data if heads == shape else _reshaped(parts, inputs.data, heads)
     paired = bool(node.integer("interleaved", 0))
@@ -70,34 +70,34 @@ def _rotated(node: OnnxNode, net: Importer, inputs: _Inputs) -> Sequence[onnx.No
     if not positions and table[:2] not in (tokens, (1, tokens[1])):
         raise InvalidDataError(f"its cosines have the shape {list(table)}")
     factors = []
-    for name, first in ((inputs.cosines, inputs.cosines), (inputs.sines, "")):
-        first = first or parts.add("Neg", [name])
-        rows = _joined(parts, first, name, table, paired)
+    for name, first_table in ((inputs.cosines, inputs.cosines), (inputs.sines, "")):
+        first_table = first_table or parts.add("Neg", [name])
+        rows = _joined(parts, first_table, name, table, paired)
         if positions:
             rows = parts.add("Gather", [rows, positions], axis=0)
         axis = 2 if len(shape) == 3 else 1
         batch = tokens[0] if positions else table[0]
-        sizes = [batch, tokens[1], turned]
+        sizes = [batch, tokens[1], rotated]
         factors.append(_reshaped(parts, rows, (*sizes[:axis], 1, *sizes[axis:])))
-    part = data if turned == heads[-1] else _slice(parts, data, 0, turned)
-    swapped = _swapped(parts, part, (*heads[:3], turned), paired)
+    part = data if rotated == heads[-1] else _slice(parts, data, 0, rotated)
+    swapped = _swapped(parts, part, (*heads[:3], rotated), paired)
     products = [parts.add("Mul", pair) for pair in zip((part, swapped), factors, strict=True)]
     result = parts.add("Add", products)
-    if turned < heads[-1]:
-        rest = _slice(parts, data, turned, heads[-1])
-        result = parts.add("Concat", [result, rest], axis=3)
+    if rotated < heads[-1]:
+        unrotated = _slice(parts, data, rotated, heads[-1])
+        result = parts.add("Concat", [result, unrotated], axis=3)
     if heads != shape:
         result = _reshaped(parts, result, shape)
     return parts.finish(result)
 
 
-def _by_heads(node: OnnxNode, shape: Shape, turned: int) -> Shape:
+def _by_heads(node: OnnxNode, shape: Shape, rotated: int) -> Shape:
     """The shape with an axis of heads: (N, heads, L, size); of three axes, (N, L, heads, size)."""
     if len(shape) == 4:
         return shape
     if len(shape) != 3:
         raise InvalidDataError(f"its input has {len(shape)} axes, not 3 or 4")
-    heads = node.integer("num_heads", 0) or shape[2] // max(turned, 1)
+    heads = node.integer("num_heads", 0) or shape[2] // max(rotated, 1)
     if heads < 1 or shape[2] % heads:
         raise InvalidDataError(
             f"its input of {shape[2]} channels does not divide into {heads} heads"
@@ -114,8 +114,8 @@ def _positions(name: str, net: Importer, parts: ExpansionNodes, tokens: tuple[in
         return name
     if shape != (1,):
         raise InvalidDataError(f"its positions have the shape {list(shape)}, not {list(tokens)}")
-    counted = parts.constant([list(range(tokens[1]))] * tokens[0], net.dtype(name))
-    return parts.add("Add", [name, counted])
+    token_numbers = parts.constant([list(range(tokens[1]))] * tokens[0], net.dtype(name))
+    return parts.add("Add", [name, token_numbers])
 
 
 def _joined(parts: ExpansionNodes, first: str, second: str, shape: Shape, paired: bool) -> str:

@@ -67,9 +67,9 @@ def _of_image(node: OnnxNode, data: str, result: str) -> OnnxNode:
     proto.CopyFrom(node.proto)
     proto.input[0], proto.output[0] = data, result
     for attribute in proto.attribute:
-        given = tuple(attribute.ints)
-        if attribute.name == "pads" and len(given) == 2:
-            attribute.ints[:] = (0, given[0], 0, given[1])
-        elif attribute.name in _OF_HEIGHT and len(given) == 1:
-            attribute.ints[:] = (*_OF_HEIGHT[attribute.name], *given)
+        numbers = tuple(attribute.ints)
+        if attribute.name == "pads" and len(numbers) == 2:
+            attribute.ints[:] = (0, numbers[0], 0, numbers[1])
+        elif attribute.name in _OF_HEIGHT and len(numbers) == 1:
+            attribute.ints[:] = (*_OF_HEIGHT[attribute.name], *numbers)
     return OnnxNode(proto, node.name, node.opset)

@@ -45,20 +45,20 @@ def blocks(node: OnnxNode, net: Importer, steps: int, batch: int) -> list[Block]
         )
     if 0 in lengths:
         raise NotALayerError(f"the lengths '{name}' of its sequences say that one has no steps")
-    starts = [at for at in range(batch) if at == 0 or lengths[at] != lengths[at - 1]]
+    starts = [index for index in range(batch) if index == 0 or lengths[index] != lengths[index - 1]]
     stops = [*starts[1:], batch]
     return [Block(first, stop, lengths[first]) for first, stop in zip(starts, stops, strict=True)]
 
 
 def filled(net: Importer, name: str, steps: int) -> str:
     """Add zeros behind the last step of (steps, directions, batch, hidden); name the result."""
-    missing = steps - net.source_shape(name)[0]
-    if not missing:
+    missing_steps = steps - net.source_shape(name)[0]
+    if not missing_steps:
         return name
-    label, none = net.unique(f"{name}.filled"), (0, 0, 0, 0)
-    ends = (missing, 0, 0, 0)
+    label, begins = net.unique(f"{name}.filled"), (0, 0, 0, 0)
+    ends = (missing_steps, 0, 0, 0)
     source = net.source_order(name)
-    layer = Pad(name=label, inputs=(source,), outputs=(label,), begins=none, ends=ends)
+    layer = Pad(name=label, inputs=(source,), outputs=(label,), begins=begins, ends=ends)
     net.add(layer, identity(4))
     return label
 

@@ -57,10 +57,10 @@ def convolution(translate: Translate, node: OnnxNode, net: Importer) -> None:
     """Conv of what its windows meet along the depth."""
     weight = _weight(node, net)
     outputs, inputs, taps, *kernel = weight.shape
-    along = _along_depth(node, taps, net)
+    window = _along_depth(node, taps, net)
     images = JoinedImages(node, net)
-    images.pad(along.pads[0], along.pads[2])
-    images.take(along)
+    images.pad(window.pads[0], window.pads[2])
+    images.take(window)
     groups = node.integer("group", 1)
     images.group(groups)
     order = (0, 2, 1, 3, 4) if groups == 1 else (0, 1, 2, 3, 4)
@@ -74,15 +74,15 @@ def deconvolution(translate: Translate, node: OnnxNode, net: Importer) -> None:
         raise NotALayerError("a volume whose output has a size of its own")
     weight = _weight(node, net)
     inputs, outputs, taps, *kernel = weight.shape
-    along = _along_depth(node, taps, net)
+    window = _along_depth(node, taps, net)
     images = JoinedImages(node, net)
-    stride, reach = along.strides[0], along.reach[0] - 1
-    more = (node.integers("output_padding") or (0,))[0]
-    size = (images.depth - 1) * stride + reach + 1 - along.pads[0] - along.pads[2] + more
+    stride, reach = window.strides[0], window.reach[0] - 1
+    extra = (node.integers("output_padding") or (0,))[0]
+    size = (images.depth - 1) * stride + reach + 1 - window.pads[0] - window.pads[2] + extra
     images.spread(stride)
-    begin = reach - along.pads[0]
+    begin = reach - window.pads[0]
     images.pad(begin, size + reach - begin - images.depth)
-    images.take(Window((taps, 1), dilations=along.dilations))
+    images.take(Window((taps, 1), dilations=window.dilations))
     groups = node.integer("group", 1)
     images.group(groups)
     order = (2, 0, 1, 3, 4) if groups == 1 else (0, 2, 1, 3, 4)
@@ -97,20 +97,20 @@ def pooling(translate: Translate, node: OnnxNode, net: Importer) -> None:
     kernel = node.integers("kernel_shape") or ()
     if len(kernel) != _AXES - 2:
         raise InvalidDataError(f"kernel_shape {list(kernel)} does not fit a volume")
-    over, along = _part(node, _IMAGE), _part(node, _DEPTH)
+    image_node, depth_node = _part(node, _IMAGE), _part(node, _DEPTH)
     if kernel == (depth, height, width) and _is_alone(node):
         pooling_all(translate, _part(node, (), kernel=(depth * height, width)), net)
         return
     data = net.channels_last(node.input(0))
-    if not _keeps(read_window(over, (kernel[1], kernel[2]), (height, width))):
+    if not _keeps(read_window(image_node, (kernel[1], kernel[2]), (height, width))):
         images = _reshaped(node, net, data, (batch * depth, height, width), "images")
         data = net.unique(f"{node.name}.pooled")
-        translate(_reading(over, node.name, images, data), net)
+        translate(_reading(image_node, node.name, images, data), net)
         _, height, width, _ = net.tensor(data).shape
-    if not _keeps(read_window(along, (kernel[0], 1), (depth, 1))):
+    if not _keeps(read_window(depth_node, (kernel[0], 1), (depth, 1))):
         columns = _reshaped(node, net, data, (batch, depth, height * width), "columns")
         data = net.unique(f"{node.name}.along_depth")
-        translate(_reading(along, data, columns, data), net)
+        translate(_reading(depth_node, data, columns, data), net)
         depth = net.tensor(data).shape[1]
     _as_volume(node, net, data, (batch, depth, height, width))
 
@@ -157,8 +157,8 @@ def _flat(
 
     def read() -> np.ndarray:
         array = weight.read()
-        turned = array[:, :, ::-1] if backwards else array
-        return np.ascontiguousarray(turned.transpose(order)).reshape(shape)
+        taps = array[:, :, ::-1] if backwards else array
+        return np.ascontiguousarray(taps.transpose(order)).reshape(shape)
 
     net.known[label] = Known(label, shape, weight.dtype, read)
     return label
@@ -174,10 +174,10 @@ def _on_images(
     _as_volume(node, net, result, (images.batch, images.depth, height, width))
 
 
-def _reshaped(node: OnnxNode, net: Importer, data: str, shape: Shape, what: str) -> str:
+def _reshaped(node: OnnxNode, net: Importer, data: str, shape: Shape, role: str) -> str:
     """Name `data`, channels last as it is, seen as `shape` and channels."""
     channels = net.tensor(data).shape[-1]
-    label = net.unique(f"{node.name}.{what}")
+    label = net.unique(f"{node.name}.{role}")
     layer = Reshape(name=label, inputs=(data,), outputs=(label,), shape=(*shape, channels))
     net.add(layer, channels_last(len(layer.shape)))
     return label
@@ -202,14 +202,14 @@ def _part(node: OnnxNode, places: Sequence[int], kernel: Sequence[int] = ()) -> 
     proto = onnx.NodeProto()
     proto.CopyFrom(node.proto)
     for attribute in proto.attribute:
-        given = tuple(attribute.ints)
-        if attribute.name == "pads" and len(given) == 6:
-            begins, ends = ([half[place] for place in places] for half in (given[:3], given[3:]))
-            more = [0] * (2 - len(places))
-            attribute.ints[:] = [*begins, *more, *ends, *more]
-        elif attribute.name in _NEUTRAL and len(given) == 3:
-            more = [_NEUTRAL[attribute.name]] * (2 - len(places))
-            attribute.ints[:] = [*(given[place] for place in places), *more]
+        ints = tuple(attribute.ints)
+        if attribute.name == "pads" and len(ints) == 6:
+            begins, ends = ([half[place] for place in places] for half in (ints[:3], ints[3:]))
+            padding = [0] * (2 - len(places))
+            attribute.ints[:] = [*begins, *padding, *ends, *padding]
+        elif attribute.name in _NEUTRAL and len(ints) == 3:
+            padding = [_NEUTRAL[attribute.name]] * (2 - len(places))
+            attribute.ints[:] = [*(ints[place] for place in places), *padding]
             if attribute.name == "kernel_shape" and kernel:
                 attribute.ints[:] = kernel
     return OnnxNode(proto, node.name, node.opset)
@@ -227,9 +227,9 @@ def _reading(node: OnnxNode, name: str, data: str, result: str, weight: str = ""
 
 def _is_alone(node: OnnxNode) -> bool:
     """True if a window as large as its input is the only one, and meets all of it."""
-    same = node.text("auto_pad", "NOTSET") not in ("NOTSET", "VALID")
-    apart = set(node.integers("dilations") or ()) - {1}
-    return not same and not apart and not any(node.integers("pads") or ())
+    pads_to_size = node.text("auto_pad", "NOTSET") not in ("NOTSET", "VALID")
+    dilations = set(node.integers("dilations") or ()) - {1}
+    return not pads_to_size and not dilations and not any(node.integers("pads") or ())
 
 
 def _keeps(window: Window) -> bool:

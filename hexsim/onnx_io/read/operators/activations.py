@@ -93,9 +93,9 @@ def prelu(node: OnnxNode, net: Importer) -> None:
     if axes > rank:
         raise InvalidDataError(f"its slope has {axes} axes, and its input {rank}")
     slope = net.array(node.input(1))
-    full = (1,) * (rank - len(slope.shape)) + slope.shape
+    shape = (1,) * (rank - len(slope.shape)) + slope.shape
     channels = data.source_shape[1] if rank > 1 else 1
-    if rank < 2 or math.prod(full) not in (1, channels) or full[1] != math.prod(full):
+    if rank < 2 or math.prod(shape) not in (1, channels) or shape[1] != math.prod(shape):
         raise NotALayerError("slopes are not one per channel")
     net.add(
         Prelu(

@@ -43,7 +43,7 @@ def arg_extremum(kind: Literal["max", "min"]) -> Callable[[OnnxNode, Importer], 
 
 def _cast(node: OnnxNode, net: Importer, place: str) -> None:
     """Make integers of the places, which lie as they are."""
-    found = net.tensors[place]
+    places = net.tensors[place]
     proto = onnx.helper.make_node("Cast", [place], [node.output], to=onnx.TensorProto.INT64)
     layer = Opaque(
         name=net.unique(f"{node.name}.cast"),
@@ -52,10 +52,10 @@ def _cast(node: OnnxNode, net: Importer, place: str) -> None:
         op_type="Cast",
         node=proto.SerializeToString(deterministic=True),
         opset=node.opset,
-        shapes=(found.shape,),
-        operations=math.prod(found.shape),
+        shapes=(places.shape,),
+        operations=math.prod(places.shape),
     )
-    net.add_with(layer, [Tensor(node.output, found.shape, found.order, "int64")])
+    net.add_with(layer, [Tensor(node.output, places.shape, places.order, "int64")])
 
 
 TRANSLATORS = {"ArgMax": arg_extremum("max"), "ArgMin": arg_extremum("min")}

@@ -18,17 +18,17 @@ def gather(node: OnnxNode, net: Importer) -> None:
     places = [*net.whole_numbers(indices.name)]
     if not places:
         raise NotALayerError("takes nothing")
-    if not all(-source[axis] <= at < source[axis] for at in places):
+    if not all(-source[axis] <= place < source[axis] for place in places):
         raise InvalidDataError(f"positions {min(places)} to {max(places)} of {source[axis]}")
-    places = [at % source[axis] for at in places]
+    places = [place % source[axis] for place in places]
     target = (*source[:axis], *indices.shape, *source[axis + 1 :])
-    taken = (*source[:axis], math.prod(indices.shape), *source[axis + 1 :])
-    result = node.output if target == taken else net.unique(f"{node.output}.taken")
-    stored = data.order.index(axis)
-    parts = _slice(stored, places, source[axis])
+    gathered = (*source[:axis], math.prod(indices.shape), *source[axis + 1 :])
+    result = node.output if target == gathered else net.unique(f"{node.output}.taken")
+    stored_axis = data.order.index(axis)
+    parts = _slice(stored_axis, places, source[axis])
     name, inputs, outputs = node.name, (data.name,), (result,)
     layer = (
-        Gather(name=name, inputs=inputs, outputs=outputs, axis=stored, indices=tuple(places))
+        Gather(name=name, inputs=inputs, outputs=outputs, axis=stored_axis, indices=tuple(places))
         if parts is None
         else StridedSlice(name=name, inputs=inputs, outputs=outputs, parts=parts)
     )

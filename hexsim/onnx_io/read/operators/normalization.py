@@ -79,9 +79,9 @@ def softmax(node: OnnxNode, net: Importer) -> None:
     rank = len(data.shape)
     axis = positive_axis(node.integer("axis", 1 if node.opset < 13 else -1), rank)
     axes = range(axis, rank) if node.opset < 13 else [axis]
-    stored = tuple(sorted(data.order.index(axis) for axis in axes))
+    stored_axes = tuple(sorted(data.order.index(axis) for axis in axes))
     net.add(
-        Softmax(name=node.name, inputs=(data.name,), outputs=(node.output,), axes=stored),
+        Softmax(name=node.name, inputs=(data.name,), outputs=(node.output,), axes=stored_axes),
         data.order,
     )
 

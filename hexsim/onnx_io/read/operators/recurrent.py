@@ -46,7 +46,7 @@ def recurrent(cell: Cell) -> Callable[[OnnxNode, Importer], None]:
 
     def translate(node: OnnxNode, net: Importer) -> None:
         data = net.tensor(node.input(0), rank=3)
-        weight, recurrence = (net.array(node.input(at), rank=3) for at in (1, 2))
+        weight, recurrence = (net.array(node.input(position), rank=3) for position in (1, 2))
         direction = _direction(node)
         directions, rows, inputs = weight.shape
         hidden = recurrence.shape[2]
@@ -89,9 +89,11 @@ def _add_blocks(
         label = net.unique(f"{node.name}.{part.first}_to_{part.stop - 1}")
         of_batch = {1: (part.first, part.stop)}
         data = cut(net, node.input(0), f"{label}.data", {0: (0, part.length), **of_batch})
-        own = {kind: cut(net, name, f"{label}.{kind}", of_batch) for kind, name in states.items()}
+        initial = {
+            kind: cut(net, name, f"{label}.{kind}", of_batch) for kind, name in states.items()
+        }
         every, last, cell = (net.unique(f"{label}.{name}") if name else "" for name in outputs)
-        run.add(node.name if alone else label, data, own, (every, last, cell))
+        run.add(node.name if alone else label, data, initial, (every, last, cell))
         results.append((filled(net, every, steps) if every else "", last, cell))
     label = net.unique(f"{node.name}.joined") if alone else node.name
     for name, pieces in zip(outputs, zip(*results, strict=True), strict=True):
@@ -120,7 +122,7 @@ class _Run:
         self, label: str, data: str, states: Mapping[State, str], outputs: Outputs
     ) -> None:
         node, net = self.node, self.net
-        weight, recurrence = (net.array(node.input(at)) for at in (1, 2))
+        weight, recurrence = (net.array(node.input(position)) for position in (1, 2))
         directions, rows, inputs = weight.shape
         hidden, columns = recurrence.shape[2], directions * rows
         every = outputs[0] or net.unique(f"{label}.all")
@@ -152,14 +154,14 @@ class _Run:
         node, net = self.node, self.net
         directions, _, hidden = net.source_shape(node.input(2))
         steps, batch, _ = net.source_shape(data)
-        made = []
+        results = []
         for number in range(directions):
             backwards = self._direction == "reverse" or number == 1
             of_direction = LstmSteps(node, net, number)
             initial = (states.get("hidden"), states.get("cell"))
-            made.append(of_direction.add(data, *initial, backwards=backwards))
-        every = [one.every[step] for step in range(steps) for one in made]
-        rows = (every, [one.hidden for one in made], [one.cell for one in made])
+            results.append(of_direction.add(data, *initial, backwards=backwards))
+        every = [result.every[step] for step in range(steps) for result in results]
+        rows = (every, [result.hidden for result in results], [result.cell for result in results])
         state = (directions, batch, hidden)
         for place, (name, tensors) in enumerate(zip(outputs, rows, strict=True)):
             if name:
@@ -187,19 +189,19 @@ def _require_few(steps: int) -> None:
 
 
 def _direction(node: OnnxNode) -> Direction:
-    found = node.text("direction", "forward")
-    if found not in _DIRECTIONS:
-        raise InvalidDataError(f"attribute direction has the unknown value '{found}'")
-    return _DIRECTIONS[found]
+    direction = node.text("direction", "forward")
+    if direction not in _DIRECTIONS:
+        raise InvalidDataError(f"attribute direction has the unknown value '{direction}'")
+    return _DIRECTIONS[direction]
 
 
 def _require_usual_form(node: OnnxNode, cell: Cell) -> None:
     """Raise NotALayerError for a form that is left out."""
-    given = tuple(
+    activations = tuple(
         string.decode("utf-8", "replace").lower() for string in node.strings("activations")
     )
     usual = _ACTIVATIONS[cell]
-    if given not in ((), usual, usual * 2):
+    if activations not in ((), usual, usual * 2):
         raise NotALayerError("other activations")
     if any(node.has(name) for name in ("clip", "activation_alpha", "activation_beta")):
         raise NotALayerError("clips, or scales its activations")
@@ -217,21 +219,21 @@ def _by_columns(array: Array) -> Array:
 def _bias(node: OnnxNode, net: Importer, directions: int, rows: int) -> str | None:
     if not node.input(3):
         return None
-    known = net.array(node.input(3))
-    if known.shape != (directions, 2 * rows):
-        raise InvalidDataError(f"bias {list(known.shape)} does not fit {rows} gates")
+    bias = net.array(node.input(3))
+    if bias.shape != (directions, 2 * rows):
+        raise InvalidDataError(f"bias {list(bias.shape)} does not fit {rows} gates")
 
     def stacked(array: Array) -> Array:
         return array.reshape(directions, 2, rows).transpose(1, 0, 2).reshape(2, -1)
 
-    return net.constant(known.name, "columns", (2, directions * rows), stacked)
+    return net.constant(bias.name, "columns", (2, directions * rows), stacked)
 
 
 def _states(node: OnnxNode, net: Importer, shape: Shape) -> dict[State, str]:
     """The names of the initial states; those that are zero are none."""
     states: dict[State, str] = {}
-    given: tuple[tuple[State, str], ...] = (("hidden", node.input(5)), ("cell", node.input(6)))
-    for kind, name in given:
+    inputs: tuple[tuple[State, str], ...] = (("hidden", node.input(5)), ("cell", node.input(6)))
+    for kind, name in inputs:
         if not name or (name in net.known and _is_zero(net.known[name])):
             continue
         if net.source_shape(name) != shape:
@@ -252,15 +254,15 @@ def _last(node: OnnxNode, net: Importer, every: str, output: str, direction: Dir
     parts = []
     for number in range(directions):
         step = 0 if direction == "reverse" or number else steps - 1
-        cut = (AxisSlice(0, step, step + 1, 1), AxisSlice(1, number, number + 1, 1))
+        slices = (AxisSlice(0, step, step + 1, 1), AxisSlice(1, number, number + 1, 1))
         label = net.unique(f"{node.name}.last{number}")
-        layer = StridedSlice(name=label, inputs=(every,), outputs=(label,), parts=cut)
+        layer = StridedSlice(name=label, inputs=(every,), outputs=(label,), parts=slices)
         net.add(layer, identity(4))
         parts.append(label)
     if len(parts) > 1:
         label = net.unique(f"{node.name}.last")
-        both = Concat(name=label, inputs=tuple(parts), outputs=(label,), axis=1)
-        net.add(both, identity(4))
+        joined_states = Concat(name=label, inputs=tuple(parts), outputs=(label,), axis=1)
+        net.add(joined_states, identity(4))
         parts = [label]
     shape = (directions, batch, hidden)
     net.reshape(net.unique(f"{node.name}.state"), parts[0], shape, output)

@@ -45,8 +45,8 @@ def _add(node: OnnxNode, net: Importer, kind: ReduceKind, name: str) -> None:
     if not axes:
         net.reshape(node.name, name, data.source_shape, node.output)
         return
-    keeps = bool(node.integer("keepdims", 1))
-    result = node.output if keeps else net.unique(f"{node.output}.reduced")
+    keeps_axes = bool(node.integer("keepdims", 1))
+    result = node.output if keeps_axes else net.unique(f"{node.output}.reduced")
     if kind == "mean" and len(data.shape) == 4 and axes == (2, 3):
         _, _, height, width = data.source_shape
         pooling = Pooling(
@@ -61,9 +61,9 @@ def _add(node: OnnxNode, net: Importer, kind: ReduceKind, name: str) -> None:
         stored = tuple(sorted(data.order.index(axis) for axis in axes))
         layer = Reduce(name=node.name, inputs=(name,), outputs=(result,), kind=kind, axes=stored)
         net.add(layer, data.order)
-    if not keeps:
-        kept = (size for axis, size in enumerate(data.source_shape) if axis not in axes)
-        net.reshape(net.unique(f"{node.name}.squeeze"), result, tuple(kept), node.output)
+    if not keeps_axes:
+        target = (size for axis, size in enumerate(data.source_shape) if axis not in axes)
+        net.reshape(net.unique(f"{node.name}.squeeze"), result, tuple(target), node.output)
 
 
 def _axes(node: OnnxNode, net: Importer) -> tuple[int, ...]:
@@ -72,10 +72,10 @@ def _axes(node: OnnxNode, net: Importer) -> tuple[int, ...]:
     if data.dtype != "float32":
         raise NotALayerError("does not reduce float32")
     rank = len(data.shape)
-    given = net.integers(node, "axes", 1) or ()
-    if not given:
+    given_axes = net.integers(node, "axes", 1) or ()
+    if not given_axes:
         return () if node.integer("noop_with_empty_axes", 0) else tuple(range(rank))
-    return tuple(sorted({positive_axis(axis, rank) for axis in given}))
+    return tuple(sorted({positive_axis(axis, rank) for axis in given_axes}))
 
 
 TRANSLATORS = {

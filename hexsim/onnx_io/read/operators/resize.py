@@ -69,24 +69,24 @@ def _kind(node: OnnxNode) -> Literal["nearest", "bilinear"]:
 
 def _scales(node: OnnxNode, net: Importer, position: int) -> tuple[float, ...]:
     """Scales of all four axes, an attribute in Upsample of opset 7."""
-    found = node.reals("scales")
-    if found is None:
+    scales = node.reals("scales")
+    if scales is None:
         name = node.input(position)
-        found = tuple(float(x) for x in net.array(name).read().reshape(-1)) if name else ()
-    if not found or not all(0 < scale < math.inf for scale in found):
+        scales = tuple(float(x) for x in net.array(name).read().reshape(-1)) if name else ()
+    if not scales or not all(0 < scale < math.inf for scale in scales):
         raise InvalidDataError("neither sizes nor positive scales are given")
-    return _of_all_axes(node, found, (1.0,) * 4)
+    return _of_all_axes(node, scales, (1.0,) * 4)
 
 
 def _of_all_axes(
-    node: OnnxNode, given: Sequence[_Number], others: Sequence[_Number]
+    node: OnnxNode, numbers: Sequence[_Number], defaults: Sequence[_Number]
 ) -> tuple[_Number, ...]:
     """Numbers for four axes, where `axes` (opset 18) says of which the given ones are."""
     axes = node.integers("axes") or range(4)
-    if len(given) != len(axes):
-        raise InvalidDataError(f"{len(given)} sizes or scales for {len(axes)} axes")
-    result = list(others)
-    for axis, number in zip(axes, given, strict=True):
+    if len(numbers) != len(axes):
+        raise InvalidDataError(f"{len(numbers)} sizes or scales for {len(axes)} axes")
+    result = list(defaults)
+    for axis, number in zip(axes, numbers, strict=True):
         result[positive_axis(axis, 4)] = number
     return tuple(result)
 

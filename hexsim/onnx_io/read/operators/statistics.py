@@ -60,10 +60,10 @@ def instance_normalization(node: OnnxNode, net: Importer) -> None:
         raise InvalidDataError(
             f"its parameters must have the shape {list(channels)} of the channels"
         )
-    whole = _in_channels(data, net)
-    if whole is not None:
+    ungrouped = _in_channels(data, net)
+    if ungrouped is not None:
         result = net.unique(f"{node.name}.whole")
-        _normalize_groups(node, net, whole, channels[0], (scale, shift), result)
+        _normalize_groups(node, net, ungrouped, channels[0], (scale, shift), result)
         net.reshape(net.unique(f"{node.name}.as_groups"), result, data.source_shape, node.output)
         return
     affine = tuple(_with_axes(net, known, rank - 2) for known in (scale, shift))
@@ -78,16 +78,16 @@ def _in_channels(data: Tensor, net: Importer) -> Tensor | None:
         return None
     batch, groups, _ = data.source_shape
     for name in net.reshaped_from(data.name)[:-1]:
-        before = net.tensors[name]
-        rank = len(before.shape)
+        earlier = net.tensors[name]
+        rank = len(earlier.shape)
         if (
             rank > 2
-            and before.order == channels_last(rank)
-            and before.source_shape[0] == batch
+            and earlier.order == channels_last(rank)
+            and earlier.source_shape[0] == batch
             and groups
-            and before.source_shape[1] % groups == 0
+            and earlier.source_shape[1] % groups == 0
         ):
-            return before
+            return earlier
     return None
 
 
@@ -179,7 +179,7 @@ def _normalize(
         raise NotALayerError("not float32")
     names = dict(zip(("scale", "shift"), affine, strict=True))
     constant = {
-        what: net.operand(name, data.order) for what, name in names.items() if name in net.known
+        role: net.operand(name, data.order) for role, name in names.items() if name in net.known
     }
     computed: list[tuple[ElementwiseKind, str]] = []
     if names["scale"] in net.tensors:
@@ -200,11 +200,11 @@ def _normalize(
         shift=constant.get("shift"),
     )
     net.add(layer, data.order)
-    for what, name in computed:
-        result = node.output if what == computed[-1][0] else net.unique(f"{node.name}.scaled")
+    for role, name in computed:
+        result = node.output if role == computed[-1][0] else net.unique(f"{node.name}.scaled")
         inputs = (output, net.operand(name, data.order))
-        label = net.unique(f"{node.name}.{what}")
-        net.add(Elementwise(name=label, inputs=inputs, outputs=(result,), kind=what), data.order)
+        label = net.unique(f"{node.name}.{role}")
+        net.add(Elementwise(name=label, inputs=inputs, outputs=(result,), kind=role), data.order)
         output = result
 
 

@@ -89,8 +89,8 @@ def emit_pad(layer: Pad, graph: GraphBuilder) -> None:
         result = graph.move("Pad", [data], pads=pads, value=layer.value)
     else:
         value = np.array(layer.value, np.float32)
-        added = [graph.literal(np.array(pads, np.int64)), graph.literal(value)]
-        result = graph.move("Pad", [data, *added])
+        inputs = [graph.literal(np.array(pads, np.int64)), graph.literal(value)]
+        result = graph.move("Pad", [data, *inputs])
     graph.finish(result, layer.output)
 
 

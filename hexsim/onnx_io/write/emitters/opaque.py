@@ -62,10 +62,10 @@ def _emit(node: onnx.NodeProto, graph: GraphBuilder) -> None:
     graph.verbatim(node)
 
 
-def _renamed(old: Sequence[str], new: Iterable[str]) -> list[str]:
+def _renamed(old_names: Sequence[str], new_names: Iterable[str]) -> list[str]:
     """Replace the names that are not empty, in order."""
-    names = iter(new)
-    return [next(names) if name else "" for name in old]
+    names = iter(new_names)
+    return [next(names) if name else "" for name in old_names]
 
 
 def _rename_inside(node: onnx.NodeProto, names: Mapping[str, str]) -> None:
