@@ -32,7 +32,7 @@ _HEAD = 1 << 16
 
 @dataclass(frozen=True)
 class FileKind:
-    """What a file is and what to do with it; `framework` chooses the reader, None: there is none."""
+    """What a file is and what to do with it; `framework` chooses the reader, if not None."""
 
     what: str
     remedy: str

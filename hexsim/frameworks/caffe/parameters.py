@@ -40,7 +40,7 @@ class Parameters:
         return any(field.name == name for field, _ in self._message.ListFields())
 
     def value(self, name: str, default: T) -> T:
-        """Return the value of a field: for an enumeration its word, for text only visible characters.
+        """Return the value of a field; an enumeration gives its word, text is made visible.
 
         Raises HexsimError for a real number that is not finite in float32.
         """
