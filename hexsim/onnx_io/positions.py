@@ -1,9 +1,9 @@
-"""How far an input of integers may count: what its values are positions in, such as a table.
+"""The range of an integer input whose values are positions, for example in a table.
 
-Integers go through nodes that move or cast them. A node that takes what they point at says how many
-positions there are.
+The integers may pass through nodes that move or cast them. The number of positions is known from
+the node that takes the elements at these positions.
 
-Left out: positions that are computed from an input, as a sum with a start, and those in a loop.
+Not supported: positions that are computed from an input, such as a sum with a start, and loops.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def _along_axis(data: Shape, positions: Shape, axis: int) -> int:
 
 
 def _tuples(data: Shape, positions: Shape, axis: int) -> int:
-    """Each row of positions is a place on the first axes: the shortest of them has it still."""
+    """Return the shortest of the axes that a row of positions indexes."""
     return min(data[: positions[-1]] if positions else data, default=1)
 
 
@@ -45,9 +45,9 @@ _MOVERS = frozenset(
 
 
 def positions(network: Network, name: str) -> int | None:
-    """The number of positions that each value of the integers `name` chooses from.
+    """Return the number of positions that the integers `name` choose from.
 
-    None if no node takes them for positions.
+    None if no node uses them as positions.
     """
     counts: list[int] = []
     waiting, visited = [name], {name}

@@ -25,7 +25,7 @@ def channels_last(rank: int) -> Order:
 
 
 def without(axis: int, order: Order) -> Order:
-    """The order of what is left when a source axis of size one is dropped."""
+    """Return the order of the remaining axes when a source axis of size one is dropped."""
     return tuple(other - (other > axis) for other in order if other != axis)
 
 
@@ -93,7 +93,7 @@ def _candidates(stored_runs: tuple[tuple[int, int], ...], target: Shape) -> Iter
 
 
 def _following(stored_runs: tuple[tuple[int, int], ...], target: Shape) -> Order:
-    """Each target axis goes where the run that covers its stride lies; batch-like ones first."""
+    """Order target axes by the position of the run that covers their stride; size one first."""
     strides = _strides(target)
 
     def place(axis: int) -> tuple[int, int]:

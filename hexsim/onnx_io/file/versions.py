@@ -1,7 +1,7 @@
-"""Versions of ONNX files: which are read, and which is written.
+"""Versions of ONNX files: which can be read, and which is written.
 
-A file states the version of its form (IR) and of each operator set. What is written takes the
-lowest that hold it, since programs that read files learn of new versions later than onnx.
+A file states the version of its format (IR) and of each operator set. Files are written with the
+lowest versions that suffice, since other programs support new versions later than onnx.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def require_readable(model: onnx.ModelProto, label: str) -> None:
 
 
 def lowest_opset(node: onnx.NodeProto, opset: int) -> int:
-    """The lowest version of its operator set in which a node of version `opset` means the same.
+    """Return the lowest version of its operator set in which a node means the same as in `opset`.
 
     It is `opset` for an operator that onnx does not know.
     """

@@ -103,7 +103,9 @@ REFUSED = {
     one("Concat", "concat_param { axis: 1 concat_dim: 1 }"): "its old name",
     one("Reshape", "reshape_param { shape { dim: 5 } }"): "reshapes 243 values",
     one("Reshape", "reshape_param { shape { dim: -1 dim: -1 } }"): "does not fit 243 values",
-    one("Reshape", "reshape_param { shape { dim: 0 dim: 0 dim: 0 dim: 0 dim: 0 } }"): "is not a valid size",
+    one(
+        "Reshape", "reshape_param { shape { dim: 0 dim: 0 dim: 0 dim: 0 dim: 0 } }"
+    ): "is not a valid size",
     one("Reshape", "reshape_param { axis: 9 }"): "do not fit 4 axes",
     one("Flatten", "flatten_param { axis: 2 end_axis: 1 }"): "comes before",
     one("Crop", "crop_param { offset: 8 }", "data data"): "it cuts",

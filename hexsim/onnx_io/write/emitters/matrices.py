@@ -30,9 +30,9 @@ def emit_fully_connected(layer: FullyConnected, graph: GraphBuilder) -> None:
 
 
 def emit_softmax(layer: Softmax, graph: GraphBuilder) -> None:
-    """Softmax of a matrix: all axes of the sum moved behind the others and flattened.
+    """Softmax of a matrix: the axes of the sum are moved last and flattened.
 
-    That form means the same in every opset.
+    This form means the same in every opset.
     """
     shape = graph.shape(layer.inputs[0])
     other_axes = tuple(axis for axis in range(len(shape)) if axis not in layer.axes)
