@@ -1,4 +1,4 @@
-"""The nodes of a file as the reader takes them: named, in standard operators, constants first."""
+"""Prepares the nodes of a file for the reader: unique names, and constants first."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from hexsim.onnx_io.file.source import OnnxSource
 
 @dataclass(frozen=True)
 class FileGraph:
-    """Nodes of one graph of a file with unique names, and what the file says about its tensors."""
+    """Nodes of one graph of a file with unique names, and the ranks of its tensors."""
 
     graph: onnx.GraphProto
     nodes: tuple[OnnxNode, ...]
@@ -23,12 +23,12 @@ class FileGraph:
 
     @cached_property
     def producers(self) -> dict[str, OnnxNode]:
-        """The node that writes a tensor."""
+        """The node that writes each tensor."""
         return {name: node for node in self.nodes for name in node.outputs if name}
 
     @cached_property
     def readers(self) -> dict[str, list[OnnxNode]]:
-        """The nodes that read a tensor; one of several times is there as often."""
+        """The nodes that read each tensor, once per input that reads it."""
         readers: dict[str, list[OnnxNode]] = {}
         for node in self.nodes:
             for name in filter(None, node.inputs):
@@ -48,7 +48,7 @@ class FileGraph:
         return {**ranks, **{tensor.name: len(tensor.dims) for tensor in self.graph.initializer}}
 
     def rank(self, name: str) -> int | None:
-        """Number of axes of a tensor, None if the file does not tell."""
+        """Return the number of axes of a tensor, None if the file does not state it."""
         producer = self.producers.get(name)
         if producer is not None and producer.standard == "Constant" and producer.has("value"):
             value = producer.tensor("value")
@@ -59,7 +59,7 @@ class FileGraph:
 def named(
     protos: Iterable[onnx.NodeProto], source: OnnxSource, labels: set[str]
 ) -> tuple[OnnxNode, ...]:
-    """Give nodes unique names: their own, or that of their first output; they become `labels`."""
+    """Give nodes unique names, their own or that of their first output; add these to `labels`."""
     nodes = []
     for proto in protos:
         default = next((output for output in proto.output if output), proto.op_type)
@@ -78,5 +78,5 @@ def named(
 
 
 def constants_first(nodes: Sequence[OnnxNode]) -> list[OnnxNode]:
-    """Put Constant nodes before all others, so that whoever looks ahead knows their values."""
+    """Put Constant nodes before all others, so that earlier nodes can use their values."""
     return sorted(nodes, key=lambda node: node.op_type != "Constant")

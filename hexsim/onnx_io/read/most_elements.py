@@ -1,9 +1,10 @@
-"""The most that operators return whose results are as large as values decide.
+"""Upper bounds of shapes that depend on values.
 
-NonMaxSuppression keeps no more boxes of a class than it may, nor than there are; NonZero, Unique
-and Compress keep everything; TopK and Slice with computed bounds a whole axis.
+NonMaxSuppression keeps at most the given number of boxes per class, and at most all of them;
+NonZero, Unique and Compress keep at most everything; TopK and Slice with computed bounds at most a
+whole axis.
 
-Left out: what has no bound before the network runs, such as a Range up to a computed number.
+Not supported: results without a bound, such as a Range up to a computed number.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ def most_elements(node: OnnxNode, operands: Mapping[str, NodeInput]) -> dict[str
 
 
 def _chosen_boxes(node: OnnxNode, inputs: Sequence[NodeInput | None]) -> Sequence[Shape]:
-    """Rows of batch, class and box."""
+    """Return the bound of NonMaxSuppression: rows of batch, class and box."""
     batches, classes, boxes = _shape(inputs, 1, 3)
     most = boxes
     if len(inputs) < 3 or inputs[2] is None:
@@ -47,7 +48,7 @@ def _places(node: OnnxNode, inputs: Sequence[NodeInput | None]) -> Sequence[Shap
 
 
 def _distinct(node: OnnxNode, inputs: Sequence[NodeInput | None]) -> Sequence[Shape]:
-    """Values, where each was first, which one every element is, how often it was there."""
+    """Return the bounds of Unique: values, first positions, inverse indices, counts."""
     shape = _shape(inputs, 0)
     if not node.has("axis"):
         return [(math.prod(shape),)] * 4

@@ -1,10 +1,9 @@
-"""Codes that nodes only move between a QuantizeLinear and a DequantizeLinear.
+"""Codes (quantised values) that nodes only move between a QuantizeLinear and a DequantizeLinear.
 
-A Reshape of codes is a Reshape of floats, and so is whatever chooses among codes by their size: a
-larger code is a larger number. So tensors of integers that such nodes link are floats, if all that
-is written into them are codes of one kind, and all that is read is dequantised as such. Inputs and
-outputs of the network may be among them; constants among them, such as the limits of a Clip, are
-the numbers that they stand for.
+A Reshape of codes equals a Reshape of floats, and so does an operator that selects the largest or
+smallest, since a larger code is a larger number. So integer tensors that such nodes link become
+floats, if all nodes that write or read them use the same encoding. Inputs and outputs of the
+network may be among them; constants among them, such as the limits of a Clip, are dequantised.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ from hexsim.onnx_io.read.node_codes import (
 )
 
 END_TYPES = ("uint8", "int8", "uint16", "int16")
-"""Types of codes that an application can hand over and get."""
+"""Types of codes that an application can pass and receive."""
 
 _Places = Callable[[int], tuple[int, ...]]
 
@@ -45,14 +44,14 @@ _MOVERS: Mapping[str, _Places] = {
     "Clip": lambda count: (0, 1, 2)[:count],
     "Pad": lambda count: (0, 2) if count > 2 else (0,),
 }
-"""Operators whose output holds elements of some inputs, and which of so many inputs those are."""
+"""Operators whose output has elements of some inputs; the positions of these by input count."""
 
 
 class Region:
-    """All integers that movers link with `start`, whose type is `dtype`.
+    """All integer tensors that nodes of `_MOVERS` link with `start`, whose type is `dtype`.
 
-    `names` is empty if some are more than moved. Unless `codes` are given, they are those of the
-    first node that says any.
+    `names` is empty if a node does more than move them. Unless `codes` are given, they come from
+    the first node that quantises or dequantises.
     """
 
     def __init__(self, start: str, codes: NodeCodes | None, dtype: str, net: Importer) -> None:
@@ -71,7 +70,7 @@ class Region:
             self.names = set()
 
     def _around(self, name: str) -> set[str] | None:
-        """Names that the nodes around `name` link with it; None if one does more."""
+        """Return the names that nodes link with `name`; None if one does more than move it."""
         net = self._net
         readers = net.readers.get(name, [])
         is_end = name in net.ends
@@ -107,7 +106,7 @@ class Region:
 
 
 def code_places(node: OnnxNode) -> tuple[int, ...]:
-    """Which inputs hold what the outputs of `node` hold; none if it is no mover of codes."""
+    """Return the positions of inputs that `node` moves to its outputs; none if it computes."""
     places = _MOVERS.get(node.op_type)
     if places is None or (node.op_type != "Split" and any(node.outputs[1:])):
         return ()
@@ -125,7 +124,7 @@ def is_coded_input(name: str, net: Importer) -> bool:
 
 
 def with_real_constants(node: OnnxNode, net: Importer) -> OnnxNode:
-    """Return `node` with real numbers for its constants, if what it moves are codes."""
+    """Return `node` with dequantised constants if it moves codes."""
     codes = next((net.moved[name] for name in node.outputs if name in net.moved), None)
     places = code_places(node)
     if codes is None or not places:
@@ -147,7 +146,7 @@ def with_real_constants(node: OnnxNode, net: Importer) -> OnnxNode:
 
 
 def real_values(integers: Array, codes: NodeCodes, *, signed: bool) -> Array:
-    """The real values of stored integers."""
+    """Return the real values of stored integers."""
     shape = [1] * integers.ndim
     if codes.axis is not None:
         shape[codes.axis] = len(codes.scales)
@@ -170,7 +169,7 @@ def _real_constant(name: str, codes: NodeCodes, net: Importer) -> str:
 
 
 def _code_zero(node: OnnxNode, codes: NodeCodes, net: Importer) -> str:
-    """What a Pad adds that does not say what: code zero, whatever number that is."""
+    """Name the default value of a Pad of codes: the real value of code zero."""
     signed = net.moved_types[node.output].startswith("int")
     value = real_values(np.zeros((), np.int64), codes, signed=signed).astype(np.float32)
     label = net.unique(f"{node.name}.value")

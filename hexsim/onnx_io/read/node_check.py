@@ -1,7 +1,6 @@
-"""Whether a node has the inputs, outputs and attributes that its operator asks for.
+"""Checks that a node has the inputs, outputs and attributes that its operator requires.
 
-Operators that onnx does not know are not checked here, but for those of its own domain: there are
-no others.
+Unknown operators of the standard domain are refused, those of other domains are not checked.
 """
 
 from __future__ import annotations
@@ -16,22 +15,22 @@ from hexsim.onnx_io.file.source import EXTENSIONS
 Schema = onnx.defs.OpSchema
 
 _INTERNAL = "__"
-"""Attributes that programs keep for themselves begin so."""
+"""Prefix of attributes for internal use of other programs."""
 
 
 _CODING = {"QuantizeLinear", "DequantizeLinear"}
-"""Operators of onnxruntime's domain with the inputs of those of the standard."""
+"""Operators of onnxruntime's domain with the same inputs as in the standard domain."""
 _FIRST_CODING_OPSET = 10
 
 
 def is_of_onnx(node: OnnxNode) -> bool:
-    """True if onnx itself knows the operator, in this opset."""
+    """True if onnx knows the operator in this opset."""
     domain = "" if node.proto.domain == "ai.onnx" else node.proto.domain
     return bool(onnx.defs.has(node.standard, node.opset, domain))
 
 
 def check(node: OnnxNode) -> None:
-    """Raise HexsimError, with what its operator asks for, unless the node is one of its own."""
+    """Raise HexsimError unless the node is valid for its operator."""
     if not any(node.outputs):
         raise node.error("has no output, so that nobody can read what it computes")
     domain = "" if node.proto.domain == "ai.onnx" else node.proto.domain
@@ -54,7 +53,7 @@ def check(node: OnnxNode) -> None:
     _check_names(node, schema, "output")
     _check_attributes(node, schema)
     parts = node.integer("num_outputs", len(node.outputs))
-    if node.standard == "Split" and parts != len(node.outputs):  # onnx ends the process of it
+    if node.standard == "Split" and parts != len(node.outputs):  # onnx would crash
         raise node.error(f"num_outputs is {parts}, and it has {len(node.outputs)} outputs")
 
 
@@ -78,7 +77,7 @@ def _check_names(node: OnnxNode, schema: Schema, side: str) -> None:
 
 
 def _is_needed(parameter: Schema.FormalParameter, side: str) -> bool:
-    """False for what may be left out: what is optional, and any of several outputs."""
+    """False for optional parameters and for variadic outputs."""
     option = parameter.option
     several = option == Schema.FormalParameterOption.Variadic and side == "input"
     return several or option == Schema.FormalParameterOption.Single

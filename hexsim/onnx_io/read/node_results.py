@@ -1,4 +1,4 @@
-"""What the onnx package knows about one node: its output types and, for constants, its values."""
+"""Output types of one node by the onnx package and, if its inputs are constant, output values."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from hexsim.onnx_io.read.scaled_sizes import scaled, scales_of
 
 
 class UnknownShapeError(HexsimError):
-    """The shape of an output cannot be told before the network runs."""
+    """The shape of an output is not known before the network runs."""
 
 
 _CODING = ("QuantizeLinear", "DequantizeLinear")
-"""Operators of onnxruntime that onnx knows in its own domain."""
+"""Operators of onnxruntime's domain that are also in the standard domain."""
 
 
 Sizes = tuple[int | None, ...]
@@ -32,7 +32,7 @@ Sizes = tuple[int | None, ...]
 
 @dataclass(frozen=True)
 class NodeInput:
-    """What is known of an input; `value` only where it is small enough to decide a shape."""
+    """Shape and dtype of an input; its `value` if known and small enough to decide a shape."""
 
     shape: Shape
     dtype: str
@@ -44,8 +44,8 @@ def output_types(
 ) -> dict[str, tuple[Shape, str]]:
     """Return shape and dtype of each named output.
 
-    Operators without a schema get what the file itself says. Raises UnknownShapeError where a shape
-    stays unknown, HexsimError where an output is no tensor.
+    Operators without a schema get the types stated in the file. Raises UnknownShapeError if a
+    shape stays unknown, HexsimError if an output is not a tensor.
     """
     types = {}
     for name, (sizes, dtype) in partial_types(node, operands, source).items():
@@ -58,7 +58,7 @@ def output_types(
 def partial_types(
     node: OnnxNode, operands: Mapping[str, NodeInput], source: OnnxSource
 ) -> dict[str, tuple[Sizes | None, str]]:
-    """Return sizes and dtype of each named output; None is a size, or a rank, that is not known."""
+    """Return sizes and dtype of each named output; None stands for an unknown size or rank."""
     domain = _domain(node)
     if domain == EXTENSIONS and node.proto.op_type in _CODING:
         return {node.outputs[0]: _coded(node, operands)}
@@ -111,7 +111,7 @@ def evaluate(node: OnnxNode, inputs: Mapping[str, Array], source: OnnxSource) ->
 
 
 def _coded(node: OnnxNode, operands: Mapping[str, NodeInput]) -> tuple[Shape, str]:
-    """The shape of the first operand, and the type of the scale or of the zero point."""
+    """Return the shape of the first operand, and the type of the scale or of the zero point."""
     data, scale = operands[node.inputs[0]], operands[node.inputs[1]]
     if node.proto.op_type == "DequantizeLinear":
         return data.shape, scale.dtype

@@ -1,4 +1,4 @@
-"""Nodes of operators that the user brings, taken into the network."""
+"""Adds nodes of user-defined operators to the network."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _Kinds = onnx.AttributeProto
 
 
 def add_user_defined(node: OnnxNode, net: Importer, operator: UserLayer) -> None:
-    """Add `node`, which is what the user says of its operator.
+    """Add `node` as a layer of the user-defined `operator`.
 
     Raises HexsimError for a node without inputs that vary, one that leaves out an output, and for
-    attributes that have no value.
+    attributes of unsupported types.
     """
     input_names = [name for name in node.inputs if name]
     if not any(name in net.tensors for name in input_names):
@@ -56,7 +56,7 @@ def add_user_defined(node: OnnxNode, net: Importer, operator: UserLayer) -> None
 
 
 def _operand(name: str, order: tuple[int, ...] | None, net: Importer) -> str:
-    """An input in the order of the file or, of an operator of elements, in that of all."""
+    """Return an input in source order or, for an elementwise operator, in `order`."""
     if order is not None:
         return net.operand(name, order)
     return net.as_is(name) if name in net.known else net.source_order(name)

@@ -1,4 +1,4 @@
-"""Equations of Einsum: the labels of its operands and of its result."""
+"""Parses equations of Einsum into the labels of its operands and its result."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ _DOTS = "..."
 class Equation:
     """Labels of the axes of each operand and of the result.
 
-    Axes that dots stand for are labelled `...1`, `...2` and so on, counted from the last of them,
-    so that equal labels are broadcast against each other.
+    The axes of an ellipsis are labelled `...1`, `...2` and so on, counted from the last one, so
+    that equal labels are broadcast against each other.
     """
 
     terms: tuple[Labels, ...]
@@ -28,7 +28,7 @@ class Equation:
 def parsed(text: str, ranks: Sequence[int]) -> Equation:
     """Read the equation `text` for operands with `ranks` axes.
 
-    Without an arrow the result has what dots stand for, then the labels that occur once, in
+    Without an arrow the result has the axes of an ellipsis, then the labels that occur once, in
     alphabetical order. Raises InvalidDataError if the equation is malformed or does not fit.
     """
     operands, arrow, result_text = text.replace(" ", "").partition("->")

@@ -1,12 +1,11 @@
-"""Attention of com.microsoft, in products, a softmax, and the transposes between them.
+"""Expands attention of com.microsoft into products, a softmax, and transposes between them.
 
-Queries, keys and values are split into heads; products of queries with keys, scaled and masked,
-weigh the values. What a mask hides gets a large negative score.
+Queries, keys and values are split into heads; the softmax of products of queries with keys, scaled
+and masked, weighs the values. Masked positions get a large negative score. A causal mask adds minus
+infinity, like the masks of other exporters.
 
-A causal mask adds minus infinity, as masks of other exporters do.
-
-Left out, such nodes stay as they are: keys and values of the past, rotary positions, packed
-tensors, causal masks of MultiHeadAttention, and masks that say where sequences begin.
+Not supported (such nodes stay unchanged): past keys and values, rotary positions, packed tensors,
+causal masks of MultiHeadAttention, and masks that state the starts of sequences.
 """
 
 from __future__ import annotations
@@ -22,20 +21,20 @@ from hexsim.onnx_io.read.expansions.dynamic_quantization import dequantized, rea
 from hexsim.onnx_io.read.file_graph import FileGraph
 
 _HIDDEN = -10000.0
-"""Default score of what a mask hides."""
+"""Default score of masked positions."""
 _EMBEDDING = "com.microsoft.EmbedLayerNormalization"
 _FLAGS = ("do_rotary", "past_present_share_buffer")
 
 
 def attention(node: OnnxNode, graph: FileGraph) -> Sequence[onnx.NodeProto] | None:
-    """Attention: one product makes queries, keys and values of its input."""
+    """Expand Attention: one product computes queries, keys and values."""
     if not _is_plain(node, (4, 6)) or node.has("qkv_hidden_sizes"):
         return None
     return _of_one(node, graph, ExpansionNodes(node), node.required(0), node.required(1), (2, 3, 5))
 
 
 def quantized_attention(node: OnnxNode, graph: FileGraph) -> Sequence[onnx.NodeProto] | None:
-    """QAttention: the same of codes."""
+    """Expand QAttention: the same for quantised inputs."""
     if not _is_plain(node, (8,)):
         return None
     parts = ExpansionNodes(node)
@@ -45,7 +44,7 @@ def quantized_attention(node: OnnxNode, graph: FileGraph) -> Sequence[onnx.NodeP
 
 
 def multi_head_attention(node: OnnxNode, graph: FileGraph) -> Sequence[onnx.NodeProto] | None:
-    """MultiHeadAttention: queries, keys and values are there, perhaps without their biases."""
+    """Expand MultiHeadAttention: queries, keys and values are inputs, with optional biases."""
     if not _is_plain(node, range(6, 12)) or not (node.input(1) and node.input(2)):
         return None
     packed = any(graph.rank(name) not in (3, None) for name in node.inputs[1:3])
@@ -67,7 +66,7 @@ def _of_one(
     weight: str,
     positions: tuple[int, int, int],
 ) -> Sequence[onnx.NodeProto] | None:
-    """Attention of `data`; `positions` are the places of bias, mask and what is added to scores."""
+    """Expand attention of `data`; `positions` are those of bias, mask and addend of scores."""
     bias, mask, added = (node.input(place) if place >= 0 else "" for place in positions)
     product = parts.add("MatMul", [data, weight])
     if bias:
@@ -100,7 +99,7 @@ def _heads(
 
 
 def _scale(node: OnnxNode, query: str, parts: ExpansionNodes) -> str:
-    """The scale that is given, or one over the root of the size of a head."""
+    """Return the scale attribute, or one over the square root of the size of a head."""
     scale = node.real("scale", 0.0)
     if scale:
         return parts.constant(scale)
@@ -111,7 +110,7 @@ def _scale(node: OnnxNode, query: str, parts: ExpansionNodes) -> str:
 
 
 def _hiding(mask: str, node: OnnxNode, graph: FileGraph, parts: ExpansionNodes) -> str | None:
-    """What is added to scores: nothing, or much less; None unless the mask is one of tokens."""
+    """Name the addend of scores for a mask, "" without one; None for an unsupported mask."""
     if not mask:
         return ""
     writer = graph.producers.get(mask)
@@ -127,7 +126,7 @@ def _hiding(mask: str, node: OnnxNode, graph: FileGraph, parts: ExpansionNodes) 
 
 
 def _causal(data: str, parts: ExpansionNodes) -> str:
-    """Minus infinity where a key comes after its query, else zero."""
+    """Name a tensor that is minus infinity where a key comes after its query, else zero."""
     start, step = parts.constant(0, "int64"), parts.constant(1, "int64")
     length = parts.add("Gather", [parts.add("Shape", [data]), step], axis=0)
     tokens = parts.add("Range", [start, length, step])
@@ -140,7 +139,7 @@ def _causal(data: str, parts: ExpansionNodes) -> str:
 
 
 def _rank(name: str, graph: FileGraph) -> int | None:
-    """Number of axes of a tensor, or of what it is cast from."""
+    """Return the number of axes of a tensor, if need be through the Casts before it."""
     while graph.rank(name) is None:
         writer = graph.producers.get(name)
         if writer is None or writer.standard not in ("Cast", "Identity"):
@@ -150,7 +149,7 @@ def _rank(name: str, graph: FileGraph) -> int | None:
 
 
 def _is_plain(node: OnnxNode, without: Sequence[int]) -> bool:
-    """True if it has one output, none of the inputs `without`, and no flags."""
+    """True if the node has one output, none of the inputs `without`, and no flags."""
     has_flag = any(node.integer(flag, 0) for flag in _FLAGS)
     return not has_flag and not any(node.outputs[1:]) and not any(map(node.input, without))
 

@@ -1,10 +1,9 @@
-"""MatMulNBits of com.microsoft: a product with weights of few bits, in blocks with their own scale.
+"""Expands MatMulNBits of com.microsoft: weights of few bits, in blocks with a scale each.
 
-SNPE has no such blocks. So the weights are taken as floats, computed when they are first read, and
-the quantiser gives them codes of its own; the report of the import says so.
+SNPE has no such blocks. So the weights are converted to floats when they are first read, and the
+quantiser computes new codes; the report of the import states this.
 
-Left out, such nodes stay as they are: weights that vary, and groups in an order of their own
-(g_idx).
+Not supported (such nodes stay unchanged): weights that vary, and reordered groups (g_idx).
 """
 
 from __future__ import annotations
@@ -40,14 +39,14 @@ class _Blocks:
         return -(-self.rows // self.size)
 
     def unpacked(self, codes: Array, count: int) -> Array:
-        """Codes (columns, count) of bytes whose lowest bits come first, as floats."""
+        """Return codes (columns, count), packed into bytes from the lowest bits, as floats."""
         shifts = np.arange(0, 8, self.bits, dtype=np.uint8)
         parts = (codes.reshape(self.columns, -1, 1) >> shifts) & (2**self.bits - 1)
         floats: Array = parts.reshape(self.columns, -1)[:, :count].astype(np.float32)
         return floats
 
     def weights(self, codes: Known, scales: Known, zeros: Known | None) -> Array:
-        """The matrix (rows, columns) as floats."""
+        """Return the matrix (rows, columns) as floats."""
         shape = (self.columns, self.count, 1)
         levels = self.unpacked(codes.read(), self.count * self.size)
         middle: Array = np.full(shape, 2 ** (self.bits - 1), np.float32)
@@ -60,7 +59,7 @@ class _Blocks:
 
 
 def matmul_nbits(node: OnnxNode, net: Importer) -> Sequence[onnx.NodeProto]:
-    """The product with the real weights, and the bias added."""
+    """Return the product with the real weights, plus the bias."""
     data = node.required(0)
     if net.dtype(data) != "float32":
         raise NotALayerError("not float32")

@@ -1,4 +1,4 @@
-"""DynamicQuantizeLSTM: an LSTM with dequantised weights, which it holds the other way round."""
+"""Expands DynamicQuantizeLSTM into an LSTM with dequantised and transposed weights."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hexsim.onnx_io.read.expansions._parts import ExpansionNodes
 from hexsim.onnx_io.read.file_graph import FileGraph
 
 _WEIGHTS = ((1, 8), (2, 10))
-"""Where codes are among the inputs, and where their scale is, before their zero point."""
+"""Positions of the codes and of their scale among the inputs; the zero point follows the scale."""
 
 
 def dynamic_quantize_lstm(node: OnnxNode, graph: FileGraph) -> Sequence[onnx.NodeProto] | None:
@@ -33,7 +33,7 @@ def dynamic_quantize_lstm(node: OnnxNode, graph: FileGraph) -> Sequence[onnx.Nod
 
 
 def _spread(name: str, parts: ExpansionNodes) -> str:
-    """Numbers of directions, or of directions and gates, over all inputs."""
+    """Add an axis of inputs to numbers per direction, or per direction and gate."""
     return parts.add("Reshape", [name, parts.constant([0, 1, -1], "int64")])
 
 

@@ -1,13 +1,13 @@
-"""Einsum: transposes, sums, and products of matrices or of elements.
+"""Expands Einsum into transposes, sums, and matrix or elementwise products.
 
-1. An operand whose label is repeated becomes its diagonal: every (n + 1)th of n x n elements.
-2. Operands are multiplied from left to right. What only one of two has, and nobody wants later, is
-   summed up before.
-3. A product that sums something up is a MatMul. Labels of both operands that stay are its batch; a
-   constant matrix is on the right, where it becomes the weights of a fully connected layer.
-4. A product that sums nothing up is one of elements.
+1. An operand with a repeated label becomes its diagonal: every (n + 1)th of n x n elements.
+2. Operands are multiplied from left to right. A label of only one of two operands that is not needed
+   later is summed before.
+3. A product that sums over a label is a MatMul. Labels of both operands that are needed are its
+   batch; a constant matrix is on the right, where it becomes the weight of a fully connected layer.
+4. Any other product is elementwise.
 
-Left out: operands that are no floats.
+Not supported: operands that are not float32.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from hexsim.onnx_io.read.expansions._parts import ExpansionNodes
 from hexsim.onnx_io.read.importer import Importer
 
 _AXES = 4
-"""Most axes that products get; more are merged."""
+"""Most axes of a product; if there are more, they are merged."""
 
 
 @dataclass(frozen=True)
 class _Term:
-    """A tensor, the labels of its axes, and whether it is known before the network runs."""
+    """A tensor, the labels of its axes, and whether it is a known array."""
 
     name: str
     labels: Labels
@@ -39,7 +39,7 @@ class _Term:
 
 
 def einsum(node: OnnxNode, net: Importer) -> Sequence[onnx.NodeProto]:
-    """Multiply all operands, and bring the result into the order that is asked for."""
+    """Multiply all operands, and transpose the result to the order of the equation."""
     if any(net.dtype(name) != "float32" for name in node.inputs):
         raise NotALayerError("not float32")
     shapes = [net.source_shape(name) for name in node.inputs]
@@ -67,7 +67,7 @@ class _Products:
         self._result = result
 
     def operand(self, term: _Term, shape: Shape) -> _Term:
-        """Take diagonals, and drop axes of size one that are broadcast against longer ones."""
+        """Take diagonals, and remove axes of size one that are broadcast against longer ones."""
         for label in dict.fromkeys(term.labels):
             while term.labels.count(label) > 1:
                 term, shape = self._diagonal(term, shape, label)
@@ -78,7 +78,7 @@ class _Products:
         return _Term(name, tuple(term.labels[axis] for axis in axes), term.known)
 
     def product(self, first: _Term, second: _Term, needed: set[str]) -> _Term:
-        """Multiply two terms and sum up the labels that are not `needed`."""
+        """Multiply two terms and sum over the labels that are not `needed`."""
         first = self._summed(first, needed.union(second.labels))
         second = self._summed(second, needed.union(first.labels))
         if all(label in needed for label in first.labels if label in second.labels):
@@ -86,7 +86,7 @@ class _Products:
         return self._of_matrices(first, second, needed)
 
     def finish(self, term: _Term) -> Sequence[onnx.NodeProto]:
-        """Sum up and transpose the last term, and return all nodes."""
+        """Sum and transpose the last term, and return all nodes."""
         name = self._in_order(self._summed(term, set(self._result)), self._result)
         if not any(name in node.output for node in self._parts.nodes):
             name = self._parts.add("Identity", [name])
@@ -116,7 +116,7 @@ class _Products:
         return _Term(result, labels, first.known)
 
     def _of_elements(self, first: _Term, second: _Term) -> _Term:
-        """Runs of labels that the same operands have are one axis, if there are many axes."""
+        """Multiply elementwise; if there are many axes, neighbours of the same operands merge."""
         labels = self._sorted({*first.labels, *second.labels})
         runs = [[label] for label in labels]
         if len(runs) > _AXES:
@@ -140,7 +140,7 @@ class _Products:
         return _Term(result, labels, first.known and second.known)
 
     def _summed(self, term: _Term, needed: set[str]) -> _Term:
-        """Sum up the labels that are not `needed`."""
+        """Sum over the labels that are not `needed`."""
         axes = [axis for axis, label in enumerate(term.labels) if label not in needed]
         if not axes:
             return term
@@ -148,7 +148,7 @@ class _Products:
         return _Term(name, tuple(label for label in term.labels if label in needed), term.known)
 
     def _diagonal(self, term: _Term, shape: Shape, label: str) -> tuple[_Term, Shape]:
-        """The elements at equal places of the first two axes with `label`, which come last."""
+        """Return the diagonal of the first two axes with `label`, moved last, and its shape."""
         pair = [axis for axis, name in enumerate(term.labels) if name == label][:2]
         size = shape[pair[0]]
         if shape[pair[1]] != size:
@@ -180,7 +180,7 @@ class _Products:
         return self._parts.add("Reshape", [name, self._parts.constant(shape, "int64")])
 
     def _sorted(self, labels: Iterable[str]) -> Labels:
-        """Labels in the order of the result, those that it lacks behind."""
+        """Return labels in the order of the result, followed by those that it lacks."""
         places = {label: place for place, label in enumerate(self._result)}
         return tuple(sorted(labels, key=lambda label: (places.get(label, len(places)), label)))
 

@@ -1,6 +1,6 @@
-"""EmbedLayerNormalization: rows of tables are added and normalised, as a BERT begins.
+"""Expands EmbedLayerNormalization, the first node of a BERT: sums of table rows, normalised.
 
-Left out: what counts from a mask that is not there, if somebody reads it.
+Not supported: a lengths output that is read although there is no mask.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from hexsim.onnx_io.read.expansions.layer_norms import layer_norm
 from hexsim.onnx_io.read.file_graph import FileGraph
 
 _LENGTHS, _SUM = 1, 2
-"""Outputs that hold how many tokens the mask leaves, and what is normalised."""
+"""Outputs with the number of tokens that are not masked, and with the sum before the norm."""
 _AXES_ARE_INPUTS = 13
 """Opset from which sums have their axes as an input."""
 
 
 def embed_layer_norm(node: OnnxNode, graph: FileGraph) -> Sequence[onnx.NodeProto] | None:
-    """Words, positions and perhaps segments."""
+    """Add the rows of words, positions and, if present, segments, and normalise the sum."""
     ids, segments, words, positions, segment_table, scale, shift, mask, position_ids = (
         node.input(position) for position in range(9)
     )

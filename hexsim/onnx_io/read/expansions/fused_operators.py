@@ -1,6 +1,6 @@
-"""What onnxruntime's optimiser fused: products and convolutions that end in an activation.
+"""Expands operators that onnxruntime's optimiser fused with an activation, scale or transpose.
 
-Left out: a FusedMatMul that transposes a tensor whose rank the file does not tell.
+Not supported: a FusedMatMul that transposes a tensor of unknown rank.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""RotaryEmbedding: pairs of numbers of each head, turned by the angle of their position.
+"""Expands RotaryEmbedding: pairs of numbers of each head are rotated by an angle per position.
 
-The numbers times their cosines, plus those of the other half times their sines, which are negative
-in the first half. Where pairs stand side by side (interleaved), so do cosines and sines. Tables of
-cosines and sines are brought into that form before rows are taken from them by position, so that
-constant tables stay constants.
+The result is the numbers times their cosines, plus those of the other half times their sines, which
+are negative in the first half. If pairs are interleaved, so are cosines and sines. The tables are
+converted to this form before their rows are gathered by position, so that constant tables stay
+constants.
 
-Left out, such nodes stay as they are: batches that are packed, and scales other than one.
+Not supported (such nodes stay unchanged): packed batches, and scales other than one.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from hexsim.onnx_io.read.importer import Importer
 
 @dataclass(frozen=True)
 class _Inputs:
-    """Names of the inputs; `positions` is empty if the tables have a row for each token."""
+    """Names of the inputs; `positions` is empty if the tables have a row per token."""
 
     data: str
     cosines: str
@@ -33,13 +33,13 @@ class _Inputs:
 
 
 def rotary_embedding(node: OnnxNode, net: Importer) -> Sequence[onnx.NodeProto]:
-    """The operator of ONNX."""
+    """Expand the operator of ONNX."""
     data, cosines, sines = (node.required(place) for place in range(3))
     return _rotated(node, net, _Inputs(data, cosines, sines, node.input(3)))
 
 
 def fused_rotary_embedding(node: OnnxNode, net: Importer) -> Sequence[onnx.NodeProto]:
-    """That of com.microsoft; one position alone is that of the first token."""
+    """Expand the operator of com.microsoft; a single position is that of the first token."""
     data, positions, cosines, sines = (node.required(place) for place in range(4))
     if node.integer("is_packed_batching", 0):
         raise NotALayerError("its batches are packed")
@@ -92,7 +92,7 @@ def _rotated(node: OnnxNode, net: Importer, inputs: _Inputs) -> Sequence[onnx.No
 
 
 def _by_heads(node: OnnxNode, shape: Shape, rotated: int) -> Shape:
-    """The shape with an axis of heads: (N, heads, L, size); of three axes, (N, L, heads, size)."""
+    """Return the shape with heads: (N, heads, L, size), or (N, L, heads, size) for three axes."""
     if len(shape) == 4:
         return shape
     if len(shape) != 3:
@@ -106,7 +106,7 @@ def _by_heads(node: OnnxNode, shape: Shape, rotated: int) -> Shape:
 
 
 def _positions(name: str, net: Importer, parts: ExpansionNodes, tokens: tuple[int, int]) -> str:
-    """Positions of all tokens (N, L), empty if there are none."""
+    """Name the positions of all tokens (N, L); empty if the node has none."""
     if not name:
         return ""
     shape = net.source_shape(name)
@@ -119,7 +119,7 @@ def _positions(name: str, net: Importer, parts: ExpansionNodes, tokens: tuple[in
 
 
 def _joined(parts: ExpansionNodes, first: str, second: str, shape: Shape, paired: bool) -> str:
-    """Rows of `first` with those of `second` behind them, or number by number if `paired`."""
+    """Concatenate the rows of `first` and `second`, interleaved if `paired`."""
     if not paired:
         return parts.add("Concat", [first, second], axis=len(shape) - 1)
     columns = [_reshaped(parts, name, (*shape, 1)) for name in (first, second)]
@@ -128,7 +128,7 @@ def _joined(parts: ExpansionNodes, first: str, second: str, shape: Shape, paired
 
 
 def _swapped(parts: ExpansionNodes, name: str, shape: Shape, paired: bool) -> str:
-    """The second half before the first, or both numbers of each pair swapped."""
+    """Swap the two halves, or the two numbers of each pair."""
     half = shape[-1] // 2
     if not paired:
         halves = [_slice(parts, name, half, 2 * half), _slice(parts, name, 0, half)]
@@ -139,7 +139,7 @@ def _swapped(parts: ExpansionNodes, name: str, shape: Shape, paired: bool) -> st
 
 
 def _slice(parts: ExpansionNodes, name: str, start: int, end: int) -> str:
-    """Part of the last of four axes."""
+    """Slice the last of four axes."""
     places = [parts.constant([place], "int64") for place in (start, end, 3)]
     return parts.add("Slice", [name, *places])
 
