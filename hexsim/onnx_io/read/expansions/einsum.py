@@ -1,7 +1,7 @@
 """Expands Einsum into transposes, sums, and matrix or elementwise products.
 
 1. An operand with a repeated label becomes its diagonal: every (n + 1)th of n x n elements.
-2. Operands are multiplied from left to right. A label of only one of two operands that is not needed
+2. Operands are multiplied from left to right. A label of one of two operands that is not needed
    later is summed before.
 3. A product that sums over a label is a MatMul. Labels of both operands that are needed are its
    batch; a constant matrix is on the right, where it becomes the weight of a fully connected layer.

@@ -1,4 +1,4 @@
-"""MatMul and Gemm whose right side is no matrix of constant weights."""
+"""MatMul and Gemm whose right side is not a constant matrix of weights."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ def product(
     swaps: tuple[bool, bool] = (False, False),
     alpha: float = 1.0,
 ) -> None:
-    """Add the MatMul of the first two inputs of `node`, either of which may be `swaps`.
+    """Add the MatMul of the first two inputs of `node`; `swaps` says which are transposed.
 
-    A vector is a matrix of one row on the left and of one column on the right.
+    A vector is a matrix of one row on the left, and of one column on the right.
     """
     names = node.inputs[:2]
     shapes = [net.source_shape(name) for name in names]
@@ -58,7 +58,7 @@ def product(
 
 
 def matrix_operand(net: Importer, node: OnnxNode, side: int, target: Shape, swap: bool) -> str:
-    """Name an operand of shape `target` in source order, its last two axes swapped if asked for."""
+    """Name an operand of shape `target` in source order, with its last axes swapped if `swap`."""
     name = node.input(side)
     if name in net.known:
         shape = (*target[:-2], target[-1], target[-2]) if swap else target
@@ -83,9 +83,9 @@ def matrix_operand(net: Importer, node: OnnxNode, side: int, target: Shape, swap
 
 
 def _as_stored(net: Importer, name: str) -> tuple[str, bool]:
-    """What was transposed to become `name`, and True; or `name` and False.
+    """Return the tensor whose transpose is `name`, and True; or `name` and False.
 
-    A kernel reads the right side by rows or by columns as easily.
+    A kernel reads the right side equally well by rows or by columns.
     """
     writer = net.producer(name)
     rank = len(net.source_shape(name))

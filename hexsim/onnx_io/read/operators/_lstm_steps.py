@@ -1,6 +1,7 @@
-"""The steps of an LSTM as the layers they are made of, for whoever wants its cell state too.
+"""The steps of an LSTM as simpler layers, for networks that read its last cell state.
 
-Streaming networks keep both states between their inferences. A Recurrent layer writes one tensor.
+Streaming networks pass both states from one inference to the next, but a Recurrent layer only
+writes the hidden states.
 """
 
 from __future__ import annotations
@@ -23,8 +24,8 @@ from hexsim.onnx_io.read.operators._cuts import cut
 
 @dataclass(frozen=True)
 class States:
-    """What a direction leaves: the hidden state of every step, first step first, and the last
-    hidden and cell state, all of them batch x units."""
+    """Results of one direction: the hidden state of every step in order, and the last hidden and
+    cell state, all of shape (batch, units)."""
 
     every: tuple[str, ...]
     hidden: str
@@ -32,7 +33,7 @@ class States:
 
 
 class LstmSteps:
-    """The layers of direction `number` of a node; all tensors are batch x something."""
+    """Adds the layers of direction `number` of a node; all tensors are matrices of batch rows."""
 
     def __init__(self, node: OnnxNode, net: Importer, number: int) -> None:
         self._node = node
@@ -43,8 +44,7 @@ class LstmSteps:
     def add(self, data: str, hidden: str | None, cell: str | None, *, backwards: bool) -> States:
         """Add all steps of `data`, steps x batch x inputs.
 
-        `hidden` and `cell` are the states before them, directions x batch x units, None where they
-        are zero.
+        `hidden` and `cell` are the initial states, directions x batch x units, None for zeros.
         """
         steps, batch, inputs = self._net.source_shape(data)
         rows = self._flat(data, (steps * batch, inputs), "rows")
@@ -62,9 +62,10 @@ class LstmSteps:
         return States(tuple(every[step] for step in range(steps)), hidden_state, cell_state)
 
     def _step(self, total: str, of_state: str | None, cell: str | None) -> tuple[str, str]:
-        """Add one step, return its states; `total` is the product with its input, and the bias.
+        """Add one step and return its hidden and cell state.
 
-        `of_state` is the product with the hidden state before it.
+        `total` is the product with its input plus the bias, `of_state` that with the last hidden
+        state.
         """
         units = self._units
         if of_state is not None:
@@ -86,7 +87,7 @@ class LstmSteps:
         return self._net.unique(f"{self._node.name}.{role}")
 
     def _form(self, form: str) -> str:
-        """The form of a constant of this direction."""
+        """Return the form of a constant of this direction."""
         return form if self._directions == 1 else f"{form} {self._number}"
 
     def _add(self, layer: Layer) -> str:
@@ -94,13 +95,13 @@ class LstmSteps:
         return layer.output
 
     def _state(self, name: str, batch: int, role: str) -> str:
-        """The initial state of this direction."""
+        """Return the initial state of this direction."""
         direction_slice = {0: (self._number, self._number + 1)}
         name = cut(self._net, name, f"{self._node.name}.{role}{self._number}", direction_slice)
         return self._flat(name, (batch, self._units), role)
 
     def _of_initial(self, name: str, batch: int) -> str:
-        """The product with the initial hidden state, a constant if that is one."""
+        """Return the product with the initial hidden state, a constant if the state is known."""
         if name not in self._net.known:
             state = self._state(name, batch, "hidden")
             return self._product("state", state, self._node.input(2), None)

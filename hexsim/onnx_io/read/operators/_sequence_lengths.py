@@ -1,7 +1,7 @@
-"""Sequences of different lengths in one recurrent node: each length is a layer of its own.
+"""Sequences of different lengths in one recurrent node: each length gets a separate layer.
 
-What lies behind the end of a sequence is not read, and zero in the result. So neighbours in the
-batch that have the same length are cut out, run by themselves, and filled up with zeros.
+The steps after the end of a sequence are not read, and are zero in the result. So neighbours in the
+batch with the same length are sliced out, run by a separate layer, and padded with zeros.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Block:
 
 
 def blocks(node: OnnxNode, net: Importer, steps: int, batch: int) -> list[Block]:
-    """The neighbours of the same length, one block of all steps if the node says no lengths.
+    """Return the blocks of equal length; one block of all steps if the node states no lengths.
 
     NotALayerError if the lengths are not known, or one is 0.
     """
@@ -51,7 +51,7 @@ def blocks(node: OnnxNode, net: Importer, steps: int, batch: int) -> list[Block]
 
 
 def filled(net: Importer, name: str, steps: int) -> str:
-    """Add zeros behind the last step of (steps, directions, batch, hidden); name the result."""
+    """Add zeros after the last step of (steps, directions, batch, hidden); name the result."""
     missing_steps = steps - net.source_shape(name)[0]
     if not missing_steps:
         return name
@@ -64,7 +64,7 @@ def filled(net: Importer, name: str, steps: int) -> str:
 
 
 def joined(net: Importer, names: Sequence[str], label: str, output: str) -> None:
-    """Put the blocks' results beside each other again: the batch is the last axis but one.
+    """Concatenate the results of the blocks along the batch, the last axis but one.
 
     `label` names the layer.
     """

@@ -1,13 +1,13 @@
-"""Operators over volumes (N, C, D, H, W), read as operators over images (N * D, C, H, W).
+"""3-D operators (N, C, D, H, W), read as operators over images (N * D, C, H, W).
 
-Images lie behind each other along the batch axis, so that a volume with channels last becomes
-images without a move. A convolution joins, for each image that it writes, those that its window
-meets along the depth; one 2-D convolution then adds all of them up, in one sum of integers. A
-transposed one does the same with its kernel backwards, and with images of zeros between its own.
+The images of a 3-D tensor follow each other along the batch axis, so that with channels last no
+data move. For a convolution, the images that a window covers along the depth are concatenated in
+the channels for each output image; one 2-D convolution then sums all of them, in one integer
+accumulator. A transposed convolution does the same with a reversed kernel, and with images of zeros
+between the input images.
 
-A pooling goes over the images first, then along the depth: over (N, D, H * W, C), in windows of
-width one. So an average is rounded twice, except over the whole volume, which is an image of
-(D * H, W).
+A pooling first pools the images, then the depth: over (N, D, H * W, C), in windows of width one. So
+an average is rounded twice, except over the whole tensor, which is an image of (D * H, W).
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ OfVolumes = Callable[[Translate, OnnxNode, Importer], None]
 
 _AXES = 5
 _DEPTH, _IMAGE = (0,), (1, 2)
-"""Places among the three numbers of a window attribute."""
+"""Positions among the three numbers of a window attribute."""
 _NEUTRAL = {"kernel_shape": 1, "strides": 1, "dilations": 1, "output_padding": 0}
-"""What a width of one is to each attribute that has a number per axis."""
+"""Values for a width of one, for each attribute with a number per axis."""
 
 
 def also_3d(of_volumes: OfVolumes, translate: Translate) -> Translate:
-    """Let a translator of images take volumes as well, in the way that `of_volumes` has."""
+    """Extend a translator of images to 3-D tensors, which `of_volumes` translates."""
 
     @wraps(translate)
     def wrapped(node: OnnxNode, net: Importer) -> None:
@@ -54,7 +54,7 @@ def also_3d(of_volumes: OfVolumes, translate: Translate) -> Translate:
 
 
 def convolution(translate: Translate, node: OnnxNode, net: Importer) -> None:
-    """Conv of what its windows meet along the depth."""
+    """Translate Conv: concatenate the images of each window along the depth, then convolve."""
     weight = _weight(node, net)
     outputs, inputs, taps, *kernel = weight.shape
     window = _along_depth(node, taps, net)
@@ -69,9 +69,9 @@ def convolution(translate: Translate, node: OnnxNode, net: Importer) -> None:
 
 
 def deconvolution(translate: Translate, node: OnnxNode, net: Importer) -> None:
-    """ConvTranspose of what its windows, backwards, meet among images and zeros."""
+    """Translate ConvTranspose: as Conv, with a reversed kernel and zeros between the images."""
     if node.text("auto_pad", "NOTSET") not in ("NOTSET", "VALID") or node.has("output_shape"):
-        raise NotALayerError("a volume whose output has a size of its own")
+        raise NotALayerError("a 3-D output with a stated size")
     weight = _weight(node, net)
     inputs, outputs, taps, *kernel = weight.shape
     window = _along_depth(node, taps, net)
@@ -92,7 +92,7 @@ def deconvolution(translate: Translate, node: OnnxNode, net: Importer) -> None:
 
 
 def pooling(translate: Translate, node: OnnxNode, net: Importer) -> None:
-    """MaxPool and AveragePool over images, then along the depth."""
+    """Translate MaxPool and AveragePool: pool the images, then the depth."""
     batch, _, depth, height, width = net.source_shape(node.input(0))
     kernel = node.integers("kernel_shape") or ()
     if len(kernel) != _AXES - 2:
@@ -116,7 +116,7 @@ def pooling(translate: Translate, node: OnnxNode, net: Importer) -> None:
 
 
 def pooling_all(translate: Translate, node: OnnxNode, net: Importer) -> None:
-    """A pooling over everything is one over an image of depth times height."""
+    """Translate a global pooling as one over an image of depth times height."""
     batch, _, depth, height, width = net.source_shape(node.input(0))
     data = net.channels_last(node.input(0))
     image = _reshaped(node, net, data, (batch, depth * height, width), "image")
@@ -138,7 +138,7 @@ def _weight(node: OnnxNode, net: Importer) -> Known:
 
 
 def _along_depth(node: OnnxNode, taps: int, net: Importer) -> Window:
-    """The window of a convolution along the depth, as a window of width one."""
+    """Return the window of a convolution along the depth, with a width of one."""
     _, _, depth, *_ = net.source_shape(node.input(0))
     return read_window(_part(node, _DEPTH), (taps, 1), (depth, 1))
 
@@ -152,7 +152,7 @@ def _flat(
     *,
     backwards: bool = False,
 ) -> str:
-    """Name the known array that is a weight with its taps along the depth among its inputs."""
+    """Name the weight with its taps along the depth moved to its input channels."""
     label = net.unique(f"{weight.name}.{form}")
 
     def read() -> np.ndarray:
@@ -167,7 +167,7 @@ def _flat(
 def _on_images(
     translate: Translate, node: OnnxNode, net: Importer, images: JoinedImages, weight: str
 ) -> None:
-    """Translate what is left of a convolution, and make volumes of its images."""
+    """Translate the 2-D convolution, and reshape its images to a 3-D tensor."""
     result = net.unique(f"{node.name}.result")
     translate(_reading(_part(node, _IMAGE), node.name, images.name, result, weight), net)
     _, height, width, _ = net.tensor(result).shape
@@ -175,7 +175,7 @@ def _on_images(
 
 
 def _reshaped(node: OnnxNode, net: Importer, data: str, shape: Shape, role: str) -> str:
-    """Name `data`, channels last as it is, seen as `shape` and channels."""
+    """Name `data`, which is channels last, reshaped to `shape` and channels."""
     channels = net.tensor(data).shape[-1]
     label = net.unique(f"{node.name}.{role}")
     layer = Reshape(name=label, inputs=(data,), outputs=(label,), shape=(*shape, channels))
@@ -184,7 +184,7 @@ def _reshaped(node: OnnxNode, net: Importer, data: str, shape: Shape, role: str)
 
 
 def _as_volume(node: OnnxNode, net: Importer, data: str, shape: Shape) -> None:
-    """Let the output of the node be `data`, seen as `shape` and channels."""
+    """Write `data`, reshaped to `shape` and channels, as the output of the node."""
     layer = Reshape(
         name=net.unique(f"{node.name}.volume"),
         inputs=(data,),
@@ -195,9 +195,9 @@ def _as_volume(node: OnnxNode, net: Importer, data: str, shape: Shape) -> None:
 
 
 def _part(node: OnnxNode, places: Sequence[int], kernel: Sequence[int] = ()) -> OnnxNode:
-    """The node over two axes: those at `places`, the second of size one if there is one place.
+    """Return the node for two axes: those at `places`, or one of them and one of size one.
 
-    With a `kernel` the other attributes say nothing.
+    A `kernel` replaces that of the node, whose other attributes must be defaults.
     """
     proto = onnx.NodeProto()
     proto.CopyFrom(node.proto)
@@ -216,7 +216,7 @@ def _part(node: OnnxNode, places: Sequence[int], kernel: Sequence[int] = ()) -> 
 
 
 def _reading(node: OnnxNode, name: str, data: str, result: str, weight: str = "") -> OnnxNode:
-    """The node under another name, with other ends."""
+    """Return the node with another name, input, output and, if given, weight."""
     proto = onnx.NodeProto()
     proto.CopyFrom(node.proto)
     proto.input[0], proto.output[0] = data, result
@@ -226,7 +226,7 @@ def _reading(node: OnnxNode, name: str, data: str, result: str, weight: str = ""
 
 
 def _is_alone(node: OnnxNode) -> bool:
-    """True if a window as large as its input is the only one, and meets all of it."""
+    """True if there are no pads and dilations, so that one window can cover the whole input."""
     pads_to_size = node.text("auto_pad", "NOTSET") not in ("NOTSET", "VALID")
     dilations = set(node.integers("dilations") or ()) - {1}
     return not pads_to_size and not dilations and not any(node.integers("pads") or ())

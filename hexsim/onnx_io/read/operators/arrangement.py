@@ -18,7 +18,7 @@ from hexsim.onnx_io.read.operators.elementwise import common_order
 
 
 def identity(node: OnnxNode, net: Importer) -> None:
-    """Identity, and Dropout whose mask nobody reads, become a Reshape to the same shape."""
+    """Identity, and Dropout whose mask is not read, become a Reshape to the same shape."""
     if any(net.uses[name] for name in node.outputs[1:]):
         raise NotALayerError("the mask is used")
     if node.input(2) and (node.input(2) not in net.known or net.array(node.input(2)).read().any()):
@@ -28,7 +28,7 @@ def identity(node: OnnxNode, net: Importer) -> None:
 
 
 def cast(node: OnnxNode, net: Importer) -> None:
-    """Cast to the type that a tensor has already is an identity."""
+    """A Cast to the type that the tensor has already is an identity."""
     data = net.tensor(node.input(0))
     if dtype_name(node.integer("to", 0), node.output) != data.dtype:
         raise NotALayerError("changes the type")
@@ -36,7 +36,7 @@ def cast(node: OnnxNode, net: Importer) -> None:
 
 
 def reshape(node: OnnxNode, net: Importer) -> None:
-    """Reshape to a constant shape; zeros copy a size, one -1 takes what is left."""
+    """Reshape to a constant shape; a zero copies a size, one -1 is computed."""
     source = net.tensor(node.input(0)).source_shape
     target = [*net.whole_numbers(node.input(1))]
     if not node.integer("allowzero", 0):
@@ -85,7 +85,7 @@ def unsqueeze(node: OnnxNode, net: Importer) -> None:
 
 
 def transpose(node: OnnxNode, net: Importer) -> None:
-    """Transpose becomes a Permute of stored axes, which moves nothing if it need not."""
+    """Transpose becomes a Permute of stored axes, which moves no data where possible."""
     data = net.tensor(node.input(0))
     rank = len(data.shape)
     permutation = node.integers("perm") or tuple(reversed(range(rank)))

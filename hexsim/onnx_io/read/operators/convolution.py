@@ -1,4 +1,4 @@
-"""Conv and ConvTranspose with constant weights: of lines, images and volumes."""
+"""Conv and ConvTranspose with constant weights, in one, two and three dimensions."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def conv(node: OnnxNode, net: Importer) -> None:
 def conv_transpose(node: OnnxNode, net: Importer) -> None:
     """ConvTranspose becomes Deconvolution; I x O / groups x H x W becomes H x W x I / groups x O.
 
-    Pads that crop more than a window, and negative ones, are left out.
+    Pads that crop more than a window, and negative pads, are not supported.
     """
     data, weight, groups = _operands(node, net)
     inputs, outputs, height, width = with_height(weight.shape)
@@ -93,7 +93,7 @@ def conv_transpose(node: OnnxNode, net: Importer) -> None:
 
 
 def _operands(node: OnnxNode, net: Importer) -> tuple[Tensor, Known, int]:
-    """The image, the weight and the number of groups."""
+    """Return the image, the weight and the number of groups."""
     data = net.tensor(node.input(0), rank=4)
     weight = net.array(node.input(1))
     weight_shape = with_height(weight.shape)
@@ -117,7 +117,7 @@ def _misfit(weight: Known, groups: int, channels: int) -> InvalidDataError:
 
 
 def _bias(node: OnnxNode, net: Importer, outputs: int) -> str | None:
-    """Name of the bias, None without one."""
+    """Return the name of the bias, None without one."""
     if not node.input(2):
         return None
     bias = net.array(node.input(2))
@@ -129,7 +129,7 @@ def _bias(node: OnnxNode, net: Importer, outputs: int) -> str | None:
 def _cropped(
     node: OnnxNode, window: Window, extra: tuple[int, int], size: tuple[int, int]
 ) -> tuple[int, int, int, int]:
-    """What the output of a ConvTranspose loses at its (top, left, bottom, right)."""
+    """Return the rows and columns that a ConvTranspose crops (top, left, bottom, right)."""
     mode = node.text("auto_pad", "NOTSET")
     output_shape = node.integers("output_shape")
     if output_shape is None and mode not in ("SAME_UPPER", "SAME_LOWER"):

@@ -1,4 +1,4 @@
-"""Operators that cut a tensor or extend it: Slice, Split, Pad, Tile and Expand."""
+"""Operators that slice a tensor or extend it: Slice, Split, Pad, Tile and Expand."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hexsim.onnx_io.read.importer import Importer
 
 
 def slice_(node: OnnxNode, net: Importer) -> None:
-    """Slice; bounds are attributes before opset 10, inputs since. Backwards it is a gather."""
+    """Slice; bounds are attributes before opset 10, inputs since. Negative steps are a Gather."""
     data = net.tensor(node.input(0))
     source = data.source_shape
     starts = net.integers(node, "starts", 1) or ()
@@ -78,7 +78,7 @@ def pad(node: OnnxNode, net: Importer) -> None:
     if mode not in _PAD_MODES:
         raise InvalidDataError(f"attribute mode has the unknown value '{mode}'")
     if data.dtype != "float32" or not math.isfinite(value):
-        raise NotALayerError("is not float32, or adds what is no number")
+        raise NotALayerError("is not float32, or pads with a value that is not finite")
     pads = net.integers(node, "pads", 1) or ()
     axes = net.whole_numbers(axes_name) if axes_name else range(rank)
     if len(pads) != 2 * len(axes):
@@ -118,7 +118,7 @@ def tile(node: OnnxNode, net: Importer) -> None:
 
 
 def expand(node: OnnxNode, net: Importer) -> None:
-    """Expand: axes are put in front, and those of size one repeated."""
+    """Expand: axes are added in front, and axes of size one are repeated."""
     data = net.tensor(node.input(0))
     target = [*net.whole_numbers(node.input(1))]
     rank = max(len(target), len(data.shape))
@@ -135,7 +135,7 @@ def expand(node: OnnxNode, net: Importer) -> None:
 
 
 def _repeat(name: str, data: str, repeats: Sequence[int], output: str, net: Importer) -> None:
-    """Add the repetition of tensor `data`; `repeats` are of source axes."""
+    """Add the Tile of tensor `data`; `repeats` are in source order."""
     if min(repeats, default=1) < 1:
         raise NotALayerError("leaves nothing")
     order = net.order(data)
@@ -144,7 +144,7 @@ def _repeat(name: str, data: str, repeats: Sequence[int], output: str, net: Impo
 
 
 def _equal(size: int, count: int) -> tuple[int, ...]:
-    """Equal parts, the last of them smaller if need be."""
+    """Return the sizes of equal parts; the last may be smaller."""
     part = -(-size // count)
     return (*(part,) * (count - 1), size - part * (count - 1))
 
@@ -156,7 +156,7 @@ def _add(
     parts: Sequence[tuple[int, int, int, int]],
     output: str,
 ) -> None:
-    """Add the slice of (source axis, start, stop, step) of `source`; a whole axis is no part."""
+    """Add the slice of `source`; a part is (source axis, start, stop, step)."""
     data = net.tensor(source)
     sliced = tuple(
         AxisSlice(data.order.index(axis), start, stop, step)

@@ -1,4 +1,4 @@
-"""Gather with constant positions: a slice where they go forwards evenly, else a Gather layer."""
+"""Gather with constant positions: a slice if they increase by a constant step, else Gather."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hexsim.onnx_io.read.importer import Importer
 
 
 def gather(node: OnnxNode, net: Importer) -> None:
-    """The axis of the positions is replaced by the axes of their array, which a Reshape makes."""
+    """Translate Gather; a Reshape replaces the axis by the axes of the positions."""
     data, indices = net.tensor(node.input(0)), net.array(node.input(1))
     source = data.source_shape
     axis = positive_axis(node.integer("axis", 0), len(source))
@@ -38,7 +38,7 @@ def gather(node: OnnxNode, net: Importer) -> None:
 
 
 def _slice(axis: int, places: list[int], size: int) -> tuple[AxisSlice, ...] | None:
-    """The parts of a slice that takes `places` of `size`; None if there is no such slice."""
+    """Return the parts of a slice that takes `places` of `size`; None if no slice does."""
     step = places[1] - places[0] if len(places) > 1 else 1
     if step < 1 or places != list(range(places[0], places[-1] + 1, step)):
         return None

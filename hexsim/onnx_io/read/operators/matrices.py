@@ -1,4 +1,4 @@
-"""Gemm and MatMul: with a constant right side FullyConnected, else a product of two operands."""
+"""Gemm and MatMul: FullyConnected for a constant right side, else MatMul of two operands."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from hexsim.onnx_io.read.operators._computed_matrices import matrix_operand, pro
 
 
 def gemm(node: OnnxNode, net: Importer) -> None:
-    """Gemm of constant weights becomes FullyConnected, any other a MatMul; what is added a sum.
+    """Gemm with constant weights becomes FullyConnected, any other a MatMul and a sum.
 
-    Alpha, beta and a bias that is the same for all rows go into weight and bias.
+    Alpha, beta and a bias that is the same for all rows are folded into weight and bias.
     """
     data, matrix = node.inputs[:2]
     alpha, beta, added = node.real("alpha", 1.0), node.real("beta", 1.0), node.input(2)
@@ -105,7 +105,7 @@ def matmul(node: OnnxNode, net: Importer) -> None:
 
 
 def _applies_weights(node: OnnxNode, net: Importer) -> bool:
-    """True if one constant matrix is on the right, and rows of something computed on the left."""
+    """True if the right side is one constant matrix, and the left side is computed."""
     data, matrix = node.inputs[:2]
     return (
         data in net.tensors

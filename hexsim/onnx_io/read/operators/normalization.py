@@ -13,9 +13,9 @@ from hexsim.onnx_io.read.importer import Importer
 
 
 def batch_normalization(node: OnnxNode, net: Importer) -> None:
-    """BatchNormalization of inference becomes scale and shift per channel, computed in double.
+    """BatchNormalization becomes a scale and shift per channel, computed in float64.
 
-    What it normalises has, over the training data, mean beta and standard deviation |gamma|.
+    Over the training data, its output has the mean beta and the standard deviation |gamma|.
     """
     data = net.tensor(node.input(0))
     gamma, beta, mean, variance = (net.array(name) for name in node.inputs[1:5])

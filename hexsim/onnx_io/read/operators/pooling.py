@@ -1,4 +1,4 @@
-"""MaxPool, AveragePool and their global forms over images, lines and volumes."""
+"""MaxPool, AveragePool and their global forms, in one, two and three dimensions."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """LSTM, GRU and RNN with constant weights and their usual activations.
 
-An LSTM whose last cell state somebody reads is written in simpler layers, step by step. Sequences
-of different lengths that are known are layers of their own. Left out: lengths that are not known
-before the network runs, peepholes, clips, other activations, and batch-first layout.
+An LSTM whose last cell state is read becomes simpler layers, step by step. Sequences of different
+known lengths become separate layers. Not supported: lengths that are not known before the network
+runs, peepholes, clips, other activations, and batch-first layout.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _ACTIVATIONS: dict[Cell, tuple[str, ...]] = {
     "rnn": ("tanh",),
 }
 _MOST_STEPS = 128
-"""Steps, of all directions and lengths, that are written in simpler layers, about a dozen each."""
+"""Most steps of all directions and lengths to write as simpler layers, about a dozen per step."""
 _DIRECTIONS: dict[str, Direction] = {
     "forward": "forward",
     "reverse": "reverse",
@@ -38,11 +38,11 @@ _DIRECTIONS: dict[str, Direction] = {
 
 
 Outputs = tuple[str, str, str]
-"""Names for every hidden state, the last one, and the last cell state; empty if nobody reads it."""
+"""Names of all hidden states, the last one, and the last cell state; empty if not read."""
 
 
 def recurrent(cell: Cell) -> Callable[[OnnxNode, Importer], None]:
-    """The operator becomes Recurrent; its last hidden states are slices of all of them."""
+    """Return the translator to Recurrent; the last hidden states are slices of its output."""
 
     def translate(node: OnnxNode, net: Importer) -> None:
         data = net.tensor(node.input(0), rank=3)
@@ -81,7 +81,7 @@ def recurrent(cell: Cell) -> Callable[[OnnxNode, Importer], None]:
 def _add_blocks(
     run: _Run, parts: Sequence[Block], states: Mapping[State, str], outputs: Outputs
 ) -> None:
-    """Run each block by itself, and put the results together."""
+    """Add the layers of each block, and concatenate their results."""
     node, net = run.node, run.net
     steps, alone = net.source_shape(node.input(0))[0], len(parts) == 1
     results: list[Outputs] = []
@@ -103,7 +103,7 @@ def _add_blocks(
 
 
 class _Run:
-    """What makes layers of the sequences of a node, of all or of some."""
+    """Adds layers for all sequences of a node, or for some of them."""
 
     def __init__(self, node: OnnxNode, net: Importer, cell: Cell, direction: Direction) -> None:
         self.node = node
@@ -112,7 +112,7 @@ class _Run:
         self._direction: Direction = direction
 
     def add(self, label: str, data: str, states: Mapping[State, str], outputs: Outputs) -> None:
-        """Add what turns `data` (steps, batch, inputs) into `outputs`; `label` names the layer."""
+        """Add the layers from `data` (steps, batch, inputs) to `outputs`; `label` names them."""
         if outputs[2]:
             self._add_steps(data, states, outputs)
         else:
@@ -150,7 +150,7 @@ class _Run:
             _last(node, net, every, outputs[1], self._direction)
 
     def _add_steps(self, data: str, states: Mapping[State, str], outputs: Outputs) -> None:
-        """Add every step as simpler layers, which show the cell state."""
+        """Add every step as simpler layers, which also compute the cell state."""
         node, net = self.node, self.net
         directions, _, hidden = net.source_shape(node.input(2))
         steps, batch, _ = net.source_shape(data)
@@ -171,7 +171,7 @@ class _Run:
 
 
 def _stacked(net: Importer, tensors: Sequence[str], label: str) -> str:
-    """The rows of all tensors, one tensor after the other."""
+    """Concatenate the rows of all tensors."""
     if len(tensors) == 1:
         return tensors[0]
     label = net.unique(f"{label}.rows")
@@ -180,11 +180,11 @@ def _stacked(net: Importer, tensors: Sequence[str], label: str) -> str:
 
 
 def _require_few(steps: int) -> None:
-    """Raise NotALayerError if so many steps would be too many layers."""
+    """Raise NotALayerError if the steps would be too many layers."""
     if steps > _MOST_STEPS:
         raise NotALayerError(
-            f"its last cell state is read, for which each of its {steps} steps would be layers of "
-            f"its own, and those are at most {_MOST_STEPS}"
+            f"its last cell state is read, which is supported for at most {_MOST_STEPS} steps, "
+            f"and it has {steps}"
         )
 
 
@@ -196,7 +196,7 @@ def _direction(node: OnnxNode) -> Direction:
 
 
 def _require_usual_form(node: OnnxNode, cell: Cell) -> None:
-    """Raise NotALayerError for a form that is left out."""
+    """Raise NotALayerError for a form that is not supported."""
     activations = tuple(
         string.decode("utf-8", "replace").lower() for string in node.strings("activations")
     )
@@ -212,7 +212,7 @@ def _require_usual_form(node: OnnxNode, cell: Cell) -> None:
 
 
 def _by_columns(array: Array) -> Array:
-    """Directions x rows x inputs becomes inputs x columns."""
+    """Reshape directions x rows x inputs to inputs x columns."""
     return array.transpose(2, 0, 1).reshape(array.shape[2], -1)
 
 
@@ -230,7 +230,7 @@ def _bias(node: OnnxNode, net: Importer, directions: int, rows: int) -> str | No
 
 
 def _states(node: OnnxNode, net: Importer, shape: Shape) -> dict[State, str]:
-    """The names of the initial states; those that are zero are none."""
+    """Return the names of the initial states that are not zero."""
     states: dict[State, str] = {}
     inputs: tuple[tuple[State, str], ...] = (("hidden", node.input(5)), ("cell", node.input(6)))
     for kind, name in inputs:

@@ -1,6 +1,6 @@
-"""ScatterND that writes a block over part of one axis: what is before, the block, what is behind.
+"""ScatterND that overwrites a part of one axis: a Concat of the rest before, updates, rest after.
 
-So exporters spell an assignment to a slice, with the position of every element as a constant.
+Exporters write the assignment to a slice like that, with constant positions of all elements.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from hexsim.onnx_io.read.importer import Importer
 
 
 def scatter_nd(node: OnnxNode, net: Importer) -> None:
-    """Slices and a Concat, or the updates alone if they are written over everything."""
+    """Translate to slices and a Concat, or to the updates alone if they overwrite everything."""
     if node.text("reduction", "none") != "none":
         raise NotALayerError("combines what it writes with what is there")
     data, updates = node.input(0), net.tensor(node.input(2)).name
@@ -52,9 +52,9 @@ def scatter_nd(node: OnnxNode, net: Importer) -> None:
 
 
 def _block(indices: Array, target: Shape) -> tuple[Shape, Shape]:
-    """Where a block begins and how large it is along the leading axes, if positions are one's.
+    """Return the start and size of the block that the positions form along the leading axes.
 
-    `target` is the shape of what is written over; InvalidDataError for a position outside it.
+    `target` is the shape of the overwritten tensor; InvalidDataError for a position outside it.
     """
     count = indices.shape[-1] if indices.shape else 0
     if not 1 <= count <= len(target):
@@ -74,7 +74,7 @@ def _block(indices: Array, target: Shape) -> tuple[Shape, Shape]:
 
 
 def _part(node: OnnxNode, net: Importer, order: Order, span: tuple[int, int, int]) -> str:
-    """Name positions (source axis, first, behind) of what is written over; empty for none."""
+    """Name the slice `span` (source axis, start, stop) of the overwritten tensor; "" if empty."""
     data, (axis, start, stop) = node.input(0), span
     if start == stop:
         return ""

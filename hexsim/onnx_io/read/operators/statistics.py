@@ -1,4 +1,4 @@
-"""Normalisations of layers, instances and groups, by root mean squares and by lengths."""
+"""Layer, instance and group normalisation, and those by root mean square and L2 norm."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from hexsim.onnx_io.read.operators.reduce import sum_of_squares
 
 
 def layer_normalization(node: OnnxNode, net: Importer) -> None:
-    """LayerNormalization: all axes from `axis` on."""
+    """Translate LayerNormalization: over all axes from `axis` on."""
     _from_axis_on(node, net, "deviation")
 
 
 def rms_normalization(node: OnnxNode, net: Importer) -> None:
-    """RMSNormalization: the same without the mean."""
+    """Translate RMSNormalization: the same without the mean."""
     _from_axis_on(node, net, "mean_square")
 
 
 def lp_normalization(node: OnnxNode, net: Importer) -> None:
-    """LpNormalization with p = 2: over the length along one axis."""
+    """Translate LpNormalization with p = 2: by the L2 norm along one axis."""
     data = net.tensor(node.input(0))
     if node.integer("p", 2) != 2:
         raise NotALayerError("p is not 2")
@@ -39,7 +39,7 @@ def lp_normalization(node: OnnxNode, net: Importer) -> None:
 
 
 def length(node: OnnxNode, net: Importer) -> None:
-    """ReduceL2: the root of the sum of squares."""
+    """Translate ReduceL2: the root of the sum of squares."""
     proto = onnx.NodeProto()
     proto.CopyFrom(node.proto)
     square = proto.output[0] = net.unique(f"{node.output}.square")
@@ -49,9 +49,9 @@ def length(node: OnnxNode, net: Importer) -> None:
 
 
 def instance_normalization(node: OnnxNode, net: Importer) -> None:
-    """InstanceNormalization: every channel of every item by itself.
+    """Translate InstanceNormalization: over every channel of every batch item.
 
-    Groups of channels that were made channels by a reshape are normalised where they were.
+    If a reshape turned groups of channels into channels, the original tensor is normalised.
     """
     data = net.tensor(node.input(0))
     rank, channels = len(data.shape), data.source_shape[1:2]
@@ -73,7 +73,7 @@ def instance_normalization(node: OnnxNode, net: Importer) -> None:
 
 
 def _in_channels(data: Tensor, net: Importer) -> Tensor | None:
-    """The tensor, channels last, whose groups of channels `data` is a reshape of; None if none."""
+    """Return the channels-last tensor whose groups of channels were reshaped to `data`, or None."""
     if len(data.shape) != 3:
         return None
     batch, groups, _ = data.source_shape
@@ -92,7 +92,7 @@ def _in_channels(data: Tensor, net: Importer) -> Tensor | None:
 
 
 def mean_variance_normalization(node: OnnxNode, net: Importer) -> None:
-    """MeanVarianceNormalization, whose deviation grows by 1e-9; its square is below a float's."""
+    """Translate MeanVarianceNormalization, which adds 1e-9 to the deviation."""
     data = net.tensor(node.input(0))
     axes = node.integers("axes") or (0, 2, 3)
     rank = len(data.shape)
@@ -100,7 +100,7 @@ def mean_variance_normalization(node: OnnxNode, net: Importer) -> None:
 
 
 def group_normalization(node: OnnxNode, net: Importer) -> None:
-    """GroupNormalization: the channels become groups of channels, which are normalised."""
+    """Translate GroupNormalization: the channels are reshaped to groups and normalised."""
     data = net.tensor(node.input(0))
     if len(data.shape) < 2:
         raise InvalidDataError(f"its input of {len(data.shape)} axes has no channels")
@@ -121,7 +121,7 @@ def _normalize_groups(
     affine: tuple[Known, Known],
     output: str,
 ) -> None:
-    """Normalise `groups` of channels; scale and shift have a number for each, or each channel."""
+    """Normalise groups of channels; scale and shift are per group or per channel."""
     batch, channels, *size = data.source_shape
     in_groups = (batch, math.prod(size), groups, channels // groups)
     split = net.unique(f"{node.name}.groups")
@@ -174,7 +174,7 @@ def _normalize(
     epsilon: float,
     affine: tuple[str, str] = ("", ""),
 ) -> None:
-    """Add the layer along source `axes`; scale and shift that are computed are layers behind it."""
+    """Add the layer along source `axes`; computed scale and shift are separate layers after it."""
     if data.dtype != "float32":
         raise NotALayerError("not float32")
     names = dict(zip(("scale", "shift"), affine, strict=True))
@@ -209,7 +209,7 @@ def _normalize(
 
 
 def _with_axes(net: Importer, known: Known, count: int) -> str:
-    """Name a known array with `count` axes of size one behind its own."""
+    """Name a known array with `count` axes of size one appended."""
     shape = (*known.shape, *(1,) * count)
     label = net.unique(f"{known.name}.{count + 2}d")
     net.known[label] = Known(label, shape, known.dtype, lambda: known.read().reshape(shape))
