@@ -51,11 +51,11 @@ _REASON = "the size of its result depends on values that are known only when the
 
 def joins(node: OnnxNode, net: Importer) -> bool:
     """True if `node` belongs to a tail; a product that does not takes its operands out of it."""
-    tail_inputs = [name for name in node.reads if name in net.tails.tensors]
+    tail_inputs = [name for name in node.reads if name in net.dynamic.tensors]
     tail_inputs = [name for name in tail_inputs if name not in net.tensors]
     if not tail_inputs:
         return False
-    tensors = [net.tails.tensors[name] for name in tail_inputs]
+    tensors = [net.dynamic.tensors[name] for name in tail_inputs]
     sized = all(not tensor.varies and tensor.most.dtype == "float32" for tensor in tensors)
     if not sized or not _is_product(node, net):
         return True
@@ -71,7 +71,7 @@ def add(node: OnnxNode, net: Importer, source: OnnxSource) -> None:
     bound.
     """
     is_known_domain = node.proto.domain in ("", "ai.onnx", EXTENSIONS)
-    if not (net.tails.allowed and is_known_domain) or node.has_subgraph:
+    if not (net.dynamic.allowed and is_known_domain) or node.has_subgraph:
         raise inference.unknown_shape(node, node.output)
     node = _as_floats(node, net)
     most, few = (_seen(node, net, few) for few in (False, True))
@@ -80,24 +80,24 @@ def add(node: OnnxNode, net: Importer, source: OnnxSource) -> None:
     fewer = None if few is None else _tried(node, few, source)
     tail = _tail_of(node, net)
     for name, result in results.items():
-        net.tails.tensors[name] = Unsized(tail, result, None if fewer is None else fewer[name])
+        net.dynamic.tensors[name] = Unsized(tail, result, None if fewer is None else fewer[name])
     operand_shapes = [most[name].shape if name else None for name in node.inputs]
     shapes = [result.shape for result in results.values()]
-    net.tails.work[node.name] = operator_work(node, operand_shapes, shapes)
+    net.dynamic.work[node.name] = operator_work(node, operand_shapes, shapes)
     if assumed := assumption(node, operand_shapes, shapes):
-        net.notes.append(assumed)
-    while len(net.tails.nodes) <= tail:
-        net.tails.nodes.append([])
-    net.tails.nodes[tail].append(node)
+        net.record.notes.append(assumed)
+    while len(net.dynamic.nodes) <= tail:
+        net.dynamic.nodes.append([])
+    net.dynamic.nodes[tail].append(node)
 
 
 def finish(net: Importer, source: OnnxSource, outputs: Iterable[str]) -> None:
     """Make a layer of each tail, as far as the network's outputs or other layers need it."""
-    wanted_names = [*outputs, *(name for name in net.tails.tensors if name in net.tensors)]
+    wanted_names = [*outputs, *(name for name in net.dynamic.tensors if name in net.tensors)]
     layers: list[tuple[list[OnnxNode], list[str]]] = []
-    for tail in reversed(range(len(net.tails.nodes))):
+    for tail in reversed(range(len(net.dynamic.nodes))):
         kept_nodes, needed = list[OnnxNode](), set(wanted_names)
-        for node in reversed(net.tails.nodes[tail]):
+        for node in reversed(net.dynamic.nodes[tail]):
             if needed.intersection(node.outputs):
                 kept_nodes.insert(0, node)
                 needed.update(node.inputs)
@@ -113,13 +113,13 @@ def _add_part(
     nodes: Sequence[OnnxNode], wanted: Sequence[str], net: Importer, source: OnnxSource
 ) -> None:
     """Add the layer that `nodes` are; `wanted` has the tensors that others read."""
-    tensors, first = net.tails.tensors, nodes[0]
+    tensors, first = net.dynamic.tensors, nodes[0]
     names = [name for node in nodes for name in node.outputs if name]
     outer = set(wanted)
     outputs = [name for name in names if name in outer]
     input_names = sorted({n for node in nodes for n in node.inputs if n} - set(names))
     inner = sum(math.prod(tensors[name].most.shape) for name in names if name not in outer)
-    work = [net.tails.work[node.name] for node in nodes]
+    work = [net.dynamic.work[node.name] for node in nodes]
     outputs_made = [_tensor(name, tensors[name]) for name in outputs]
     layer = Opaque(
         name=first.name,
@@ -135,7 +135,7 @@ def _add_part(
         picks=inner + sum(_elements_read(node, net) for node in nodes),
         sized_by_values=True,
     )
-    net.reasons[layer.name] = _REASON
+    net.record.reasons[layer.name] = _REASON
     net.add_with(layer, outputs_made)
 
 
@@ -156,7 +156,7 @@ def _tensor(name: str, unsized: Unsized) -> Tensor:
 
 def _elements_read(node: OnnxNode, net: Importer) -> int:
     """Elements that a node reads: some of a table, else all."""
-    picks = net.tails.work[node.name].picks
+    picks = net.dynamic.work[node.name].picks
     return picks or sum(math.prod(_operand(name, net).shape) for name in node.inputs if name)
 
 
@@ -168,7 +168,7 @@ def _is_product(node: OnnxNode, net: Importer) -> bool:
 
 def _tail_of(node: OnnxNode, net: Importer) -> int:
     """The first tail that has all that the node needs of tails."""
-    tensors = net.tails.tensors
+    tensors = net.dynamic.tensors
     behind = {name: tensor.tail + 1 for name, tensor in tensors.items() if name in net.tensors}
     if behind:
         for layer in net.layers:
@@ -192,7 +192,7 @@ def _seen(node: OnnxNode, net: Importer, few: bool) -> dict[str, NodeInput] | No
     """What a node reads, at the most or with few elements; None if that cannot be told."""
     operands = {}
     for name in node.reads:
-        unsized = net.tails.tensors.get(name)
+        unsized = net.dynamic.tensors.get(name)
         if not few or unsized is None or name in net.tensors:
             operands[name] = _operand(name, net)
         elif unsized.few is None:
@@ -203,8 +203,8 @@ def _seen(node: OnnxNode, net: Importer, few: bool) -> dict[str, NodeInput] | No
 
 
 def _operand(name: str, net: Importer) -> NodeInput:
-    if name in net.tails.tensors:
-        return net.tails.tensors[name].most
+    if name in net.dynamic.tensors:
+        return net.dynamic.tensors[name].most
     return net.operand_type(name)
 
 

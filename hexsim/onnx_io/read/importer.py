@@ -7,118 +7,60 @@ the wanted order is not the one a tensor has, a Permute layer is added, once per
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from copy import copy
 
 import numpy as np
 
 from hexsim import budget
 from hexsim.errors import InvalidDataError
-from hexsim.graph.coded_end import CodedEnd
 from hexsim.graph.ir import Constant, Layer, Network, Shape, Tensor
 from hexsim.layers import Permute, Reshape
 from hexsim.onnx_io.file.axis_order import Order, channels_last, identity, reshaped, stored_shape
 from hexsim.onnx_io.file.known import Array, Known
-from hexsim.onnx_io.file.node import NotALayerError, OnnxNode, outer_names
-from hexsim.onnx_io.read.node_codes import NodeCodes
+from hexsim.onnx_io.file.node import NotALayerError, OnnxNode
+from hexsim.onnx_io.read.file_facts import FileFacts, ImportRecord
+from hexsim.onnx_io.read.network_state import NetworkState
 from hexsim.onnx_io.read.node_results import NodeInput
 from hexsim.onnx_io.read.unsized import DynamicShapes
 
-_LOOKS = 4
-"""How often a node may be read in the mean."""
 _COMPUTED = 16
 """How often nodes may compute with all constants of a file before the budget is asked."""
 
 
-class Importer:
-    """Tensors, constants and layers read so far.
+class Importer(NetworkState):
+    """Builds the network: answers what an input is, and adds layers.
 
-    `uses` counts how often each name is read in the file, graph outputs included; `readers` are
-    the nodes that read it, `writers` that which writes it. `codes` is what nodes of the file said
-    about integers, by the tensor or array they said it of, and `stripped` the same by the names of
-    integers that nobody needs any more; `moved` are names of integers that are floats here, until
-    they are dequantised, and `moved_types` what they are in the file. `ends` are the outputs of the
-    network, `coded_ends` those of its ends that are codes in the file; inputs that may be such are
-    `judged` once. `tails` are nodes whose results are as large as values decide, and what
-    follows of them. `nodes` counts those of the file, `labels` are their names, `expanded` those
-    that stand for several and `folded` those of which nothing is left, with their operators;
-    `removed` are nodes that quantise of which nothing is left but codes;
-    `reasons` say why others are opaque, and `notes` are sentences on what was changed. `fitting` is
-    the only branch of an If that fits the shapes that it reads, known from a look at both.
+    `facts` are those of the file, `record` says what became of its nodes, and `dynamic` has the
+    nodes whose results have shapes that depend on values.
     """
 
-    def __init__(self, known: Mapping[str, Known]) -> None:
-        self.known = dict(known)
-        self.uses: Counter[str] = Counter()
-        self.readers: dict[str, list[OnnxNode]] = {}
-        self.writers: dict[str, OnnxNode] = {}
-        self.labels: set[str] = set()
-        self.expanded: dict[str, str] = {}
-        self.folded: dict[str, str] = {}
-        self.removed: list[str] = []
-        self.reasons: dict[str, str] = {}
-        self.notes: list[str] = []
-        self.nodes = 0
-        self.codes: dict[str, NodeCodes] = {}
-        self.stripped: dict[str, tuple[str, NodeCodes]] = {}
-        self.moved: dict[str, NodeCodes] = {}
-        self.moved_types: dict[str, str] = {}
-        self.ends: frozenset[str] = frozenset()
-        self.coded_ends: dict[str, CodedEnd] = {}
-        self.judged: set[str] = set()
-        self.tails = DynamicShapes()
-        self.tensors: dict[str, Tensor] = {}
-        self._producers: dict[str, Layer] = {}
-        self._layers: list[Layer] = []
-        self._constants: dict[str, Constant] = {}
-        self._forms: dict[tuple[str, str], str] = {}
-        self._reordered: dict[tuple[str, Order], str] = {}
-        self._same: dict[str, tuple[str, ...]] = {}
-        self._names: set[str] = set(known)
-        self._stored = sum(math.prod(array.shape) for array in known.values())
-        self._folded = 0
-        self._visits: Counter[str] = Counter()
-        self.fitting: dict[tuple[bytes, tuple[Shape, ...]], str] = {}
+    def __init__(self, known: Mapping[str, Known], facts: FileFacts | None = None) -> None:
+        super().__init__(dict(known), _names=set(known))
+        elements = sum(math.prod(array.shape) for array in known.values())
+        self.facts = FileFacts(elements) if facts is None else facts
+        self.record = ImportRecord()
+        self.dynamic = DynamicShapes()
 
-    def fork(self) -> Importer:
-        """A copy that knows what is there, for a look at what nodes would become."""
-        other = Importer(self.known)
-        other.tails = DynamicShapes(allowed=False)
-        other.tensors.update(self.tensors)
-        other.stripped.update(self.stripped)
-        other.moved.update(self.moved)
-        other.moved_types.update(self.moved_types)
-        other.judged |= {*self.tensors}
-        other._constants.update(self._constants)
-        other._names |= self._names
-        other._stored, other._folded = self._stored, self._folded
-        other._visits, other.fitting = self._visits, self.fitting
-        other.labels |= self.labels
+    def trial(self) -> Importer:
+        """Return a copy for reading nodes on trial; it does not support dynamic shapes."""
+        other = Importer({}, self.facts.for_trial())
+        other.restore(self.snapshot())
+        other.judged |= self.tensors.keys()
+        other.dynamic = DynamicShapes(allowed=False)
         return other
 
-    # What is there
+    # Queries
 
-    def expect(self, nodes: Iterable[OnnxNode], outputs: Iterable[str]) -> None:
-        """Be told of nodes before they are read, and of the names that their graph hands out."""
+    def expect(self, nodes: Sequence[OnnxNode], outputs: Iterable[str]) -> None:
+        """Record nodes before they are read, and the names of the outputs of their graph."""
+        self.facts.expect(nodes, outputs)
         for node in nodes:
             self._names.update((node.name, *node.outputs))
-            self.writers.update(dict.fromkeys(filter(None, node.outputs), node))
-            for name in filter(None, (*node.inputs, *outer_names(node.proto))):
-                self.uses[name] += 1
-                self.readers.setdefault(name, []).append(node)
-        self.uses.update(outputs)
-
-    def forget(self, node: OnnxNode) -> None:
-        """Let a node that others stand for read nothing any more."""
-        for name in node.reads:
-            self.uses[name] -= 1
-            self.readers[name].remove(node)
 
     def exists(self, name: str) -> bool:
         """True if `name` has been written by a node, or is an input or a known array."""
-        places = (self.tensors, self.known, self.stripped, self.tails.tensors)
+        places = (self.tensors, self.known, self.stripped, self.dynamic.tensors)
         return any(name in place for place in places)
 
     def producer(self, name: str) -> Layer | None:
@@ -237,24 +179,17 @@ class Importer:
         """Name the constant that is the known array `name` itself."""
         return self.constant(name, "source", self.known[name].shape, lambda array: array)
 
-    def visit(self, nodes: int) -> None:
-        """Count nodes that are read, in looks ahead too; HexsimError if it is without measure.
-
-        A branch may be read twice, and so may be those within it.
-        """
-        self._visits["nodes"] += nodes
-        subject = "reading branches within branches, again and again,"
-        budget.require(budget.NODES, self._visits["nodes"] // _LOOKS, subject)
-
     def charge(self, node: str, elements: int) -> None:
         """Count what folding `node` computes; HexsimError if all is more than the budget.
 
         Constants that the file holds may be computed with a few times.
         """
-        self._folded += elements
-        if self._folded > _COMPUTED * self._stored:
+        self._computed += elements
+        if self._computed > _COMPUTED * self.facts.elements:
             subject = f"node '{node}', with all that compute constants before it,"
-            budget.require(budget.CONSTANTS, self._folded - _COMPUTED * self._stored, subject)
+            budget.require(
+                budget.CONSTANTS, self._computed - _COMPUTED * self.facts.elements, subject
+            )
 
     def add_input(self, tensor: Tensor) -> None:
         """Declare an input of the network."""
@@ -301,11 +236,11 @@ class Importer:
     @contextmanager
     def attempt(self) -> Iterator[None]:
         """Take back what was added meanwhile if it turns out to be no layer of ours."""
-        before = {name: copy(value) for name, value in vars(self).items()}
+        before = self.snapshot()
         try:
             yield
         except NotALayerError:
-            vars(self).update(before)
+            self.restore(before)
             raise
 
     # Axis order
@@ -343,7 +278,7 @@ class Importer:
                 f"cannot reshape {list(self.source_shape(name))} to {list(target)}"
             )
         aliases = self.reshaped_from(name)
-        self._same[output] = aliases
+        self._aliases[output] = aliases
         name = next((alias for alias in aliases if self.source_shape(alias) == target), name)
         order = reshaped(self.source_shape(name), self.order(name), target)
         if order is None:
@@ -355,7 +290,7 @@ class Importer:
 
     def reshaped_from(self, name: str) -> tuple[str, ...]:
         """The tensors that `name` is a Reshape of, first to last, and itself."""
-        return (*self._same.get(name, ()), name)
+        return (*self._aliases.get(name, ()), name)
 
     def operand(self, name: str, order: Order) -> str:
         """Return `name`, tensor or array, with leading axes of size one added, in `order`."""

@@ -72,13 +72,13 @@ class Region:
     def _around(self, name: str) -> set[str] | None:
         """Return the names that nodes link with `name`; None if one does more than move it."""
         net = self._net
-        readers = net.readers.get(name, [])
-        is_end = name in net.ends
-        if len(readers) + is_end != net.uses[name] or net.uses[name] == 0:
+        readers = net.facts.readers.get(name, [])
+        is_end = name in net.facts.outputs
+        if len(readers) + is_end != net.facts.uses[name] or net.facts.uses[name] == 0:
             return None
         if is_end and self._dtype not in END_TYPES:
             return None
-        writer = net.writers.get(name)
+        writer = net.facts.writers.get(name)
         if writer is None and not is_coded_input(name, net):
             return None
         linked = set[str]()

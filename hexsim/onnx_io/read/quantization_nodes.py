@@ -66,8 +66,12 @@ def _quantize(node: OnnxNode, net: Importer) -> bool:
         return _move(source, net.moved[node.output], node, net)
     dtype, shape = integer_type(node, net.known), net.source_shape(source)
     codes = linear_codes(node, net.known, dtype, shape)
-    readers, is_end = net.readers.get(node.output, ()), node.output in net.ends
-    if codes is None or len(readers) + is_end != net.uses[node.output] or not (readers or is_end):
+    readers, is_end = net.facts.readers.get(node.output, ()), node.output in net.facts.outputs
+    if (
+        codes is None
+        or len(readers) + is_end != net.facts.uses[node.output]
+        or not (readers or is_end)
+    ):
         return False
     if source in net.tensors and (codes.axis is not None or _coded_otherwise(source, codes, net)):
         return False
@@ -107,14 +111,14 @@ def _remember(region: Region, dtype: str, net: Importer) -> None:
     lowest = -(1 << (region.codes.bits - 1)) if dtype.startswith("int") else 0
     end = CodedEnd(cast(CodeType, dtype), scale, lowest - offset)
     inputs = {name for name in region.names if is_coded_input(name, net)}
-    net.coded_ends.update(dict.fromkeys(inputs | (region.names & net.ends), end))
+    net.coded_ends.update(dict.fromkeys(inputs | (region.names & net.facts.outputs), end))
 
 
 def _left(node: OnnxNode, floats: str, net: Importer) -> bool:
     """Remember the codes of a node that stays (rule 7), and return False."""
     quantizes = is_linear(node, QUANTIZE)
     integers = node.output if quantizes else node.inputs[0]
-    edge = not net.readers.get(integers) if quantizes else net.producer(integers) is None
+    edge = not net.facts.readers.get(integers) if quantizes else net.producer(integers) is None
     if edge and integers not in net.known:
         dtype = integer_type(node, net.known) if quantizes else net.dtype(integers)
         codes = linear_codes(node, net.known, dtype, net.source_shape(node.inputs[0]))
@@ -172,7 +176,7 @@ def _pass_on(source: str, codes: NodeCodes, node: OnnxNode, net: Importer) -> No
     clamp = _lost_clamp(source, codes, net)
     if clamp == NO_CLAMP:
         net.codes.setdefault(source, codes)
-    if clamp != NO_CLAMP or (node.output in net.ends and net.producer(source) is None):
+    if clamp != NO_CLAMP or (node.output in net.facts.outputs and net.producer(source) is None):
         net.codes.setdefault(node.output, codes)  # a clamp that stays has its own encoding
     layer = Neuron(
         name=node.name, inputs=(source,), outputs=(node.output,), function="clamp", clamp=clamp

@@ -113,7 +113,7 @@ def read_with_codes(
             budget.require_shape(shapes[value.name], why)
             net.add_input(_input(source, value, shapes[value.name]))
     net.known.update(_given(source, input_values or {}))
-    net.ends = frozenset(value.name for value in source.graph.output)
+    net.facts.outputs = frozenset(value.name for value in source.graph.output)
     _read_graph(source.graph, net, source)
     outputs = tuple(value.name for value in source.graph.output)
     dynamic_shapes.finish(net, source, outputs)
@@ -144,7 +144,7 @@ def _given(source: OnnxSource, values: Mapping[str, npt.ArrayLike]) -> dict[str,
 
 def _report(network: Network, net: Importer, source: OnnxSource) -> ImportReport:
     opaque = (layer for layer in network.layers if isinstance(layer, Opaque))
-    notes = list(net.notes)
+    notes = list(net.record.notes)
     if source.was_float16:
         notes.insert(0, "the file holds halves, which are read as singles")
     notes += [
@@ -154,12 +154,12 @@ def _report(network: Network, net: Importer, source: OnnxSource) -> ImportReport
     if net.codes:
         notes.append(f"the file's own encodings of {len(net.codes)} tensors are taken")
     return ImportReport(
-        nodes=net.nodes,
-        expanded=net.expanded,
-        folded=net.folded,
-        removed=tuple(net.removed),
+        nodes=net.record.nodes,
+        expanded=net.record.expanded,
+        folded=net.record.folded,
+        removed=tuple(net.record.removed),
         opaque=tuple(
-            OpaqueNode(layer.name, layer.op_type, net.reasons.get(layer.name, _PART))
+            OpaqueNode(layer.name, layer.op_type, net.record.reasons.get(layer.name, _PART))
             for layer in opaque
         ),
         notes=tuple(notes),
@@ -168,12 +168,12 @@ def _report(network: Network, net: Importer, source: OnnxSource) -> ImportReport
 
 def _read_graph(graph: onnx.GraphProto, net: Importer, source: OnnxSource) -> None:
     """Read all nodes of a graph."""
-    net.visit(len(graph.node))
-    nodes, replaced_nodes = expanded(graph, source, net.labels)
-    net.nodes += len(graph.node)
-    net.notes += dynamic_notes(replaced_nodes)
+    net.facts.visit(len(graph.node))
+    nodes, replaced_nodes = expanded(graph, source, net.facts.labels)
+    net.record.nodes += len(graph.node)
+    net.record.notes += dynamic_notes(replaced_nodes)
     net.expect(nodes, (value.name for value in graph.output))
-    net.expanded.update((node.name, node.op_type) for node in replaced_nodes)
+    net.record.expanded.update((node.name, node.op_type) for node in replaced_nodes)
     for node in nodes:
         if node.op_type == "If":
             _if(node, net, source)
@@ -190,7 +190,7 @@ def _if(node: OnnxNode, net: Importer, source: OnnxSource) -> None:
     _require_names(node, net)
     condition = node.inputs[0]
     if condition in net.known:
-        net.folded[node.name] = node.op_type
+        net.record.folded[node.name] = node.op_type
         if math.prod(net.known[condition].shape) != 1:
             shape = list(net.known[condition].shape)
             raise node.error(f"its condition '{condition}' has the shape {shape}, not one element")
@@ -202,12 +202,12 @@ def _if(node: OnnxNode, net: Importer, source: OnnxSource) -> None:
         return
     shapes = tuple(net.source_shape(name) for name in outer_names(node.proto))
     branch_key = (node.proto.SerializeToString(deterministic=True), shapes)
-    if branch_key in net.fitting:  # looked at before, with the branch around it
-        _only(node, net.fitting[branch_key], net, source)
+    if branch_key in net.facts.fitting:  # looked at before, with the branch around it
+        _only(node, net.facts.fitting[branch_key], net, source)
         return
     types, misfits = {}, []
     for attribute in ("then_branch", "else_branch"):
-        trial = net.fork()
+        trial = net.trial()
         try:
             _branch(node, attribute, trial, source)
         except MisfitError as error:
@@ -217,12 +217,12 @@ def _if(node: OnnxNode, net: Importer, source: OnnxSource) -> None:
     if not types:
         raise misfits[0]
     if misfits:
-        (net.fitting[branch_key],) = types
-        _only(node, net.fitting[branch_key], net, source)
+        (net.facts.fitting[branch_key],) = types
+        _only(node, net.facts.fitting[branch_key], net, source)
         return
     if types["then_branch"] != types["else_branch"]:
         raise node.error("its branches make tensors of different shapes")
-    net.reasons[node.name] = (
+    net.record.reasons[node.name] = (
         f"its condition '{condition}' is not known before the network runs; if it depends on an "
         "input alone, give that a value (--input-value)"
     )
@@ -232,8 +232,8 @@ def _if(node: OnnxNode, net: Importer, source: OnnxSource) -> None:
 def _only(node: OnnxNode, attribute: str, net: Importer, source: OnnxSource) -> None:
     """Read the only branch that fits the shapes."""
     other = "as the other is for other shapes"
-    net.notes.append(f"node '{node.name}' (If) is its {attribute}, {other}")
-    net.folded[node.name] = node.op_type
+    net.record.notes.append(f"node '{node.name}' (If) is its {attribute}, {other}")
+    net.record.folded[node.name] = node.op_type
     _branch(node, attribute, net, source)
 
 
@@ -295,9 +295,9 @@ def _add(node: OnnxNode, net: Importer, source: OnnxSource) -> None:
         return
     if strip(node, net):
         if node.output in net.known:
-            net.folded[node.name] = node.op_type
+            net.record.folded[node.name] = node.op_type
         elif node.output not in net.tensors:  # else it is a layer, until the passes remove it
-            net.removed.append(node.name)
+            net.record.removed.append(node.name)
         return
     node = with_real_constants(node, net)
     user_operator = find(node.op_type)
@@ -317,9 +317,9 @@ def _add(node: OnnxNode, net: Importer, source: OnnxSource) -> None:
             raise NotALayerError("no layer of ours does what this operator does")
         translate(node, net)
         if node.output in net.known:
-            net.folded[node.name] = node.op_type
+            net.record.folded[node.name] = node.op_type
     except NotALayerError as reason:
-        net.reasons[node.name] = str(reason)
+        net.record.reasons[node.name] = str(reason)
         _opaque(node, net, source)
 
 
@@ -327,7 +327,7 @@ def _require_names(node: OnnxNode, net: Importer) -> None:
     """Raise HexsimError unless all names are there that it reads, and none that it writes."""
     for name in filter(None, (*node.inputs, *outer_names(node.proto))):
         if not net.exists(name):
-            late = name in net.writers
+            late = name in net.facts.writers
             raise node.error(
                 f"reads '{name}', which only a later node writes; its nodes are in no order, or go "
                 "round in a circle"
@@ -345,7 +345,7 @@ def _folds(node: OnnxNode) -> bool:
 
 def _fold(node: OnnxNode, net: Importer, source: OnnxSource) -> None:
     """Make the outputs known arrays, computed when first read."""
-    net.folded[node.name] = node.op_type
+    net.record.folded[node.name] = node.op_type
     value = node.tensor("value") if node.standard == "Constant" else None
     if value is not None:
         net.known[node.output] = known_tensor(value, node.output, source, {})
@@ -366,7 +366,7 @@ def _fold(node: OnnxNode, net: Importer, source: OnnxSource) -> None:
 
     steps = 1 + max((array.steps for array in operands.values()), default=0)
     for position, (name, (shape, dtype)) in enumerate(types.items()):
-        is_cached = net.uses[name] > 1 or steps > _STEPS
+        is_cached = net.facts.uses[name] > 1 or steps > _STEPS
         known = Known(
             name, shape, dtype, partial(compute, position), is_cached=is_cached, steps=steps
         )

@@ -64,9 +64,9 @@ def expanded_by_shape(node: OnnxNode, net: Importer, source: OnnxSource) -> list
     Raises the exceptions of the expansion; then `net` is unchanged.
     """
     parts = SHAPED[node.op_type](node, net)
-    net.forget(node)
-    net.labels.discard(node.name)
-    net.expanded[node.name] = node.op_type
-    nodes = constants_first(named(parts, source, net.labels))
+    net.facts.forget(node)
+    net.facts.labels.discard(node.name)
+    net.record.expanded[node.name] = node.op_type
+    nodes = constants_first(named(parts, source, net.facts.labels))
     net.expect(nodes, ())
     return nodes

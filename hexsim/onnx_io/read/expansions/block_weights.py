@@ -82,8 +82,8 @@ def matmul_nbits(node: OnnxNode, net: Importer) -> Sequence[onnx.NodeProto]:
         f"weights of {blocks.bits} bits in blocks (MatMulNBits) are taken as floats, which are "
         "quantised anew"
     )
-    if note not in net.notes:
-        net.notes.append(note)
+    if note not in net.record.notes:
+        net.record.notes.append(note)
     parts = ExpansionNodes(node)
     result = parts.add("MatMul", [data, label])
     return parts.finish(parts.add("Add", [result, node.input(5)]) if node.input(5) else result)

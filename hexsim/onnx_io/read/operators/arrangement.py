@@ -19,7 +19,7 @@ from hexsim.onnx_io.read.operators.elementwise import common_order
 
 def identity(node: OnnxNode, net: Importer) -> None:
     """Identity, and Dropout whose mask is not read, become a Reshape to the same shape."""
-    if any(net.uses[name] for name in node.outputs[1:]):
+    if any(net.facts.uses[name] for name in node.outputs[1:]):
         raise NotALayerError("the mask is used")
     if node.input(2) and (node.input(2) not in net.known or net.array(node.input(2)).read().any()):
         raise NotALayerError("in training, it drops elements at random")

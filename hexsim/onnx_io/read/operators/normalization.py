@@ -19,7 +19,7 @@ def batch_normalization(node: OnnxNode, net: Importer) -> None:
     """
     data = net.tensor(node.input(0))
     gamma, beta, mean, variance = (net.array(name) for name in node.inputs[1:5])
-    if any(net.uses[name] for name in node.outputs[1:]) or node.integer("training_mode", 0):
+    if any(net.facts.uses[name] for name in node.outputs[1:]) or node.integer("training_mode", 0):
         raise NotALayerError("training")
     channels = data.source_shape[1:2]
     if node.integer("spatial", 1) == 0 or not channels:

@@ -63,7 +63,7 @@ def recurrent(cell: Cell) -> Callable[[OnnxNode, Importer], None]:
         _require_usual_form(node, cell)
         parts = blocks(node, net, steps, batch)
         every, last, state = (
-            name if net.uses[name] else "" for name in (*node.outputs, "", "")[:3]
+            name if net.facts.uses[name] else "" for name in (*node.outputs, "", "")[:3]
         )
         if state:
             _require_few(sum(part.length for part in parts) * directions)

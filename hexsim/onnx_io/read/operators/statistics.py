@@ -158,7 +158,7 @@ def _normalize_groups(
 def _from_axis_on(node: OnnxNode, net: Importer, kind: NormalizationKind) -> None:
     data = net.tensor(node.input(0))
     rank = len(data.shape)
-    if any(net.uses[name] for name in node.outputs[1:]):
+    if any(net.facts.uses[name] for name in node.outputs[1:]):
         raise NotALayerError("the statistics are used")
     axes = range(positive_axis(node.integer("axis", -1), rank), rank)
     affine = (node.input(1), node.input(2))
