@@ -1,7 +1,7 @@
-"""The network while the reader builds it, node by node.
+"""Builds the network node by node.
 
-A translator asks it what an input is, in which stored order it wants it, and adds layers. Where
-the wanted order is not the one a tensor has, a Permute layer is added, once per tensor and order.
+A translator queries its inputs, requests them in the stored order that it needs, and adds layers.
+If a tensor has another order, a Permute layer is added, once per tensor and order.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from hexsim.onnx_io.read.node_results import NodeInput
 from hexsim.onnx_io.read.unsized import DynamicShapes
 
 _COMPUTED = 16
-"""How often nodes may compute with all constants of a file before the budget is asked."""
+"""How often nodes may compute with all constants of a file before the budget is checked."""
 
 
 class Importer(NetworkState):
-    """Builds the network: answers what an input is, and adds layers.
+    """The network so far, with queries for inputs of nodes and methods that add layers.
 
-    `facts` are those of the file, `record` says what became of its nodes, and `dynamic` has the
-    nodes whose results have shapes that depend on values.
+    `facts` describe the file, `record` is the import report so far, and `dynamic` has the nodes
+    with shapes that depend on values.
     """
 
     def __init__(self, known: Mapping[str, Known], facts: FileFacts | None = None) -> None:
@@ -64,23 +64,23 @@ class Importer(NetworkState):
         return any(name in place for place in places)
 
     def producer(self, name: str) -> Layer | None:
-        """The layer that writes a tensor, None for an input."""
+        """Return the layer that writes a tensor, None for an input."""
         return self._producers.get(name)
 
     def source_shape(self, name: str) -> Shape:
-        """Shape of a tensor or known array in ONNX axis order."""
+        """Return the shape of a tensor or known array in ONNX axis order."""
         return self.known[name].shape if name in self.known else self.tensors[name].source_shape
 
     def dtype(self, name: str) -> str:
-        """Element type of a tensor or known array."""
+        """Return the element type of a tensor or known array."""
         return self.known[name].dtype if name in self.known else self.tensors[name].dtype
 
     def order(self, name: str) -> Order:
-        """Stored order of a tensor."""
+        """Return the stored order of a tensor."""
         return self.tensors[name].order
 
     def tensor(self, name: str, rank: int | None = None) -> Tensor:
-        """The tensor `name`; no layer of ours if it is a known array or of another rank."""
+        """Return the tensor `name`; NotALayerError if it is a known array or has another rank."""
         if name not in self.tensors:
             raise NotALayerError(f"'{name}' does not vary")
         tensor = self.tensors[name]
@@ -89,7 +89,10 @@ class Importer(NetworkState):
         return tensor
 
     def array(self, name: str, rank: int | None = None) -> Known:
-        """The known array `name`; no layer of ours if it varies, ValueError for another rank."""
+        """Return the known array `name`.
+
+        NotALayerError if it varies, InvalidDataError if it has another rank.
+        """
         if name not in self.known:
             raise NotALayerError(f"'{name}' is not constant")
         known = self.known[name]
@@ -98,16 +101,16 @@ class Importer(NetworkState):
         return known
 
     def integers(self, node: OnnxNode, attribute: str, position: int) -> tuple[int, ...] | None:
-        """A list of ints that is an attribute or, in newer opsets, an input; None if absent."""
+        """Return a list of ints, an attribute or, in newer opsets, an input; None if absent."""
         if node.has(attribute):
             return node.integers(attribute)
         name = node.input(position)
         return self.whole_numbers(name) if name else None
 
     def whole_numbers(self, name: str) -> tuple[int, ...]:
-        """Elements of the known array `name`; no layer of ours if it varies.
+        """Return the elements of the known array `name`.
 
-        InvalidDataError if they are no integers.
+        NotALayerError if it varies, InvalidDataError if they are not integers.
         """
         array = self.array(name)
         if np.dtype(array.dtype).kind not in "iu":
@@ -115,9 +118,9 @@ class Importer(NetworkState):
         return tuple(int(number) for number in array.read().reshape(-1))
 
     def number(self, name: str) -> float:
-        """The only element of the known array `name`; no layer of ours if it varies.
+        """Return the only element of the known array `name`.
 
-        InvalidDataError if it has several elements, or none.
+        NotALayerError if it varies, InvalidDataError if it has several elements, or none.
         """
         array = self.array(name)
         if math.prod(array.shape) != 1:
@@ -125,7 +128,7 @@ class Importer(NetworkState):
         return float(array.read().item())
 
     def operand_type(self, name: str) -> NodeInput:
-        """What is known of a tensor or array before the network runs."""
+        """Return shape, dtype and, if known and small, value of a tensor or array."""
         value = small_value(self.known[name]) if name in self.known else None
         return NodeInput(self.source_shape(name), self.dtype(name), value)
 
@@ -180,13 +183,13 @@ class Importer(NetworkState):
         return self.constant(name, "source", self.known[name].shape, lambda array: array)
 
     def charge(self, node: str, elements: int) -> None:
-        """Count what folding `node` computes; HexsimError if all is more than the budget.
+        """Count the elements that folding `node` computes; HexsimError beyond the budget.
 
         Constants that the file holds may be computed with a few times.
         """
         self._computed += elements
         if self._computed > _COMPUTED * self.facts.elements:
-            subject = f"node '{node}', with all that compute constants before it,"
+            subject = f"node '{node}', with all nodes that compute constants before it,"
             budget.require(
                 budget.CONSTANTS, self._computed - _COMPUTED * self.facts.elements, subject
             )
@@ -199,7 +202,7 @@ class Importer(NetworkState):
     def add(self, layer: Layer, order: Order) -> None:
         """Add a layer with one output, stored in `order`; its dtype is that of its input.
 
-        InvalidDataError if nothing comes out of something, as where a window exceeds its input.
+        InvalidDataError if its output is empty and its inputs are not, as for a too large window.
         """
         shapes = [self._stored_shape(name) for name in layer.inputs]
         (shape,) = layer.output_shapes(shapes)
@@ -218,7 +221,7 @@ class Importer(NetworkState):
         self.tensors.update({tensor.name: tensor for tensor in outputs})
 
     def sort(self) -> None:
-        """Put the layers that were added before what they read behind it."""
+        """Sort the layers so that each follows the layers that write its inputs."""
         unwritten = {name for layer in self._layers for name in layer.outputs}
         waiting, sorted_layers = self._layers, list[Layer]()
         while waiting:
@@ -235,7 +238,7 @@ class Importer(NetworkState):
 
     @contextmanager
     def attempt(self) -> Iterator[None]:
-        """Take back what was added meanwhile if it turns out to be no layer of ours."""
+        """Undo all changes of the block if it raises NotALayerError."""
         before = self.snapshot()
         try:
             yield
@@ -269,9 +272,9 @@ class Importer(NetworkState):
         return self.in_order(name, identity(len(self.tensor(name).shape)))
 
     def reshape(self, layer_name: str, name: str, target: Shape, output: str) -> None:
-        """Add the Reshape of `name` to source shape `target`, moving data only if it must.
+        """Add the Reshape of `name` to source shape `target`, moving data only if necessary.
 
-        What had that shape before it was reshaped is taken as it is.
+        If `name` was itself reshaped from a tensor of that shape, this tensor is read.
         """
         if math.prod(target) != math.prod(self.source_shape(name)):
             raise InvalidDataError(
@@ -289,7 +292,7 @@ class Importer(NetworkState):
         self.add(Reshape(name=layer_name, inputs=(name,), outputs=(output,), shape=shape), order)
 
     def reshaped_from(self, name: str) -> tuple[str, ...]:
-        """The tensors that `name` is a Reshape of, first to last, and itself."""
+        """Return the tensors that `name` is a Reshape of, first to last, and itself."""
         return (*self._aliases.get(name, ()), name)
 
     def operand(self, name: str, order: Order) -> str:
@@ -312,7 +315,7 @@ class Importer(NetworkState):
         return self.in_order(name, order)
 
     def network(self, name: str, inputs: tuple[str, ...], outputs: tuple[str, ...]) -> Network:
-        """Return what has been built."""
+        """Return the network that has been built."""
         coded = {n: end for n, end in self.coded_ends.items() if n in (*inputs, *outputs)}
         return Network(
             name,

@@ -1,14 +1,14 @@
 """Reads an ONNX model into a Network that computes exactly what the file says.
 
-One walk over the nodes, in order, with every shape known. A node that reads only known arrays is
-folded; a node that has a translator becomes layers; any other node whose output shapes onnx can
-infer becomes an opaque layer. Nothing is optimised here: `hexsim.passes` does that.
+The nodes are read in order, with all shapes known. A node that reads only known arrays is folded; a
+node with a translator becomes layers; any other node whose output shapes onnx can infer becomes an
+opaque layer. Nothing is optimised here: `hexsim.passes` does that.
 
-A node whose shapes depend on values begins a tail (`hexsim.onnx_io.read.dynamic_shapes`). A node of
-an operator that the user brings (`hexsim.udl`) is that, whatever else could be made of it.
+A node whose shapes depend on values begins a dynamic part (`hexsim.onnx_io.read.dynamic_shapes`). A
+node of a user-defined operator (`hexsim.udl`) always becomes a user-defined layer.
 
-Left out: sequences, strings, and shapes that depend on values and have no bound. Of control flow,
-an If whose condition is known is the branch that it takes; any other is opaque.
+Not supported: sequences, strings, and shapes that depend on values and have no bound. An If with a
+known condition is replaced by its branch; other control flow is opaque.
 """
 
 from __future__ import annotations
@@ -52,17 +52,14 @@ from hexsim.texts.names import visible
 from hexsim.udl import find
 
 _STEPS = 32
-"""Constants computed from others are read at the latest when so many nodes lie behind them."""
-_PART = "it goes with a layer that is ours"
-"""Why there is an opaque layer that is no node of the file."""
+"""Longest chain of constants that are computed from others and not read yet."""
+_PART = "it belongs to a supported layer"
+"""The reason for an opaque layer that is not a node of the file."""
 
 
 @dataclass(frozen=True)
 class Imported:
-    """A network, what nodes of its file say about integer codes, and what became of all nodes.
-
-    `codes` are by the name of the tensor or constant.
-    """
+    """A network, the encodings that its file states by tensor or constant, and the report."""
 
     network: Network
     codes: Mapping[str, NodeCodes]
@@ -78,10 +75,10 @@ def read(
 ) -> Network:
     """Read `model`, a ModelProto or the path of an ONNX file, opset 7 or newer (older: converted).
 
-    `input_dims` gives full shapes (ONNX axis order) to inputs; an unknown batch is 1. `weights`
-    makes the initialisers that the model leaves to the caller. `name` defaults to the file's stem
-    or the graph's name.
-    Raises HexsimError naming node, operator and reason for what cannot be read.
+    `input_dims` has full shapes (ONNX axis order) of inputs; an unknown batch is 1. `weights` makes
+    the initialisers that the model does not contain. `name` defaults to the file's stem or the
+    graph's name.
+    Raises HexsimError naming node, operator and reason if the model cannot be read.
     """
     return read_with_codes(model, input_dims=input_dims, weights=weights, name=name).network
 
@@ -95,10 +92,10 @@ def read_with_codes(
     weights: Mapping[str, Callable[[], Array]] | None = None,
     name: str | None = None,
 ) -> Imported:
-    """Read as `read` does, with the codes of the nodes that quantise and were stripped.
+    """Read as `read` does, and return the encodings of nodes that quantise, which are removed.
 
-    `input_values` gives inputs a value once and for all: they become constants. The network ends at
-    `output_names`, if there are any, instead of the outputs of the file.
+    Inputs with `input_values` become constants. The network ends at `output_names` instead of the
+    outputs of the file, unless it is empty.
     """
     source = ending_at(open_source(model), output_names)
     if name is None:
@@ -126,7 +123,7 @@ def read_with_codes(
 
 
 def _given(source: OnnxSource, values: Mapping[str, npt.ArrayLike]) -> dict[str, Known]:
-    """The inputs that have a value once and for all."""
+    """Return the inputs with a fixed value as known arrays."""
     arrays = {}
     for value in source.graph.input:
         if value.name in values:
@@ -146,7 +143,7 @@ def _report(network: Network, net: Importer, source: OnnxSource) -> ImportReport
     opaque = (layer for layer in network.layers if isinstance(layer, Opaque))
     notes = list(net.record.notes)
     if source.was_float16:
-        notes.insert(0, "the file holds halves, which are read as singles")
+        notes.insert(0, "the file holds 16-bit floats, which are read as float32")
     notes += [
         f"'{name}' is codes in the file ({end}), and real numbers in the network"
         for name, end in network.coded_ends.items()
@@ -182,9 +179,9 @@ def _read_graph(graph: onnx.GraphProto, net: Importer, source: OnnxSource) -> No
 
 
 def _if(node: OnnxNode, net: Importer, source: OnnxSource) -> None:
-    """Read the branch that an If takes in its place; leave it as it is if that is not known.
+    """Replace an If by the branch that it takes; if that is not known, it becomes opaque.
 
-    A branch that contradicts the shapes of this network is not taken.
+    A branch that does not fit the shapes of this network is never taken.
     """
     check(node)
     _require_names(node, net)
@@ -202,7 +199,7 @@ def _if(node: OnnxNode, net: Importer, source: OnnxSource) -> None:
         return
     shapes = tuple(net.source_shape(name) for name in outer_names(node.proto))
     branch_key = (node.proto.SerializeToString(deterministic=True), shapes)
-    if branch_key in net.facts.fitting:  # looked at before, with the branch around it
+    if branch_key in net.facts.fitting:  # read before, in a trial of the branch around it
         _only(node, net.facts.fitting[branch_key], net, source)
         return
     types, misfits = {}, []
@@ -221,7 +218,7 @@ def _if(node: OnnxNode, net: Importer, source: OnnxSource) -> None:
         _only(node, net.facts.fitting[branch_key], net, source)
         return
     if types["then_branch"] != types["else_branch"]:
-        raise node.error("its branches make tensors of different shapes")
+        raise node.error("its branches write tensors of different shapes")
     net.record.reasons[node.name] = (
         f"its condition '{condition}' is not known before the network runs; if it depends on an "
         "input alone, give that a value (--input-value)"
@@ -231,8 +228,8 @@ def _if(node: OnnxNode, net: Importer, source: OnnxSource) -> None:
 
 def _only(node: OnnxNode, attribute: str, net: Importer, source: OnnxSource) -> None:
     """Read the only branch that fits the shapes."""
-    other = "as the other is for other shapes"
-    net.record.notes.append(f"node '{node.name}' (If) is its {attribute}, {other}")
+    reason = "since the other branch does not fit the shapes"
+    net.record.notes.append(f"node '{node.name}' (If) is replaced by its {attribute}, {reason}")
     net.record.folded[node.name] = node.op_type
     _branch(node, attribute, net, source)
 
@@ -253,7 +250,7 @@ def _branch(node: OnnxNode, attribute: str, net: Importer, source: OnnxSource) -
 
 
 def _input(source: OnnxSource, value: onnx.ValueInfoProto, shape: tuple[int, ...]) -> Tensor:
-    """An image is stored channels last, unless the file itself begins by moving its channels."""
+    """Return an input; images are channels last unless the file begins with a Transpose."""
     order = identity(len(shape))
     if len(shape) == 4:
         readers = _readers(value.name, source.graph)
@@ -264,7 +261,7 @@ def _input(source: OnnxSource, value: onnx.ValueInfoProto, shape: tuple[int, ...
 
 
 def _readers(name: str, graph: onnx.GraphProto) -> list[onnx.NodeProto]:
-    """The nodes that read a tensor, or what comes of it in nodes that quantise."""
+    """Return the nodes that read a tensor, passing through nodes that quantise."""
     names, readers = {name}, []
     for node in graph.node:  # in order
         if names.intersection(node.input):
@@ -285,10 +282,10 @@ def _read_node(node: OnnxNode, net: Importer, source: OnnxSource) -> None:
 
 
 def _add(node: OnnxNode, net: Importer, source: OnnxSource) -> None:
-    """Take a node into the network, as what it can be.
+    """Add a node to the network, in the first form that is possible.
 
-    Raises InvalidDataError or HexsimError for a node that contradicts itself or what it reads. Any
-    other exception is a bug: every way in which a file can be wrong is looked for on purpose.
+    Raises InvalidDataError or HexsimError for a node that is not valid or does not fit its inputs.
+    Any other exception is a bug, since all errors of a file are checked explicitly.
     """
     if dynamic_shapes.joins(node, net):
         dynamic_shapes.add(node, net, source)
@@ -314,7 +311,7 @@ def _add(node: OnnxNode, net: Importer, source: OnnxSource) -> None:
                 _read_node(part, net, source)
             return
         if translate is None:
-            raise NotALayerError("no layer of ours does what this operator does")
+            raise NotALayerError("hexsim has no layer for this operator")
         translate(node, net)
         if node.output in net.known:
             net.record.folded[node.name] = node.op_type
@@ -324,13 +321,13 @@ def _add(node: OnnxNode, net: Importer, source: OnnxSource) -> None:
 
 
 def _require_names(node: OnnxNode, net: Importer) -> None:
-    """Raise HexsimError unless all names are there that it reads, and none that it writes."""
+    """Raise HexsimError unless all names exist that the node reads, and none that it writes."""
     for name in filter(None, (*node.inputs, *outer_names(node.proto))):
         if not net.exists(name):
             late = name in net.facts.writers
             raise node.error(
-                f"reads '{name}', which only a later node writes; its nodes are in no order, or go "
-                "round in a circle"
+                f"reads '{name}', which only a later node writes; the nodes are not sorted, or "
+                "form a cycle"
                 if late
                 else f"reads '{name}', which no input, initialiser or earlier node writes"
             )
@@ -344,7 +341,7 @@ def _folds(node: OnnxNode) -> bool:
 
 
 def _fold(node: OnnxNode, net: Importer, source: OnnxSource) -> None:
-    """Make the outputs known arrays, computed when first read."""
+    """Make the outputs known arrays, which are computed when first read."""
     net.record.folded[node.name] = node.op_type
     value = node.tensor("value") if node.standard == "Constant" else None
     if value is not None:
@@ -376,7 +373,7 @@ def _fold(node: OnnxNode, net: Importer, source: OnnxSource) -> None:
 
 
 def _opaque(node: OnnxNode, net: Importer, source: OnnxSource) -> None:
-    """Add a node without a layer; it begins a tail if its results have no size before it runs."""
+    """Add an opaque node; it begins a dynamic part if the shapes of its results are not known."""
     try:
         types = inference.output_types(node, _operands(node, net), source)
     except inference.UnknownShapeError:
