@@ -1,15 +1,15 @@
-"""Files of other frameworks than ONNX, brought into ONNX models in memory.
+"""Converts files of other frameworks to ONNX models in memory.
 
-Rooms within
-    file_kinds   what a file is by its bytes
-    caffe        prototxt and caffemodel, read by protobuf with small schemas of our own
-    exporters    runs the exporters that other frameworks have, in processes of their own
-    messages     classes of protobuf messages, made from tables
-    tensorflow   .tflite files, graphs, SavedModels and Keras files, through tf2onnx
-    real_ends    inputs and outputs that are codes become real numbers
-    pytorch      .pt2 files and TorchScript, through PyTorch's exporters
+Modules
+    file_kinds   recognises the format of a file by its bytes
+    caffe        reads prototxt and caffemodel by protobuf, with small schemas of its own
+    exporters    runs the exporters of other frameworks in separate processes
+    messages     makes classes of protobuf messages from tables
+    tensorflow   converts .tflite files, graphs, SavedModels and Keras files by tf2onnx
+    real_ends    makes quantised inputs and outputs real
+    pytorch      converts .pt2 files and TorchScript by PyTorch's exporters
 
-What comes out goes the way of any ONNX model: `hexsim.onnx_io.read.reader` makes a Network of it.
+`hexsim.onnx_io.read.reader` reads the result like any ONNX model.
 """
 
 from hexsim.frameworks.foreign import Foreign

@@ -1,8 +1,8 @@
-"""A program of its own: exports the Keras file argv[1] to ONNX of opset argv[2] in argv[3].
+"""A separate program: exports the Keras file argv[1] to ONNX of opset argv[2] in argv[3].
 
-The file ends in .keras for Keras' own format and in .h5 for HDF5, by which Keras chooses how to
-read it, and so does the check. A file whose layers hold Python code is refused: to read them is to
-run what they hold.
+The name ends in .keras for Keras' own format and in .h5 for HDF5. Keras, and the check here,
+choose the format by this ending. A file whose layers contain Python code is refused, because
+reading them would run the code.
 """
 
 import json
@@ -14,13 +14,13 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 _CODE = frozenset({"Lambda", "__lambda__", "TorchModuleWrapper", "TFSMLayer", "function"})
-"""Classes of parts that hold code, or name a function or a file to take it from."""
+"""Classes of parts that contain code, or name a function or a file that contains it."""
 _OWN = ("keras", "tensorflow.keras")
-"""Modules from which parts may come, with those within them."""
+"""Modules, with their submodules, from which parts may come."""
 _OUTSIDE = frozenset({"config", "saving", "utils", "export", "file_utils", "io_utils"})
-"""Modules of Keras that have functions for other things than networks."""
+"""Modules of Keras whose functions do not describe networks."""
 _MOST_BYTES = 1 << 28
-"""Bytes of a description."""
+"""Largest size of a description, in bytes."""
 
 
 def main(source: str, opset: str, target: str) -> None:
@@ -38,7 +38,7 @@ def main(source: str, opset: str, target: str) -> None:
 
 
 def _config(source: str) -> Any:
-    """The description of the network, which is JSON in both formats."""
+    """Return the description of the network, which is JSON in both formats."""
     if source.endswith(".keras"):
         with zipfile.ZipFile(source) as archive:
             if archive.getinfo("config.json").file_size > _MOST_BYTES:
@@ -53,7 +53,7 @@ def _config(source: str) -> Any:
 
 
 def require_no_code(config: Any) -> None:
-    """End with a sentence if a description has a part that is code, or is none of Keras."""
+    """Exit with a message if a part of the description is code or does not belong to Keras."""
     pending = [config]
     while pending:
         node = pending.pop()

@@ -1,8 +1,8 @@
-"""A program of its own: exports the program of torch.export in argv[1] to ONNX in argv[2].
+"""A separate program: exports the program of torch.export in argv[1] to ONNX in argv[2].
 
-What the file holds was looked at before (hexsim.frameworks.torch_archives). PyTorch is asked,
-besides, to unpickle tensors only: by its environment, by a parameter where it has one, and in each
-of its calls.
+The contents of the file were checked before (hexsim.frameworks.torch_archives). In addition,
+PyTorch is told to unpickle tensors only: by an environment variable, by a parameter where it has
+one, and in every call of torch.load.
 """
 
 import functools
@@ -20,8 +20,8 @@ def main(source: str, target: str) -> None:
     unpickle = torch.load
 
     @functools.wraps(unpickle)
-    def tensors_only(*given: object, **named: object) -> object:
-        return unpickle(*given, **{**named, "weights_only": True})
+    def tensors_only(*arguments: object, **keywords: object) -> object:
+        return unpickle(*arguments, **{**keywords, "weights_only": True})
 
     torch.load = tensors_only
     load = torch.export.load

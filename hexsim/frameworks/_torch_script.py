@@ -1,6 +1,6 @@
-"""A program of its own: exports the TorchScript of argv[1] with inputs argv[2] to argv[3].
+"""A separate program: exports the TorchScript of argv[1] with inputs argv[2] to argv[3].
 
-Inputs are JSON: shapes by name.
+The inputs are JSON: shapes by name.
 """
 
 import json

@@ -1,10 +1,11 @@
-"""ZIP archives of other frameworks, which every reader must take for the same files.
+"""Checks that every program reads a ZIP archive of another framework as the same files.
 
-Python, Keras and PyTorch read ZIP archives by readers of their own. What one of them checks is what
-another loads only if there is one way to read the file: it begins with its first entry and ends
-with its directory, an entry has one name, and no two entries have names that differ in case alone.
+Python, Keras and PyTorch each have their own reader of ZIP archives. A check by one of them holds
+for the others only if the file can be read in one way: it begins with its first entry and ends
+with its directory, an entry has one name, and no two names differ only in case.
 
-A file may be two formats at once, since HDF5 may begin behind a block of anything. That is refused.
+A file may have two formats at once, since HDF5 may begin after a block of any other data. Such a
+file is refused.
 """
 
 from __future__ import annotations
@@ -23,12 +24,13 @@ from hexsim.texts.names import visible
 
 HDF5 = b"\x89HDF\r\n\x1a\n"
 _FIRST_BLOCK = 512
-"""Bytes of the smallest block before an HDF5 file; others are twice as large, and so on.
+"""Bytes of the smallest block before HDF5 data; the next sizes are twice as large each.
 
 Source: the file format specification of HDF5, version 3, II.A.
 """
 _END = struct.Struct("<4s4H2IH")
-"""Directory's end: mark, disk, its disk, entries here, entries, bytes, start, comment's bytes."""
+"""End of the directory: mark, disk, disk of the directory, entries on this disk, all entries,
+bytes of the directory, its start, bytes of the comment."""
 _END_MARK = b"PK\x05\x06"
 _LOCAL = struct.Struct("<4s22xHH")
 _LOCAL_MARK = b"PK\x03\x04"
@@ -36,12 +38,12 @@ _UNREADABLE = (
     *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, EOFError, OSError),
     *(ValueError, RuntimeError),
 )
-"""What `zipfile` raises for damaged entries; RuntimeError for those that want a password."""
+"""Exceptions of `zipfile` for damaged entries; RuntimeError is for entries with a password."""
 _REMEDY = "save it again with the program that made it"
 
 
 def hdf5_starts(size: int) -> Iterator[int]:
-    """Where an HDF5 file of so many bytes may begin."""
+    """Yield the offsets at which HDF5 data may begin in a file of `size` bytes."""
     yield 0
     start = _FIRST_BLOCK
     while start + len(HDF5) <= size:
@@ -52,7 +54,7 @@ def hdf5_starts(size: int) -> Iterator[int]:
 def is_hdf5_alone(path: Path) -> bool:
     """True if the file at `path` is HDF5, False if it is a ZIP archive.
 
-    Raises HexsimError if it is both, or an archive that is not read alike by all.
+    Raises HexsimError if it is both, or if programs may read the archive differently.
     """
     with path.open("rb") as file:
         is_archive = file.read(len(_LOCAL_MARK)) == _LOCAL_MARK
@@ -67,7 +69,7 @@ def is_hdf5_alone(path: Path) -> bool:
 
 @contextmanager
 def reading_archive() -> Iterator[None]:
-    """Raise InvalidDataError where `zipfile`, which alone is called in the block, fails."""
+    """Turn errors of `zipfile` into InvalidDataError; the block must call nothing else."""
     try:
         yield
     except _UNREADABLE as error:
@@ -75,7 +77,7 @@ def reading_archive() -> Iterator[None]:
 
 
 def require_plain_archive(path: Path) -> None:
-    """Raise HexsimError unless all readers take the ZIP archive at `path` for the same files."""
+    """Raise HexsimError unless all programs read the ZIP archive at `path` as the same files."""
     with path.open("rb") as file:
         try:
             with reading_archive():
@@ -85,24 +87,24 @@ def require_plain_archive(path: Path) -> None:
         except InvalidDataError as error:
             fault = str(error)
     if fault:
-        raise HexsimError(f"'{path}' is no archive that all readers read alike: {fault}; {_REMEDY}")
+        raise HexsimError(f"programs may read the archive '{path}' differently: {fault}; {_REMEDY}")
 
 
 def _fault(file: BinaryIO, archive: zipfile.ZipFile, size: int) -> str:
     file.seek(size - _END.size)
     mark, *_, start, comment = _END.unpack(file.read(_END.size))
     if mark != _END_MARK or comment or archive.comment:
-        return "something follows its directory"
+        return "there is data after its directory"
     if archive.start_dir != start and start != 0xFFFFFFFF:
-        return "something stands before its first entry"
+        return "there is data before its first entry"
     names = [entry.filename for entry in archive.infolist()]
     if len({name.casefold() for name in names}) < len(names):
         return "two entries have one name"
-    held = set()
-    at = 0
-    for entry in sorted(archive.infolist(), key=lambda one: one.header_offset):
-        if entry.header_offset < at or (at == 0 and entry.header_offset):
-            return f"entry '{visible(entry.filename)}' does not stand behind the one before it"
+    starts = set()
+    position = 0
+    for entry in sorted(archive.infolist(), key=lambda info: info.header_offset):
+        if entry.header_offset < position or (position == 0 and entry.header_offset):
+            return f"entry '{visible(entry.filename)}' overlaps the entry before it"
         file.seek(entry.header_offset)
         header = file.read(_LOCAL.size)
         if len(header) < _LOCAL.size:
@@ -114,20 +116,20 @@ def _fault(file: BinaryIO, archive: zipfile.ZipFile, size: int) -> str:
         if PurePosixPath(name).is_absolute() or {"..", "\\"} & {*name.split("/"), *name}:
             return f"entry '{visible(name)}' lies outside it"
         begin = entry.header_offset + _LOCAL.size + name_bytes + extra_bytes
-        held.add(begin)
-        at = begin + entry.compress_size
-    if at > archive.start_dir:
-        return "its entries reach into its directory"
-    if _marks(file, size) - held:
+        starts.add(begin)
+        position = begin + entry.compress_size
+    if position > archive.start_dir:
+        return "its entries overlap its directory"
+    if _marks(file, size) - starts:
         return "it is HDF5 as well"
     return ""
 
 
 def _marks(file: BinaryIO, size: int) -> set[int]:
-    """Where HDF5 begins in a file."""
-    found = set()
+    """Return the offsets at which HDF5 data begins in a file."""
+    offsets = set()
     for start in hdf5_starts(size):
         file.seek(start)
         if file.read(len(HDF5)) == HDF5:
-            found.add(start)
-    return found
+            offsets.add(start)
+    return offsets

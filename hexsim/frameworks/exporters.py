@@ -1,8 +1,8 @@
-"""Runs the exporters of other frameworks, each in a process of its own.
+"""Runs the exporters of other frameworks, each in a separate process.
 
-Frameworks print, take long, and end the process that gave them a damaged file. So none of them is
-imported here. What they need is an extra of hexsim, and named if it is missing. They work in an
-empty folder, and import nothing from the current one.
+Frameworks print, need much time to import, and may crash on a damaged file. So none of them is
+imported here. The packages that they need are an extra of hexsim, which the error names if they
+are missing. An exporter works in an empty folder and imports nothing from the current one.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from hexsim.texts.names import visible
 from hexsim.texts.text import shortened
 
 _MOST = 160
-"""Characters of an exporter's own words that are shown."""
+"""Most characters of an exporter's message that are shown."""
 
 
 @dataclass(frozen=True)
 class Exporter:
-    """What brings files of one kind to ONNX: `command` is what Python runs, a file or
-    a module behind "-m", with its arguments.
+    """Converts files of one format to ONNX: `command` is the file, or "-m" and the module, that
+    Python runs, with its arguments.
 
-    `modules` must be installed, which the extra of hexsim does, and those of `floors` in that
-    version or a later one.
+    `modules` must be installed, which the extra of hexsim does; `floors` are the lowest versions
+    of some of them.
     """
 
     name: str
@@ -42,46 +42,46 @@ class Exporter:
     command: tuple[str, ...]
     floors: tuple[tuple[str, str], ...] = ()
 
-    def require(self, path: Path, what: str) -> None:
-        """Raise HexsimError unless all is installed that the file at `path` needs."""
+    def require(self, path: Path, description: str) -> None:
+        """Raise HexsimError unless all packages are installed that the file at `path` needs."""
         if not all(find_spec(module) for module in self.modules):
             raise HexsimError(
-                f"'{path}' is {what}, which {self.name} brings to ONNX; pip install "
+                f"'{path}' is {description}, which {self.name} converts to ONNX; pip install "
                 f"'hexsim[{self.extra}]'"
             )
         for name, floor in self.floors:
             if _numbers(version(name)) < _numbers(floor):
                 raise HexsimError(
-                    f"'{path}' is {what}, and {name} {version(name)} may run what it "
+                    f"'{path}' is {description}, and {name} {version(name)} may run what it "
                     f"holds; pip install '{name}>={floor}'"
                 )
 
     def run(self, path: Path, arguments: Sequence[str], target: str) -> onnx.ModelProto:
         """Export the file at `path`; `target` is the argument before the name of the result.
 
-        Files in `arguments` are named from the root, since the exporter works in another folder.
-        Raises HexsimError if nothing comes of it, or it takes longer than the budget.
+        Paths in `arguments` are absolute, since the exporter works in another folder.
+        Raises HexsimError if it writes no model, or takes longer than the budget.
         """
         with TemporaryDirectory(prefix="hexsim-") as folder:
             result = Path(folder) / "exported.onnx"
             words = [*self.command, *arguments, *filter(None, [target]), str(result)]
-            said = self._said(path, words, folder)
+            last_line = self._last_line(path, words, folder)
             model = onnx.ModelProto()
             try:
                 model.ParseFromString(result.read_bytes())
-            except Exception:  # no file, or errors of protobuf, which onnx does not hand on
-                reason = f": {said}" if said else ""
+            except Exception:  # no file, or errors of protobuf, which onnx does not export
+                reason = f": {last_line}" if last_line else ""
                 raise HexsimError(
                     f"{self.name} makes no ONNX model of '{path}'{reason}; export it where it was "
                     "made, or give another file"
                 ) from None
         return model
 
-    def _said(self, path: Path, words: Sequence[str], folder: str) -> str:
+    def _last_line(self, path: Path, words: Sequence[str], folder: str) -> str:
         """Run Python in `folder`, and return the last line that it printed."""
         seconds = budget.allowed(budget.EXPORT)
         try:
-            done = subprocess.run(
+            process = subprocess.run(
                 isolation.python(*words),
                 cwd=folder,
                 env=isolation.environment(),
@@ -92,13 +92,13 @@ class Exporter:
                 check=False,
             )
         except subprocess.TimeoutExpired:
-            what = f"{self.name} is not done with '{path}' yet"
-            raise HexsimError(budget.over(budget.EXPORT, what, seconds)) from None
-        lines = done.stdout.decode("utf-8", "replace").splitlines()
-        last = next((line.strip() for line in reversed(lines) if line.strip()), "")
-        return shortened(visible(last), _MOST)
+            problem = f"{self.name} is not done with '{path}' yet"
+            raise HexsimError(budget.over(budget.EXPORT, problem, seconds)) from None
+        lines = process.stdout.decode("utf-8", "replace").splitlines()
+        last_line = next((line.strip() for line in reversed(lines) if line.strip()), "")
+        return shortened(visible(last_line), _MOST)
 
 
 def _numbers(text: str) -> tuple[int, ...]:
-    """Major and minor number of a version."""
+    """Return major and minor number of a version."""
     return tuple(int(number) for number in re.findall(r"\d+", text.partition("+")[0])[:2])

@@ -1,6 +1,6 @@
-"""What a file is by its bytes, and where it is no model that hexsim reads, what to do about it.
+"""Recognises the format of a file by its bytes, and says what to do with one that is not read.
 
-The one place that tells kinds of files apart, .dlc files by their names aside.
+Except for .dlc files, which have their ending, formats are recognised only here.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ Framework = Literal[
 
 _ZIP = b"PK\x03\x04"
 _HEAD = 1 << 16
-"""Bytes that tell what a file is."""
+"""Bytes at the beginning of a file from which its format is recognised."""
 
 
 @dataclass(frozen=True)
 class FileKind:
-    """What a file is, and what to do with it; `framework` says who reads it, None: nobody."""
+    """What a file is and what to do with it; `framework` chooses the reader, if not None."""
 
     what: str
     remedy: str
@@ -78,12 +78,12 @@ _KINDS: tuple[tuple[int, bytes, FileKind], ...] = (
     ),
     (0, b"{", FileKind("a JSON file", "give the ONNX file")),
 )
-"""Where in the file, which bytes, and what such a file is."""
+"""Offset in the file, bytes at that offset, and the format."""
 
 _VARINT = re.compile(rb"[\x80-\xff]{0,9}[\0-\x7f]")
-"""How protobuf writes a length: seven bits in each byte, the lowest first."""
+"""A length in protobuf: seven bits in each byte, the lowest first."""
 _OPERATORS = re.compile(rb"\x12[\x80-\xff]*[\0-\x7f]\x0a[\x80-\xff]*[\0-\x7f]\x0a")
-"""How the graph of a checkpoint begins: with a list of the operators in it, by name."""
+"""The beginning of the graph of a checkpoint: a list of the names of its operators."""
 _BLANK = re.compile(rb"\xef\xbb\xbf|\s+|#[^\n]*\n")
 _FIRST = re.compile(
     rb"""(?:name|input|input_dim|force_backward|debug_info)\s*:\s*["'\w]"""
@@ -92,21 +92,21 @@ _FIRST = re.compile(
 
 
 def file_kind(data: bytes) -> FileKind | None:
-    """Say what a file is that begins with `data`; None if nobody knows, as for ONNX."""
+    """Return the format of a file that begins with `data`; None if unknown, as for ONNX."""
     if data.startswith(_ZIP):
         return _archive(BytesIO(data))
     if any(data.startswith(HDF5, start) for start in hdf5_starts(len(data))):
         return _HDF5
-    for offset, magic, known in _KINDS:
+    for offset, magic, kind_of_magic in _KINDS:
         if data[offset : offset + len(magic)] == magic:
-            return known
+            return kind_of_magic
     if data[:1] == b"\x0a" and (kind := _graph(data)) is not None:
         return kind
     return _PROTOTXT if _is_prototxt(data) else None
 
 
 def framework_of(path: Path) -> Framework | None:
-    """Who reads the file or folder at `path`; None for ONNX and what is not told by its bytes."""
+    """Return the framework of the file or folder at `path`; None for ONNX and unknown formats."""
     if path.suffix.lower() == ".prototxt":
         return "caffe"
     try:
@@ -117,16 +117,16 @@ def framework_of(path: Path) -> Framework | None:
         with path.open("rb") as file:
             head = file.read(_HEAD)
         kind = _archive(path) if head.startswith(_ZIP) else file_kind(head)
-    except (OSError, ValueError):  # whoever reads it says what is wrong
+    except (OSError, ValueError):  # the reader of the file reports the error
         return None
     return kind.framework if kind else None
 
 
 def _is_prototxt(data: bytes) -> bool:
-    at = 0
-    while (blank := _BLANK.match(data, at)) is not None:
-        at = blank.end()
-    return _FIRST.match(data, at) is not None
+    position = 0
+    while (blank := _BLANK.match(data, position)) is not None:
+        position = blank.end()
+    return _FIRST.match(data, position) is not None
 
 
 def _archive(file: Path | BytesIO) -> FileKind:
@@ -152,17 +152,17 @@ def _archive(file: Path | BytesIO) -> FileKind:
 
 
 def _graph(data: bytes) -> FileKind | None:
-    """Messages whose first field is text or a message, where ONNX has a number."""
+    """Recognise messages whose first field is text or a message; in ONNX it is a number."""
     length = _VARINT.match(data, 1)
     if length is None:
         return None
-    size = sum((byte & 0x7F) << 7 * at for at, byte in enumerate(length[0]))
-    held = data[length.end() : length.end() + size]
-    if held[:1] == b"\x0a" and b"\x12" in held:  # a node: its name, then its operator
+    size = sum((byte & 0x7F) << 7 * index for index, byte in enumerate(length[0]))
+    content = data[length.end() : length.end() + size]
+    if content[:1] == b"\x0a" and b"\x12" in content:  # a node: its name, then its operator
         return FileKind("a TensorFlow graph", _ITSELF, "tensorflow")
-    if _OPERATORS.match(held):
+    if _OPERATORS.match(content):
         return FileKind("the graph of a TensorFlow checkpoint", _ITSELF, "checkpoint")
-    if held and held.isascii() and held.decode("ascii").isprintable():
+    if content and content.isascii() and content.decode("ascii").isprintable():
         return FileKind(
             "no ONNX model, but perhaps the weights of Caffe",
             "give the prototxt, and this file with --caffe-bin",

@@ -1,4 +1,4 @@
-"""What a file of another framework has become."""
+"""The result of converting a file of another framework."""
 
 from __future__ import annotations
 
@@ -9,18 +9,20 @@ from typing import Any
 import numpy.typing as npt
 import onnx
 
+Dims = Mapping[str, Sequence[int]]
+"""Shapes of inputs by name."""
 LOCATION = "hexsim.models"
 """External-data location of an initialiser whose values are in `Foreign.weights`."""
 
 
 @dataclass(frozen=True)
 class Foreign:
-    """An ONNX model, and what makes those initialisers whose values it does not hold itself.
+    """An ONNX model, and functions that make the initialisers whose values it does not contain.
 
-    `input_dims` and `output_names` are what is still to be asked of the model.
+    The reader of the model still has to apply `input_dims` and `output_names`.
     """
 
     proto: onnx.ModelProto
     weights: Mapping[str, Callable[[], npt.NDArray[Any]]] = field(default_factory=dict)
-    input_dims: Mapping[str, Sequence[int]] = field(default_factory=dict)
+    input_dims: Dims = field(default_factory=dict)
     output_names: Sequence[str] = ()

@@ -1,26 +1,26 @@
-"""Files of other frameworks by what they are: each goes to its own reader."""
+"""Chooses the reader for a file of another framework."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from hexsim.frameworks.file_kinds import framework_of
-from hexsim.frameworks.foreign import Foreign
+from hexsim.frameworks.foreign import Dims, Foreign
 
 
 def read_foreign(
     path: Path,
     caffe_bin: str | Path | None = None,
     *,
-    input_dims: Mapping[str, Sequence[int]] | None = None,
+    input_dims: Dims | None = None,
     output_names: Sequence[str] = (),
 ) -> Foreign | None:
-    """Bring the file at `path` into an ONNX model; None if it is of no framework known here.
+    """Convert the file at `path` to an ONNX model; None if its framework is not known.
 
     `caffe_bin` holds the weights of a prototxt. `input_dims` replaces shapes of inputs (axes as
-    the file has them), and the network ends at `output_names`, if there are any.
-    Raises HexsimError for what cannot be read, or needs what is not installed.
+    in the file), and the network ends at `output_names` unless it is empty.
+    Raises HexsimError for a file that cannot be read, or needs packages that are not installed.
     """
     from hexsim.frameworks import pytorch, tensorflow
 
@@ -55,7 +55,7 @@ def is_prototxt(path: str | Path) -> bool:
 
 
 def weight_files(path: Path) -> tuple[Path, ...]:
-    """Files that are read with the one at `path`, if nobody names others."""
+    """Return the files that are read with the one at `path` by default."""
     if not is_prototxt(path):
         return ()
     from hexsim.frameworks.caffe.reader import beside

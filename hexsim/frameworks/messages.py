@@ -1,9 +1,9 @@
-"""Classes of protobuf messages, made from tables of our own instead of generated code.
+"""Makes classes of protobuf messages from tables instead of generated code.
 
-A table has a line per message, and in it a word per field: `name:kind`, or `name=number:kind`.
-The kinds are those of `_KINDS`, names of other messages of the table, and choices, as in `MAX|AVE`
-or `SUM=1|MEAN=4`. A `*` behind the kind: any number of values. Fields without numbers are numbered
-by their places from 1, for messages that are read as text alone, and choices from 0.
+A table has an entry per message, with a word per field: `name:kind`, or `name=number:kind`. A kind
+is one of `_KINDS`, the name of another message of the table, or an enumeration such as `MAX|AVE` or
+`SUM=1|MEAN=4`. A `*` after the kind means any number of values. Fields without a number, in
+messages that are only read as text, are numbered by position from 1, enumerations from 0.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from google.protobuf.descriptor_pb2 import FieldDescriptorProto, FileDescriptorP
 from google.protobuf.descriptor_pool import DescriptorPool
 
 Message = Any
-"""A message of protobuf, whose fields are known when the program runs."""
+"""A message of protobuf, whose fields are only known at run time."""
 
 _KINDS = {
     "bytes": FieldDescriptorProto.TYPE_BYTES,
@@ -31,7 +31,7 @@ _UNPACKED = "bytes", "text"
 
 
 def message_classes(package: str, table: Mapping[str, str]) -> dict[str, type[Message]]:
-    """The classes of the messages in `table` by their names; `package` is part of full names."""
+    """Return the classes of the messages in `table` by name; full names begin with `package`."""
     file = FileDescriptorProto(name=f"{package}.proto", package=package, syntax="proto2")
     for title, words in table.items():
         message = file.message_type.add(name=title)
@@ -49,17 +49,17 @@ def _add(message: Message, package: str, word: str, place: int) -> None:
     label, kind = word.split(":")
     name, _, number = label.partition("=")
     field = message.field.add(name=name, number=int(number or place))
-    many, kind = kind.endswith("*"), kind.removesuffix("*")
-    field.label = field.LABEL_REPEATED if many else field.LABEL_OPTIONAL
+    is_repeated, kind = kind.endswith("*"), kind.removesuffix("*")
+    field.label = field.LABEL_REPEATED if is_repeated else field.LABEL_OPTIONAL
     if kind in _KINDS:
         field.type = _KINDS[kind]
-        if many and kind not in _UNPACKED:
+        if is_repeated and kind not in _UNPACKED:
             field.options.packed = True
     elif "|" in kind:
         choices = message.enum_type.add(name=name.title())
-        for at, choice in enumerate(kind.split("|")):
+        for index, choice in enumerate(kind.split("|")):
             title, _, number = choice.partition("=")
-            choices.value.add(name=title, number=int(number or at))
+            choices.value.add(name=title, number=int(number or index))
         field.type, field.type_name = field.TYPE_ENUM, f"{package}.{message.name}.{choices.name}"
     else:
         field.type, field.type_name = field.TYPE_MESSAGE, f"{package}.{kind}"

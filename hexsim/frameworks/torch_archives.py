@@ -1,15 +1,17 @@
-"""Whether an exported program of PyTorch (.pt2) holds code, asked before PyTorch reads it.
+"""Checks that an exported program of PyTorch (.pt2) contains no code, before PyTorch reads it.
 
-PyTorch may unpickle parts of such a file, load libraries that are in it, evaluate the sizes that it
-states, and call what its nodes name. Files that torch.export.save writes need none of that but
-tensors in pickles of a few known classes, and operators of `torch.ops`.
+PyTorch may unpickle parts of such a file, load libraries in it, evaluate its expressions for sizes,
+and call the functions that its nodes name. Files that torch.export.save writes only need tensors in
+pickles of a few known classes, and operators of `torch.ops`.
+
+Rules
 
 1. No entry is compiled code, or an object that is neither a tensor nor a number.
 2. A pickle makes tensors, their storages and collections, and calls nothing else.
 3. A node calls an operator of `torch.ops`, or an operation on sizes.
 4. A size is an expression of names, numbers, operators and functions of sympy.
 
-Left out: TorchScript, which PyTorch reads without Python.
+TorchScript is not checked, since PyTorch reads it without Python.
 """
 
 from __future__ import annotations
@@ -31,10 +33,10 @@ from hexsim.texts.text import MOST_BYTES, decoded, shortened
 _COMPILED = re.compile(r"(^|/)data/aotinductor/|\.(so|dll|dylib|pyd|o|cubin|cpp|py|pyc)$")
 _OBJECTS = re.compile(r"(^|/)(custom|opaque)_obj_\d+$")
 _MODEL = re.compile(r"(^|/)models/")
-"""Where descriptions are of networks, whatever they are called."""
+"""The folder of descriptions of networks, which may have any name."""
 _ARCHIVE = b"PK\x03\x04"
 _LONGEST = 10_000
-"""Characters of an expression; that of a size has some tens."""
+"""Most characters of an expression; the expression of a size has a few tens."""
 _MAKES = re.compile(
     r"collections OrderedDict"
     r"|torch(\.storage)? [A-Z]\w*Storage"
@@ -43,9 +45,9 @@ _MAKES = re.compile(
     r"|torch\.nn\.parameter Parameter"
     r"|torch\.serialization _get_layout"
 )
-"""Module and name of what a pickle may make."""
+"""Module and name of the classes and functions that a pickle may call."""
 _UNSEEN = frozenset({"STACK_GLOBAL", "INST", "OBJ", "EXT1", "EXT2", "EXT4"})
-"""Opcodes by which a pickle names what does not stand beside them; PyTorch writes none."""
+"""Opcodes that name a callable which is not their argument; PyTorch does not write them."""
 _TARGET = re.compile(
     r"torch\.ops\.(?!__)\w+\.\w+(\.\w+)?"
     r"|(_operator|operator)\.(add|and_|eq|floordiv|ge|getitem|gt|le|lt|mod|mul|ne|neg|not_|or_|pos"
@@ -53,17 +55,17 @@ _TARGET = re.compile(
     r"|math\.(ceil|floor|trunc|sqrt|cos|cosh|sin|sinh|tan|tanh|acos|asin|atan|log2)"
     r"|torch\._?sym_\w+"
 )
-"""What a node may call."""
+"""Functions that a node may call."""
 _SAFE = (
     *(ast.Expression, ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare, ast.operator, ast.unaryop),
     *(ast.boolop, ast.cmpop, ast.Load, ast.IfExp),
 )
 _METHODS = ("size", "stride", "storage_offset")
-"""What a guard on sizes asks of a tensor."""
+"""Methods of a tensor that a guard on sizes calls."""
 
 
 def require_no_code(path: Path) -> None:
-    """Raise HexsimError unless the program at `path` is data: no pickle of more than tensors."""
+    """Raise HexsimError unless the program at `path` contains data only, and no code."""
     require_plain_archive(path)
     try:
         with reading_archive():
@@ -74,8 +76,8 @@ def require_no_code(path: Path) -> None:
         fault = str(error)
     if fault is not None:
         raise HexsimError(
-            f"'{path}' is an exported program of PyTorch, and to read it might be to run what it "
-            f"holds: {fault}; save the network again with torch.export.save"
+            f"'{path}' is an exported program of PyTorch, and reading it might run code in it: "
+            f"{fault}; save the network again with torch.export.save"
         )
 
 
@@ -102,7 +104,7 @@ def _content(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes:
 
 
 def _faults_of_description(data: bytes, where: str) -> Iterator[str]:
-    """What a JSON text says that is more than data."""
+    """Yield the parts of a JSON text that may make PyTorch run code."""
     pending = [parse_json(decoded(data, where), where, as_written=True)]
     while pending:
         node = pending.pop()
@@ -111,7 +113,7 @@ def _faults_of_description(data: bytes, where: str) -> Iterator[str]:
         if not isinstance(node, dict):
             continue
         if node.get("use_pickle"):
-            yield "speaks of pickled tensors"
+            yield "mentions pickled tensors"
         target = node.get("target")
         if isinstance(target, str) and not _TARGET.fullmatch(target):
             yield f"calls '{shortened(visible(target))}'"
@@ -122,7 +124,7 @@ def _faults_of_description(data: bytes, where: str) -> Iterator[str]:
 
 
 def _is_expression(text: str) -> bool:
-    """True for an expression whose value can be found without running anything else."""
+    """True for an expression that can be evaluated without running other code."""
     try:
         return len(text) < _LONGEST and all(map(_is_part, ast.walk(ast.parse(text, mode="eval"))))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -149,38 +151,38 @@ def _is_part(node: ast.AST) -> bool:
 
 
 def _faults_of_tensors(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> Iterator[str]:
-    """What a file of torch.save makes besides tensors."""
-    with reading_archive(), archive.open(entry) as held:
-        is_archive = held.read(len(_ARCHIVE)) == _ARCHIVE
+    """Yield the parts of a file of torch.save that are not tensors."""
+    with reading_archive(), archive.open(entry) as file:
+        is_archive = file.read(len(_ARCHIVE)) == _ARCHIVE
     if not is_archive:
         yield "is a Python pickle"
         return
     for data in _pickles(archive, entry):
         for opcode, argument in _named_in(data):
             if opcode in _UNSEEN:
-                yield "holds a pickle of another form than PyTorch writes"
+                yield "holds a pickle that PyTorch did not write"
             elif not _MAKES.fullmatch(argument):
                 yield f"holds a pickle that calls '{shortened(visible(argument))}'"
 
 
 def _pickles(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> Iterator[bytes]:
-    """The pickles in an entry that is an archive itself."""
-    with ExitStack() as opened:
+    """Yield the pickles in an entry that is itself an archive."""
+    with ExitStack() as stack:
         with reading_archive():
-            inner = opened.enter_context(zipfile.ZipFile(opened.enter_context(archive.open(entry))))
+            inner = stack.enter_context(zipfile.ZipFile(stack.enter_context(archive.open(entry))))
         for part in inner.infolist():
             if part.filename.lower().endswith(".pkl"):
                 yield _content(inner, part)
 
 
 def _named_in(data: bytes) -> list[tuple[str, str]]:
-    """Opcodes of a pickle that name what is to be called, with their arguments."""
+    """Return the opcodes of a pickle that name a callable, with their arguments."""
     try:
-        named = {
+        calls = {
             (opcode.name, str(argument))
             for opcode, argument, _ in pickletools.genops(data)
             if opcode.name in _UNSEEN or opcode.name == "GLOBAL"
         }
     except Exception as error:  # whatever the decoder of an argument raises
         raise InvalidDataError("a pickle in it is damaged") from error
-    return sorted(named)
+    return sorted(calls)

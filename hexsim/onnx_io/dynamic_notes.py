@@ -1,4 +1,4 @@
-"""Sentences on nodes that quantise dynamically in the file, and not in the network."""
+"""Notes about nodes that quantise dynamically in the file, and not in the network."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from hexsim.onnx_io.file.node import OnnxNode
 
 _NAMED = 3
-"""How many nodes a sentence names; `hexsim info --imports --json` has them all."""
+"""How many nodes a note names; `hexsim info --imports --json` lists all of them."""
 _UNSIMULATED = "the codes that its activations get from the range of each input are not simulated"
 _PRODUCT = f"computed in real numbers: its weights are dequantised, and {_UNSIMULATED}"
 _WHAT = {
@@ -22,11 +22,11 @@ _WHAT = {
 }
 """What becomes of a node that was expanded."""
 _ALWAYS = ("DynamicQuantizeLinear", "DynamicQuantizeLSTM", "DynamicQuantizeMatMul")
-"""Operators that quantise themselves; others read codes, which may be those of the file."""
+"""Operators that always quantise dynamically; the others only if they read such codes."""
 
 
 def dynamic_notes(expanded: Sequence[OnnxNode]) -> Iterator[str]:
-    """Yield a sentence for each operator of `expanded` whose arithmetic is not the file's."""
+    """Yield a note for each operator of `expanded` whose arithmetic differs from the file's."""
     quantize = [node for node in expanded if node.op_type == "DynamicQuantizeLinear"]
     dynamic = {name for node in quantize for name in node.outputs}
     names = defaultdict(list)
@@ -35,5 +35,5 @@ def dynamic_notes(expanded: Sequence[OnnxNode]) -> Iterator[str]:
             names[node.op_type].append(f"'{node.name}'")
     for operator, nodes in names.items():
         more = f" and {len(nodes) - _NAMED} more" if len(nodes) > _NAMED else ""
-        who = "node" if len(nodes) == 1 else "each of the nodes"
-        yield f"{who} {', '.join(nodes[:_NAMED])}{more} ({operator}) is {_WHAT[operator]}"
+        subject = "node" if len(nodes) == 1 else "each of the nodes"
+        yield f"{subject} {', '.join(nodes[:_NAMED])}{more} ({operator}) is {_WHAT[operator]}"

@@ -1,9 +1,9 @@
-"""How far an input of integers may count: what its values are positions in, such as a table.
+"""The range of an integer input whose values are positions, for example in a table.
 
-Integers go through nodes that move or cast them. A node that takes what they point at says how many
-positions there are.
+The integers may pass through nodes that move or cast them. The number of positions is known from
+the node that takes the elements at these positions.
 
-Left out: positions that are computed from an input, as a sum with a start, and those in a loop.
+Not supported: positions that are computed from an input, such as a sum with a start, and loops.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def _along_axis(data: Shape, positions: Shape, axis: int) -> int:
 
 
 def _tuples(data: Shape, positions: Shape, axis: int) -> int:
-    """Each row of positions is a place on the first axes: the shortest of them has it still."""
+    """Return the shortest of the axes that a row of positions indexes."""
     return min(data[: positions[-1]] if positions else data, default=1)
 
 
@@ -45,20 +45,20 @@ _MOVERS = frozenset(
 
 
 def positions(network: Network, name: str) -> int | None:
-    """The number of positions that each value of the integers `name` chooses from.
+    """Return the number of positions that the integers `name` choose from.
 
-    None if no node takes them for positions.
+    None if no node uses them as positions.
     """
     counts: list[int] = []
-    waiting, seen = [name], {name}
+    waiting, visited = [name], {name}
     while waiting:
         current = waiting.pop()
         for layer in network.consumers.get(current, ()):
             counts += _choices(network, layer, current)
             targets = layer.outputs if _moves(layer, current) else ()
-            fresh = [n for n in targets if n not in seen and _is_whole(network, n)]
-            waiting += fresh
-            seen.update(fresh)
+            new_names = [n for n in targets if n not in visited and _is_whole(network, n)]
+            waiting += new_names
+            visited.update(new_names)
     return min(counts, default=None)
 
 
@@ -69,7 +69,7 @@ def _choices(network: Network, layer: Layer, name: str) -> list[int]:
     if rule is None:
         return []
     node = onnx.NodeProto.FromString(layer.node)
-    axis = next((one.i for one in node.attribute if one.name == "axis"), 0)
+    axis = next((attribute.i for attribute in node.attribute if attribute.name == "axis"), 0)
     return [rule(network.shape(layer.inputs[0]), network.shape(name), axis)]
 
 

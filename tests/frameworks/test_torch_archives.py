@@ -73,8 +73,8 @@ BAD = {
     "model.pt' is a Python pickle": {"data/sample_inputs/model.pt": pickle.dumps(Evil(), 2)},
     "is a Python pickle": {"data/weights/model.pt": b"cos\nsystem\n(S'touch ran'\ntR."},
     "calls 'posix system'": {"data/sample_inputs/model.pt": saved(pickle.dumps(Evil(), 2))},
-    "another form": {"data/weights/model.pt": saved(pickle.dumps(collections.OrderedDict(), 4))},
-    "speaks of pickled tensors": {
+    "did not write": {"data/weights/model.pt": saved(pickle.dumps(collections.OrderedDict(), 4))},
+    "mentions pickled tensors": {
         "data/weights/model_weights_config.json": b'{"config": {"w": {"use_pickle": true}}}'
     },
     "calls 'torch.hub.load'": {"models/model.json": node(target="torch.hub.load")},
@@ -110,7 +110,7 @@ def test_what_is_more_than_data_is_refused_before_anybody_reads_it(
     monkeypatch.chdir(tmp_path)
     path = tmp_path / "m.pt2"
     path.write_bytes(program(**BAD[words]))
-    with pytest.raises(HexsimError, match="to read it might be to run what it holds: ") as caught:
+    with pytest.raises(HexsimError, match="reading it might run code in it: ") as caught:
         load(path)
     assert words.replace("\\", "") in str(caught.value)
     assert not (tmp_path / "ran").exists()
@@ -118,7 +118,7 @@ def test_what_is_more_than_data_is_refused_before_anybody_reads_it(
 
 def test_an_archive_read_otherwise_by_others_is_refused(tmp_path: Path) -> None:
     (tmp_path / "m.pt2").write_bytes(program() + archive(("m/archive_format", b"pt2")))
-    with pytest.raises(HexsimError, match="no archive that all readers read alike"):
+    with pytest.raises(HexsimError, match="programs may read the archive"):
         load(tmp_path / "m.pt2")
 
 

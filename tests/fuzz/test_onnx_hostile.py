@@ -22,7 +22,7 @@ REFUSED = {
     "tile": "output 'k' of node 'k' asks for 1e[+]09",
     "range": "output 'r' of node 'r' asks for 1e[+]09",
     "pad of a constant": "output 'k' of node 'k' asks for 1e[+]09",
-    "many constants": "with all that compute constants before it, asks for",
+    "many constants": "with all nodes that compute constants before it, asks for",
     "an input of 10^12": "input 'x' of 'm.onnx' asks for 1e[+]12",
     "pads": "output 'y' of node 'y' asks for 2.64e[+]13",
     "upsampled": "output 'y' of node 'y' asks for 1.92e[+]10",

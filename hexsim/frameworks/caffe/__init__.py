@@ -1,14 +1,14 @@
-"""Networks of Caffe: a prototxt that describes layers, and a caffemodel that holds their weights.
+"""Networks of Caffe: a prototxt that describes layers, and a caffemodel with their weights.
 
 Modules
-    net_messages the messages of a prototxt, and which of their fields are read
-    prototxt     a prototxt as a message, and what it holds besides
-    parameters   what the fields of a message say, asked for by name and kind
-    description  the layers of a prototxt in the phase of inference, in order
-    blobs        the weights of a caffemodel, by layer
-    graph        the ONNX graph while it grows, with the shape of every tensor
-    layers       what each layer type becomes in ONNX, found by their files
-    reader       all of them, one after the other
+    net_messages schema of a prototxt: its messages and the fields that are read
+    prototxt     parses a prototxt into a message and reports unknown fields
+    parameters   reads the fields of a message by name and type
+    description  lists the layers that are used in inference, in order
+    blobs        reads the weights of a caffemodel, by layer
+    graph        builds the ONNX graph with the shape of every tensor
+    layers       translates each layer type to ONNX, one file per family
+    reader       calls the other modules in order
 
 Left out: training, layers of the first format (`layers { layer { ... } }`), and Python layers.
 """

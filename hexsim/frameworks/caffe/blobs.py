@@ -1,11 +1,11 @@
-"""The weights of a caffemodel, by the name of their layer.
+"""Reads the weights of a caffemodel, by the name of their layer.
 
-The schema has only what weights need, with the field numbers of Caffe's public description of its
-files. Layers of the present and of the second format (`layers`, called V1) are taken. Numbers are
-declared as bytes, which is how packed ones are written: they become an array in one step, when a
-layer asks for them.
+The schema contains only the fields that weights need, with the field numbers of Caffe's public
+description of its files. Layers of the current format and of the second format (`layers`, called
+V1) are read. Numbers are declared as bytes, since packed numbers are stored like that: they become
+an array in one step, when a layer needs them.
 
-Left out: weights in HDF5, and the first format.
+Not supported: weights in HDF5, and the first format.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from hexsim.frameworks.messages import Message, message_classes
 from hexsim.texts.names import visible
 
 _LARGEST = 2**31 - 1
-"""Bytes of a protobuf message."""
+"""Largest size of a protobuf message, in bytes."""
 _TABLE = {
     "Net": "layers=2:V1Layer* layer=100:Layer*",
     "Layer": "name=1:bytes blobs=7:Blob*",
@@ -35,24 +35,24 @@ _TABLE = {
     "Shape": "dim=1:int64*",
     "Numbers": "data=5:float* double_data=8:double*",
 }
-"""A message of Numbers is a Blob, whose numbers may be written one by one."""
+"""Numbers is the message Blob with unpacked numbers, which files may contain as well."""
 _MESSAGES = message_classes("caffemodel", _TABLE)
 _OLD_SHAPE = "num", "channels", "height", "width"
 _DTYPES = {"data": "<f4", "double_data": "<f8"}
 _LONGEST = 32
-"""Axes that a blob can have."""
+"""Most axes of a blob."""
 
 
 @dataclass(frozen=True)
 class Blob:
-    """One array: its shape as the file says it, and its numbers as singles when asked."""
+    """One array: its shape in the file, and its numbers, converted to float32 when read."""
 
     shape: tuple[int, ...]
     dtype: str
     data: bytes
 
     def read(self) -> npt.NDArray[np.float32]:
-        """The numbers, in the shape of the file."""
+        """Return the numbers as float32, in the shape of the file."""
         with np.errstate(over="ignore"):
             return np.frombuffer(self.data, self.dtype).astype(np.float32).reshape(self.shape)
 
@@ -61,13 +61,13 @@ Blobs = Mapping[str, tuple[Blob, ...]]
 
 
 def read_blobs(path: Path) -> Blobs:
-    """Return the blobs of all layers in the caffemodel `path`; HexsimError if it is none."""
+    """Return the blobs of all layers in the caffemodel `path`, or raise HexsimError."""
     try:
-        blobs = {name: held for name, held in _layers(_net(path)) if held}
+        blobs = {name: layer_blobs for name, layer_blobs in _layers(_net(path)) if layer_blobs}
     except (DecodeError, InvalidDataError, UnicodeDecodeError) as error:
-        why = f" ({error})" if isinstance(error, InvalidDataError) else ""
+        detail = f" ({error})" if isinstance(error, InvalidDataError) else ""
         raise HexsimError(
-            f"'{path}' is no caffemodel, or a damaged one{why}; download it again"
+            f"'{path}' is no caffemodel, or a damaged one{detail}; download it again"
         ) from None
     if not blobs:
         raise HexsimError(f"'{path}' holds no weights of layers; give a .caffemodel file")
@@ -95,19 +95,19 @@ def _layers(net: Message) -> Iterator[tuple[str, tuple[Blob, ...]]]:
 
 
 def _blob(message: Message, layer: str) -> Blob:
-    written = _written(message)
-    if len(written) != 1:
-        what = "numbers in several ways" if written else "no single or double numbers"
-        raise InvalidDataError(f"a blob of layer '{layer}' holds {what}")
-    ((dtype, data),) = written
-    count, rest = divmod(len(data), np.dtype(dtype).itemsize)
+    arrays = _written(message)
+    if len(arrays) != 1:
+        content = "numbers of several types" if arrays else "no float or double numbers"
+        raise InvalidDataError(f"a blob of layer '{layer}' holds {content}")
+    ((dtype, data),) = arrays
+    count, remainder = divmod(len(data), np.dtype(dtype).itemsize)
     shape: tuple[int, ...] = (count,)
     if message.HasField("shape"):
         shape = tuple(message.shape.dim[: _LONGEST + 1])
     elif any(map(message.HasField, _OLD_SHAPE)):
         shape = tuple(getattr(message, s) if message.HasField(s) else 1 for s in _OLD_SHAPE)
     fits = len(shape) <= _LONGEST and min(shape, default=0) >= 0 and math.prod(shape) == count
-    if rest or not fits:
+    if remainder or not fits:
         raise InvalidDataError(
             f"a blob of layer '{layer}' holds {count} numbers for shape {list(shape)}"
         )
@@ -115,10 +115,10 @@ def _blob(message: Message, layer: str) -> Blob:
 
 
 def _written(message: Message) -> list[tuple[str, bytes]]:
-    """The numbers of a blob, with their type, in each way in which it has some.
+    """Return the numbers of a blob with their dtype, one item per field and way of packing.
 
-    Numbers that are written one by one are fields of another kind than the schema says, which
-    protobuf keeps as unknown ones. As numbers it reads both, and writes them as bytes.
+    Unpacked numbers do not match the schema, so protobuf keeps them as unknown fields. Parsing the
+    message as Numbers reads packed and unpacked ones, and serialising it packs them.
     """
     packed = [(dtype, b"".join(getattr(message, field))) for field, dtype in _DTYPES.items()]
     for field in _DTYPES:

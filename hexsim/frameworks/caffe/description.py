@@ -1,10 +1,10 @@
-"""The layers of a prototxt in the phase of inference, in order, and its inputs.
+"""Lists the inputs of a prototxt and its layers for inference, in order.
 
 Rules
-1. A layer is there if its `include` and `exclude` rules allow it in phase TEST, level 0, no stage.
-2. Layers of the second format (`layers`, called V1) are taken by the names that they have today.
-3. A blob that a layer overwrites is another tensor from then on. The last one keeps the name.
-4. Layers that only feed `Silence`, or write nothing that is asked for, are left out.
+1. A layer is used if its `include` and `exclude` rules allow phase TEST, level 0 and no stage.
+2. Layer types of the second format (`layers`, called V1) are replaced by their current names.
+3. A blob that a layer overwrites becomes a new tensor. The last version keeps the name.
+4. Layers that only feed `Silence`, or on which no requested output depends, are removed.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Shape = tuple[int, ...]
 
 @dataclass(frozen=True)
 class CaffeLayer:
-    """A layer: `inputs` and `outputs` are names of tensors, `fields` all that is said of it."""
+    """A layer: `inputs` and `outputs` are names of tensors, `fields` are its parameters."""
 
     name: str
     type: str
@@ -34,14 +34,14 @@ class CaffeLayer:
     outputs: tuple[str, ...]
     fields: Parameters
 
-    def error(self, what: str) -> HexsimError:
-        """The error on something wrong with this layer."""
-        return self.fields.error(what)
+    def error(self, reason: str) -> HexsimError:
+        """Build the error that names this layer."""
+        return self.fields.error(reason)
 
 
 @dataclass(frozen=True)
 class Description:
-    """Inputs with their shapes, layers in order, and the outputs of a net."""
+    """The inputs of a net with their shapes, its layers in order, and its outputs."""
 
     inputs: Mapping[str, Shape]
     layers: tuple[CaffeLayer, ...]
@@ -49,11 +49,11 @@ class Description:
 
 
 def read_description(
-    path: Path, input_dims: Mapping[str, Sequence[int]], ends: Sequence[str]
+    path: Path, input_dims: Mapping[str, Sequence[int]], output_names: Sequence[str]
 ) -> Description:
-    """Read the net in the prototxt `path`, up to the tensors `ends`, if there are any.
+    """Read the net in the prototxt `path`, up to the tensors `output_names` unless it is empty.
 
-    `input_dims` replaces shapes of inputs. Raises HexsimError for what is wrong.
+    `input_dims` replaces shapes of inputs. Raises HexsimError if the net is not valid.
     """
     label = f"'{path}'"
     try:
@@ -73,16 +73,16 @@ def read_description(
     net.require_known()
     if not layers:
         raise HexsimError(f"{label} describes no layers; there is nothing to run")
-    return _asked(_renamed(layers, _given(shapes, input_dims, label), label), ends, label)
+    return _asked(_renamed(layers, _given(shapes, input_dims, label), label), output_names, label)
 
 
 def _layers(net: Parameters, unknown: Unknown) -> list[CaffeLayer]:
-    now, v1 = (net.messages(field) for field in ("layer", "layers"))
-    if now and v1:
-        raise net.error("it mixes 'layer' and 'layers', the formats of now and then")
-    budget.require(budget.NODES, len(now) + len(v1), net.where)
-    found = []
-    for number, fields in enumerate(now or v1, start=1):
+    current_layers, v1_layers = (net.messages(field) for field in ("layer", "layers"))
+    if current_layers and v1_layers:
+        raise net.error("it mixes 'layer' and 'layers', the current and the old format")
+    budget.require(budget.NODES, len(current_layers) + len(v1_layers), net.where)
+    layers = []
+    for number, fields in enumerate(current_layers or v1_layers, start=1):
         fields.unknown = unknown.get(number)
         if fields.has("layer"):
             raise net.error(
@@ -90,7 +90,7 @@ def _layers(net: Parameters, unknown: Unknown) -> list[CaffeLayer]:
                 "upgrade_net_proto_text rewrite it"
             )
         name, kind = fields.value("name", ""), fields.value("type", "")
-        kind = V1_TYPES.get(kind, "") if v1 else kind
+        kind = V1_TYPES.get(kind, "") if v1_layers else kind
         fields.where = (
             f"layer '{name}' ({kind}) of {net.where}"
             if name
@@ -101,21 +101,21 @@ def _layers(net: Parameters, unknown: Unknown) -> list[CaffeLayer]:
         bottoms, tops = fields.values("bottom"), fields.values("top")
         layer = CaffeLayer(name or f"layer{number}", kind, bottoms, tops, fields)
         if _is_there(fields):
-            found.append(layer)
-    return found
+            layers.append(layer)
+    return layers
 
 
 def _is_there(fields: Parameters) -> bool:
     include, exclude = fields.messages("include"), fields.messages("exclude")
     if include and exclude:
-        raise fields.error("it has both 'include' and 'exclude'; Caffe takes one of them")
+        raise fields.error("it has both 'include' and 'exclude'; Caffe accepts one of them")
     if include:
         return any([_meets(rule) for rule in include])
     return not any([_meets(rule) for rule in exclude])
 
 
 def _meets(rule: Parameters) -> bool:
-    """True if inference, at level 0 and in no stage, is what a rule speaks of."""
+    """True if a rule applies to inference at level 0 and in no stage."""
     phase = rule.value("phase", "TEST")
     levels = rule.value("min_level", 0) <= 0 <= rule.value("max_level", 0)
     stages = rule.values("stage")
@@ -125,12 +125,12 @@ def _meets(rule: Parameters) -> bool:
 
 
 def _declared(net: Parameters) -> dict[str, Shape]:
-    """The inputs of a net that are no layers; their shapes may be missing, and are () then."""
+    """Return the inputs that are not declared as layers; a missing shape is ()."""
     names = net.values("input")
     shapes = [shape.values("dim") for shape in net.messages("input_shape")]
     sizes = net.values("input_dim")
     if sizes and not shapes:
-        shapes = [sizes[at : at + 4] for at in range(0, len(sizes), 4)]
+        shapes = [sizes[start : start + 4] for start in range(0, len(sizes), 4)]
     if (shapes and len(shapes) != len(names)) or len(sizes) % 4:
         raise net.error(f"it has {len(names)} inputs, and shapes for {len(shapes)}")
     return dict(zip(names, shapes or [()] * len(names), strict=True))
@@ -148,12 +148,12 @@ def _input_layer(layer: CaffeLayer) -> dict[str, Shape]:
 def _given(
     shapes: Mapping[str, Shape], dims: Mapping[str, Sequence[int]], label: str
 ) -> dict[str, Shape]:
-    """The shapes of all inputs: what the user gives comes before what the file says."""
+    """Return the shapes of all inputs: a shape from the user replaces that of the file."""
     for name in dims:
         if name not in shapes:
             raise unknown(f"input of {label}", name, shapes)
-    found = {name: tuple(dims.get(name, shape)) for name, shape in shapes.items()}
-    for name, shape in found.items():
+    input_shapes = {name: tuple(dims.get(name, shape)) for name, shape in shapes.items()}
+    for name, shape in input_shapes.items():
         if not shape:
             raise HexsimError(
                 f"input '{name}' of {label} has no shape; give one with --input-dim {name} "
@@ -169,57 +169,57 @@ def _given(
                 f"input '{name}' of {label} has the shape {list(shape)}; sizes must be at least 1"
             )
         budget.require_shape(shape, f"input '{name}' of {label}")
-    return found
+    return input_shapes
 
 
 def _renamed(layers: Sequence[CaffeLayer], inputs: Mapping[str, Shape], label: str) -> Description:
-    """Give each version of a blob a name of its own, and find the outputs of the net."""
+    """Give each version of a blob its own name, and determine the outputs of the net."""
     versions = Counter(top for layer in layers for top in dict.fromkeys(layer.outputs))
     versions.update(list(inputs))
-    taken, current = set(versions), {name: name for name in inputs}
-    written = Counter(dict.fromkeys(inputs, 1))
-    found, read, made = [], set[str](), list[str]()
+    names, current = set(versions), {name: name for name in inputs}
+    writes = Counter(dict.fromkeys(inputs, 1))
+    layers_out, read_tensors, written = [], set[str](), list[str]()
     for layer in layers:
         for bottom in layer.inputs:
             if bottom not in current:
                 raise layer.error(f"it reads blob '{bottom}', which no layer before it writes")
         tensors = tuple(current[bottom] for bottom in layer.inputs)
-        read.update(tensors)
+        read_tensors.update(tensors)
         tops = []
         for top in layer.outputs:
-            written[top] += 1
-            last = written[top] == versions[top] and top not in inputs
-            tops.append(top if last else _free(f"{top}.{layer.name}", taken))
+            writes[top] += 1
+            is_last = writes[top] == versions[top] and top not in inputs
+            tops.append(top if is_last else _free(f"{top}.{layer.name}", names))
         if len(set(layer.outputs)) < len(tops):
             raise layer.error("it writes one blob twice")
         current.update(zip(layer.outputs, tops, strict=True))
-        made += tops
-        found.append(replace(layer, inputs=tensors, outputs=tuple(tops)))
-    outputs = tuple(tensor for tensor in made if tensor not in read)
+        written += tops
+        layers_out.append(replace(layer, inputs=tensors, outputs=tuple(tops)))
+    outputs = tuple(tensor for tensor in written if tensor not in read_tensors)
     if not outputs:
-        raise HexsimError(f"{label} has no output; a layer must write what none reads")
-    return Description(inputs, tuple(found), outputs)
+        raise HexsimError(f"{label} has no output; a layer must write a blob that no layer reads")
+    return Description(inputs, tuple(layers_out), outputs)
 
 
-def _free(name: str, taken: set[str]) -> str:
+def _free(name: str, names: set[str]) -> str:
     candidate, count = name, 1
-    while candidate in taken:
+    while candidate in names:
         candidate, count = f"{name}_{count}", count + 1
-    taken.add(candidate)
+    names.add(candidate)
     return candidate
 
 
-def _asked(net: Description, ends: Sequence[str], label: str) -> Description:
-    """Leave out what no output needs."""
+def _asked(net: Description, output_names: Sequence[str], label: str) -> Description:
+    """Remove the layers and inputs that no output needs."""
     written = {tensor for layer in net.layers for tensor in layer.outputs}
-    for name in ends:
+    for name in output_names:
         if name not in written:
             raise unknown(f"blob of {label}", name, written)
-    outputs = tuple(dict.fromkeys(ends)) or net.outputs
-    needed, kept = set(outputs), list[CaffeLayer]()
+    outputs = tuple(dict.fromkeys(output_names)) or net.outputs
+    needed, needed_layers = set(outputs), list[CaffeLayer]()
     for layer in reversed(net.layers):
         if needed.intersection(layer.outputs):
             needed.update(layer.inputs)
-            kept.append(layer)
+            needed_layers.append(layer)
     inputs = {name: shape for name, shape in net.inputs.items() if name in needed}
-    return Description(inputs, tuple(reversed(kept)), outputs)
+    return Description(inputs, tuple(reversed(needed_layers)), outputs)

@@ -1,6 +1,6 @@
-"""The ONNX graph while it grows, layer by layer, with the shape of every tensor.
+"""Builds the ONNX graph layer by layer, and knows the shape of every tensor.
 
-Weights are promises: their numbers are read when somebody needs them.
+Weights are not read here: the graph holds functions that read them when they are needed.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Array = npt.NDArray[Any]
 
 
 class CaffeGraph:
-    """Nodes, initialisers and shapes so far; `blobs` are the weights by the names of layers."""
+    """Nodes, initialisers and shapes so far; `blobs` are the weights by layer name."""
 
     def __init__(self, net: Description, blobs: Blobs | None, label: str) -> None:
         self.shapes: dict[str, Shape] = dict(net.inputs)
@@ -40,7 +40,7 @@ class CaffeGraph:
         self.writers: dict[str, CaffeLayer] = {}
 
     def shape(self, layer: CaffeLayer, position: int = 0) -> Shape:
-        """Shape of an input of a layer."""
+        """Return the shape of an input of a layer."""
         return self.shapes[layer.inputs[position]]
 
     def add(
@@ -70,34 +70,37 @@ class CaffeGraph:
             if any(size < 1 for size in shape):
                 raise layer.error(f"its output would have the shape {list(shape)}")
             budget.require_shape(shape, f"output '{name}' of {layer.fields.where}")
-        own = set(outputs).issubset(layer.outputs)
-        label = layer.name if own else next(iter(outputs))
+        is_layer_output = set(outputs).issubset(layer.outputs)
+        label = layer.name if is_layer_output else next(iter(outputs))
         self._nodes.append(helper.make_node(op_type, inputs, list(outputs), label, **attributes))
         self.shapes.update(outputs)
         self.writers.update(dict.fromkeys(outputs, layer))
         return tuple(outputs)
 
-    def inner(self, layer: CaffeLayer, what: str) -> str:
-        """A name for a tensor within the layer."""
-        return self._unique(f"{layer.name}.{what}")
+    def inner(self, layer: CaffeLayer, role: str) -> str:
+        """Return a new name for a tensor inside the layer."""
+        return self._unique(f"{layer.name}.{role}")
 
     def numbers(
-        self, layer: CaffeLayer, op_type: str, data: str, what: str | None, operand: float
+        self, layer: CaffeLayer, op_type: str, data: str, role: str | None, operand: float
     ) -> str:
-        """Add a node of `data` and one number; it writes `what`, or the output of the layer."""
-        label = layer.outputs[0] if what is None else self.inner(layer, what)
+        """Add a node of `data` and one number.
+
+        It writes the inner tensor `role`, or the output of the layer if that is None.
+        """
+        label = layer.outputs[0] if role is None else self.inner(layer, role)
         number = self.constant(layer, f"{op_type.lower()}_operand", operand, "float32")
         return self.add(layer, op_type, [data, number], self.shapes[data], label)
 
-    def constant(self, layer: CaffeLayer, what: str, values: npt.ArrayLike, dtype: str) -> str:
-        """Name a constant of a few numbers."""
-        name = self.inner(layer, what)
+    def constant(self, layer: CaffeLayer, role: str, values: npt.ArrayLike, dtype: str) -> str:
+        """Add a small constant and return its name."""
+        name = self.inner(layer, role)
         self._initializers[name] = numpy_helper.from_array(np.asarray(values, dtype), name)
         return name
 
-    def promise(self, layer: CaffeLayer, what: str, shape: Shape, make: Callable[[], Array]) -> str:
-        """Name a constant of singles that `make` computes when it is needed."""
-        name = self.inner(layer, what)
+    def promise(self, layer: CaffeLayer, role: str, shape: Shape, make: Callable[[], Array]) -> str:
+        """Add a float32 constant that `make` computes when it is needed; return its name."""
+        name = self.inner(layer, role)
         tensor = onnx.TensorProto(name=name, dims=shape, data_type=onnx.TensorProto.FLOAT)
         tensor.data_location = onnx.TensorProto.EXTERNAL
         tensor.external_data.add(key="location", value=LOCATION)
@@ -105,49 +108,49 @@ class CaffeGraph:
         self._weights[name] = make
         return name
 
-    def weight(self, layer: CaffeLayer, position: int, what: str, shape: Shape) -> str:
-        """Name the blob of a layer at `position`, of `shape`; sizes of one do not count.
+    def weight(self, layer: CaffeLayer, position: int, role: str, shape: Shape) -> str:
+        """Add the blob of a layer at `position` as a constant of `shape`; return its name.
 
-        Raises HexsimError if it is not there or of another shape.
+        Raises HexsimError if it is missing or has another shape, axes of size one ignored.
         """
         blob = self.blob(layer, position)
         if _bare(blob.shape) != _bare(shape):
             raise layer.error(
-                f"its {what} have the shape {list(blob.shape)} in the caffemodel, and the "
+                f"its {role} have the shape {list(blob.shape)} in the caffemodel, and the "
                 f"prototxt says {list(shape)}"
             )
-        return self.promise(layer, what, shape, partial(_shaped, blob, shape))
+        return self.promise(layer, role, shape, partial(_shaped, blob, shape))
 
     def blob(self, layer: CaffeLayer, position: int) -> Blob:
-        """The blob of a layer at `position`; HexsimError if it is not there."""
+        """Return the blob of a layer at `position`; HexsimError if it is missing."""
         if self._blobs is None:
             raise HexsimError(
                 f"'{self._label}' describes layers with weights, and no caffemodel is beside it; "
                 "give its file with --caffe-bin"
             )
-        held = self._blobs.get(layer.name, ())
-        if position >= len(held):
+        layer_blobs = self._blobs.get(layer.name, ())
+        if position >= len(layer_blobs):
             raise layer.error(
-                f"it needs {position + 1} blobs of weights, and the caffemodel has {len(held)} for "
-                "it; give the caffemodel that belongs to this prototxt"
+                f"it needs {position + 1} blobs of weights, and the caffemodel has "
+                f"{len(layer_blobs)} for it; give the caffemodel that belongs to this prototxt"
             )
-        return held[position]
+        return layer_blobs[position]
 
     def has_blob(self, layer: CaffeLayer) -> bool:
         """True if the caffemodel holds weights for a layer."""
         return bool(self._blobs and self._blobs.get(layer.name))
 
     def finish(self, name: str) -> Foreign:
-        """The model, named `name`."""
-        infos = [
+        """Return the model, named `name`."""
+        inputs = [
             helper.make_tensor_value_info(tensor, onnx.TensorProto.FLOAT, shape)
             for tensor, shape in self._net.inputs.items()
         ]
-        ends = [
+        outputs = [
             helper.make_tensor_value_info(tensor, onnx.TensorProto.FLOAT, self.shapes[tensor])
             for tensor in self._net.outputs
         ]
-        graph = helper.make_graph(self._nodes, name, infos, ends)
+        graph = helper.make_graph(self._nodes, name, inputs, outputs)
         graph.initializer.extend(self._initializers.values())
         opsets = [helper.make_opsetid("", OPSET)]
         model = helper.make_model(graph, opset_imports=opsets, ir_version=IR_VERSION)
@@ -162,7 +165,7 @@ class CaffeGraph:
 
 
 def _bare(shape: Shape) -> Shape:
-    """A shape without its sizes of one, which old files have where others have no axis."""
+    """Return a shape without sizes of one; old files pad shapes with such axes."""
     return tuple(size for size in shape if size != 1)
 
 

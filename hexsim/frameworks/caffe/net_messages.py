@@ -1,9 +1,9 @@
-"""The messages of a prototxt: the fields that are read, by the names of Caffe and its forks.
+"""The schema of a prototxt: the fields that are read, by the names of Caffe and its forks.
 
-Text names fields and says nothing of their numbers and widths, so fields are numbered by their
-places, integers have 32 bits with a sign, and real numbers are doubles, as they are written. The
-words of a choice have Caffe's numbers, which a text may hold instead of them.
-Fields of `HARMLESS` are not read; any other that is missing here is refused where it matters.
+A text contains names of fields and not their numbers and widths. So fields are numbered by their
+positions here, integers are int32, and real numbers are doubles. The words of an enumeration have
+Caffe's numbers, which a text may contain instead of the words.
+Fields of `HARMLESS` are ignored; any other unknown field is refused in a layer that is used.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ V1_TYPES = {
     "SILENCE": "Silence", "CONTRASTIVE_LOSS": "ContrastiveLoss", "EXP": "Exp",
     "DECONVOLUTION": "Deconvolution",
 }  # fmt: skip
-"""Layer types of V1, numbered from 0, by today's names."""
+"""Current names of the layer types of V1, which are numbered from 0."""
 
 HARMLESS = frozenset(
     {
@@ -35,7 +35,7 @@ HARMLESS = frozenset(
         "scale_filler", "state", "transform_param", "weight_decay", "weight_filler",
     }
 )  # fmt: skip
-"""Fields that say nothing about inference."""
+"""Fields that do not affect inference."""
 
 _SIDES = "name:text bottom:text* top:text* include:Rule* exclude:Rule*"
 _PARAMETERS = {
@@ -78,7 +78,7 @@ _PARAMETERS = {
     "Threshold": "threshold:double",
     "Tile": "axis:int32 tiles:int32",
 }
-"""By what stands, in small letters, before `_param` in the name of the field."""
+"""Parameters of layers; in lower case, a key is the name of the field without `_param`."""
 _FIELDS = " ".join(f"{title.lower()}_param:{title}" for title in _PARAMETERS)
 
 Net = message_classes(

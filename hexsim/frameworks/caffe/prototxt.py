@@ -1,7 +1,7 @@
-"""A prototxt as a message, and what stands in it besides the fields that are read.
+"""Parses a prototxt into a message, and finds the fields that the schema does not have.
 
-Protobuf passes over what its schema does not have. So the names of the fields are looked through
-once more, in a text that protobuf has found to be right.
+Protobuf ignores unknown fields. So the names of all fields are checked once more, in a text that
+protobuf has accepted.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from hexsim.texts.names import visible
 from hexsim.texts.text import shortened
 
 MOST_CHARACTERS = 1 << 21
-"""Networks of a thousand layers have a tenth of them. Protobuf reads so many in seconds."""
+"""Networks of a thousand layers need a tenth of that. Protobuf reads this size in seconds."""
 MOST_IN_LINE = 1 << 16
-"""Characters of a line, which protobuf may copy for every value in it."""
+"""Most characters of a line; protobuf may copy the line for every value in it."""
 _LONGEST = 200
-"""Characters of what protobuf says."""
+"""Most characters of a message of protobuf that are shown."""
 _LAYERS = "Layer", "V1Layer"
 _GAP = r"(?:\s|\#[^\n]*+)*+"
 _TOKEN = re.compile(
@@ -37,7 +37,7 @@ _TOKEN = re.compile(
 
 @dataclass(frozen=True)
 class UnknownField:
-    """A field that the schema lacks, its line, and the descriptor of the message that has it."""
+    """A field that the schema lacks, its line, and the descriptor of the message around it."""
 
     name: str
     line: int
@@ -45,7 +45,7 @@ class UnknownField:
 
     @property
     def known(self) -> tuple[str, ...]:
-        """The fields that it may mean; none for those of a layer, which are too many."""
+        """Fields that may have been meant; none for a layer, which has too many."""
         return () if self.within.name in _LAYERS else tuple(self.within.fields_by_name)
 
 
@@ -55,8 +55,8 @@ Unknown = dict[int, UnknownField]
 def parse_prototxt(text: str, where: str) -> tuple[Message, Unknown]:
     """Return the net that `text` describes, and the first unknown field of each layer.
 
-    Layers are numbered from 1; 0 is the net itself. Raises InvalidDataError with `where` and what
-    is wrong.
+    Layers are numbered from 1; 0 is the net itself. Raises InvalidDataError with `where` and the
+    reason.
     """
     _require_small(text, where)
     net = Net()
@@ -72,8 +72,8 @@ def parse_prototxt(text: str, where: str) -> tuple[Message, Unknown]:
 def _require_small(text: str, where: str) -> None:
     if len(text) > MOST_CHARACTERS:
         raise InvalidDataError(
-            f"{where} has {len(text)} characters, which is more than the description of a network "
-            f"needs (at most {MOST_CHARACTERS})"
+            f"{where} has {len(text)} characters, more than the {MOST_CHARACTERS} that the "
+            "description of a network may have"
         )
     for number, line in enumerate(text.split("\n"), start=1):
         if len(line) > MOST_IN_LINE:
@@ -84,33 +84,33 @@ def _require_small(text: str, where: str) -> None:
 
 
 def _words(error: Exception, text: str, where: str) -> str:
-    """What protobuf says, and where, without the line that it repeats, which may be very long."""
-    words = str(error)
+    """Return the message of protobuf with its position, but without the line that it repeats."""
+    message = str(error)
     if isinstance(error, text_format.ParseError) and error.GetLine() is not None:
         number, column = error.GetLine(), error.GetColumn()
         line = text.split("\n")[number - 1]
-        words = words.partition(" : ")[2].removeprefix(f"'{line}': ").removeprefix("'': ")
+        message = message.partition(" : ")[2].removeprefix(f"'{line}': ").removeprefix("'': ")
         where = f"{where}, line {number}, column {column}"
-    words = shortened(visible(words.rstrip(".")), _LONGEST)
-    return f"{where}: {words}{'the end' if words.endswith(' got ') else ''}"
+    message = shortened(visible(message.rstrip(".")), _LONGEST)
+    return f"{where}: {message}{'the end' if message.endswith(' got ') else ''}"
 
 
 def _unknown(text: str) -> Unknown:
-    """The first unknown field of each layer, by the number of the layer."""
+    """Return the first unknown field of each layer, by the number of the layer."""
     unknown: Unknown = {}
-    layers = layer = at = 0
+    layers = layer = position = 0
     line = 1
-    # Each open message, and that of its last field; None: its fields are nobody's business.
+    # Each open message, and the message type of its last field; None: fields are not checked.
     open_messages: list[Message] = [Net.DESCRIPTOR]
     inner: list[Message] = [None]
     for token in _TOKEN.finditer(text):
-        within, name, mark = open_messages[-1], token["name"], token["mark"]
-        if name and within:
-            field = within.fields_by_name.get(name)
+        message, name, mark = open_messages[-1], token["name"], token["mark"]
+        if name and message:
+            field = message.fields_by_name.get(name)
             inner[-1] = field and field.message_type
             if not field and name not in HARMLESS:
-                line, at = line + text.count("\n", at, token.start()), token.start()
-                unknown.setdefault(layer, UnknownField(visible(name), line, within))
+                line, position = line + text.count("\n", position, token.start()), token.start()
+                unknown.setdefault(layer, UnknownField(visible(name), line, message))
         elif mark in ("{", "<"):
             if len(inner) == 1 and inner[0] and inner[0].name in _LAYERS:
                 layers += 1

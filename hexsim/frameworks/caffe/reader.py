@@ -1,7 +1,7 @@
-"""A prototxt and its caffemodel become an ONNX model in memory.
+"""Converts a prototxt and its caffemodel to an ONNX model in memory.
 
-Outputs that no layer reads are those of the model. Weights are found beside the prototxt, under
-its name, if nobody says where they are.
+Tensors that no layer reads are the outputs of the model. Unless their file is given, the weights
+are in the file with the name of the prototxt and the ending .caffemodel.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ def read_caffe(
 ) -> Foreign:
     """Read the net that the prototxt `path` describes, with the caffemodel `weights`.
 
-    `input_dims` replaces shapes of inputs (N, C, H, W), and the net ends at `output_names`, if
-    there are any. Raises HexsimError naming the layer and what is wrong with it.
+    `input_dims` replaces shapes of inputs (N, C, H, W), and the net ends at `output_names` unless
+    it is empty. Raises HexsimError that names the layer and the reason.
     """
     net = read_description(path, input_dims or {}, output_names)
     if weights is None and beside(path).is_file():
@@ -41,7 +41,7 @@ def read_caffe(
 
 
 def beside(path: Path) -> Path:
-    """Where the weights of a prototxt are unless somebody says something else."""
+    """Return the default path of the weights of a prototxt."""
     return path.with_suffix(".caffemodel")
 
 
@@ -55,8 +55,8 @@ def _translate(layer: CaffeLayer, graph: CaffeGraph) -> None:
             "it reads training data; give the prototxt for deployment, whose inputs have shapes"
         )
     if layer.type.endswith("Loss") or layer.type == "Accuracy":
-        raise layer.error("it is of training; give the prototxt for deployment")
+        raise layer.error("it is a layer for training; give the prototxt for deployment")
     raise layer.error(
-        "layers of this type are not taken (end the network before it by --out-name, or give it as "
-        f"ONNX); {nearest(layer.type, TRANSLATORS)}"
+        "layers of this type are not supported (end the network before it by --out-name, or give "
+        f"it as ONNX); {nearest(layer.type, TRANSLATORS)}"
     )

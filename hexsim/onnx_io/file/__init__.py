@@ -1,1 +1,1 @@
-"""An ONNX file as it is: its nodes, tensors, names and versions, checked once."""
+"""Opens an ONNX file and checks its nodes, tensors, names and versions."""

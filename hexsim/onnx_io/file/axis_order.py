@@ -25,7 +25,7 @@ def channels_last(rank: int) -> Order:
 
 
 def without(axis: int, order: Order) -> Order:
-    """The order of what is left when a source axis of size one is dropped."""
+    """Return the order of the remaining axes when a source axis of size one is dropped."""
     return tuple(other - (other > axis) for other in order if other != axis)
 
 
@@ -57,9 +57,9 @@ def reshaped(source: Shape, order: Order, target: Shape) -> Order | None:
 
     Channels last is preferred for images, then source order, then whatever follows `order`.
     """
-    wanted = runs(source, order)
-    for candidate in _candidates(wanted, target):
-        if runs(target, candidate) == wanted:
+    stored_runs = runs(source, order)
+    for candidate in _candidates(stored_runs, target):
+        if runs(target, candidate) == stored_runs:
             return candidate
     return None
 
@@ -84,21 +84,21 @@ def _strides(shape: Shape) -> Shape:
     return tuple(strides)
 
 
-def _candidates(wanted: tuple[tuple[int, int], ...], target: Shape) -> Iterator[Order]:
+def _candidates(stored_runs: tuple[tuple[int, int], ...], target: Shape) -> Iterator[Order]:
     rank = len(target)
     if rank == 4:
         yield channels_last(4)
     yield identity(rank)
-    yield _following(wanted, target)
+    yield _following(stored_runs, target)
 
 
-def _following(wanted: tuple[tuple[int, int], ...], target: Shape) -> Order:
-    """Each target axis goes where the run that covers its stride lies; batch-like ones first."""
+def _following(stored_runs: tuple[tuple[int, int], ...], target: Shape) -> Order:
+    """Order target axes by the position of the run that covers their stride; size one first."""
     strides = _strides(target)
 
     def place(axis: int) -> tuple[int, int]:
         if target[axis] > 1:
-            for position, (length, stride) in enumerate(wanted):
+            for position, (length, stride) in enumerate(stored_runs):
                 if stride <= strides[axis] < stride * length:
                     return position, axis
         return -1, axis

@@ -1,9 +1,9 @@
-"""How much an ONNX file speaks of, asked before anything looks at its parts.
+"""Limits how many parts an ONNX file has, before anything else reads them.
 
 Counted are the nodes of the graph, of its subgraphs and of functions, the inputs and outputs of the
-graph, and names: those of tensors wherever they are said, of attributes, and of axes.
+graph, and all mentions of names: of tensors, attributes and axes.
 
-Left out: how large tensors are, which is asked where one is made or read.
+The sizes of tensors are not checked here, but where a tensor is made or read.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from hexsim.onnx_io.file.node import subgraphs
 
 
 def require_counts(model: onnx.ModelProto, label: str) -> None:
-    """Raise HexsimError, naming the file by `label`, if it speaks of more than the budget."""
+    """Raise HexsimError, naming the file by `label`, if it has more parts than the budget."""
     graph = model.graph
     varying = max(0, len(graph.input) - len(graph.initializer))  # old files list constants, too
     budget.require(budget.ENDS, varying + len(graph.output), label)
@@ -34,9 +34,9 @@ def require_counts(model: onnx.ModelProto, label: str) -> None:
 
 
 class _Counts:
-    """Counts so far, which are refused as soon as they exceed the budget.
+    """Counts so far; HexsimError as soon as one exceeds the budget.
 
-    First come all nodes of a graph as one number, and later what each of them holds.
+    The nodes of a graph are first counted as a whole; their contents follow in `add_inner`.
     """
 
     def __init__(self, label: str) -> None:
@@ -45,7 +45,7 @@ class _Counts:
         self._pending: list[Sequence[onnx.NodeProto]] = []
 
     def add_graph(self, graph: onnx.GraphProto) -> None:
-        """A graph, and what it says of tensors."""
+        """Count the nodes of a graph and the names of its tensors."""
         self.add_nodes(graph.node)
         stored = len(graph.initializer) + len(graph.sparse_initializer)
         self.add_names(stored + len(graph.quantization_annotation))
@@ -63,7 +63,7 @@ class _Counts:
         budget.require(budget.NAMES, self._names, self._label)
 
     def add_inner(self) -> None:
-        """What nodes hold that were added: names, and graphs with nodes of their own."""
+        """Count the names and the subgraphs of all nodes that were added."""
         while self._pending:
             nodes = self._pending.pop()
             self.add_names(sum(len(n.input) + len(n.output) + len(n.attribute) for n in nodes))

@@ -1,4 +1,4 @@
-"""Which files an ONNX file keeps weights in, besides itself."""
+"""Finds the files beside an ONNX file that contain its weights."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ if TYPE_CHECKING:
 
 
 def external_files(path: Path) -> tuple[Path, ...]:
-    """Return the files that the ONNX file at `path` names, as it names them; none if it is none.
+    """Return the weight files that the ONNX file at `path` names; none if it is not ONNX.
 
-    A file that does not even hold the key of such a name is not parsed.
+    A file without the bytes `location`, the key of such a name, is not parsed.
     """
     try:
         if not path.is_file():
@@ -28,7 +28,7 @@ def external_files(path: Path) -> tuple[Path, ...]:
 
     try:
         model = onnx.load(path, load_external_data=False)
-    except Exception:  # of protobuf; whoever reads the model says what is wrong
+    except Exception:  # of protobuf; the reader of the model reports the error
         return ()
     tensors = [*_in_graph(model.graph)]
     for function in model.functions:
@@ -38,7 +38,7 @@ def external_files(path: Path) -> tuple[Path, ...]:
 
 
 def _in_graph(graph: onnx.GraphProto) -> Iterator[onnx.TensorProto]:
-    """All tensors of a graph and of those within it."""
+    """Yield all tensors of a graph and of its subgraphs."""
     yield from graph.initializer
     for sparse in graph.sparse_initializer:
         yield from (sparse.values, sparse.indices)

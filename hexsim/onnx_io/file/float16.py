@@ -1,8 +1,8 @@
-"""Halves as singles: a file of float16 or bfloat16 numbers is read like any file of float32.
+"""Reads a file of float16 or bfloat16 numbers as a file of float32.
 
-Arithmetic is single everywhere; what rounds to half is a matter of the runtime. So types become
-float32 wherever a file states them: inputs and outputs, Cast and its like, constants. Initialisers
-of the graph stay as they are until they are read.
+Networks compute in float32; only the runtime decides what is rounded to float16. So these types
+become float32 wherever a file states them: in inputs and outputs, attributes such as that of Cast,
+and constants. Initialisers of the graph are converted when they are read.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _TYPES = ("to", "dtype", "output_dtype")
 
 
 def has_float16(graph: onnx.GraphProto) -> bool:
-    """True if a tensor of `graph` is said to hold halves."""
+    """True if a tensor of `graph` has a 16-bit float type."""
     values = (*graph.input, *graph.output, *graph.value_info)
     return (
         any(tensor.data_type in HALVES for tensor in graph.initializer)
@@ -33,18 +33,18 @@ def has_float16(graph: onnx.GraphProto) -> bool:
 
 
 def as_float32(graph: onnx.GraphProto) -> onnx.GraphProto:
-    """Return a copy of `graph` that speaks of singles, but for the types of its initialisers."""
-    single = onnx.GraphProto()
-    single.CopyFrom(graph)
-    _change(single)
-    return single
+    """Return a copy of `graph` with float32 types, except for its initialisers."""
+    changed = onnx.GraphProto()
+    changed.CopyFrom(graph)
+    _change(changed)
+    return changed
 
 
 def widened(array: npt.NDArray[Any]) -> npt.NDArray[np.float32]:
-    """Return an array of halves as singles.
+    """Return an array of float16 or bfloat16 numbers as float32.
 
-    A bfloat16 is the upper half of a single. Before 1.18 onnx gives its bits in a field instead of
-    numbers.
+    A bfloat16 number is the upper 16 bits of a float32. Before 1.18 onnx returns these bits in a
+    field.
     """
     if array.dtype.names:
         upper = array[array.dtype.names[0]].astype(np.uint32)

@@ -1,7 +1,7 @@
-"""Arrays of an ONNX graph that are known before it runs, none read before it is needed.
+"""Arrays of an ONNX graph that are known before it runs, read when they are needed.
 
-Initialisers, constant nodes and everything computed from them alone. An array keeps its source
-form here; layers get it as a `Constant` in whatever form they hold it.
+They are initialisers, constant nodes and everything computed from these alone. An array has the
+axis order of the file here; layers get it as a `Constant` in their own form.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ from hexsim.onnx_io.file.stored_tensors import (
 __all__ = ["BUILT_IN", "Array", "Known", "dtype_name", "initializers", "known_tensor"]
 
 BUILT_IN = "hexsim.models"
-"""Location of external data that the caller of `read` supplies."""
-_KEPT_ELEMENTS = 4096
-"""Arrays up to this size are kept once read; larger ones are kept by the layer that uses them, and
-here if several nodes compute with them."""
+"""Location of external data that the caller of `read` passes."""
+_CACHED_ELEMENTS = 4096
+"""Arrays up to this size are cached when read. Larger ones are cached by the layer that uses them,
+and here if several nodes compute with them."""
 
 
 class Known:
-    """One array: shape and dtype at once, elements on demand.
+    """One array: its shape and dtype, and its elements on demand.
 
-    `steps` is how many arrays that nobody keeps are computed, one from the other, to read it.
+    `steps` is the length of the chain of arrays that are not cached and computed to read it.
     """
 
-    __slots__ = ("_make", "_value", "dtype", "kept", "name", "shape", "steps")
+    __slots__ = ("_make", "_value", "dtype", "is_cached", "name", "shape", "steps")
 
     def __init__(
         self,
@@ -49,13 +49,13 @@ class Known:
         dtype: str,
         make: Callable[[], Array],
         *,
-        kept: bool = False,
+        is_cached: bool = False,
         steps: int = 0,
     ) -> None:
         self.name = name
         self.shape = shape
         self.dtype = dtype
-        self.kept = kept or math.prod(shape) <= _KEPT_ELEMENTS
+        self.is_cached = is_cached or math.prod(shape) <= _CACHED_ELEMENTS
         self.steps = steps
         self._make = make
         self._value: Array | None = None
@@ -70,7 +70,7 @@ class Known:
                 f"weight tensor '{self.name}' has shape {list(value.shape)}, "
                 f"the graph says {list(self.shape)}"
             )
-        if self.kept:
+        if self.is_cached:
             self._value = value
             self.steps = 0
         return value
@@ -81,8 +81,8 @@ def initializers(
 ) -> dict[str, Known]:
     """Return all initialisers of a graph of a model by name.
 
-    `weights` makes those whose data the file leaves to the caller. Raises HexsimError for data
-    that is missing and for element types that are no numbers.
+    `weights` makes those whose data the file does not contain. Raises HexsimError for missing data
+    and for element types that are not numeric.
     """
     return {
         tensor.name: known_tensor(tensor, tensor.name, source, weights)
@@ -96,7 +96,7 @@ def known_tensor(
     source: OnnxSource,
     weights: Mapping[str, Callable[[], Array]],
 ) -> Known:
-    """Return the array that `tensor` holds, wherever its data are."""
+    """Return the array of `tensor`, whose data may be in the file, beside it or in `weights`."""
     require_data(tensor, name)
     make = _maker(tensor, name, source, weights)
     if tensor.data_type in HALVES:

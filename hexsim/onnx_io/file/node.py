@@ -1,4 +1,4 @@
-"""One ONNX node with typed access to its attributes and a way to complain about it."""
+"""One ONNX node with typed access to its attributes, and errors that name it."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from hexsim.errors import HexsimError, InvalidDataError
 
 _EXPORT = "export the model again"
 END_BEFORE = "end the network before it (--out-name)"
-"""What helps against a node that no export makes better."""
+"""The remedy for a node that a new export would not change."""
 
 
 class NotALayerError(Exception):
-    """Raised by a translator: this form of the operator is no layer of ours."""
+    """Raised by a translator: hexsim has no layer for this form of the operator."""
 
 
 class MisfitError(HexsimError):
-    """A node contradicts the shapes that it meets."""
+    """A node does not fit the shapes of its inputs."""
 
 
 def positive_axis(axis: int, rank: int) -> int:
@@ -60,67 +60,67 @@ class OnnxNode:
 
     @property
     def reads(self) -> tuple[str, ...]:
-        """Names that it reads, those of its subgraphs included."""
+        """Names that the node reads, including those that its subgraphs read."""
         return tuple(name for name in (*self.inputs, *outer_names(self.proto)) if name)
 
     @property
     def output(self) -> str:
-        """The first output, which must be there."""
+        """The first output; HexsimError if there is none."""
         if not self.outputs:
             raise self.error("has no output")
         return self.outputs[0]
 
     def input(self, position: int) -> str:
-        """Name of an input, empty if it is omitted."""
+        """Return the name of an input, empty if it is omitted."""
         return self.inputs[position] if position < len(self.inputs) else ""
 
     def required(self, position: int) -> str:
-        """Name of an input that must be there."""
+        """Return the name of an input; HexsimError if it is omitted."""
         if not self.input(position):
             raise self.error(f"has no input number {position + 1}, which its operator needs")
         return self.inputs[position]
 
     def integer(self, attribute: str, default: int) -> int:
-        """An int attribute."""
-        found = self._attributes.get(attribute)
-        return default if found is None else int(found.i)
+        """Return an int attribute."""
+        value = self._attributes.get(attribute)
+        return default if value is None else int(value.i)
 
     def real(self, attribute: str, default: float) -> float:
-        """A float attribute."""
-        found = self._attributes.get(attribute)
-        return default if found is None else float(found.f)
+        """Return a float attribute."""
+        value = self._attributes.get(attribute)
+        return default if value is None else float(value.f)
 
     def text(self, attribute: str, default: str) -> str:
-        """A string attribute."""
-        found = self._attributes.get(attribute)
-        return default if found is None else found.s.decode("utf-8", "replace")
+        """Return a string attribute."""
+        value = self._attributes.get(attribute)
+        return default if value is None else value.s.decode("utf-8", "replace")
 
     def integers(self, attribute: str) -> tuple[int, ...] | None:
-        """A list of ints, None if the attribute is absent."""
-        found = self._attributes.get(attribute)
-        return None if found is None else tuple(found.ints)
+        """Return a list of ints, None if the attribute is absent."""
+        value = self._attributes.get(attribute)
+        return None if value is None else tuple(value.ints)
 
     def reals(self, attribute: str) -> tuple[float, ...] | None:
-        """A list of floats, None if the attribute is absent."""
-        found = self._attributes.get(attribute)
-        return None if found is None else tuple(found.floats)
+        """Return a list of floats, None if the attribute is absent."""
+        value = self._attributes.get(attribute)
+        return None if value is None else tuple(value.floats)
 
     def strings(self, attribute: str) -> tuple[bytes, ...]:
-        """A list of strings, empty if the attribute is absent."""
-        found = self._attributes.get(attribute)
-        return () if found is None else tuple(found.strings)
+        """Return a list of strings, empty if the attribute is absent."""
+        value = self._attributes.get(attribute)
+        return () if value is None else tuple(value.strings)
 
     def tensor(self, attribute: str) -> onnx.TensorProto | None:
-        """A tensor attribute, None if absent."""
-        found = self._attributes.get(attribute)
-        return None if found is None else found.t
+        """Return a tensor attribute, None if absent."""
+        value = self._attributes.get(attribute)
+        return None if value is None else value.t
 
     def has(self, attribute: str) -> bool:
-        """True if the attribute is written in the file."""
+        """True if the file states the attribute."""
         return attribute in self._attributes
 
     def graph(self, attribute: str) -> onnx.GraphProto:
-        """A graph attribute, which must be there."""
+        """Return a graph attribute, which must be present."""
         return self._attributes[attribute].g
 
     @property
@@ -130,14 +130,14 @@ class OnnxNode:
         return any(attribute.type in kinds for attribute in self.proto.attribute)
 
     def error(self, reason: str, remedy: str = _EXPORT) -> HexsimError:
-        """Build the error that names this node and its operator, what is wrong and what helps."""
-        return HexsimError(self._told(reason, remedy))
+        """Build the error that names this node, its operator, the reason and the remedy."""
+        return HexsimError(self._message(reason, remedy))
 
     def misfit(self, reason: str) -> MisfitError:
-        """Build the error that says why this node cannot take what it is given."""
-        return MisfitError(self._told(reason, _EXPORT))
+        """Build the error that says why this node does not fit its inputs."""
+        return MisfitError(self._message(reason, _EXPORT))
 
-    def _told(self, reason: str, remedy: str) -> str:
+    def _message(self, reason: str, remedy: str) -> str:
         return f"node '{self.name}' ({self.op_type}): {reason}; {remedy}"
 
     @cached_property
@@ -146,20 +146,20 @@ class OnnxNode:
 
 
 def outer_names(proto: onnx.NodeProto) -> list[str]:
-    """Names that the subgraphs of a node read from the graph around it, in alphabetical order."""
+    """Return the names that subgraphs of a node read from the graph around it, sorted."""
     names: set[str] = set()
     for graph in subgraphs(proto):
-        own = {value.name for value in (*graph.input, *graph.initializer)}
-        own.update(output for node in graph.node for output in node.output)
-        read = {name for node in graph.node for name in node.input if name}
-        read.update(*(outer_names(node) for node in graph.node))
-        read.update(value.name for value in graph.output)
-        names |= read - own
+        inner_names = {value.name for value in (*graph.input, *graph.initializer)}
+        inner_names.update(output for node in graph.node for output in node.output)
+        read_names = {name for node in graph.node for name in node.input if name}
+        read_names.update(*(outer_names(node) for node in graph.node))
+        read_names.update(value.name for value in graph.output)
+        names |= read_names - inner_names
     return sorted(names)
 
 
 def subgraphs(proto: onnx.NodeProto) -> list[onnx.GraphProto]:
-    """The graphs among the attributes of a node."""
+    """Return the graphs among the attributes of a node."""
     return [
         graph
         for attribute in proto.attribute

@@ -1,7 +1,8 @@
-"""Brings models of opsets before 7 to opset 7.
+"""Converts models of opsets before 7 to opset 7.
 
-The converter of the onnx package does most of it, but aligns a broadcast operand wrongly where
-the old attribute `axis` says so (onnx 1.23), so those operands get their trailing axes here first.
+The converter of the onnx package does most of the work, but it aligns a broadcast operand wrongly
+if the node has the old attribute `axis` (onnx 1.23). So these operands first get their trailing
+axes here.
 """
 
 from __future__ import annotations
@@ -21,18 +22,18 @@ class _UnknownShapesError(Exception):
 
 
 def to_oldest_opset(model: onnx.ModelProto, label: str) -> onnx.ModelProto:
-    """Return `model` in opset 7; HexsimError, naming the model by `label`, if it cannot be."""
+    """Return `model` in opset 7; HexsimError, naming it by `label`, if it cannot be converted."""
     aligned = onnx.ModelProto()
     aligned.CopyFrom(model)
     try:
         _align_broadcasts(aligned)
         return onnx.version_converter.convert_version(aligned, OLDEST_OPSET)
     except _UnknownShapesError as error:
-        why = str(error)
-    except Exception:  # what the C++ code of the converter throws has no common base
-        why = "onnx has no conversion for its nodes"
+        reason = str(error)
+    except Exception:  # the exceptions of the converter have no common base class
+        reason = "onnx has no conversion for its nodes"
     raise HexsimError(
-        f"{label} uses an opset before {OLDEST_OPSET} and cannot be converted ({why}); "
+        f"{label} uses an opset before {OLDEST_OPSET} and cannot be converted ({reason}); "
         "export it again with a newer opset"
     )
 

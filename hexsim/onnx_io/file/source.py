@@ -1,8 +1,7 @@
-"""Opens an ONNX model and brings it into a form the reader can rely on.
+"""Opens an ONNX model, checks it, and converts it to the form that the reader expects.
 
-What comes out has one graph without local functions, in an opset of at least 7, whose
-initialisers are dense and whose tensors are no halves. Weights stay where they are: nothing here
-reads one.
+The result has one graph without local functions, in opset 7 or later, with dense initialisers and
+no 16-bit floats. Weights are not read here.
 """
 
 from __future__ import annotations
@@ -27,18 +26,18 @@ from hexsim.onnx_io.file.well_formed import require_well_formed
 from hexsim.texts.names import visible
 
 EXTENSIONS = "com.microsoft"
-"""A domain that is always known: some forms of standard nodes exist there in every opset."""
+"""Domain of onnxruntime, which has some standard operators in every opset."""
 _MOST_VERSION = 2**31 - 1
-"""onnx looks operators up by versions of 32 bits; a file has 64, and nobody has so many opsets."""
+"""Largest version that onnx can look up, which takes 32 bits; the field in a file has 64."""
 _LARGEST = 2**31 - 1
-"""Bytes of a protobuf message."""
+"""Largest size of a protobuf message, in bytes."""
 
 
 @dataclass(frozen=True)
 class OnnxSource:
-    """A checked model: `label` names it in messages, external data lies beside its file `path`.
+    """A checked model: `label` names it in messages, external data is beside its file `path`.
 
-    `was_float16` is true if the file spoke of halves.
+    `was_float16` is true if the file had float16 or bfloat16 types.
     """
 
     label: str
@@ -57,8 +56,8 @@ class OnnxSource:
 def open_source(model: onnx.ModelProto | str | Path) -> OnnxSource:
     """Open and check `model`, a ModelProto or the path of an ONNX file.
 
-    Raises HexsimError if it is missing, unreadable, no ONNX model, empty, or of a version that
-    cannot be read.
+    Raises HexsimError if it is missing, unreadable, not an ONNX model, empty, or of a version that
+    is not supported.
     """
     if isinstance(model, onnx.ModelProto):
         return _source(model, f"model '{visible(str(model.graph.name))}'", None)
@@ -69,7 +68,7 @@ def open_source(model: onnx.ModelProto | str | Path) -> OnnxSource:
 def _load(path: Path) -> onnx.ModelProto:
     try:
         if path.exists() and not path.is_file():
-            raise HexsimError(f"cannot read '{path}': it is no file; give an ONNX or .dlc file")
+            raise HexsimError(f"cannot read '{path}': it is not a file; give an ONNX or .dlc file")
         if path.stat().st_size > _LARGEST:
             raise HexsimError(
                 f"'{path}' is larger than 2 GiB, which no ONNX file is; its weights belong in a "

@@ -1,7 +1,7 @@
-"""Tensors as a file holds them: whether their data fit their shape, and the arrays they are.
+"""Checks that the data of a tensor in a file fit its shape, and reads them as an array.
 
-Data lie in the file itself, raw or as lists of numbers, or in a file beside it. Their size is
-checked when the tensor is met; the numbers are read when somebody needs them.
+The data are in the file itself, raw or as lists of numbers, or in a file beside it. Their size is
+checked when the graph is read, and the numbers are read when they are needed.
 """
 
 from __future__ import annotations
@@ -20,30 +20,30 @@ from hexsim.errors import HexsimError
 Array = npt.NDArray[Any]
 
 _LONGEST = 64
-"""Axes that numpy can hold."""
+"""Most axes of a numpy array."""
 _BITS = {"FLOAT": 32, "DOUBLE": 64, "BOOL": 8}
-"""Bits of an element, for the types that do not have them in their names."""
+"""Bits of an element, for types without a number in their names."""
 _LISTS = ("float_data", "int32_data", "int64_data", "double_data", "uint64_data")
 
 
 def dtype_name(element_type: int, name: str) -> str:
-    """numpy name of an ONNX element type; HexsimError if tensor `name` holds no numbers."""
+    """Return the numpy name of an element type; HexsimError if tensor `name` is not numeric."""
     if element_type in (onnx.TensorProto.UNDEFINED, onnx.TensorProto.STRING):
         raise HexsimError(f"tensor '{name}' holds no numbers; hexsim reads numeric tensors only")
     try:
-        found = onnx.helper.tensor_dtype_to_np_dtype(element_type)
+        dtype = onnx.helper.tensor_dtype_to_np_dtype(element_type)
     except KeyError:
         raise HexsimError(
             f"tensor '{name}' has element type {element_type}, which the installed onnx does not "
             "know; upgrade onnx, or export the model again"
         ) from None
-    if found.kind == "c":
+    if dtype.kind == "c":
         raise HexsimError(f"tensor '{name}' holds complex numbers; hexsim reads real ones only")
-    return found.name
+    return dtype.name
 
 
 def require_data(tensor: onnx.TensorProto, name: str) -> None:
-    """Raise HexsimError unless `tensor`, if its data are in the file, has as many as its shape."""
+    """Raise HexsimError if the data of `tensor` are in the file and do not fit its shape."""
     dims = list(tensor.dims)
     dtype_name(tensor.data_type, name)
     if any(size < 0 for size in dims) or len(dims) > _LONGEST:
@@ -54,22 +54,22 @@ def require_data(tensor: onnx.TensorProto, name: str) -> None:
     if tensor.data_location == onnx.TensorProto.EXTERNAL:
         return
     if tensor.HasField("raw_data"):
-        held, needed, unit = len(tensor.raw_data), _bytes(tensor), "bytes"
+        count, needed, unit = len(tensor.raw_data), _bytes(tensor), "bytes"
     else:
-        held = sum(len(getattr(tensor, field)) for field in _LISTS)
+        count = sum(len(getattr(tensor, field)) for field in _LISTS)
         needed, unit = math.prod(dims), "numbers"
         if _bits(tensor.data_type) < 8:  # packed, several in one number
             needed = -(-needed * _bits(tensor.data_type) // 8)
-    if held != needed:
+    if count != needed:
         raise HexsimError(
-            f"weight tensor '{name}' holds {held} {unit}, and its shape {_text(dims)} of "
+            f"weight tensor '{name}' holds {count} {unit}, and its shape {_text(dims)} of "
             f"{onnx.TensorProto.DataType.Name(tensor.data_type)} "
             f"needs {needed}; export the model again"
         )
 
 
 def array_of(tensor: onnx.TensorProto, name: str) -> Array:
-    """The array of a tensor whose data are in the file. Raises HexsimError for wrong ones."""
+    """Return the array of a tensor whose data are in the file; HexsimError if they are wrong."""
     try:
         return onnx.numpy_helper.to_array(tensor)
     except (ValueError, TypeError, OverflowError, NotImplementedError):
@@ -80,10 +80,10 @@ def array_of(tensor: onnx.TensorProto, name: str) -> Array:
 
 
 def external_file(tensor: onnx.TensorProto, name: str, model: Path | None, label: str) -> Path:
-    """The file beside the file `model` that holds `tensor`.
+    """Return the file beside the file `model` that contains `tensor`.
 
-    Raises HexsimError if there is none, if it lies elsewhere, also by symbolic links, or if it is
-    too short.
+    Raises HexsimError if it is missing or too short, or if it is in another folder, even by a
+    symbolic link.
     """
     location = _entries(tensor).get("location", "")
     inside = PurePosixPath(location)
@@ -107,29 +107,29 @@ def external_file(tensor: onnx.TensorProto, name: str, model: Path | None, label
 
 
 def _is_beside(path: Path, model: Path) -> bool:
-    """True if `path` is in the folder of `model`, once links are followed.
+    """True if `path`, with links resolved, is in the folder of `model`.
 
-    A cache of downloads links both: then the files behind the links lie in one folder.
+    In a cache of downloads both are links; then the targets of the links are in one folder.
     """
-    real = path.resolve()
-    return any(map(real.is_relative_to, (model.parent.resolve(), model.resolve().parent)))
+    target = path.resolve()
+    return any(map(target.is_relative_to, (model.parent.resolve(), model.resolve().parent)))
 
 
 def read_external(tensor: onnx.TensorProto, name: str, path: Path) -> Array:
-    """The array of a tensor whose data are in the file `path`."""
+    """Return the array of a tensor whose data are in the file `path`."""
     start, size = _extent(tensor, name, path)
-    held = onnx.TensorProto(name=name, data_type=tensor.data_type, dims=tensor.dims)
+    loaded = onnx.TensorProto(name=name, data_type=tensor.data_type, dims=tensor.dims)
     try:
         with path.open("rb") as file:
             file.seek(start)
-            held.raw_data = file.read(size)
+            loaded.raw_data = file.read(size)
     except OSError as error:
         raise _unreadable(name, path, str(error.strerror)) from None
-    return array_of(held, name)
+    return array_of(loaded, name)
 
 
 def _extent(tensor: onnx.TensorProto, name: str, path: Path) -> tuple[int, int]:
-    """Where the data begin in their file, and how many bytes they are."""
+    """Return the offset of the data in their file, and their size in bytes."""
     entries, needed = _entries(tensor), _bytes(tensor)
     try:
         start, size = int(entries.get("offset", 0)), int(entries.get("length", needed))
@@ -139,14 +139,14 @@ def _extent(tensor: onnx.TensorProto, name: str, path: Path) -> tuple[int, int]:
         raise _unreadable(
             name, path, f"its offset or length is wrong; its shape needs {needed} bytes"
         )
-    held = path.stat().st_size
-    if start + size > held:
-        raise _unreadable(name, path, f"it needs {start + size} bytes, and the file has {held}")
+    length = path.stat().st_size
+    if start + size > length:
+        raise _unreadable(name, path, f"it needs {start + size} bytes, and the file has {length}")
     return start, size
 
 
-def _unreadable(name: str, path: Path, why: str) -> HexsimError:
-    return HexsimError(f"cannot read weight tensor '{name}' from '{path}': {why}")
+def _unreadable(name: str, path: Path, reason: str) -> HexsimError:
+    return HexsimError(f"cannot read weight tensor '{name}' from '{path}': {reason}")
 
 
 def _entries(tensor: onnx.TensorProto) -> dict[str, str]:
@@ -161,8 +161,8 @@ def _bytes(tensor: onnx.TensorProto) -> int:
 
 def _bits(element_type: int) -> int:
     name = onnx.TensorProto.DataType.Name(element_type)
-    found: re.Match[str] | None = re.search(r"\d+", name)
-    return _BITS[name] if found is None else int(found[0])
+    digits: re.Match[str] | None = re.search(r"\d+", name)
+    return _BITS[name] if digits is None else int(digits[0])
 
 
 def _text(dims: list[int]) -> str:

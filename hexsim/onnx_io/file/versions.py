@@ -1,7 +1,7 @@
-"""Versions of ONNX files: which are read, and which is written.
+"""Versions of ONNX files: which can be read, and which is written.
 
-A file states the version of its form (IR) and of each operator set. What is written takes the
-lowest that hold it, since programs that read files learn of new versions later than onnx.
+A file states the version of its format (IR) and of each operator set. Files are written with the
+lowest versions that suffice, since other programs support new versions later than onnx.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ def require_readable(model: onnx.ModelProto, label: str) -> None:
             f"{label} has IR version {model.ir_version}, the installed onnx knows 1 to "
             f"{onnx.IR_VERSION}; upgrade onnx or export with an older version"
         )
-    standard = [one for one in model.opset_import if one.domain in ("", "ai.onnx")]
+    standard = [opset for opset in model.opset_import if opset.domain in ("", "ai.onnx")]
     if not model.opset_import:
         raise HexsimError(f"{label} does not say which opset it uses; export it again")
-    for one in standard:
-        if one.version > newest:
+    for opset in standard:
+        if opset.version > newest:
             raise HexsimError(
-                f"{label} uses opset {one.version}, the installed onnx knows up to {newest}; "
+                f"{label} uses opset {opset.version}, the installed onnx knows up to {newest}; "
                 "upgrade onnx or export with an older opset"
             )
 
 
 def lowest_opset(node: onnx.NodeProto, opset: int) -> int:
-    """The lowest version of its operator set in which a node of version `opset` means the same.
+    """Return the lowest version of its operator set in which a node means the same as in `opset`.
 
     It is `opset` for an operator that onnx does not know.
     """
@@ -41,5 +41,5 @@ def lowest_opset(node: onnx.NodeProto, opset: int) -> int:
         since = onnx.defs.get_schema(node.op_type, opset, domain).since_version
     except onnx.defs.SchemaError:
         return opset
-    inner = [one for graph in subgraphs(node) for one in graph.node if one.domain == node.domain]
-    return max((since, *(lowest_opset(one, opset) for one in inner)))
+    inner = [item for graph in subgraphs(node) for item in graph.node if item.domain == node.domain]
+    return max((since, *(lowest_opset(item, opset) for item in inner)))

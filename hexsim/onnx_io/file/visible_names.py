@@ -1,4 +1,4 @@
-"""Every name of an ONNX model as it may be shown, in the one place where names come in."""
+"""Replaces characters of names in an ONNX model that cannot be printed, when a model is opened."""
 
 from __future__ import annotations
 
@@ -11,42 +11,42 @@ import onnx
 from hexsim.texts.names import visible
 
 _NO_NAMES = frozenset({"doc_string", "metadata_props", "external_data"})
-"""Texts that nobody shows, and where weights lie, which is for the file system."""
+"""Texts that are never shown, and locations of weights, which are file names."""
 
 _Message = Any  # of protobuf, of any kind
 
 
 def with_visible_names(model: onnx.ModelProto) -> onnx.ModelProto:
-    """Return `model` with the characters of its names written out that are not printed.
+    """Return `model` with escapes for the characters of its names that cannot be printed.
 
-    Texts that are all printed, as nearly all are, stay, and then the model is not copied.
+    If all names are printable, as in nearly all files, the model itself is returned.
     """
     if not any(_hidden(message) for message in _messages(model)):
         return model
-    shown = onnx.ModelProto()
-    shown.CopyFrom(model)
-    for message in _messages(shown):
+    changed = onnx.ModelProto()
+    changed.CopyFrom(model)
+    for message in _messages(changed):
         for field in _hidden(message):
-            found = getattr(message, field)
-            if isinstance(found, str):
-                setattr(message, field, visible(found))
+            value = getattr(message, field)
+            if isinstance(value, str):
+                setattr(message, field, visible(value))
             else:
-                for at, one in enumerate(found):
-                    if isinstance(one, str):  # what is no text cannot be written back
-                        found[at] = visible(one)
-    return shown
+                for position, text in enumerate(value):
+                    if isinstance(text, str):  # bytes that are not UTF-8 cannot be assigned
+                        value[position] = visible(text)
+    return changed
 
 
 def _hidden(message: _Message) -> list[str]:
-    """The fields of text in which something is not printed."""
+    """Return the text fields with characters that cannot be printed."""
     texts, _ = _fields(message.DESCRIPTOR)
     return [field for field in texts if _is_hidden(getattr(message, field))]
 
 
-def _is_hidden(found: Any) -> bool:
-    """True for text, or texts, with such characters; what is no text (bytes) is refused later."""
-    each = (found,) if isinstance(found, str | bytes) else found
-    return any(isinstance(one, str) and not one.isprintable() for one in each)
+def _is_hidden(value: Any) -> bool:
+    """True for text, or a list of it, with such characters; bytes are refused later."""
+    texts = (value,) if isinstance(value, str | bytes) else value
+    return any(isinstance(text, str) and not text.isprintable() for text in texts)
 
 
 def _messages(message: _Message) -> Iterator[_Message]:
@@ -62,7 +62,7 @@ def _messages(message: _Message) -> Iterator[_Message]:
 
 @cache
 def _fields(descriptor: _Message) -> tuple[list[str], list[tuple[str, bool]]]:
-    """The fields of a kind of message that are texts, and those that are messages, if many."""
+    """Return the text fields of a message type, and its (message field, is repeated) pairs."""
     fields = [field for field in descriptor.fields if field.name not in _NO_NAMES]
     texts = [field.name for field in fields if field.type == field.TYPE_STRING]
     parts = [field for field in fields if field.type == field.TYPE_MESSAGE]

@@ -1,15 +1,15 @@
-"""What every ONNX file must keep, checked once, before anything reads it.
+"""Checks the rules that every ONNX file must follow, before anything else reads it.
 
 Rules
-1. Names are text (UTF-8). Inputs, outputs and initialisers have one.
-2. A node has an operator and an output; an attribute has a name that no other has, and the kind of
-   value that it says.
-3. Inputs, initialisers and opsets are there once. No tensor is sparse.
-4. Subgraphs nest no deeper than `DEEPEST`.
-5. Functions call no function that calls them, and those that nodes call exist.
+1. Names are UTF-8 text. Inputs, outputs and initialisers have a name.
+2. A node has an operator and an output; an attribute has a unique name and a value of its type.
+3. Inputs, initialisers and opsets are unique. No tensor is sparse.
+4. Subgraphs nest at most `DEEPEST` levels deep.
+5. Functions are not recursive.
 
-Left out: how much there is (`hexsim.onnx_io.file.counts`), whether nodes fit their operators
-(`hexsim.onnx_io.read.node_results`), and what tensors hold (`hexsim.onnx_io.file.stored_tensors`).
+Other modules check the number of parts (`hexsim.onnx_io.file.counts`), whether nodes fit their
+operators (`hexsim.onnx_io.read.node_results`) and the data of tensors
+(`hexsim.onnx_io.file.stored_tensors`).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from hexsim.errors import HexsimError
 from hexsim.onnx_io.file.node import subgraphs
 
 DEEPEST = 24
-"""How far subgraphs may nest, and functions call: protobuf ends at a hundred messages."""
+"""Most levels of nested subgraphs and calls; protobuf allows a hundred nested messages."""
 
 _FIELDS = {
     "FLOAT": "f", "INT": "i", "STRING": "s", "TENSOR": "t", "GRAPH": "g", "TYPE_PROTO": "tp",
@@ -42,7 +42,7 @@ Function = tuple[str, str]
 
 
 def require_well_formed(model: onnx.ModelProto, label: str) -> None:
-    """Raise HexsimError, naming the file by `label` and the culprit, unless `model` keeps all."""
+    """Raise HexsimError, naming the file by `label`, unless `model` follows all rules."""
     _check_opsets(model, label)
     _check_graph(model.graph, label, 0)
     for function in model.functions:
@@ -66,7 +66,7 @@ def _check_opsets(model: onnx.ModelProto, label: str) -> None:
 
 
 def _check_graph(graph: onnx.GraphProto, label: str, depth: int) -> None:
-    """Check a graph with all within it."""
+    """Check a graph and its subgraphs."""
     if depth > DEEPEST:
         raise HexsimError(
             f"{label} nests subgraphs deeper than {DEEPEST} levels; export it with less of control "
@@ -112,7 +112,7 @@ def _check_node(node: onnx.NodeProto, label: str) -> None:
     _check_once(names, where, "has an attribute '{}'")
     for attribute in node.attribute:
         field = _FIELD_OF.get(attribute.type)
-        filled = {one.name for one, _ in attribute.ListFields()} & set(_FIELDS.values())
+        filled = {item.name for item, _ in attribute.ListFields()} & set(_FIELDS.values())
         if not attribute.name or (field is None and not attribute.ref_attr_name):
             raise HexsimError(f"{where} has an attribute without name or type; export it again")
         if filled - {field}:
@@ -123,7 +123,7 @@ def _check_node(node: onnx.NodeProto, label: str) -> None:
 
 
 def _check_texts(label: str, names: Iterable[str | bytes]) -> None:
-    """Names that are no UTF-8 come as bytes."""
+    """Raise HexsimError for a name that is not UTF-8, which protobuf returns as bytes."""
     for name in names:
         if isinstance(name, bytes):
             raise HexsimError(
@@ -132,21 +132,21 @@ def _check_texts(label: str, names: Iterable[str | bytes]) -> None:
             )
 
 
-def _check_once(counts: Counter[str], where: str, what: str) -> None:
+def _check_once(counts: Counter[str], where: str, text: str) -> None:
     for name, count in counts.items():
         if count > 1:
-            raise HexsimError(f"{where} {what.format(name)} {count} times; export the model again")
+            raise HexsimError(f"{where} {text.format(name)} {count} times; export the model again")
 
 
 def _check_functions(model: onnx.ModelProto, label: str) -> None:
-    """Functions are found, end, and have no more nodes than the budget where they are called."""
+    """Check that functions are unique and not recursive, and that all calls fit the budget."""
     functions = {(function.domain, function.name): function for function in model.functions}
     if len(functions) < len(model.functions):
         raise HexsimError(f"{label} has two functions of one name; export it again")
     sizes: dict[Function, int] = {}
     for function in functions:
         _size(function, functions, sizes, (), label)
-    total = sum(sizes.get((one.domain, one.op_type), 1) for one in _inner(model.graph.node))
+    total = sum(sizes.get((node.domain, node.op_type), 1) for node in _inner(model.graph.node))
     budget.require(budget.NODES, total, f"{label}, with its functions in the place of their calls,")
 
 
@@ -157,7 +157,7 @@ def _size(
     callers: tuple[Function, ...],
     label: str,
 ) -> int:
-    """Nodes of a function, with those of all functions that it calls."""
+    """Return the number of nodes of a function, including the functions that it calls."""
     domain, name = function
     if function in callers:
         raise HexsimError(
@@ -170,15 +170,15 @@ def _size(
         total = 0
         for node in _inner(functions[function].node):
             called = (node.domain, node.op_type)
-            known = called in functions
+            is_function = called in functions
             inner = (*callers, function)
-            total += _size(called, functions, sizes, inner, label) if known else 1
+            total += _size(called, functions, sizes, inner, label) if is_function else 1
         sizes[function] = total
     return sizes[function]
 
 
 def _inner(nodes: Iterable[onnx.NodeProto]) -> Iterator[onnx.NodeProto]:
-    """Nodes, and those of their subgraphs."""
+    """Yield the nodes and those of their subgraphs."""
     for node in nodes:
         yield node
         for graph in subgraphs(node):

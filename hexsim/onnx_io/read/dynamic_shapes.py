@@ -1,21 +1,20 @@
-"""Dynamic tails: nodes whose results are as large as values decide, and what follows of them.
+"""Dynamic parts: nodes whose results have shapes that depend on values, and nodes that read them.
 
-A detector ends in NonMaxSuppression and in nodes that pick what it chose. Such nodes become one
-opaque layer, a part of the file's graph that the CPU runs as it is.
+A detector ends in NonMaxSuppression and in nodes that gather the chosen boxes. Such nodes become
+one opaque layer, a dynamic part of the file's graph that the CPU runs unchanged.
 
 Rules
-1. A node begins a tail if the shape of a result follows from values, and has a bound.
-2. A node that reads a tensor of a tail joins it, whatever the shape of its own results.
-3. But a product (a convolution, a matrix product, a recurrent cell) of tensors whose shapes are
-   known leaves: it is a layer like any other. Nodes that follow of it and of a tail once more are
-   a second tail.
-4. All tails that need no other one are one layer. It is named after its first node.
-5. Shapes are found twice: as if every result had its most elements, and as if it had few. Sizes
-   that differ are known only when the network runs. The larger ones are what costs are counted at;
-   where sizes are subtracted, they are no bounds.
+1. A node begins a dynamic part if the shape of a result depends on values, and has a bound.
+2. A node that reads a tensor of a part joins it, whatever the shape of its own results.
+3. But a product (convolution, matrix product, recurrent cell) of tensors with known shapes is an
+   ordinary layer. Nodes that read its results, and further dynamic tensors, are a second part.
+4. All parts that do not depend on another one become one layer, named after its first node.
+5. Shapes are computed twice: with the most elements of every result, and with few. Sizes that
+   differ are only known when the network runs. Costs are counted for the larger sizes; if a node
+   subtracts sizes, these are not upper bounds.
 
-Left out: control flow inside a tail, operators of other domains than onnxruntime's, and what has no
-bound. Those are refused.
+Not supported, and refused: control flow in a dynamic part, operators of other domains than
+onnxruntime's, and results without a bound.
 """
 
 from __future__ import annotations
@@ -43,104 +42,107 @@ from hexsim.onnx_io.read.unsized import Unsized
 from hexsim.onnx_io.write.emitters.opaque import count_from_the_front
 
 _FEW = 2
-"""Elements of the other way to see a tail (rule 5): one would broadcast."""
+"""Elements of the second computation of shapes (rule 5); a size of one would broadcast."""
 _VALUE_ELEMENTS = 64
-"""Values of tensors up to this size may decide shapes."""
+"""Most elements of a tensor whose values may decide shapes."""
 _REASON = "the size of its result depends on values that are known only when the network runs"
 
 
 def joins(node: OnnxNode, net: Importer) -> bool:
-    """True if `node` belongs to a tail; a product that does not takes its operands out of it."""
-    read = [name for name in node.reads if name in net.tails.tensors]
-    read = [name for name in read if name not in net.tensors]
-    if not read:
+    """True if `node` belongs to a dynamic part.
+
+    The operands of a product that does not (rule 3) become ordinary tensors.
+    """
+    dynamic_inputs = [name for name in node.reads if name in net.dynamic.tensors]
+    dynamic_inputs = [name for name in dynamic_inputs if name not in net.tensors]
+    if not dynamic_inputs:
         return False
-    tensors = [net.tails.tensors[name] for name in read]
+    tensors = [net.dynamic.tensors[name] for name in dynamic_inputs]
     sized = all(not tensor.varies and tensor.most.dtype == "float32" for tensor in tensors)
     if not sized or not _is_product(node, net):
         return True
-    for name, tensor in zip(read, tensors, strict=True):
+    for name, tensor in zip(dynamic_inputs, tensors, strict=True):
         net.tensors[name] = Tensor(name, tensor.most.shape, (), tensor.most.dtype)
     return False
 
 
 def add(node: OnnxNode, net: Importer, source: OnnxSource) -> None:
-    """Add a node to its tail.
+    """Add a node to its dynamic part.
 
-    Raises UnknownShapeError if it is control flow, not of onnxruntime, or its results have no
-    bound.
+    Raises UnknownShapeError for control flow, an operator that onnxruntime does not have, and
+    results without a bound.
     """
-    known = node.proto.domain in ("", "ai.onnx", EXTENSIONS)
-    if not (net.tails.allowed and known) or node.has_subgraph:
+    is_known_domain = node.proto.domain in ("", "ai.onnx", EXTENSIONS)
+    if not (net.dynamic.allowed and is_known_domain) or node.has_subgraph:
         raise inference.unknown_shape(node, node.output)
     node = _as_floats(node, net)
     most, few = (_seen(node, net, few) for few in (False, True))
-    assert most is not None, "every tensor has a most"
+    assert most is not None, "every tensor has an upper bound"
     results = _results(node, most, source, few=False)
     fewer = None if few is None else _tried(node, few, source)
-    tail = _tail_of(node, net)
+    part = _part_of(node, net)
     for name, result in results.items():
-        net.tails.tensors[name] = Unsized(tail, result, None if fewer is None else fewer[name])
-    given = [most[name].shape if name else None for name in node.inputs]
+        net.dynamic.tensors[name] = Unsized(part, result, None if fewer is None else fewer[name])
+    operand_shapes = [most[name].shape if name else None for name in node.inputs]
     shapes = [result.shape for result in results.values()]
-    net.tails.work[node.name] = operator_work(node, given, shapes)
-    if assumed := assumption(node, given, shapes):
-        net.notes.append(assumed)
-    while len(net.tails.nodes) <= tail:
-        net.tails.nodes.append([])
-    net.tails.nodes[tail].append(node)
+    net.dynamic.work[node.name] = operator_work(node, operand_shapes, shapes)
+    if assumed := assumption(node, operand_shapes, shapes):
+        net.record.notes.append(assumed)
+    while len(net.dynamic.nodes) <= part:
+        net.dynamic.nodes.append([])
+    net.dynamic.nodes[part].append(node)
 
 
 def finish(net: Importer, source: OnnxSource, outputs: Iterable[str]) -> None:
-    """Make a layer of each tail, as far as the network's outputs or other layers need it."""
-    ends = [*outputs, *(name for name in net.tails.tensors if name in net.tensors)]
-    parts: list[tuple[list[OnnxNode], list[str]]] = []
-    for tail in reversed(range(len(net.tails.nodes))):
-        kept, needed = list[OnnxNode](), set(ends)
-        for node in reversed(net.tails.nodes[tail]):
+    """Add a layer for each part, with the nodes that outputs or other layers need."""
+    wanted_names = [*outputs, *(name for name in net.dynamic.tensors if name in net.tensors)]
+    layers: list[tuple[list[OnnxNode], list[str]]] = []
+    for number in reversed(range(len(net.dynamic.nodes))):
+        kept_nodes, needed = list[OnnxNode](), set(wanted_names)
+        for node in reversed(net.dynamic.nodes[number]):
             if needed.intersection(node.outputs):
-                kept.insert(0, node)
+                kept_nodes.insert(0, node)
                 needed.update(node.inputs)
-        if kept:
-            parts.insert(0, (kept, list(ends)))
-            ends += [name for node in kept for name in node.inputs]
-    for nodes, wanted in parts:
-        _add_part(nodes, wanted, net, source)
+        if kept_nodes:
+            layers.insert(0, (kept_nodes, list(wanted_names)))
+            wanted_names += [name for node in kept_nodes for name in node.inputs]
+    for nodes, outputs_wanted in layers:
+        _add_part(nodes, outputs_wanted, net, source)
     net.sort()
 
 
 def _add_part(
     nodes: Sequence[OnnxNode], wanted: Sequence[str], net: Importer, source: OnnxSource
 ) -> None:
-    """Add the layer that `nodes` are; `wanted` has the tensors that others read."""
-    tensors, first = net.tails.tensors, nodes[0]
-    written = [name for node in nodes for name in node.outputs if name]
-    given = set(wanted)
-    outputs = [name for name in written if name in given]
-    read = sorted({n for node in nodes for n in node.inputs if n} - set(written))
-    inside = sum(math.prod(tensors[name].most.shape) for name in written if name not in given)
-    work = [net.tails.work[node.name] for node in nodes]
-    made = [_tensor(name, tensors[name]) for name in outputs]
+    """Add the layer of `nodes`; `wanted` are the tensors that are read outside."""
+    tensors, first = net.dynamic.tensors, nodes[0]
+    names = [name for node in nodes for name in node.outputs if name]
+    outer = set(wanted)
+    outputs = [name for name in names if name in outer]
+    input_names = sorted({n for node in nodes for n in node.inputs if n} - set(names))
+    inner = sum(math.prod(tensors[name].most.shape) for name in names if name not in outer)
+    work = [net.dynamic.work[node.name] for node in nodes]
+    outputs_made = [_tensor(name, tensors[name]) for name in outputs]
     layer = Opaque(
         name=first.name,
-        inputs=tuple(net.as_is(n) if n in net.known else net.source_order(n) for n in read),
+        inputs=tuple(net.as_is(n) if n in net.known else net.source_order(n) for n in input_names),
         outputs=tuple(outputs),
         fused=tuple(node.name for node in nodes[1:]),
         op_type=operator_of([node.op_type for node in nodes]),
-        node=_part(nodes, outputs, net),
+        node=_part_proto(nodes, outputs, net),
         opset=source.opset,
-        shapes=tuple(tensor.shape for tensor in made),
-        products=sum(one.macs for one in work),
-        operations=sum(one.operations for one in work),
-        picks=inside + sum(_elements_read(node, net) for node in nodes),
+        shapes=tuple(tensor.shape for tensor in outputs_made),
+        products=sum(node_work.macs for node_work in work),
+        operations=sum(node_work.operations for node_work in work),
+        picks=inner + sum(_elements_read(node, net) for node in nodes),
         sized_by_values=True,
     )
-    net.reasons[layer.name] = _REASON
-    net.add_with(layer, made)
+    net.record.reasons[layer.name] = _REASON
+    net.add_with(layer, outputs_made)
 
 
-def _part(nodes: Sequence[OnnxNode], outputs: Sequence[str], net: Importer) -> bytes:
-    """The nodes as one, whose subgraph reads what it needs of the graph around it."""
+def _part_proto(nodes: Sequence[OnnxNode], outputs: Sequence[str], net: Importer) -> bytes:
+    """Return one serialised node with `nodes` as its subgraph."""
     body = onnx.GraphProto(name="part", node=[node.proto for node in nodes])
     for node in body.node:
         if node.op_type == "Resize":
@@ -150,61 +152,61 @@ def _part(nodes: Sequence[OnnxNode], outputs: Sequence[str], net: Importer) -> b
     return bytes(part.SerializeToString(deterministic=True))
 
 
-def _tensor(name: str, one: Unsized) -> Tensor:
-    return Tensor(name, one.most.shape, (), one.most.dtype, one.varies)
+def _tensor(name: str, unsized: Unsized) -> Tensor:
+    return Tensor(name, unsized.most.shape, (), unsized.most.dtype, unsized.varies)
 
 
 def _elements_read(node: OnnxNode, net: Importer) -> int:
-    """Elements that a node reads: some of a table, else all."""
-    picks = net.tails.work[node.name].picks
+    """Return the number of elements that a node reads: some of a table, else all."""
+    picks = net.dynamic.work[node.name].picks
     return picks or sum(math.prod(_operand(name, net).shape) for name in node.inputs if name)
 
 
 def _is_product(node: OnnxNode, net: Importer) -> bool:
     operands = {name: _operand(name, net) for name in node.reads}
-    given = [operands[name].shape if name else None for name in node.inputs]
-    return not node.has_subgraph and operator_work(node, given, [(1,)]).macs > 0
+    operand_shapes = [operands[name].shape if name else None for name in node.inputs]
+    return not node.has_subgraph and operator_work(node, operand_shapes, [(1,)]).macs > 0
 
 
-def _tail_of(node: OnnxNode, net: Importer) -> int:
-    """The first tail that has all that the node needs of tails."""
-    tensors = net.tails.tensors
-    behind = {name: tensor.tail + 1 for name, tensor in tensors.items() if name in net.tensors}
+def _part_of(node: OnnxNode, net: Importer) -> int:
+    """Return the number of the first part that may contain the node: after all it depends on."""
+    tensors = net.dynamic.tensors
+    behind = {name: tensor.part + 1 for name, tensor in tensors.items() if name in net.tensors}
     if behind:
         for layer in net.layers:
             number = max((behind.get(name, 0) for name in layer.inputs), default=0)
             if number:
                 behind.update(dict.fromkeys(layer.outputs, number))
-    joined = [tensors[n].tail for n in node.inputs if n in tensors and n not in net.tensors]
+    joined = [tensors[n].part for n in node.inputs if n in tensors and n not in net.tensors]
     return max([*joined, *(behind.get(name, 0) for name in node.inputs)], default=0)
 
 
 def _as_floats(node: OnnxNode, net: Importer) -> OnnxNode:
-    """Codes that are only moved are floats here, and stay what they are."""
-    ends = ((QUANTIZE, node.output), (DEQUANTIZE, node.inputs[0] if node.inputs else ""))
-    if not any(is_linear(node, operator) and name in net.moved for operator, name in ends):
+    """Replace the quantisation of codes that are only moved, and floats here, by an Identity."""
+    edges = ((QUANTIZE, node.output), (DEQUANTIZE, node.inputs[0] if node.inputs else ""))
+    if not any(is_linear(node, operator) and name in net.moved for operator, name in edges):
         return node
     proto = onnx.helper.make_node("Identity", [node.inputs[0]], [node.output], name=node.name)
     return OnnxNode(proto, node.name, node.opset)
 
 
 def _seen(node: OnnxNode, net: Importer, few: bool) -> dict[str, NodeInput] | None:
-    """What a node reads, at the most or with few elements; None if that cannot be told."""
-    found = {}
+    """Return the inputs of a node with most or few elements; None if these are not known."""
+    operands = {}
     for name in node.reads:
-        one = net.tails.tensors.get(name)
-        if not few or one is None or name in net.tensors:
-            found[name] = _operand(name, net)
-        elif one.few is None:
+        unsized = net.dynamic.tensors.get(name)
+        if not few or unsized is None or name in net.tensors:
+            operands[name] = _operand(name, net)
+        elif unsized.few is None:
             return None
         else:
-            found[name] = one.few
-    return found
+            operands[name] = unsized.few
+    return operands
 
 
 def _operand(name: str, net: Importer) -> NodeInput:
-    if name in net.tails.tensors:
-        return net.tails.tensors[name].most
+    if name in net.dynamic.tensors:
+        return net.dynamic.tensors[name].most
     return net.operand_type(name)
 
 
@@ -220,7 +222,7 @@ def _tried(
 def _results(
     node: OnnxNode, operands: Mapping[str, NodeInput], source: OnnxSource, *, few: bool
 ) -> dict[str, NodeInput]:
-    """Shapes, types and, where they can be told, values of what a node writes."""
+    """Return shapes, types and, if known, values of the results of a node."""
     bounds = most_elements(node, operands)
     results = {}
     for name, (sizes, dtype) in inference.partial_types(node, operands, source).items():
@@ -236,7 +238,7 @@ def _results(
 
 
 def _filled(sizes: inference.Sizes | None, bound: Shape | None, few: bool) -> Shape | None:
-    """Known sizes, and of the others their bounds."""
+    """Return the known sizes, and bounds for the others; None without bounds."""
     if bound is None:
         return None if sizes is None or None in sizes else tuple(n for n in sizes if n is not None)
     if sizes is None or len(sizes) != len(bound):
@@ -251,12 +253,12 @@ def _values(
     results: Mapping[str, NodeInput],
     source: OnnxSource,
 ) -> dict[str, Array]:
-    """The values of results that follow from shapes alone."""
+    """Return the values of results that follow from shapes or known values alone."""
     if node.op_type in ("Shape", "Size"):
         shape = operands[node.inputs[0]].shape
-        first, last = node.integer("start", 0), node.integer("end", len(shape))
-        told = shape[first:last] if node.op_type == "Shape" else math.prod(shape)
-        return {node.output: np.array(told, np.int64)}
+        start, stop = node.integer("start", 0), node.integer("end", len(shape))
+        values = shape[start:stop] if node.op_type == "Shape" else math.prod(shape)
+        return {node.output: np.array(values, np.int64)}
     arrays = {
         name: operand.value for name, operand in operands.items() if operand.value is not None
     }
@@ -264,7 +266,7 @@ def _values(
     if len(arrays) < len(operands) or not small or most_elements(node, operands):
         return {}
     try:
-        found = inference.evaluate(node, arrays, source)
+        computed = inference.evaluate(node, arrays, source)
     except HexsimError:
         return {}
-    return dict(zip((name for name in node.outputs if name), found, strict=True))
+    return dict(zip((name for name in node.outputs if name), computed, strict=True))

@@ -1,7 +1,7 @@
-"""Ends a graph at tensors inside it: what lies behind them is left to the application.
+"""Ends a graph at tensors inside it; the application computes the rest.
 
 Detectors end in operators whose results have no size before the network runs. A phone's runtime
-does not take them either, so their networks are cut before, and the application does the rest.
+does not support them either, so networks are usually cut before these operators.
 """
 
 from __future__ import annotations
@@ -17,9 +17,10 @@ from hexsim.onnx_io.file.source import OnnxSource
 
 
 def ending_at(source: OnnxSource, names: Sequence[str]) -> OnnxSource:
-    """Return `source` with the outputs `names` and the nodes that they need, or as it is for none.
+    """Return `source` with the outputs `names` and the nodes that they need.
 
-    Raises HexsimError if no node writes one of them.
+    Without `names`, `source` is returned unchanged. Raises HexsimError for a name that no node
+    writes.
     """
     if not names:
         return source
@@ -36,8 +37,8 @@ def ending_at(source: OnnxSource, names: Sequence[str]) -> OnnxSource:
             waiting += [*node.input, *outer_names(node)]
     graph = onnx.GraphProto()
     graph.CopyFrom(source.graph)
-    kept = [node for node in graph.node if needed.intersection(node.output)]
+    needed_nodes = [node for node in graph.node if needed.intersection(node.output)]
     del graph.node[:], graph.output[:]
-    graph.node.extend(kept)
+    graph.node.extend(needed_nodes)
     graph.output.extend(onnx.ValueInfoProto(name=name) for name in dict.fromkeys(names))
     return replace(source, graph=graph)

@@ -1,4 +1,4 @@
-"""The nodes of a file as the reader takes them: named, in standard operators, constants first."""
+"""Prepares the nodes of a file for the reader: unique names, and constants first."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from hexsim.onnx_io.file.source import OnnxSource
 
 @dataclass(frozen=True)
 class FileGraph:
-    """Nodes of one graph of a file with unique names, and what the file says about its tensors."""
+    """Nodes of one graph of a file with unique names, and the ranks of its tensors."""
 
     graph: onnx.GraphProto
     nodes: tuple[OnnxNode, ...]
@@ -23,17 +23,17 @@ class FileGraph:
 
     @cached_property
     def producers(self) -> dict[str, OnnxNode]:
-        """The node that writes a tensor."""
+        """The node that writes each tensor."""
         return {name: node for node in self.nodes for name in node.outputs if name}
 
     @cached_property
     def readers(self) -> dict[str, list[OnnxNode]]:
-        """The nodes that read a tensor; one of several times is there as often."""
-        found: dict[str, list[OnnxNode]] = {}
+        """The nodes that read each tensor, once per input that reads it."""
+        readers: dict[str, list[OnnxNode]] = {}
         for node in self.nodes:
             for name in filter(None, node.inputs):
-                found.setdefault(name, []).append(node)
-        return found
+                readers.setdefault(name, []).append(node)
+        return readers
 
     @cached_property
     def outputs(self) -> frozenset[str]:
@@ -43,12 +43,12 @@ class FileGraph:
     @cached_property
     def _ranks(self) -> dict[str, int]:
         values = (*self.graph.input, *self.graph.value_info, *self.graph.output)
-        written = {v.name: v.type.tensor_type for v in values if v.type.HasField("tensor_type")}
-        ranks = {n: len(kind.shape.dim) for n, kind in written.items() if kind.HasField("shape")}
+        types = {v.name: v.type.tensor_type for v in values if v.type.HasField("tensor_type")}
+        ranks = {n: len(kind.shape.dim) for n, kind in types.items() if kind.HasField("shape")}
         return {**ranks, **{tensor.name: len(tensor.dims) for tensor in self.graph.initializer}}
 
     def rank(self, name: str) -> int | None:
-        """Number of axes of a tensor, None if the file does not tell."""
+        """Return the number of axes of a tensor, None if the file does not state it."""
         producer = self.producers.get(name)
         if producer is not None and producer.standard == "Constant" and producer.has("value"):
             value = producer.tensor("value")
@@ -57,16 +57,16 @@ class FileGraph:
 
 
 def named(
-    protos: Iterable[onnx.NodeProto], source: OnnxSource, taken: set[str]
+    protos: Iterable[onnx.NodeProto], source: OnnxSource, labels: set[str]
 ) -> tuple[OnnxNode, ...]:
-    """Give nodes unique names: their own, or that of their first output; they become `taken`."""
+    """Give nodes unique names, their own or that of their first output; add these to `labels`."""
     nodes = []
     for proto in protos:
-        first = next((output for output in proto.output if output), proto.op_type)
-        label, count = proto.name or first, 1
-        while label in taken:
-            label, count = f"{proto.name or first}_{count}", count + 1
-        taken.add(label)
+        default = next((output for output in proto.output if output), proto.op_type)
+        label, count = proto.name or default, 1
+        while label in labels:
+            label, count = f"{proto.name or default}_{count}", count + 1
+        labels.add(label)
         domain = "" if proto.domain == "ai.onnx" else proto.domain
         if domain not in source.opsets:
             raise HexsimError(
@@ -78,5 +78,5 @@ def named(
 
 
 def constants_first(nodes: Sequence[OnnxNode]) -> list[OnnxNode]:
-    """Put Constant nodes before all others, so that whoever looks ahead knows their values."""
+    """Put Constant nodes before all others, so that earlier nodes can use their values."""
     return sorted(nodes, key=lambda node: node.op_type != "Constant")

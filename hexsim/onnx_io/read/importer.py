@@ -1,189 +1,134 @@
-"""The network while the reader builds it, node by node.
+"""Builds the network node by node.
 
-A translator asks it what an input is, in which stored order it wants it, and adds layers. Where
-the wanted order is not the one a tensor has, a Permute layer is added, once per tensor and order.
+A translator queries its inputs, requests them in the stored order that it needs, and adds layers.
+If a tensor has another order, a Permute layer is added, once per tensor and order.
 """
 
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from copy import copy
 
 import numpy as np
 
 from hexsim import budget
 from hexsim.errors import InvalidDataError
-from hexsim.graph.coded_end import CodedEnd
 from hexsim.graph.ir import Constant, Layer, Network, Shape, Tensor
 from hexsim.layers import Permute, Reshape
 from hexsim.onnx_io.file.axis_order import Order, channels_last, identity, reshaped, stored_shape
 from hexsim.onnx_io.file.known import Array, Known
-from hexsim.onnx_io.file.node import NotALayerError, OnnxNode, outer_names
-from hexsim.onnx_io.read.node_codes import NodeCodes
+from hexsim.onnx_io.file.node import NotALayerError, OnnxNode
+from hexsim.onnx_io.read.file_facts import FileFacts, ImportRecord
+from hexsim.onnx_io.read.network_state import NetworkState
 from hexsim.onnx_io.read.node_results import NodeInput
 from hexsim.onnx_io.read.unsized import DynamicShapes
 
-_LOOKS = 4
-"""How often a node may be read in the mean."""
 _COMPUTED = 16
-"""How often nodes may compute with all constants of a file before the budget is asked."""
+"""How often nodes may compute with all constants of a file before the budget is checked."""
 
 
-class Importer:
-    """Tensors, constants and layers read so far.
+class Importer(NetworkState):
+    """The network so far, with queries for inputs of nodes and methods that add layers.
 
-    `uses` counts how often each name is read in the file, graph outputs included; `readers` are
-    the nodes that read it, `writers` that which writes it. `codes` is what nodes of the file said
-    about integers, by the tensor or array they said it of, and `stripped` the same by the names of
-    integers that nobody needs any more; `moved` are names of integers that are floats here, until
-    they are dequantised, and `moved_types` what they are in the file. `ends` are the outputs of the
-    network, `coded_ends` those of its ends that are codes in the file; inputs that may be such are
-    `judged` once. `tails` are nodes whose results are as large as values decide, and what
-    follows of them. `nodes` counts those of the file, `labels` are their names, `expanded` those
-    that stand for several and `folded` those of which nothing is left, with their operators;
-    `removed` are nodes that quantise of which nothing is left but codes;
-    `reasons` say why others are opaque, and `notes` are sentences on what was changed. `fitting` is
-    the only branch of an If that fits the shapes that it reads, known from a look at both.
+    `facts` describe the file, `record` is the import report so far, and `dynamic` has the nodes
+    with shapes that depend on values.
     """
 
-    def __init__(self, known: Mapping[str, Known]) -> None:
-        self.known = dict(known)
-        self.uses: Counter[str] = Counter()
-        self.readers: dict[str, list[OnnxNode]] = {}
-        self.writers: dict[str, OnnxNode] = {}
-        self.labels: set[str] = set()
-        self.expanded: dict[str, str] = {}
-        self.folded: dict[str, str] = {}
-        self.removed: list[str] = []
-        self.reasons: dict[str, str] = {}
-        self.notes: list[str] = []
-        self.nodes = 0
-        self.codes: dict[str, NodeCodes] = {}
-        self.stripped: dict[str, tuple[str, NodeCodes]] = {}
-        self.moved: dict[str, NodeCodes] = {}
-        self.moved_types: dict[str, str] = {}
-        self.ends: frozenset[str] = frozenset()
-        self.coded_ends: dict[str, CodedEnd] = {}
-        self.judged: set[str] = set()
-        self.tails = DynamicShapes()
-        self.tensors: dict[str, Tensor] = {}
-        self._producers: dict[str, Layer] = {}
-        self._layers: list[Layer] = []
-        self._constants: dict[str, Constant] = {}
-        self._forms: dict[tuple[str, str], str] = {}
-        self._reordered: dict[tuple[str, Order], str] = {}
-        self._same: dict[str, tuple[str, ...]] = {}
-        self._names: set[str] = set(known)
-        self._stored = sum(math.prod(array.shape) for array in known.values())
-        self._folded = 0
-        self._visits: Counter[str] = Counter()
-        self.fitting: dict[tuple[bytes, tuple[Shape, ...]], str] = {}
+    def __init__(self, known: Mapping[str, Known], facts: FileFacts | None = None) -> None:
+        super().__init__(dict(known), _names=set(known))
+        elements = sum(math.prod(array.shape) for array in known.values())
+        self.facts = FileFacts(elements) if facts is None else facts
+        self.record = ImportRecord()
+        self.dynamic = DynamicShapes()
 
-    def fork(self) -> Importer:
-        """A copy that knows what is there, for a look at what nodes would become."""
-        other = Importer(self.known)
-        other.tails = DynamicShapes(allowed=False)
-        other.tensors.update(self.tensors)
-        other.stripped.update(self.stripped)
-        other.moved.update(self.moved)
-        other.moved_types.update(self.moved_types)
-        other.judged |= {*self.tensors}
-        other._constants.update(self._constants)
-        other._names |= self._names
-        other._stored, other._folded = self._stored, self._folded
-        other._visits, other.fitting = self._visits, self.fitting
-        other.labels |= self.labels
+    def trial(self) -> Importer:
+        """Return a copy for reading nodes on trial; it does not support dynamic shapes."""
+        other = Importer({}, self.facts.for_trial())
+        other.restore(self.snapshot())
+        other.judged |= self.tensors.keys()
+        other.dynamic = DynamicShapes(allowed=False)
         return other
 
-    # What is there
+    # Queries
 
-    def expect(self, nodes: Iterable[OnnxNode], outputs: Iterable[str]) -> None:
-        """Be told of nodes before they are read, and of the names that their graph hands out."""
+    def expect(self, nodes: Sequence[OnnxNode], outputs: Iterable[str]) -> None:
+        """Record nodes before they are read, and the names of the outputs of their graph."""
+        self.facts.expect(nodes, outputs)
         for node in nodes:
             self._names.update((node.name, *node.outputs))
-            self.writers.update(dict.fromkeys(filter(None, node.outputs), node))
-            for name in filter(None, (*node.inputs, *outer_names(node.proto))):
-                self.uses[name] += 1
-                self.readers.setdefault(name, []).append(node)
-        self.uses.update(outputs)
-
-    def forget(self, node: OnnxNode) -> None:
-        """Let a node that others stand for read nothing any more."""
-        for name in node.reads:
-            self.uses[name] -= 1
-            self.readers[name].remove(node)
 
     def exists(self, name: str) -> bool:
         """True if `name` has been written by a node, or is an input or a known array."""
-        places = (self.tensors, self.known, self.stripped, self.tails.tensors)
+        places = (self.tensors, self.known, self.stripped, self.dynamic.tensors)
         return any(name in place for place in places)
 
     def producer(self, name: str) -> Layer | None:
-        """The layer that writes a tensor, None for an input."""
+        """Return the layer that writes a tensor, None for an input."""
         return self._producers.get(name)
 
     def source_shape(self, name: str) -> Shape:
-        """Shape of a tensor or known array in ONNX axis order."""
+        """Return the shape of a tensor or known array in ONNX axis order."""
         return self.known[name].shape if name in self.known else self.tensors[name].source_shape
 
     def dtype(self, name: str) -> str:
-        """Element type of a tensor or known array."""
+        """Return the element type of a tensor or known array."""
         return self.known[name].dtype if name in self.known else self.tensors[name].dtype
 
     def order(self, name: str) -> Order:
-        """Stored order of a tensor."""
+        """Return the stored order of a tensor."""
         return self.tensors[name].order
 
     def tensor(self, name: str, rank: int | None = None) -> Tensor:
-        """The tensor `name`; no layer of ours if it is a known array or of another rank."""
+        """Return the tensor `name`; NotALayerError if it is a known array or has another rank."""
         if name not in self.tensors:
             raise NotALayerError(f"'{name}' does not vary")
-        found = self.tensors[name]
-        if rank is not None and len(found.shape) != rank:
-            raise NotALayerError(f"its input has {len(found.shape)} axes, not {rank}")
-        return found
+        tensor = self.tensors[name]
+        if rank is not None and len(tensor.shape) != rank:
+            raise NotALayerError(f"its input has {len(tensor.shape)} axes, not {rank}")
+        return tensor
 
     def array(self, name: str, rank: int | None = None) -> Known:
-        """The known array `name`; no layer of ours if it varies, ValueError for another rank."""
+        """Return the known array `name`.
+
+        NotALayerError if it varies, InvalidDataError if it has another rank.
+        """
         if name not in self.known:
             raise NotALayerError(f"'{name}' is not constant")
-        found = self.known[name]
-        if rank is not None and len(found.shape) != rank:
-            raise InvalidDataError(f"'{name}' has {len(found.shape)} axes, not {rank}")
-        return found
+        known = self.known[name]
+        if rank is not None and len(known.shape) != rank:
+            raise InvalidDataError(f"'{name}' has {len(known.shape)} axes, not {rank}")
+        return known
 
     def integers(self, node: OnnxNode, attribute: str, position: int) -> tuple[int, ...] | None:
-        """A list of ints that is an attribute or, in newer opsets, an input; None if absent."""
+        """Return a list of ints, an attribute or, in newer opsets, an input; None if absent."""
         if node.has(attribute):
             return node.integers(attribute)
         name = node.input(position)
         return self.whole_numbers(name) if name else None
 
     def whole_numbers(self, name: str) -> tuple[int, ...]:
-        """Elements of the known array `name`; no layer of ours if it varies.
+        """Return the elements of the known array `name`.
 
-        InvalidDataError if they are no integers.
+        NotALayerError if it varies, InvalidDataError if they are not integers.
         """
-        known = self.array(name)
-        if np.dtype(known.dtype).kind not in "iu":
-            raise InvalidDataError(f"'{name}' holds {known.dtype} numbers, not integers")
-        return tuple(int(number) for number in known.read().reshape(-1))
+        array = self.array(name)
+        if np.dtype(array.dtype).kind not in "iu":
+            raise InvalidDataError(f"'{name}' holds {array.dtype} numbers, not integers")
+        return tuple(int(number) for number in array.read().reshape(-1))
 
     def number(self, name: str) -> float:
-        """The only element of the known array `name`; no layer of ours if it varies.
+        """Return the only element of the known array `name`.
 
-        InvalidDataError if it has several elements, or none.
+        NotALayerError if it varies, InvalidDataError if it has several elements, or none.
         """
-        known = self.array(name)
-        if math.prod(known.shape) != 1:
-            raise InvalidDataError(f"'{name}' has the shape {list(known.shape)}, not one element")
-        return float(known.read().item())
+        array = self.array(name)
+        if math.prod(array.shape) != 1:
+            raise InvalidDataError(f"'{name}' has the shape {list(array.shape)}, not one element")
+        return float(array.read().item())
 
     def operand_type(self, name: str) -> NodeInput:
-        """What is known of a tensor or array before the network runs."""
+        """Return shape, dtype and, if known and small, value of a tensor or array."""
         value = small_value(self.known[name]) if name in self.known else None
         return NodeInput(self.source_shape(name), self.dtype(name), value)
 
@@ -237,24 +182,17 @@ class Importer:
         """Name the constant that is the known array `name` itself."""
         return self.constant(name, "source", self.known[name].shape, lambda array: array)
 
-    def visit(self, nodes: int) -> None:
-        """Count nodes that are read, in looks ahead too; HexsimError if it is without measure.
-
-        A branch may be read twice, and so may be those within it.
-        """
-        self._visits["nodes"] += nodes
-        what = "reading branches within branches, again and again,"
-        budget.require(budget.NODES, self._visits["nodes"] // _LOOKS, what)
-
     def charge(self, node: str, elements: int) -> None:
-        """Count what folding `node` computes; HexsimError if all is more than the budget.
+        """Count the elements that folding `node` computes; HexsimError beyond the budget.
 
         Constants that the file holds may be computed with a few times.
         """
-        self._folded += elements
-        if self._folded > _COMPUTED * self._stored:
-            what = f"node '{node}', with all that compute constants before it,"
-            budget.require(budget.CONSTANTS, self._folded - _COMPUTED * self._stored, what)
+        self._computed += elements
+        if self._computed > _COMPUTED * self.facts.elements:
+            subject = f"node '{node}', with all nodes that compute constants before it,"
+            budget.require(
+                budget.CONSTANTS, self._computed - _COMPUTED * self.facts.elements, subject
+            )
 
     def add_input(self, tensor: Tensor) -> None:
         """Declare an input of the network."""
@@ -264,7 +202,7 @@ class Importer:
     def add(self, layer: Layer, order: Order) -> None:
         """Add a layer with one output, stored in `order`; its dtype is that of its input.
 
-        InvalidDataError if nothing comes out of something, as where a window exceeds its input.
+        InvalidDataError if its output is empty and its inputs are not, as for a too large window.
         """
         shapes = [self._stored_shape(name) for name in layer.inputs]
         (shape,) = layer.output_shapes(shapes)
@@ -283,15 +221,15 @@ class Importer:
         self.tensors.update({tensor.name: tensor for tensor in outputs})
 
     def sort(self) -> None:
-        """Put the layers that were added before what they read behind it."""
-        written = {name for layer in self._layers for name in layer.outputs}
+        """Sort the layers so that each follows the layers that write its inputs."""
+        unwritten = {name for layer in self._layers for name in layer.outputs}
         waiting, sorted_layers = self._layers, list[Layer]()
         while waiting:
             blocked = []
             for layer in waiting:
-                if written.isdisjoint(layer.inputs):
+                if unwritten.isdisjoint(layer.inputs):
                     sorted_layers.append(layer)
-                    written.difference_update(layer.outputs)
+                    unwritten.difference_update(layer.outputs)
                 else:
                     blocked.append(layer)
             assert len(blocked) < len(waiting), "layers read what they write"
@@ -300,12 +238,12 @@ class Importer:
 
     @contextmanager
     def attempt(self) -> Iterator[None]:
-        """Take back what was added meanwhile if it turns out to be no layer of ours."""
-        before = {name: copy(value) for name, value in vars(self).items()}
+        """Undo all changes of the block if it raises NotALayerError."""
+        before = self.snapshot()
         try:
             yield
         except NotALayerError:
-            vars(self).update(before)
+            self.restore(before)
             raise
 
     # Axis order
@@ -334,17 +272,17 @@ class Importer:
         return self.in_order(name, identity(len(self.tensor(name).shape)))
 
     def reshape(self, layer_name: str, name: str, target: Shape, output: str) -> None:
-        """Add the Reshape of `name` to source shape `target`, moving data only if it must.
+        """Add the Reshape of `name` to source shape `target`, moving data only if necessary.
 
-        What had that shape before it was reshaped is taken as it is.
+        If `name` was itself reshaped from a tensor of that shape, this tensor is read.
         """
         if math.prod(target) != math.prod(self.source_shape(name)):
             raise InvalidDataError(
                 f"cannot reshape {list(self.source_shape(name))} to {list(target)}"
             )
-        earlier = self.reshaped_from(name)
-        self._same[output] = earlier
-        name = next((one for one in earlier if self.source_shape(one) == target), name)
+        aliases = self.reshaped_from(name)
+        self._aliases[output] = aliases
+        name = next((alias for alias in aliases if self.source_shape(alias) == target), name)
         order = reshaped(self.source_shape(name), self.order(name), target)
         if order is None:
             name = self.source_order(name)
@@ -354,30 +292,30 @@ class Importer:
         self.add(Reshape(name=layer_name, inputs=(name,), outputs=(output,), shape=shape), order)
 
     def reshaped_from(self, name: str) -> tuple[str, ...]:
-        """The tensors that `name` is a Reshape of, first to last, and itself."""
-        return (*self._same.get(name, ()), name)
+        """Return the tensors that `name` is a Reshape of, first to last, and itself."""
+        return (*self._aliases.get(name, ()), name)
 
     def operand(self, name: str, order: Order) -> str:
         """Return `name`, tensor or array, with leading axes of size one added, in `order`."""
         source = self.source_shape(name)
         if len(source) > len(order):
             raise InvalidDataError(f"'{name}' has {len(source)} axes, more than {len(order)}")
-        full = (1,) * (len(order) - len(source)) + source
+        target = (1,) * (len(order) - len(source)) + source
         if name in self.known:
             return self.constant(
                 name,
                 f"stored_{''.join(map(str, order))}",
-                stored_shape(full, order),
-                lambda array: array.reshape(full).transpose(order),
+                stored_shape(target, order),
+                lambda array: array.reshape(target).transpose(order),
             )
         if len(source) < len(order):
             label = self.unique(f"{name}.{len(order)}d")
-            self.reshape(label, name, full, label)
+            self.reshape(label, name, target, label)
             name = label
         return self.in_order(name, order)
 
     def network(self, name: str, inputs: tuple[str, ...], outputs: tuple[str, ...]) -> Network:
-        """Return what has been built."""
+        """Return the network that has been built."""
         coded = {n: end for n, end in self.coded_ends.items() if n in (*inputs, *outputs)}
         return Network(
             name,

@@ -1,8 +1,8 @@
-"""The shapes of a model's inputs: the file's own, with symbols bound.
+"""Determines the shapes of a model's inputs, and the values of symbols in them.
 
 Rules
-1. A shape the user gives replaces the file's.
-2. A symbol that such a shape binds has that value wherever it appears.
+1. A shape from the user replaces that of the file.
+2. It gives values to the symbols in the shape of the file, which then hold for all inputs.
 3. An unknown first dimension is the batch and becomes 1.
 4. Any other unknown dimension is refused.
 """
@@ -25,9 +25,9 @@ def bind_input_shapes(
 ) -> dict[str, Shape]:
     """Return the shape (ONNX axis order) of every input that is not an initialiser, in order.
 
-    `given` maps input names to full shapes; inputs named in `values` are none, as they have a
-    value once and for all. Raises HexsimError for unknown names, wrong ranks,
-    sizes below one and dimensions that stay unknown.
+    `given` maps input names to full shapes; inputs in `values` are left out, since they have a
+    fixed value. Raises HexsimError for unknown names, wrong ranks, sizes below one and dimensions
+    that stay unknown.
     """
     weights = {tensor.name for tensor in source.graph.initializer}
     inputs = {i.name: i for i in source.graph.input if i.name not in weights}
@@ -50,7 +50,7 @@ def bind_input_shapes(
 
 
 def _symbols(source: OnnxSource, value: onnx.ValueInfoProto, shape: Shape) -> dict[str, int]:
-    """Check a given shape and return the symbols it binds."""
+    """Check a shape from the user and return the values of its symbols."""
     text = ",".join(map(str, shape))
     if any(size < 1 for size in shape):
         raise HexsimError(f"input shape {text} for '{value.name}' must have sizes of at least 1")
@@ -85,13 +85,13 @@ def _shape(source: OnnxSource, value: onnx.ValueInfoProto, symbols: Mapping[str,
 
 
 def _unknown(dims: Sequence[onnx.TensorShapeProto.Dimension]) -> str:
-    """What is wrong with dimensions of which one behind the first is no size."""
-    written = [str(d.dim_value) if d.HasField("dim_value") else d.dim_param or "?" for d in dims]
-    shown = ",".join(written)
+    """Describe the first size that is not known, after the batch."""
+    sizes = [str(d.dim_value) if d.HasField("dim_value") else d.dim_param or "?" for d in dims]
+    text = ",".join(sizes)
     for number, dim in enumerate(dims):
         if number and dim.HasField("dim_value") and dim.dim_value < 1:
-            return f"the size {dim.dim_value} in its shape {shown}"
-    return f"the symbolic shape {shown}"
+            return f"the size {dim.dim_value} in its shape {text}"
+    return f"the symbolic shape {text}"
 
 
 def _dims(
@@ -99,7 +99,7 @@ def _dims(
 ) -> Sequence[onnx.TensorShapeProto.Dimension] | None:
     if not value.type.HasField("tensor_type"):
         kind = value.type.WhichOneof("value")
-        said = f"no tensor but a {kind.removesuffix('_type')}" if kind else "of no stated type"
-        raise HexsimError(f"input '{value.name}' of {source.label} is {said}")
+        problem = f"no tensor but a {kind.removesuffix('_type')}" if kind else "of no stated type"
+        raise HexsimError(f"input '{value.name}' of {source.label} is {problem}")
     tensor = value.type.tensor_type
     return tensor.shape.dim if tensor.HasField("shape") else None

@@ -1,9 +1,10 @@
-"""The most that operators return whose results are as large as values decide.
+"""Upper bounds of shapes that depend on values.
 
-NonMaxSuppression keeps no more boxes of a class than it may, nor than there are; NonZero, Unique
-and Compress keep everything; TopK and Slice with computed bounds a whole axis.
+NonMaxSuppression keeps at most the given number of boxes per class, and at most all of them;
+NonZero, Unique and Compress keep at most everything; TopK and Slice with computed bounds at most a
+whole axis.
 
-Left out: what has no bound before the network runs, such as a Range up to a computed number.
+Not supported: results without a bound, such as a Range up to a computed number.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ def most_elements(node: OnnxNode, operands: Mapping[str, NodeInput]) -> dict[str
 
 
 def _chosen_boxes(node: OnnxNode, inputs: Sequence[NodeInput | None]) -> Sequence[Shape]:
-    """Rows of batch, class and box."""
+    """Return the bound of NonMaxSuppression: rows of batch, class and box."""
     batches, classes, boxes = _shape(inputs, 1, 3)
     most = boxes
     if len(inputs) < 3 or inputs[2] is None:
@@ -47,7 +48,7 @@ def _places(node: OnnxNode, inputs: Sequence[NodeInput | None]) -> Sequence[Shap
 
 
 def _distinct(node: OnnxNode, inputs: Sequence[NodeInput | None]) -> Sequence[Shape]:
-    """Values, where each was first, which one every element is, how often it was there."""
+    """Return the bounds of Unique: values, first positions, inverse indices, counts."""
     shape = _shape(inputs, 0)
     if not node.has("axis"):
         return [(math.prod(shape),)] * 4
@@ -56,11 +57,11 @@ def _distinct(node: OnnxNode, inputs: Sequence[NodeInput | None]) -> Sequence[Sh
 
 
 def _compressed(node: OnnxNode, inputs: Sequence[NodeInput | None]) -> Sequence[Shape]:
-    shape, (asked,) = _shape(inputs, 0), _shape(inputs, 1, 1)
+    shape, (flags,) = _shape(inputs, 0), _shape(inputs, 1, 1)
     if not node.has("axis"):
-        return [(min(math.prod(shape), asked),)]
+        return [(min(math.prod(shape), flags),)]
     axis = positive_axis(node.integer("axis", 0), len(shape))
-    return [(*shape[:axis], min(shape[axis], asked), *shape[axis + 1 :])]
+    return [(*shape[:axis], min(shape[axis], flags), *shape[axis + 1 :])]
 
 
 def _all_of_it(node: OnnxNode, inputs: Sequence[NodeInput | None]) -> Sequence[Shape]:
@@ -68,11 +69,11 @@ def _all_of_it(node: OnnxNode, inputs: Sequence[NodeInput | None]) -> Sequence[S
 
 
 def _shape(inputs: Sequence[NodeInput | None], position: int, rank: int | None = None) -> Shape:
-    found = inputs[position]
-    assert found is not None, "onnx has checked that it is there"
-    if rank is not None and len(found.shape) != rank:
-        raise InvalidDataError(f"input {position} has {len(found.shape)} axes, not {rank}")
-    return found.shape
+    operand = inputs[position]
+    assert operand is not None, "onnx has checked that it is there"
+    if rank is not None and len(operand.shape) != rank:
+        raise InvalidDataError(f"input {position} has {len(operand.shape)} axes, not {rank}")
+    return operand.shape
 
 
 _RULES: Mapping[str, _Rule] = {

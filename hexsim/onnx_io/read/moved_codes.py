@@ -1,10 +1,9 @@
-"""Codes that nodes only move between a QuantizeLinear and a DequantizeLinear.
+"""Codes (quantised values) that nodes only move between a QuantizeLinear and a DequantizeLinear.
 
-A Reshape of codes is a Reshape of floats, and so is whatever chooses among codes by their size: a
-larger code is a larger number. So tensors of integers that such nodes link are floats, if all that
-is written into them are codes of one kind, and all that is read is dequantised as such. Inputs and
-outputs of the network may be among them; constants among them, such as the limits of a Clip, are
-the numbers that they stand for.
+A Reshape of codes equals a Reshape of floats, and so does an operator that selects the largest or
+smallest, since a larger code is a larger number. So integer tensors that such nodes link become
+floats, if all nodes that write or read them use the same encoding. Inputs and outputs of the
+network may be among them; constants among them, such as the limits of a Clip, are dequantised.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ from hexsim.onnx_io.read.node_codes import (
 )
 
 END_TYPES = ("uint8", "int8", "uint16", "int16")
-"""Types of codes that an application can hand over and get."""
+"""Types of codes that an application can pass and receive."""
 
 _Places = Callable[[int], tuple[int, ...]]
 
@@ -45,14 +44,14 @@ _MOVERS: Mapping[str, _Places] = {
     "Clip": lambda count: (0, 1, 2)[:count],
     "Pad": lambda count: (0, 2) if count > 2 else (0,),
 }
-"""Operators whose output holds elements of some inputs, and which of so many inputs those are."""
+"""Operators whose output has elements of some inputs; the positions of these by input count."""
 
 
 class Region:
-    """All integers that movers link with `start`, whose type is `dtype`.
+    """All integer tensors that nodes of `_MOVERS` link with `start`, whose type is `dtype`.
 
-    `names` is empty if some are more than moved. Unless `codes` are given, they are those of the
-    first node that says any.
+    `names` is empty if a node does more than move them. Unless `codes` are given, they come from
+    the first node that quantises or dequantises.
     """
 
     def __init__(self, start: str, codes: NodeCodes | None, dtype: str, net: Importer) -> None:
@@ -71,43 +70,43 @@ class Region:
             self.names = set()
 
     def _around(self, name: str) -> set[str] | None:
-        """Names that the nodes around `name` link with it; None if one does more."""
+        """Return the names that nodes link with `name`; None if one does more than move it."""
         net = self._net
-        readers = net.readers.get(name, [])
-        is_end = name in net.ends
-        if len(readers) + is_end != net.uses[name] or net.uses[name] == 0:
+        readers = net.facts.readers.get(name, [])
+        is_end = name in net.facts.outputs
+        if len(readers) + is_end != net.facts.uses[name] or net.facts.uses[name] == 0:
             return None
         if is_end and self._dtype not in END_TYPES:
             return None
-        writer = net.writers.get(name)
+        writer = net.facts.writers.get(name)
         if writer is None and not is_coded_input(name, net):
             return None
         linked = set[str]()
         for node in readers if writer is None else (writer, *readers):
-            found = self._linked(node, name)
-            if found is None:
+            names_linked = self._linked(node, name)
+            if names_linked is None:
                 return None
-            linked |= found
+            linked |= names_linked
         return linked
 
     def _linked(self, node: OnnxNode, name: str) -> set[str] | None:
-        makes = is_linear(node, QUANTIZE) and node.output == name
-        if makes or (is_linear(node, DEQUANTIZE) and node.inputs[0] == name):
-            dtype = integer_type(node, self._net.known) if makes else self._dtype
-            said = linear_codes(node, self._net.known, dtype, None)
-            self.codes = self.codes or said
-            fits = said is not None and said.axis is None and said == self.codes
+        writes_it = is_linear(node, QUANTIZE) and node.output == name
+        if writes_it or (is_linear(node, DEQUANTIZE) and node.inputs[0] == name):
+            dtype = integer_type(node, self._net.known) if writes_it else self._dtype
+            node_codes = linear_codes(node, self._net.known, dtype, None)
+            self.codes = self.codes or node_codes
+            fits = node_codes is not None and node_codes.axis is None and node_codes == self.codes
             return set() if fits and dtype == self._dtype else None
         places = code_places(node)
-        others = [read for at, read in enumerate(node.inputs) if at not in places]
-        if not places or name in others:
+        unmoved = [operand for place, operand in enumerate(node.inputs) if place not in places]
+        if not places or name in unmoved:
             return None
-        data = {node.input(at) for at in places} - {""}
-        return {*(one for one in data if one not in self._net.known), *filter(None, node.outputs)}
+        data = {node.input(place) for place in places} - {""}
+        return (data - self._net.known.keys()) | set(filter(None, node.outputs))
 
 
 def code_places(node: OnnxNode) -> tuple[int, ...]:
-    """Which inputs hold what the outputs of `node` hold; none if it is no mover of codes."""
+    """Return the positions of inputs that `node` moves to its outputs; none if it computes."""
     places = _MOVERS.get(node.op_type)
     if places is None or (node.op_type != "Split" and any(node.outputs[1:])):
         return ()
@@ -120,20 +119,20 @@ def code_places(node: OnnxNode) -> tuple[int, ...]:
 
 def is_coded_input(name: str, net: Importer) -> bool:
     """True for an input of the network that may hold codes."""
-    known = net.tensors.get(name)
-    return known is not None and net.producer(name) is None and known.dtype in END_TYPES
+    tensor = net.tensors.get(name)
+    return tensor is not None and net.producer(name) is None and tensor.dtype in END_TYPES
 
 
 def with_real_constants(node: OnnxNode, net: Importer) -> OnnxNode:
-    """Return `node` with real numbers for its constants, if what it moves are codes."""
+    """Return `node` with dequantised constants if it moves codes."""
     codes = next((net.moved[name] for name in node.outputs if name in net.moved), None)
     places = code_places(node)
     if codes is None or not places:
         return node
     inputs = list(node.inputs)
-    for at in places:
-        if at < len(inputs) and inputs[at] in net.known:
-            inputs[at] = _real_constant(inputs[at], codes, net)
+    for place in places:
+        if place < len(inputs) and inputs[place] in net.known:
+            inputs[place] = _real_constant(inputs[place], codes, net)
     if node.op_type == "Pad" and node.text("mode", "constant") == "constant" and not node.input(2):
         inputs += [""] * (3 - len(inputs))
         inputs[2] = _code_zero(node, codes, net)
@@ -147,7 +146,7 @@ def with_real_constants(node: OnnxNode, net: Importer) -> OnnxNode:
 
 
 def real_values(integers: Array, codes: NodeCodes, *, signed: bool) -> Array:
-    """The real values of stored integers."""
+    """Return the real values of stored integers."""
     shape = [1] * integers.ndim
     if codes.axis is not None:
         shape[codes.axis] = len(codes.scales)
@@ -158,19 +157,19 @@ def real_values(integers: Array, codes: NodeCodes, *, signed: bool) -> Array:
 
 
 def _real_constant(name: str, codes: NodeCodes, net: Importer) -> str:
-    known = net.known[name]
-    signed = known.dtype.startswith("int")
+    integers = net.known[name]
+    signed = integers.dtype.startswith("int")
 
-    def real() -> Array:
-        return real_values(known.read(), codes, signed=signed).astype(np.float32)
+    def read_real() -> Array:
+        return real_values(integers.read(), codes, signed=signed).astype(np.float32)
 
     label = net.unique(f"{name}.real")
-    net.known[label] = Known(label, known.shape, "float32", real)
+    net.known[label] = Known(label, integers.shape, "float32", read_real)
     return label
 
 
 def _code_zero(node: OnnxNode, codes: NodeCodes, net: Importer) -> str:
-    """What a Pad adds that does not say what: code zero, whatever number that is."""
+    """Name the default value of a Pad of codes: the real value of code zero."""
     signed = net.moved_types[node.output].startswith("int")
     value = real_values(np.zeros((), np.int64), codes, signed=signed).astype(np.float32)
     label = net.unique(f"{node.name}.value")

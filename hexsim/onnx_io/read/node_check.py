@@ -1,7 +1,6 @@
-"""Whether a node has the inputs, outputs and attributes that its operator asks for.
+"""Checks that a node has the inputs, outputs and attributes that its operator requires.
 
-Operators that onnx does not know are not checked here, but for those of its own domain: there are
-no others.
+Unknown operators of the standard domain are refused, those of other domains are not checked.
 """
 
 from __future__ import annotations
@@ -16,22 +15,22 @@ from hexsim.onnx_io.file.source import EXTENSIONS
 Schema = onnx.defs.OpSchema
 
 _INTERNAL = "__"
-"""Attributes that programs keep for themselves begin so."""
+"""Prefix of attributes for internal use of other programs."""
 
 
 _CODING = {"QuantizeLinear", "DequantizeLinear"}
-"""Operators of onnxruntime's domain with the inputs of those of the standard."""
+"""Operators of onnxruntime's domain with the same inputs as in the standard domain."""
 _FIRST_CODING_OPSET = 10
 
 
 def is_of_onnx(node: OnnxNode) -> bool:
-    """True if onnx itself knows the operator, in this opset."""
+    """True if onnx knows the operator in this opset."""
     domain = "" if node.proto.domain == "ai.onnx" else node.proto.domain
     return bool(onnx.defs.has(node.standard, node.opset, domain))
 
 
 def check(node: OnnxNode) -> None:
-    """Raise HexsimError, with what its operator asks for, unless the node is one of its own."""
+    """Raise HexsimError unless the node is valid for its operator."""
     if not any(node.outputs):
         raise node.error("has no output, so that nobody can read what it computes")
     domain = "" if node.proto.domain == "ai.onnx" else node.proto.domain
@@ -54,7 +53,7 @@ def check(node: OnnxNode) -> None:
     _check_names(node, schema, "output")
     _check_attributes(node, schema)
     parts = node.integer("num_outputs", len(node.outputs))
-    if node.standard == "Split" and parts != len(node.outputs):  # onnx ends the process of it
+    if node.standard == "Split" and parts != len(node.outputs):  # onnx would crash
         raise node.error(f"num_outputs is {parts}, and it has {len(node.outputs)} outputs")
 
 
@@ -67,10 +66,10 @@ def _check_names(node: OnnxNode, schema: Schema, side: str) -> None:
         else (schema.min_output, schema.max_output)
     )
     if not least <= len(names) <= most:
-        wanted = str(least) if least == most else f"{least} to {most}"
+        expected = str(least) if least == most else f"{least} to {most}"
         if most >= 2**31 - 1:
-            wanted = f"at least {least}"
-        raise node.error(f"has {len(names)} {side}s, and its operator takes {wanted}")
+            expected = f"at least {least}"
+        raise node.error(f"has {len(names)} {side}s, and its operator takes {expected}")
     for place, name in enumerate(names):
         parameter = formal[min(place, len(formal) - 1)]
         if not name and _is_needed(parameter, side):
@@ -78,7 +77,7 @@ def _check_names(node: OnnxNode, schema: Schema, side: str) -> None:
 
 
 def _is_needed(parameter: Schema.FormalParameter, side: str) -> bool:
-    """False for what may be left out: what is optional, and any of several outputs."""
+    """False for optional parameters and for variadic outputs."""
     option = parameter.option
     several = option == Schema.FormalParameterOption.Variadic and side == "input"
     return several or option == Schema.FormalParameterOption.Single
@@ -92,10 +91,10 @@ def _check_attributes(node: OnnxNode, schema: Schema) -> None:
             near = difflib.get_close_matches(attribute.name, schema.attributes, n=1)
             surplus = f"has the attribute {attribute.name}, unknown to its operator"
             raise node.error(surplus, f"did you mean {near[0]}?") if near else node.error(surplus)
-        asked = str(schema.attributes[attribute.name].type).rpartition(".")[2]
-        held = onnx.AttributeProto.AttributeType.Name(attribute.type)
-        if held != asked:
-            raise node.error(f"attribute {attribute.name} is of type {held}, not {asked}")
+        expected = str(schema.attributes[attribute.name].type).rpartition(".")[2]
+        actual = onnx.AttributeProto.AttributeType.Name(attribute.type)
+        if actual != expected:
+            raise node.error(f"attribute {attribute.name} is of type {actual}, not {expected}")
     for name, attribute in schema.attributes.items():
         if attribute.required and not node.has(name):
             raise node.error(f"lacks the attribute {name}, which its operator needs")

@@ -1,11 +1,11 @@
-"""NodeCodes: how nodes of the ONNX file code a tensor as integers, and when they can be stripped.
+"""NodeCodes: the encoding of a tensor as codes (quantised values), read from nodes of the file.
 
-Read are QuantizeLinear and DequantizeLinear (of the standard domain and of com.microsoft), and
-single nodes that quantise and dequantise at once: FakeQuantize (levels and four limits) and
+The nodes are QuantizeLinear and DequantizeLinear (of the standard domain and of com.microsoft), and
+nodes that quantise and dequantise at once: FakeQuantize (levels and four limits) and
 FakeQuantWithMinMaxVars or -Args, of any domain.
 
-Left out: scales per block, floats of 8 bits, and activations with a scale per channel; such nodes
-stay what they are.
+Not supported: scales per block, 8-bit floats, and activations with a scale per channel; these nodes
+stay in the network.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ _DOMAINS = ("", "ai.onnx", "com.microsoft")
 _INTEGERS = {
     f"{sign}int{bits}": (bits, sign == "") for bits in (4, 8, 16, 32) for sign in ("u", "")
 }
-"""Element type -> bits, and whether it has a sign."""
+"""Number of bits of an element type, and whether it is signed."""
 _MOST_BITS = 16
-"""Of the codes of an activation."""
+"""Most bits of the codes of an activation."""
 
 
 @dataclass(frozen=True)
@@ -45,14 +45,15 @@ class NodeCodes:
     axis: int | None = None
 
     def limits(self) -> tuple[float, float]:
-        """Smallest and largest real value of a code with one scale."""
+        """Return the smallest and largest real value; there must be one scale."""
         (scale,), (offset,) = self.scales, self.offsets
         return scale * offset, scale * (offset + (1 << self.bits) - 1)
 
     def survive(self, shape: Shape, changed: Array) -> bool:
-        """True if `changed`, made of `marks` for an array of `shape`, still has them last.
+        """True if the codes stay valid for an array that was changed.
 
-        So the numbers were rearranged but not scaled, and channels are on the last axis.
+        `changed` is what the change made of `marks(shape)`: the numbers must have been rearranged
+        but not scaled, with the channels on the last axis.
         """
         channels = 1 if self.axis is None else shape[self.axis]
         expected = np.arange(1, channels + 1) if self.axis is not None else np.ones(1)
@@ -60,7 +61,7 @@ class NodeCodes:
         return fits and bool((changed == expected).all())
 
     def marks(self, shape: Shape) -> Array:
-        """An array of `shape` that numbers the channels from 1; all ones if there are none."""
+        """Return an array of `shape` that numbers the channels from 1, or all ones without them."""
         if self.axis is None:
             return np.broadcast_to(np.float32(1), shape)
         numbers = np.arange(1, shape[self.axis] + 1, dtype=np.float32)
@@ -70,18 +71,18 @@ class NodeCodes:
 
 
 def is_linear(node: OnnxNode, op_type: str) -> bool:
-    """True for a node of that operator in one of its domains."""
+    """True for a node of this operator in one of its domains."""
     return node.standard == op_type and node.proto.domain in _DOMAINS
 
 
 def linear_codes(
     node: OnnxNode, known: Mapping[str, Known], dtype: str, shape: Shape | None
 ) -> NodeCodes | None:
-    """Codes of a QuantizeLinear or DequantizeLinear node whose integers have type `dtype`.
+    """Return the codes of a QuantizeLinear or DequantizeLinear node with integers of type `dtype`.
 
-    They have `shape`, None where it is not known yet. None if the node is of a kind that is left
-    out, or its scale and zero point vary. InvalidDataError if its axis is not one of `shape`, or
-    has another size than there are scales.
+    `shape` is that of the integers, None if it is not known yet. Returns None if the node is not
+    supported, or its scale and zero point vary. InvalidDataError if its axis is not in `shape`, or
+    its size is not the number of scales.
     """
     scale, zero = node.inputs[1], node.input(2)
     supported = dtype in _INTEGERS and not node.integer("block_size", 0)
@@ -112,7 +113,7 @@ def linear_codes(
 
 
 def integer_type(node: OnnxNode, known: Mapping[str, Known]) -> str:
-    """Type of the integers that a QuantizeLinear node makes."""
+    """Return the type of the integers that a QuantizeLinear node writes."""
     zero = node.input(2)
     if zero:
         return known[zero].dtype if zero in known else ""
@@ -121,11 +122,11 @@ def integer_type(node: OnnxNode, known: Mapping[str, Known]) -> str:
 
 
 def fake_codes(node: OnnxNode, known: Mapping[str, Known]) -> NodeCodes | None:
-    """Codes of a node that quantises and dequantises at once, None for any other node."""
-    found = _fake_limits(node, known)
-    if found is None:
+    """Return the codes of a node that quantises and dequantises at once, None for other nodes."""
+    limits = _fake_limits(node, known)
+    if limits is None:
         return None
-    low, high, levels = found
+    low, high, levels = limits
     bits = int(levels).bit_length() - (0 if levels & (levels - 1) else 1)
     if not low <= 0 <= high or low == high or bits > _MOST_BITS or math.inf in (-low, high):
         return None
@@ -136,7 +137,7 @@ def fake_codes(node: OnnxNode, known: Mapping[str, Known]) -> NodeCodes | None:
 
 
 def _fake_limits(node: OnnxNode, known: Mapping[str, Known]) -> tuple[float, float, int] | None:
-    """Lowest and highest real value and the number of codes between."""
+    """Return the lowest and highest real value, and the number of codes."""
     if node.standard == "FakeQuantize":
         limits = [_number(name, known) for name in node.inputs[1:5]]
         if len(limits) != 4 or None in limits or limits[:2] != limits[2:]:

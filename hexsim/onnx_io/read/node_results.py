@@ -1,4 +1,4 @@
-"""What the onnx package knows about one node: its output types and, for constants, its values."""
+"""Output types of one node by the onnx package and, if its inputs are constant, output values."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from hexsim.onnx_io.read.scaled_sizes import scaled, scales_of
 
 
 class UnknownShapeError(HexsimError):
-    """The shape of an output cannot be told before the network runs."""
+    """The shape of an output is not known before the network runs."""
 
 
 _CODING = ("QuantizeLinear", "DequantizeLinear")
-"""Operators of onnxruntime that onnx knows in its own domain."""
+"""Operators of onnxruntime's domain that are also in the standard domain."""
 
 
 Sizes = tuple[int | None, ...]
@@ -32,7 +32,7 @@ Sizes = tuple[int | None, ...]
 
 @dataclass(frozen=True)
 class NodeInput:
-    """What is known of an input; `value` only where it is small enough to decide a shape."""
+    """Shape and dtype of an input; its `value` if known and small enough to decide a shape."""
 
     shape: Shape
     dtype: str
@@ -44,21 +44,21 @@ def output_types(
 ) -> dict[str, tuple[Shape, str]]:
     """Return shape and dtype of each named output.
 
-    Operators without a schema get what the file itself says. Raises UnknownShapeError where a shape
-    stays unknown, HexsimError where an output is no tensor.
+    Operators without a schema get the types stated in the file. Raises UnknownShapeError if a
+    shape stays unknown, HexsimError if an output is not a tensor.
     """
-    found = {}
+    types = {}
     for name, (sizes, dtype) in partial_types(node, operands, source).items():
         if sizes is None or None in sizes:
             raise unknown_shape(node, name)
-        found[name] = (tuple(size for size in sizes if size is not None), dtype)
-    return found
+        types[name] = (tuple(size for size in sizes if size is not None), dtype)
+    return types
 
 
 def partial_types(
     node: OnnxNode, operands: Mapping[str, NodeInput], source: OnnxSource
 ) -> dict[str, tuple[Sizes | None, str]]:
-    """Return sizes and dtype of each named output; None is a size, or a rank, that is not known."""
+    """Return sizes and dtype of each named output; None stands for an unknown size or rank."""
     domain = _domain(node)
     if domain == EXTENSIONS and node.proto.op_type in _CODING:
         return {node.outputs[0]: _coded(node, operands)}
@@ -68,14 +68,14 @@ def partial_types(
         types = _written_types(source)
     else:
         types = _inferred(schema, node, operands, source)
-    found = {name: _sizes(node, name, types.get(name)) for name in node.outputs if name}
+    results = {name: _sizes(node, name, types.get(name)) for name in node.outputs if name}
     scales = scales_of(
         node, {n: operand.value for n, operand in operands.items() if operand.value is not None}
     )
     if scales.size and scales.size == len(operands[node.inputs[0]].shape):
         name = node.outputs[0]
-        found[name] = scaled(operands[node.inputs[0]].shape, scales), found[name][1]
-    return found
+        results[name] = scaled(operands[node.inputs[0]].shape, scales), results[name][1]
+    return results
 
 
 def unknown_shape(node: OnnxNode, name: str) -> UnknownShapeError:
@@ -105,13 +105,13 @@ def evaluate(node: OnnxNode, inputs: Mapping[str, Array], source: OnnxSource) ->
     try:
         results = ReferenceEvaluator(model).run(None, dict(inputs))
     except Exception:  # the evaluator raises whatever its numpy code does
-        shown = ", ".join(f"{input_.dtype} {list(input_.shape)}" for input_ in inputs.values())
-        raise node.error(f"cannot be computed from its constants ({shown or 'none'})") from None
+        constants = ", ".join(f"{input_.dtype} {list(input_.shape)}" for input_ in inputs.values())
+        raise node.error(f"cannot be computed from its constants ({constants or 'none'})") from None
     return [np.asarray(result) for result in results]
 
 
 def _coded(node: OnnxNode, operands: Mapping[str, NodeInput]) -> tuple[Shape, str]:
-    """The shape of the first operand, and the type of the scale or of the zero point."""
+    """Return the shape of the first operand, and the type of the scale or of the zero point."""
     data, scale = operands[node.inputs[0]], operands[node.inputs[1]]
     if node.proto.op_type == "DequantizeLinear":
         return data.shape, scale.dtype
@@ -136,9 +136,11 @@ def _inferred(
             schema, node.proto, types, data, opset_imports=imports, ir_version=source.ir_version
         )
     except Exception:  # an InferenceError, or whatever its C++ code throws
-        shown = ", ".join(f"{operand.dtype} {list(operand.shape)}" for operand in operands.values())
+        inputs = ", ".join(
+            f"{operand.dtype} {list(operand.shape)}" for operand in operands.values()
+        )
         raise node.misfit(
-            f"ONNX has no such node: its attributes and its inputs ({shown or 'none'}) do not fit "
+            f"ONNX has no such node: its attributes and its inputs ({inputs or 'none'}) do not fit "
             "together"
         ) from None
 
@@ -152,11 +154,11 @@ def _written_types(source: OnnxSource) -> dict[str, onnx.TypeProto]:
     return {value.name: value.type for value in (*source.graph.value_info, *source.graph.output)}
 
 
-def _sizes(node: OnnxNode, name: str, found: onnx.TypeProto | None) -> tuple[Sizes | None, str]:
-    if found is not None and found.WhichOneof("value") not in (None, "tensor_type"):
-        kind = str(found.WhichOneof("value")).removesuffix("_type")
+def _sizes(node: OnnxNode, name: str, proto: onnx.TypeProto | None) -> tuple[Sizes | None, str]:
+    if proto is not None and proto.WhichOneof("value") not in (None, "tensor_type"):
+        kind = str(proto.WhichOneof("value")).removesuffix("_type")
         raise node.error(f"output '{name}' is a {kind}; hexsim reads tensors only", END_BEFORE)
-    tensor = found.tensor_type if found is not None else onnx.TypeProto.Tensor()
+    tensor = proto.tensor_type if proto is not None else onnx.TypeProto.Tensor()
     if not tensor.elem_type:
         raise unknown_shape(node, name)
     dtype = dtype_name(tensor.elem_type, name)

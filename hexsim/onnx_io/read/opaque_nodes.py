@@ -1,4 +1,4 @@
-"""Nodes that are no layer of ours, taken into the network as they are."""
+"""Adds nodes for which hexsim has no layer to the network as opaque layers."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from hexsim.onnx_io.read.operators.elementwise import common_order
 def add_opaque(node: OnnxNode, net: Importer, types: Mapping[str, tuple[Shape, str]]) -> None:
     """Add `node`, whose outputs have the source shapes and dtypes `types`.
 
-    What its subgraphs read of the graph around it comes behind its own inputs.
+    Tensors that its subgraphs read from the graph around it follow its own inputs.
 
-    Its tensors are in source order or, if it does the same to every element, in the order that
-    its operands have.
+    Its tensors are in source order or, if it computes every element alike, in the order of its
+    operands.
     """
-    given = [net.source_shape(name) if name else None for name in node.inputs]
-    work = operator_work(node, given, [shape for shape, _ in types.values()])
-    order = _free_order(node, given, net)
+    shapes = [net.source_shape(name) if name else None for name in node.inputs]
+    work = operator_work(node, shapes, [shape for shape, _ in types.values()])
+    order = _free_order(node, shapes, net)
     if order is not None and any(len(shape) != len(order) for shape, _ in types.values()):
-        order = None  # a single number with more axes than the result
+        order = None  # a scalar with more axes than the result
     outputs = []
     for name, (shape, dtype) in types.items():
-        stored = order or identity(len(shape))
-        outputs.append(Tensor(name, stored_shape(shape, stored), stored, dtype))
+        stored_order = order or identity(len(shape))
+        outputs.append(Tensor(name, stored_shape(shape, stored_order), stored_order, dtype))
     layer = Opaque(
         name=node.name,
         inputs=tuple(
@@ -48,16 +48,16 @@ def add_opaque(node: OnnxNode, net: Importer, types: Mapping[str, tuple[Shape, s
     net.add_with(layer, outputs)
 
 
-def _free_order(node: OnnxNode, given: Sequence[Shape | None], net: Importer) -> Order | None:
-    """The stored order of a node that knows no axes, if it is not that of the source."""
-    if not ignores_layout(node, given):
+def _free_order(node: OnnxNode, shapes: Sequence[Shape | None], net: Importer) -> Order | None:
+    """Return the stored order of a node that ignores axes, None if that is source order."""
+    if not ignores_layout(node, shapes):
         return None
     order = common_order(tuple(filter(None, node.inputs)), net)
     return None if order == identity(len(order)) else order
 
 
 def _operand(name: str, order: Order | None, net: Importer) -> str:
-    """An operand in `order`, which one number has by itself; without one in that of the file."""
+    """Return an operand in `order`; scalars and operands without an order are in source order."""
     if order is None or math.prod(net.source_shape(name)) == 1:
         return net.as_is(name) if name in net.known else net.source_order(name)
     return net.operand(name, order)

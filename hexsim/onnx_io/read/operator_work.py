@@ -1,12 +1,11 @@
-"""How much work an ONNX operator is: what an opaque node pays for on the CPU.
+"""Counts the work of an ONNX operator, which decides the time of an opaque node on the CPU.
 
-Multiply-accumulates where the field counts them (convolutions, matrix products, recurrent cells,
-attention), and operations on elements for all else; shapes and attributes tell both. Every operator
-of the standard is in a family; the numbers of operations of an element are ours (assumed), to the
-order of magnitude. Bytes follow from the shapes of a call, but of a table only what is picked is
-read.
+Convolutions, matrix products, recurrent cells and attention count multiply-accumulates, all other
+operators count operations on elements; both follow from shapes and attributes. Every standard
+operator is in a family; the operations per element are assumed, to the order of magnitude. Bytes
+follow from the shapes of a call, but of a table only the picked elements are read.
 
-Left out: the bodies of control flow, and how many boxes or strings there turn out to be.
+Not counted: the bodies of control flow, and the number of boxes or strings that results.
 """
 
 from __future__ import annotations
@@ -19,18 +18,18 @@ from hexsim.graph.ir import Shape
 from hexsim.onnx_io.file.node import OnnxNode
 
 _FUNCTION = 10
-"""Operations of a function such as exp: a polynomial of degree ten or so (assumed)."""
+"""Operations of a function such as exp: a polynomial of degree about ten (assumed)."""
 _NORMALISED = 5
-"""Operations of an element that is normalised: two sums, a difference, two products (assumed)."""
+"""Operations per normalised element: two sums, a difference, two products (assumed)."""
 _INTERPOLATED = 8
-"""Operations of an element between four others: their products and sums, the place (assumed)."""
+"""Operations per bilinearly interpolated element: products, sums, the position (assumed)."""
 _BOX = 10
-"""Operations of the overlap of two boxes (assumed)."""
+"""Operations to compute the overlap of two boxes (assumed)."""
 
 
 @dataclass(frozen=True)
 class OperatorWork:
-    """Multiply-accumulates, and operations on elements; elements that are read, 0 for all."""
+    """Multiply-accumulates, operations on elements, and elements that are read (0 means all)."""
 
     macs: int = 0
     operations: int = 0
@@ -43,16 +42,16 @@ Rule = Callable[[OnnxNode, Inputs, Sequence[Shape]], OperatorWork]
 
 
 def operator_work(node: OnnxNode, inputs: Inputs, outputs: Sequence[Shape]) -> OperatorWork:
-    """Return the work of a node; one operation for every element it touches if nobody knows it.
+    """Return the work of a node; an unknown operator counts one operation per element it touches.
 
-    A fused operator of onnxruntime is what it is fused to.
+    A fused operator of onnxruntime counts as the operator without its activation.
     """
     rule = RULES.get(node.standard.removeprefix("Fused"), _touched)
     return rule(node, inputs, outputs)
 
 
 def assumption(node: OnnxNode, inputs: Inputs, outputs: Sequence[Shape]) -> str:
-    """Say what the work of a node was counted for, if values decide how much it is."""
+    """Return a note on the assumption for a node whose work depends on values, else ""."""
     if node.standard != "NonMaxSuppression":
         return ""
     classes, _ = _classes_and_boxes(inputs)
@@ -64,9 +63,9 @@ def assumption(node: OnnxNode, inputs: Inputs, outputs: Sequence[Shape]) -> str:
 
 
 def ignores_layout(node: OnnxNode, inputs: Inputs) -> bool:
-    """True if the node does the same to every element, wherever it lies.
+    """True if the node computes every element alike, whatever the axis order.
 
-    Operands are broadcast; those that are not must be one number.
+    Operands are broadcast; parameters that are not must be scalars.
     """
     if node.standard in _PARAMETRIC:
         return all(math.prod(shape) == 1 for shape in inputs[1:] if shape is not None)
@@ -87,23 +86,23 @@ def _touched(node: OnnxNode, inputs: Inputs, outputs: Sequence[Shape]) -> Operat
 
 
 def _written(times: int) -> Rule:
-    """So many operations for every element of the outputs."""
+    """Count `times` operations for every element of the outputs."""
     return lambda node, inputs, outputs: OperatorWork(operations=times * _elements(outputs))
 
 
 def _read(times: int) -> Rule:
-    """So many operations for every element of the first input."""
+    """Count `times` operations for every element of the first input."""
     return lambda node, inputs, outputs: OperatorWork(operations=times * _elements(inputs[:1]))
 
 
 def _picked(node: OnnxNode, inputs: Inputs, outputs: Sequence[Shape]) -> OperatorWork:
-    """What is written has been read, and so have the places: not all of a table."""
-    written = _elements(outputs)
-    return OperatorWork(operations=written, picks=written + _elements(inputs[1:]))
+    """Count the elements that are written, and as reads those and the positions."""
+    written_elements = _elements(outputs)
+    return OperatorWork(operations=written_elements, picks=written_elements + _elements(inputs[1:]))
 
 
 def _sort(node: OnnxNode, inputs: Inputs, outputs: Sequence[Shape]) -> OperatorWork:
-    """n log2 n along the axis, or of everything."""
+    """Count n log2 n along the axis, or of all elements."""
     data = _at(inputs, 0)
     axis = node.integer("axis", -1)
     length = data[axis] if -len(data) <= axis < len(data) else math.prod(data)
@@ -111,7 +110,7 @@ def _sort(node: OnnxNode, inputs: Inputs, outputs: Sequence[Shape]) -> OperatorW
 
 
 def _spectrum(node: OnnxNode, inputs: Inputs, outputs: Sequence[Shape]) -> OperatorWork:
-    """A fast transform: five operations and the logarithm of its length for each number."""
+    """Count a fast Fourier transform: 5 log2(length) operations per number."""
     numbers = _elements(outputs)
     return OperatorWork(
         operations=5 * numbers * max(1, math.ceil(math.log2(max(2, *_at(inputs, 0), 2))))
@@ -125,31 +124,31 @@ def _window(node: OnnxNode, inputs: Inputs, outputs: Sequence[Shape]) -> Operato
 
 
 def _regions(node: OnnxNode, inputs: Inputs, outputs: Sequence[Shape]) -> OperatorWork:
-    """Several places of the image for each number of a region; as many as asked for, or four."""
+    """Count the samples of each element of a region: those of `sampling_ratio`, or four."""
     samples = max(node.integer("sampling_ratio", 0), 0) ** 2 or 4
     return OperatorWork(operations=_elements(outputs) * samples * _INTERPOLATED)
 
 
 def _boxes(node: OnnxNode, inputs: Inputs, outputs: Sequence[Shape]) -> OperatorWork:
-    """The scores of each class sorted, and every pair of boxes that it may keep compared once.
+    """Count sorting the scores of each class, and comparing each pair of boxes that it may keep.
 
-    The search ends when a class has kept its most. How many boxes have too low a score, and how
-    many are suppressed, values decide.
+    The search ends when a class has its largest number of boxes. The numbers of boxes with a low
+    score and of suppressed ones are not known.
     """
     classes, boxes = _classes_and_boxes(inputs)
-    kept = _most_kept(inputs, outputs)
-    each = boxes * max(1, math.ceil(math.log2(max(2, boxes)))) + _BOX * kept * (kept - 1) // 2
-    return OperatorWork(operations=classes * each)
+    most = _most_kept(inputs, outputs)
+    work = boxes * max(1, math.ceil(math.log2(max(2, boxes)))) + _BOX * most * (most - 1) // 2
+    return OperatorWork(operations=classes * work)
 
 
 def _classes_and_boxes(inputs: Inputs) -> tuple[int, int]:
-    """Classes of all images of the batch, and boxes of each."""
+    """Return the number of classes of all images of the batch, and of boxes of each."""
     *classes, boxes = _at(inputs, 1) or (1,)
     return math.prod(classes), boxes
 
 
 def _most_kept(inputs: Inputs, outputs: Sequence[Shape]) -> int:
-    """Boxes that each class may keep, of which the output has a row each."""
+    """Return the number of boxes that each class may keep; the output has a row for each."""
     classes, boxes = _classes_and_boxes(inputs)
     rows = _at(outputs, 0)[0] if _at(outputs, 0) else 0
     return min(boxes, -(-rows // max(1, classes)))
@@ -161,14 +160,14 @@ def _determinant(node: OnnxNode, inputs: Inputs, outputs: Sequence[Shape]) -> Op
 
 
 def _convolution(weight: int) -> Rule:
-    """Every output is the sum of a filter's products; the weight is input number `weight`."""
+    """Count the products of a filter for every output; the weight is input number `weight`."""
     return lambda node, inputs, outputs: OperatorWork(
         macs=_elements(outputs[:1]) * math.prod(_at(inputs, weight)[1:])
     )
 
 
 def _transposed(node: OnnxNode, inputs: Inputs, outputs: Sequence[Shape]) -> OperatorWork:
-    """Every input meets the filters of its channel."""
+    """Count the products of every input with the filters of its channel."""
     return OperatorWork(macs=_elements(inputs[:1]) * math.prod(_at(inputs, 1)[1:]))
 
 
@@ -183,23 +182,23 @@ def _gemm(node: OnnxNode, inputs: Inputs, outputs: Sequence[Shape]) -> OperatorW
 
 
 def _einsum(node: OnnxNode, inputs: Inputs, outputs: Sequence[Shape]) -> OperatorWork:
-    """One product for every value of all labels; what dots stand for is an axis of its own."""
+    """Count one product per combination of all labels; the axes of dots count as one."""
     terms = node.text("equation", "").replace(" ", "").split("->")[0].split(",")
     sizes: dict[str, int] = {}
     dots = 1
     for term, shape in zip(terms, inputs, strict=False):
         before, _, behind = term.partition("...")
-        named = shape or ()
-        pairs = [*zip(before, named, strict=False)]
+        axes = shape or ()
+        pairs = [*zip(before, axes, strict=False)]
         if "..." in term:
-            pairs += zip(behind, named[len(named) - len(behind) :], strict=False)
-            dots = max(dots, math.prod(named[len(before) : len(named) - len(behind)]))
+            pairs += zip(behind, axes[len(axes) - len(behind) :], strict=False)
+            dots = max(dots, math.prod(axes[len(before) : len(axes) - len(behind)]))
         sizes.update(pairs)
     return OperatorWork(macs=dots * math.prod(sizes.values()))
 
 
 def _recurrent(node: OnnxNode, inputs: Inputs, outputs: Sequence[Shape]) -> OperatorWork:
-    """Every step of every sequence meets all weights; its gates are functions."""
+    """Count the products of every step with all weights, and its gates as functions."""
     *steps, _ = _at(inputs, 0) or (1,)
     weights, recurrence = _at(inputs, 1), _at(inputs, 2)
     gates = math.prod(weights[:-1])
@@ -209,7 +208,7 @@ def _recurrent(node: OnnxNode, inputs: Inputs, outputs: Sequence[Shape]) -> Oper
 
 
 def _attention(node: OnnxNode, inputs: Inputs, outputs: Sequence[Shape]) -> OperatorWork:
-    """Queries with keys, then what a Softmax makes of them with values."""
+    """Count queries times keys, a Softmax, and its result times values."""
     query, key = _at(inputs, 0), _at(inputs, 1)
     length = key[-2] if len(key) > 1 else 1
     scores = math.prod(query) * length
@@ -217,7 +216,7 @@ def _attention(node: OnnxNode, inputs: Inputs, outputs: Sequence[Shape]) -> Oper
 
 
 _Family = tuple[Rule, str]
-"""How the work of some operators is counted, and their names."""
+"""A rule that counts work, and the names of its operators."""
 _OF_ELEMENTS: Sequence[_Family] = (
     (
         _written(1),
@@ -232,9 +231,9 @@ _OF_ELEMENTS: Sequence[_Family] = (
         "Sin Sinh Softplus Swish Tan Tanh",
     ),
 )
-"""Operators whose operands are broadcast and whose attributes name no axis."""
+"""Operators with broadcast operands and without axes among their attributes."""
 _PARAMETRIC = frozenset({"Clip", "DequantizeLinear", "QuantizeLinear"})
-"""Operators of elements with parameters that are not broadcast."""
+"""Elementwise operators with parameters that are not broadcast."""
 _OTHERS: Sequence[_Family] = (
     (
         _written(1),
@@ -294,5 +293,5 @@ RULES: Mapping[str, Rule] = {
     for rule, operators in (*_OF_ELEMENTS, *_OTHERS)
     for operator in operators.split()
 }
-"""By operator of the standard domain."""
+"""The rules by operator of the standard domain."""
 _BROADCAST = frozenset(operator for _, names in _OF_ELEMENTS for operator in names.split())

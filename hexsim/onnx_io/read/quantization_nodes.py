@@ -1,19 +1,19 @@
-"""Strips the nodes of an ONNX file that quantise, and keeps what they say as codes.
+"""Removes the nodes of an ONNX file that quantise, and remembers their encodings as NodeCodes.
 
 The network stays float:
-1. A QuantizeLinear whose only readers are DequantizeLinear nodes with the same codes is passed
-   by; each of those becomes a clamp without limits, which the passes remove.
-2. A file may have lost a Relu or Relu6 to the saturation of such a pair, as onnxruntime's
-   quantiser does it. So where the codes begin at zero and the values may be negative, the clamp
-   is at zero, and at six if the codes end there.
+1. A QuantizeLinear whose only readers are DequantizeLinear nodes with the same codes is removed;
+   each of those becomes a clamp without limits, which the passes remove.
+2. onnxruntime's quantiser removes a Relu or Relu6 if the saturation of such a pair replaces it. So
+   if the codes begin at zero and the values may be negative, the clamp is at zero, and also at six
+   if the codes end there.
 3. A DequantizeLinear of a known array is a known array: the float weight or bias.
-4. What nodes in between only move is moved as floats (`moved_codes`).
-5. Nodes that quantise and dequantise at once are treated as such a pair, or pass a weight on.
-6. Integers that are an input or an output of the network, and codes of one kind to all nodes around
-   them, become real numbers there; the network remembers that the file has codes (`CodedEnd`).
-7. Any other node at the edge of the network stays, and still says how its floats are coded.
-Anything else (integer operators, varying scales, codes per channel of an activation) stays as it
-is in the file.
+4. Codes that nodes in between only move are moved as floats (`moved_codes`).
+5. A node that quantises and dequantises at once is treated like such a pair; a weight is unchanged.
+6. Integers that are an input or an output of the network become real numbers there if all nodes
+   around them use the same codes; the network remembers that the file has codes (`CodedEnd`).
+7. Any other node at the edge of the network stays, and its codes apply to its floats.
+All other nodes (integer operators, varying scales, codes per channel of an activation) stay as they
+are in the file.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ _SIX = 6.0
 
 
 def strip(node: OnnxNode, net: Importer) -> bool:
-    """Take `node` out of the network, if it is one that can be; tell whether it was.
+    """Remove `node` if it quantises or dequantises and the rules allow it; return True if removed.
 
-    Whatever node comes first to an input that holds codes, the input becomes real before.
+    An input of codes becomes real before the first node that reads it.
     """
     for name in node.inputs:
         if name not in net.judged and is_coded_input(name, net):
@@ -66,8 +66,12 @@ def _quantize(node: OnnxNode, net: Importer) -> bool:
         return _move(source, net.moved[node.output], node, net)
     dtype, shape = integer_type(node, net.known), net.source_shape(source)
     codes = linear_codes(node, net.known, dtype, shape)
-    readers, is_end = net.readers.get(node.output, ()), node.output in net.ends
-    if codes is None or len(readers) + is_end != net.uses[node.output] or not (readers or is_end):
+    readers, is_end = net.facts.readers.get(node.output, ()), node.output in net.facts.outputs
+    if (
+        codes is None
+        or len(readers) + is_end != net.facts.uses[node.output]
+        or not (readers or is_end)
+    ):
         return False
     if source in net.tensors and (codes.axis is not None or _coded_otherwise(source, codes, net)):
         return False
@@ -87,7 +91,7 @@ def _quantize(node: OnnxNode, net: Importer) -> bool:
 
 
 def _make_real(name: str, net: Importer) -> None:
-    """Let an input of codes be real, if all around it take them as codes of one kind (rule 6)."""
+    """Make an input of codes real if all nodes around it use the same codes (rule 6)."""
     tensor = net.tensors[name]
     region = Region(name, None, tensor.dtype, net)
     if region.names:
@@ -96,7 +100,7 @@ def _make_real(name: str, net: Importer) -> None:
 
 
 def _remember(region: Region, dtype: str, net: Importer) -> None:
-    """Let the integers of a region be floats, and say which ends of the network they are."""
+    """Mark the integers of a region as floats, and record inputs and outputs among them."""
     if region.codes is None:
         return
     net.moved.update(dict.fromkeys(region.names, region.codes))
@@ -107,14 +111,14 @@ def _remember(region: Region, dtype: str, net: Importer) -> None:
     lowest = -(1 << (region.codes.bits - 1)) if dtype.startswith("int") else 0
     end = CodedEnd(cast(CodeType, dtype), scale, lowest - offset)
     inputs = {name for name in region.names if is_coded_input(name, net)}
-    net.coded_ends.update(dict.fromkeys(inputs | (region.names & net.ends), end))
+    net.coded_ends.update(dict.fromkeys(inputs | (region.names & net.facts.outputs), end))
 
 
 def _left(node: OnnxNode, floats: str, net: Importer) -> bool:
-    """Remember the codes of a node that stays (rule 6); False, since it does."""
+    """Remember the codes of a node that stays (rule 7), and return False."""
     quantizes = is_linear(node, QUANTIZE)
     integers = node.output if quantizes else node.inputs[0]
-    edge = not net.readers.get(integers) if quantizes else net.producer(integers) is None
+    edge = not net.facts.readers.get(integers) if quantizes else net.producer(integers) is None
     if edge and integers not in net.known:
         dtype = integer_type(node, net.known) if quantizes else net.dtype(integers)
         codes = linear_codes(node, net.known, dtype, net.source_shape(node.inputs[0]))
@@ -124,15 +128,15 @@ def _left(node: OnnxNode, floats: str, net: Importer) -> bool:
 
 
 def _move(source: str, codes: NodeCodes, node: OnnxNode, net: Importer) -> bool:
-    """Let the integers that `node` makes be the floats it reads (rule 4)."""
+    """Replace the integers that `node` writes by the floats that it reads (rule 4)."""
     net.stripped[node.output] = (source, codes)
     _pass_on(source, codes, node, net)
     return True
 
 
 def _coded_otherwise(source: str, codes: NodeCodes, net: Importer) -> bool:
-    """True if a pair before this one had other codes for the same tensor."""
-    return any(name == source and one != codes for name, one in net.stripped.values())
+    """True if an earlier pair had other codes for the same tensor."""
+    return any(name == source and other != codes for name, other in net.stripped.values())
 
 
 def _dequantize(node: OnnxNode, net: Importer) -> bool:
@@ -147,22 +151,22 @@ def _dequantize(node: OnnxNode, net: Importer) -> bool:
     if name not in net.known:
         return False
     known = net.known[name]
-    found = linear_codes(node, net.known, known.dtype, known.shape)
-    if found is None:
+    codes_found = linear_codes(node, net.known, known.dtype, known.shape)
+    if codes_found is None:
         return False
     signed = known.dtype.startswith("int")
     dtype = net.known[node.inputs[1]].dtype
 
-    def real() -> Array:
-        return real_values(known.read(), found, signed=signed).astype(dtype)
+    def read_real() -> Array:
+        return real_values(known.read(), codes_found, signed=signed).astype(dtype)
 
-    net.known[node.output] = Known(node.output, known.shape, dtype, real)
-    net.codes[node.output] = found
+    net.known[node.output] = Known(node.output, known.shape, dtype, read_real)
+    net.codes[node.output] = codes_found
     return True
 
 
 def _pass_on(source: str, codes: NodeCodes, node: OnnxNode, net: Importer) -> None:
-    """Let the output of `node` be `source`, and remember its codes."""
+    """Make the output of `node` equal to `source`, and remember its codes."""
     if source in net.known:
         known = net.known[source]
         net.known[node.output] = Known(node.output, known.shape, known.dtype, known.read)
@@ -172,8 +176,8 @@ def _pass_on(source: str, codes: NodeCodes, node: OnnxNode, net: Importer) -> No
     clamp = _lost_clamp(source, codes, net)
     if clamp == NO_CLAMP:
         net.codes.setdefault(source, codes)
-    if clamp != NO_CLAMP or (node.output in net.ends and net.producer(source) is None):
-        net.codes.setdefault(node.output, codes)  # a clamp that stays is quantised by itself
+    if clamp != NO_CLAMP or (node.output in net.facts.outputs and net.producer(source) is None):
+        net.codes.setdefault(node.output, codes)  # a clamp that stays has its own encoding
     layer = Neuron(
         name=node.name, inputs=(source,), outputs=(node.output,), function="clamp", clamp=clamp
     )
@@ -181,7 +185,7 @@ def _pass_on(source: str, codes: NodeCodes, node: OnnxNode, net: Importer) -> No
 
 
 def _lost_clamp(source: str, codes: NodeCodes, net: Importer) -> Clamp:
-    """The clamp that only the saturation of the codes may still do (rule 2)."""
+    """Return the clamp that the saturation of the codes may replace (rule 2)."""
     low, high = codes.limits()
     if low != 0 or not _may_be_negative(source, net):
         return NO_CLAMP
@@ -189,7 +193,7 @@ def _lost_clamp(source: str, codes: NodeCodes, net: Importer) -> Clamp:
 
 
 def _may_be_negative(name: str, net: Importer) -> bool:
-    """False for an input and for what its layer says is not, looking back through layers."""
+    """True if a tensor may be negative, by the signs of the layers before it; False for inputs."""
     layer = net.producer(name)
     if layer is None:
         return name not in net.tensors

@@ -1,14 +1,14 @@
 """Reads an ONNX model into a Network that computes exactly what the file says.
 
-One walk over the nodes, in order, with every shape known. A node that reads only known arrays is
-folded; a node that has a translator becomes layers; any other node whose output shapes onnx can
-infer becomes an opaque layer. Nothing is optimised here: `hexsim.passes` does that.
+The nodes are read in order, with all shapes known. A node that reads only known arrays is folded; a
+node with a translator becomes layers; any other node whose output shapes onnx can infer becomes an
+opaque layer. Nothing is optimised here: `hexsim.passes` does that.
 
-A node whose shapes depend on values begins a tail (`hexsim.onnx_io.read.dynamic_shapes`). A node of
-an operator that the user brings (`hexsim.udl`) is that, whatever else could be made of it.
+A node whose shapes depend on values begins a dynamic part (`hexsim.onnx_io.read.dynamic_shapes`). A
+node of a user-defined operator (`hexsim.udl`) always becomes a user-defined layer.
 
-Left out: sequences, strings, and shapes that depend on values and have no bound. Of control flow,
-an If whose condition is known is the branch that it takes; any other is opaque.
+Not supported: sequences, strings, and shapes that depend on values and have no bound. An If with a
+known condition is replaced by its branch; other control flow is opaque.
 """
 
 from __future__ import annotations
@@ -52,17 +52,14 @@ from hexsim.texts.names import visible
 from hexsim.udl import find
 
 _STEPS = 32
-"""Constants computed from others are read at the latest when so many nodes lie behind them."""
-_PART = "it goes with a layer that is ours"
-"""Why there is an opaque layer that is no node of the file."""
+"""Longest chain of constants that are computed from others and not read yet."""
+_PART = "it belongs to a supported layer"
+"""The reason for an opaque layer that is not a node of the file."""
 
 
 @dataclass(frozen=True)
 class Imported:
-    """A network, what nodes of its file say about integer codes, and what became of all nodes.
-
-    `codes` are by the name of the tensor or constant.
-    """
+    """A network, the encodings that its file states by tensor or constant, and the report."""
 
     network: Network
     codes: Mapping[str, NodeCodes]
@@ -78,10 +75,10 @@ def read(
 ) -> Network:
     """Read `model`, a ModelProto or the path of an ONNX file, opset 7 or newer (older: converted).
 
-    `input_dims` gives full shapes (ONNX axis order) to inputs; an unknown batch is 1. `weights`
-    makes the initialisers that the model leaves to the caller. `name` defaults to the file's stem
-    or the graph's name.
-    Raises HexsimError naming node, operator and reason for what cannot be read.
+    `input_dims` has full shapes (ONNX axis order) of inputs; an unknown batch is 1. `weights` makes
+    the initialisers that the model does not contain. `name` defaults to the file's stem or the
+    graph's name.
+    Raises HexsimError naming node, operator and reason if the model cannot be read.
     """
     return read_with_codes(model, input_dims=input_dims, weights=weights, name=name).network
 
@@ -95,10 +92,10 @@ def read_with_codes(
     weights: Mapping[str, Callable[[], Array]] | None = None,
     name: str | None = None,
 ) -> Imported:
-    """Read as `read` does, with the codes of the nodes that quantise and were stripped.
+    """Read as `read` does, and return the encodings of nodes that quantise, which are removed.
 
-    `input_values` gives inputs a value once and for all: they become constants. The network ends at
-    `output_names`, if there are any, instead of the outputs of the file.
+    Inputs with `input_values` become constants. The network ends at `output_names` instead of the
+    outputs of the file, unless it is empty.
     """
     source = ending_at(open_source(model), output_names)
     if name is None:
@@ -109,44 +106,44 @@ def read_with_codes(
     net = Importer(initializers(source.graph, source, weights or {}))
     for value in source.graph.input:
         if value.name in shapes:
-            what = f"input '{value.name}' of {source.label}"
-            budget.require_shape(shapes[value.name], what)
+            why = f"input '{value.name}' of {source.label}"
+            budget.require_shape(shapes[value.name], why)
             net.add_input(_input(source, value, shapes[value.name]))
     net.known.update(_given(source, input_values or {}))
-    net.ends = frozenset(value.name for value in source.graph.output)
+    net.facts.outputs = frozenset(value.name for value in source.graph.output)
     _read_graph(source.graph, net, source)
     outputs = tuple(value.name for value in source.graph.output)
     dynamic_shapes.finish(net, source, outputs)
     for output in outputs:
         if output not in net.tensors:
-            what = "does not depend on any input" if net.exists(output) else "is written by no node"
-            raise HexsimError(f"output '{output}' of {source.label} {what}")
+            why = "does not depend on any input" if net.exists(output) else "is written by no node"
+            raise HexsimError(f"output '{output}' of {source.label} {why}")
     network = net.network(name, tuple(shapes), outputs)
     return Imported(network, net.codes, _report(network, net, source))
 
 
 def _given(source: OnnxSource, values: Mapping[str, npt.ArrayLike]) -> dict[str, Known]:
-    """The inputs that have a value once and for all."""
-    found = {}
+    """Return the inputs with a fixed value as known arrays."""
+    arrays = {}
     for value in source.graph.input:
         if value.name in values:
             dtype = dtype_name(value.type.tensor_type.elem_type, value.name)
-            given = np.asarray(values[value.name])
-            if given.dtype.kind in "fiub" and (fault := whole_numbers.fault(given, dtype)):
+            numbers = np.asarray(values[value.name])
+            if numbers.dtype.kind in "fiub" and (fault := whole_numbers.fault(numbers, dtype)):
                 raise HexsimError(
                     f"the value of input '{value.name}' of {source.label} holds {fault}; give it "
                     "such numbers"
                 )
-            array = given.astype(dtype)
-            found[value.name] = Known(value.name, array.shape, dtype, partial(np.asarray, array))
-    return found
+            array = numbers.astype(dtype)
+            arrays[value.name] = Known(value.name, array.shape, dtype, partial(np.asarray, array))
+    return arrays
 
 
 def _report(network: Network, net: Importer, source: OnnxSource) -> ImportReport:
     opaque = (layer for layer in network.layers if isinstance(layer, Opaque))
-    notes = list(net.notes)
+    notes = list(net.record.notes)
     if source.was_float16:
-        notes.insert(0, "the file holds halves, which are read as singles")
+        notes.insert(0, "the file holds 16-bit floats, which are read as float32")
     notes += [
         f"'{name}' is codes in the file ({end}), and real numbers in the network"
         for name, end in network.coded_ends.items()
@@ -154,12 +151,12 @@ def _report(network: Network, net: Importer, source: OnnxSource) -> ImportReport
     if net.codes:
         notes.append(f"the file's own encodings of {len(net.codes)} tensors are taken")
     return ImportReport(
-        nodes=net.nodes,
-        expanded=net.expanded,
-        folded=net.folded,
-        removed=tuple(net.removed),
+        nodes=net.record.nodes,
+        expanded=net.record.expanded,
+        folded=net.record.folded,
+        removed=tuple(net.record.removed),
         opaque=tuple(
-            OpaqueNode(layer.name, layer.op_type, net.reasons.get(layer.name, _PART))
+            OpaqueNode(layer.name, layer.op_type, net.record.reasons.get(layer.name, _PART))
             for layer in opaque
         ),
         notes=tuple(notes),
@@ -168,12 +165,12 @@ def _report(network: Network, net: Importer, source: OnnxSource) -> ImportReport
 
 def _read_graph(graph: onnx.GraphProto, net: Importer, source: OnnxSource) -> None:
     """Read all nodes of a graph."""
-    net.visit(len(graph.node))
-    nodes, gone = expanded(graph, source, net.labels)
-    net.nodes += len(graph.node)
-    net.notes += dynamic_notes(gone)
+    net.facts.visit(len(graph.node))
+    nodes, replaced_nodes = expanded(graph, source, net.facts.labels)
+    net.record.nodes += len(graph.node)
+    net.record.notes += dynamic_notes(replaced_nodes)
     net.expect(nodes, (value.name for value in graph.output))
-    net.expanded.update((node.name, node.op_type) for node in gone)
+    net.record.expanded.update((node.name, node.op_type) for node in replaced_nodes)
     for node in nodes:
         if node.op_type == "If":
             _if(node, net, source)
@@ -182,15 +179,15 @@ def _read_graph(graph: onnx.GraphProto, net: Importer, source: OnnxSource) -> No
 
 
 def _if(node: OnnxNode, net: Importer, source: OnnxSource) -> None:
-    """Read the branch that an If takes in its place; leave it as it is if that is not known.
+    """Replace an If by the branch that it takes; if that is not known, it becomes opaque.
 
-    A branch that contradicts the shapes of this network is not taken.
+    A branch that does not fit the shapes of this network is never taken.
     """
     check(node)
     _require_names(node, net)
     condition = node.inputs[0]
     if condition in net.known:
-        net.folded[node.name] = node.op_type
+        net.record.folded[node.name] = node.op_type
         if math.prod(net.known[condition].shape) != 1:
             shape = list(net.known[condition].shape)
             raise node.error(f"its condition '{condition}' has the shape {shape}, not one element")
@@ -201,30 +198,28 @@ def _if(node: OnnxNode, net: Importer, source: OnnxSource) -> None:
         dynamic_shapes.add(node, net, source)
         return
     shapes = tuple(net.source_shape(name) for name in outer_names(node.proto))
-    seen = (node.proto.SerializeToString(deterministic=True), shapes)
-    if seen in net.fitting:  # looked at before, with the branch around it
-        _only(node, net.fitting[seen], net, source)
+    branch_key = (node.proto.SerializeToString(deterministic=True), shapes)
+    if branch_key in net.facts.fitting:  # read before, in a trial of the branch around it
+        _only(node, net.facts.fitting[branch_key], net, source)
         return
     types, misfits = {}, []
     for attribute in ("then_branch", "else_branch"):
-        looking = net.fork()
+        trial = net.trial()
         try:
-            _branch(node, attribute, looking, source)
+            _branch(node, attribute, trial, source)
         except MisfitError as error:
             misfits.append(error)
             continue
-        types[attribute] = {
-            n: (looking.source_shape(n), looking.dtype(n)) for n in node.outputs if n
-        }
+        types[attribute] = {n: (trial.source_shape(n), trial.dtype(n)) for n in node.outputs if n}
     if not types:
         raise misfits[0]
     if misfits:
-        (net.fitting[seen],) = types
-        _only(node, net.fitting[seen], net, source)
+        (net.facts.fitting[branch_key],) = types
+        _only(node, net.facts.fitting[branch_key], net, source)
         return
     if types["then_branch"] != types["else_branch"]:
-        raise node.error("its branches make tensors of different shapes")
-    net.reasons[node.name] = (
+        raise node.error("its branches write tensors of different shapes")
+    net.record.reasons[node.name] = (
         f"its condition '{condition}' is not known before the network runs; if it depends on an "
         "input alone, give that a value (--input-value)"
     )
@@ -233,9 +228,9 @@ def _if(node: OnnxNode, net: Importer, source: OnnxSource) -> None:
 
 def _only(node: OnnxNode, attribute: str, net: Importer, source: OnnxSource) -> None:
     """Read the only branch that fits the shapes."""
-    other = "as the other is for other shapes"
-    net.notes.append(f"node '{node.name}' (If) is its {attribute}, {other}")
-    net.folded[node.name] = node.op_type
+    reason = "since the other branch does not fit the shapes"
+    net.record.notes.append(f"node '{node.name}' (If) is replaced by its {attribute}, {reason}")
+    net.record.folded[node.name] = node.op_type
     _branch(node, attribute, net, source)
 
 
@@ -255,7 +250,7 @@ def _branch(node: OnnxNode, attribute: str, net: Importer, source: OnnxSource) -
 
 
 def _input(source: OnnxSource, value: onnx.ValueInfoProto, shape: tuple[int, ...]) -> Tensor:
-    """An image is stored channels last, unless the file itself begins by moving its channels."""
+    """Return an input; images are channels last unless the file begins with a Transpose."""
     order = identity(len(shape))
     if len(shape) == 4:
         readers = _readers(value.name, source.graph)
@@ -266,15 +261,15 @@ def _input(source: OnnxSource, value: onnx.ValueInfoProto, shape: tuple[int, ...
 
 
 def _readers(name: str, graph: onnx.GraphProto) -> list[onnx.NodeProto]:
-    """The nodes that read a tensor, or what comes of it in nodes that quantise."""
-    names, found = {name}, []
+    """Return the nodes that read a tensor, passing through nodes that quantise."""
+    names, readers = {name}, []
     for node in graph.node:  # in order
         if names.intersection(node.input):
             if node.op_type in ("QuantizeLinear", "DequantizeLinear"):
                 names.update(node.output)
             else:
-                found.append(node)
-    return found
+                readers.append(node)
+    return readers
 
 
 def _read_node(node: OnnxNode, net: Importer, source: OnnxSource) -> None:
@@ -287,24 +282,24 @@ def _read_node(node: OnnxNode, net: Importer, source: OnnxSource) -> None:
 
 
 def _add(node: OnnxNode, net: Importer, source: OnnxSource) -> None:
-    """Take a node into the network, as what it can be.
+    """Add a node to the network, in the first form that is possible.
 
-    Raises InvalidDataError or HexsimError for a node that contradicts itself or what it reads. Any
-    other exception is a bug: every way in which a file can be wrong is looked for on purpose.
+    Raises InvalidDataError or HexsimError for a node that is not valid or does not fit its inputs.
+    Any other exception is a bug, since all errors of a file are checked explicitly.
     """
     if dynamic_shapes.joins(node, net):
         dynamic_shapes.add(node, net, source)
         return
     if strip(node, net):
         if node.output in net.known:
-            net.folded[node.name] = node.op_type
+            net.record.folded[node.name] = node.op_type
         elif node.output not in net.tensors:  # else it is a layer, until the passes remove it
-            net.removed.append(node.name)
+            net.record.removed.append(node.name)
         return
     node = with_real_constants(node, net)
-    brought = find(node.op_type)
-    if brought is not None:
-        add_user_defined(node, net, brought)
+    user_operator = find(node.op_type)
+    if user_operator is not None:
+        add_user_defined(node, net, user_operator)
         return
     if all(name in net.known for name in filter(None, node.inputs)) and _folds(node):
         _fold(node, net, source)
@@ -316,23 +311,23 @@ def _add(node: OnnxNode, net: Importer, source: OnnxSource) -> None:
                 _read_node(part, net, source)
             return
         if translate is None:
-            raise NotALayerError("no layer of ours does what this operator does")
+            raise NotALayerError("hexsim has no layer for this operator")
         translate(node, net)
         if node.output in net.known:
-            net.folded[node.name] = node.op_type
+            net.record.folded[node.name] = node.op_type
     except NotALayerError as reason:
-        net.reasons[node.name] = str(reason)
+        net.record.reasons[node.name] = str(reason)
         _opaque(node, net, source)
 
 
 def _require_names(node: OnnxNode, net: Importer) -> None:
-    """Raise HexsimError unless all names are there that it reads, and none that it writes."""
+    """Raise HexsimError unless all names exist that the node reads, and none that it writes."""
     for name in filter(None, (*node.inputs, *outer_names(node.proto))):
         if not net.exists(name):
-            late = name in net.writers
+            late = name in net.facts.writers
             raise node.error(
-                f"reads '{name}', which only a later node writes; its nodes are in no order, or go "
-                "round in a circle"
+                f"reads '{name}', which only a later node writes; the nodes are not sorted, or "
+                "form a cycle"
                 if late
                 else f"reads '{name}', which no input, initialiser or earlier node writes"
             )
@@ -346,37 +341,39 @@ def _folds(node: OnnxNode) -> bool:
 
 
 def _fold(node: OnnxNode, net: Importer, source: OnnxSource) -> None:
-    """Make the outputs known arrays, computed when first read."""
-    net.folded[node.name] = node.op_type
+    """Make the outputs known arrays, which are computed when first read."""
+    net.record.folded[node.name] = node.op_type
     value = node.tensor("value") if node.standard == "Constant" else None
     if value is not None:
         net.known[node.output] = known_tensor(value, node.output, source, {})
         return
     types = inference.output_types(node, _operands(node, net), source)
     net.charge(node.name, sum(math.prod(shape) for shape, _ in types.values()))
-    known = {name: net.known[name] for name in node.inputs if name}
+    operands = {name: net.known[name] for name in node.inputs if name}
     results: list[Array] = []
 
     def compute(position: int) -> Array:
         if not results:
-            arrays = {name: array.read() for name, array in known.items()}
+            arrays = {name: array.read() for name, array in operands.items()}
             results.extend(inference.evaluate(node, arrays, source))
-        found = results[position]
+        result = results[position]
         if len(types) == 1:
             results.clear()
-        return found
+        return result
 
-    steps = 1 + max((array.steps for array in known.values()), default=0)
+    steps = 1 + max((array.steps for array in operands.values()), default=0)
     for position, (name, (shape, dtype)) in enumerate(types.items()):
-        kept = net.uses[name] > 1 or steps > _STEPS
-        made = Known(name, shape, dtype, partial(compute, position), kept=kept, steps=steps)
-        net.known[name] = made
+        is_cached = net.facts.uses[name] > 1 or steps > _STEPS
+        known = Known(
+            name, shape, dtype, partial(compute, position), is_cached=is_cached, steps=steps
+        )
+        net.known[name] = known
         if steps > _STEPS:
-            made.read()
+            known.read()
 
 
 def _opaque(node: OnnxNode, net: Importer, source: OnnxSource) -> None:
-    """Add a node without a layer; it begins a tail if its results have no size before it runs."""
+    """Add an opaque node; it begins a dynamic part if the shapes of its results are not known."""
     try:
         types = inference.output_types(node, _operands(node, net), source)
     except inference.UnknownShapeError:

@@ -1,7 +1,7 @@
-"""How large an image becomes that is resized by scales: as onnxruntime rounds, which makes it.
+"""Computes the size of an image that is resized by scales, rounded as in onnxruntime.
 
-onnx multiplies in double precision, onnxruntime in single. Ten pixels by 0.7 are six to the one and
-seven to the other, since the 0.7 of a file is a single a little below 0.7.
+onnx multiplies in float64, onnxruntime in float32. Ten pixels times 0.7 are six for onnx and seven
+for onnxruntime, since the 0.7 in a file is a float32 slightly below 0.7.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from hexsim.graph.ir import Shape
 from hexsim.onnx_io.file.node import OnnxNode
 
 _LAST_WITHOUT_REGION = 10
-"""Opset; later ones have a region of interest before the scales."""
+"""Last opset without a region of interest before the scales."""
 
 
 def scales_of(
     node: OnnxNode, values: Mapping[str, npt.NDArray[np.generic]]
 ) -> npt.NDArray[np.float32]:
-    """The scales of all axes, by which alone `node` resizes; empty if it does not.
+    """Return the scales of all axes if `node` resizes by these alone, else an empty array.
 
     `values` are the inputs that are known.
     """
@@ -30,8 +30,8 @@ def scales_of(
     if node.proto.op_type not in ("Resize", "Upsample") or regions or node.integers("axes"):
         return np.empty(0, np.float32)
     early = node.proto.op_type == "Upsample" or node.opset <= _LAST_WITHOUT_REGION
-    found = values.get(node.input(1 if early else 2), node.reals("scales") or ())
-    scales = np.asarray(found, np.float32).reshape(-1)
+    values_found = values.get(node.input(1 if early else 2), node.reals("scales") or ())
+    scales = np.asarray(values_found, np.float32).reshape(-1)
     if not np.isfinite(scales).all():
         raise InvalidDataError(f"scales {scales.tolist()} are not finite")
     return scales

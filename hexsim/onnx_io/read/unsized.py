@@ -1,4 +1,4 @@
-"""Tensors whose sizes values decide, while a file is read (hexsim.onnx_io.read.dynamic_shapes)."""
+"""Tensors whose sizes depend on values, as hexsim.onnx_io.read.dynamic_shapes collects them."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from hexsim.onnx_io.read.operator_work import OperatorWork
 
 @dataclass(frozen=True)
 class Unsized:
-    """A tensor of a tail at its most, and with few elements if that can be told."""
+    """A tensor of dynamic part number `part`, with most and, if known, with few elements."""
 
-    tail: int
+    part: int
     most: NodeInput
     few: NodeInput | None
 
     @property
     def varies(self) -> tuple[int, ...]:
-        """Axes whose size values decide."""
+        """Axes whose size depends on values."""
         shape, other = self.most.shape, None if self.few is None else self.few.shape
         if other is None or len(other) != len(shape):
             return tuple(range(len(shape)))
@@ -28,9 +28,9 @@ class Unsized:
 
 @dataclass
 class DynamicShapes:
-    """The tails of one graph: their nodes, the work of each, and the tensors these write.
+    """The dynamic parts of one graph: their nodes, the work of each node, and their tensors.
 
-    Where they are not `allowed`, such nodes are refused.
+    Unless `allowed`, such nodes are refused.
     """
 
     allowed: bool = True

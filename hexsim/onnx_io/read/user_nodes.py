@@ -1,4 +1,4 @@
-"""Nodes of operators that the user brings, taken into the network."""
+"""Adds nodes of user-defined operators to the network."""
 
 from __future__ import annotations
 
@@ -19,44 +19,44 @@ from hexsim.udl import UserLayer
 _Kinds = onnx.AttributeProto
 
 
-def add_user_defined(node: OnnxNode, net: Importer, brought: UserLayer) -> None:
-    """Add `node`, which is what the user says of its operator.
+def add_user_defined(node: OnnxNode, net: Importer, operator: UserLayer) -> None:
+    """Add `node` as a layer of the user-defined `operator`.
 
     Raises HexsimError for a node without inputs that vary, one that leaves out an output, and for
-    attributes that have no value.
+    attributes of unsupported types.
     """
-    given = [name for name in node.inputs if name]
-    if not any(name in net.tensors for name in given):
+    input_names = [name for name in node.inputs if name]
+    if not any(name in net.tensors for name in input_names):
         reason = "a user-defined layer needs an input that varies"
         raise node.error(reason, "compute its result before you export the model")
     if not all(node.outputs):
         raise node.error("leaves out an output, which no user-defined layer can", "name it")
-    order = common_order(tuple(given), net) if brought.any_order else None
+    order = common_order(tuple(input_names), net) if operator.any_order else None
     if len(node.inputs) > MOST_INPUTS:
         raise node.error(f"has {len(node.inputs)} inputs, more than {MOST_INPUTS}")
     layer = UserDefined(
         name=node.name,
-        inputs=tuple(_operand(name, order, net) for name in given),
+        inputs=tuple(_operand(name, order, net) for name in input_names),
         outputs=node.outputs,
         op_type=node.op_type,
         places=tuple(place for place, name in enumerate(node.inputs) if name),
-        attributes=tuple(_attribute(one, node) for one in node.proto.attribute),
-        source=visible(brought.source),
-        definition=brought,
+        attributes=tuple(_attribute(attribute, node) for attribute in node.proto.attribute),
+        source=visible(operator.source),
+        definition=operator,
     )
-    shapes = layer.output_shapes([net.source_shape(name) for name in given])
+    shapes = layer.output_shapes([net.source_shape(name) for name in input_names])
     outputs = []
-    for at, (name, shape) in enumerate(zip(node.outputs, shapes, strict=True)):
+    for index, (name, shape) in enumerate(zip(node.outputs, shapes, strict=True)):
         stored = order or identity(len(shape))
         if len(stored) != len(shape):
             reason = f"has an output of {len(shape)} axes, and inputs of {len(stored)}"
             raise node.error(reason, "an operator of any_order keeps the axes")
-        outputs.append(Tensor(name, stored_shape(shape, stored), stored, brought.dtype(at)))
+        outputs.append(Tensor(name, stored_shape(shape, stored), stored, operator.dtype(index)))
     net.add_with(layer, outputs)
 
 
 def _operand(name: str, order: tuple[int, ...] | None, net: Importer) -> str:
-    """An input in the order of the file or, of an operator of elements, in that of all."""
+    """Return an input in source order or, for an elementwise operator, in `order`."""
     if order is not None:
         return net.operand(name, order)
     return net.as_is(name) if name in net.known else net.source_order(name)
@@ -79,9 +79,9 @@ def _attribute(proto: onnx.AttributeProto, node: OnnxNode) -> Attribute:
     if kind == _Kinds.TENSOR:
         array = array_of(proto.t, name)
         data = array.astype(array.dtype.newbyteorder("<")).tobytes()
-        made = Attribute(name, "array", dtype=array.dtype.name, shape=array.shape, data=data)
-        if made.fault() is None:
-            return made
+        attribute = Attribute(name, "array", dtype=array.dtype.name, shape=array.shape, data=data)
+        if attribute.fault() is None:
+            return attribute
     raise node.error(f"attribute {name} is no number, text or array, nor a list of them")
 
 

@@ -1,1 +1,1 @@
-"""Float values of a Network, by onnxruntime on the host."""
+"""Computes the float values of a Network by onnxruntime on the host."""

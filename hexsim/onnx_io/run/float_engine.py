@@ -1,15 +1,15 @@
-"""Float arithmetic of the host: a Network run by onnxruntime on the CPU.
+"""Runs a Network in float arithmetic, by onnxruntime on the CPU of the host.
 
-float32 is the CPU runtime. half_storage stands for a GPU that stores halves and computes in
-single: inputs, weights and every layer's output are rounded to half. float16 stands for a GPU
-that computes in half as well, as far as onnxruntime allows: its CPU kernels have no half
-arithmetic, so besides half_storage the result of every operator within a layer (a sum before its
-bias, each partial sum of several operands, scale before shift) is rounded to half, but the
-products inside one convolution, matrix product, pooling or softmax are still summed in single.
-An opaque layer computes in single; its outputs are not rounded.
+float32 models the CPU runtime. half_storage models a GPU that stores float16 and computes in
+float32: inputs, weights and the output of every layer are rounded to float16. float16 models a GPU
+that also computes in float16, as far as onnxruntime allows: its CPU kernels have no float16
+arithmetic, so the result of every operator within a layer (a sum before its bias, each partial
+sum of several operands, scale before shift) is rounded as well, but the products inside one
+convolution, matrix product, pooling or softmax are summed in float32. An opaque layer computes in
+float32; its outputs are not rounded.
 
-A layer that the user brings is the user's function of floats, between sessions of onnxruntime. It
-computes as it pleases; what it reads and writes is rounded as inputs and outputs of layers are.
+A user-defined layer calls the user's function of floats, between sessions of onnxruntime. Its
+arithmetic is not changed; its inputs and outputs are rounded like those of other layers.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ __all__ = ["FloatEngine", "Precision"]
 
 
 class FloatEngine:
-    """A network made ready to run on any number of inputs; equal inputs give equal bytes.
+    """A network prepared to run on any number of inputs; equal inputs give equal bytes.
 
     `outputs` are the tensors that `run` returns, by default the network's outputs. `threads` is
     the number of threads inside one operator, 0 for one per core.
@@ -52,9 +52,9 @@ class FloatEngine:
         if not any(isinstance(layer, UserDefined) for layer in network.layers):
             self._parts.append(OrtSession(network, self._outputs, precision, threads))
             return
-        whole = network.subnetwork(network.layers, network.inputs, self._outputs)
-        for brought, run in groupby(whole.layers, lambda one: isinstance(one, UserDefined)):
-            self._parts += _parts(whole, tuple(run), precision, threads, brought=brought)
+        needed = network.subnetwork(network.layers, network.inputs, self._outputs)
+        for by_user, layers in groupby(needed.layers, lambda item: isinstance(item, UserDefined)):
+            self._parts += _parts(needed, tuple(layers), precision, threads, by_user=by_user)
 
     def run(self, inputs: Mapping[str, FloatArray]) -> dict[str, FloatArray]:
         """Return the outputs for `inputs`, arrays by tensor name in stored order.
@@ -71,10 +71,10 @@ class FloatEngine:
 
 
 def _parts(
-    network: Network, layers: Sequence[Layer], precision: Precision, threads: int, *, brought: bool
+    network: Network, layers: Sequence[Layer], precision: Precision, threads: int, *, by_user: bool
 ) -> list[OrtSession | UserValues]:
-    """A run of layers that the user brings, or of others, made ready."""
-    if brought:
+    """Prepare a sequence of layers, which are either all user-defined or none of them."""
+    if by_user:
         return [
             UserValues(layer, network, precision)
             for layer in layers

@@ -1,7 +1,7 @@
-"""Why onnxruntime does not run a graph, in a sentence of ours: which node, and what to do.
+"""Turns errors of onnxruntime into one sentence: which node fails, why, and what to do.
 
-onnxruntime tells it in English, with places in its own sources. What a user needs of that is the
-kind, the node and the operator; the text itself stays with the exception, as its cause.
+The text of onnxruntime contains positions in its own sources. A user needs the reason, the node
+and the operator; the text remains available as the cause of the exception.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _KINDS = (
     (r"ONNX Runtime only \*guarantees\* support|opset", "is of an opset that it does not know"),
     (r"status code returned while running", "fails on these inputs"),
 )
-"""What its text speaks of, and what that says of an operator; the first that fits."""
+"""Patterns of the text, and the reason to report; the first that matches is used."""
 _OTHERWISE = "has inputs or attributes that it does not take"
 
 _NODES = (
@@ -54,19 +54,19 @@ def refused(network: Network, error: Exception) -> HexsimError:
         operator = layer.op_type if isinstance(layer, Opaque) else layer.type
     elif name.startswith("hexsim/"):  # written for a layer; its last part is the operator
         operator = operator or name.rpartition("/")[2]
-    what = next((said for pattern, said in _KINDS if re.search(pattern, text)), _OTHERWISE)
+    why = next((meaning for pattern, meaning in _KINDS if re.search(pattern, text)), _OTHERWISE)
     if layer is not None:
         culprit = f"node '{layer.name}' ({operator})"
     elif operator:
         culprit = f"operator {operator}"
     else:
-        culprit, what = "the graph", "is none that it takes"
+        culprit, why = "the graph", "is none that it takes"
     return HexsimError(
-        f"onnxruntime cannot run network '{network.name}': {culprit} {what}; change the model, or "
+        f"onnxruntime cannot run network '{network.name}': {culprit} {why}; change the model, or "
         "end the network before that (--out-name)"
     )
 
 
 def _first(patterns: tuple[str, ...], text: str) -> str:
-    found = (re.search(pattern, text) for pattern in patterns)
-    return next((match[1] for match in found if match), "")
+    matches = (re.search(pattern, text) for pattern in patterns)
+    return next((match[1] for match in matches if match), "")

@@ -1,4 +1,4 @@
-"""A session of onnxruntime: a network, or a part of one, that it runs as a whole."""
+"""A session of onnxruntime, which runs a network or a part of one."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ convolution, where it is right, `fold_pad` folds it."""
 
 
 _LARGE = 1 << 26
-"""Elements in tensors from which on memory is given back after each run: 256 MiB of singles."""
+"""Elements of all tensors (256 MiB of float32) above which memory is freed after each run."""
 
 
 class OrtSession:
-    """A network made ready for onnxruntime; arguments and errors are those of `FloatEngine`."""
+    """A network prepared for onnxruntime; arguments and errors are those of `FloatEngine`."""
 
     def __init__(
         self,
@@ -54,7 +54,7 @@ class OrtSession:
         graph = write(network, self._written, precision)
         self._fed = graph.fed
         options = onnxruntime.SessionOptions()
-        options.log_severity_level = 4  # what goes wrong is raised
+        options.log_severity_level = 4  # errors are raised as exceptions
         options.execution_mode = onnxruntime.ExecutionMode.ORT_SEQUENTIAL
         options.intra_op_num_threads = threads
         options.use_deterministic_compute = True
@@ -94,25 +94,25 @@ class OrtSession:
         return {name: _single(values[name]) for name in self._outputs}
 
     def _results(self, feed: Mapping[str, npt.NDArray[Any]]) -> list[npt.NDArray[Any]]:
-        """Run the session; it is stopped at the end of the budget, since loops may have no end."""
+        """Run the session, and stop it at the time limit of the budget: a loop may be endless."""
         if self._session is None:
             return []
         options, seconds = load_onnxruntime().RunOptions(), budget.allowed(budget.SECONDS)
         if self._is_large:
             options.add_run_config_entry("memory.enable_memory_arena_shrinkage", "cpu:0")
-        late = threading.Event()
+        timed_out = threading.Event()
 
         def stop() -> None:
-            late.set()
+            timed_out.set()
             options.terminate = True
 
         try:
             with limited(seconds, stop):
                 return list(self._session.run(self._written, {**feed, **self._fed}, options))
         except Exception:
-            if late.is_set():
-                what = f"an inference of network '{self._network.name}' takes longer than that"
-                raise HexsimError(budget.over(budget.SECONDS, what, seconds)) from None
+            if timed_out.is_set():
+                subject = f"an inference of network '{self._network.name}' takes longer than that"
+                raise HexsimError(budget.over(budget.SECONDS, subject, seconds)) from None
             raise
 
 

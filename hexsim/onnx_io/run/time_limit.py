@@ -1,8 +1,8 @@
-"""Stops what takes too long; one thread watches for the whole process.
+"""Stops calls that take too long; one thread watches all calls of the process.
 
-A thread of its own for each inference costs more than the inference of a small network: where cores
-are busy, somebody waits until it has begun. This one sleeps until the earliest end it has heard of,
-so that an inference that comes later and is done in time neither starts nor wakes anybody.
+Starting a thread for each inference would cost more than the inference of a small network,
+especially when all cores are busy. The thread sleeps until the earliest known deadline, so a later
+inference that finishes in time neither starts nor wakes a thread.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 
 
 class Watch:
-    """A thread that calls whoever is late, started when it is first needed."""
+    """A thread that calls the `stop` function of late calls, started when first needed."""
 
     def __init__(self) -> None:
         self._changed = threading.Condition()

@@ -1,4 +1,4 @@
-"""The floats of a layer that the user brings."""
+"""Computes the float values of a user-defined layer."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from hexsim.udl.calling import float_values
 
 
 class UserValues:
-    """A layer made ready to run; its constants are those of `network`."""
+    """A layer prepared to run; its constants come from `network`."""
 
     def __init__(self, layer: UserDefined, network: Network, precision: Precision) -> None:
         self._layer = layer
@@ -29,17 +29,17 @@ class UserValues:
         }
 
     def run(self, values: Mapping[str, FloatArray]) -> dict[str, FloatArray]:
-        """Return its outputs for what is known of tensors, arrays by name in stored order."""
-        given = [
+        """Return its outputs for `values` of tensors, arrays by name in stored order."""
+        arguments = [
             self._constants[name] if name in self._constants else self._as_stored(values[name])
             for name in self._layer.inputs
         ]
-        found = float_values(self._layer.known, self._node, self._layer.at_places(given))
-        stored = map(self._as_stored, found)
-        return dict(zip(self._layer.outputs, stored, strict=True))
+        results = float_values(self._layer.known, self._node, self._layer.at_places(arguments))
+        stored_results = map(self._as_stored, results)
+        return dict(zip(self._layer.outputs, stored_results, strict=True))
 
     def _as_stored(self, array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """Floats as the precision stores activations."""
+        """Round float32 values as the precision stores activations."""
         if self._precision == "float32" or array.dtype != np.float32:
             return array
         return as_float16(array)

@@ -1,1 +1,1 @@
-"""From a Network to an ONNX graph that onnxruntime runs."""
+"""Writes a Network as an ONNX graph that onnxruntime runs."""

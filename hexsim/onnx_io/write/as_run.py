@@ -1,7 +1,7 @@
-"""A node of a file in the form in which onnxruntime runs it.
+"""Converts a node of a file to the form that onnxruntime runs.
 
-QuantizeLinear and DequantizeLinear get a new version with every narrow type that ONNX adds, which
-onnxruntime learns later; those of its own domain are the same operators, in files of every opset.
+QuantizeLinear and DequantizeLinear get a new version whenever ONNX adds a narrow type, which
+onnxruntime supports later. Its own domain has the same operators in every opset.
 """
 
 from __future__ import annotations
@@ -11,17 +11,17 @@ import onnx
 from hexsim.onnx_io.file.source import EXTENSIONS
 
 _CODING = {"QuantizeLinear": {"axis"}, "DequantizeLinear": {"axis"}}
-"""Operators that are in both domains, and the attributes they have in both."""
+"""Operators that are in both domains, with the attributes that both have."""
 
 
 def as_run(node: onnx.NodeProto) -> onnx.NodeProto:
-    """Return `node` itself, or the operator of onnxruntime's own that does the same."""
-    known = _CODING.get(node.op_type)
-    if known is None or node.domain not in ("", "ai.onnx"):
+    """Return `node` itself, or the same operator in the domain of onnxruntime."""
+    common_attributes = _CODING.get(node.op_type)
+    if common_attributes is None or node.domain not in ("", "ai.onnx"):
         return node
-    if any(attribute.name not in known for attribute in node.attribute):
+    if any(attribute.name not in common_attributes for attribute in node.attribute):
         return node
-    moved = onnx.NodeProto()
-    moved.CopyFrom(node)
-    moved.domain = EXTENSIONS
-    return moved
+    renamed = onnx.NodeProto()
+    renamed.CopyFrom(node)
+    renamed.domain = EXTENSIONS
+    return renamed

@@ -1,4 +1,4 @@
-"""An ONNX graph while the writer builds it."""
+"""The ONNX graph that the writer is building."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from hexsim.threads.cores import default_threads
 _INLINE_ELEMENTS = 256
 """Constants up to this size are written into the graph; larger ones stay arrays beside it."""
 _FED_ELEMENTS = 1 << 20
-"""Weights of a matrix from which on they are inputs of the graph: onnxruntime makes no copy of an
-input, of an initialiser up to two, and one row times a matrix that it did not pack takes it half
-the time."""
+"""A matrix with at least this many weights is an input of the graph: onnxruntime does not copy an
+input, but copies an initialiser up to twice, and multiplies one row by a matrix that it did not
+pack in half the time."""
 _BLOCK_ELEMENTS = 1 << 20
-"""Elements of such a matrix that the graph rounds at a time (16 times as many measured alike)."""
+"""Elements of such a matrix that the graph rounds at a time (16 times as many took the same)."""
 
 
 @dataclass(frozen=True)
 class WrittenGraph:
     """A graph whose large initialisers are declared external; `weights` holds their values.
 
-    That keeps a network of any size below protobuf's limit and spares copies. `fed` are those that
-    are no initialisers at all, but inputs behind the network's own.
+    So a network of any size stays below protobuf's limit, and weights are not copied. `fed` are
+    weights that are inputs of the graph, after the inputs of the network.
     """
 
     model: onnx.ModelProto
@@ -43,7 +43,7 @@ class WrittenGraph:
 class GraphBuilder:
     """Nodes and initialisers written so far, with the rounding of one precision.
 
-    `opset` decides the few operators that changed their form.
+    `opset` decides the form of operators that changed between versions.
     """
 
     def __init__(self, network: Network, precision: Precision, opset: int) -> None:
@@ -61,12 +61,12 @@ class GraphBuilder:
 
     @property
     def separate_bias(self) -> bool:
-        """True if a bias is added by an operator of its own."""
+        """True if a bias is added by a separate operator."""
         return self._precision == "float16"
 
     def begin(self) -> None:
         """Read large constants on all cores, and round the inputs as the precision stores them."""
-        names = [one.name for one in heavy(self.network.constants.values())]
+        names = [constant.name for constant in heavy(self.network.constants.values())]
         with ThreadPoolExecutor(default_threads()) as cores:
             self._read = dict(zip(names, cores.map(self._reading, names), strict=True))
         for name in self.network.inputs:
@@ -94,11 +94,11 @@ class GraphBuilder:
         return label
 
     def matrix(self, name: str) -> dict[str, int]:
-        """Return what holds a constant matrix from top to bottom, and how many rows of it each.
+        """Return the tensors with the blocks of rows of a constant matrix, and their row counts.
 
-        A matrix of many elements is an input, as it is. Where it has to be rounded, the graph
-        rounds it in blocks of rows, each in the run and just before it is needed: that takes
-        onnxruntime less time than numpy, and no second matrix is ever in memory.
+        A large matrix is an unchanged input. If it has to be rounded, the graph rounds it in
+        blocks of rows during the run, just before each is used: onnxruntime needs less time for
+        this than numpy, and no second matrix is in memory.
         """
         constant = self.network.constants[name]
         rows, columns = constant.shape
@@ -109,7 +109,7 @@ class GraphBuilder:
             self.fed[f"{name}/fed"] = array
             return {f"{name}/fed": rows}
         step = max(1, _BLOCK_ELEMENTS // columns)
-        blocks = {f"{name}/fed/{at}": array[at : at + step] for at in range(0, rows, step)}
+        blocks = {f"{name}/fed/{row}": array[row : row + step] for row in range(0, rows, step)}
         self.fed.update(blocks)
         return {self._round(label): len(block) for label, block in blocks.items()}
 
@@ -136,7 +136,7 @@ class GraphBuilder:
         return output
 
     def transpose(self, name: str, permutation: Sequence[int]) -> str:
-        """Add a Transpose; of a single number there is none."""
+        """Add a Transpose, or an Identity for a scalar."""
         if not permutation:
             return self.move("Identity", [name])
         return self.move("Transpose", [name], perm=list(permutation))
@@ -146,7 +146,7 @@ class GraphBuilder:
         return self.move("Reshape", [name, self.literal(np.array(shape, np.int64))])
 
     def split(self, name: str, sizes: Sequence[int], axis: int) -> list[str]:
-        """Add a Split into parts of such sizes, if there are several."""
+        """Add a Split into parts of these sizes, if there are several."""
         if len(sizes) == 1:
             return [name]
         parts = [self._new("part") for _ in sizes]
@@ -178,9 +178,9 @@ class GraphBuilder:
         """Make `result` the network's tensor `output`, rounded as the precision stores it."""
         if self._precision != "float32" and self._is_single(output):
             result = self._round(result)
-        last = self.nodes[-1]
-        assert list(last.output) == [result], "the result of a layer is its last operator"
-        last.output[0] = output
+        last_node = self.nodes[-1]
+        assert list(last_node.output) == [result], "the result of a layer is its last operator"
+        last_node.output[0] = output
 
     def verbatim(self, node: onnx.NodeProto) -> None:
         """Add a node as it is."""
@@ -204,12 +204,12 @@ class GraphBuilder:
         return self.move("Cast", [half], to=onnx.TensorProto.FLOAT)
 
     def _new(self, hint: str) -> str:
-        """A name that is no tensor's: the network may come from a graph that was written here."""
-        taken = self.network
+        """Return an unused name; the network may come from a graph that was written here."""
+        network = self.network
         while True:
             self._count += 1
             name = f"hexsim/{self._count}/{hint}"
-            if name not in taken.tensors and name not in taken.constants:
+            if name not in network.tensors and name not in network.constants:
                 return name
 
     def _initialize(self, label: str, array: Array) -> None:
@@ -228,5 +228,5 @@ class GraphBuilder:
 
 
 Emitter = Callable[[Any, GraphBuilder], None]
-"""Writes one layer; it takes layers of one type only."""
+"""A function that writes layers of one type."""
 Emitters = Mapping[type[Layer], Emitter]

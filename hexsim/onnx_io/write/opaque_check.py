@@ -1,6 +1,6 @@
-"""Whether an opaque layer that was read from a file is the node that it holds.
+"""Checks that an opaque layer that was read from a file agrees with the node in it.
 
-Not judged is whether the operator takes such attributes and inputs, which onnxruntime does.
+Whether the operator accepts the attributes and inputs is not checked here, but by onnxruntime.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ def require_node(layer: Opaque) -> None:
     """Raise InvalidDataError unless the layer's node can be read and names what the layer names."""
     try:
         node = onnx.NodeProto.FromString(layer.node)
-        nodes = nodes_of(layer)  # which reads them again, or as a function's
-    except Exception as error:  # of protobuf, whose errors onnx does not hand on
+        nodes = nodes_of(layer)
+    except Exception as error:  # of protobuf, whose errors onnx does not export
         raise InvalidDataError("field 'node' holds no ONNX node") from error
-    held = operator_of([node.op_type for node in nodes])
-    if held not in (layer.op_type, layer.op_type.rpartition(".")[2]):
-        raise InvalidDataError(f"field 'op_type' is '{layer.op_type}', and its node a '{held}'")
+    operator = operator_of([node.op_type for node in nodes])
+    if operator not in (layer.op_type, layer.op_type.rpartition(".")[2]):
+        raise InvalidDataError(f"field 'op_type' is '{layer.op_type}', and its node a '{operator}'")
     inputs = len(list(filter(None, node.input))) + len(outer_names(node))
     if inputs != len(layer.inputs):
         raise InvalidDataError(f"it has {len(layer.inputs)} inputs, and its node reads {inputs}")

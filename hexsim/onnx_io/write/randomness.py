@@ -1,4 +1,4 @@
-"""Operators that draw random numbers: what they give depends on how often they have run."""
+"""Operators that draw random numbers, so that each run has another result."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ RANDOM = frozenset(
     }
 )
 _SOMETIMES = frozenset({"Dropout"})
-"""Those that draw in training."""
+"""Operators that draw only in training."""
 
 
 def draws(layer: Opaque) -> bool:
-    """True if a node of the layer may draw, or one of a graph inside it."""
+    """True if a node of the layer, or of a subgraph of one, may draw random numbers."""
     return _any_draws(nodes_of(layer))
 
 

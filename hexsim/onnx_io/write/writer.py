@@ -1,8 +1,8 @@
 """Writes a Network as an ONNX graph whose tensors are all in stored order.
 
 Every tensor keeps its name, so any of them can be an output: for calibration, for comparison
-layer by layer, or at the edge of a subnet. Layers that ONNX defines channels first stand between
-transposes, most of which onnxruntime removes.
+layer by layer, or at the edge of a subnet. Layers that ONNX defines as channels first are written
+between transposes, most of which onnxruntime removes.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from hexsim.onnx_io.write.graph_builder import GraphBuilder, WrittenGraph
 from hexsim.onnx_io.write.precision import Precision
 
 DEFAULT_OPSET = 17
-"""Written where no opaque layer asks for the opset of the file it came from."""
+"""Opset if no opaque layer needs the opset of its file."""
 _OLDEST_OPSET = 8
-"""The first in which Max and Min broadcast; a superset of opset 7."""
+"""First opset in which Max and Min broadcast; a superset of opset 7."""
 
 
 def write(
@@ -62,9 +62,9 @@ def write(
 
 
 def _imports(network: Network) -> dict[str, int]:
-    """The lowest versions of the operator sets in which the opaque layers mean what they do.
+    """Return the lowest versions of the operator sets in which the opaque layers mean the same.
 
-    A program that runs files may not know yet those that they come from.
+    onnxruntime may not yet support the versions of the file.
     """
     versions: dict[str, int] = {}
     for layer in network.layers:

@@ -51,7 +51,7 @@ REFUSED = {
     one("ReLU", "pooling_param { pool: AVE }"): "parameter 'pooling_param' is not known",
     one("ReLU", "[x.y]: 1"): "does not have extensions",
     f"name: '{'x' * 70000}'": "line 1: it has 70008 characters; break it",
-    "#\n" * 2**20 + "#": "more than the description of a network needs",
+    "#\n" * 2**20 + "#": "the description of a network may have",
     "input: 'x' layer { type: 'ReLU' bottom: 'x' top: 'y' }": "input 'x' .*has no shape",
     "input: 'x' input_dim: 1 layer { type: 'ReLU' bottom: 'x' top: 'y' }": "1 inputs, and shapes",
     one("ReLU", bottoms="nothing"): "reads blob 'nothing', which no layer before it writes",
@@ -59,7 +59,7 @@ REFUSED = {
     one("Split", tops="y y"): "writes one blob twice",
     one("Convolutoin"): "did you mean Convolution",
     one("Data", bottoms=""): "training data",
-    one("SoftmaxWithLoss"): "is of training",
+    one("SoftmaxWithLoss"): "is a layer for training",
     one(
         "ReLU", "relu_param { slope: 1 }"
     ): "parameter 'slope' is not known .line 3.; did you mean negative_slope",
@@ -86,7 +86,7 @@ REFUSED = {
     conv("num_output: 4 kernel_size: 3 bias_term: maybe"): 'Expected "true" or "false"',
     pool("pool: MEDIAN kernel_size: 2"): "line 3, .* has no value named MEDIAN",
     pool("pool: STOCHASTIC kernel_size: 2"): "stochastic",
-    pool("kernel_size: 1 stride: 3 pad: 1"): "hide windows",
+    pool("kernel_size: 1 stride: 3 pad: 1"): "are not smaller than its windows",
     pool("kernel_size: 1 stride: 5"): "begins beyond the image",
     pool("global_pooling: true kernel_size: 3"): "no 'kernel_size'",
     one("LRN", "lrn_param { local_size: 4 }"): "must be odd",
@@ -98,19 +98,21 @@ REFUSED = {
     one("Exp", "exp_param { base: 1 }"): "'base' is 1",
     one("Eltwise"): "takes two or more",
     one("Eltwise", "eltwise_param { coeff: 1 }", "data data"): "1 values of 'coeff'",
-    one("Slice", tops="a b"): "does not come out even",
+    one("Slice", tops="a b"): "the division has a rest",
     one("Slice", "slice_param { slice_point: 3 }", tops="a b"): "does not cut 3 into 2",
     one("Concat", "concat_param { axis: 1 concat_dim: 1 }"): "its old name",
-    one("Reshape", "reshape_param { shape { dim: 5 } }"): "arranges 243 values",
-    one("Reshape", "reshape_param { shape { dim: -1 dim: -1 } }"): "does not tell how",
-    one("Reshape", "reshape_param { shape { dim: 0 dim: 0 dim: 0 dim: 0 dim: 0 } }"): "no size",
+    one("Reshape", "reshape_param { shape { dim: 5 } }"): "reshapes 243 values",
+    one("Reshape", "reshape_param { shape { dim: -1 dim: -1 } }"): "does not fit 243 values",
+    one(
+        "Reshape", "reshape_param { shape { dim: 0 dim: 0 dim: 0 dim: 0 dim: 0 } }"
+    ): "is not a valid size",
     one("Reshape", "reshape_param { axis: 9 }"): "do not fit 4 axes",
     one("Flatten", "flatten_param { axis: 2 end_axis: 1 }"): "comes before",
     one("Crop", "crop_param { offset: 8 }", "data data"): "it cuts",
     one("Tile", "tile_param { tiles: 100000000 }"): "the budget is",
     one("Permute", "permute_param { order: 7 }"): "does not fit 4 axes",
     one("ShuffleChannel", "shuffle_channel_param { group: 2 }"): "2 groups do not fit",
-    one("Reduction"): "a result per item",
+    one("Reduction"): "results per batch item",
     one("ArgMax", "argmax_param { top_k: 5 }"): "top_k",
 }
 
@@ -131,13 +133,13 @@ DAMAGED = {
     caffemodel({"b": (W, B)}): "the caffemodel has 0 for it",
     caffemodel({"a": (W,)}): "needs 2 blobs of weights",
     block(100, block(1, b"a") + block(7, block(5, b"abc"))): "holds 0 numbers",
-    block(100, block(1, b"a") + block(7, b"")): "no single or double",
+    block(100, block(1, b"a") + block(7, b"")): "no float or double",
     block(100, block(1, b"\xff") + block(7, b"")): "'.*net.caffemodel' is no caffemodel",
     block(100, block(1, b"a") + block(7, block(5, bytes(4)) + block(8, bytes(8)))): (
-        "in several ways"
+        "of several types"
     ),
     block(100, block(1, b"a") + block(7, block(5, bytes(4)) + b"\x2d" + bytes(4))): (
-        "numbers in several ways"
+        "numbers of several types"
     ),
     block(
         100,

@@ -1,6 +1,6 @@
-"""What each layer type of Caffe becomes in ONNX, one file per family.
+"""Translates each layer type of Caffe to ONNX, one file per family.
 
-A file says in its table TRANSLATORS which layer types it takes.
+The table TRANSLATORS of a file lists the layer types that it translates.
 """
 
 from __future__ import annotations
@@ -14,4 +14,4 @@ from hexsim.frameworks.caffe.graph import CaffeGraph
 TRANSLATORS: Mapping[str, Callable[[CaffeLayer, CaffeGraph], None]] = joined(
     __name__, "TRANSLATORS"
 )
-"""By layer type."""
+"""The translators by layer type."""

@@ -1,4 +1,4 @@
-"""Axes, inputs and windows as layers of Caffe speak of them."""
+"""Reads axes, numbers of inputs, and windows as layers of Caffe state them."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from hexsim.frameworks.caffe.parameters import Parameters
 
 
 def require_counts(layer: CaffeLayer, inputs: int | None = 1, outputs: int | None = 1) -> None:
-    """Raise HexsimError unless a layer has so many bottoms and tops; None: at least one."""
-    for what, names, count in (("bottom", layer.inputs, inputs), ("top", layer.outputs, outputs)):
+    """Raise HexsimError unless a layer has that many bottoms and tops; None means at least one."""
+    for side, names, count in (("bottom", layer.inputs, inputs), ("top", layer.outputs, outputs)):
         if not names or (count is not None and len(names) != count):
-            raise layer.error(f"it has {len(names)} {what}s, and takes {count or 'one or more'}")
+            raise layer.error(f"it has {len(names)} {side}s, and takes {count or 'one or more'}")
 
 
-def axis_of(layer: CaffeLayer, axis: int, rank: int, what: str = "axis") -> int:
-    """The axis, counted from the front; HexsimError if a tensor of so many axes has none such."""
+def axis_of(layer: CaffeLayer, axis: int, rank: int, parameter: str = "axis") -> int:
+    """Return the axis counted from the front; HexsimError if it is outside `rank` axes."""
     if not -rank <= axis < rank:
-        raise layer.error(f"'{what}' is {axis}, and its input has {rank} axes")
+        raise layer.error(f"'{parameter}' is {axis}, and its input has {rank} axes")
     return axis % rank
 
 
 def image(layer: CaffeLayer, net: CaffeGraph) -> tuple[int, int, int, int]:
-    """The shape (N, C, H, W) of the input; HexsimError if that is no image."""
+    """Return the shape (N, C, H, W) of the input; HexsimError if it is not an image."""
     shape = net.shape(layer)
     if len(shape) != 4:
         raise layer.error(f"its input has the shape {list(shape)}, not that of images")
@@ -33,22 +33,22 @@ def image(layer: CaffeLayer, net: CaffeGraph) -> tuple[int, int, int, int]:
     return batch, channels, height, width
 
 
-def pair(given: Parameters, names: tuple[str, str], both: str, default: int) -> tuple[int, int]:
-    """A value per axis, (height, width): one for both, one each, or two fields."""
+def pair(fields: Parameters, names: tuple[str, str], both: str, default: int) -> tuple[int, int]:
+    """Return a value per axis (height, width), from one field or from one per axis."""
     first, second = names
-    if given.has(first) or given.has(second):
-        if given.has(both):
-            raise given.error(f"it has '{both}' and '{first}' or '{second}'; give one of them")
-        return given.value(first, default), given.value(second, default)
-    values = given.values(both) or (default,)
+    if fields.has(first) or fields.has(second):
+        if fields.has(both):
+            raise fields.error(f"it has '{both}' and '{first}' or '{second}'; give one of them")
+        return fields.value(first, default), fields.value(second, default)
+    values = fields.values(both) or (default,)
     if len(values) > 2:
-        raise given.error(f"'{both}' is there {len(values)} times, and images have two axes")
+        raise fields.error(f"'{both}' is there {len(values)} times, and images have two axes")
     return values[0], values[-1]
 
 
 @dataclass(frozen=True)
 class Sliding:
-    """A window over an image, (height, width) each; padding is the same on both sides."""
+    """A window over an image, as (height, width); padding is the same on both sides."""
 
     kernel: tuple[int, int]
     strides: tuple[int, int]
@@ -57,7 +57,7 @@ class Sliding:
 
     @property
     def attributes(self) -> dict[str, Any]:
-        """As ONNX writes it, dilations aside."""
+        """The attributes of ONNX without dilations."""
         return {
             "kernel_shape": list(self.kernel),
             "strides": list(self.strides),
@@ -66,33 +66,33 @@ class Sliding:
 
     @property
     def reach(self) -> tuple[int, int]:
-        """What one window spans."""
+        """Rows and columns that one window spans."""
         height, width = ((k - 1) * d + 1 for k, d in zip(self.kernel, self.dilations, strict=True))
         return height, width
 
 
-def sliding(given: Parameters, *, dilated: bool) -> Sliding:
-    """Read a window; HexsimError if it is none."""
+def sliding(fields: Parameters, *, dilated: bool) -> Sliding:
+    """Read a window; HexsimError if it is not valid."""
     names = ("kernel_h", "kernel_w")
-    if not given.has("kernel_size") and not all(map(given.has, names)):
-        raise given.error("it has no 'kernel_size'")
+    if not fields.has("kernel_size") and not all(map(fields.has, names)):
+        raise fields.error("it has no 'kernel_size'")
     window = Sliding(
-        pair(given, names, "kernel_size", 0),
-        pair(given, ("stride_h", "stride_w"), "stride", 1),
-        pair(given, ("pad_h", "pad_w"), "pad", 0),
-        _both(given.values("dilation"), given) if dilated else (1, 1),
+        pair(fields, names, "kernel_size", 0),
+        pair(fields, ("stride_h", "stride_w"), "stride", 1),
+        pair(fields, ("pad_h", "pad_w"), "pad", 0),
+        _both(fields.values("dilation"), fields) if dilated else (1, 1),
     )
     if min(*window.kernel, *window.strides, *window.dilations) < 1 or min(window.pads) < 0:
-        raise given.error("kernel, stride and dilation must be at least 1, and pads at least 0")
+        raise fields.error("kernel, stride and dilation must be at least 1, and pads at least 0")
     return window
 
 
-def _both(values: tuple[int, ...], given: Parameters) -> tuple[int, int]:
+def _both(values: tuple[int, ...], fields: Parameters) -> tuple[int, int]:
     if len(values) > 2:
-        raise given.error(f"'dilation' is there {len(values)} times, and images have two axes")
+        raise fields.error(f"'dilation' is there {len(values)} times, and images have two axes")
     return (values[0], values[-1]) if values else (1, 1)
 
 
 def broadcast(shape: Shape, axis: int, rank: int) -> Shape:
-    """The shape of an operand whose first axis is `axis` of a tensor with `rank` axes."""
+    """Return `shape`, which begins at `axis` of `rank` axes, with sizes of one appended."""
     return (*shape, *(1,) * (rank - axis - len(shape)))

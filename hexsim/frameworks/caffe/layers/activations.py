@@ -1,4 +1,4 @@
-"""Functions of one number: ReLU and its kin, powers, exponentials, logarithms."""
+"""Elementwise functions: ReLU and its variants, powers, exponentials, logarithms."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hexsim.frameworks.caffe.layers._shapes import require_counts
 
 
 def plain(op_type: str) -> Callable[[CaffeLayer, CaffeGraph], None]:
-    """A layer without parameters that is one ONNX operator."""
+    """Return the translator of a layer without parameters to one ONNX operator."""
 
     def translate(layer: CaffeLayer, net: CaffeGraph) -> None:
         require_counts(layer)
@@ -23,7 +23,7 @@ def plain(op_type: str) -> Callable[[CaffeLayer, CaffeGraph], None]:
 
 
 def relu(layer: CaffeLayer, net: CaffeGraph) -> None:
-    """Relu, or LeakyRelu with a negative slope."""
+    """Add Relu, or LeakyRelu for a negative slope."""
     require_counts(layer)
     slope = layer.fields.message("relu_param").value("negative_slope", 0.0)
     if slope:
@@ -33,7 +33,7 @@ def relu(layer: CaffeLayer, net: CaffeGraph) -> None:
 
 
 def relu6(layer: CaffeLayer, net: CaffeGraph) -> None:
-    """Clip to 0..6, as forks of Caffe have it."""
+    """Add a Clip to 0..6, the ReLU6 of forks of Caffe."""
     require_counts(layer)
     layer.fields.message("relu_param")
     _clip(layer, net, 0.0, 6.0)
@@ -42,10 +42,10 @@ def relu6(layer: CaffeLayer, net: CaffeGraph) -> None:
 def clip(layer: CaffeLayer, net: CaffeGraph) -> None:
     """Clip."""
     require_counts(layer)
-    given = layer.fields.message("clip_param")
-    if not (given.has("min") and given.has("max")):
+    fields = layer.fields.message("clip_param")
+    if not (fields.has("min") and fields.has("max")):
         raise layer.error("it needs 'min' and 'max'")
-    _clip(layer, net, given.value("min", 0.0), given.value("max", 0.0))
+    _clip(layer, net, fields.value("min", 0.0), fields.value("max", 0.0))
 
 
 def _clip(layer: CaffeLayer, net: CaffeGraph, least: float, most: float) -> None:
@@ -54,7 +54,7 @@ def _clip(layer: CaffeLayer, net: CaffeGraph, least: float, most: float) -> None
 
 
 def prelu(layer: CaffeLayer, net: CaffeGraph) -> None:
-    """PRelu with a slope per channel, or one for all."""
+    """Add PRelu with a slope per channel, or one for all channels."""
     require_counts(layer)
     shape = net.shape(layer)
     shared = layer.fields.message("prelu_param").value("channel_shared", False)
@@ -72,7 +72,7 @@ def elu(layer: CaffeLayer, net: CaffeGraph) -> None:
 
 
 def swish(layer: CaffeLayer, net: CaffeGraph) -> None:
-    """x times the sigmoid of beta x."""
+    """Add x * sigmoid(beta * x)."""
     require_counts(layer)
     beta, data = layer.fields.message("swish_param").value("beta", 1.0), layer.inputs[0]
     scaled = data if beta == 1 else net.numbers(layer, "Mul", data, "scaled", beta)
@@ -82,31 +82,31 @@ def swish(layer: CaffeLayer, net: CaffeGraph) -> None:
 
 
 def power(layer: CaffeLayer, net: CaffeGraph) -> None:
-    """(shift + scale x) ^ power; what changes nothing is left out."""
+    """Add (shift + scale * x) ^ power, without steps that change nothing."""
     require_counts(layer)
-    given = layer.fields.message("power_param")
+    fields = layer.fields.message("power_param")
     steps = (
-        ("Mul", given.value("scale", 1.0), 1.0),
-        ("Add", given.value("shift", 0.0), 0.0),
-        ("Pow", given.value("power", 1.0), 1.0),
+        ("Mul", fields.value("scale", 1.0), 1.0),
+        ("Add", fields.value("shift", 0.0), 0.0),
+        ("Pow", fields.value("power", 1.0), 1.0),
     )
     _steps(layer, net, layer.inputs[0], [(op, n) for op, n, neutral in steps if n != neutral])
 
 
 def exponential(layer: CaffeLayer, net: CaffeGraph) -> None:
-    """base ^ (shift + scale x)."""
+    """Add base ^ (shift + scale * x)."""
     require_counts(layer)
-    factor, given = _base(layer, "exp_param")
-    scale, shift = factor * given[0], factor * given[1]
+    factor, terms = _base(layer, "exp_param")
+    scale, shift = factor * terms[0], factor * terms[1]
     data = _lines(layer, net, scale, shift)
     net.add(layer, "Exp", [data], net.shape(layer))
 
 
 def logarithm(layer: CaffeLayer, net: CaffeGraph) -> None:
-    """Logarithm of (shift + scale x) to a base."""
+    """Add the logarithm of (shift + scale * x) to a base."""
     require_counts(layer)
-    factor, given = _base(layer, "log_param")
-    data = _lines(layer, net, *given)
+    factor, terms = _base(layer, "log_param")
+    data = _lines(layer, net, *terms)
     if factor == 1:
         net.add(layer, "Log", [data], net.shape(layer))
         return
@@ -115,13 +115,13 @@ def logarithm(layer: CaffeLayer, net: CaffeGraph) -> None:
 
 
 def _base(layer: CaffeLayer, name: str) -> tuple[float, tuple[float, float]]:
-    """Natural logarithm of the base, then scale and shift; a base of -1 is e."""
-    given = layer.fields.message(name)
-    base = given.value("base", -1.0)
+    """Return the natural logarithm of the base, and (scale, shift); a base of -1 is e."""
+    fields = layer.fields.message(name)
+    base = fields.value("base", -1.0)
     if base != -1 and (base <= 0 or base == 1):
         raise layer.error(f"'base' is {base:g}, and must be positive and not 1, or -1 for e")
     factor = 1.0 if base == -1 else math.log(base)
-    return factor, (given.value("scale", 1.0), given.value("shift", 0.0))
+    return factor, (fields.value("scale", 1.0), fields.value("shift", 0.0))
 
 
 def _lines(layer: CaffeLayer, net: CaffeGraph, scale: float, shift: float) -> str:
@@ -135,16 +135,16 @@ def _steps(layer: CaffeLayer, net: CaffeGraph, data: str, steps: list[tuple[str,
     if not steps:
         net.add(layer, "Identity", [data], net.shape(layer))
     for number, (op_type, operand) in enumerate(steps, start=1):
-        what = None if number == len(steps) else f"step{number}"
-        data = net.numbers(layer, op_type, data, what, operand)
+        role = None if number == len(steps) else f"step{number}"
+        data = net.numbers(layer, op_type, data, role, operand)
 
 
 def threshold(layer: CaffeLayer, net: CaffeGraph) -> None:
-    """1 where the input is above the threshold, else 0."""
+    """Add 1 where the input is above the threshold, else 0."""
     require_counts(layer)
     shape = net.shape(layer)
-    bound = layer.fields.message("threshold_param").value("threshold", 0.0)
-    number = net.constant(layer, "bound", bound, "float32")
+    limit = layer.fields.message("threshold_param").value("threshold", 0.0)
+    number = net.constant(layer, "bound", limit, "float32")
     above = net.add(layer, "Greater", [layer.inputs[0], number], shape, net.inner(layer, "above"))
     net.add(layer, "Cast", [above], shape, to=1)
 

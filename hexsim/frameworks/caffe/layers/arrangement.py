@@ -13,7 +13,7 @@ from hexsim.frameworks.caffe.parameters import Parameters
 
 
 def copies(layer: CaffeLayer, net: CaffeGraph) -> None:
-    """Split hands its input to several readers; Dropout does nothing in inference."""
+    """Add an Identity for each output: Split copies its input, and so does Dropout in inference."""
     require_counts(layer, 1, None)
     for output in layer.outputs:
         net.add(layer, "Identity", layer.inputs, net.shape(layer), output)
@@ -34,11 +34,11 @@ def concat(layer: CaffeLayer, net: CaffeGraph) -> None:
 
 
 def cut(layer: CaffeLayer, net: CaffeGraph) -> None:
-    """Split at the points given, or into equal parts."""
+    """Add a Split at `slice_point`, or into equal parts."""
     require_counts(layer, 1, None)
-    shape, given = net.shape(layer), layer.fields.message("slice_param")
-    axis = _axis(layer, given, "slice_dim", len(shape))
-    points, parts, size = given.values("slice_point"), len(layer.outputs), shape[axis]
+    shape, fields = net.shape(layer), layer.fields.message("slice_param")
+    axis = _axis(layer, fields, "slice_dim", len(shape))
+    points, parts, size = fields.values("slice_point"), len(layer.outputs), shape[axis]
     if points:
         edges = (0, *points, size)
         if len(points) != parts - 1 or list(edges) != sorted(set(edges)):
@@ -47,7 +47,7 @@ def cut(layer: CaffeLayer, net: CaffeGraph) -> None:
             )
         sizes = [end - begin for begin, end in pairwise(edges)]
     elif size % parts:
-        raise layer.error(f"it cuts {size} into {parts} equal parts, which does not come out even")
+        raise layer.error(f"it cuts {size} into {parts} equal parts, and the division has a rest")
     else:
         sizes = [size // parts] * parts
     outputs = {
@@ -57,12 +57,12 @@ def cut(layer: CaffeLayer, net: CaffeGraph) -> None:
     net.add_with(layer, "Split", [layer.inputs[0], lengths], outputs, axis=axis)
 
 
-def _axis(layer: CaffeLayer, given: Parameters, old: str, rank: int) -> int:
-    """'axis', or what it was called before; 1 by default."""
-    if given.has(old) and given.has("axis"):
-        raise layer.error(f"it has 'axis' and '{old}', its old name; give one of them")
-    name = old if given.has(old) else "axis"
-    return axis_of(layer, given.value(name, 1), rank, name)
+def _axis(layer: CaffeLayer, fields: Parameters, old_name: str, rank: int) -> int:
+    """Return 'axis', or the value of its old name; the default is 1."""
+    if fields.has(old_name) and fields.has("axis"):
+        raise layer.error(f"it has 'axis' and '{old_name}', its old name; give one of them")
+    name = old_name if fields.has(old_name) else "axis"
+    return axis_of(layer, fields.value(name, 1), rank, name)
 
 
 def _with(shape: Shape, axis: int, size: int) -> Shape:
@@ -70,40 +70,40 @@ def _with(shape: Shape, axis: int, size: int) -> Shape:
 
 
 def flatten(layer: CaffeLayer, net: CaffeGraph) -> None:
-    """Axes from one to another become one."""
+    """Merge the axes from `axis` to `end_axis` into one."""
     require_counts(layer)
-    shape, given = net.shape(layer), layer.fields.message("flatten_param")
-    first = axis_of(layer, given.value("axis", 1), len(shape))
-    last = axis_of(layer, given.value("end_axis", -1), len(shape), "end_axis")
-    if last < first:
-        raise layer.error(f"'end_axis' {last} comes before 'axis' {first}")
-    inner = math.prod(shape[first : last + 1])
-    _reshape(layer, net, (*shape[:first], inner, *shape[last + 1 :]))
+    shape, fields = net.shape(layer), layer.fields.message("flatten_param")
+    begin = axis_of(layer, fields.value("axis", 1), len(shape))
+    end = axis_of(layer, fields.value("end_axis", -1), len(shape), "end_axis")
+    if end < begin:
+        raise layer.error(f"'end_axis' {end} comes before 'axis' {begin}")
+    inner = math.prod(shape[begin : end + 1])
+    _reshape(layer, net, (*shape[:begin], inner, *shape[end + 1 :]))
 
 
 def reshape(layer: CaffeLayer, net: CaffeGraph) -> None:
-    """Axes from one on get other sizes: 0 is that of the input, -1 what is left."""
+    """Replace the sizes from `axis` on: 0 copies a size of the input, -1 is computed."""
     require_counts(layer)
-    shape, given = net.shape(layer), layer.fields.message("reshape_param")
-    axis, count = given.value("axis", 0), given.value("num_axes", -1)
-    dims = given.message("shape").values("dim")
+    shape, fields = net.shape(layer), layer.fields.message("reshape_param")
+    axis, count = fields.value("axis", 0), fields.value("num_axes", -1)
+    dims = fields.message("shape").values("dim")
     rank = len(shape)
     begin = axis if axis >= 0 else rank + axis + 1
     end = rank if count == -1 else begin + count
     if not 0 <= begin <= end <= rank:
         raise layer.error(f"'axis' {axis} and 'num_axes' {count} do not fit {rank} axes")
     sizes = []
-    for at, size in enumerate(dims):
-        if size < -1 or (size == 0 and begin + at >= rank):
-            raise layer.error(f"'dim' {size} at place {at} is no size")
-        sizes.append(shape[begin + at] if size == 0 else size)
-    others = math.prod(size for size in sizes if size != -1)
+    for position, size in enumerate(dims):
+        if size < -1 or (size == 0 and begin + position >= rank):
+            raise layer.error(f"'dim' {size} at position {position} is not a valid size")
+        sizes.append(shape[begin + position] if size == 0 else size)
+    fixed = math.prod(size for size in sizes if size != -1)
     inner = math.prod(shape[begin:end])
-    if sizes.count(-1) > 1 or (-1 in sizes and inner % others):
-        raise layer.error(f"'dim' {list(dims)} does not tell how to arrange {inner} values")
-    sizes = [inner // others if size == -1 else size for size in sizes]
+    if sizes.count(-1) > 1 or (-1 in sizes and inner % fixed):
+        raise layer.error(f"'dim' {list(dims)} does not fit {inner} values")
+    sizes = [inner // fixed if size == -1 else size for size in sizes]
     if math.prod(sizes) != inner:
-        raise layer.error(f"it arranges {inner} values as {list(sizes)}")
+        raise layer.error(f"it reshapes {inner} values to {list(sizes)}")
     _reshape(layer, net, (*shape[:begin], *sizes, *shape[end:]))
 
 
@@ -113,41 +113,41 @@ def _reshape(layer: CaffeLayer, net: CaffeGraph, shape: Shape) -> None:
 
 
 def crop(layer: CaffeLayer, net: CaffeGraph) -> None:
-    """A part of the first input that is as large as the second from an axis on."""
+    """Cut the first input to the size of the second, from `axis` on."""
     require_counts(layer, 2)
     shape, other = net.shape(layer), net.shape(layer, 1)
-    given = layer.fields.message("crop_param")
-    axis, offsets = axis_of(layer, given.value("axis", 2), len(shape)), given.values("offset")
+    fields = layer.fields.message("crop_param")
+    axis, offsets = axis_of(layer, fields.value("axis", 2), len(shape)), fields.values("offset")
     if len(other) != len(shape):
         raise layer.error(f"its inputs have the shapes {list(shape)} and {list(other)}")
     count = len(shape) - axis
     if len(offsets) not in (0, 1, count):
         raise layer.error(f"it has {len(offsets)} values of 'offset' for {count} axes")
     begins = list(offsets * count if len(offsets) == 1 else offsets or [0] * count)
-    ends = [begin + size for begin, size in zip(begins, other[axis:], strict=True)]
-    if min(begins) < 0 or any(end > size for end, size in zip(ends, shape[axis:], strict=True)):
-        raise layer.error(f"it cuts {begins} to {ends} out of {list(shape[axis:])}")
+    stops = [begin + size for begin, size in zip(begins, other[axis:], strict=True)]
+    if min(begins) < 0 or any(end > size for end, size in zip(stops, shape[axis:], strict=True)):
+        raise layer.error(f"it cuts {begins} to {stops} out of {list(shape[axis:])}")
     axes = list(range(axis, len(shape)))
     bounds = [
-        net.constant(layer, what, values, "int64")
-        for what, values in (("begins", begins), ("ends", ends), ("axes", axes))
+        net.constant(layer, role, values, "int64")
+        for role, values in (("begins", begins), ("ends", stops), ("axes", axes))
     ]
     net.add(layer, "Slice", [layer.inputs[0], *bounds], (*shape[:axis], *other[axis:]))
 
 
 def tile(layer: CaffeLayer, net: CaffeGraph) -> None:
-    """Tile along one axis."""
+    """Repeat the input along one axis."""
     require_counts(layer)
-    shape, given = net.shape(layer), layer.fields.message("tile_param")
-    axis = axis_of(layer, given.value("axis", 1), len(shape))
-    times = given.positive("tiles")
-    repeats = [times if at == axis else 1 for at in range(len(shape))]
+    shape, fields = net.shape(layer), layer.fields.message("tile_param")
+    axis = axis_of(layer, fields.value("axis", 1), len(shape))
+    times = fields.positive("tiles")
+    repeats = [times if index == axis else 1 for index in range(len(shape))]
     counts = net.constant(layer, "repeats", repeats, "int64")
     net.add(layer, "Tile", [layer.inputs[0], counts], _with(shape, axis, shape[axis] * times))
 
 
 def permute(layer: CaffeLayer, net: CaffeGraph) -> None:
-    """Transpose (SSD); axes that are not named keep their order behind the others."""
+    """Add a Transpose (SSD); axes that are not in `order` follow in their own order."""
     require_counts(layer)
     shape = net.shape(layer)
     order = list(layer.fields.message("permute_param").values("order"))
@@ -162,22 +162,22 @@ def _picked(shape: Shape, order: Sequence[int]) -> Shape:
 
 
 def shuffle(layer: CaffeLayer, net: CaffeGraph) -> None:
-    """Channels of groups, one of each group in turn (ShuffleNet)."""
+    """Take channels from the groups in turn (ShuffleNet)."""
     require_counts(layer)
-    shape, given = net.shape(layer), layer.fields.message("shuffle_channel_param")
-    group = given.positive("group", 1)
+    shape, fields = net.shape(layer), layer.fields.message("shuffle_channel_param")
+    group = fields.positive("group", 1)
     if len(shape) != 4 or shape[1] % group:
         raise layer.error(f"{group} groups do not fit the shape {list(shape)}")
     batch, channels, *size = shape
-    apart, turned = (
+    grouped, swapped_shape = (
         (batch, group, channels // group, *size), (batch, channels // group, group, *size)
     )  # fmt: skip
-    target = net.constant(layer, "groups", apart, "int64")
-    data = net.add(layer, "Reshape", [layer.inputs[0], target], apart, net.inner(layer, "apart"))
-    moved = net.inner(layer, "turned")
-    net.add(layer, "Transpose", [data], turned, moved, perm=[0, 2, 1, 3, 4])
-    back = net.constant(layer, "shape", shape, "int64")
-    net.add(layer, "Reshape", [moved, back], shape)
+    target = net.constant(layer, "groups", grouped, "int64")
+    data = net.add(layer, "Reshape", [layer.inputs[0], target], grouped, net.inner(layer, "apart"))
+    swapped = net.inner(layer, "turned")
+    net.add(layer, "Transpose", [data], swapped_shape, swapped, perm=[0, 2, 1, 3, 4])
+    shape_name = net.constant(layer, "shape", shape, "int64")
+    net.add(layer, "Reshape", [swapped, shape_name], shape)
 
 
 TRANSLATORS = {

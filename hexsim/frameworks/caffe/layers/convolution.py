@@ -10,12 +10,12 @@ from hexsim.frameworks.caffe.layers._shapes import axis_of, image, require_count
 
 
 def convolution(layer: CaffeLayer, net: CaffeGraph) -> None:
-    """Conv; its output is cut off where a window does not fit any more."""
+    """Add a Conv; a last window that does not fit into the image is dropped."""
     _filter(layer, net, transposed=False, depthwise=False)
 
 
 def depthwise(layer: CaffeLayer, net: CaffeGraph) -> None:
-    """Conv with a group per channel, as many forks of Caffe have it."""
+    """Add a Conv with a group per channel, a layer of many forks of Caffe."""
     _filter(layer, net, transposed=False, depthwise=True)
 
 
@@ -26,13 +26,13 @@ def deconvolution(layer: CaffeLayer, net: CaffeGraph) -> None:
 
 def _filter(layer: CaffeLayer, net: CaffeGraph, *, transposed: bool, depthwise: bool) -> None:
     require_counts(layer)
-    given = layer.fields.message("convolution_param")
+    fields = layer.fields.message("convolution_param")
     batch, channels, height, width = image(layer, net)
-    window = sliding(given, dilated=True)
-    count = given.positive("num_output")
-    group = given.positive("group", channels if depthwise else 1)
-    given.value("force_nd_im2col", False)
-    if axis_of(layer, given.value("axis", 1), 4) != 1:
+    window = sliding(fields, dilated=True)
+    count = fields.positive("num_output")
+    group = fields.positive("group", channels if depthwise else 1)
+    fields.value("force_nd_im2col", False)
+    if axis_of(layer, fields.value("axis", 1), 4) != 1:
         raise layer.error("'axis' must be 1, that of the channels")
     if channels % group or count % group:
         raise layer.error(f"{group} groups divide neither {channels} channels into {count}")
@@ -46,9 +46,9 @@ def _filter(layer: CaffeLayer, net: CaffeGraph, *, transposed: bool, depthwise: 
             raise layer.error(f"its window spans {kernel} pixels of {size} with pads of {pad}")
         else:
             sizes.append((size + 2 * pad - kernel) // stride + 1)
-    ends = (channels, count // group) if transposed else (count, channels // group)
-    inputs = [layer.inputs[0], net.weight(layer, 0, "weights", (*ends, *window.kernel))]
-    if given.value("bias_term", True):
+    channel_axes = (channels, count // group) if transposed else (count, channels // group)
+    inputs = [layer.inputs[0], net.weight(layer, 0, "weights", (*channel_axes, *window.kernel))]
+    if fields.value("bias_term", True):
         inputs.append(net.weight(layer, 1, "bias", (count,)))
     net.add(
         layer,
@@ -62,28 +62,30 @@ def _filter(layer: CaffeLayer, net: CaffeGraph, *, transposed: bool, depthwise: 
 
 
 def inner_product(layer: CaffeLayer, net: CaffeGraph) -> None:
-    """Flatten and Gemm; axes before `axis` are kept."""
+    """Add Flatten and Gemm; the axes before `axis` stay."""
     require_counts(layer)
-    given = layer.fields.message("inner_product_param")
+    fields = layer.fields.message("inner_product_param")
     shape = net.shape(layer)
-    axis = axis_of(layer, given.value("axis", 1), len(shape))
-    count, length = given.positive("num_output"), math.prod(shape[axis:])
-    transposed = given.value("transpose", False)
+    axis = axis_of(layer, fields.value("axis", 1), len(shape))
+    count, length = fields.positive("num_output"), math.prod(shape[axis:])
+    transposed = fields.value("transpose", False)
     rows = (math.prod(shape[:axis]), length)
     data = layer.inputs[0]
     if shape != rows:
         data = net.add(layer, "Flatten", [data], rows, net.inner(layer, "rows"), axis=axis)
-    ends = (length, count) if transposed else (count, length)
-    inputs = [data, net.weight(layer, 0, "weights", ends)]
-    if given.value("bias_term", True):
+    weight_shape = (length, count) if transposed else (count, length)
+    inputs = [data, net.weight(layer, 0, "weights", weight_shape)]
+    if fields.value("bias_term", True):
         inputs.append(net.weight(layer, 1, "bias", (count,)))
-    output, whole = layer.outputs[0], (*shape[:axis], count)
+    output, out_shape = layer.outputs[0], (*shape[:axis], count)
     if axis == 1:
-        net.add(layer, "Gemm", inputs, whole, output, transB=int(not transposed))
+        net.add(layer, "Gemm", inputs, out_shape, output, transB=int(not transposed))
         return
     product = net.inner(layer, "product")
     net.add(layer, "Gemm", inputs, (rows[0], count), product, transB=int(not transposed))
-    net.add(layer, "Reshape", [product, net.constant(layer, "shape", whole, "int64")], whole)
+    net.add(
+        layer, "Reshape", [product, net.constant(layer, "shape", out_shape, "int64")], out_shape
+    )
 
 
 TRANSLATORS = {

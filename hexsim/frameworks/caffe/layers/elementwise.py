@@ -10,12 +10,12 @@ from hexsim.frameworks.caffe.layers._shapes import axis_of, require_counts
 
 
 def eltwise(layer: CaffeLayer, net: CaffeGraph) -> None:
-    """Product, sum with coefficients, or maximum of two or more inputs."""
+    """Add the product, the sum with coefficients, or the maximum of two or more inputs."""
     require_counts(layer, None)
-    given = layer.fields.message("eltwise_param")
-    kind = given.value("operation", "SUM")
-    given.value("stable_prod_grad", True)
-    shape, coefficients = net.shape(layer), given.values("coeff")
+    fields = layer.fields.message("eltwise_param")
+    kind = fields.value("operation", "SUM")
+    fields.value("stable_prod_grad", True)
+    shape, coefficients = net.shape(layer), fields.values("coeff")
     for position in range(len(layer.inputs)):
         if net.shape(layer, position) != shape:
             other = list(net.shape(layer, position))
@@ -28,20 +28,20 @@ def eltwise(layer: CaffeLayer, net: CaffeGraph) -> None:
         )
     op_type = {"PROD": "Mul", "SUM": "Add", "MAX": "Max"}[kind]
     operands = [
-        name if factor == 1 else net.numbers(layer, "Mul", name, f"scaled{at}", factor)
-        for at, (name, factor) in enumerate(
+        name if factor == 1 else net.numbers(layer, "Mul", name, f"scaled{index}", factor)
+        for index, (name, factor) in enumerate(
             zip(layer.inputs, coefficients or [1.0] * len(layer.inputs), strict=True)
         )
     ]
-    data, *others = operands
-    for number, operand in enumerate(others, start=1):
-        last = number == len(others)
-        output = layer.outputs[0] if last else net.inner(layer, f"of{number + 1}")
+    data, *operands_left = operands
+    for number, operand in enumerate(operands_left, start=1):
+        is_last = number == len(operands_left)
+        output = layer.outputs[0] if is_last else net.inner(layer, f"of{number + 1}")
         data = net.add(layer, op_type, [data, operand], shape, output)
 
 
 def axpy(layer: CaffeLayer, net: CaffeGraph) -> None:
-    """a x + y with one a per channel, as squeeze-and-excitation networks have it."""
+    """Add a * x + y with one a per channel, as in squeeze-and-excitation networks."""
     require_counts(layer, 3)
     factors, data, addend = (net.shape(layer, position) for position in range(3))
     if addend != data or (*factors, 1, 1)[:4] != (*data[:2], 1, 1):
@@ -59,16 +59,16 @@ def axpy(layer: CaffeLayer, net: CaffeGraph) -> None:
 
 
 def reduction(layer: CaffeLayer, net: CaffeGraph) -> None:
-    """Sum, sum of magnitudes or squares, or mean over all axes from one on, times a number."""
+    """Add a sum, a sum of magnitudes or squares, or a mean over the axes from `axis` on, scaled."""
     require_counts(layer)
-    given = layer.fields.message("reduction_param")
+    fields = layer.fields.message("reduction_param")
     shape = net.shape(layer)
-    axis = axis_of(layer, given.value("axis", 0), len(shape))
+    axis = axis_of(layer, fields.value("axis", 0), len(shape))
     if axis == 0:
-        raise layer.error("'axis' is 0, and a result per item is all that is taken")
+        raise layer.error("'axis' is 0; only results per batch item are supported")
     ops = {"SUM": "ReduceSum", "ASUM": "ReduceL1", "SUMSQ": "ReduceSumSquare", "MEAN": "ReduceMean"}
-    kind = given.value("operation", "SUM")
-    factor, rows = given.value("coeff", 1.0), (*shape[:axis], math.prod(shape[axis:]))
+    kind = fields.value("operation", "SUM")
+    factor, rows = fields.value("coeff", 1.0), (*shape[:axis], math.prod(shape[axis:]))
     target = net.constant(layer, "shape", rows, "int64")
     data = net.add(layer, "Reshape", [layer.inputs[0], target], rows, net.inner(layer, "rows"))
     output = layer.outputs[0] if factor == 1 else net.inner(layer, "result")
@@ -82,26 +82,26 @@ def reduction(layer: CaffeLayer, net: CaffeGraph) -> None:
 
 
 def arg_max(layer: CaffeLayer, net: CaffeGraph) -> None:
-    """The place of the maximum along an axis, or along all of an item, as a real number."""
+    """Add the index of the maximum along an axis, or in a whole batch item, as float32."""
     require_counts(layer)
-    given = layer.fields.message("argmax_param")
+    fields = layer.fields.message("argmax_param")
     shape, data = net.shape(layer), layer.inputs[0]
-    if given.value("top_k", 1) != 1 or given.value("out_max_val", False):
-        raise layer.error("only the place of the one largest is taken (top_k: 1, out_max_val: no)")
-    if given.has("axis"):
-        axis = axis_of(layer, given.value("axis", 0), len(shape))
-        whole = (*shape[:axis], 1, *shape[axis + 1 :])
+    if fields.value("top_k", 1) != 1 or fields.value("out_max_val", False):
+        raise layer.error("only the index of the maximum is supported (top_k: 1, no out_max_val)")
+    if fields.has("axis"):
+        axis = axis_of(layer, fields.value("axis", 0), len(shape))
+        target = (*shape[:axis], 1, *shape[axis + 1 :])
     else:
         axis, rows = 1, (shape[0], math.prod(shape[1:]))
         data = net.add(layer, "Flatten", [data], rows, net.inner(layer, "rows"), axis=1)
-        whole = (shape[0], *(1,) * max(len(shape) - 1, 2))
+        target = (shape[0], *(1,) * max(len(shape) - 1, 2))
     places = (*net.shapes[data][:axis], 1, *net.shapes[data][axis + 1 :])
     place = net.add(layer, "ArgMax", [data], places, net.inner(layer, "place"), axis=axis)
-    if places == whole:
-        net.add(layer, "Cast", [place], whole, to=1)
+    if places == target:
+        net.add(layer, "Cast", [place], target, to=1)
         return
-    real = net.add(layer, "Cast", [place], places, net.inner(layer, "real"), to=1)
-    net.add(layer, "Reshape", [real, net.constant(layer, "shape", whole, "int64")], whole)
+    as_float = net.add(layer, "Cast", [place], places, net.inner(layer, "real"), to=1)
+    net.add(layer, "Reshape", [as_float, net.constant(layer, "shape", target, "int64")], target)
 
 
 TRANSLATORS = {"ArgMax": arg_max, "Axpy": axpy, "Eltwise": eltwise, "Reduction": reduction}

@@ -1,4 +1,4 @@
-"""Pooling: maximum or average, over windows whose last one may reach beyond the image."""
+"""Pooling: maximum or average; the last window may extend beyond the image."""
 
 from __future__ import annotations
 
@@ -10,46 +10,46 @@ from hexsim.frameworks.caffe.layers._shapes import image, require_counts, slidin
 
 
 def pooling(layer: CaffeLayer, net: CaffeGraph) -> None:
-    """MaxPool, AveragePool or their global forms.
+    """Add MaxPool, AveragePool or their global forms.
 
-    Sizes are rounded up unless `round_mode` says FLOOR. An average counts the padding, but not
-    what rounding up adds beyond it.
+    Sizes are rounded up unless `round_mode` is FLOOR. An average counts the padding, but not the
+    pixels beyond it that rounding up adds.
     """
     require_counts(layer)
-    given = layer.fields.message("pooling_param")
+    fields = layer.fields.message("pooling_param")
     batch, channels, height, width = image(layer, net)
-    kind = given.value("pool", "MAX")
+    kind = fields.value("pool", "MAX")
     if kind == "STOCHASTIC":
-        raise layer.error("stochastic pooling is not taken; a phone has none")
+        raise layer.error("stochastic pooling is not supported; phones do not have it")
     average = kind == "AVE"
-    rounds_up = given.value("round_mode", "CEIL") == "CEIL"
-    if given.value("global_pooling", False):
+    rounds_up = fields.value("round_mode", "CEIL") == "CEIL"
+    if fields.value("global_pooling", False):
         for name in ("kernel_size", "kernel_h", "kernel_w"):
-            if given.has(name):
+            if fields.has(name):
                 raise layer.error(f"a global pooling has no '{name}'")
-        neutral = given.value("stride", 1) == 1 and given.value("pad", 0) == 0
+        neutral = fields.value("stride", 1) == 1 and fields.value("pad", 0) == 0
         if not neutral:
             raise layer.error("a global pooling has a stride of 1 and no pads")
         op_type = "GlobalAveragePool" if average else "GlobalMaxPool"
         net.add(layer, op_type, layer.inputs, (batch, channels, 1, 1))
         return
-    window = sliding(given, dilated=False)
+    window = sliding(fields, dilated=False)
     sizes = []
     for size, kernel, stride, pad in zip(
         (height, width), window.kernel, window.strides, window.pads, strict=True
     ):
         if pad >= kernel:
-            raise layer.error(f"its pads of {pad} hide windows of {kernel}")
-        free = size + 2 * pad - kernel
-        if free < 0:
+            raise layer.error(f"its pads of {pad} are not smaller than its windows of {kernel}")
+        room = size + 2 * pad - kernel
+        if room < 0:
             raise layer.error(f"its window spans {kernel} pixels of {size} with pads of {pad}")
-        count = (-(-free // stride) if rounds_up else free // stride) + 1
+        count = (-(-room // stride) if rounds_up else room // stride) + 1
         if rounds_up and pad and (count - 1) * stride >= size + pad:
             count -= 1
         if (count - 1) * stride >= size + pad:
             raise layer.error("its last window begins beyond the image; use a smaller stride")
         sizes.append(count)
-    counted: dict[str, Any] = {"count_include_pad": 1} if average else {}
+    average_attributes: dict[str, Any] = {"count_include_pad": 1} if average else {}
     net.add(
         layer,
         "AveragePool" if average else "MaxPool",
@@ -57,7 +57,7 @@ def pooling(layer: CaffeLayer, net: CaffeGraph) -> None:
         (batch, channels, *sizes),
         **window.attributes,
         ceil_mode=int(rounds_up),
-        **counted,
+        **average_attributes,
     )
 
 

@@ -1,14 +1,13 @@
-"""Expansions: nodes that stand for several standard ones, one file per family.
+"""Expansions replace a node by several standard nodes; one file per family.
 
-A file says in its table EXPANSIONS which operators it expands, with their domain. What an
-expansion writes computes in floats what the node does; codes stay in QuantizeLinear and
-DequantizeLinear nodes, from which they are taken. An expansion that returns None leaves its node as
-it is.
+The table EXPANSIONS of a file lists the operators that it expands, with their domain. The new nodes
+compute the same in floats; codes stay in QuantizeLinear and DequantizeLinear nodes. An expansion
+that returns None leaves its node unchanged.
 
-Some operators can be written in others only where the shapes of their inputs are known. These are
-in the table SHAPED, and are expanded when the reader comes to them. Such an expansion raises
-NotALayerError, with the reason, to leave its node as it is, and InvalidDataError if the node
-contradicts its inputs.
+Some operators can only be expanded when the shapes of their inputs are known. These are in the
+table SHAPED, and are expanded when the reader reaches them. Such an expansion raises
+NotALayerError, with the reason, to leave its node unchanged, and InvalidDataError if the node does
+not fit its inputs.
 """
 
 from __future__ import annotations
@@ -29,45 +28,45 @@ Expansion = Callable[[OnnxNode, FileGraph], Sequence[onnx.NodeProto] | None]
 ShapedExpansion = Callable[[OnnxNode, Importer], Sequence[onnx.NodeProto]]
 
 EXPANSIONS: Mapping[str, Expansion] = joined(__name__, "EXPANSIONS")
-"""By operator, with its domain unless that is the standard one."""
+"""The expansions by operator, with its domain unless that is the standard one."""
 
 SHAPED: Mapping[str, ShapedExpansion] = joined(__name__, "SHAPED")
-"""The same of operators whose expansion depends on the shapes of their inputs."""
+"""The expansions that depend on the shapes of inputs, by operator."""
 
 
 def expanded(
-    graph: onnx.GraphProto, source: OnnxSource, taken: set[str]
+    graph: onnx.GraphProto, source: OnnxSource, labels: set[str]
 ) -> tuple[list[OnnxNode], list[OnnxNode]]:
-    """Return the nodes of `graph` with all expansions, constants first, and those expanded.
+    """Return the nodes of `graph` after all expansions, constants first, and the replaced nodes.
 
-    Names of nodes become `taken`. Operators that the user brings are none.
+    Names of nodes are added to `labels`. User-defined operators are not expanded.
     """
     nodes: list[OnnxNode] = []
-    gone: list[OnnxNode] = []
-    whole = FileGraph(graph, named(graph.node, source, taken), source.opset)
-    for node in whole.nodes:
+    replaced_nodes: list[OnnxNode] = []
+    file_graph = FileGraph(graph, named(graph.node, source, labels), source.opset)
+    for node in file_graph.nodes:
         expand = None if find(node.op_type) else EXPANSIONS.get(node.op_type)
         if expand is not None and is_of_onnx(node):
             check(node)
-        parts = None if expand is None else expand(node, whole)
+        parts = None if expand is None else expand(node, file_graph)
         if parts is None:
             nodes.append(node)
             continue
-        gone.append(node)
-        taken.discard(node.name)
-        nodes += named(parts, source, taken)
-    return constants_first(nodes), gone
+        replaced_nodes.append(node)
+        labels.discard(node.name)
+        nodes += named(parts, source, labels)
+    return constants_first(nodes), replaced_nodes
 
 
 def expanded_by_shape(node: OnnxNode, net: Importer, source: OnnxSource) -> list[OnnxNode]:
-    """Return the nodes, constants first, in place of one whose operator is in SHAPED.
+    """Return the nodes, constants first, that replace one whose operator is in SHAPED.
 
-    Raises what the expansion raises; then nothing has changed in `net`.
+    Raises the exceptions of the expansion; then `net` is unchanged.
     """
     parts = SHAPED[node.op_type](node, net)
-    net.forget(node)
-    net.labels.discard(node.name)
-    net.expanded[node.name] = node.op_type
-    nodes = constants_first(named(parts, source, net.labels))
+    net.facts.forget(node)
+    net.facts.labels.discard(node.name)
+    net.record.expanded[node.name] = node.op_type
+    nodes = constants_first(named(parts, source, net.facts.labels))
     net.expect(nodes, ())
     return nodes

@@ -1,4 +1,4 @@
-"""Equations of Einsum: the labels of its operands and of its result."""
+"""Parses equations of Einsum into the labels of its operands and its result."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ _DOTS = "..."
 class Equation:
     """Labels of the axes of each operand and of the result.
 
-    Axes that dots stand for are labelled `...1`, `...2` and so on, counted from the last of them,
-    so that equal labels are broadcast against each other.
+    The axes of an ellipsis are labelled `...1`, `...2` and so on, counted from the last one, so
+    that equal labels are broadcast against each other.
     """
 
     terms: tuple[Labels, ...]
@@ -28,22 +28,20 @@ class Equation:
 def parsed(text: str, ranks: Sequence[int]) -> Equation:
     """Read the equation `text` for operands with `ranks` axes.
 
-    Without an arrow the result has what dots stand for, then the labels that occur once, in
+    Without an arrow the result has the axes of an ellipsis, then the labels that occur once, in
     alphabetical order. Raises InvalidDataError if the equation is malformed or does not fit.
     """
-    left, arrow, right = text.replace(" ", "").partition("->")
-    written = left.split(",")
-    if len(written) != len(ranks):
-        raise InvalidDataError(
-            f"equation '{text}' is for {len(written)} operands, not {len(ranks)}"
-        )
-    terms = tuple(_labels(term, rank, text) for term, rank in zip(written, ranks, strict=True))
+    operands, arrow, result_text = text.replace(" ", "").partition("->")
+    parts = operands.split(",")
+    if len(parts) != len(ranks):
+        raise InvalidDataError(f"equation '{text}' is for {len(parts)} operands, not {len(ranks)}")
+    terms = tuple(_labels(term, rank, text) for term, rank in zip(parts, ranks, strict=True))
     dotted = max((_dotted(labels) for labels in terms), key=len)
     if arrow:
-        _require_labels(right, text)
-        result = _with_dots(right, dotted)
+        _require_labels(result_text, text)
+        result = _with_dots(result_text, dotted)
     else:
-        counts = Counter(left.replace(",", "").replace(".", ""))
+        counts = Counter(operands.replace(",", "").replace(".", ""))
         result = (*dotted, *sorted(label for label, count in counts.items() if count == 1))
     unknown = set(result).difference(*terms)
     if unknown or len(set(result)) < len(result):
@@ -72,16 +70,16 @@ def sizes_of(terms: Sequence[Labels], shapes: Sequence[Shape]) -> Mapping[str, i
 
 def _labels(term: str, rank: int, text: str) -> Labels:
     _require_labels(term, text)
-    named = len(term.replace(_DOTS, ""))
-    if named > rank or (_DOTS not in term and named < rank):
+    letters = len(term.replace(_DOTS, ""))
+    if letters > rank or (_DOTS not in term and letters < rank):
         raise InvalidDataError(f"'{term}' of equation '{text}' is no operand of {rank} axes")
-    count = rank - named
+    count = rank - letters
     return _with_dots(term, tuple(f"{_DOTS}{place}" for place in range(count, 0, -1)))
 
 
 def _with_dots(term: str, dotted: Labels) -> Labels:
-    before, dots, behind = term.partition(_DOTS)
-    return (*before, *(dotted if dots else ()), *behind)
+    labels_before, dots, labels_behind = term.partition(_DOTS)
+    return (*labels_before, *(dotted if dots else ()), *labels_behind)
 
 
 def _dotted(labels: Labels) -> Labels:

@@ -1,4 +1,4 @@
-"""Parts: the standard nodes that an expansion writes."""
+"""ExpansionNodes: the standard nodes that an expansion writes."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from onnx import helper, numpy_helper
 from hexsim.onnx_io.file.node import OnnxNode
 
 _SPLIT_IS_TOLD_A_COUNT = 18
-"""Opset from which a Split into equal parts says how many."""
+"""Opset from which a Split into equal parts states their number."""
 _AXES_ARE_INPUTS = 18
 """Opset from which means have their axes as an input."""
 _SUM_AXES_ARE_INPUTS = 13
-"""The same of sums."""
+"""Opset from which sums have their axes as an input."""
 
 
 class ExpansionNodes:
     """Nodes written so far in place of `node`.
 
-    Its name goes to the operator that has its attributes, else to the one that writes its output.
+    The new node with the attributes of `node`, else the one that writes its output, gets its name.
     """
 
     def __init__(self, node: OnnxNode) -> None:
@@ -37,34 +37,34 @@ class ExpansionNodes:
         return self._append(operator, inputs, label, domain, attributes)
 
     def copy(self, operator: str, inputs: Sequence[str], without: Sequence[str] = ()) -> str:
-        """Add `operator` with the attributes of the node but those named."""
+        """Add `operator` with the attributes of the node, except for `without`."""
         output = self.add(operator, inputs)
-        own = self._node.proto.attribute
+        attributes = self._node.proto.attribute
         self._main = self.nodes[-1]
-        self._main.attribute.extend(one for one in own if one.name not in without)
+        self._main.attribute.extend(item for item in attributes if item.name not in without)
         return output
 
     def split(self, name: str, count: int, opset: int) -> list[str]:
         """Add the Split of the last axis into equal parts, and return them."""
-        told: dict[str, Any] = {"num_outputs": count} if opset >= _SPLIT_IS_TOLD_A_COUNT else {}
-        first = self.add("Split", [name], axis=-1, **told)
-        self.nodes[-1].output.extend(f"{first}_{number}" for number in range(1, count))
+        counts: dict[str, Any] = {"num_outputs": count} if opset >= _SPLIT_IS_TOLD_A_COUNT else {}
+        output = self.add("Split", [name], axis=-1, **counts)
+        self.nodes[-1].output.extend(f"{output}_{number}" for number in range(1, count))
         return list(self.nodes[-1].output)
 
     def mean(self, name: str, opset: int) -> str:
-        """Add the mean along the last axis, which stays."""
+        """Add the mean along the last axis, which is not removed."""
         if opset >= _AXES_ARE_INPUTS:
             return self.add("ReduceMean", [name, self.constant([-1], "int64")], keepdims=1)
         return self.add("ReduceMean", [name], axes=[-1], keepdims=1)
 
     def sum(self, name: str, axes: Sequence[int], opset: int) -> str:
-        """Add the sum along `axes`, which go."""
+        """Add the sum along `axes`, which are removed."""
         if opset >= _SUM_AXES_ARE_INPUTS:
             return self.add("ReduceSum", [name, self.constant(axes, "int64")], keepdims=0)
         return self.add("ReduceSum", [name], axes=list(axes), keepdims=0)
 
     def hand_out(self, result: str, position: int) -> None:
-        """Let the tensor `result` be the node's output at `position`, if it has one."""
+        """Make the tensor `result` the node's output at `position`, if it has one."""
         output = self._node.outputs[position] if position < len(self._node.outputs) else ""
         if output:
             self._rename(result, output)
@@ -76,16 +76,16 @@ class ExpansionNodes:
         return self._append("Constant", [], label, "", {"value": tensor})
 
     def finish(self, result: str) -> list[onnx.NodeProto]:
-        """Let the tensor `result` be the node's first output, and return all nodes."""
-        last = next(node for node in self.nodes if result in node.output)
-        (self._main or last).name = self._node.name
+        """Make the tensor `result` the node's first output, and return all nodes."""
+        writer = next(node for node in self.nodes if result in node.output)
+        (self._main or writer).name = self._node.name
         self._rename(result, self._node.output)
         return self.nodes
 
-    def _rename(self, old: str, new: str) -> None:
+    def _rename(self, old_name: str, new_name: str) -> None:
         for node in self.nodes:
-            node.output[:] = [new if name == old else name for name in node.output]
-            node.input[:] = [new if name == old else name for name in node.input]
+            node.output[:] = [new_name if name == old_name else name for name in node.output]
+            node.input[:] = [new_name if name == old_name else name for name in node.input]
 
     def _append(
         self,

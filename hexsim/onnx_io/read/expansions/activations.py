@@ -1,4 +1,4 @@
-"""Activations of com.microsoft, in the operators that every file could have used."""
+"""Expands activations of com.microsoft into standard operators."""
 
 from __future__ import annotations
 

@@ -1,12 +1,11 @@
-"""Attention of com.microsoft, in products, a softmax, and the transposes between them.
+"""Expands attention of com.microsoft into products, a softmax, and transposes between them.
 
-Queries, keys and values are split into heads; products of queries with keys, scaled and masked,
-weigh the values. What a mask hides gets a large negative score.
+Queries, keys and values are split into heads; the softmax of products of queries with keys, scaled
+and masked, weighs the values. Masked positions get a large negative score. A causal mask adds minus
+infinity, like the masks of other exporters.
 
-A causal mask adds minus infinity, as masks of other exporters do.
-
-Left out, such nodes stay as they are: keys and values of the past, rotary positions, packed
-tensors, causal masks of MultiHeadAttention, and masks that say where sequences begin.
+Not supported (such nodes stay unchanged): past keys and values, rotary positions, packed tensors,
+causal masks of MultiHeadAttention, and masks that state the starts of sequences.
 """
 
 from __future__ import annotations
@@ -22,20 +21,20 @@ from hexsim.onnx_io.read.expansions.dynamic_quantization import dequantized, rea
 from hexsim.onnx_io.read.file_graph import FileGraph
 
 _HIDDEN = -10000.0
-"""Default score of what a mask hides."""
+"""Default score of masked positions."""
 _EMBEDDING = "com.microsoft.EmbedLayerNormalization"
 _FLAGS = ("do_rotary", "past_present_share_buffer")
 
 
 def attention(node: OnnxNode, graph: FileGraph) -> Sequence[onnx.NodeProto] | None:
-    """Attention: one product makes queries, keys and values of its input."""
+    """Expand Attention: one product computes queries, keys and values."""
     if not _is_plain(node, (4, 6)) or node.has("qkv_hidden_sizes"):
         return None
     return _of_one(node, graph, ExpansionNodes(node), node.required(0), node.required(1), (2, 3, 5))
 
 
 def quantized_attention(node: OnnxNode, graph: FileGraph) -> Sequence[onnx.NodeProto] | None:
-    """QAttention: the same of codes."""
+    """Expand QAttention: the same for quantised inputs."""
     if not _is_plain(node, (8,)):
         return None
     parts = ExpansionNodes(node)
@@ -45,7 +44,7 @@ def quantized_attention(node: OnnxNode, graph: FileGraph) -> Sequence[onnx.NodeP
 
 
 def multi_head_attention(node: OnnxNode, graph: FileGraph) -> Sequence[onnx.NodeProto] | None:
-    """MultiHeadAttention: queries, keys and values are there, perhaps without their biases."""
+    """Expand MultiHeadAttention: queries, keys and values are inputs, with optional biases."""
     if not _is_plain(node, range(6, 12)) or not (node.input(1) and node.input(2)):
         return None
     packed = any(graph.rank(name) not in (3, None) for name in node.inputs[1:3])
@@ -65,18 +64,18 @@ def _of_one(
     parts: ExpansionNodes,
     data: str,
     weight: str,
-    others: tuple[int, int, int],
+    positions: tuple[int, int, int],
 ) -> Sequence[onnx.NodeProto] | None:
-    """Attention of `data`; `others` are the places of bias, mask and what is added to scores."""
-    bias, mask, added = (node.input(place) if place >= 0 else "" for place in others)
-    made = parts.add("MatMul", [data, weight])
+    """Expand attention of `data`; `positions` are those of bias, mask and addend of scores."""
+    bias, mask, added = (node.input(place) if place >= 0 else "" for place in positions)
+    product = parts.add("MatMul", [data, weight])
     if bias:
-        made = parts.add("Add", [made, bias])
+        product = parts.add("Add", [product, bias])
     hidden = _hiding(mask, node, graph, parts)
     if hidden is None:
         return None
     causal = _causal(data, parts) if node.integer("unidirectional", 0) else ""
-    return _heads(node, parts, parts.split(made, 3, graph.opset), [hidden, added, causal])
+    return _heads(node, parts, parts.split(product, 3, graph.opset), [hidden, added, causal])
 
 
 def _heads(
@@ -85,32 +84,33 @@ def _heads(
     """Weigh values by the softmax of scores, head by head."""
     heads = node.integer("num_heads", 1)
     split = parts.constant([0, 0, heads, -1], "int64")
-    cut = [parts.add("Reshape", [name, split]) for name in projected]
+    inputs = [parts.add("Reshape", [name, split]) for name in projected]
     orders = ([0, 2, 1, 3], [0, 2, 3, 1], [0, 2, 1, 3])
     query, key, value = (
-        parts.add("Transpose", [name], perm=order) for name, order in zip(cut, orders, strict=True)
+        parts.add("Transpose", [name], perm=order)
+        for name, order in zip(inputs, orders, strict=True)
     )
-    scores = parts.add("Mul", [parts.add("MatMul", [query, key]), _scale(node, cut[0], parts)])
+    scores = parts.add("Mul", [parts.add("MatMul", [query, key]), _scale(node, inputs[0], parts)])
     for name in filter(None, added):
         scores = parts.add("Add", [scores, name])
-    seen = parts.add("MatMul", [parts.add("Softmax", [scores], axis=3), value])
-    turned = parts.add("Transpose", [seen], perm=[0, 2, 1, 3])
-    return parts.finish(parts.add("Reshape", [turned, parts.constant([0, 0, -1], "int64")]))
+    weighted = parts.add("MatMul", [parts.add("Softmax", [scores], axis=3), value])
+    joined_heads = parts.add("Transpose", [weighted], perm=[0, 2, 1, 3])
+    return parts.finish(parts.add("Reshape", [joined_heads, parts.constant([0, 0, -1], "int64")]))
 
 
-def _scale(node: OnnxNode, cut: str, parts: ExpansionNodes) -> str:
-    """The scale that is given, or one over the root of the size of a head."""
-    given = node.real("scale", 0.0)
-    if given:
-        return parts.constant(given)
+def _scale(node: OnnxNode, query: str, parts: ExpansionNodes) -> str:
+    """Return the scale attribute, or one over the square root of the size of a head."""
+    scale = node.real("scale", 0.0)
+    if scale:
+        return parts.constant(scale)
     place = parts.constant(3, "int64")
-    size = parts.add("Gather", [parts.add("Shape", [cut]), place], axis=0)
+    size = parts.add("Gather", [parts.add("Shape", [query]), place], axis=0)
     root = parts.add("Sqrt", [parts.add("Cast", [size], to=onnx.TensorProto.FLOAT)])
     return parts.add("Div", [parts.constant(1.0), root])
 
 
 def _hiding(mask: str, node: OnnxNode, graph: FileGraph, parts: ExpansionNodes) -> str | None:
-    """What is added to scores: nothing, or much less; None unless the mask is one of tokens."""
+    """Name the addend of scores for a mask, "" without one; None for an unsupported mask."""
     if not mask:
         return ""
     writer = graph.producers.get(mask)
@@ -118,15 +118,15 @@ def _hiding(mask: str, node: OnnxNode, graph: FileGraph, parts: ExpansionNodes) 
         mask = writer.input(7)  # its lengths are those of this mask
     elif _rank(mask, graph) != 2:
         return None
-    shown = parts.add("Cast", [mask], to=onnx.TensorProto.FLOAT)
-    shown = parts.add("Reshape", [shown, parts.constant([0, 1, 1, -1], "int64")])
-    hidden = parts.add("Sub", [parts.constant(1.0), shown])
+    visible_tokens = parts.add("Cast", [mask], to=onnx.TensorProto.FLOAT)
+    visible_tokens = parts.add("Reshape", [visible_tokens, parts.constant([0, 1, 1, -1], "int64")])
+    hidden = parts.add("Sub", [parts.constant(1.0), visible_tokens])
     value = node.real("mask_filter_value", _HIDDEN)
     return parts.add("Mul", [hidden, parts.constant(value)])
 
 
 def _causal(data: str, parts: ExpansionNodes) -> str:
-    """Minus infinity where a key comes after its query, else zero."""
+    """Name a tensor that is minus infinity where a key comes after its query, else zero."""
     start, step = parts.constant(0, "int64"), parts.constant(1, "int64")
     length = parts.add("Gather", [parts.add("Shape", [data]), step], axis=0)
     tokens = parts.add("Range", [start, length, step])
@@ -139,7 +139,7 @@ def _causal(data: str, parts: ExpansionNodes) -> str:
 
 
 def _rank(name: str, graph: FileGraph) -> int | None:
-    """Number of axes of a tensor, or of what it is cast from."""
+    """Return the number of axes of a tensor, if need be through the Casts before it."""
     while graph.rank(name) is None:
         writer = graph.producers.get(name)
         if writer is None or writer.standard not in ("Cast", "Identity"):
@@ -149,9 +149,9 @@ def _rank(name: str, graph: FileGraph) -> int | None:
 
 
 def _is_plain(node: OnnxNode, without: Sequence[int]) -> bool:
-    """True if it has one output, none of the inputs `without`, and no flags."""
-    asked = any(node.integer(flag, 0) for flag in _FLAGS)
-    return not asked and not any(node.outputs[1:]) and not any(map(node.input, without))
+    """True if the node has one output, none of the inputs `without`, and no flags."""
+    has_flag = any(node.integer(flag, 0) for flag in _FLAGS)
+    return not has_flag and not any(node.outputs[1:]) and not any(map(node.input, without))
 
 
 EXPANSIONS = {

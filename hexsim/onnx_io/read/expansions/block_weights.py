@@ -1,10 +1,9 @@
-"""MatMulNBits of com.microsoft: a product with weights of few bits, in blocks with their own scale.
+"""Expands MatMulNBits of com.microsoft: weights of few bits, in blocks with a scale each.
 
-SNPE has no such blocks. So the weights are taken as floats, computed when they are first read, and
-the quantiser gives them codes of its own; the report of the import says so.
+SNPE has no such blocks. So the weights are converted to floats when they are first read, and the
+quantiser computes new codes; the report of the import states this.
 
-Left out, such nodes stay as they are: weights that vary, and groups in an order of their own
-(g_idx).
+Not supported (such nodes stay unchanged): weights that vary, and reordered groups (g_idx).
 """
 
 from __future__ import annotations
@@ -40,27 +39,27 @@ class _Blocks:
         return -(-self.rows // self.size)
 
     def unpacked(self, codes: Array, count: int) -> Array:
-        """Codes (columns, count) of bytes whose lowest bits come first, as floats."""
+        """Return codes (columns, count), packed into bytes from the lowest bits, as floats."""
         shifts = np.arange(0, 8, self.bits, dtype=np.uint8)
         parts = (codes.reshape(self.columns, -1, 1) >> shifts) & (2**self.bits - 1)
         floats: Array = parts.reshape(self.columns, -1)[:, :count].astype(np.float32)
         return floats
 
     def weights(self, codes: Known, scales: Known, zeros: Known | None) -> Array:
-        """The matrix (rows, columns) as floats."""
+        """Return the matrix (rows, columns) as floats."""
         shape = (self.columns, self.count, 1)
         levels = self.unpacked(codes.read(), self.count * self.size)
         middle: Array = np.full(shape, 2 ** (self.bits - 1), np.float32)
         if zeros is not None:
-            given = zeros.read()
-            middle = self.unpacked(given, self.count) if given.dtype == np.uint8 else given
-        real = levels.reshape(*shape[:2], self.size) - middle.reshape(shape)
-        real *= scales.read().reshape(shape)
-        return np.ascontiguousarray(real.reshape(self.columns, -1)[:, : self.rows].T)
+            packed = zeros.read()
+            middle = self.unpacked(packed, self.count) if packed.dtype == np.uint8 else packed
+        weights = levels.reshape(*shape[:2], self.size) - middle.reshape(shape)
+        weights *= scales.read().reshape(shape)
+        return np.ascontiguousarray(weights.reshape(self.columns, -1)[:, : self.rows].T)
 
 
 def matmul_nbits(node: OnnxNode, net: Importer) -> Sequence[onnx.NodeProto]:
-    """The product with the real weights, and the bias added."""
+    """Return the product with the real weights, plus the bias."""
     data = node.required(0)
     if net.dtype(data) != "float32":
         raise NotALayerError("not float32")
@@ -73,8 +72,8 @@ def matmul_nbits(node: OnnxNode, net: Importer) -> Sequence[onnx.NodeProto]:
     _require(blocks, scales, blocks.columns * blocks.count, "float32")
     if zeros is not None:
         packed = zeros.dtype == "uint8"
-        each = -(-blocks.count * blocks.bits // 8) if packed else blocks.count
-        _require(blocks, zeros, blocks.columns * each, "uint8" if packed else "float32")
+        zeros_per_column = -(-blocks.count * blocks.bits // 8) if packed else blocks.count
+        _require(blocks, zeros, blocks.columns * zeros_per_column, "uint8" if packed else "float32")
     net.charge(node.name, blocks.rows * blocks.columns)
     label = net.unique(f"{node.inputs[1]}.real")
     make = partial(blocks.weights, codes, scales, zeros)
@@ -83,8 +82,8 @@ def matmul_nbits(node: OnnxNode, net: Importer) -> Sequence[onnx.NodeProto]:
         f"weights of {blocks.bits} bits in blocks (MatMulNBits) are taken as floats, which are "
         "quantised anew"
     )
-    if note not in net.notes:
-        net.notes.append(note)
+    if note not in net.record.notes:
+        net.record.notes.append(note)
     parts = ExpansionNodes(node)
     result = parts.add("MatMul", [data, label])
     return parts.finish(parts.add("Add", [result, node.input(5)]) if node.input(5) else result)

@@ -1,4 +1,4 @@
-"""DynamicQuantizeLSTM: an LSTM with dequantised weights, which it holds the other way round."""
+"""Expands DynamicQuantizeLSTM into an LSTM with dequantised and transposed weights."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hexsim.onnx_io.read.expansions._parts import ExpansionNodes
 from hexsim.onnx_io.read.file_graph import FileGraph
 
 _WEIGHTS = ((1, 8), (2, 10))
-"""Where codes are among the inputs, and where their scale is, before their zero point."""
+"""Positions of the codes and of their scale among the inputs; the zero point follows the scale."""
 
 
 def dynamic_quantize_lstm(node: OnnxNode, graph: FileGraph) -> Sequence[onnx.NodeProto] | None:
@@ -20,11 +20,11 @@ def dynamic_quantize_lstm(node: OnnxNode, graph: FileGraph) -> Sequence[onnx.Nod
     for position, scale in _WEIGHTS:
         if graph.rank(node.required(scale)) not in (1, 2):
             return None
-        real = parts.add("Cast", [node.required(position)], to=onnx.TensorProto.FLOAT)
+        floats = parts.add("Cast", [node.required(position)], to=onnx.TensorProto.FLOAT)
         zero = parts.add("Cast", [node.required(scale + 1)], to=onnx.TensorProto.FLOAT)
-        real = parts.add("Sub", [real, _spread(zero, parts)])
-        real = parts.add("Mul", [real, _spread(node.required(scale), parts)])
-        inputs[position] = parts.add("Transpose", [real], perm=[0, 2, 1])
+        floats = parts.add("Sub", [floats, _spread(zero, parts)])
+        floats = parts.add("Mul", [floats, _spread(node.required(scale), parts)])
+        inputs[position] = parts.add("Transpose", [floats], perm=[0, 2, 1])
     while not inputs[-1]:
         inputs.pop()
     result = parts.copy("LSTM", inputs)
@@ -33,7 +33,7 @@ def dynamic_quantize_lstm(node: OnnxNode, graph: FileGraph) -> Sequence[onnx.Nod
 
 
 def _spread(name: str, parts: ExpansionNodes) -> str:
-    """Numbers of directions, or of directions and gates, over all inputs."""
+    """Add an axis of inputs to numbers per direction, or per direction and gate."""
     return parts.add("Reshape", [name, parts.constant([0, 1, -1], "int64")])
 
 

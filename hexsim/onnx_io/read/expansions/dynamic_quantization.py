@@ -1,9 +1,9 @@
-"""Dynamic quantisation: what an activation's range decides when the network runs.
+"""Expands dynamic quantisation, where the range of an activation is computed at run time.
 
-As SNPE has no such layers, the network becomes one of floats, quantised like any other. A
-DynamicQuantizeLinear hands on its input with scale 1 and zero point 0, as long as nobody reads its
-codes but products of integers; those become products of floats with the weights' codes. What scales
-their results is 1 times the scale of the weights, which is folded into them.
+SNPE has no such layers, so the network becomes a float network, quantised like any other. If only
+integer products read the codes of a DynamicQuantizeLinear, it passes its input on with scale 1 and
+zero point 0, and the products become float products with the codes of the weights. The scale of
+their results, 1 times the scale of the weights, is folded into them.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ _CODES: Mapping[str, tuple[int, int | None, int]] = {
     "com.microsoft.MatMulIntegerToFloat": (0, 2, 4),
     "com.microsoft.QAttention": (0, 3, 6),
 }
-"""Where products read codes of an activation, their scale if they do, and their zero point."""
+"""Positions of an activation's codes, its scale (if read) and its zero point among the inputs."""
 
 
 def dynamic_quantize_linear(node: OnnxNode, graph: FileGraph) -> Sequence[onnx.NodeProto] | None:
-    """Hand the floats on, if only products of integers read the codes."""
+    """Pass the floats on if only integer products read the codes."""
     if not _hands_on_floats(node, graph):
         return None
     _, scale, zero = node.outputs
@@ -38,7 +38,7 @@ def dynamic_quantize_linear(node: OnnxNode, graph: FileGraph) -> Sequence[onnx.N
 
 
 def integer_product(node: OnnxNode, graph: FileGraph) -> Sequence[onnx.NodeProto] | None:
-    """ConvInteger and MatMulInteger of such floats are Conv and MatMul of floats."""
+    """Expand ConvInteger and MatMulInteger of such floats to Conv and MatMul."""
     quantize = graph.producers.get(node.required(0))
     if quantize is None or not _hands_on_floats(quantize, graph):
         return None
@@ -75,7 +75,7 @@ def matmul_to_float(node: OnnxNode, graph: FileGraph) -> Sequence[onnx.NodeProto
 def real_codes(
     node: OnnxNode, places: Sequence[int], graph: FileGraph, parts: ExpansionNodes
 ) -> str:
-    """The floats of an activation whose codes, scale and zero point are inputs at `places`."""
+    """Name the floats of an activation with codes, scale and zero point at input `places`."""
     writer = graph.producers.get(node.required(places[0]))
     if writer is not None and _hands_on_floats(writer, graph):
         return node.required(places[0])
@@ -85,15 +85,15 @@ def real_codes(
 def dequantized(
     node: OnnxNode, places: Sequence[int], graph: FileGraph, parts: ExpansionNodes
 ) -> str:
-    """The floats of codes, whose scale is one number or one for each column."""
+    """Dequantise codes with one scale, or one per column; return the name of the floats."""
     codes, scale, zero = (node.input(place) for place in places)
     axis = {} if graph.rank(scale) == 0 else {"axis": 1}
-    named = [name for name in (codes, scale, zero) if name]
-    return parts.add("DequantizeLinear", named, domain="com.microsoft", **axis)
+    inputs = [name for name in (codes, scale, zero) if name]
+    return parts.add("DequantizeLinear", inputs, domain="com.microsoft", **axis)
 
 
 def _hands_on_floats(node: OnnxNode, graph: FileGraph) -> bool:
-    """True if nobody could tell the floats from codes times scale."""
+    """True if only products that accept floats read the codes of a DynamicQuantizeLinear."""
     if node.op_type != "DynamicQuantizeLinear" or len(node.outputs) != 3:
         return False
     values, scale, zero = node.outputs
@@ -105,7 +105,9 @@ def _hands_on_floats(node: OnnxNode, graph: FileGraph) -> bool:
             if places is None:
                 return False
             expected = zip(places, (values, scale, zero), strict=True)
-            if any(place is not None and reader.input(place) != one for place, one in expected):
+            if any(
+                place is not None and reader.input(place) != tensor for place, tensor in expected
+            ):
                 return False
     return True
 

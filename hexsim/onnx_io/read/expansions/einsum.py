@@ -1,13 +1,13 @@
-"""Einsum: transposes, sums, and products of matrices or of elements.
+"""Expands Einsum into transposes, sums, and matrix or elementwise products.
 
-1. An operand whose label is repeated becomes its diagonal: every (n + 1)th of n x n elements.
-2. Operands are multiplied from left to right. What only one of two has, and nobody wants later, is
-   summed up before.
-3. A product that sums something up is a MatMul. Labels of both operands that stay are its batch; a
-   constant matrix is on the right, where it becomes the weights of a fully connected layer.
-4. A product that sums nothing up is one of elements.
+1. An operand with a repeated label becomes its diagonal: every (n + 1)th of n x n elements.
+2. Operands are multiplied from left to right. A label of one of two operands that is not needed
+   later is summed before.
+3. A product that sums over a label is a MatMul. Labels of both operands that are needed are its
+   batch; a constant matrix is on the right, where it becomes the weight of a fully connected layer.
+4. Any other product is elementwise.
 
-Left out: operands that are no floats.
+Not supported: operands that are not float32.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from hexsim.onnx_io.read.expansions._parts import ExpansionNodes
 from hexsim.onnx_io.read.importer import Importer
 
 _AXES = 4
-"""Most axes that products get; more are merged."""
+"""Most axes of a product; if there are more, they are merged."""
 
 
 @dataclass(frozen=True)
 class _Term:
-    """A tensor, the labels of its axes, and whether it is known before the network runs."""
+    """A tensor, the labels of its axes, and whether it is a known array."""
 
     name: str
     labels: Labels
@@ -39,7 +39,7 @@ class _Term:
 
 
 def einsum(node: OnnxNode, net: Importer) -> Sequence[onnx.NodeProto]:
-    """Multiply all operands, and bring the result into the order that is asked for."""
+    """Multiply all operands, and transpose the result to the order of the equation."""
     if any(net.dtype(name) != "float32" for name in node.inputs):
         raise NotALayerError("not float32")
     shapes = [net.source_shape(name) for name in node.inputs]
@@ -49,10 +49,10 @@ def einsum(node: OnnxNode, net: Importer) -> Sequence[onnx.NodeProto]:
         products.operand(_Term(name, labels, name in net.known), shape)
         for name, labels, shape in zip(node.inputs, equation.terms, shapes, strict=True)
     ]
-    result, *others = terms
-    while others:
-        operand, *others = others
-        later = {label for term in others for label in term.labels}
+    result, *remaining = terms
+    while remaining:
+        operand, *remaining = remaining
+        later = {label for term in remaining for label in term.labels}
         result = products.product(result, operand, later | set(equation.result))
     return products.finish(result)
 
@@ -67,56 +67,56 @@ class _Products:
         self._result = result
 
     def operand(self, term: _Term, shape: Shape) -> _Term:
-        """Take diagonals, and drop axes of size one that are broadcast against longer ones."""
+        """Take diagonals, and remove axes of size one that are broadcast against longer ones."""
         for label in dict.fromkeys(term.labels):
             while term.labels.count(label) > 1:
                 term, shape = self._diagonal(term, shape, label)
-        kept = [axis for axis, label in enumerate(term.labels) if shape[axis] == self._sizes[label]]
-        if len(kept) == len(shape):
+        axes = [axis for axis, label in enumerate(term.labels) if shape[axis] == self._sizes[label]]
+        if len(axes) == len(shape):
             return term
-        name = self._reshaped(term.name, tuple(shape[axis] for axis in kept))
-        return _Term(name, tuple(term.labels[axis] for axis in kept), term.known)
+        name = self._reshaped(term.name, tuple(shape[axis] for axis in axes))
+        return _Term(name, tuple(term.labels[axis] for axis in axes), term.known)
 
-    def product(self, first: _Term, second: _Term, kept: set[str]) -> _Term:
-        """Multiply two terms and sum up the labels that are not `kept`."""
-        first = self._summed(first, kept.union(second.labels))
-        second = self._summed(second, kept.union(first.labels))
-        if all(label in kept for label in first.labels if label in second.labels):
+    def product(self, first: _Term, second: _Term, needed: set[str]) -> _Term:
+        """Multiply two terms and sum over the labels that are not `needed`."""
+        first = self._summed(first, needed.union(second.labels))
+        second = self._summed(second, needed.union(first.labels))
+        if all(label in needed for label in first.labels if label in second.labels):
             return self._of_elements(first, second)
-        return self._of_matrices(first, second, kept)
+        return self._of_matrices(first, second, needed)
 
     def finish(self, term: _Term) -> Sequence[onnx.NodeProto]:
-        """Sum up and transpose the last term, and return all nodes."""
+        """Sum and transpose the last term, and return all nodes."""
         name = self._in_order(self._summed(term, set(self._result)), self._result)
         if not any(name in node.output for node in self._parts.nodes):
             name = self._parts.add("Identity", [name])
         return self._parts.finish(name)
 
-    def _of_matrices(self, first: _Term, second: _Term, kept: set[str]) -> _Term:
-        both = [label for label in first.labels if label in second.labels]
-        batch = self._sorted(label for label in both if label in kept)
-        rows = self._sorted(label for label in first.labels if label not in both)
-        columns = self._sorted(label for label in second.labels if label not in both)
-        turned = first.known and not second.known
+    def _of_matrices(self, first: _Term, second: _Term, needed: set[str]) -> _Term:
+        shared = [label for label in first.labels if label in second.labels]
+        batch = self._sorted(label for label in shared if label in needed)
+        rows = self._sorted(label for label in first.labels if label not in shared)
+        columns = self._sorted(label for label in second.labels if label not in shared)
+        swaps = first.known and not second.known
         if not first.known and not second.known:
-            turned = (*batch, *columns, *rows) == self._result != (*batch, *rows, *columns)
-        if turned:
+            swaps = (*batch, *columns, *rows) == self._result != (*batch, *rows, *columns)
+        if swaps:
             first, second, rows, columns = second, first, columns, rows
-        inner = tuple(label for label in first.labels if label in both and label not in kept)
+        inner = tuple(label for label in first.labels if label in shared and label not in needed)
         groups = self._shape(batch) if len(batch) <= _AXES - 2 else (self._count(batch),)
         height, depth, width = (self._count(labels) for labels in (rows, inner, columns))
-        left = self._in_order(first, (*batch, *rows, *inner))
-        right = self._in_order(second, (*batch, *inner, *columns))
-        left = self._to_shape(left, (*batch, *rows, *inner), (*groups, height, depth))
-        right = self._to_shape(right, (*batch, *inner, *columns), (*groups, depth, width))
-        result = self._parts.add("MatMul", [left, right])
+        left_name = self._in_order(first, (*batch, *rows, *inner))
+        right_name = self._in_order(second, (*batch, *inner, *columns))
+        left_name = self._to_shape(left_name, (*batch, *rows, *inner), (*groups, height, depth))
+        right_name = self._to_shape(right_name, (*batch, *inner, *columns), (*groups, depth, width))
+        result = self._parts.add("MatMul", [left_name, right_name])
         labels = (*batch, *rows, *columns)
         if (*groups, height, width) != self._shape(labels):
             result = self._reshaped(result, self._shape(labels))
         return _Term(result, labels, first.known)
 
     def _of_elements(self, first: _Term, second: _Term) -> _Term:
-        """Runs of labels that the same operands have are one axis, if there are many axes."""
+        """Multiply elementwise; if there are many axes, neighbours of the same operands merge."""
         labels = self._sorted({*first.labels, *second.labels})
         runs = [[label] for label in labels]
         if len(runs) > _AXES:
@@ -129,43 +129,43 @@ class _Products:
                     runs.append([label])
         operands = []
         for term in (first, second):
-            own = tuple(label for label in labels if label in term.labels)
-            sizes = [self._count(run) if run[0] in own else 1 for run in runs]
-            while len(sizes) > 1 and sizes[0] == 1 and runs[len(runs) - len(sizes)][0] not in own:
+            axes = tuple(label for label in labels if label in term.labels)
+            sizes = [self._count(run) if run[0] in axes else 1 for run in runs]
+            while len(sizes) > 1 and sizes[0] == 1 and runs[len(runs) - len(sizes)][0] not in axes:
                 del sizes[0]  # leading axes are broadcast without being there
-            operands.append(self._to_shape(self._in_order(term, own), own, tuple(sizes)))
+            operands.append(self._to_shape(self._in_order(term, axes), axes, tuple(sizes)))
         result = self._parts.add("Mul", operands)
         if len(runs) < len(labels):
             result = self._reshaped(result, self._shape(labels))
         return _Term(result, labels, first.known and second.known)
 
-    def _summed(self, term: _Term, kept: set[str]) -> _Term:
-        """Sum up the labels that are not `kept`."""
-        gone = [axis for axis, label in enumerate(term.labels) if label not in kept]
-        if not gone:
+    def _summed(self, term: _Term, needed: set[str]) -> _Term:
+        """Sum over the labels that are not `needed`."""
+        axes = [axis for axis, label in enumerate(term.labels) if label not in needed]
+        if not axes:
             return term
-        name = self._parts.sum(term.name, gone, self._opset)
-        return _Term(name, tuple(label for label in term.labels if label in kept), term.known)
+        name = self._parts.sum(term.name, axes, self._opset)
+        return _Term(name, tuple(label for label in term.labels if label in needed), term.known)
 
     def _diagonal(self, term: _Term, shape: Shape, label: str) -> tuple[_Term, Shape]:
-        """The elements at equal places of the first two axes with `label`, which come last."""
+        """Return the diagonal of the first two axes with `label`, moved last, and its shape."""
         pair = [axis for axis, name in enumerate(term.labels) if name == label][:2]
         size = shape[pair[0]]
         if shape[pair[1]] != size:
             raise InvalidDataError(
                 f"label '{label}' is of size {size} and of size {shape[pair[1]]}"
             )
-        rest = [axis for axis in range(len(shape)) if axis not in pair]
+        other_axes = [axis for axis in range(len(shape)) if axis not in pair]
         name = term.name
-        if [*rest, *pair] != list(range(len(shape))):
-            name = self._parts.add("Transpose", [name], perm=[*rest, *pair])
-        left = tuple(shape[axis] for axis in rest)
-        name = self._reshaped(name, (*left, size * size))
-        ends = ([0], [size * size], [len(rest)], [size + 1])
-        places = [self._parts.constant(numbers, "int64") for numbers in ends]
-        name = self._parts.add("Slice", [name, *places])
-        labels = (*(term.labels[axis] for axis in rest), label)
-        return _Term(name, labels, term.known), (*left, size)
+        if [*other_axes, *pair] != list(range(len(shape))):
+            name = self._parts.add("Transpose", [name], perm=[*other_axes, *pair])
+        other_sizes = tuple(shape[axis] for axis in other_axes)
+        name = self._reshaped(name, (*other_sizes, size * size))
+        bounds = ([0], [size * size], [len(other_axes)], [size + 1])
+        bound_names = [self._parts.constant(numbers, "int64") for numbers in bounds]
+        name = self._parts.add("Slice", [name, *bound_names])
+        labels = (*(term.labels[axis] for axis in other_axes), label)
+        return _Term(name, labels, term.known), (*other_sizes, size)
 
     def _in_order(self, term: _Term, labels: Labels) -> str:
         if term.labels == labels:
@@ -180,7 +180,7 @@ class _Products:
         return self._parts.add("Reshape", [name, self._parts.constant(shape, "int64")])
 
     def _sorted(self, labels: Iterable[str]) -> Labels:
-        """Labels in the order of the result, those that it lacks behind."""
+        """Return labels in the order of the result, followed by those that it lacks."""
         places = {label: place for place, label in enumerate(self._result)}
         return tuple(sorted(labels, key=lambda label: (places.get(label, len(places)), label)))
 

@@ -1,6 +1,6 @@
-"""EmbedLayerNormalization: rows of tables are added and normalised, as a BERT begins.
+"""Expands EmbedLayerNormalization, the first node of a BERT: sums of table rows, normalised.
 
-Left out: what counts from a mask that is not there, if somebody reads it.
+Not supported: a lengths output that is read although there is no mask.
 """
 
 from __future__ import annotations
@@ -15,33 +15,33 @@ from hexsim.onnx_io.read.expansions.layer_norms import layer_norm
 from hexsim.onnx_io.read.file_graph import FileGraph
 
 _LENGTHS, _SUM = 1, 2
-"""Outputs that hold how many tokens the mask leaves, and what is normalised."""
+"""Outputs with the number of tokens that are not masked, and with the sum before the norm."""
 _AXES_ARE_INPUTS = 13
 """Opset from which sums have their axes as an input."""
 
 
 def embed_layer_norm(node: OnnxNode, graph: FileGraph) -> Sequence[onnx.NodeProto] | None:
-    """Words, positions and perhaps segments."""
-    ids, segments, words, positions, kinds, scale, shift, mask, places = (
+    """Add the rows of words, positions and, if present, segments, and normalise the sum."""
+    ids, segments, words, positions, segment_table, scale, shift, mask, position_ids = (
         node.input(position) for position in range(9)
     )
     for position in (0, 2, 3, 5):  # all but segments, shift, mask and places
         node.required(position)
-    counted = len(node.outputs) > _LENGTHS and node.outputs[_LENGTHS]
-    if counted and not mask and (graph.readers.get(counted) or counted in graph.outputs):
+    lengths = len(node.outputs) > _LENGTHS and node.outputs[_LENGTHS]
+    if lengths and not mask and (graph.readers.get(lengths) or lengths in graph.outputs):
         return None
     if node.integer("mask_index_type", 1 if mask else 0) != (1 if mask else 0):
         return None
     parts = ExpansionNodes(node)
     total = parts.add("Gather", [words, ids], axis=0)
-    if places:
-        total = parts.add("Add", [total, parts.add("Gather", [positions, places], axis=0)])
+    if position_ids:
+        total = parts.add("Add", [total, parts.add("Gather", [positions, position_ids], axis=0)])
     else:
         length = parts.add("Gather", [parts.add("Shape", [ids]), _whole([1], parts)], axis=0)
-        ends = [_whole([0], parts), length, _whole([0], parts)]
-        total = parts.add("Add", [total, parts.add("Slice", [positions, *ends])])
+        slice_inputs = [_whole([0], parts), length, _whole([0], parts)]
+        total = parts.add("Add", [total, parts.add("Slice", [positions, *slice_inputs])])
     if segments:
-        total = parts.add("Add", [total, parts.add("Gather", [kinds, segments], axis=0)])
+        total = parts.add("Add", [total, parts.add("Gather", [segment_table, segments], axis=0)])
     result = layer_norm(total, scale, shift, node, parts, graph.opset)
     if mask:
         parts.hand_out(_lengths(mask, parts, graph.opset), _LENGTHS)

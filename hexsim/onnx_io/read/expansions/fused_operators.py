@@ -1,6 +1,6 @@
-"""What onnxruntime's optimiser fused: products and convolutions that end in an activation.
+"""Expands operators that onnxruntime's optimiser fused with an activation, scale or transpose.
 
-Left out: a FusedMatMul that transposes a tensor whose rank the file does not tell.
+Not supported: a FusedMatMul that transposes a tensor of unknown rank.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ def fused_conv(node: OnnxNode, graph: FileGraph) -> Sequence[onnx.NodeProto]:
 def fused_gemm(node: OnnxNode, graph: FileGraph) -> Sequence[onnx.NodeProto]:
     """FusedGemm is a Gemm and an activation."""
     parts = ExpansionNodes(node)
-    own = ("activation", "activation_alpha", "activation_beta", "activation_gamma")
-    result = parts.copy("Gemm", [name for name in node.inputs if name], own)
-    parameters = [node.real(name, 0.0) for name in own[1:] if node.has(name)]
+    omitted = ("activation", "activation_alpha", "activation_beta", "activation_gamma")
+    result = parts.copy("Gemm", [name for name in node.inputs if name], omitted)
+    parameters = [node.real(name, 0.0) for name in omitted[1:] if node.has(name)]
     return parts.finish(_activated(result, node, parameters, parts, graph))
 
 

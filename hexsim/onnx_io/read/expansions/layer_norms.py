@@ -1,6 +1,6 @@
-"""Layer norms that onnxruntime's optimiser fused with the sums before them.
+"""Expands layer norms that onnxruntime's optimiser fused with the sums before them.
 
-Left out: those whose mean or deviation somebody reads.
+Not supported: norms whose mean or deviation is read.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _EPSILON = 1e-12
 _STATISTICS = slice(1, 3)
 """Outputs that hold mean and deviation."""
 _SUM = 3
-"""The output that holds what is normalised."""
+"""The output with the sum before the norm."""
 
 
 def layer_norm(
@@ -30,7 +30,7 @@ def layer_norm(
 
 
 def skip_layer_norm(node: OnnxNode, graph: FileGraph) -> Sequence[onnx.NodeProto] | None:
-    """SkipLayerNormalization: two tensors and perhaps a bias are added, and normalised."""
+    """Expand SkipLayerNormalization: the sum of two tensors and an optional bias, normalised."""
     if any(node.outputs[_STATISTICS]):
         return None
     parts = ExpansionNodes(node)
@@ -41,7 +41,7 @@ def skip_layer_norm(node: OnnxNode, graph: FileGraph) -> Sequence[onnx.NodeProto
 
 
 def skip_root_mean_square_norm(node: OnnxNode, graph: FileGraph) -> Sequence[onnx.NodeProto] | None:
-    """SkipSimplifiedLayerNormalization: the same without taking out the mean."""
+    """Expand SkipSimplifiedLayerNormalization: the same without subtracting the mean."""
     if any(node.outputs[_STATISTICS]):
         return None
     parts = ExpansionNodes(node)
@@ -53,7 +53,7 @@ def skip_root_mean_square_norm(node: OnnxNode, graph: FileGraph) -> Sequence[onn
 
 
 def root_mean_square_norm(node: OnnxNode, graph: FileGraph) -> Sequence[onnx.NodeProto] | None:
-    """SimplifiedLayerNormalization, which onnxruntime has in the standard domain."""
+    """Expand SimplifiedLayerNormalization, which onnxruntime has in the standard domain."""
     if any(node.outputs[1:]) or node.integer("axis", -1) != -1:
         return None
     parts = ExpansionNodes(node)
@@ -64,7 +64,7 @@ def root_mean_square_norm(node: OnnxNode, graph: FileGraph) -> Sequence[onnx.Nod
 def _scaled(
     x: str, scale: str, shift: str, epsilon: float, parts: ExpansionNodes, opset: int
 ) -> str:
-    """`x` over the root of its mean square, with scale and shift."""
+    """Divide `x` by its root mean square, then scale and shift."""
     square = parts.mean(parts.add("Mul", [x, x]), opset)
     root = parts.add("Sqrt", [parts.add("Add", [square, parts.constant(epsilon)])])
     result = parts.add("Mul", [parts.add("Div", [x, root]), scale])
@@ -72,10 +72,10 @@ def _scaled(
 
 
 def _sum_of(node: OnnxNode, positions: Sequence[int], parts: ExpansionNodes) -> str:
-    first = node.required(positions[0])
+    total = node.required(positions[0])
     for name in filter(None, map(node.input, positions[1:])):
-        first = parts.add("Add", [first, name])
-    return first
+        total = parts.add("Add", [total, name])
+    return total
 
 
 EXPANSIONS = {

@@ -1,6 +1,6 @@
-"""QLinear operators: a float operator between DequantizeLinear and QuantizeLinear.
+"""Expands QLinear operators to a float operator between DequantizeLinear and QuantizeLinear.
 
-Left out: those with images channels last, and codes whose scale varies.
+Not supported: images with channels last, and scales that vary.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _Expand = Callable[[OnnxNode, FileGraph], Sequence[onnx.NodeProto] | None]
 
 
 def qlinear_conv(node: OnnxNode, graph: FileGraph) -> Sequence[onnx.NodeProto]:
-    """QLinearConv; the scale of its bias is that of its input times that of its weight."""
+    """Expand QLinearConv; the scale of its bias is the product of input and weight scale."""
     parts = ExpansionNodes(node)
     inputs = [_real(node, 0, parts), _real(node, 3, parts, axis=0)]
     if node.input(8):
@@ -27,7 +27,7 @@ def qlinear_conv(node: OnnxNode, graph: FileGraph) -> Sequence[onnx.NodeProto]:
 
 
 def qlinear_matmul(node: OnnxNode, graph: FileGraph) -> Sequence[onnx.NodeProto]:
-    """QLinearMatMul; a scale for each column of the right side is one per channel."""
+    """Expand QLinearMatMul; scales of the right side are per column."""
     parts = ExpansionNodes(node)
     rank = graph.rank(node.required(3)) or 2
     inputs = [_real(node, 0, parts), _real(node, 3, parts, axis=rank - 1)]
@@ -35,7 +35,7 @@ def qlinear_matmul(node: OnnxNode, graph: FileGraph) -> Sequence[onnx.NodeProto]
 
 
 def qgemm(node: OnnxNode, graph: FileGraph) -> Sequence[onnx.NodeProto]:
-    """QGemm; without a scale of its output that stays float."""
+    """Expand QGemm; without an output scale, its output is float."""
     parts = ExpansionNodes(node)
     axis = 0 if node.integer("transB", 0) else 1
     inputs = [_real(node, 0, parts), _real(node, 3, parts, axis=axis)]
@@ -47,7 +47,7 @@ def qgemm(node: OnnxNode, graph: FileGraph) -> Sequence[onnx.NodeProto]:
 
 
 def of_two(operator: str) -> _Expand:
-    """A function of two tensors with codes of their own."""
+    """Return the expansion of a function of two quantised tensors."""
 
     def expand(node: OnnxNode, graph: FileGraph) -> Sequence[onnx.NodeProto]:
         parts = ExpansionNodes(node)
@@ -58,7 +58,10 @@ def of_two(operator: str) -> _Expand:
 
 
 def of_one(operator: str, *without: str) -> _Expand:
-    """A function of one tensor; `without` are attributes that the float operator lacks."""
+    """Return the expansion of a function of one quantised tensor.
+
+    `without` are attributes that the float operator does not have.
+    """
 
     def expand(node: OnnxNode, graph: FileGraph) -> Sequence[onnx.NodeProto] | None:
         if node.integer("channels_last", 0):
@@ -71,28 +74,28 @@ def of_one(operator: str, *without: str) -> _Expand:
 
 
 def qlinear_concat(node: OnnxNode, graph: FileGraph) -> Sequence[onnx.NodeProto]:
-    """QLinearConcat names the codes of its output first."""
+    """Expand QLinearConcat, whose first inputs are the scale and zero point of its output."""
     parts = ExpansionNodes(node)
     inputs = [_real(node, position, parts) for position in range(2, len(node.inputs), 3)]
     return _coded(parts.copy("Concat", inputs), node, 0, parts)
 
 
 def _real(node: OnnxNode, position: int, parts: ExpansionNodes, axis: int | None = None) -> str:
-    """The floats of the codes at `position`, behind which their scale and zero point are."""
+    """Dequantise the codes at `position`; their scale and zero point follow them."""
     return _dequantized(list(node.inputs[position : position + 3]), parts, axis)
 
 
 def _dequantized(inputs: list[str], parts: ExpansionNodes, axis: int | None = None) -> str:
-    """DequantizeLinear of a domain that has axes in every opset."""
+    """Add a DequantizeLinear of com.microsoft, which has axes in every opset."""
     axes = {} if axis is None else {"axis": axis}
-    named = [name for name in inputs if name]
-    return parts.add("DequantizeLinear", named, domain="com.microsoft", **axes)
+    present_inputs = [name for name in inputs if name]
+    return parts.add("DequantizeLinear", present_inputs, domain="com.microsoft", **axes)
 
 
 def _coded(
     result: str, node: OnnxNode, position: int, parts: ExpansionNodes
 ) -> Sequence[onnx.NodeProto]:
-    """Codes of `result` with the scale and zero point at `position` and behind."""
+    """Quantise `result` by the scale and zero point at `position`; return all nodes."""
     codes = [name for name in node.inputs[position : position + 2] if name]
     return parts.finish(parts.add("QuantizeLinear", [result, *codes], domain="com.microsoft"))
 

@@ -1,7 +1,7 @@
-"""Norms and logarithms of sums, in functions of one number and sums along axes.
+"""Expands norms and logarithms of sums into elementwise functions and sums along axes.
 
-The logarithm of a sum of exponentials takes the largest number out first, so that none is too large
-for floats or codes.
+The logarithm of a sum of exponentials first subtracts the largest number, so that no number is too
+large for floats or codes.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from hexsim.onnx_io.read.expansions._parts import ExpansionNodes
 from hexsim.onnx_io.read.file_graph import FileGraph
 
 _AXES_ARE_INPUTS = 18
-"""Opset from which these nodes, and the largest number, have their axes as an input."""
+"""Opset from which these nodes and ReduceMax have their axes as an input."""
 _SUM_AXES_ARE_INPUTS = 13
-"""The same of a sum."""
+"""Opset from which ReduceSum has its axes as an input."""
 
 
 def l1_norm(node: OnnxNode, graph: FileGraph) -> Sequence[onnx.NodeProto]:
@@ -41,9 +41,9 @@ def log_sum(node: OnnxNode, graph: FileGraph) -> Sequence[onnx.NodeProto]:
 
 
 def log_sum_exp(node: OnnxNode, graph: FileGraph) -> Sequence[onnx.NodeProto] | None:
-    """The largest number, plus the logarithm of the sum of exponentials of what is below it."""
+    """The largest number plus the logarithm of the sum of exponentials of differences to it."""
     if not node.integer("keepdims", 1):
-        return None  # the largest number would be wanted with and without its axes
+        return None  # the largest number would be needed with and without its axes
     parts, x = ExpansionNodes(node), node.required(0)
     if graph.opset >= _AXES_ARE_INPUTS:
         largest = parts.add("ReduceMax", [x, *node.inputs[1:]], **_flags(node))
@@ -61,8 +61,8 @@ def _sum(node: OnnxNode, graph: FileGraph, parts: ExpansionNodes, x: str) -> str
     axes = node.integers("axes")
     if not axes or graph.opset < _SUM_AXES_ARE_INPUTS:
         return parts.add("ReduceSum", [x], keepdims=node.integer("keepdims", 1), **_axes(node))
-    given = parts.constant(axes, "int64")
-    return parts.add("ReduceSum", [x, given], keepdims=node.integer("keepdims", 1))
+    axes_name = parts.constant(axes, "int64")
+    return parts.add("ReduceSum", [x, axes_name], keepdims=node.integer("keepdims", 1))
 
 
 def _axes(node: OnnxNode) -> dict[str, Any]:

@@ -1,11 +1,11 @@
-"""RotaryEmbedding: pairs of numbers of each head, turned by the angle of their position.
+"""Expands RotaryEmbedding: pairs of numbers of each head are rotated by an angle per position.
 
-The numbers times their cosines, plus those of the other half times their sines, which are negative
-in the first half. Where pairs stand side by side (interleaved), so do cosines and sines. Tables of
-cosines and sines are brought into that form before rows are taken from them by position, so that
-constant tables stay constants.
+The result is the numbers times their cosines, plus those of the other half times their sines, which
+are negative in the first half. If pairs are interleaved, so are cosines and sines. The tables are
+converted to this form before their rows are gathered by position, so that constant tables stay
+constants.
 
-Left out, such nodes stay as they are: batches that are packed, and scales other than one.
+Not supported (such nodes stay unchanged): packed batches, and scales other than one.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from hexsim.onnx_io.read.importer import Importer
 
 @dataclass(frozen=True)
 class _Inputs:
-    """Names of the inputs; `positions` is empty if the tables have a row for each token."""
+    """Names of the inputs; `positions` is empty if the tables have a row per token."""
 
     data: str
     cosines: str
@@ -33,13 +33,13 @@ class _Inputs:
 
 
 def rotary_embedding(node: OnnxNode, net: Importer) -> Sequence[onnx.NodeProto]:
-    """The operator of ONNX."""
+    """Expand the operator of ONNX."""
     data, cosines, sines = (node.required(place) for place in range(3))
     return _rotated(node, net, _Inputs(data, cosines, sines, node.input(3)))
 
 
 def fused_rotary_embedding(node: OnnxNode, net: Importer) -> Sequence[onnx.NodeProto]:
-    """That of com.microsoft; one position alone is that of the first token."""
+    """Expand the operator of com.microsoft; a single position is that of the first token."""
     data, positions, cosines, sines = (node.required(place) for place in range(4))
     if node.integer("is_packed_batching", 0):
         raise NotALayerError("its batches are packed")
@@ -55,11 +55,11 @@ def _rotated(node: OnnxNode, net: Importer, inputs: _Inputs) -> Sequence[onnx.No
     table = net.source_shape(inputs.cosines)
     if len(table) not in (2, 3) or net.source_shape(inputs.sines) != table:
         raise InvalidDataError("its cosines and sines are no tables of the same shape")
-    turned = 2 * table[-1]
-    heads = _by_heads(node, shape, turned)
-    if not 0 < turned <= heads[-1] or node.integer("rotary_embedding_dim", 0) not in (0, turned):
+    rotated = 2 * table[-1]
+    heads = _by_heads(node, shape, rotated)
+    if not 0 < rotated <= heads[-1] or node.integer("rotary_embedding_dim", 0) not in (0, rotated):
         raise InvalidDataError(
-            f"it has cosines for {turned} numbers of a head, which do not fit heads of {heads[-1]}"
+            f"it has cosines for {rotated} numbers of a head, which do not fit heads of {heads[-1]}"
         )
     data = inputs.data if heads == shape else _reshaped(parts, inputs.data, heads)
     paired = bool(node.integer("interleaved", 0))
@@ -70,34 +70,34 @@ def _rotated(node: OnnxNode, net: Importer, inputs: _Inputs) -> Sequence[onnx.No
     if not positions and table[:2] not in (tokens, (1, tokens[1])):
         raise InvalidDataError(f"its cosines have the shape {list(table)}")
     factors = []
-    for name, first in ((inputs.cosines, inputs.cosines), (inputs.sines, "")):
-        first = first or parts.add("Neg", [name])
-        rows = _joined(parts, first, name, table, paired)
+    for name, first_table in ((inputs.cosines, inputs.cosines), (inputs.sines, "")):
+        first_table = first_table or parts.add("Neg", [name])
+        rows = _joined(parts, first_table, name, table, paired)
         if positions:
             rows = parts.add("Gather", [rows, positions], axis=0)
         axis = 2 if len(shape) == 3 else 1
         batch = tokens[0] if positions else table[0]
-        sizes = [batch, tokens[1], turned]
+        sizes = [batch, tokens[1], rotated]
         factors.append(_reshaped(parts, rows, (*sizes[:axis], 1, *sizes[axis:])))
-    part = data if turned == heads[-1] else _slice(parts, data, 0, turned)
-    swapped = _swapped(parts, part, (*heads[:3], turned), paired)
+    part = data if rotated == heads[-1] else _slice(parts, data, 0, rotated)
+    swapped = _swapped(parts, part, (*heads[:3], rotated), paired)
     products = [parts.add("Mul", pair) for pair in zip((part, swapped), factors, strict=True)]
     result = parts.add("Add", products)
-    if turned < heads[-1]:
-        rest = _slice(parts, data, turned, heads[-1])
-        result = parts.add("Concat", [result, rest], axis=3)
+    if rotated < heads[-1]:
+        unrotated = _slice(parts, data, rotated, heads[-1])
+        result = parts.add("Concat", [result, unrotated], axis=3)
     if heads != shape:
         result = _reshaped(parts, result, shape)
     return parts.finish(result)
 
 
-def _by_heads(node: OnnxNode, shape: Shape, turned: int) -> Shape:
-    """The shape with an axis of heads: (N, heads, L, size); of three axes, (N, L, heads, size)."""
+def _by_heads(node: OnnxNode, shape: Shape, rotated: int) -> Shape:
+    """Return the shape with heads: (N, heads, L, size), or (N, L, heads, size) for three axes."""
     if len(shape) == 4:
         return shape
     if len(shape) != 3:
         raise InvalidDataError(f"its input has {len(shape)} axes, not 3 or 4")
-    heads = node.integer("num_heads", 0) or shape[2] // max(turned, 1)
+    heads = node.integer("num_heads", 0) or shape[2] // max(rotated, 1)
     if heads < 1 or shape[2] % heads:
         raise InvalidDataError(
             f"its input of {shape[2]} channels does not divide into {heads} heads"
@@ -106,7 +106,7 @@ def _by_heads(node: OnnxNode, shape: Shape, turned: int) -> Shape:
 
 
 def _positions(name: str, net: Importer, parts: ExpansionNodes, tokens: tuple[int, int]) -> str:
-    """Positions of all tokens (N, L), empty if there are none."""
+    """Name the positions of all tokens (N, L); empty if the node has none."""
     if not name:
         return ""
     shape = net.source_shape(name)
@@ -114,12 +114,12 @@ def _positions(name: str, net: Importer, parts: ExpansionNodes, tokens: tuple[in
         return name
     if shape != (1,):
         raise InvalidDataError(f"its positions have the shape {list(shape)}, not {list(tokens)}")
-    counted = parts.constant([list(range(tokens[1]))] * tokens[0], net.dtype(name))
-    return parts.add("Add", [name, counted])
+    token_numbers = parts.constant([list(range(tokens[1]))] * tokens[0], net.dtype(name))
+    return parts.add("Add", [name, token_numbers])
 
 
 def _joined(parts: ExpansionNodes, first: str, second: str, shape: Shape, paired: bool) -> str:
-    """Rows of `first` with those of `second` behind them, or number by number if `paired`."""
+    """Concatenate the rows of `first` and `second`, interleaved if `paired`."""
     if not paired:
         return parts.add("Concat", [first, second], axis=len(shape) - 1)
     columns = [_reshaped(parts, name, (*shape, 1)) for name in (first, second)]
@@ -128,7 +128,7 @@ def _joined(parts: ExpansionNodes, first: str, second: str, shape: Shape, paired
 
 
 def _swapped(parts: ExpansionNodes, name: str, shape: Shape, paired: bool) -> str:
-    """The second half before the first, or both numbers of each pair swapped."""
+    """Swap the two halves, or the two numbers of each pair."""
     half = shape[-1] // 2
     if not paired:
         halves = [_slice(parts, name, half, 2 * half), _slice(parts, name, 0, half)]
@@ -139,7 +139,7 @@ def _swapped(parts: ExpansionNodes, name: str, shape: Shape, paired: bool) -> st
 
 
 def _slice(parts: ExpansionNodes, name: str, start: int, end: int) -> str:
-    """Part of the last of four axes."""
+    """Slice the last of four axes."""
     places = [parts.constant([place], "int64") for place in (start, end, 3)]
     return parts.add("Slice", [name, *places])
 

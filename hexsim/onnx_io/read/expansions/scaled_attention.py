@@ -1,12 +1,12 @@
-"""Attention of ONNX: products of queries, keys and values, with a softmax between.
+"""Expands Attention of ONNX: products of queries, keys and values, with a softmax between.
 
-1. Tensors of three axes are cut into heads. Keys and values of the past come before those given.
-2. Several heads of queries that share one of keys are rows of one product: nothing is repeated.
+1. Tensors of three axes are split into heads. Past keys and values precede the new ones.
+2. Query heads that share a key head are rows of one product, so that no keys are repeated.
 3. Scores are scaled, bounded (softcap), and masked by adding zero or minus infinity.
 
-Left out, such nodes stay as they are: scores as an output, lengths of sequences, and a constant
-mask that hides all keys from a query. Where a mask that varies does so, onnx asks for zeros, and a
-softmax of nothing but minus infinity has none.
+Not supported (such nodes stay unchanged): scores as an output, lengths of sequences, and a constant
+mask that hides all keys from a query. If a varying mask does so, ONNX requires zeros, but a softmax
+of only minus infinity gives NaN.
 """
 
 from __future__ import annotations
@@ -65,12 +65,12 @@ def _require_plain(node: OnnxNode, net: Importer) -> None:
     if any(node.outputs[3:]):
         raise NotALayerError("its scores are an output")
     if node.input(6):
-        raise NotALayerError("it is told the lengths of sequences")
+        raise NotALayerError("the lengths of sequences are an input")
     places = [place for place in (0, 1, 2, 4, 5) if node.input(place)]
     if any(net.dtype(node.inputs[place]) != "float32" for place in places):
         raise NotALayerError("not float32")
     if bool(node.input(4)) != bool(node.input(5)):
-        raise InvalidDataError("it has keys of the past without values, or values without keys")
+        raise InvalidDataError("it has past keys without past values, or values without keys")
     if len({len(net.source_shape(name)) for name in node.inputs[:3]}) > 1:
         raise InvalidDataError("its queries, keys and values have different numbers of axes")
 
@@ -78,7 +78,7 @@ def _require_plain(node: OnnxNode, net: Importer) -> None:
 def _heads(
     node: OnnxNode, net: Importer, parts: ExpansionNodes, position: int, attribute: str
 ) -> tuple[str, Shape]:
-    """An input as (N, heads, L, size), and that shape."""
+    """Return an input as (N, heads, L, size), and that shape."""
     name = node.inputs[position]
     shape = net.source_shape(name)
     if len(shape) == 4:
@@ -91,22 +91,24 @@ def _heads(
         raise InvalidDataError(
             f"'{name}' of {channels} channels does not divide by {attribute} {heads}"
         )
-    cut = _reshaped(parts, name, (batch, length, heads, channels // heads))
-    turned = parts.add("Transpose", [cut], perm=[0, 2, 1, 3])
-    return turned, (batch, heads, length, channels // heads)
+    split = _reshaped(parts, name, (batch, length, heads, channels // heads))
+    result = parts.add("Transpose", [split], perm=[0, 2, 1, 3])
+    return result, (batch, heads, length, channels // heads)
 
 
 def _with_past(
-    node: OnnxNode, net: Importer, parts: ExpansionNodes, position: int, past: int
+    node: OnnxNode, net: Importer, parts: ExpansionNodes, position: int, past_position: int
 ) -> tuple[str, Shape]:
-    """Keys or values behind those of the past, handed out if the node does so."""
+    """Append keys or values to the past ones; write them if they are outputs of the node."""
     name, shape = _heads(node, net, parts, position, "kv_num_heads")
-    if node.input(past):
-        before = net.source_shape(node.inputs[past])
-        if len(before) != 4 or (*before[:2], before[3]) != (*shape[:2], shape[3]):
-            raise InvalidDataError(f"'{node.inputs[past]}' has the shape {list(before)}")
-        name = parts.add("Concat", [node.inputs[past], name], axis=2)
-        shape = (*shape[:2], before[2] + shape[2], shape[3])
+    if node.input(past_position):
+        past_shape = net.source_shape(node.inputs[past_position])
+        if len(past_shape) != 4 or (*past_shape[:2], past_shape[3]) != (*shape[:2], shape[3]):
+            raise InvalidDataError(
+                f"'{node.inputs[past_position]}' has the shape {list(past_shape)}"
+            )
+        name = parts.add("Concat", [node.inputs[past_position], name], axis=2)
+        shape = (*shape[:2], past_shape[2] + shape[2], shape[3])
     output = node.outputs[position] if position < len(node.outputs) else ""
     if not output:
         return name, shape
@@ -117,29 +119,32 @@ def _with_past(
 
 
 def _scaled(node: OnnxNode, parts: ExpansionNodes, scores: str, size: int) -> str:
-    """Scores times their scale, and bounded if they are."""
+    """Scale the scores, and bound them if the node has a softcap."""
     scale = node.real("scale", 0.0) if node.has("scale") else 1 / math.sqrt(size)
-    bound = node.real("softcap", 0.0)
-    if not bound:
+    softcap = node.real("softcap", 0.0)
+    if not softcap:
         return parts.add("Mul", [scores, parts.constant(scale)])
-    bent = parts.add("Tanh", [parts.add("Mul", [scores, parts.constant(scale / bound)])])
-    return parts.add("Mul", [bent, parts.constant(bound)])
+    bounded = parts.add("Tanh", [parts.add("Mul", [scores, parts.constant(scale / softcap)])])
+    return parts.add("Mul", [bounded, parts.constant(softcap)])
 
 
 def _biases(node: OnnxNode, net: Importer, parts: ExpansionNodes, scores: Shape) -> list[str]:
-    """What is added to scores; what is constant is one constant."""
+    """Return the addends of scores; the constant ones are summed into one."""
     causal = node.integer("is_causal", 0)
     mask = node.input(3)
-    past = net.source_shape(node.inputs[4])[2] if node.input(4) else 0
+    past_length = net.source_shape(node.inputs[4])[2] if node.input(4) else 0
     constant = np.zeros((), np.float32)
     if causal:
-        seen = np.tri(scores[2], scores[3], past, dtype=bool)
-        constant = _hidden(seen)
-    added = []
+        visible = np.tri(scores[2], scores[3], past_length, dtype=bool)
+        constant = _hidden(visible)
+    addends = []
     if mask:
         shape = net.source_shape(mask)
-        last = shape[::-1]
-        fits = all(size in (1, of) for size, of in zip(last, scores[::-1], strict=False))
+        reversed_shape = shape[::-1]
+        fits = all(
+            size in (1, score_size)
+            for size, score_size in zip(reversed_shape, scores[::-1], strict=False)
+        )
         if len(shape) > 4 or not fits:
             raise NotALayerError(f"its mask {list(shape)} does not fit scores {list(scores)}")
         if mask in net.known:
@@ -147,19 +152,19 @@ def _biases(node: OnnxNode, net: Importer, parts: ExpansionNodes, scores: Shape)
             constant = constant + (_hidden(array) if array.dtype == bool else array)
         elif net.dtype(mask) == "bool":
             choices = [parts.constant(0.0), parts.constant(-math.inf)]
-            added.append(parts.add("Where", [mask, *choices]))
+            addends.append(parts.add("Where", [mask, *choices]))
         else:
-            added.append(mask)
+            addends.append(mask)
     if causal or mask in net.known:
         if np.isneginf(np.broadcast_to(constant, scores)).all(axis=3).any():
             raise NotALayerError("its mask hides all keys from a query")
-        added.append(parts.constant(constant))
-    return added
+        addends.append(parts.constant(constant))
+    return addends
 
 
-def _hidden(seen: np.ndarray) -> np.ndarray:
-    """Zero for what is seen, else minus infinity."""
-    return np.where(seen, np.float32(0), np.float32(-np.inf))
+def _hidden(visible: np.ndarray) -> np.ndarray:
+    """Return zero where `visible`, else minus infinity."""
+    return np.where(visible, np.float32(0), np.float32(-np.inf))
 
 
 def _reshaped(parts: ExpansionNodes, name: str, shape: Shape) -> str:

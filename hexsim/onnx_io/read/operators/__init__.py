@@ -1,11 +1,11 @@
-"""Translators: from one ONNX node to layers, one file per family of operators.
+"""Translators turn one ONNX node into layers; one file per family of operators.
 
-A file says in its table TRANSLATORS which operators of the standard domain it translates.
+The table TRANSLATORS of a file lists the operators of the standard domain that it translates.
 
 A translator takes the node and the network being built. It raises NotALayerError, before adding
-anything, if this form of the operator is no layer of ours; InvalidDataError if the node contradicts
-its inputs. Any other exception is a bug of the translator. Where an operator changed between
-opsets, its translator knows the forms since opset 7.
+anything, if hexsim has no layer for this form of the operator, and InvalidDataError if the node
+does not fit its inputs. Any other exception is a bug of the translator. Translators support all
+forms of an operator since opset 7.
 """
 
 from __future__ import annotations
@@ -19,4 +19,4 @@ from hexsim.onnx_io.read.importer import Importer
 Translator = Callable[[OnnxNode, Importer], None]
 
 TRANSLATORS: Mapping[str, Translator] = joined(__name__, "TRANSLATORS")
-"""By operator of the standard domain."""
+"""The translators by operator of the standard domain."""

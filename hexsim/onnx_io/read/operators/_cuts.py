@@ -1,4 +1,4 @@
-"""Parts of tensors, and of known arrays, along the axes of the file."""
+"""Slices of tensors and of known arrays along source axes."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from hexsim.onnx_io.read.importer import Importer
 
 
 def cut(net: Importer, name: str, label: str, spans: Mapping[int, tuple[int, int]]) -> str:
-    """Name the part of `name` that has, of each axis in `spans`, start to stop.
+    """Name the slice of `name` from start to stop along each axis in `spans`.
 
-    A tensor becomes a slice of itself in source order, a known array another one. Either is named
-    `label`, made unique; what is whole anyway is returned as it is.
+    The slice of a tensor is in source order, that of a known array is a known array. It is named
+    `label`, made unique; if it is all of `name`, that is returned.
     """
     shape = net.source_shape(name)
     spans = {axis: span for axis, span in spans.items() if span != (0, shape[axis])}

@@ -1,7 +1,7 @@
-"""The images that a window along the depth of a volume meets, side by side in the channels.
+"""Concatenates the images of a 3-D window along the depth in the channels.
 
-The images of a volume lie behind each other along the batch axis. A single volume is worked on as
-images, whose first axis is then the depth; of several, the depth is the second of five axes.
+The images of a 3-D tensor follow each other along the batch axis. A batch of one is processed as
+images, whose first axis is the depth; for larger batches the depth is the second of five axes.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from hexsim.onnx_io.read.importer import Importer
 
 
 class JoinedImages:
-    """What the first input of `node` becomes; `name` is the tensor so far."""
+    """The first input of `node` while it is transformed; `name` is the current tensor."""
 
     def __init__(self, node: OnnxNode, net: Importer) -> None:
         self._node, self._net = node, net
@@ -36,18 +36,18 @@ class JoinedImages:
             self._as_images()
 
     def pad(self, begin: int, end: int) -> None:
-        """Add images of zeros in front and behind; negative numbers take images away."""
-        cut = AxisSlice(self._axis, max(-begin, 0), self.depth - max(-end, 0))
-        if cut.size < self.depth:
-            self.name = self._slice(self.name, cut)
+        """Add images of zeros at both ends; negative numbers remove images."""
+        kept_range = AxisSlice(self._axis, max(-begin, 0), self.depth - max(-end, 0))
+        if kept_range.size < self.depth:
+            self.name = self._slice(self.name, kept_range)
         if max(begin, end) > 0:
-            inside = AxisSlice(self._axis, max(begin, 0), max(begin, 0) + cut.size)
+            inside = AxisSlice(self._axis, max(begin, 0), max(begin, 0) + kept_range.size)
             self._inner = (inside, self.name)
             self._pad(self._axis, max(begin, 0), max(end, 0))
         self.depth += begin + end
 
     def spread(self, stride: int) -> None:
-        """Put images of zeros behind each, so that it stands `stride` from the next."""
+        """Insert images of zeros, so that the distance between images is `stride`."""
         if stride == 1:
             return
         self._reshape((self.batch * self.depth, 1, *self._size, self._channels), "apart")
@@ -59,17 +59,17 @@ class JoinedImages:
             self._reshape((self.batch, self.depth, *self._size, self._channels), "spread")
 
     def take(self, window: Window) -> None:
-        """Join what each window, whose height is the depth, meets; its pads are there already."""
-        taps, step, apart = window.kernel[0], window.strides[0], window.dilations[0]
+        """Concatenate the images of each window along the depth; pads must be added before."""
+        taps, step, dilation = window.kernel[0], window.strides[0], window.dilations[0]
         count = (self.depth - window.reach[0]) // step + 1
         if count < 1:
             raise InvalidDataError(f"a depth of {self.depth} is less than the window")
         parts = [
-            AxisSlice(self._axis, tap * apart, tap * apart + (count - 1) * step + 1, step)
+            AxisSlice(self._axis, tap * dilation, tap * dilation + (count - 1) * step + 1, step)
             for tap in range(taps)
         ]
-        whole = self.name
-        names = [self._part(whole, part) for part in parts]
+        source = self.name
+        names = [self._part(source, part) for part in parts]
         self.name = names[0]
         if taps > 1:
             rank = 4 + self._axis
@@ -80,15 +80,15 @@ class JoinedImages:
             self._as_images()
 
     def group(self, groups: int) -> None:
-        """Let what belongs to a group of channels stand together, channel by channel."""
+        """Reorder the channels so that those of each group are contiguous."""
         if groups > 1 and self._taps > 1:
             self._add(ChannelShuffle, "grouped", (self.name,), 4, groups=self._taps)
 
     def _as_images(self) -> None:
         self._reshape((self.batch * self.depth, *self._size, self._channels), "images")
 
-    def _reshape(self, shape: Shape, what: str) -> None:
-        self._add(Reshape, what, (self.name,), len(shape), shape=shape)
+    def _reshape(self, shape: Shape, role: str) -> None:
+        self._add(Reshape, role, (self.name,), len(shape), shape=shape)
 
     def _pad(self, axis: int, begin: int, end: int) -> None:
         rank = len(self._net.tensor(self.name).shape)
@@ -96,29 +96,29 @@ class JoinedImages:
         begins[axis], ends[axis] = begin, end
         self._add(Pad, "padded", (self.name,), rank, begins=tuple(begins), ends=tuple(ends))
 
-    def _part(self, whole: str, part: AxisSlice) -> str:
-        """The images of a part, which may be all there are, or those that were padded."""
+    def _part(self, source: str, part: AxisSlice) -> str:
+        """Return the images of a part, which may be all images, or those before padding."""
         if part.size == self.depth:
-            return whole
+            return source
         if self._inner is not None and self._inner[0] == part:
             return self._inner[1]
-        return self._slice(whole, part)
+        return self._slice(source, part)
 
     def _slice(self, name: str, part: AxisSlice) -> str:
-        before = self.name
+        previous = self.name
         self._add(StridedSlice, "part", (name,), 4 + self._axis, parts=(part,))
-        self.name, made = before, self.name
-        return made
+        self.name, sliced = previous, self.name
+        return sliced
 
     def _add(
         self,
         kind: type[Layer],
-        what: str,
+        role: str,
         inputs: tuple[str, ...],
         rank: int,
         **attributes: object,
     ) -> None:
-        label = self._net.unique(f"{self._node.name}.{what}")
+        label = self._net.unique(f"{self._node.name}.{role}")
         layer = kind(name=label, inputs=inputs, outputs=(label,), **attributes)  # type: ignore[arg-type]
         self._net.add(layer, channels_last(rank))
         self.name = label

@@ -1,6 +1,7 @@
-"""The steps of an LSTM as the layers they are made of, for whoever wants its cell state too.
+"""The steps of an LSTM as simpler layers, for networks that read its last cell state.
 
-Streaming networks keep both states between their inferences. A Recurrent layer writes one tensor.
+Streaming networks pass both states from one inference to the next, but a Recurrent layer only
+writes the hidden states.
 """
 
 from __future__ import annotations
@@ -23,8 +24,8 @@ from hexsim.onnx_io.read.operators._cuts import cut
 
 @dataclass(frozen=True)
 class States:
-    """What a direction leaves: the hidden state of every step, first step first, and the last
-    hidden and cell state, all of them batch x units."""
+    """Results of one direction: the hidden state of every step in order, and the last hidden and
+    cell state, all of shape (batch, units)."""
 
     every: tuple[str, ...]
     hidden: str
@@ -32,7 +33,7 @@ class States:
 
 
 class LstmSteps:
-    """The layers of direction `number` of a node; all tensors are batch x something."""
+    """Adds the layers of direction `number` of a node; all tensors are matrices of batch rows."""
 
     def __init__(self, node: OnnxNode, net: Importer, number: int) -> None:
         self._node = node
@@ -43,28 +44,28 @@ class LstmSteps:
     def add(self, data: str, hidden: str | None, cell: str | None, *, backwards: bool) -> States:
         """Add all steps of `data`, steps x batch x inputs.
 
-        `hidden` and `cell` are the states before them, directions x batch x units, None where they
-        are zero.
+        `hidden` and `cell` are the initial states, directions x batch x units, None for zeros.
         """
         steps, batch, inputs = self._net.source_shape(data)
         rows = self._flat(data, (steps * batch, inputs), "rows")
         totals = self._product("input", rows, self._node.input(1), self._bias())
         of_state = None if hidden is None else self._of_initial(hidden, batch)
-        last = None if cell is None else self._state(cell, batch, "cell")
-        shown, every = "", dict[int, str]()
+        cell_state = None if cell is None else self._state(cell, batch, "cell")
+        hidden_state, every = "", dict[int, str]()
         for step in reversed(range(steps)) if backwards else range(steps):
             if every:
-                of_state = self._product("state", shown, self._node.input(2), None)
+                of_state = self._product("state", hidden_state, self._node.input(2), None)
             total = self._part(totals, 0, step * batch, (step + 1) * batch)
-            shown, last = self._step(total, of_state, last)
-            every[step] = shown
-        assert last is not None
-        return States(tuple(every[step] for step in range(steps)), shown, last)
+            hidden_state, cell_state = self._step(total, of_state, cell_state)
+            every[step] = hidden_state
+        assert cell_state is not None
+        return States(tuple(every[step] for step in range(steps)), hidden_state, cell_state)
 
     def _step(self, total: str, of_state: str | None, cell: str | None) -> tuple[str, str]:
-        """Add one step, return its states; `total` is the product with its input, and the bias.
+        """Add one step and return its hidden and cell state.
 
-        `of_state` is the product with the hidden state before it.
+        `total` is the product with its input plus the bias, `of_state` that with the last hidden
+        state.
         """
         units = self._units
         if of_state is not None:
@@ -74,31 +75,33 @@ class LstmSteps:
         gate_in, gate_out, gate_kept = (
             self._part(open_gates, 1, k * units, (k + 1) * units) for k in range(3)
         )
-        now = self._both("new", "product", gate_in, fresh)
+        state = self._both("new", "product", gate_in, fresh)
         if cell is not None:
-            kept = self._both("kept", "product", gate_kept, cell)
-            now = self._both("now", "sum", kept, now)
-        return self._both("shown", "product", gate_out, self._function("seen", "tanh", now)), now
+            carried = self._both("kept", "product", gate_kept, cell)
+            state = self._both("now", "sum", carried, state)
+        return self._both(
+            "shown", "product", gate_out, self._function("seen", "tanh", state)
+        ), state
 
-    def _name(self, what: str) -> str:
-        return self._net.unique(f"{self._node.name}.{what}")
+    def _name(self, role: str) -> str:
+        return self._net.unique(f"{self._node.name}.{role}")
 
     def _form(self, form: str) -> str:
-        """The form of a constant of this direction."""
+        """Return the form of a constant of this direction."""
         return form if self._directions == 1 else f"{form} {self._number}"
 
     def _add(self, layer: Layer) -> str:
         self._net.add(layer, identity(2))
         return layer.output
 
-    def _state(self, name: str, batch: int, what: str) -> str:
-        """The initial state of this direction."""
-        own = {0: (self._number, self._number + 1)}
-        name = cut(self._net, name, f"{self._node.name}.{what}{self._number}", own)
-        return self._flat(name, (batch, self._units), what)
+    def _state(self, name: str, batch: int, role: str) -> str:
+        """Return the initial state of this direction."""
+        direction_slice = {0: (self._number, self._number + 1)}
+        name = cut(self._net, name, f"{self._node.name}.{role}{self._number}", direction_slice)
+        return self._flat(name, (batch, self._units), role)
 
     def _of_initial(self, name: str, batch: int) -> str:
-        """The product with the initial hidden state, a constant if that is one."""
+        """Return the product with the initial hidden state, a constant if the state is known."""
         if name not in self._net.known:
             state = self._state(name, batch, "hidden")
             return self._product("state", state, self._node.input(2), None)
@@ -110,16 +113,16 @@ class LstmSteps:
         shape = (batch, 4 * self._units)
         return self._net.new_constant(self._name("state"), "", shape, product, known.dtype)
 
-    def _flat(self, name: str, shape: Shape, what: str) -> str:
+    def _flat(self, name: str, shape: Shape, role: str) -> str:
         if name in self._net.known:
             return self._net.constant(name, "matrix", shape, lambda array: array.reshape(shape))
-        label = self._name(what)
+        label = self._name(role)
         self._net.reshape(label, self._net.source_order(name), shape, label)
         return label
 
-    def _product(self, what: str, rows: str, weight: str, bias: str | None) -> str:
+    def _product(self, role: str, rows: str, weight: str, bias: str | None) -> str:
         _, outputs, inputs = self._net.array(weight).shape
-        label, number = self._name(what), self._number
+        label, number = self._name(role), self._number
         columns = self._net.constant(
             weight, self._form("columns"), (inputs, outputs), lambda array: array[number].T
         )
@@ -138,24 +141,24 @@ class LstmSteps:
         name = self._node.input(3)
         if not name:
             return None
-        known, count = self._net.array(name), 4 * self._units
-        if known.shape != (self._directions, 2 * count):
-            raise InvalidDataError(f"bias {list(known.shape)} does not fit {self._units} units")
+        bias, count = self._net.array(name), 4 * self._units
+        if bias.shape != (self._directions, 2 * count):
+            raise InvalidDataError(f"bias {list(bias.shape)} does not fit {self._units} units")
 
-        def both() -> Array:
-            array = known.read()[self._number]
+        def summed_bias() -> Array:
+            array = bias.read()[self._number]
             return np.asarray(array[:count] + array[count:])
 
         form = self._form("of a step")
-        return self._net.new_constant(known.name, form, (count,), both, known.dtype)
+        return self._net.new_constant(bias.name, form, (count,), summed_bias, bias.dtype)
 
     def _part(self, name: str, axis: int, start: int, stop: int) -> str:
         return cut(self._net, name, f"{self._node.name}.part", {axis: (start, stop)})
 
-    def _function(self, what: str, function: NeuronFunction, name: str) -> str:
-        label = self._name(what)
+    def _function(self, role: str, function: NeuronFunction, name: str) -> str:
+        label = self._name(role)
         return self._add(Neuron(name=label, inputs=(name,), outputs=(label,), function=function))
 
-    def _both(self, what: str, kind: ElementwiseKind, one: str, other: str) -> str:
-        label = self._name(what)
-        return self._add(Elementwise(name=label, inputs=(one, other), outputs=(label,), kind=kind))
+    def _both(self, role: str, kind: ElementwiseKind, left: str, right: str) -> str:
+        label = self._name(role)
+        return self._add(Elementwise(name=label, inputs=(left, right), outputs=(label,), kind=kind))

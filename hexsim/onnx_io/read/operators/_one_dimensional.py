@@ -1,7 +1,7 @@
-"""Operators over lines (N, C, L), read as operators over images of height one (N, C, 1, L).
+"""1-D operators (N, C, L), read as operators over images of height one (N, C, 1, L).
 
-The window attributes of the node get a height, its data an axis. Around the layer stand two
-reshapes that move nothing, which passes take away where one line follows another.
+The window attributes of the node get a height, and its data an axis. Two reshapes, which move
+nothing, surround the layer; passes remove them between successive 1-D layers.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ _OF_HEIGHT = {
     "output_padding": (0,),
     "output_shape": (1,),
 }
-"""What a height of one is to each attribute that has a number per axis."""
+"""Values for a height of one, for each attribute with a number per axis."""
 
 
 def also_1d(translate: Translate) -> Translate:
-    """Let a translator of images take lines as well."""
+    """Extend a translator of images to 1-D operators."""
 
     @wraps(translate)
     def wrapped(node: OnnxNode, net: Importer) -> None:
@@ -57,19 +57,19 @@ def also_1d(translate: Translate) -> Translate:
 
 
 def with_height(shape: Shape) -> Shape:
-    """A shape of three axes with a height of one; any other as it is."""
+    """Return a shape of three axes with a height of one added, any other unchanged."""
     return (*shape[:2], 1, shape[2]) if len(shape) == _AXES else shape
 
 
 def _of_image(node: OnnxNode, data: str, result: str) -> OnnxNode:
-    """The node with two axes for one, which reads `data` and writes `result`."""
+    """Return the node for images, which reads `data` and writes `result`."""
     proto = onnx.NodeProto()
     proto.CopyFrom(node.proto)
     proto.input[0], proto.output[0] = data, result
     for attribute in proto.attribute:
-        given = tuple(attribute.ints)
-        if attribute.name == "pads" and len(given) == 2:
-            attribute.ints[:] = (0, given[0], 0, given[1])
-        elif attribute.name in _OF_HEIGHT and len(given) == 1:
-            attribute.ints[:] = (*_OF_HEIGHT[attribute.name], *given)
+        numbers = tuple(attribute.ints)
+        if attribute.name == "pads" and len(numbers) == 2:
+            attribute.ints[:] = (0, numbers[0], 0, numbers[1])
+        elif attribute.name in _OF_HEIGHT and len(numbers) == 1:
+            attribute.ints[:] = (*_OF_HEIGHT[attribute.name], *numbers)
     return OnnxNode(proto, node.name, node.opset)

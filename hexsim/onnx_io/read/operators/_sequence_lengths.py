@@ -1,7 +1,7 @@
-"""Sequences of different lengths in one recurrent node: each length is a layer of its own.
+"""Sequences of different lengths in one recurrent node: each length gets a separate layer.
 
-What lies behind the end of a sequence is not read, and zero in the result. So neighbours in the
-batch that have the same length are cut out, run by themselves, and filled up with zeros.
+The steps after the end of a sequence are not read, and are zero in the result. So neighbours in the
+batch with the same length are sliced out, run by a separate layer, and padded with zeros.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Block:
 
 
 def blocks(node: OnnxNode, net: Importer, steps: int, batch: int) -> list[Block]:
-    """The neighbours of the same length, one block of all steps if the node says no lengths.
+    """Return the blocks of equal length; one block of all steps if the node states no lengths.
 
     NotALayerError if the lengths are not known, or one is 0.
     """
@@ -45,26 +45,26 @@ def blocks(node: OnnxNode, net: Importer, steps: int, batch: int) -> list[Block]
         )
     if 0 in lengths:
         raise NotALayerError(f"the lengths '{name}' of its sequences say that one has no steps")
-    starts = [at for at in range(batch) if at == 0 or lengths[at] != lengths[at - 1]]
+    starts = [index for index in range(batch) if index == 0 or lengths[index] != lengths[index - 1]]
     stops = [*starts[1:], batch]
     return [Block(first, stop, lengths[first]) for first, stop in zip(starts, stops, strict=True)]
 
 
 def filled(net: Importer, name: str, steps: int) -> str:
-    """Add zeros behind the last step of (steps, directions, batch, hidden); name the result."""
-    missing = steps - net.source_shape(name)[0]
-    if not missing:
+    """Add zeros after the last step of (steps, directions, batch, hidden); name the result."""
+    missing_steps = steps - net.source_shape(name)[0]
+    if not missing_steps:
         return name
-    label, none = net.unique(f"{name}.filled"), (0, 0, 0, 0)
-    ends = (missing, 0, 0, 0)
+    label, begins = net.unique(f"{name}.filled"), (0, 0, 0, 0)
+    ends = (missing_steps, 0, 0, 0)
     source = net.source_order(name)
-    layer = Pad(name=label, inputs=(source,), outputs=(label,), begins=none, ends=ends)
+    layer = Pad(name=label, inputs=(source,), outputs=(label,), begins=begins, ends=ends)
     net.add(layer, identity(4))
     return label
 
 
 def joined(net: Importer, names: Sequence[str], label: str, output: str) -> None:
-    """Put the blocks' results beside each other again: the batch is the last axis but one.
+    """Concatenate the results of the blocks along the batch, the last axis but one.
 
     `label` names the layer.
     """

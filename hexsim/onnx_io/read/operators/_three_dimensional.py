@@ -1,13 +1,13 @@
-"""Operators over volumes (N, C, D, H, W), read as operators over images (N * D, C, H, W).
+"""3-D operators (N, C, D, H, W), read as operators over images (N * D, C, H, W).
 
-Images lie behind each other along the batch axis, so that a volume with channels last becomes
-images without a move. A convolution joins, for each image that it writes, those that its window
-meets along the depth; one 2-D convolution then adds all of them up, in one sum of integers. A
-transposed one does the same with its kernel backwards, and with images of zeros between its own.
+The images of a 3-D tensor follow each other along the batch axis, so that with channels last no
+data move. For a convolution, the images that a window covers along the depth are concatenated in
+the channels for each output image; one 2-D convolution then sums all of them, in one integer
+accumulator. A transposed convolution does the same with a reversed kernel, and with images of zeros
+between the input images.
 
-A pooling goes over the images first, then along the depth: over (N, D, H * W, C), in windows of
-width one. So an average is rounded twice, except over the whole volume, which is an image of
-(D * H, W).
+A pooling first pools the images, then the depth: over (N, D, H * W, C), in windows of width one. So
+an average is rounded twice, except over the whole tensor, which is an image of (D * H, W).
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ OfVolumes = Callable[[Translate, OnnxNode, Importer], None]
 
 _AXES = 5
 _DEPTH, _IMAGE = (0,), (1, 2)
-"""Places among the three numbers of a window attribute."""
+"""Positions among the three numbers of a window attribute."""
 _NEUTRAL = {"kernel_shape": 1, "strides": 1, "dilations": 1, "output_padding": 0}
-"""What a width of one is to each attribute that has a number per axis."""
+"""Values for a width of one, for each attribute with a number per axis."""
 
 
 def also_3d(of_volumes: OfVolumes, translate: Translate) -> Translate:
-    """Let a translator of images take volumes as well, in the way that `of_volumes` has."""
+    """Extend a translator of images to 3-D tensors, which `of_volumes` translates."""
 
     @wraps(translate)
     def wrapped(node: OnnxNode, net: Importer) -> None:
@@ -54,13 +54,13 @@ def also_3d(of_volumes: OfVolumes, translate: Translate) -> Translate:
 
 
 def convolution(translate: Translate, node: OnnxNode, net: Importer) -> None:
-    """Conv of what its windows meet along the depth."""
+    """Translate Conv: concatenate the images of each window along the depth, then convolve."""
     weight = _weight(node, net)
     outputs, inputs, taps, *kernel = weight.shape
-    along = _along_depth(node, taps, net)
+    window = _along_depth(node, taps, net)
     images = JoinedImages(node, net)
-    images.pad(along.pads[0], along.pads[2])
-    images.take(along)
+    images.pad(window.pads[0], window.pads[2])
+    images.take(window)
     groups = node.integer("group", 1)
     images.group(groups)
     order = (0, 2, 1, 3, 4) if groups == 1 else (0, 1, 2, 3, 4)
@@ -69,20 +69,20 @@ def convolution(translate: Translate, node: OnnxNode, net: Importer) -> None:
 
 
 def deconvolution(translate: Translate, node: OnnxNode, net: Importer) -> None:
-    """ConvTranspose of what its windows, backwards, meet among images and zeros."""
+    """Translate ConvTranspose: as Conv, with a reversed kernel and zeros between the images."""
     if node.text("auto_pad", "NOTSET") not in ("NOTSET", "VALID") or node.has("output_shape"):
-        raise NotALayerError("a volume whose output has a size of its own")
+        raise NotALayerError("a 3-D output with a stated size")
     weight = _weight(node, net)
     inputs, outputs, taps, *kernel = weight.shape
-    along = _along_depth(node, taps, net)
+    window = _along_depth(node, taps, net)
     images = JoinedImages(node, net)
-    stride, reach = along.strides[0], along.reach[0] - 1
-    more = (node.integers("output_padding") or (0,))[0]
-    size = (images.depth - 1) * stride + reach + 1 - along.pads[0] - along.pads[2] + more
+    stride, reach = window.strides[0], window.reach[0] - 1
+    extra = (node.integers("output_padding") or (0,))[0]
+    size = (images.depth - 1) * stride + reach + 1 - window.pads[0] - window.pads[2] + extra
     images.spread(stride)
-    begin = reach - along.pads[0]
+    begin = reach - window.pads[0]
     images.pad(begin, size + reach - begin - images.depth)
-    images.take(Window((taps, 1), dilations=along.dilations))
+    images.take(Window((taps, 1), dilations=window.dilations))
     groups = node.integer("group", 1)
     images.group(groups)
     order = (2, 0, 1, 3, 4) if groups == 1 else (0, 2, 1, 3, 4)
@@ -92,31 +92,31 @@ def deconvolution(translate: Translate, node: OnnxNode, net: Importer) -> None:
 
 
 def pooling(translate: Translate, node: OnnxNode, net: Importer) -> None:
-    """MaxPool and AveragePool over images, then along the depth."""
+    """Translate MaxPool and AveragePool: pool the images, then the depth."""
     batch, _, depth, height, width = net.source_shape(node.input(0))
     kernel = node.integers("kernel_shape") or ()
     if len(kernel) != _AXES - 2:
         raise InvalidDataError(f"kernel_shape {list(kernel)} does not fit a volume")
-    over, along = _part(node, _IMAGE), _part(node, _DEPTH)
+    image_node, depth_node = _part(node, _IMAGE), _part(node, _DEPTH)
     if kernel == (depth, height, width) and _is_alone(node):
         pooling_all(translate, _part(node, (), kernel=(depth * height, width)), net)
         return
     data = net.channels_last(node.input(0))
-    if not _keeps(read_window(over, (kernel[1], kernel[2]), (height, width))):
+    if not _keeps(read_window(image_node, (kernel[1], kernel[2]), (height, width))):
         images = _reshaped(node, net, data, (batch * depth, height, width), "images")
         data = net.unique(f"{node.name}.pooled")
-        translate(_reading(over, node.name, images, data), net)
+        translate(_reading(image_node, node.name, images, data), net)
         _, height, width, _ = net.tensor(data).shape
-    if not _keeps(read_window(along, (kernel[0], 1), (depth, 1))):
+    if not _keeps(read_window(depth_node, (kernel[0], 1), (depth, 1))):
         columns = _reshaped(node, net, data, (batch, depth, height * width), "columns")
         data = net.unique(f"{node.name}.along_depth")
-        translate(_reading(along, data, columns, data), net)
+        translate(_reading(depth_node, data, columns, data), net)
         depth = net.tensor(data).shape[1]
     _as_volume(node, net, data, (batch, depth, height, width))
 
 
 def pooling_all(translate: Translate, node: OnnxNode, net: Importer) -> None:
-    """A pooling over everything is one over an image of depth times height."""
+    """Translate a global pooling as one over an image of depth times height."""
     batch, _, depth, height, width = net.source_shape(node.input(0))
     data = net.channels_last(node.input(0))
     image = _reshaped(node, net, data, (batch, depth * height, width), "image")
@@ -138,7 +138,7 @@ def _weight(node: OnnxNode, net: Importer) -> Known:
 
 
 def _along_depth(node: OnnxNode, taps: int, net: Importer) -> Window:
-    """The window of a convolution along the depth, as a window of width one."""
+    """Return the window of a convolution along the depth, with a width of one."""
     _, _, depth, *_ = net.source_shape(node.input(0))
     return read_window(_part(node, _DEPTH), (taps, 1), (depth, 1))
 
@@ -152,13 +152,13 @@ def _flat(
     *,
     backwards: bool = False,
 ) -> str:
-    """Name the known array that is a weight with its taps along the depth among its inputs."""
+    """Name the weight with its taps along the depth moved to its input channels."""
     label = net.unique(f"{weight.name}.{form}")
 
     def read() -> np.ndarray:
         array = weight.read()
-        turned = array[:, :, ::-1] if backwards else array
-        return np.ascontiguousarray(turned.transpose(order)).reshape(shape)
+        taps = array[:, :, ::-1] if backwards else array
+        return np.ascontiguousarray(taps.transpose(order)).reshape(shape)
 
     net.known[label] = Known(label, shape, weight.dtype, read)
     return label
@@ -167,24 +167,24 @@ def _flat(
 def _on_images(
     translate: Translate, node: OnnxNode, net: Importer, images: JoinedImages, weight: str
 ) -> None:
-    """Translate what is left of a convolution, and make volumes of its images."""
+    """Translate the 2-D convolution, and reshape its images to a 3-D tensor."""
     result = net.unique(f"{node.name}.result")
     translate(_reading(_part(node, _IMAGE), node.name, images.name, result, weight), net)
     _, height, width, _ = net.tensor(result).shape
     _as_volume(node, net, result, (images.batch, images.depth, height, width))
 
 
-def _reshaped(node: OnnxNode, net: Importer, data: str, shape: Shape, what: str) -> str:
-    """Name `data`, channels last as it is, seen as `shape` and channels."""
+def _reshaped(node: OnnxNode, net: Importer, data: str, shape: Shape, role: str) -> str:
+    """Name `data`, which is channels last, reshaped to `shape` and channels."""
     channels = net.tensor(data).shape[-1]
-    label = net.unique(f"{node.name}.{what}")
+    label = net.unique(f"{node.name}.{role}")
     layer = Reshape(name=label, inputs=(data,), outputs=(label,), shape=(*shape, channels))
     net.add(layer, channels_last(len(layer.shape)))
     return label
 
 
 def _as_volume(node: OnnxNode, net: Importer, data: str, shape: Shape) -> None:
-    """Let the output of the node be `data`, seen as `shape` and channels."""
+    """Write `data`, reshaped to `shape` and channels, as the output of the node."""
     layer = Reshape(
         name=net.unique(f"{node.name}.volume"),
         inputs=(data,),
@@ -195,28 +195,28 @@ def _as_volume(node: OnnxNode, net: Importer, data: str, shape: Shape) -> None:
 
 
 def _part(node: OnnxNode, places: Sequence[int], kernel: Sequence[int] = ()) -> OnnxNode:
-    """The node over two axes: those at `places`, the second of size one if there is one place.
+    """Return the node for two axes: those at `places`, or one of them and one of size one.
 
-    With a `kernel` the other attributes say nothing.
+    A `kernel` replaces that of the node, whose other attributes must be defaults.
     """
     proto = onnx.NodeProto()
     proto.CopyFrom(node.proto)
     for attribute in proto.attribute:
-        given = tuple(attribute.ints)
-        if attribute.name == "pads" and len(given) == 6:
-            begins, ends = ([half[place] for place in places] for half in (given[:3], given[3:]))
-            more = [0] * (2 - len(places))
-            attribute.ints[:] = [*begins, *more, *ends, *more]
-        elif attribute.name in _NEUTRAL and len(given) == 3:
-            more = [_NEUTRAL[attribute.name]] * (2 - len(places))
-            attribute.ints[:] = [*(given[place] for place in places), *more]
+        ints = tuple(attribute.ints)
+        if attribute.name == "pads" and len(ints) == 6:
+            begins, ends = ([half[place] for place in places] for half in (ints[:3], ints[3:]))
+            padding = [0] * (2 - len(places))
+            attribute.ints[:] = [*begins, *padding, *ends, *padding]
+        elif attribute.name in _NEUTRAL and len(ints) == 3:
+            padding = [_NEUTRAL[attribute.name]] * (2 - len(places))
+            attribute.ints[:] = [*(ints[place] for place in places), *padding]
             if attribute.name == "kernel_shape" and kernel:
                 attribute.ints[:] = kernel
     return OnnxNode(proto, node.name, node.opset)
 
 
 def _reading(node: OnnxNode, name: str, data: str, result: str, weight: str = "") -> OnnxNode:
-    """The node under another name, with other ends."""
+    """Return the node with another name, input, output and, if given, weight."""
     proto = onnx.NodeProto()
     proto.CopyFrom(node.proto)
     proto.input[0], proto.output[0] = data, result
@@ -226,10 +226,10 @@ def _reading(node: OnnxNode, name: str, data: str, result: str, weight: str = ""
 
 
 def _is_alone(node: OnnxNode) -> bool:
-    """True if a window as large as its input is the only one, and meets all of it."""
-    same = node.text("auto_pad", "NOTSET") not in ("NOTSET", "VALID")
-    apart = set(node.integers("dilations") or ()) - {1}
-    return not same and not apart and not any(node.integers("pads") or ())
+    """True if there are no pads and dilations, so that one window can cover the whole input."""
+    pads_to_size = node.text("auto_pad", "NOTSET") not in ("NOTSET", "VALID")
+    dilations = set(node.integers("dilations") or ()) - {1}
+    return not pads_to_size and not dilations and not any(node.integers("pads") or ())
 
 
 def _keeps(window: Window) -> bool:

@@ -51,7 +51,7 @@ def pair(node: OnnxNode, attribute: str, default: int) -> tuple[int, int]:
 
 
 def _same_pads(mode: str, size: tuple[int, int], window: Window) -> tuple[int, int, int, int]:
-    """Pads such that the output has ceil(size / stride) positions; an odd one goes to one end."""
+    """Return pads for ceil(size / stride) outputs; an odd pad is larger at one end."""
     begins, ends = [], []
     for length, stride, reach in zip(size, window.strides, window.reach, strict=True):
         total = max((-(-length // stride) - 1) * stride + reach - length, 0)

@@ -1,4 +1,4 @@
-"""Functions of one number: Relu, Clip, LeakyRelu, Sigmoid, Exp and the like, and PRelu."""
+"""Elementwise functions: Relu, Clip, LeakyRelu, Sigmoid, Exp and others, and PRelu."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from hexsim.onnx_io.file.node import NotALayerError, OnnxNode
 from hexsim.onnx_io.read.importer import Importer
 
 _UNBOUNDED = float(np.finfo(np.float32).max)
-"""Clip of old opsets writes the largest float where there is no bound."""
+"""The largest float32, which Clip of old opsets has in place of a missing bound."""
 
 _POWERS: dict[float, NeuronFunction] = {
     2.0: "square",
@@ -51,7 +51,7 @@ def function(
 
 
 def real_function(kind: NeuronFunction) -> Callable[[OnnxNode, Importer], None]:
-    """A function of real numbers; one of integers is no layer of ours."""
+    """Return the translator of a function of real numbers; integers are not supported."""
 
     def translate(node: OnnxNode, net: Importer) -> None:
         _require_real(node, net)
@@ -61,7 +61,7 @@ def real_function(kind: NeuronFunction) -> Callable[[OnnxNode, Importer], None]:
 
 
 def gelu(node: OnnxNode, net: Importer) -> None:
-    """Gelu in the form that `approximate` names."""
+    """Translate Gelu in the form given by `approximate`."""
     _add(node, net, "gelu_tanh" if node.text("approximate", "none") == "tanh" else "gelu")
 
 
@@ -71,7 +71,7 @@ def swish(node: OnnxNode, net: Importer) -> None:
 
 
 def power(node: OnnxNode, net: Importer) -> None:
-    """Pow with one constant exponent; those with a name of their own have it."""
+    """Translate Pow with one constant exponent; some exponents have their own functions."""
     _require_real(node, net)
     exponent = net.array(node.input(1))
     if math.prod(exponent.shape) != 1 or len(exponent.shape) > len(net.tensor(node.input(0)).shape):
@@ -87,15 +87,15 @@ def power(node: OnnxNode, net: Importer) -> None:
 
 
 def prelu(node: OnnxNode, net: Importer) -> None:
-    """PRelu with one constant slope per channel, or one for all."""
+    """Translate PRelu with one constant slope per channel, or one for all channels."""
     data = net.tensor(node.input(0))
     rank, axes = len(data.shape), len(net.source_shape(node.input(1)))
     if axes > rank:
         raise InvalidDataError(f"its slope has {axes} axes, and its input {rank}")
     slope = net.array(node.input(1))
-    full = (1,) * (rank - len(slope.shape)) + slope.shape
+    shape = (1,) * (rank - len(slope.shape)) + slope.shape
     channels = data.source_shape[1] if rank > 1 else 1
-    if rank < 2 or math.prod(full) not in (1, channels) or full[1] != math.prod(full):
+    if rank < 2 or math.prod(shape) not in (1, channels) or shape[1] != math.prod(shape):
         raise NotALayerError("slopes are not one per channel")
     net.add(
         Prelu(

@@ -1,4 +1,4 @@
-"""ArgMax and ArgMin: a layer that gives places as floats, then a Cast, which the CPU does."""
+"""ArgMax and ArgMin: a layer that returns positions as floats, then a Cast on the CPU."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from hexsim.onnx_io.read.importer import Importer
 
 
 def arg_extremum(kind: Literal["max", "min"]) -> Callable[[OnnxNode, Importer], None]:
-    """The first place along an axis; the last one has no layer."""
+    """Return the translator to the first position along an axis; the last is not supported."""
 
     def translate(node: OnnxNode, net: Importer) -> None:
         data = net.tensor(node.input(0))
@@ -42,8 +42,8 @@ def arg_extremum(kind: Literal["max", "min"]) -> Callable[[OnnxNode, Importer], 
 
 
 def _cast(node: OnnxNode, net: Importer, place: str) -> None:
-    """Make integers of the places, which lie as they are."""
-    found = net.tensors[place]
+    """Cast the positions to integers, in the same order."""
+    places = net.tensors[place]
     proto = onnx.helper.make_node("Cast", [place], [node.output], to=onnx.TensorProto.INT64)
     layer = Opaque(
         name=net.unique(f"{node.name}.cast"),
@@ -52,10 +52,10 @@ def _cast(node: OnnxNode, net: Importer, place: str) -> None:
         op_type="Cast",
         node=proto.SerializeToString(deterministic=True),
         opset=node.opset,
-        shapes=(found.shape,),
-        operations=math.prod(found.shape),
+        shapes=(places.shape,),
+        operations=math.prod(places.shape),
     )
-    net.add_with(layer, [Tensor(node.output, found.shape, found.order, "int64")])
+    net.add_with(layer, [Tensor(node.output, places.shape, places.order, "int64")])
 
 
 TRANSLATORS = {"ArgMax": arg_extremum("max"), "ArgMin": arg_extremum("min")}

@@ -18,8 +18,8 @@ from hexsim.onnx_io.read.operators.elementwise import common_order
 
 
 def identity(node: OnnxNode, net: Importer) -> None:
-    """Identity, and Dropout whose mask nobody reads, become a Reshape to the same shape."""
-    if any(net.uses[name] for name in node.outputs[1:]):
+    """Identity, and Dropout whose mask is not read, become a Reshape to the same shape."""
+    if any(net.facts.uses[name] for name in node.outputs[1:]):
         raise NotALayerError("the mask is used")
     if node.input(2) and (node.input(2) not in net.known or net.array(node.input(2)).read().any()):
         raise NotALayerError("in training, it drops elements at random")
@@ -28,7 +28,7 @@ def identity(node: OnnxNode, net: Importer) -> None:
 
 
 def cast(node: OnnxNode, net: Importer) -> None:
-    """Cast to the type that a tensor has already is an identity."""
+    """A Cast to the type that the tensor has already is an identity."""
     data = net.tensor(node.input(0))
     if dtype_name(node.integer("to", 0), node.output) != data.dtype:
         raise NotALayerError("changes the type")
@@ -36,19 +36,19 @@ def cast(node: OnnxNode, net: Importer) -> None:
 
 
 def reshape(node: OnnxNode, net: Importer) -> None:
-    """Reshape to a constant shape; zeros copy a size, one -1 takes what is left."""
+    """Reshape to a constant shape; a zero copies a size, one -1 is computed."""
     source = net.tensor(node.input(0)).source_shape
-    wanted = [*net.whole_numbers(node.input(1))]
+    target = [*net.whole_numbers(node.input(1))]
     if not node.integer("allowzero", 0):
-        if 0 in wanted[len(source) :]:
-            raise InvalidDataError(f"cannot reshape {list(source)} to {wanted}")
-        wanted = [source[axis] if size == 0 else size for axis, size in enumerate(wanted)]
-    if -1 in wanted:
-        rest = math.prod(size for size in wanted if size != -1)
-        if wanted.count(-1) > 1 or not rest or math.prod(source) % rest:
-            raise InvalidDataError(f"cannot reshape {list(source)} to {wanted}")
-        wanted[wanted.index(-1)] = math.prod(source) // rest
-    _reshape(node, net, tuple(wanted))
+        if 0 in target[len(source) :]:
+            raise InvalidDataError(f"cannot reshape {list(source)} to {target}")
+        target = [source[axis] if size == 0 else size for axis, size in enumerate(target)]
+    if -1 in target:
+        known_size = math.prod(size for size in target if size != -1)
+        if target.count(-1) > 1 or not known_size or math.prod(source) % known_size:
+            raise InvalidDataError(f"cannot reshape {list(source)} to {target}")
+        target[target.index(-1)] = math.prod(source) // known_size
+    _reshape(node, net, tuple(target))
 
 
 def flatten(node: OnnxNode, net: Importer) -> None:
@@ -63,14 +63,14 @@ def squeeze(node: OnnxNode, net: Importer) -> None:
     """Squeeze; axes are an attribute before opset 13, an input since."""
     source = net.tensor(node.input(0)).source_shape
     axes = net.integers(node, "axes", 1)
-    gone = (
+    dropped_axes = (
         {axis for axis, size in enumerate(source) if size == 1}
         if axes is None
         else {positive_axis(axis, len(source)) for axis in axes}
     )
-    if any(source[axis] != 1 for axis in gone):
-        raise InvalidDataError(f"cannot squeeze the axes {sorted(gone)} of {list(source)}")
-    _reshape(node, net, tuple(size for axis, size in enumerate(source) if axis not in gone))
+    if any(source[axis] != 1 for axis in dropped_axes):
+        raise InvalidDataError(f"cannot squeeze the axes {sorted(dropped_axes)} of {list(source)}")
+    _reshape(node, net, tuple(size for axis, size in enumerate(source) if axis not in dropped_axes))
 
 
 def unsqueeze(node: OnnxNode, net: Importer) -> None:
@@ -78,14 +78,14 @@ def unsqueeze(node: OnnxNode, net: Importer) -> None:
     sizes = iter(net.tensor(node.input(0)).source_shape)
     axes = net.integers(node, "axes", 1) or ()
     rank = len(net.source_shape(node.input(0))) + len(axes)
-    new = {positive_axis(axis, rank) for axis in axes}
-    if len(new) != len(axes):
+    new_axes = {positive_axis(axis, rank) for axis in axes}
+    if len(new_axes) != len(axes):
         raise InvalidDataError(f"axes {list(axes)} name an axis twice")
-    _reshape(node, net, tuple(1 if axis in new else next(sizes) for axis in range(rank)))
+    _reshape(node, net, tuple(1 if axis in new_axes else next(sizes) for axis in range(rank)))
 
 
 def transpose(node: OnnxNode, net: Importer) -> None:
-    """Transpose becomes a Permute of stored axes, which moves nothing if it need not."""
+    """Transpose becomes a Permute of stored axes, which moves no data where possible."""
     data = net.tensor(node.input(0))
     rank = len(data.shape)
     permutation = node.integers("perm") or tuple(reversed(range(rank)))

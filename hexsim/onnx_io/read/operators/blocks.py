@@ -13,7 +13,7 @@ from hexsim.onnx_io.read.importer import Importer
 
 
 def _blocks(node: OnnxNode, net: Importer, layer: type[DepthToSpace] | type[SpaceToDepth]) -> None:
-    """Either of them; before opset 11 and in older opsets there is one mode."""
+    """Translate either operator; before opset 11 there is one mode."""
     data = net.tensor(node.input(0), rank=4)
     net.add(
         layer(

@@ -1,4 +1,4 @@
-"""Conv and ConvTranspose with constant weights: of lines, images and volumes."""
+"""Conv and ConvTranspose with constant weights, in one, two and three dimensions."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from hexsim.onnx_io.read.operators._windows import pair, read_pads, read_window,
 def conv(node: OnnxNode, net: Importer) -> None:
     """Conv becomes Convolution; the weight O x I x H x W becomes H x W x I x O."""
     data, weight, groups = _operands(node, net)
-    full = with_height(weight.shape)
-    outputs, inputs, height, width = full
+    weight_shape = with_height(weight.shape)
+    outputs, inputs, height, width = weight_shape
     _, channels, *size = data.source_shape
     if channels != inputs * groups or outputs % groups:
         raise _misfit(weight, groups, channels)
@@ -36,7 +36,7 @@ def conv(node: OnnxNode, net: Importer) -> None:
                 weight.name,
                 "hwio",
                 (height, width, inputs, outputs),
-                lambda array: array.reshape(full).transpose(2, 3, 1, 0),
+                lambda array: array.reshape(weight_shape).transpose(2, 3, 1, 0),
             ),
             bias=bias,
             window=window,
@@ -50,7 +50,7 @@ def conv(node: OnnxNode, net: Importer) -> None:
 def conv_transpose(node: OnnxNode, net: Importer) -> None:
     """ConvTranspose becomes Deconvolution; I x O / groups x H x W becomes H x W x I / groups x O.
 
-    Pads that crop more than a window, and negative ones, are left out.
+    Pads that crop more than a window, and negative pads, are not supported.
     """
     data, weight, groups = _operands(node, net)
     inputs, outputs, height, width = with_height(weight.shape)
@@ -60,13 +60,13 @@ def conv_transpose(node: OnnxNode, net: Importer) -> None:
     bias = _bias(node, net, outputs * groups)
     require_positive(pair(node, "strides", 1), pair(node, "dilations", 1), (height, width))
     window = Window((height, width), pair(node, "strides", 1), (0,) * 4, pair(node, "dilations", 1))
-    more = pair(node, "output_padding", 0)
-    window = replace(window, pads=_cropped(node, window, more, (size[0], size[1])))
+    extra = pair(node, "output_padding", 0)
+    window = replace(window, pads=_cropped(node, window, extra, (size[0], size[1])))
     if any(pad >= reach for pad, reach in zip(window.pads, window.reach * 2, strict=True)):
         raise NotALayerError("crops more than a window")
     if min(window.pads) < 0 or any(
-        added >= max(step, apart)
-        for added, step, apart in zip(more, window.strides, window.dilations, strict=True)
+        added >= max(step, dilation)
+        for added, step, dilation in zip(extra, window.strides, window.dilations, strict=True)
     ):
         raise NotALayerError("extends the output")
 
@@ -84,7 +84,7 @@ def conv_transpose(node: OnnxNode, net: Importer) -> None:
             weight=net.constant(weight.name, f"hwio_{groups}", shape, last_is_output),
             bias=bias,
             window=window,
-            output_padding=more,
+            output_padding=extra,
             groups=groups,
             output_channels=groups * outputs,
         ),
@@ -93,14 +93,14 @@ def conv_transpose(node: OnnxNode, net: Importer) -> None:
 
 
 def _operands(node: OnnxNode, net: Importer) -> tuple[Tensor, Known, int]:
-    """The image, the weight and the number of groups."""
+    """Return the image, the weight and the number of groups."""
     data = net.tensor(node.input(0), rank=4)
     weight = net.array(node.input(1))
-    full = with_height(weight.shape)
-    if len(full) != 4:
+    weight_shape = with_height(weight.shape)
+    if len(weight_shape) != 4:
         raise InvalidDataError(f"the weight has shape {list(weight.shape)}, expected four axes")
-    kernel = node.integers("kernel_shape") or full[2:]
-    if kernel != full[2:]:
+    kernel = node.integers("kernel_shape") or weight_shape[2:]
+    if kernel != weight_shape[2:]:
         raise InvalidDataError(
             f"kernel_shape {list(kernel)} does not fit weight {list(weight.shape)}"
         )
@@ -117,7 +117,7 @@ def _misfit(weight: Known, groups: int, channels: int) -> InvalidDataError:
 
 
 def _bias(node: OnnxNode, net: Importer, outputs: int) -> str | None:
-    """Name of the bias, None without one."""
+    """Return the name of the bias, None without one."""
     if not node.input(2):
         return None
     bias = net.array(node.input(2))
@@ -127,18 +127,18 @@ def _bias(node: OnnxNode, net: Importer, outputs: int) -> str | None:
 
 
 def _cropped(
-    node: OnnxNode, window: Window, more: tuple[int, int], size: tuple[int, int]
+    node: OnnxNode, window: Window, extra: tuple[int, int], size: tuple[int, int]
 ) -> tuple[int, int, int, int]:
-    """What the output of a ConvTranspose loses at its (top, left, bottom, right)."""
+    """Return the rows and columns that a ConvTranspose crops (top, left, bottom, right)."""
     mode = node.text("auto_pad", "NOTSET")
-    wanted = node.integers("output_shape")
-    if wanted is None and mode not in ("SAME_UPPER", "SAME_LOWER"):
+    output_shape = node.integers("output_shape")
+    if output_shape is None and mode not in ("SAME_UPPER", "SAME_LOWER"):
         return read_pads(node)
-    sizes = wanted or tuple(n * step for n, step in zip(size, window.strides, strict=True))
+    sizes = output_shape or tuple(n * step for n, step in zip(size, window.strides, strict=True))
     begins, ends = [], []
-    for axis, out in enumerate(sizes[-2:]):
-        full = (size[axis] - 1) * window.strides[axis] + window.reach[axis] + more[axis]
-        total = full - out
+    for axis, length in enumerate(sizes[-2:]):
+        uncut = (size[axis] - 1) * window.strides[axis] + window.reach[axis] + extra[axis]
+        total = uncut - length
         small, large = total // 2, total - total // 2
         begins.append(small if mode == "SAME_UPPER" else large)
         ends.append(large if mode == "SAME_UPPER" else small)

@@ -14,7 +14,7 @@ from hexsim.onnx_io.read.importer import Importer
 
 
 def elementwise(kind: ElementwiseKind) -> Callable[[OnnxNode, Importer], None]:
-    """All operands get the same rank and stored order; constants are permuted lazily."""
+    """Return a translator that gives all operands the same rank and stored order."""
 
     def translate(node: OnnxNode, net: Importer) -> None:
         order = common_order(node.inputs, net)
@@ -29,7 +29,7 @@ def elementwise(kind: ElementwiseKind) -> Callable[[OnnxNode, Importer], None]:
 
 
 def divide(node: OnnxNode, net: Importer) -> None:
-    """Division by a constant is the product with its reciprocal, other divisions stay one."""
+    """Division by a constant becomes the product with its reciprocal, others a division."""
     if not net.dtype(node.input(0)).startswith("float"):
         raise NotALayerError("integer division")
     if node.input(1) not in net.known:
@@ -51,7 +51,7 @@ def divide(node: OnnxNode, net: Importer) -> None:
 
 
 def common_order(names: tuple[str, ...], net: Importer) -> Order:
-    """The order in which operands of a broadcast meet: channels last if one has it."""
+    """Return the common order of broadcast operands: channels last if one of them has it."""
     rank = max(len(net.source_shape(name)) for name in names)
     orders = [net.order(n) for n in names if n in net.tensors and len(net.order(n)) == rank]
     if channels_last(rank) in orders:

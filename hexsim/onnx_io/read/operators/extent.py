@@ -1,4 +1,4 @@
-"""Operators that cut a tensor or extend it: Slice, Split, Pad, Tile and Expand."""
+"""Operators that slice a tensor or extend it: Slice, Split, Pad, Tile and Expand."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from hexsim.onnx_io.read.importer import Importer
 
 
 def slice_(node: OnnxNode, net: Importer) -> None:
-    """Slice; bounds are attributes before opset 10, inputs since. Backwards it is a gather."""
+    """Slice; bounds are attributes before opset 10, inputs since. Negative steps are a Gather."""
     data = net.tensor(node.input(0))
     source = data.source_shape
     starts = net.integers(node, "starts", 1) or ()
     stops = net.integers(node, "ends", 2) or ()
-    given = net.integers(node, "axes", 3)
+    given_axes = net.integers(node, "axes", 3)
     steps = net.integers(node, "steps", 4) or (1,) * len(starts)
-    axes = range(len(starts)) if given is None else given
+    axes = range(len(starts)) if given_axes is None else given_axes
     if not len(starts) == len(stops) == len(axes) == len(steps):
         raise InvalidDataError("starts, ends, axes and steps differ in length")
     if 0 in steps:
@@ -74,11 +74,11 @@ def pad(node: OnnxNode, net: Importer) -> None:
     rank = len(data.shape)
     value_name, axes_name = node.input(2), node.input(3)
     value = net.number(value_name) if value_name else node.real("value", 0.0)
-    written = node.text("mode", "constant")
-    if written not in _PAD_MODES:
-        raise InvalidDataError(f"attribute mode has the unknown value '{written}'")
+    mode = node.text("mode", "constant")
+    if mode not in _PAD_MODES:
+        raise InvalidDataError(f"attribute mode has the unknown value '{mode}'")
     if data.dtype != "float32" or not math.isfinite(value):
-        raise NotALayerError("is not float32, or adds what is no number")
+        raise NotALayerError("is not float32, or pads with a value that is not finite")
     pads = net.integers(node, "pads", 1) or ()
     axes = net.whole_numbers(axes_name) if axes_name else range(rank)
     if len(pads) != 2 * len(axes):
@@ -92,7 +92,7 @@ def pad(node: OnnxNode, net: Importer) -> None:
         if min(begin, end) < 0:
             cuts.append((source, max(-begin, 0), size + min(end, 0), 1))
     if cuts:
-        if _PAD_MODES[written] != "constant" or any(last <= first for _, first, last, _ in cuts):
+        if _PAD_MODES[mode] != "constant" or any(stop <= start for _, start, stop, _ in cuts):
             raise NotALayerError("removes what it repeats, or everything")
         name = net.unique(f"{node.output}.cut")
         _add(net.unique(f"{node.name}.cut"), data.name, net, cuts, name)
@@ -103,7 +103,7 @@ def pad(node: OnnxNode, net: Importer) -> None:
         begins=tuple(begins),
         ends=tuple(ends),
         value=value,
-        mode=_PAD_MODES[written],
+        mode=_PAD_MODES[mode],
     )
     net.add(layer, data.order)
 
@@ -118,33 +118,33 @@ def tile(node: OnnxNode, net: Importer) -> None:
 
 
 def expand(node: OnnxNode, net: Importer) -> None:
-    """Expand: axes are put in front, and those of size one repeated."""
+    """Expand: axes are added in front, and axes of size one are repeated."""
     data = net.tensor(node.input(0))
-    wanted = [*net.whole_numbers(node.input(1))]
-    rank = max(len(wanted), len(data.shape))
-    full = (1,) * (rank - len(data.shape)) + data.source_shape
-    wanted = [1] * (rank - len(wanted)) + wanted
-    if any(have != 1 and want not in (1, have) for have, want in zip(full, wanted, strict=True)):
-        raise InvalidDataError(f"cannot expand {list(data.source_shape)} to {wanted}")
+    target = [*net.whole_numbers(node.input(1))]
+    rank = max(len(target), len(data.shape))
+    source = (1,) * (rank - len(data.shape)) + data.source_shape
+    target = [1] * (rank - len(target)) + target
+    if any(size != 1 and new not in (1, size) for size, new in zip(source, target, strict=True)):
+        raise InvalidDataError(f"cannot expand {list(data.source_shape)} to {target}")
     name = data.name
     if rank > len(data.shape):
         name = net.unique(f"{node.output}.{rank}d")
-        net.reshape(name, data.name, full, name)
-    repeats = [want if have == 1 else 1 for have, want in zip(full, wanted, strict=True)]
+        net.reshape(name, data.name, source, name)
+    repeats = [new if size == 1 else 1 for size, new in zip(source, target, strict=True)]
     _repeat(node.name, name, repeats, node.output, net)
 
 
 def _repeat(name: str, data: str, repeats: Sequence[int], output: str, net: Importer) -> None:
-    """Add the repetition of tensor `data`; `repeats` are of source axes."""
+    """Add the Tile of tensor `data`; `repeats` are in source order."""
     if min(repeats, default=1) < 1:
         raise NotALayerError("leaves nothing")
     order = net.order(data)
-    stored = tuple(int(repeats[axis]) for axis in order)
-    net.add(Tile(name=name, inputs=(data,), outputs=(output,), repeats=stored), order)
+    stored_repeats = tuple(int(repeats[axis]) for axis in order)
+    net.add(Tile(name=name, inputs=(data,), outputs=(output,), repeats=stored_repeats), order)
 
 
 def _equal(size: int, count: int) -> tuple[int, ...]:
-    """Equal parts, the last of them smaller if need be."""
+    """Return the sizes of equal parts; the last may be smaller."""
     part = -(-size // count)
     return (*(part,) * (count - 1), size - part * (count - 1))
 
@@ -156,7 +156,7 @@ def _add(
     parts: Sequence[tuple[int, int, int, int]],
     output: str,
 ) -> None:
-    """Add the slice of (source axis, start, stop, step) of `source`; a whole axis is no part."""
+    """Add the slice of `source`; a part is (source axis, start, stop, step)."""
     data = net.tensor(source)
     sliced = tuple(
         AxisSlice(data.order.index(axis), start, stop, step)

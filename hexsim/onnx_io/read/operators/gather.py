@@ -1,4 +1,4 @@
-"""Gather with constant positions: a slice where they go forwards evenly, else a Gather layer."""
+"""Gather with constant positions: a slice if they increase by a constant step, else Gather."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ from hexsim.onnx_io.read.importer import Importer
 
 
 def gather(node: OnnxNode, net: Importer) -> None:
-    """The axis of the positions is replaced by the axes of their array, which a Reshape makes."""
+    """Translate Gather; a Reshape replaces the axis by the axes of the positions."""
     data, indices = net.tensor(node.input(0)), net.array(node.input(1))
     source = data.source_shape
     axis = positive_axis(node.integer("axis", 0), len(source))
     places = [*net.whole_numbers(indices.name)]
     if not places:
         raise NotALayerError("takes nothing")
-    if not all(-source[axis] <= at < source[axis] for at in places):
+    if not all(-source[axis] <= place < source[axis] for place in places):
         raise InvalidDataError(f"positions {min(places)} to {max(places)} of {source[axis]}")
-    places = [at % source[axis] for at in places]
+    places = [place % source[axis] for place in places]
     target = (*source[:axis], *indices.shape, *source[axis + 1 :])
-    taken = (*source[:axis], math.prod(indices.shape), *source[axis + 1 :])
-    result = node.output if target == taken else net.unique(f"{node.output}.taken")
-    stored = data.order.index(axis)
-    parts = _slice(stored, places, source[axis])
+    gathered = (*source[:axis], math.prod(indices.shape), *source[axis + 1 :])
+    result = node.output if target == gathered else net.unique(f"{node.output}.taken")
+    stored_axis = data.order.index(axis)
+    parts = _slice(stored_axis, places, source[axis])
     name, inputs, outputs = node.name, (data.name,), (result,)
     layer = (
-        Gather(name=name, inputs=inputs, outputs=outputs, axis=stored, indices=tuple(places))
+        Gather(name=name, inputs=inputs, outputs=outputs, axis=stored_axis, indices=tuple(places))
         if parts is None
         else StridedSlice(name=name, inputs=inputs, outputs=outputs, parts=parts)
     )
@@ -38,7 +38,7 @@ def gather(node: OnnxNode, net: Importer) -> None:
 
 
 def _slice(axis: int, places: list[int], size: int) -> tuple[AxisSlice, ...] | None:
-    """The parts of a slice that takes `places` of `size`; None if there is no such slice."""
+    """Return the parts of a slice that takes `places` of `size`; None if no slice does."""
     step = places[1] - places[0] if len(places) > 1 else 1
     if step < 1 or places != list(range(places[0], places[-1] + 1, step)):
         return None

@@ -1,4 +1,4 @@
-"""Gemm and MatMul: with a constant right side FullyConnected, else a product of two operands."""
+"""Gemm and MatMul: FullyConnected for a constant right side, else MatMul of two operands."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ from hexsim.onnx_io.read.operators._computed_matrices import matrix_operand, pro
 
 
 def gemm(node: OnnxNode, net: Importer) -> None:
-    """Gemm of constant weights becomes FullyConnected, any other a MatMul; what is added a sum.
+    """Gemm with constant weights becomes FullyConnected, any other a MatMul and a sum.
 
-    Alpha, beta and a bias that is the same for all rows go into weight and bias.
+    Alpha, beta and a bias that is the same for all rows are folded into weight and bias.
     """
     data, matrix = node.inputs[:2]
     alpha, beta, added = node.real("alpha", 1.0), node.real("beta", 1.0), node.input(2)
     if any(len(net.source_shape(name)) != 2 for name in (data, matrix)):
         raise InvalidDataError("its operands are not matrices")
-    turned = bool(node.integer("transA", 0)), bool(node.integer("transB", 0))
-    weighted = _applies_weights(node, net)
-    in_layer = weighted and _is_bias(net, added, matrix, turned[1])
+    swaps = bool(node.integer("transA", 0)), bool(node.integer("transB", 0))
+    has_weights = _applies_weights(node, net)
+    in_layer = has_weights and _is_bias(net, added, matrix, swaps[1])
     if added and not in_layer and beta != 1.0:
         net.array(added)
     result = node.output if in_layer or not added else net.unique(f"{node.name}.product")
-    if weighted:
+    if has_weights:
         bias = (added, beta) if added and in_layer else None
-        _weighted(node, net, result, turned, alpha, bias)
+        _weighted(node, net, result, swaps, alpha, bias)
     else:
-        product(node, net, result, turned, alpha)
+        product(node, net, result, swaps, alpha)
     if added and not in_layer:
         sum_with(node, net, result, beta)
 
@@ -43,15 +43,15 @@ def _weighted(
     node: OnnxNode,
     net: Importer,
     output: str,
-    turned: tuple[bool, bool],
+    swaps: tuple[bool, bool],
     alpha: float,
     bias: tuple[str, float] | None,
 ) -> None:
     """Add the FullyConnected layer of a Gemm; `bias` is a known array and its factor."""
     data, matrix = net.tensor(node.input(0)), net.array(node.input(1))
-    swap = turned[1]
+    swap = swaps[1]
     inputs, outputs = matrix.shape[::-1] if swap else matrix.shape
-    if data.source_shape[0 if turned[0] else 1] != inputs:
+    if data.source_shape[0 if swaps[0] else 1] != inputs:
         raise InvalidDataError(
             f"matrix {list(matrix.shape)} does not fit {list(data.source_shape)}"
         )
@@ -63,7 +63,7 @@ def _weighted(
     net.add(
         FullyConnected(
             name=node.name,
-            inputs=(matrix_operand(net, node, 0, data.source_shape, turned[0]),),
+            inputs=(matrix_operand(net, node, 0, data.source_shape, swaps[0]),),
             outputs=(output,),
             weight=net.constant(
                 matrix.name, f"fully_connected {swap} {alpha}", (inputs, outputs), weight
@@ -105,7 +105,7 @@ def matmul(node: OnnxNode, net: Importer) -> None:
 
 
 def _applies_weights(node: OnnxNode, net: Importer) -> bool:
-    """True if one constant matrix is on the right, and rows of something computed on the left."""
+    """True if the right side is one constant matrix, and the left side is computed."""
     data, matrix = node.inputs[:2]
     return (
         data in net.tensors

@@ -13,13 +13,13 @@ from hexsim.onnx_io.read.importer import Importer
 
 
 def batch_normalization(node: OnnxNode, net: Importer) -> None:
-    """BatchNormalization of inference becomes scale and shift per channel, computed in double.
+    """BatchNormalization becomes a scale and shift per channel, computed in float64.
 
-    What it normalises has, over the training data, mean beta and standard deviation |gamma|.
+    Over the training data, its output has the mean beta and the standard deviation |gamma|.
     """
     data = net.tensor(node.input(0))
     gamma, beta, mean, variance = (net.array(name) for name in node.inputs[1:5])
-    if any(net.uses[name] for name in node.outputs[1:]) or node.integer("training_mode", 0):
+    if any(net.facts.uses[name] for name in node.outputs[1:]) or node.integer("training_mode", 0):
         raise NotALayerError("training")
     channels = data.source_shape[1:2]
     if node.integer("spatial", 1) == 0 or not channels:
@@ -79,9 +79,9 @@ def softmax(node: OnnxNode, net: Importer) -> None:
     rank = len(data.shape)
     axis = positive_axis(node.integer("axis", 1 if node.opset < 13 else -1), rank)
     axes = range(axis, rank) if node.opset < 13 else [axis]
-    stored = tuple(sorted(data.order.index(axis) for axis in axes))
+    stored_axes = tuple(sorted(data.order.index(axis) for axis in axes))
     net.add(
-        Softmax(name=node.name, inputs=(data.name,), outputs=(node.output,), axes=stored),
+        Softmax(name=node.name, inputs=(data.name,), outputs=(node.output,), axes=stored_axes),
         data.order,
     )
 

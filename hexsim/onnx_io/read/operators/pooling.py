@@ -1,4 +1,4 @@
-"""MaxPool, AveragePool and their global forms over images, lines and volumes."""
+"""MaxPool, AveragePool and their global forms, in one, two and three dimensions."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def windowed(kind: Kind) -> Callable[[OnnxNode, Importer], None]:
 
     def translate(node: OnnxNode, net: Importer) -> None:
         data = net.tensor(node.input(0), rank=4)
-        if any(net.uses[name] for name in node.outputs[1:]):
+        if any(net.facts.uses[name] for name in node.outputs[1:]):
             raise NotALayerError("indices are used")
         kernel = node.integers("kernel_shape") or ()
         if len(kernel) != 2:

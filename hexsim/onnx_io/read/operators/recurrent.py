@@ -1,8 +1,8 @@
 """LSTM, GRU and RNN with constant weights and their usual activations.
 
-An LSTM whose last cell state somebody reads is written in simpler layers, step by step. Sequences
-of different lengths that are known are layers of their own. Left out: lengths that are not known
-before the network runs, peepholes, clips, other activations, and batch-first layout.
+An LSTM whose last cell state is read becomes simpler layers, step by step. Sequences of different
+known lengths become separate layers. Not supported: lengths that are not known before the network
+runs, peepholes, clips, other activations, and batch-first layout.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _ACTIVATIONS: dict[Cell, tuple[str, ...]] = {
     "rnn": ("tanh",),
 }
 _MOST_STEPS = 128
-"""Steps, of all directions and lengths, that are written in simpler layers, about a dozen each."""
+"""Most steps of all directions and lengths to write as simpler layers, about a dozen per step."""
 _DIRECTIONS: dict[str, Direction] = {
     "forward": "forward",
     "reverse": "reverse",
@@ -38,15 +38,15 @@ _DIRECTIONS: dict[str, Direction] = {
 
 
 Outputs = tuple[str, str, str]
-"""Names for every hidden state, the last one, and the last cell state; empty if nobody reads it."""
+"""Names of all hidden states, the last one, and the last cell state; empty if not read."""
 
 
 def recurrent(cell: Cell) -> Callable[[OnnxNode, Importer], None]:
-    """The operator becomes Recurrent; its last hidden states are slices of all of them."""
+    """Return the translator to Recurrent; the last hidden states are slices of its output."""
 
     def translate(node: OnnxNode, net: Importer) -> None:
         data = net.tensor(node.input(0), rank=3)
-        weight, recurrence = (net.array(node.input(at), rank=3) for at in (1, 2))
+        weight, recurrence = (net.array(node.input(position), rank=3) for position in (1, 2))
         direction = _direction(node)
         directions, rows, inputs = weight.shape
         hidden = recurrence.shape[2]
@@ -63,7 +63,7 @@ def recurrent(cell: Cell) -> Callable[[OnnxNode, Importer], None]:
         _require_usual_form(node, cell)
         parts = blocks(node, net, steps, batch)
         every, last, state = (
-            name if net.uses[name] else "" for name in (*node.outputs, "", "")[:3]
+            name if net.facts.uses[name] else "" for name in (*node.outputs, "", "")[:3]
         )
         if state:
             _require_few(sum(part.length for part in parts) * directions)
@@ -81,7 +81,7 @@ def recurrent(cell: Cell) -> Callable[[OnnxNode, Importer], None]:
 def _add_blocks(
     run: _Run, parts: Sequence[Block], states: Mapping[State, str], outputs: Outputs
 ) -> None:
-    """Run each block by itself, and put the results together."""
+    """Add the layers of each block, and concatenate their results."""
     node, net = run.node, run.net
     steps, alone = net.source_shape(node.input(0))[0], len(parts) == 1
     results: list[Outputs] = []
@@ -89,9 +89,11 @@ def _add_blocks(
         label = net.unique(f"{node.name}.{part.first}_to_{part.stop - 1}")
         of_batch = {1: (part.first, part.stop)}
         data = cut(net, node.input(0), f"{label}.data", {0: (0, part.length), **of_batch})
-        own = {kind: cut(net, name, f"{label}.{kind}", of_batch) for kind, name in states.items()}
+        initial = {
+            kind: cut(net, name, f"{label}.{kind}", of_batch) for kind, name in states.items()
+        }
         every, last, cell = (net.unique(f"{label}.{name}") if name else "" for name in outputs)
-        run.add(node.name if alone else label, data, own, (every, last, cell))
+        run.add(node.name if alone else label, data, initial, (every, last, cell))
         results.append((filled(net, every, steps) if every else "", last, cell))
     label = net.unique(f"{node.name}.joined") if alone else node.name
     for name, pieces in zip(outputs, zip(*results, strict=True), strict=True):
@@ -101,7 +103,7 @@ def _add_blocks(
 
 
 class _Run:
-    """What makes layers of the sequences of a node, of all or of some."""
+    """Adds layers for all sequences of a node, or for some of them."""
 
     def __init__(self, node: OnnxNode, net: Importer, cell: Cell, direction: Direction) -> None:
         self.node = node
@@ -110,7 +112,7 @@ class _Run:
         self._direction: Direction = direction
 
     def add(self, label: str, data: str, states: Mapping[State, str], outputs: Outputs) -> None:
-        """Add what turns `data` (steps, batch, inputs) into `outputs`; `label` names the layer."""
+        """Add the layers from `data` (steps, batch, inputs) to `outputs`; `label` names them."""
         if outputs[2]:
             self._add_steps(data, states, outputs)
         else:
@@ -120,7 +122,7 @@ class _Run:
         self, label: str, data: str, states: Mapping[State, str], outputs: Outputs
     ) -> None:
         node, net = self.node, self.net
-        weight, recurrence = (net.array(node.input(at)) for at in (1, 2))
+        weight, recurrence = (net.array(node.input(position)) for position in (1, 2))
         directions, rows, inputs = weight.shape
         hidden, columns = recurrence.shape[2], directions * rows
         every = outputs[0] or net.unique(f"{label}.all")
@@ -148,18 +150,18 @@ class _Run:
             _last(node, net, every, outputs[1], self._direction)
 
     def _add_steps(self, data: str, states: Mapping[State, str], outputs: Outputs) -> None:
-        """Add every step as simpler layers, which show the cell state."""
+        """Add every step as simpler layers, which also compute the cell state."""
         node, net = self.node, self.net
         directions, _, hidden = net.source_shape(node.input(2))
         steps, batch, _ = net.source_shape(data)
-        made = []
+        results = []
         for number in range(directions):
             backwards = self._direction == "reverse" or number == 1
             of_direction = LstmSteps(node, net, number)
             initial = (states.get("hidden"), states.get("cell"))
-            made.append(of_direction.add(data, *initial, backwards=backwards))
-        every = [one.every[step] for step in range(steps) for one in made]
-        rows = (every, [one.hidden for one in made], [one.cell for one in made])
+            results.append(of_direction.add(data, *initial, backwards=backwards))
+        every = [result.every[step] for step in range(steps) for result in results]
+        rows = (every, [result.hidden for result in results], [result.cell for result in results])
         state = (directions, batch, hidden)
         for place, (name, tensors) in enumerate(zip(outputs, rows, strict=True)):
             if name:
@@ -169,7 +171,7 @@ class _Run:
 
 
 def _stacked(net: Importer, tensors: Sequence[str], label: str) -> str:
-    """The rows of all tensors, one tensor after the other."""
+    """Concatenate the rows of all tensors."""
     if len(tensors) == 1:
         return tensors[0]
     label = net.unique(f"{label}.rows")
@@ -178,28 +180,28 @@ def _stacked(net: Importer, tensors: Sequence[str], label: str) -> str:
 
 
 def _require_few(steps: int) -> None:
-    """Raise NotALayerError if so many steps would be too many layers."""
+    """Raise NotALayerError if the steps would be too many layers."""
     if steps > _MOST_STEPS:
         raise NotALayerError(
-            f"its last cell state is read, for which each of its {steps} steps would be layers of "
-            f"its own, and those are at most {_MOST_STEPS}"
+            f"its last cell state is read, which is supported for at most {_MOST_STEPS} steps, "
+            f"and it has {steps}"
         )
 
 
 def _direction(node: OnnxNode) -> Direction:
-    found = node.text("direction", "forward")
-    if found not in _DIRECTIONS:
-        raise InvalidDataError(f"attribute direction has the unknown value '{found}'")
-    return _DIRECTIONS[found]
+    direction = node.text("direction", "forward")
+    if direction not in _DIRECTIONS:
+        raise InvalidDataError(f"attribute direction has the unknown value '{direction}'")
+    return _DIRECTIONS[direction]
 
 
 def _require_usual_form(node: OnnxNode, cell: Cell) -> None:
-    """Raise NotALayerError for a form that is left out."""
-    given = tuple(
+    """Raise NotALayerError for a form that is not supported."""
+    activations = tuple(
         string.decode("utf-8", "replace").lower() for string in node.strings("activations")
     )
     usual = _ACTIVATIONS[cell]
-    if given not in ((), usual, usual * 2):
+    if activations not in ((), usual, usual * 2):
         raise NotALayerError("other activations")
     if any(node.has(name) for name in ("clip", "activation_alpha", "activation_beta")):
         raise NotALayerError("clips, or scales its activations")
@@ -210,28 +212,28 @@ def _require_usual_form(node: OnnxNode, cell: Cell) -> None:
 
 
 def _by_columns(array: Array) -> Array:
-    """Directions x rows x inputs becomes inputs x columns."""
+    """Reshape directions x rows x inputs to inputs x columns."""
     return array.transpose(2, 0, 1).reshape(array.shape[2], -1)
 
 
 def _bias(node: OnnxNode, net: Importer, directions: int, rows: int) -> str | None:
     if not node.input(3):
         return None
-    known = net.array(node.input(3))
-    if known.shape != (directions, 2 * rows):
-        raise InvalidDataError(f"bias {list(known.shape)} does not fit {rows} gates")
+    bias = net.array(node.input(3))
+    if bias.shape != (directions, 2 * rows):
+        raise InvalidDataError(f"bias {list(bias.shape)} does not fit {rows} gates")
 
     def stacked(array: Array) -> Array:
         return array.reshape(directions, 2, rows).transpose(1, 0, 2).reshape(2, -1)
 
-    return net.constant(known.name, "columns", (2, directions * rows), stacked)
+    return net.constant(bias.name, "columns", (2, directions * rows), stacked)
 
 
 def _states(node: OnnxNode, net: Importer, shape: Shape) -> dict[State, str]:
-    """The names of the initial states; those that are zero are none."""
+    """Return the names of the initial states that are not zero."""
     states: dict[State, str] = {}
-    given: tuple[tuple[State, str], ...] = (("hidden", node.input(5)), ("cell", node.input(6)))
-    for kind, name in given:
+    inputs: tuple[tuple[State, str], ...] = (("hidden", node.input(5)), ("cell", node.input(6)))
+    for kind, name in inputs:
         if not name or (name in net.known and _is_zero(net.known[name])):
             continue
         if net.source_shape(name) != shape:
@@ -252,15 +254,15 @@ def _last(node: OnnxNode, net: Importer, every: str, output: str, direction: Dir
     parts = []
     for number in range(directions):
         step = 0 if direction == "reverse" or number else steps - 1
-        cut = (AxisSlice(0, step, step + 1, 1), AxisSlice(1, number, number + 1, 1))
+        slices = (AxisSlice(0, step, step + 1, 1), AxisSlice(1, number, number + 1, 1))
         label = net.unique(f"{node.name}.last{number}")
-        layer = StridedSlice(name=label, inputs=(every,), outputs=(label,), parts=cut)
+        layer = StridedSlice(name=label, inputs=(every,), outputs=(label,), parts=slices)
         net.add(layer, identity(4))
         parts.append(label)
     if len(parts) > 1:
         label = net.unique(f"{node.name}.last")
-        both = Concat(name=label, inputs=tuple(parts), outputs=(label,), axis=1)
-        net.add(both, identity(4))
+        joined_states = Concat(name=label, inputs=tuple(parts), outputs=(label,), axis=1)
+        net.add(joined_states, identity(4))
         parts = [label]
     shape = (directions, batch, hidden)
     net.reshape(net.unique(f"{node.name}.state"), parts[0], shape, output)

@@ -1,7 +1,7 @@
 """Reductions: mean, sum, maximum and minimum along any axes, and the sum of squares.
 
-Norms and logarithms of sums are expanded (hexsim.onnx_io.read.expansions.reductions). The product
-is left out: its integers are not stated.
+Norms and logarithms of sums are expanded (hexsim.onnx_io.read.expansions.reductions). ReduceProd is
+not supported, since no integer kernel is known.
 """
 
 from __future__ import annotations
@@ -16,7 +16,10 @@ from hexsim.onnx_io.read.importer import Importer
 
 
 def reduction(kind: ReduceKind) -> Callable[[OnnxNode, Importer], None]:
-    """Reduce, then without the axes if the node drops them; the mean of an image is a pooling."""
+    """Return the translator to Reduce and, without keepdims, a Reshape.
+
+    The mean of an image becomes a pooling.
+    """
 
     def translate(node: OnnxNode, net: Importer) -> None:
         _add(node, net, kind, node.input(0))
@@ -25,7 +28,7 @@ def reduction(kind: ReduceKind) -> Callable[[OnnxNode, Importer], None]:
 
 
 def sum_of_squares(node: OnnxNode, net: Importer) -> None:
-    """The product of the tensor with itself, summed up."""
+    """Translate to the product of the tensor with itself, and its sum."""
     data = net.tensor(node.input(0))
     _axes(node, net)
     square = net.unique(f"{node.output}.square")
@@ -45,8 +48,8 @@ def _add(node: OnnxNode, net: Importer, kind: ReduceKind, name: str) -> None:
     if not axes:
         net.reshape(node.name, name, data.source_shape, node.output)
         return
-    keeps = bool(node.integer("keepdims", 1))
-    result = node.output if keeps else net.unique(f"{node.output}.reduced")
+    keeps_axes = bool(node.integer("keepdims", 1))
+    result = node.output if keeps_axes else net.unique(f"{node.output}.reduced")
     if kind == "mean" and len(data.shape) == 4 and axes == (2, 3):
         _, _, height, width = data.source_shape
         pooling = Pooling(
@@ -61,21 +64,21 @@ def _add(node: OnnxNode, net: Importer, kind: ReduceKind, name: str) -> None:
         stored = tuple(sorted(data.order.index(axis) for axis in axes))
         layer = Reduce(name=node.name, inputs=(name,), outputs=(result,), kind=kind, axes=stored)
         net.add(layer, data.order)
-    if not keeps:
-        kept = (size for axis, size in enumerate(data.source_shape) if axis not in axes)
-        net.reshape(net.unique(f"{node.name}.squeeze"), result, tuple(kept), node.output)
+    if not keeps_axes:
+        target = (size for axis, size in enumerate(data.source_shape) if axis not in axes)
+        net.reshape(net.unique(f"{node.name}.squeeze"), result, tuple(target), node.output)
 
 
 def _axes(node: OnnxNode, net: Importer) -> tuple[int, ...]:
-    """The source axes in order; without any, all of them, unless the node says that means none."""
+    """Return the sorted source axes; without any all of them, or none by noop_with_empty_axes."""
     data = net.tensor(node.input(0))
     if data.dtype != "float32":
         raise NotALayerError("does not reduce float32")
     rank = len(data.shape)
-    given = net.integers(node, "axes", 1) or ()
-    if not given:
+    given_axes = net.integers(node, "axes", 1) or ()
+    if not given_axes:
         return () if node.integer("noop_with_empty_axes", 0) else tuple(range(rank))
-    return tuple(sorted({positive_axis(axis, rank) for axis in given}))
+    return tuple(sorted({positive_axis(axis, rank) for axis in given_axes}))
 
 
 TRANSLATORS = {

@@ -1,4 +1,4 @@
-"""Resize and its forerunner Upsample: images to the nearest pixel or between four of them."""
+"""Resize and its predecessor Upsample: nearest or bilinear interpolation of images."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ _ROUNDINGS: dict[str, NearestMode] = {mode: mode for mode in get_args(NearestMod
 
 
 def upsample(node: OnnxNode, net: Importer) -> None:
-    """Upsample, and Resize of opset 10: pixels lie at position / scale, rounded down.
+    """Upsample, and Resize of opset 10: a pixel is read at position / scale, rounded down.
 
-    Nearest ones that shrink are left out: onnxruntime rounds them up, which ONNX does not say.
+    Shrinking by the nearest pixel is not supported: onnxruntime rounds up, which ONNX does not say.
     """
     data = net.tensor(node.input(0), rank=4)
     scales = _scales(node, net, 1)
@@ -68,25 +68,25 @@ def _kind(node: OnnxNode) -> Literal["nearest", "bilinear"]:
 
 
 def _scales(node: OnnxNode, net: Importer, position: int) -> tuple[float, ...]:
-    """Scales of all four axes, an attribute in Upsample of opset 7."""
-    found = node.reals("scales")
-    if found is None:
+    """Return the scales of all four axes; they are an attribute in Upsample of opset 7."""
+    scales = node.reals("scales")
+    if scales is None:
         name = node.input(position)
-        found = tuple(float(x) for x in net.array(name).read().reshape(-1)) if name else ()
-    if not found or not all(0 < scale < math.inf for scale in found):
+        scales = tuple(float(x) for x in net.array(name).read().reshape(-1)) if name else ()
+    if not scales or not all(0 < scale < math.inf for scale in scales):
         raise InvalidDataError("neither sizes nor positive scales are given")
-    return _of_all_axes(node, found, (1.0,) * 4)
+    return _of_all_axes(node, scales, (1.0,) * 4)
 
 
 def _of_all_axes(
-    node: OnnxNode, given: Sequence[_Number], others: Sequence[_Number]
+    node: OnnxNode, numbers: Sequence[_Number], defaults: Sequence[_Number]
 ) -> tuple[_Number, ...]:
-    """Numbers for four axes, where `axes` (opset 18) says of which the given ones are."""
+    """Return numbers for four axes; the attribute `axes` (opset 18) lists those of `numbers`."""
     axes = node.integers("axes") or range(4)
-    if len(given) != len(axes):
-        raise InvalidDataError(f"{len(given)} sizes or scales for {len(axes)} axes")
-    result = list(others)
-    for axis, number in zip(axes, given, strict=True):
+    if len(numbers) != len(axes):
+        raise InvalidDataError(f"{len(numbers)} sizes or scales for {len(axes)} axes")
+    result = list(defaults)
+    for axis, number in zip(axes, numbers, strict=True):
         result[positive_axis(axis, 4)] = number
     return tuple(result)
 

@@ -1,4 +1,4 @@
-"""Normalisations of layers, instances and groups, by root mean squares and by lengths."""
+"""Layer, instance and group normalisation, and those by root mean square and L2 norm."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from hexsim.onnx_io.read.operators.reduce import sum_of_squares
 
 
 def layer_normalization(node: OnnxNode, net: Importer) -> None:
-    """LayerNormalization: all axes from `axis` on."""
+    """Translate LayerNormalization: over all axes from `axis` on."""
     _from_axis_on(node, net, "deviation")
 
 
 def rms_normalization(node: OnnxNode, net: Importer) -> None:
-    """RMSNormalization: the same without the mean."""
+    """Translate RMSNormalization: the same without the mean."""
     _from_axis_on(node, net, "mean_square")
 
 
 def lp_normalization(node: OnnxNode, net: Importer) -> None:
-    """LpNormalization with p = 2: over the length along one axis."""
+    """Translate LpNormalization with p = 2: by the L2 norm along one axis."""
     data = net.tensor(node.input(0))
     if node.integer("p", 2) != 2:
         raise NotALayerError("p is not 2")
@@ -39,7 +39,7 @@ def lp_normalization(node: OnnxNode, net: Importer) -> None:
 
 
 def length(node: OnnxNode, net: Importer) -> None:
-    """ReduceL2: the root of the sum of squares."""
+    """Translate ReduceL2: the root of the sum of squares."""
     proto = onnx.NodeProto()
     proto.CopyFrom(node.proto)
     square = proto.output[0] = net.unique(f"{node.output}.square")
@@ -49,9 +49,9 @@ def length(node: OnnxNode, net: Importer) -> None:
 
 
 def instance_normalization(node: OnnxNode, net: Importer) -> None:
-    """InstanceNormalization: every channel of every item by itself.
+    """Translate InstanceNormalization: over every channel of every batch item.
 
-    Groups of channels that were made channels by a reshape are normalised where they were.
+    If a reshape turned groups of channels into channels, the original tensor is normalised.
     """
     data = net.tensor(node.input(0))
     rank, channels = len(data.shape), data.source_shape[1:2]
@@ -60,10 +60,10 @@ def instance_normalization(node: OnnxNode, net: Importer) -> None:
         raise InvalidDataError(
             f"its parameters must have the shape {list(channels)} of the channels"
         )
-    whole = _in_channels(data, net)
-    if whole is not None:
+    ungrouped = _in_channels(data, net)
+    if ungrouped is not None:
         result = net.unique(f"{node.name}.whole")
-        _normalize_groups(node, net, whole, channels[0], (scale, shift), result)
+        _normalize_groups(node, net, ungrouped, channels[0], (scale, shift), result)
         net.reshape(net.unique(f"{node.name}.as_groups"), result, data.source_shape, node.output)
         return
     affine = tuple(_with_axes(net, known, rank - 2) for known in (scale, shift))
@@ -73,26 +73,26 @@ def instance_normalization(node: OnnxNode, net: Importer) -> None:
 
 
 def _in_channels(data: Tensor, net: Importer) -> Tensor | None:
-    """The tensor, channels last, whose groups of channels `data` is a reshape of; None if none."""
+    """Return the channels-last tensor whose groups of channels were reshaped to `data`, or None."""
     if len(data.shape) != 3:
         return None
     batch, groups, _ = data.source_shape
     for name in net.reshaped_from(data.name)[:-1]:
-        before = net.tensors[name]
-        rank = len(before.shape)
+        earlier = net.tensors[name]
+        rank = len(earlier.shape)
         if (
             rank > 2
-            and before.order == channels_last(rank)
-            and before.source_shape[0] == batch
+            and earlier.order == channels_last(rank)
+            and earlier.source_shape[0] == batch
             and groups
-            and before.source_shape[1] % groups == 0
+            and earlier.source_shape[1] % groups == 0
         ):
-            return before
+            return earlier
     return None
 
 
 def mean_variance_normalization(node: OnnxNode, net: Importer) -> None:
-    """MeanVarianceNormalization, whose deviation grows by 1e-9; its square is below a float's."""
+    """Translate MeanVarianceNormalization, which adds 1e-9 to the deviation."""
     data = net.tensor(node.input(0))
     axes = node.integers("axes") or (0, 2, 3)
     rank = len(data.shape)
@@ -100,7 +100,7 @@ def mean_variance_normalization(node: OnnxNode, net: Importer) -> None:
 
 
 def group_normalization(node: OnnxNode, net: Importer) -> None:
-    """GroupNormalization: the channels become groups of channels, which are normalised."""
+    """Translate GroupNormalization: the channels are reshaped to groups and normalised."""
     data = net.tensor(node.input(0))
     if len(data.shape) < 2:
         raise InvalidDataError(f"its input of {len(data.shape)} axes has no channels")
@@ -121,7 +121,7 @@ def _normalize_groups(
     affine: tuple[Known, Known],
     output: str,
 ) -> None:
-    """Normalise `groups` of channels; scale and shift have a number for each, or each channel."""
+    """Normalise groups of channels; scale and shift are per group or per channel."""
     batch, channels, *size = data.source_shape
     in_groups = (batch, math.prod(size), groups, channels // groups)
     split = net.unique(f"{node.name}.groups")
@@ -158,7 +158,7 @@ def _normalize_groups(
 def _from_axis_on(node: OnnxNode, net: Importer, kind: NormalizationKind) -> None:
     data = net.tensor(node.input(0))
     rank = len(data.shape)
-    if any(net.uses[name] for name in node.outputs[1:]):
+    if any(net.facts.uses[name] for name in node.outputs[1:]):
         raise NotALayerError("the statistics are used")
     axes = range(positive_axis(node.integer("axis", -1), rank), rank)
     affine = (node.input(1), node.input(2))
@@ -174,12 +174,12 @@ def _normalize(
     epsilon: float,
     affine: tuple[str, str] = ("", ""),
 ) -> None:
-    """Add the layer along source `axes`; scale and shift that are computed are layers behind it."""
+    """Add the layer along source `axes`; computed scale and shift are separate layers after it."""
     if data.dtype != "float32":
         raise NotALayerError("not float32")
     names = dict(zip(("scale", "shift"), affine, strict=True))
     constant = {
-        what: net.operand(name, data.order) for what, name in names.items() if name in net.known
+        role: net.operand(name, data.order) for role, name in names.items() if name in net.known
     }
     computed: list[tuple[ElementwiseKind, str]] = []
     if names["scale"] in net.tensors:
@@ -200,16 +200,16 @@ def _normalize(
         shift=constant.get("shift"),
     )
     net.add(layer, data.order)
-    for what, name in computed:
-        result = node.output if what == computed[-1][0] else net.unique(f"{node.name}.scaled")
+    for role, name in computed:
+        result = node.output if role == computed[-1][0] else net.unique(f"{node.name}.scaled")
         inputs = (output, net.operand(name, data.order))
-        label = net.unique(f"{node.name}.{what}")
-        net.add(Elementwise(name=label, inputs=inputs, outputs=(result,), kind=what), data.order)
+        label = net.unique(f"{node.name}.{role}")
+        net.add(Elementwise(name=label, inputs=inputs, outputs=(result,), kind=role), data.order)
         output = result
 
 
 def _with_axes(net: Importer, known: Known, count: int) -> str:
-    """Name a known array with `count` axes of size one behind its own."""
+    """Name a known array with `count` axes of size one appended."""
     shape = (*known.shape, *(1,) * count)
     label = net.unique(f"{known.name}.{count + 2}d")
     net.known[label] = Known(label, shape, known.dtype, lambda: known.read().reshape(shape))

@@ -1,6 +1,6 @@
-"""Emitters: from one layer to ONNX operators in stored order, one file per family of layers.
+"""Emitters write one layer as ONNX operators in stored order; one file per family of layers.
 
-A file says in its table EMITTERS which layer types it writes.
+The table EMITTERS of a file lists the layer types that it writes.
 """
 
 from __future__ import annotations
@@ -9,4 +9,4 @@ from hexsim.discovery import joined
 from hexsim.onnx_io.write.graph_builder import Emitters
 
 EMITTERS: Emitters = joined(__name__, "EMITTERS")
-"""By layer type; an emitter takes the layer of that type."""
+"""The emitters by layer type."""

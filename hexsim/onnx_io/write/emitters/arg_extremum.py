@@ -1,4 +1,4 @@
-"""ArgExtremum: the operator, whose integers become floats."""
+"""ArgExtremum: the operator, and a Cast of its integers to floats."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Layers that move elements without computing, or do nothing in float."""
+"""Layers that move elements without computing, or change nothing in float."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def emit_concat(layer: Concat, graph: GraphBuilder) -> None:
 
 
 def emit_convert(layer: Convert, graph: GraphBuilder) -> None:
-    """Identity: encodings are no business of floats."""
+    """Identity: a change of encodings does not affect floats."""
     graph.finish(graph.move("Identity", [graph.read(layer.inputs[0])]), layer.output)
 
 
@@ -44,7 +44,7 @@ def emit_reshape(layer: Reshape, graph: GraphBuilder) -> None:
 
 
 def emit_channel_shuffle(layer: ChannelShuffle, graph: GraphBuilder) -> None:
-    """Channels as a matrix of groups, transposed."""
+    """Reshape the channels to a matrix of groups, and transpose it."""
     *outer, channels = graph.shape(layer.inputs[0])
     rank = len(outer)
     result = graph.reshape(
@@ -55,7 +55,7 @@ def emit_channel_shuffle(layer: ChannelShuffle, graph: GraphBuilder) -> None:
 
 
 def emit_blocks(layer: DepthToSpace | SpaceToDepth, graph: GraphBuilder) -> None:
-    """Pixels and channels split into blocks, transposed: what every opset has."""
+    """Reshape to blocks and transpose, which every opset supports."""
     split, permutation = layer.view(graph.shape(layer.inputs[0]))
     result = graph.transpose(graph.reshape(graph.read(layer.inputs[0]), split), permutation)
     graph.finish(graph.reshape(result, graph.shape(layer.output)), layer.output)
@@ -74,9 +74,9 @@ def emit_gather(layer: Gather, graph: GraphBuilder) -> None:
 
 
 def emit_pad(layer: Pad, graph: GraphBuilder) -> None:
-    """Pad by a constant, what it adds being attributes before opset 11; else a gather per axis.
+    """Pad by a constant (pads are attributes before opset 11), or a Gather per axis.
 
-    onnxruntime refuses to reflect more than there is, and to wrap in old opsets.
+    onnxruntime refuses to reflect more elements than an axis has, and to wrap in old opsets.
     """
     data, pads = graph.read(layer.inputs[0]), [*layer.begins, *layer.ends]
     if layer.mode != "constant":
@@ -89,8 +89,8 @@ def emit_pad(layer: Pad, graph: GraphBuilder) -> None:
         result = graph.move("Pad", [data], pads=pads, value=layer.value)
     else:
         value = np.array(layer.value, np.float32)
-        added = [graph.literal(np.array(pads, np.int64)), graph.literal(value)]
-        result = graph.move("Pad", [data, *added])
+        inputs = [graph.literal(np.array(pads, np.int64)), graph.literal(value)]
+        result = graph.move("Pad", [data, *inputs])
     graph.finish(result, layer.output)
 
 
@@ -99,7 +99,7 @@ def _indices(positions: Sequence[int], graph: GraphBuilder) -> str:
 
 
 def emit_slice(layer: StridedSlice, graph: GraphBuilder) -> None:
-    """Slice; its bounds were attributes before opset 10, when it had no steps."""
+    """Slice; before opset 10 its bounds were attributes and it had no steps."""
     lists = {
         "starts": [part.start for part in layer.parts],
         "ends": [part.stop for part in layer.parts],

@@ -12,7 +12,7 @@ _ROWS, _COLUMNS, _CHANNELS = 1, 2, 3
 
 
 def emit_colour_conversion(layer: ColourConversion, graph: GraphBuilder) -> None:
-    """Channels gathered in another order, or NV21 by its matrix; not rounded to whole numbers."""
+    """Gather the channels in another order, or convert NV21 by its matrix, without rounding."""
     data = graph.read(layer.inputs[0])
     if layer.channels is not None:
         indices = graph.literal(np.array(layer.channels, np.int64))

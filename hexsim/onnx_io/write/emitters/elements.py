@@ -18,9 +18,9 @@ _BINARY: dict[ElementwiseKind, str] = {
 
 def emit_elementwise(layer: Elementwise, graph: GraphBuilder) -> None:
     """Binary operators from left to right, then the clamp."""
-    result, *others = (graph.read(name) for name in layer.inputs)
-    for other in others:
-        result = graph.compute(_BINARY[layer.kind], [result, other])
+    result, *operands = (graph.read(name) for name in layer.inputs)
+    for operand in operands:
+        result = graph.compute(_BINARY[layer.kind], [result, operand])
     dtype = graph.network.tensors[layer.output].dtype
     graph.finish(graph.clamped(result, layer.clamp, dtype), layer.output)
 

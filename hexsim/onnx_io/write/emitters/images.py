@@ -1,4 +1,4 @@
-"""Layers that are channels first in ONNX, so between transposes: windows, norms, other sizes."""
+"""Layers that are channels first in ONNX, written between transposes: windows, LRN, Resize."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def emit_convolution(layer: Convolution, graph: GraphBuilder) -> None:
 
 
 def emit_deconvolution(layer: Deconvolution, graph: GraphBuilder) -> None:
-    """ConvTranspose, then as a convolution."""
+    """ConvTranspose, then bias and clamp as for a convolution."""
 
     def input_first(array: Array) -> Array:
         height, width, inputs, outputs = array.shape
@@ -89,7 +89,7 @@ def emit_local_response_norm(layer: LocalResponseNorm, graph: GraphBuilder) -> N
 
 
 def emit_resize(layer: Resize, graph: GraphBuilder) -> None:
-    """Resize, in the form of its opset; before 11 only one mode had a form, Upsample before 10."""
+    """Resize in the form of the opset: one mode only before opset 11, Upsample before opset 10."""
     operator = "Upsample" if graph.opset < 10 else "Resize"
     inputs = [_channels_first(layer.inputs[0], graph)]
     modes = {"mode": "linear" if layer.kind == "bilinear" else "nearest"}
@@ -121,7 +121,7 @@ def _channels_first(name: str, graph: GraphBuilder) -> str:
 
 
 def _window_attributes(window: Window) -> dict[str, object]:
-    """Attributes of a pooling; those of later opsets only where they say something."""
+    """Return the attributes of a pooling; those of later opsets only if they are not defaults."""
     attributes: dict[str, object] = {
         "kernel_shape": window.kernel,
         "strides": window.strides,

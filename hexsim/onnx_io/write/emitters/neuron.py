@@ -1,4 +1,4 @@
-"""Neuron: the operator of its function, or several where ONNX has none in every opset."""
+"""Neuron: the operator of its function, or several if not every opset has one."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hexsim.layers.neuron import NeuronFunction
 from hexsim.onnx_io.write.graph_builder import Emitters, GraphBuilder
 
 Written = Callable[[str, Neuron, GraphBuilder], str]
-"""Writes a function of the tensor of that name and returns the name of the result."""
+"""Writes a function of the named tensor and returns the name of the result."""
 
 
 def emit_neuron(layer: Neuron, graph: GraphBuilder) -> None:
@@ -123,6 +123,6 @@ WRITTEN: Mapping[NeuronFunction, Written] = {
     "sqrt": _operator("Sqrt"),
     "square": _square,
 }
-"""By function, all but the clamp."""
+"""The emitters by function, except for the clamp."""
 
 EMITTERS: Emitters = {Neuron: emit_neuron}

@@ -1,4 +1,4 @@
-"""Normalization: the operators that it is made of, which every opset has."""
+"""Normalization, in operators that every opset has."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ def emit_normalization(layer: Normalization, graph: GraphBuilder) -> None:
     squares = graph.compute("Mul", [data, data])
     operator = "ReduceMean"
     if layer.kind == "length":
-        # As a mean, since the form of a sum changed in another opset.
+        # A mean, since the form of ReduceSum changed in another opset.
         count = np.array(layer.count(graph.shape(layer.inputs[0])), dtype)
         square = graph.compute("Mul", [reduced(operator, squares), graph.literal(count)])
     else:
         square = reduced(operator, squares)
     epsilon = graph.literal(np.array(max(layer.epsilon, _SMALLEST), dtype))
-    # In single in every precision: a half has no epsilon that keeps zero from being divided by.
+    # In float32 in every precision: the epsilon would be zero in float16.
     root = graph.move("Sqrt", [graph.move("Add", [square, epsilon])])
     result = graph.compute("Div", [data, root])
     if layer.scale is not None:
@@ -44,6 +44,6 @@ def emit_normalization(layer: Normalization, graph: GraphBuilder) -> None:
 
 
 _SMALLEST = float(np.finfo(np.float32).tiny)
-"""Keeps zeros that are normalised without an epsilon zeros."""
+"""Smallest epsilon, so that zeros that are normalised without an epsilon stay zeros."""
 
 EMITTERS: Emitters = {Normalization: emit_normalization}

@@ -1,4 +1,4 @@
-"""Opaque: the node itself, with the names its tensors have now."""
+"""Opaque: the node of the file, with the current names of its tensors."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _FIRST_WITH_SEQUENCES = 11
 
 
 def emit_opaque(layer: Opaque, graph: GraphBuilder) -> None:
-    """The node of the file, or the nodes of a part; omitted inputs and outputs stay omitted."""
+    """Write the node of the file, or the nodes of a part; omitted inputs and outputs stay so."""
     node = onnx.NodeProto.FromString(layer.node)
     names = [graph.read(name) for name in layer.inputs]
     around = outer_names(node)
@@ -46,7 +46,7 @@ def emit_opaque(layer: Opaque, graph: GraphBuilder) -> None:
 
 
 def nodes_of(layer: Opaque) -> Sequence[onnx.NodeProto]:
-    """The nodes of the file that a layer is."""
+    """Return the nodes of the file that a layer stands for."""
     node = onnx.NodeProto.FromString(layer.node)
     return _body(node) if node.domain == PART_DOMAIN else [node]
 
@@ -62,14 +62,14 @@ def _emit(node: onnx.NodeProto, graph: GraphBuilder) -> None:
     graph.verbatim(node)
 
 
-def _renamed(old: Sequence[str], new: Iterable[str]) -> list[str]:
+def _renamed(old_names: Sequence[str], new_names: Iterable[str]) -> list[str]:
     """Replace the names that are not empty, in order."""
-    names = iter(new)
-    return [next(names) if name else "" for name in old]
+    names = iter(new_names)
+    return [next(names) if name else "" for name in old_names]
 
 
 def _rename_inside(node: onnx.NodeProto, names: Mapping[str, str]) -> None:
-    """Rename what the subgraphs of `node` share with the graph around it."""
+    """Rename the tensors that subgraphs of `node` share with the graph around it."""
     for graph in subgraphs(node):
         for inner in graph.node:
             inner.input[:] = [names.get(name, name) for name in inner.input]
@@ -80,14 +80,14 @@ def _rename_inside(node: onnx.NodeProto, names: Mapping[str, str]) -> None:
 
 
 def count_from_the_front(node: onnx.NodeProto, rank: int) -> None:
-    """Name axes by their number from the front: onnxruntime 1.20 to 1.23 crashes on others."""
+    """Make negative axes positive: onnxruntime 1.20 to 1.23 crashes on negative ones."""
     for attribute in node.attribute:
         if attribute.name == "axes":
             attribute.ints[:] = [axis % rank for axis in attribute.ints]
 
 
 def _out_of_reach(name: str, graph: GraphBuilder) -> str:
-    """Pass a tensor through a sequence: onnxruntime moves no transpose past one."""
+    """Pass a tensor through a sequence, past which onnxruntime does not move transposes."""
     sequence = graph.move("SequenceConstruct", [name])
     return graph.move("SequenceAt", [sequence, graph.literal(np.array(0, np.int64))])
 

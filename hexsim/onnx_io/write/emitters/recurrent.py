@@ -10,7 +10,7 @@ _OPERATORS = {"lstm": "LSTM", "gru": "GRU", "rnn": "RNN"}
 
 
 def emit_recurrent(layer: Recurrent, graph: GraphBuilder) -> None:
-    """The operator, its parameters in ONNX's order, of which only the states are read."""
+    """Write the operator with the parameters in ONNX's order."""
     directions = layer.directions
 
     def by_rows(array: Array) -> Array:

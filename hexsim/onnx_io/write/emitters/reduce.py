@@ -1,4 +1,4 @@
-"""Reduce: one operator; its axes were an attribute before opset 18, of a sum before 13."""
+"""Reduce: one operator; its axes are an attribute before opset 18, for a sum before 13."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _OPERATORS: dict[ReduceKind, tuple[str, int]] = {
 
 
 def emit_reduce(layer: Reduce, graph: GraphBuilder) -> None:
-    """The operator; extremes need no rounding."""
+    """Write the operator; maximum and minimum need no rounding."""
     operator, axes_are_input = _OPERATORS[layer.kind]
     write = graph.move if layer.moves_codes else graph.compute
     data = graph.read(layer.inputs[0])
