@@ -40,7 +40,7 @@ from hexsim.quantization.options import QuantizationOptions
 from hexsim.quantization.overrides import NO_OVERRIDES, Overrides
 from hexsim.quantization.overrides.aimet import read_aimet
 from hexsim.quantization.overrides.outcome import KeyOutcome
-from hexsim.quantization.overrides.stripped import asked
+from hexsim.quantization.overrides.stripped import overrides_of_model
 from hexsim.runtimes import Runtime
 from hexsim.simulation.simulator import CallPattern
 from hexsim.timing.results import LayerTiming, Result, Timeline
@@ -119,7 +119,7 @@ class Simulation(Shown):
         """All events, by track."""
         return self.timing.timeline
 
-    def sheet(self) -> DisplayTable:
+    def display_table(self) -> DisplayTable:
         """Return a table of layers with times and MACs, then overheads; shares are of the total."""
         total_us = self.total_us
         layers = (
@@ -171,7 +171,7 @@ def quantize(
         feeds = (_stored(network, input_) for input_ in inputs)
     if "bc" in optimizations:
         feeds = list(feeds)
-    given = asked(overrides, model.own_overrides, model.provenance)
+    given = overrides_of_model(overrides, model.own_overrides, model.provenance)
     return quantize_optimized(network, lambda: feeds, options, optimizations, given).model
 
 
@@ -286,7 +286,7 @@ def _deployed(
             f"a model is what hexsim.load or hexsim.quantize return, a file or a built-in "
             f"network's name, not {type(model).__name__}"
         )
-    given = asked(overrides, model.own_overrides, model.provenance)
+    given = overrides_of_model(overrides, model.own_overrides, model.provenance)
     required = overrides is not None
     at_load = AtLoad(model.network, platform, overrides=given, required=required)
     return deploy(model, platform, runtime, cpu_fallback=cpu_fallback, at_load=at_load)

@@ -40,7 +40,7 @@ class DisplayTable:
 class Shown:
     """A result that can be shown as a table."""
 
-    def sheet(self) -> DisplayTable:
+    def display_table(self) -> DisplayTable:
         """Return the table."""
         raise NotImplementedError
 
@@ -52,14 +52,14 @@ class Shown:
             raise HexsimError(
                 "a data frame needs pandas, which is not installed; pip install 'hexsim[notebook]'"
             ) from None
-        table = self.sheet()
+        table = self.display_table()
         return pandas.DataFrame(list(table.rows), columns=list(table.columns))
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__}: {visible(self.sheet().title)}>"
+        return f"<{type(self).__name__}: {visible(self.display_table().title)}>"
 
     def _repr_html_(self) -> str:
-        return "".join(_html(self.sheet()))
+        return "".join(_html(self.display_table()))
 
 
 def _html(table: DisplayTable) -> Iterator[str]:

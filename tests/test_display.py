@@ -21,7 +21,7 @@ class Made(Shown):
     def __init__(self, rows: int) -> None:
         self.rows = tuple((f"{HOSTILE}{n}", n, None) for n in range(rows))
 
-    def sheet(self) -> DisplayTable:
+    def display_table(self) -> DisplayTable:
         return DisplayTable(HOSTILE, ("name", "size", HOSTILE), self.rows, bars="size")
 
 
@@ -68,11 +68,13 @@ def test_a_simulation_a_model_a_plan_and_a_comparison_show_themselves() -> None:
         assert repr(shown).startswith(start)
         assert "\n" not in repr(shown)
         rows = list(page(shown).iter("tr"))
-        assert len(rows) == 1 + len(shown.sheet().rows)
-    times = {row[0]: row[3] for row in simulation.sheet().rows}
+        assert len(rows) == 1 + len(shown.display_table().rows)
+    times = {row[0]: row[3] for row in simulation.display_table().rows}
     assert sum(map(float, times.values())) == pytest.approx(simulation.total_us)  # type: ignore[arg-type]
-    assert [row[0] for row in model.sheet().rows] == [layer.name for layer in model.network.layers]
-    assert all(row[7] == 8 for row in model.sheet().rows)
+    assert [row[0] for row in model.display_table().rows] == [
+        layer.name for layer in model.network.layers
+    ]
+    assert all(row[7] == 8 for row in model.display_table().rows)
 
 
 def test_a_frame_has_the_rows_of_the_table() -> None:
@@ -80,7 +82,7 @@ def test_a_frame_has_the_rows_of_the_table() -> None:
     model = with_encodings(small_network())
     frame = model.to_dataframe()
     assert isinstance(frame, pandas.DataFrame)
-    assert tuple(frame.columns) == model.sheet().columns
+    assert tuple(frame.columns) == model.display_table().columns
     assert int(frame["MACs"].sum()) == model.network.total_macs
 
 

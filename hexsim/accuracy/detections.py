@@ -19,7 +19,7 @@ from hexsim.accuracy.average_precision import Detection
 from hexsim.accuracy.truth import Picture, Truth
 from hexsim.errors import HexsimError
 from hexsim.files import require_ordinary
-from hexsim.inputs.preprocessing import Preprocessing, kept
+from hexsim.inputs.preprocessing import Preprocessing, crop_box
 
 Order = Literal["yxyx", "xyxy"]
 
@@ -84,7 +84,7 @@ def _in_pixels(
     """Return left, top, width and height on the picture."""
     first, second, third, fourth = map(float, box)
     sides = (second, first, fourth, third) if order == "yxyx" else (first, second, third, fourth)
-    part = kept((picture.width, picture.height), seen.height, seen.width, seen.how)
+    part = crop_box((picture.width, picture.height), seen.height, seen.width, seen.how)
     wide, high = part[2] - part[0], part[3] - part[1]
     left, right = (part[0] + side * wide for side in (sides[0], sides[2]))
     top, bottom = (part[1] + side * high for side in (sides[1], sides[3]))

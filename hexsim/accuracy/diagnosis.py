@@ -24,7 +24,7 @@ WORTH_SAYING_DB = 1.0
 
 
 @dataclass(frozen=True)
-class Finding:
+class DiagnosedCause:
     """A confirmed cause, and the SQNR of the layer alone without it."""
 
     cause: Cause
@@ -38,7 +38,7 @@ class Diagnosis:
     layer: str
     type: str
     alone_db: float
-    findings: tuple[Finding, ...]
+    findings: tuple[DiagnosedCause, ...]
 
 
 def diagnose(
@@ -92,7 +92,7 @@ class _Trials:
         """Return the causes that the trials confirmed."""
         alone_db, *remedied = (distance.sqnr_db for distance in self._distances)
         findings = [
-            Finding(cause, db)
+            DiagnosedCause(cause, db)
             for cause, db in zip(self._causes, remedied, strict=True)
             if db >= alone_db + WORTH_SAYING_DB
         ]

@@ -49,7 +49,7 @@ class LayerError:
 
 
 @dataclass
-class FloatTensor:
+class FloatStatistics:
     """Statistics of one tensor in float over inputs; `low` and `high` are per channel."""
 
     count: int = 0
@@ -58,7 +58,7 @@ class FloatTensor:
     high: npt.NDArray[np.float32] | None = None
 
     @classmethod
-    def of(cls, values: FloatArray, encoding: Encoding | None) -> FloatTensor:
+    def of(cls, values: FloatArray, encoding: Encoding | None) -> FloatStatistics:
         """Return the statistics of one input."""
         rows = values.reshape(-1, values.shape[-1] if values.ndim else 1)
         outside = 0
@@ -68,7 +68,7 @@ class FloatTensor:
             outside = int(np.count_nonzero(far))
         return cls(values.size, outside, rows.min(axis=0), rows.max(axis=0))
 
-    def take(self, other: FloatTensor) -> None:
+    def take(self, other: FloatStatistics) -> None:
         """Add the statistics of further inputs."""
         assert other.low is not None, "no input was added"
         assert other.high is not None
@@ -93,14 +93,14 @@ class TensorRun:
     """
 
     distances: list[Distance] = field(default_factory=list)
-    seen: FloatTensor = field(default_factory=FloatTensor)
+    seen: FloatStatistics = field(default_factory=FloatStatistics)
 
     def add(self, reference: FloatArray, other: FloatArray, encoding: Encoding | None) -> None:
         """Add the tensor's values for one input, in float and on the runtime."""
         distance = Distance()
         distance.add(reference, other)
         self.distances.append(distance)
-        self.seen.take(FloatTensor.of(reference, encoding))
+        self.seen.take(FloatStatistics.of(reference, encoding))
 
     def take(self, other: TensorRun) -> None:
         """Add the run of the following inputs."""
@@ -114,7 +114,7 @@ class TensorStream:
 
     encoding: Encoding | None
     distance: Distance = field(default_factory=Distance)
-    seen: FloatTensor = field(default_factory=FloatTensor)
+    seen: FloatStatistics = field(default_factory=FloatStatistics)
 
     def take(self, run: TensorRun) -> None:
         """Add the next run of inputs."""

@@ -46,7 +46,7 @@ class Validation(Shown):
     classes: bool = True
     ranked: bool = True
 
-    def sheet(self) -> DisplayTable:
+    def display_table(self) -> DisplayTable:
         """Return a row per tensor, as far as its error is known."""
         title = f"SQNR of the outputs {self.output_sqnr_db:.1f} dB, {self.hits.inputs} inputs"
         names = ("layer", "type", "tensor", "sqnr_db", "cosine", "max_error")

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from hexsim.quantization.overrides.use import OverrideUse
 
 
-def tell_use(network: str, use: OverrideUse | None) -> None:
+def print_override_use(network: str, use: OverrideUse | None) -> None:
     """Print a line, in the quantiser's log style, if there were overrides."""
     if use is not None:
         level = "INFO" if use.applied else "WARNING"

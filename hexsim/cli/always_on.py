@@ -18,7 +18,7 @@ from hexsim.cli._options import (
     parse_input_dims,
 )
 from hexsim.cli._output import Json
-from hexsim.cli._overrides import tell_use
+from hexsim.cli._overrides import print_override_use
 from hexsim.cli._page import paged
 from hexsim.cli._say import say
 from hexsim.cli._simulated import Hardware
@@ -89,7 +89,7 @@ def always_on(
         plan = given.deployment("dsp").plan
         result = always_on(plan, platform, every, where, scene.perf_profile, clients)
     if use := given.use("dsp"):
-        tell_use(given.model.name, use)
+        print_override_use(given.model.name, use)
     outputs.write(json=lambda: always_on_json(result, platform))
     profile = scene.perf_profile or platform.stack.default_profile
     phone = f"{platform.chip.name}, {platform.software}, {profile}"

@@ -85,12 +85,12 @@ def calibrate(
 
 def _files(calibration: OwnCalibration, rows: str) -> tuple[str, str]:
     """Return the texts of the chip's file and of the stack's file."""
-    from hexsim.datasheets.datasheet_text import sheet_text
+    from hexsim.datasheets.datasheet_text import datasheet_text
 
     chip, stack = calibration.after.chip, calibration.after.stack
     return (
-        sheet_text(chip, f"{chip.title}, calibrated with {rows}"),
-        sheet_text(stack, f"{stack.title}, calibrated with {rows}"),
+        datasheet_text(chip, f"{chip.title}, calibrated with {rows}"),
+        datasheet_text(stack, f"{stack.title}, calibrated with {rows}"),
     )
 
 

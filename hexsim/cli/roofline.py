@@ -21,7 +21,7 @@ from hexsim.cli._options import (
     parse_input_dims,
 )
 from hexsim.cli._output import Outputs
-from hexsim.cli._overrides import tell_use
+from hexsim.cli._overrides import print_override_use
 from hexsim.cli._page import paged
 from hexsim.cli._say import say
 from hexsim.cli._simulated import RuntimeOnChip
@@ -89,7 +89,7 @@ def roofline(
     )
     with status() as progress:
         case = run_case(model, platform, runs_on.asked(), conditions, progress)
-    tell_use(case.network, case.overrides)
+    print_override_use(case.network, case.overrides)
     chart = roofline(case, platform)
     outputs.write(
         json=lambda: roofline_json(chart),

@@ -23,7 +23,7 @@ from hexsim.cli._options import (
     parse_input_dims,
 )
 from hexsim.cli._output import JsonCsvTrace
-from hexsim.cli._overrides import tell_use
+from hexsim.cli._overrides import print_override_use
 from hexsim.cli._say import say
 from hexsim.cli._simulated import RuntimeOnChip
 from hexsim.errors import HexsimError
@@ -112,7 +112,7 @@ def run(
     title = f"{network.name} on {platform.chip.name} {runtime}"
     outputs.write(trace=lambda: trace_json([(title, observed.simulate(recorded=True))]))
     if deployment.quantizes:
-        tell_use(network.name, OverrideUse.of(read.overrides, deployment.overrides))
+        print_override_use(network.name, OverrideUse.of(read.overrides, deployment.overrides))
     say(f"{RULE}\nhexsim v{__version__}\n{RULE}")
     sized = [name for name in names if deployment.network.tensors[name].varies]
     if not answers_too:

@@ -11,7 +11,7 @@ from hexsim.cli._files import MODEL
 from hexsim.cli._groups import grouped
 from hexsim.cli._options import InputDimOption, parse_input_dims, parse_runtime
 from hexsim.cli._output import JsonTraceHtml
-from hexsim.cli._overrides import tell_use
+from hexsim.cli._overrides import print_override_use
 from hexsim.cli._page import paged
 from hexsim.cli._per_model import per_model
 from hexsim.cli._say import command_line, say
@@ -121,7 +121,7 @@ def throughput(
         progress(f"{sum(caller.instances for caller in callers)} instances on {platform.chip.name}")
         result = throughput(platform, callers, loop)
     for name, use in uses.items():
-        tell_use(name, use)
+        print_override_use(name, use)
 
     def html() -> str:
         from hexsim.reports.pages.command_pages import throughput_page

@@ -176,13 +176,13 @@ def set_by_caller(constant: Quantity, value: float, source: str = "set by the ca
     )
 
 
-SheetT = TypeVar("SheetT", bound=Datasheet)
+DatasheetT = TypeVar("SheetT", bound=Datasheet)
 
 
-class Shelf(Generic[SheetT]):
+class Shelf(Generic[DatasheetT]):
     """The shipped datasheets of one kind, in one directory."""
 
-    def __init__(self, datasheet: type[SheetT], kind: str, directory: Path) -> None:
+    def __init__(self, datasheet: type[DatasheetT], kind: str, directory: Path) -> None:
         self._model = datasheet
         self._kind = kind
         self._directory = directory
@@ -193,7 +193,7 @@ class Shelf(Generic[SheetT]):
         own = (file.stem for file in files if file.name not in (_SHARED, _LISTED))
         return tuple(sorted((*own, *self._listed)))
 
-    def load(self, name_or_path: str | Path) -> SheetT:
+    def load(self, name_or_path: str | Path) -> DatasheetT:
         """Load a built-in datasheet by name, or the user's own by the path of its .toml file."""
         tree, where = self._located(name_or_path)
         if isinstance(like := tree.get("like"), str):

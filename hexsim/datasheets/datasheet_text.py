@@ -12,7 +12,7 @@ from typing import Any
 from hexsim.datasheets.datasheet import Datasheet, Tree
 
 
-def sheet_text(datasheet: Datasheet, title: str) -> str:
+def datasheet_text(datasheet: Datasheet, title: str) -> str:
     """Return the file of a datasheet under another title; constants are inline tables."""
     tree = {**datasheet.tree, "title": title}
     return "\n".join(_lines(tree, ())) + "\n"

@@ -65,7 +65,7 @@ class Difference(Shown):
         """Return whether there is any difference."""
         return any(vars(self).values())
 
-    def sheet(self) -> DisplayTable:
+    def display_table(self) -> DisplayTable:
         """Return a row for each difference, in the order of the kinds."""
         rows: list[tuple[Cell, ...]] = [
             (name, "only in the first", None, None) for name in self.only_first

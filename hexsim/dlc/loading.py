@@ -14,7 +14,7 @@ from hexsim import dlc, models
 from hexsim.dlc import Container, Metadata
 from hexsim.errors import HexsimError, nearest
 from hexsim.files import is_there, require_ordinary
-from hexsim.graph.imports import ImportReport, settled
+from hexsim.graph.imports import ImportReport, after_passes
 from hexsim.passes.resizing import resized
 from hexsim.quantization.model import Model
 from hexsim.quantization.overrides import NO_OVERRIDES, Overrides
@@ -188,7 +188,7 @@ def _from_onnx(read: Callable[[], Imported], settings: _Settings) -> Container:
     network, report = imported.network, imported.report
     if settings.optimized:
         network, recognised = optimize_reported(network, keep_batch_norm=settings.keep_batch_norm)
-        report = settled(report, recognised, imported.network, network)
+        report = after_passes(report, recognised, imported.network, network)
     origins = provenance(imported.network, network)
     require_this_network(followed(settings.overrides, origins), network)
     overrides = settings.overrides.over(from_nodes(imported.codes, imported.network))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from hexsim.datasheets.chips.chip import Chip, Corner
-from hexsim.datasheets.energies import EnergySheet, sheets_of
+from hexsim.datasheets.energies import EnergyDatasheet, datasheets_of
 from hexsim.datasheets.islands import Island
 
 
@@ -39,17 +39,17 @@ def island_rates(
     chip: Chip, island: Island, corner: Corner
 ) -> tuple[IslandRates, IslandRates, IslandRates]:
     """Return the rates with constants as stated, at their lower ends, and at their upper ends."""
-    typical, low, high = (_island(datasheet, island, corner) for datasheet in sheets_of(chip))
+    typical, low, high = (_island(datasheet, island, corner) for datasheet in datasheets_of(chip))
     return typical, low, high
 
 
 def idle_rates(chip: Chip) -> tuple[IdleRates, IdleRates, IdleRates]:
     """Return the rates of idle parts, in the same order."""
-    typical, low, high = map(_idle, sheets_of(chip))
+    typical, low, high = map(_idle, datasheets_of(chip))
     return typical, low, high
 
 
-def _island(datasheet: EnergySheet, island: Island, corner: Corner) -> IslandRates:
+def _island(datasheet: EnergyDatasheet, island: Island, corner: Corner) -> IslandRates:
     volts, scale, spent = datasheet.voltage.at(corner), datasheet.process_scale, datasheet.island
     switching = scale * volts**2
     clock = island.clock_hz(corner) / island.clocks_hz.turbo
@@ -63,7 +63,7 @@ def _island(datasheet: EnergySheet, island: Island, corner: Corner) -> IslandRat
     )
 
 
-def _idle(datasheet: EnergySheet) -> IdleRates:
+def _idle(datasheet: EnergyDatasheet) -> IdleRates:
     idle = datasheet.idle
     return IdleRates(
         dsp_asleep_w=idle.dsp_asleep_w * datasheet.process_scale,

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from hexsim.datasheets.chips.chip import Chip, ClockTable, Corner
-from hexsim.datasheets.energies import EnergySheet, sheets_of
+from hexsim.datasheets.energies import EnergyDatasheet, datasheets_of
 
 Domain = Literal["dsp", "hta", "htp"]
 """A part with its own leakage and clock tree."""
@@ -38,11 +38,11 @@ class Rates:
 
 def rates(chip: Chip, corner: Corner) -> tuple[Rates, Rates, Rates]:
     """Return the rates with constants as stated, at their lower ends, and at their upper ends."""
-    typical, low, high = (_rates(datasheet, chip, corner) for datasheet in sheets_of(chip))
+    typical, low, high = (_rates(datasheet, chip, corner) for datasheet in datasheets_of(chip))
     return typical, low, high
 
 
-def _rates(datasheet: EnergySheet, chip: Chip, corner: Corner) -> Rates:
+def _rates(datasheet: EnergyDatasheet, chip: Chip, corner: Corner) -> Rates:
     volts = datasheet.voltage.at(_lowest_equal_corner(chip, corner))
     scale = datasheet.process_scale
     switching = scale * volts**2

@@ -157,7 +157,7 @@ class Transaction:
 
     def land(self) -> None:
         """Rename all finished files to their targets; on failure undo all and raise HexsimError."""
-        with temporaries.held:
+        with temporaries.lock:
             undo_steps: list[_Undo] = []
             backups: list[_Undo] = []
             try:

@@ -26,7 +26,7 @@ _NAME = re.compile(r"\.hexsim-([0-9a-f]{8})-(\d+)-(\d+)-[0-9a-f]{8}\.tmp")
 OLD_S = 7 * 24 * 3600
 """Seconds after which a file of a process on another machine counts as abandoned."""
 
-held = threading.RLock()
+lock = threading.RLock()
 """Locked during renames, and by `abandon` for ever; the end of the program waits for it."""
 
 _live: set[Path] = set()
@@ -38,7 +38,7 @@ def create(folder: Path, mode: int) -> tuple[int, Path]:
     The user's umask is removed from `mode`. Raises OSError.
     """
     flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
-    with held:
+    with lock:
         path = name_in(folder)
         handle = os.open(path, flags, mode)
         _live.add(path)
@@ -47,7 +47,7 @@ def create(folder: Path, mode: int) -> tuple[int, Path]:
 
 def create_folder(folder: Path) -> Path:
     """Make a temporary folder in `folder` that only the user may read. Raises OSError."""
-    with held:
+    with lock:
         path = name_in(folder)
         path.mkdir(mode=0o700)
         _live.add(path)
@@ -68,7 +68,7 @@ def placed(path: Path) -> None:
 
 def remove(path: Path) -> None:
     """Remove a file or folder, if possible."""
-    with held:
+    with lock:
         _unlink(path)
         _live.discard(path)
 
@@ -78,7 +78,7 @@ def abandon() -> None:
 
     A thread that is renaming files finishes first.
     """
-    held.acquire(timeout=60)
+    lock.acquire(timeout=60)
     for path in tuple(_live):
         _unlink(path)
 

@@ -49,7 +49,7 @@ def layer_kind(layer: Layer) -> str:
     return str(getattr(layer, "function", layer.type))
 
 
-def settled(
+def after_passes(
     report: ImportReport, recognised: tuple[Recognised, ...], before: Network, after: Network
 ) -> ImportReport:
     """Return the report updated after optimisation of `before`, the network as it was read."""

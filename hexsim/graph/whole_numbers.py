@@ -48,7 +48,7 @@ def fault(values: npt.NDArray[np.generic], dtype: str) -> str | None:
         return None
     index = [int(axis_index) for axis_index in np.unravel_index(position, values.shape)]
     where = f" at index {index}" if index else ""
-    return f"{shown(values.reshape(-1)[position])}{where}, but {allowed(dtype)}"
+    return f"{number_text(values.reshape(-1)[position])}{where}, but {allowed(dtype)}"
 
 
 def allowed(dtype: str) -> str:
@@ -60,6 +60,6 @@ def allowed(dtype: str) -> str:
     return f"{article} {dtype} input takes whole numbers from {low} to {high}"
 
 
-def shown(value: np.generic) -> str:
+def number_text(value: np.generic) -> str:
     """Return a number for a message, with all digits that distinguish it in its type."""
     return "NaN" if value != value else str(value)

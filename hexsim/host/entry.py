@@ -134,7 +134,7 @@ def converts_inputs_on_dsp(stack: Stack, buffer: BufferType) -> bool:
     return buffer == "float" and stack.entry.input_conversion.engine != "cpu"
 
 
-def way_in(call: Call) -> list[EntryPart]:
+def parts_before_graph(call: Call) -> list[EntryPart]:
     """Return the parts before the graph runs, in order, without those that take no time."""
     entry = call.stack.entry
     size = call.input_bytes
@@ -152,13 +152,13 @@ def way_in(call: Call) -> list[EntryPart]:
     return [part for part in parts if part.seconds or part.clocks]
 
 
-def leave_dsp(call: Call) -> list[EntryPart]:
+def parts_on_dsp_after_graph(call: Call) -> list[EntryPart]:
     """Return the parts that the DSP adds after the graph."""
     conversion = call.stack.entry.output_conversion
     return _conversion("output_conversion", conversion, call, call.output_elements, "dsp")
 
 
-def way_out(call: Call, dsp_s: float) -> list[EntryPart]:
+def parts_after_dsp(call: Call, dsp_s: float) -> list[EntryPart]:
     """Return the parts after the DSP, which was busy for `dsp_s`."""
     entry = call.stack.entry
     size = call.output_bytes

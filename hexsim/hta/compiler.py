@@ -23,7 +23,7 @@ from hexsim.hta.command_list import Command, CommandList, LayerCommands
 from hexsim.hta.layout import tensor_bytes
 from hexsim.hta.residency import resident_on_chip
 from hexsim.hta.shapes import MacShape
-from hexsim.hta.tiling import Room, tiles
+from hexsim.hta.tiling import TileLimits, tiles
 from hexsim.hvx.orientation import laid_down
 from hexsim.layers import Pooling, Reshape, Resize, Softmax
 from hexsim.planning.plan import KernelCall, PlannedSubnet
@@ -78,7 +78,7 @@ def _layer(
     if shape is None:
         commands = _streamed(call, memory, array, buffer_bytes, barrier)
         return LayerCommands(layer.name, commands, 0)
-    room = Room(
+    room = TileLimits(
         buffer_bytes=buffer_bytes,
         dma_bytes_per_clk=hta.ddr_port_bytes_per_clk,
         command_clocks=hta.command_clk,

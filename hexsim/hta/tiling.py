@@ -32,7 +32,7 @@ _REMEMBERED = 1024
 
 
 @dataclass(frozen=True)
-class Room:
+class TileLimits:
     """Limits of a tile: bytes of one buffer, the rate of the DMA, and tensors in local memory.
 
     `input_held` and `output_held` say that the activations of the layer stay on chip, so that
@@ -101,7 +101,7 @@ class _Cut:
 
 
 @lru_cache(_REMEMBERED)
-def tiles(shape: MacShape, array: MacArray, room: Room) -> tuple[HtaTile, ...]:
+def tiles(shape: MacShape, array: MacArray, room: TileLimits) -> tuple[HtaTile, ...]:
     """Return the tiles of a layer in the order in which they run."""
     cuts = _cuts(shape, array, room)
     coarse = [cut for cut in cuts if cut.count(shape) <= _ENOUGH]
@@ -110,14 +110,14 @@ def tiles(shape: MacShape, array: MacArray, room: Room) -> tuple[HtaTile, ...]:
     return min(plans, key=lambda plan: (_estimate(plan, room), len(plan)))
 
 
-def _estimate(plan: tuple[HtaTile, ...], room: Room) -> float:
+def _estimate(plan: tuple[HtaTile, ...], room: TileLimits) -> float:
     moved = sum(tile.moved_bytes for tile in plan)
     busy = sum(tile.clocks for tile in plan) + len(plan) * room.command_clocks
     exposed = plan[0].activation_bytes + plan[0].weight_bytes + plan[-1].write_bytes
     return max(moved / room.dma_bytes_per_clk, busy) + exposed / room.dma_bytes_per_clk
 
 
-def _cuts(shape: MacShape, array: MacArray, room: Room) -> list[_Cut]:
+def _cuts(shape: MacShape, array: MacArray, room: TileLimits) -> list[_Cut]:
     """Return the cuts whose tiles fit, with the longest reduction for which there are any."""
     depth = shape.depth
     least = math.lcm(array.channel_lanes, shape.channel_step)
@@ -139,7 +139,7 @@ def _orders(shape: MacShape, rows: int, channels: int) -> tuple[Stays, ...]:
     return orders if rows < shape.rows and channels < shape.channels else orders[:1]
 
 
-def _fits(shape: MacShape, room: Room, rows: int, channels: int, depth: int) -> bool:
+def _fits(shape: MacShape, room: TileLimits, rows: int, channels: int, depth: int) -> bool:
     share = depth / shape.depth
     size = shape.weight_bytes(channels, depth)
     size += 0 if room.input_held else math.ceil(shape.input_bytes(rows) * share)
@@ -158,7 +158,7 @@ def _halves(size: int, least: int) -> list[int]:
     return sizes
 
 
-def _cut(shape: MacShape, array: MacArray, room: Room, cut: _Cut) -> Iterator[HtaTile]:
+def _cut(shape: MacShape, array: MacArray, room: TileLimits, cut: _Cut) -> Iterator[HtaTile]:
     """Yield the tiles of one cut; operands that the previous tile has fetched are not fetched."""
     rows = list(enumerate(_pieces(shape.rows, cut.rows)))
     channels = list(enumerate(_pieces(shape.channels, cut.channels)))

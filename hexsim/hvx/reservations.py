@@ -17,43 +17,46 @@ Wants = tuple[tuple[str, ...], ...]
 """Class names of all instructions of a node, for each packet from its start on."""
 
 
-class Filling:
+class PacketContents:
     """The classes of a packet (sorted names); `fit` tells whether they can share it."""
 
     def __init__(
-        self, machine: HvxMachine, names: tuple[str, ...], known: dict[tuple[str, ...], Filling]
+        self,
+        machine: HvxMachine,
+        names: tuple[str, ...],
+        known: dict[tuple[str, ...], PacketContents],
     ):
         self.machine = machine
         self.names = names
         self.fit = fits(machine, names)
         self._known = known  # all fillings of the machine, by names
-        self._joined: dict[tuple[str, ...], Filling] = {}
+        self._joined: dict[tuple[str, ...], PacketContents] = {}
 
-    def joined(self, names: tuple[str, ...]) -> Filling:
+    def joined(self, names: tuple[str, ...]) -> PacketContents:
         """Return the contents with these classes added."""
         filling = self._joined.get(names)
         if filling is None:
             filling = self._joined[names] = self._other(tuple(sorted(self.names + names)))
         return filling
 
-    def parted(self, names: tuple[str, ...]) -> Filling:
+    def parted(self, names: tuple[str, ...]) -> PacketContents:
         """Return the contents without these classes."""
         remaining = list(self.names)
         for name in names:
             remaining.remove(name)
         return self._other(tuple(remaining))
 
-    def _other(self, names: tuple[str, ...]) -> Filling:
+    def _other(self, names: tuple[str, ...]) -> PacketContents:
         if names not in self._known:
-            self._known[names] = Filling(self.machine, names, self._known)
+            self._known[names] = PacketContents(self.machine, names, self._known)
         return self._known[names]
 
 
 @cache
-def empty(machine: HvxMachine) -> Filling:
+def empty(machine: HvxMachine) -> PacketContents:
     """Return the empty packet of a machine."""
-    known: dict[tuple[str, ...], Filling] = {}
-    return known.setdefault((), Filling(machine, (), known))
+    known: dict[tuple[str, ...], PacketContents] = {}
+    return known.setdefault((), PacketContents(machine, (), known))
 
 
 class ReservationTable:
@@ -62,13 +65,13 @@ class ReservationTable:
     def __init__(self, machine: HvxMachine, period: int | None = None):
         self.period = period or sys.maxsize  # straight code is a loop that never repeats
         self.empty = empty(machine)
-        self.rows: dict[int, Filling] = {}
+        self.rows: dict[int, PacketContents] = {}
 
     def has_room(self, slot: int, wants: Wants) -> bool:
         """Tell whether a node of these classes could start in a slot."""
         if len(wants) == 1:  # the usual case
             return self.rows.get(slot % self.period, self.empty).joined(wants[0]).fit
-        fillings: dict[int, Filling] = {}
+        fillings: dict[int, PacketContents] = {}
         for k, names in enumerate(wants):
             row = (slot + k) % self.period
             fillings[row] = (fillings.get(row) or self.rows.get(row, self.empty)).joined(names)

@@ -145,12 +145,12 @@ def pixels_of(
         if isinstance(error, UnidentifiedImageError) or not reason:
             reason = f"it is none of {', '.join(_FORMATS)}, or damaged"
         raise HexsimError(f"cannot read picture '{file}': {reason}") from None
-    part = kept(image.size, height, width, how)
+    part = crop_box(image.size, height, width, how)
     resized = image.resize((width, height), Image.Resampling.BILINEAR, part)
     return np.asarray(resized, np.uint8).reshape(height, width, channels)
 
 
-def kept(
+def crop_box(
     size: tuple[int, int], height: int, width: int, how: Preprocessing
 ) -> tuple[float, float, float, float]:
     """Return left, top, right and bottom of the crop of a picture of `size` (w, h).

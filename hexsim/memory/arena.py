@@ -49,7 +49,7 @@ class Arena:
         return max((place.end for place in self.places.values()), default=0)
 
 
-def arranged(nodes: Sequence[ArenaNode]) -> Arena:
+def arrange(nodes: Sequence[ArenaNode]) -> Arena:
     """Return the arena of `nodes`; each tensor is made by one node.
 
     A tensor that no node reads has a place while its node runs. A tensor that no node makes, such

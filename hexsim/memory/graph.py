@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from hexsim.graph.ir import Shape
-from hexsim.memory.arena import Arena, ArenaNode, arranged
+from hexsim.memory.arena import Arena, ArenaNode, arrange
 from hexsim.planning.plan import PlannedSubnet
 
 Size = Callable[[str, Shape], int]
@@ -36,7 +36,7 @@ class SubnetGraph:
     @cached_property
     def arena(self) -> Arena:
         """The arena of its tensors."""
-        return arranged([*self.before, *self.layers, *self.after])
+        return arrange([*self.before, *self.layers, *self.after])
 
     @property
     def live(self) -> tuple[int, ...]:

@@ -18,7 +18,7 @@ from hexsim.htp.compiler import RESIDENT_SHARE
 from hexsim.htp.cost import cost_of
 from hexsim.htp.layout import stored_bytes
 from hexsim.hvx.orientation import laid_down
-from hexsim.memory.arena import ArenaNode, arranged
+from hexsim.memory.arena import ArenaNode, arrange
 from hexsim.memory.graph import SubnetGraph, input_node, layer_nodes
 from hexsim.planning.plan import PlannedSubnet
 
@@ -76,5 +76,5 @@ def _with_resident_tensors(
         layers=layer_nodes(subnet, size, elsewhere=resident),
         after=(ArenaNode(subnet.outputs, ()),),
         packed=packed,
-        on_chip=arranged(list(on_chip)).live,
+        on_chip=arrange(list(on_chip)).live,
     )

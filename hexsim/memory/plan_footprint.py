@@ -20,7 +20,7 @@ from hexsim.memory.footprint import Footprint, LayerMemory
 from hexsim.memory.graph import SubnetGraph
 from hexsim.memory.hexagon_nn import on_hvx
 from hexsim.memory.other_engines import on_host, on_hta, on_htp
-from hexsim.planning.joined import JoinedSubnets, joined
+from hexsim.planning.joined import JoinedSubnets, joined_subnets
 from hexsim.planning.plan import KernelCall, Plan
 from hexsim.runtimes import FIXED_POINT
 
@@ -38,7 +38,7 @@ def footprint_of(plan: Plan, chip: Chip, stack: Stack, buffer: BufferType) -> Fo
 
     Raises HexsimError if the chip lacks an engine of the plan.
     """
-    calls = joined(plan)
+    calls = joined_subnets(plan)
     graphs = [
         graph
         for call_subnets in calls

@@ -84,7 +84,7 @@ class JoinedSubnets:
 _cache: WeakKeyDictionary[Plan, tuple[JoinedSubnets, ...]] = WeakKeyDictionary()
 
 
-def joined(plan: Plan) -> tuple[JoinedSubnets, ...]:
+def joined_subnets(plan: Plan) -> tuple[JoinedSubnets, ...]:
     """Return the subnets of `plan`, joined by call; the result is cached for each plan."""
     if plan not in _cache:
         _cache[plan] = tuple(_joined(plan))

@@ -138,7 +138,7 @@ class Plan(Shown):
         """Return the plan without arrays, for a simulation in another process."""
         return replace(self, network=self.network.without_values())
 
-    def sheet(self) -> DisplayTable:
+    def display_table(self) -> DisplayTable:
         """Return a table of the subnets, their engines and the reasons for the cuts."""
         return DisplayTable(
             f"{self.network.name} on {self.runtime}, {len(self.subnets)} "

@@ -108,7 +108,7 @@ class Model(Shown):
         """The certain losses of its encodings, the worst first; empty for a model in floats."""
         return findings(self.network, self.activations, self.parameters, self.evidence)
 
-    def sheet(self) -> DisplayTable:
+    def display_table(self) -> DisplayTable:
         """Return a table of the layers, with the ranges of their quantised outputs."""
         network = self.network
         kind = "quantised" if self.quantized else "float"

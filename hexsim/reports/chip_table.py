@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from hexsim.datasheets import islands
 from hexsim.datasheets.chips import Chip
-from hexsim.datasheets.energies import sheet_of
+from hexsim.datasheets.energies import datasheet_of
 from hexsim.errors import HexsimError
 from hexsim.reports.datasheet_table import datasheet_table
 from hexsim.reports.text import table
@@ -40,7 +40,7 @@ def chip_page(chip: Chip) -> str:
     if any(chip.quantities()):
         lines += ["", constants]
     if any(map(chip.simulates, chip.runtimes)):
-        datasheets = (sheet_of(chip), islands.find(chip))
+        datasheets = (datasheet_of(chip), islands.find(chip))
         lines += [
             text
             for datasheet in datasheets

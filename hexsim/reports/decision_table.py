@@ -44,12 +44,12 @@ def recommendation(decision: Decision) -> str:
     return "\n".join(_sentences(decision))
 
 
-def taken(best: DecisionCandidate) -> str:
+def recommended(best: DecisionCandidate) -> str:
     """Return the recommendation without its reasons."""
     return f"Take {best.mode.name} on {_placed(best)}"
 
 
-def spent(mj: float, low_mj: float, high_mj: float) -> str:
+def energy_text(mj: float, low_mj: float, high_mj: float) -> str:
     """Return an energy with its bounds."""
     return f"{digits(mj)} mJ ({digits(low_mj)} to {digits(high_mj)})"
 
@@ -108,7 +108,7 @@ def _sentences(decision: Decision) -> Iterator[str]:
             yield nearest
         return
     best, *others = decision.ranked
-    yield f"{taken(best)}: {_worth(best, decision)}."
+    yield f"{recommended(best)}: {_worth(best, decision)}."
     if best.drawn is not None and (outside := _outside(best, best.drawn)):
         yield outside
     count = len(decision.ranked)
@@ -141,7 +141,7 @@ def _worth(candidate: DecisionCandidate, decision: Decision) -> str:
         f"{quantity(candidate.timed.peak_bytes, 'B')} at its peak",
     ]
     parts.append(
-        spent(
+        energy_text(
             candidate.timed.energy_mj, candidate.timed.energy_low_mj, candidate.timed.energy_high_mj
         )
     )

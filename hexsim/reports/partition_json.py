@@ -7,15 +7,17 @@ from dataclasses import asdict
 from typing import Any
 
 from hexsim import __version__
-from hexsim.studies.cuts import Found, Prices, Survey
+from hexsim.studies.cuts import FastestCut, Prices, Survey
 
 
-def partition_json(prices: Prices, survey: Survey, search: Found | None) -> str:
+def partition_json(prices: Prices, survey: Survey, search: FastestCut | None) -> str:
     """Return the survey, and the result of a search, as a JSON document."""
     return json.dumps(partition_facts(prices, survey, search), indent=1) + "\n"
 
 
-def partition_facts(prices: Prices, survey: Survey, search: Found | None = None) -> dict[str, Any]:
+def partition_facts(
+    prices: Prices, survey: Survey, search: FastestCut | None = None
+) -> dict[str, Any]:
     """Return the survey, and the result of a search, as data; times in microseconds."""
     times, network = prices.times, prices.times.network
     document: dict[str, Any] = {

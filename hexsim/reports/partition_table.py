@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from hexsim.graph.ir import Network
 from hexsim.reports.text import table
-from hexsim.studies.cuts import Found, Survey
+from hexsim.studies.cuts import FastestCut, Survey
 
 _MOST_REFUSED = 5
 
@@ -64,7 +64,7 @@ def _refused(survey: Survey) -> Iterator[str]:
         yield f"and {len(survey.refused) - _MOST_REFUSED} more"
 
 
-def search_lines(search: Found) -> str:
+def search_lines(search: FastestCut) -> str:
     """Return the cuts that the search compared, and the gain of the fastest."""
     rows = [
         ("fastest", search.best_ids or "-", f"{search.best_us / 1e3:.2f}"),

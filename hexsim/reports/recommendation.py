@@ -12,7 +12,7 @@ from itertools import groupby, pairwise
 
 from hexsim.reports.measured import measured_ms
 from hexsim.studies.benchmark import Case
-from hexsim.studies.cuts import Found
+from hexsim.studies.cuts import FastestCut
 
 
 def recommendations(cases: Sequence[Case]) -> str:
@@ -99,7 +99,7 @@ def _described(case: Case) -> str:
     return f"{case.runtime} {where}, {case.fastest_us / 1e3:.2f} ms ({_gain(case.cut)})"
 
 
-def _gain(cut: Found) -> str:
+def _gain(cut: FastestCut) -> str:
     """Return the gain of the cut over that of the compiler, if they differ."""
     if cut.best == cut.default:
         return "the default cut"

@@ -64,7 +64,7 @@ class DspCall:
         """Enter the DSP, run the subnets and return."""
         phone, request, env = self._phone, self._request, self._phone.env
         call = Call(self._joined, phone.chip, phone.stack, request.profile, request.buffer, idle_s)
-        for part in entry.way_in(call):
+        for part in entry.parts_before_graph(call):
             yield from self._part(ledger, part)
         begin = env.now
         for work in self._works:
@@ -72,9 +72,9 @@ class DspCall:
                 yield from self._on_hvx(ledger, work)
             else:
                 yield from self._on_hta(ledger, work)
-        for part in entry.leave_dsp(call):
+        for part in entry.parts_on_dsp_after_graph(call):
             yield from self._part(ledger, part)
-        for part in entry.way_out(call, (env.now - begin) / PS_PER_SECOND):
+        for part in entry.parts_after_dsp(call, (env.now - begin) / PS_PER_SECOND):
             yield from self._part(ledger, part)
 
     def _on_hvx(self, ledger: Ledger, work: DspWork) -> Process:

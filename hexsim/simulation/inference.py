@@ -12,7 +12,7 @@ from functools import cached_property
 from hexsim.graph.ir import Shape
 from hexsim.host import cpu, gpu
 from hexsim.layers import Opaque, UserDefined
-from hexsim.planning.joined import joined
+from hexsim.planning.joined import joined_subnets
 from hexsim.planning.plan import KernelCall, PlannedSubnet
 from hexsim.q6_scheduler import GraphSession
 from hexsim.runtimes import Engine
@@ -32,7 +32,7 @@ class Inference:
     def __init__(self, phone: Phone, request: Request) -> None:
         self._phone = phone
         self._request = request
-        self._joined = joined(request.plan)
+        self._joined = joined_subnets(request.plan)
         self._calls: dict[int, DspCall] = {}
         self._graphs: dict[int, HtpCall] = {}
 

@@ -26,7 +26,7 @@ from hexsim.memory import Footprint
 from hexsim.quantization.overrides.use import OverrideUse
 from hexsim.runtimes import Runtime
 from hexsim.simulation.simulator import Workload
-from hexsim.studies.cuts import Found, LayerTimes, Prices, compiled_sections, search
+from hexsim.studies.cuts import FastestCut, LayerTimes, Prices, compiled_sections, search
 from hexsim.studies.draws import DrawnTimes, drawn, draws
 from hexsim.studies.interference import Interference, interference
 from hexsim.studies.shared_draws import drawn_by
@@ -69,7 +69,7 @@ class Case:
     agreement: Agreement | None
     interference: Interference | None = None
     given: Given = "float"
-    cut: Found | None = None
+    cut: FastestCut | None = None
     saved_us: float = 0.0
     overrides: OverrideUse | None = None
     drawn: DrawnTimes | None = None
@@ -193,7 +193,7 @@ def _alone(workload: Workload) -> Workload:
     return replace(workload, background=(), recorded=False)
 
 
-def _fastest(deployment: Deployment, perf_profile: str | None) -> tuple[Found, float]:
+def _fastest(deployment: Deployment, perf_profile: str | None) -> tuple[FastestCut, float]:
     """Return the fastest cut, and the time it saves against the sections of the model."""
     prices = Prices(LayerTimes(deployment, perf_profile))
     cut = search(prices)

@@ -120,7 +120,7 @@ class Comparison(Shown):
     gone: tuple[str, ...]
     new: tuple[str, ...]
 
-    def sheet(self) -> DisplayTable:
+    def display_table(self) -> DisplayTable:
         """Return a row per figure of the cases in both files, without figures of layers."""
         title = f"{len(self.cases)} in both, {len(self.gone)} gone, {len(self.new)} new"
         columns = ("network", "runtime", "figure", "unit", "before", "after", "ratio")

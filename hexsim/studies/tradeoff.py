@@ -70,7 +70,7 @@ class Tradeoff(Shown):
     chip: str
     choices: tuple[TradeoffChoice, ...]
 
-    def sheet(self) -> DisplayTable:
+    def display_table(self) -> DisplayTable:
         """Return a row per choice; unknown figures of a refused one are None."""
         refused = sum(choice.refusal is not None for choice in self.choices)
         title = f"{self.network} on {self.chip}: {len(self.choices)} choices, {refused} refused"

@@ -11,7 +11,13 @@ from typing import Any
 
 from hexsim.errors import InvalidDataError
 from hexsim.texts.names import visible
-from hexsim.texts.trees import MOST_LEVELS, require_plain, require_small, shown, whole_number
+from hexsim.texts.trees import (
+    MOST_LEVELS,
+    require_plain,
+    require_small,
+    whole_number,
+    with_visible_texts,
+)
 
 
 def parse_json(text: str, where: str, *, as_written: bool = False) -> Any:
@@ -39,4 +45,4 @@ def parse_json(text: str, where: str, *, as_written: bool = False) -> Any:
     except RecursionError:
         raise InvalidDataError(f"{where} is nested more than {MOST_LEVELS} levels deep") from None
     require_plain(tree, where)
-    return tree if as_written else shown(tree)
+    return tree if as_written else with_visible_texts(tree)

@@ -11,7 +11,7 @@ from typing import Any
 
 from hexsim.errors import InvalidDataError
 from hexsim.texts.names import visible
-from hexsim.texts.trees import MOST_LEVELS, require_plain, shown
+from hexsim.texts.trees import MOST_LEVELS, require_plain, with_visible_texts
 
 MOST_CHARACTERS = 1 << 22
 """The most characters of a text; datasheets have a hundredth of this."""
@@ -44,7 +44,7 @@ def parse_toml(text: str, where: str, *, as_written: bool = False) -> dict[str, 
             f"{where}: a number has too many digits; give a finite one"
         ) from None
     require_plain(tree, where)
-    return tree if as_written else _with_visible_keys(shown(tree), where)
+    return tree if as_written else _with_visible_keys(with_visible_texts(tree), where)
 
 
 def _with_visible_keys(tree: Any, where: str) -> Any:

@@ -76,7 +76,7 @@ def _fault(node: Any) -> str:
     return ""
 
 
-def shown(tree: Any) -> Any:
+def with_visible_texts(tree: Any) -> Any:
     """Return `tree` with visible texts (hexsim.texts.names); its keys are visible already.
 
     Tables and lists are changed in place, as nothing else refers to them yet.

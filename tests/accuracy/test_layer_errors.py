@@ -5,7 +5,13 @@ from collections.abc import Iterable
 import numpy as np
 import pytest
 
-from hexsim.accuracy.layer_errors import ErrorStream, FloatTensor, LayerError, TensorRun, most_added
+from hexsim.accuracy.layer_errors import (
+    ErrorStream,
+    FloatStatistics,
+    LayerError,
+    TensorRun,
+    most_added,
+)
 from hexsim.accuracy.metrics import cosine, max_error, sqnr_db
 from hexsim.accuracy.paired_run import PairedRun, Values
 from hexsim.graph.ir import Network, Tensor
@@ -62,17 +68,17 @@ def test_copies_add_no_noise() -> None:
 def test_clipping_counts_what_lies_outside_by_more_than_rounding() -> None:
     encoding = Encoding.from_range(0.0, 2.55)
     values = np.array([[-1.0, 0.0, 2.55, 2.554, 2.556, 9.0]], np.float32)
-    seen = FloatTensor.of(values, encoding)
+    seen = FloatStatistics.of(values, encoding)
     assert (seen.outside, seen.count) == (3, 6)
 
 
 def test_a_channel_is_constant_if_no_input_moves_it() -> None:
-    seen = FloatTensor()
-    seen.take(FloatTensor.of(np.array([[[1.0, 5.0], [2.0, 5.0]]], np.float32), None))
+    seen = FloatStatistics()
+    seen.take(FloatStatistics.of(np.array([[[1.0, 5.0], [2.0, 5.0]]], np.float32), None))
     assert seen.constant == (1,)
-    seen.take(FloatTensor.of(np.array([[[1.0, 5.0], [2.0, 6.0]]], np.float32), None))
+    seen.take(FloatStatistics.of(np.array([[[1.0, 5.0], [2.0, 6.0]]], np.float32), None))
     assert seen.constant == ()
-    single = FloatTensor.of(np.ones((1, 3), np.float32), None)
+    single = FloatStatistics.of(np.ones((1, 3), np.float32), None)
     assert single.constant == (), "one value each says nothing"
 
 

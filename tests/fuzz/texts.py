@@ -29,7 +29,7 @@ from hexsim.accuracy.labels import read_labels
 from hexsim.accuracy.truth import read_truth
 from hexsim.datasheets import background, chips, stacks
 from hexsim.datasheets.datasheet import Datasheet
-from hexsim.datasheets.datasheet_text import sheet_text
+from hexsim.datasheets.datasheet_text import datasheet_text
 from hexsim.deployment.platform import Platform
 from hexsim.dlc.loading import load
 from hexsim.errors import HexsimError
@@ -128,7 +128,7 @@ def _image(kind: str) -> bytes:
 
 
 def _written(sheet: Datasheet) -> bytes:
-    return sheet_text(sheet, "a sheet").encode()
+    return datasheet_text(sheet, "a sheet").encode()
 
 
 @cache

@@ -72,7 +72,7 @@ every = pytest.mark.parametrize(
 
 @every
 def test_a_line_and_a_table(shown: Shown, line: str, rows: list[tuple[Cell, ...]]) -> None:
-    sheet = shown.sheet()
+    sheet = shown.display_table()
     assert list(sheet.rows) == rows
     assert {len(row) for row in rows} == {len(sheet.columns)}
     assert repr(shown) == line
@@ -87,5 +87,5 @@ def test_a_frame_of_pandas(shown: Shown, line: str, rows: list[tuple[Cell, ...]]
     pandas = pytest.importorskip("pandas", reason="pandas is an extra: hexsim[notebook]")
     frame = shown.to_dataframe()
     assert isinstance(frame, pandas.DataFrame)
-    assert tuple(frame.columns) == shown.sheet().columns
+    assert tuple(frame.columns) == shown.display_table().columns
     assert list(frame.itertuples(index=False, name=None)) == rows

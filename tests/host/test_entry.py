@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from hexsim.datasheets import chips, stacks
-from hexsim.host.entry import Call, leave_dsp, way_in, way_out
-from hexsim.planning.joined import joined
+from hexsim.host.entry import Call, parts_after_dsp, parts_before_graph, parts_on_dsp_after_graph
+from hexsim.planning.joined import joined_subnets
 from tests.small_networks import Sketch, plan
 
 ELEMENTS = 20 * 20 * 3
@@ -16,7 +16,7 @@ def call(
     chip: str = "sd835", stack: str = "snpe-1.23", profile: str = "balanced", **changes: object
 ) -> Call:
     net = Sketch((1, 20, 20, 3))
-    (together,) = joined(plan(net.network(net.dense("in", 10))))
+    (together,) = joined_subnets(plan(net.network(net.dense("in", 10))))
     software = stacks.load(stack)
     base = Call(together, chips.load(chip), software, software.profile(profile), "float", 0.0)
     return replace(base, **changes)  # type: ignore[arg-type]
@@ -27,7 +27,7 @@ def seconds(parts: list, name: str) -> float:
 
 
 def test_old_stacks_convert_floats_on_the_scalar_units() -> None:
-    (part,) = [p for p in way_in(call()) if p.name == "input_conversion"]
+    (part,) = [p for p in parts_before_graph(call()) if p.name == "input_conversion"]
     per_element = call().stack.entry.input_conversion.clk_per_element
     assert part.place == "dsp_scalar"
     assert part.clocks == pytest.approx(ELEMENTS * per_element)
@@ -39,7 +39,7 @@ def test_conversions_on_the_cpu_come_before_the_call_and_take_its_clock() -> Non
     entry = stack.entry.model_copy(update={"input_conversion": conversion})
     changed = call(stack=stack.name)
     changed = replace(changed, stack=stack.model_copy(update={"entry": entry}))
-    parts = way_in(changed)
+    parts = parts_before_graph(changed)
     order = [part.name for part in parts]
     assert order.index("input_conversion") < order.index("rpc_invoke")
     expected = ELEMENTS * conversion.clk_per_element / changed.chip.cpu.clock_hz
@@ -48,7 +48,10 @@ def test_conversions_on_the_cpu_come_before_the_call_and_take_its_clock() -> Non
 
 def test_code_buffers_are_not_converted() -> None:
     codes = call(buffer="tf8")
-    assert not any("conversion" in part.name for part in [*way_in(codes), *leave_dsp(codes)])
+    assert not any(
+        "conversion" in part.name
+        for part in [*parts_before_graph(codes), *parts_on_dsp_after_graph(codes)]
+    )
 
 
 def test_what_crosses_as_codes_is_neither_converted_nor_four_times_the_bytes() -> None:
@@ -57,36 +60,38 @@ def test_what_crosses_as_codes_is_neither_converted_nor_four_times_the_bytes() -
     codes = replace(floats, joined=replace(floats.joined, subnets=subnets))
     assert codes.input_elements == 0
     assert codes.output_elements == floats.output_elements > 0
-    assert "input_conversion" not in {part.name for part in way_in(codes)}
+    assert "input_conversion" not in {part.name for part in parts_before_graph(codes)}
     assert floats.input_bytes == 4 * codes.input_bytes == 4 * ELEMENTS
 
 
 def test_floats_are_four_times_the_bytes_to_hand_over() -> None:
     buffers = call().stack.entry
     floats, codes = (
-        seconds(way_in(call()), "buffers"),
-        seconds(way_in(call(buffer="tf8")), "buffers"),
+        seconds(parts_before_graph(call()), "buffers"),
+        seconds(parts_before_graph(call(buffer="tf8")), "buffers"),
     )
     assert floats - codes == pytest.approx(3 * ELEMENTS * buffers.buffer_s_per_byte)
 
 
 def test_only_a_chip_without_coherence_flushes_its_inputs() -> None:
-    assert seconds(way_in(call("sd820")), "cache_flush") > 0
-    assert seconds(way_in(call("sd835")), "cache_flush") == 0
-    assert seconds(way_out(call("sd835"), 1e-3), "cache_invalidate") > 0
+    assert seconds(parts_before_graph(call("sd820")), "cache_flush") > 0
+    assert seconds(parts_before_graph(call("sd835")), "cache_flush") == 0
+    assert seconds(parts_after_dsp(call("sd835"), 1e-3), "cache_invalidate") > 0
 
 
 @pytest.mark.parametrize(("job_s", "field"), [(1e-4, "100us"), (1.2e-3, "1200us"), (11e-3, "11ms")])
 def test_the_round_trip_at_the_measured_lengths(job_s: float, field: str) -> None:
     rpc = call().stack.entry.rpc.adaptive
-    trip = seconds(way_in(call()), "rpc_invoke") + seconds(way_out(call(), job_s), "rpc_return")
+    trip = seconds(parts_before_graph(call()), "rpc_invoke") + seconds(
+        parts_after_dsp(call(), job_s), "rpc_return"
+    )
     assert trip == pytest.approx(getattr(rpc, f"job_{field}_s"))
 
 
 def test_the_round_trip_between_and_beyond_the_measured_lengths() -> None:
     def back(job_s: float) -> float:
         slow = call(profile="power_saver")  # no quality of service: longer with the job
-        return seconds(way_out(slow, job_s), "rpc_return")
+        return seconds(parts_after_dsp(slow, job_s), "rpc_return")
 
     assert back(1.2e-3) < back(5e-3) < back(11e-3)
     assert back(1.0) == back(11e-3)
@@ -96,9 +101,9 @@ def test_the_round_trip_between_and_beyond_the_measured_lengths() -> None:
 def test_parts_wake_only_after_their_idle_time_and_the_hold_of_the_profile() -> None:
     entry = call().stack.entry
     asleep = entry.dsp_wake.after_idle_s + 1e-3
-    assert seconds(way_in(call(idle_s=asleep)), "dsp_wake") == entry.dsp_wake.wake_s
-    assert seconds(way_in(call(profile="burst", idle_s=asleep)), "dsp_wake") == 0
-    assert seconds(way_in(call(idle_s=0.0)), "dsp_wake") == 0
+    assert seconds(parts_before_graph(call(idle_s=asleep)), "dsp_wake") == entry.dsp_wake.wake_s
+    assert seconds(parts_before_graph(call(profile="burst", idle_s=asleep)), "dsp_wake") == 0
+    assert seconds(parts_before_graph(call(idle_s=0.0)), "dsp_wake") == 0
 
 
 def on_hta(base: Call) -> Call:
@@ -109,25 +114,30 @@ def on_hta(base: Call) -> Call:
 def test_the_tensor_engine_wakes_only_for_calls_that_use_it() -> None:
     wake = call().stack.entry.hta_wake
     asleep = call(idle_s=wake.after_idle_s + 1e-3)
-    assert seconds(way_in(asleep), "hta_wake") == 0
-    assert seconds(way_in(on_hta(asleep)), "hta_wake") == wake.wake_s
-    assert seconds(way_in(on_hta(call())), "hta_wake") == 0
+    assert seconds(parts_before_graph(asleep), "hta_wake") == 0
+    assert seconds(parts_before_graph(on_hta(asleep)), "hta_wake") == wake.wake_s
+    assert seconds(parts_before_graph(on_hta(call())), "hta_wake") == 0
 
 
 def test_without_power_collapse_only_the_cpu_sleeps() -> None:
     asleep = on_hta(call(idle_s=1.0))
     awake = replace(asleep, stack=asleep.stack.without_power_collapse())
-    assert {part.name for part in way_in(asleep)} - {part.name for part in way_in(awake)} == {
+    assert {part.name for part in parts_before_graph(asleep)} - {
+        part.name for part in parts_before_graph(awake)
+    } == {
         "dsp_wake",
         "hta_wake",
     }
-    assert seconds(way_in(awake), "cpu_wake") > 0
+    assert seconds(parts_before_graph(awake), "cpu_wake") > 0
 
 
 def test_no_part_is_negative_under_any_quality_of_service() -> None:
     for profile in ("burst", "balanced", "power_saver"):
         for job_s in (1e-6, 1e-3, 1.0):
-            for part in [*way_in(call(profile=profile)), *way_out(call(profile=profile), job_s)]:
+            for part in [
+                *parts_before_graph(call(profile=profile)),
+                *parts_after_dsp(call(profile=profile), job_s),
+            ]:
                 assert part.seconds >= 0
                 assert part.clocks >= 0
 

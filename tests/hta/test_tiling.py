@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hexsim.hta.shapes import MacShape
-from hexsim.hta.tiling import HtaTile, Room, tiles
+from hexsim.hta.tiling import HtaTile, TileLimits, tiles
 from hexsim.planning.plan import KernelCall
 from tests.hta.shapes import ARRAY, calls, conv_call, mac_shape
 from tests.thorough import examples
@@ -17,7 +17,7 @@ from tests.thorough import examples
 KB = 1024
 
 
-def room(buffer_bytes: int = 256 * KB, **changes: object) -> Room:
+def room(buffer_bytes: int = 256 * KB, **changes: object) -> TileLimits:
     plain = {
         "buffer_bytes": buffer_bytes,
         "dma_bytes_per_clk": 32,
@@ -25,7 +25,7 @@ def room(buffer_bytes: int = 256 * KB, **changes: object) -> Room:
         "input_held": False,
         "output_held": False,
     }
-    return Room(**{**plain, **changes})  # type: ignore[arg-type]
+    return TileLimits(**{**plain, **changes})  # type: ignore[arg-type]
 
 
 def whole(shape: MacShape) -> int:

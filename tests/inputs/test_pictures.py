@@ -15,7 +15,7 @@ from hexsim.graph.input_format import InputFormat
 from hexsim.graph.ir import Network
 from hexsim.inputs.colours import encoded
 from hexsim.inputs.pictures import pictures
-from hexsim.inputs.preprocessing import Preprocessing, kept
+from hexsim.inputs.preprocessing import Preprocessing, crop_box
 from hexsim.passes.input_formats import set_input_formats
 from tests.small_networks import Sketch
 
@@ -65,7 +65,7 @@ def test_the_middle_is_cut_out_or_the_whole_stretched(folder: Path) -> None:
 def test_the_middle_lies_inside_and_has_the_proportions(
     across: int, down: int, width: int, height: int
 ) -> None:
-    left, top, right, bottom = kept((across, down), height, width, Preprocessing())
+    left, top, right, bottom = crop_box((across, down), height, width, Preprocessing())
     assert 0 <= left < right <= across
     assert 0 <= top < bottom <= down
     assert (right - left) * height == pytest.approx((bottom - top) * width)

@@ -8,7 +8,7 @@ from itertools import combinations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hexsim.memory.arena import Arena, ArenaBlock, ArenaNode, arranged
+from hexsim.memory.arena import Arena, ArenaBlock, ArenaNode, arrange
 
 
 def naive_live(nodes: Sequence[ArenaNode]) -> list[int]:
@@ -60,21 +60,21 @@ def graphs(draw: st.DrawFn) -> list[ArenaNode]:
 
 @given(graphs())
 def test_it_is_the_naive_twin(nodes: list[ArenaNode]) -> None:
-    arena = arranged(nodes)
+    arena = arrange(nodes)
     assert {name: place.offset for name, place in arena.places.items()} == naive(nodes)
     assert list(arena.live) == naive_live(nodes)
 
 
 @given(graphs())
 def test_what_is_live_together_does_not_overlap(nodes: list[ArenaNode]) -> None:
-    for one, other in combinations(arranged(nodes).places.values(), 2):
+    for one, other in combinations(arrange(nodes).places.values(), 2):
         together = one.first <= other.last and other.first <= one.last
         assert not together or one.end <= other.offset or other.end <= one.offset
 
 
 @given(graphs())
 def test_the_arena_holds_what_is_live_and_no_more_than_all(nodes: list[ArenaNode]) -> None:
-    arena = arranged(nodes)
+    arena = arrange(nodes)
     every = sum(size for node in nodes for _, size in node.makes)
     assert max(arena.live) <= arena.size <= every
 
@@ -84,7 +84,7 @@ def chain(*sizes: int) -> Arena:
     nodes = [
         ArenaNode((f"{at - 1}",) if at else (), ((f"{at}", size),)) for at, size in enumerate(sizes)
     ]
-    return arranged(nodes)
+    return arrange(nodes)
 
 
 def test_a_dead_tensor_leaves_its_place() -> None:
@@ -102,4 +102,4 @@ def test_a_gap_that_is_too_small_stays_one() -> None:
 
 
 def test_nothing_takes_nothing() -> None:
-    assert arranged([]).size == 0
+    assert arrange([]).size == 0

@@ -4,7 +4,7 @@ from hypothesis import given, settings
 
 from hexsim.graph.ir import Network
 from hexsim.layers import Opaque
-from hexsim.planning.joined import JoinedSubnets, joined
+from hexsim.planning.joined import JoinedSubnets, joined_subnets
 from tests.hta.shapes import on_hta
 from tests.small_networks import Sketch, networks, plan
 
@@ -15,7 +15,7 @@ def test_one_call_runs_neighbours_of_one_dsp_runtime() -> None:
     b = net.conv(a, 48)
     c = net.add(Opaque, net.conv(b, 32), op_type="Erf", node=b"", shapes=((1, 16, 16, 32),))
     network = net.network(net.conv(c, 64))
-    calls = list(joined(on_hta(network, range(1, 2))))
+    calls = list(joined_subnets(on_hta(network, range(1, 2))))
     engines = [[subnet.engine for subnet in call.subnets] for call in calls]
     assert engines == [["hvx", "hta", "hvx"], ["cpu"], ["hvx"]]
     assert [call.on_dsp for call in calls] == [True, False, True]
@@ -31,7 +31,7 @@ def test_one_call_runs_neighbours_of_one_dsp_runtime() -> None:
 @given(networks())
 def test_a_lone_subnet_has_the_edges_of_its_call(network: Network) -> None:
     subnets = plan(network).subnets
-    calls = list(joined(plan(network)))
+    calls = list(joined_subnets(plan(network)))
     assert tuple(subnet for call in calls for subnet in call.subnets) == subnets
     for call in calls:
         if len(call.subnets) == 1:

@@ -5,7 +5,7 @@ from dataclasses import replace
 from hexsim.datasheets import chips, stacks
 from hexsim.graph.ir import Network
 from hexsim.hta.layout import flat_bytes, tensor_bytes
-from hexsim.planning.joined import JoinedSubnets, joined
+from hexsim.planning.joined import JoinedSubnets, joined_subnets
 from hexsim.simulation.dsp_work import DspWork
 from hexsim.simulation.hta_work import HtaWork
 from hexsim.simulation.phone import Phone
@@ -19,7 +19,7 @@ def works(
 ) -> tuple[DspWork | HtaWork, ...]:
     stack = stacks.load("snpe-1.30")
     phone = Phone(chips.load("sd855"), stack, [stack.profile()])
-    (together,) = joined(on_hta(network, *sections))
+    (together,) = joined_subnets(on_hta(network, *sections))
     return subnet_works(together, phone, inputs_in_l2=inputs_in_l2)
 
 

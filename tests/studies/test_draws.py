@@ -8,13 +8,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from hexsim.datasheets.datasheet_text import sheet_text
+from hexsim.datasheets.datasheet_text import datasheet_text
 from hexsim.datasheets.measurements.calibration import calibration
 from hexsim.datasheets.quantity import Quantity
 from hexsim.deployment.platform import Platform
 from hexsim.dlc.loading import load
 from hexsim.studies.benchmark import BenchmarkConditions, Case, run_benchmark
-from hexsim.studies.calibration.constants import SheetT
+from hexsim.studies.calibration.constants import DatasheetT
 from hexsim.studies.calibration.prediction import deployed
 from hexsim.studies.draws import DrawnTimes, drawn, draws, latin_hypercube
 from hexsim.studies.uncertainty import Times
@@ -62,7 +62,7 @@ def test_an_assumed_constant_is_even_in_logarithms() -> None:
     assert sorted(slices) == list(range(COUNT))
 
 
-def only_calibrated(sheet: SheetT) -> SheetT:
+def only_calibrated(sheet: DatasheetT) -> DatasheetT:
     """The sheet with no assumed constant in doubt."""
     return sheet.restated(
         {
@@ -150,6 +150,6 @@ def test_a_benchmark_draws_the_same_for_all_cases() -> None:
 def test_a_file_of_ones_own_is_drawn_as_the_sheet_it_was_written_from(tmp_path: Path) -> None:
     platform = Platform.load("sd835")
     file = tmp_path / "same.toml"
-    file.write_text(sheet_text(platform.stack, platform.stack.title), encoding="utf-8")
+    file.write_text(datasheet_text(platform.stack, platform.stack.title), encoding="utf-8")
     again = Platform.load("sd835", file)
     assert draws(again, 2) == draws(platform, 2)

@@ -50,7 +50,7 @@ class HtaArea(DatasheetTable):
     mm2_per_mac: PerMac
 
 
-class AreaSheet(Datasheet):
+class AreaDatasheet(Datasheet):
     """All areas of one process."""
 
     scalar: ScalarArea

@@ -16,11 +16,11 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from hexsim.datasheets.areas.datasheet import AreaSheet
+from hexsim.datasheets.areas.datasheet import AreaDatasheet
 from hexsim.datasheets.chips.chip import Chip, Dsp, Hta, Htp
 from hexsim.datasheets.datasheet import Shelf
 
-_SHELF = Shelf(AreaSheet, "process", Path(__file__).parent)
+_SHELF = Shelf(AreaDatasheet, "process", Path(__file__).parent)
 _PROCESS = "7nm"
 _STATED_FOR_BYTES = 128
 """Vector length at which areas of the vector unit are stated."""
@@ -42,19 +42,19 @@ def area_of(chip: Chip) -> Area:
 
 
 @cache
-def _datasheets() -> tuple[AreaSheet, AreaSheet, AreaSheet]:
+def _datasheets() -> tuple[AreaDatasheet, AreaDatasheet, AreaDatasheet]:
     datasheet = _SHELF.load(_PROCESS)
     return datasheet, datasheet.at_end("low"), datasheet.at_end("high")
 
 
-def parts(chip: Chip, datasheet: AreaSheet) -> Mapping[str, float]:
+def parts(chip: Chip, datasheet: AreaDatasheet) -> Mapping[str, float]:
     """Return square millimetres by part."""
     of_dsp = _dsp(chip.dsp_table, datasheet) if chip.dsp_table else {}
     of_hta = _hta(chip.hta_table, datasheet) if chip.hta_table else {}
     return {**of_dsp, **of_hta, **(_htp(chip.htp_table, datasheet) if chip.htp_table else {})}
 
 
-def _dsp(dsp: Dsp, datasheet: AreaSheet) -> dict[str, float]:
+def _dsp(dsp: Dsp, datasheet: AreaDatasheet) -> dict[str, float]:
     scalar, vector, hvx = datasheet.scalar, datasheet.hvx, dsp.hvx
     context = (
         vector.context_mm2
@@ -73,14 +73,14 @@ def _dsp(dsp: Dsp, datasheet: AreaSheet) -> dict[str, float]:
     }
 
 
-def _hta(hta: Hta, datasheet: AreaSheet) -> dict[str, float]:
+def _hta(hta: Hta, datasheet: AreaDatasheet) -> dict[str, float]:
     return {
         "hta array": datasheet.hta.base_mm2 + hta.macs_per_clk * datasheet.hta.mm2_per_mac,
         "hta memory": hta.local_bytes * datasheet.memory.local_mm2_per_byte,
     }
 
 
-def _htp(htp: Htp, datasheet: AreaSheet) -> dict[str, float]:
+def _htp(htp: Htp, datasheet: AreaDatasheet) -> dict[str, float]:
     return {
         "hmx": datasheet.hta.base_mm2 + htp.int8_macs_per_clk * datasheet.hta.mm2_per_mac,
         "htp vtcm": htp.vtcm_bytes * datasheet.memory.local_mm2_per_byte,

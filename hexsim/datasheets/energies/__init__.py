@@ -7,11 +7,11 @@ from pathlib import Path
 
 from hexsim.datasheets.chips.chip import Chip
 from hexsim.datasheets.datasheet import Shelf
-from hexsim.datasheets.energies.datasheet import EnergySheet
+from hexsim.datasheets.energies.datasheet import EnergyDatasheet
 
-__all__ = ["EnergySheet", "load", "names", "sheet_of", "sheets_of"]
+__all__ = ["EnergyDatasheet", "datasheet_of", "datasheets_of", "load", "names"]
 
-_SHELF = Shelf(EnergySheet, "process", Path(__file__).parent)
+_SHELF = Shelf(EnergyDatasheet, "process", Path(__file__).parent)
 _UNKNOWN = "unknown-process"
 
 
@@ -20,17 +20,17 @@ def names() -> tuple[str, ...]:
     return _SHELF.names()
 
 
-def load(name: str) -> EnergySheet:
+def load(name: str) -> EnergyDatasheet:
     """Load the constants of a process by its name; HexsimError for an unknown one."""
     return _SHELF.load(name)
 
 
-def sheet_of(chip: Chip) -> EnergySheet:
+def datasheet_of(chip: Chip) -> EnergyDatasheet:
     """Return the constants of a chip's process; unknown processes have wider bounds."""
-    return sheets_of(chip)[0]
+    return datasheets_of(chip)[0]
 
 
-def sheets_of(chip: Chip) -> tuple[EnergySheet, EnergySheet, EnergySheet]:
+def datasheets_of(chip: Chip) -> tuple[EnergyDatasheet, EnergyDatasheet, EnergyDatasheet]:
     """Return the constants as stated, at their lower ends, and at their upper ends."""
     return _with_ends(_process(chip.name, chip.like))
 
@@ -43,7 +43,7 @@ def _process(chip: str, like: str) -> str:
 
 
 @cache
-def _with_ends(process: str) -> tuple[EnergySheet, EnergySheet, EnergySheet]:
+def _with_ends(process: str) -> tuple[EnergyDatasheet, EnergyDatasheet, EnergyDatasheet]:
     """Return a process with its ends; cached, because every point of a sweep needs it."""
     datasheet = load(process)
     return datasheet, datasheet.at_low(), datasheet.at_high()

@@ -104,7 +104,7 @@ class DdrEnergy(DatasheetTable):
     byte_j: JoulesPerByte
 
 
-class EnergySheet(Datasheet):
+class EnergyDatasheet(Datasheet):
     """The constants of one process, and the `chips` that are made in it."""
 
     chips: tuple[str, ...]
@@ -118,10 +118,10 @@ class EnergySheet(Datasheet):
     island: IslandEnergy
     idle: IdleEnergy
 
-    def at_low(self) -> EnergySheet:
+    def at_low(self) -> EnergyDatasheet:
         """Return the datasheet with every constant at its lower bound."""
         return self.at_end("low")
 
-    def at_high(self) -> EnergySheet:
+    def at_high(self) -> EnergyDatasheet:
         """Return the datasheet with every constant at its upper bound."""
         return self.at_end("high")

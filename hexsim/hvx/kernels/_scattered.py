@@ -13,7 +13,7 @@ from hexsim.graph.ir import Shape
 from hexsim.hvx.isa import HvxMachine
 from hexsim.hvx.layout import VECTOR_BYTES, ceil_div
 from hexsim.hvx.streams import Kernel
-from hexsim.hvx.streams.movement import moved, turned
+from hexsim.hvx.streams.movement import move_loop, transpose
 
 
 def permuting(
@@ -26,11 +26,11 @@ def permuting(
     """
     result = tuple(split[axis] for axis in permutation)
     run, sources = origin(split, permutation)
-    kernel = moved(machine, run, sources)
+    kernel = move_loop(machine, run, sources)
     if run > 1 or not result:
         return result, kernel
     blocks = _blocks(split, permutation)
-    transposing = turned(machine)
+    transposing = transpose(machine)
     tiles = math.prod(blocks) // (transposing.cost.pixels * transposing.cost.channels)
     vectors = ceil_div(math.prod(result), VECTOR_BYTES)
     return (

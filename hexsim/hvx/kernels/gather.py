@@ -14,7 +14,7 @@ from hexsim.hvx.kernels._target import Target
 from hexsim.hvx.kernels._through_flat import FlatStep, flat_steps, flat_work
 from hexsim.hvx.layout import ceil_div, vector_sizes
 from hexsim.hvx.streams import Kernel
-from hexsim.hvx.streams.movement import VECTOR_BYTES, moved
+from hexsim.hvx.streams.movement import VECTOR_BYTES, move_loop
 from hexsim.layers import Gather
 from hexsim.planning.plan import KernelCall
 from hexsim.timing.memory import Traffic
@@ -39,7 +39,7 @@ def _steps(call: KernelCall, target: Target) -> list[FlatStep]:
     source, axis = call.operands[0], _axis(call)
     run = math.prod(source[axis + 1 :])
     sources = ceil_div(source[axis] * run, VECTOR_BYTES) + 1
-    move = moved(target.machine, run, sources)
+    move = move_loop(target.machine, run, sources)
     return flat_steps(call, target.machine, (call.results[0], move))
 
 

@@ -88,7 +88,7 @@ def _packing(sizes: Sizes, target: Target) -> tuple[Kernel, int]:
         vectors = sheets(sizes.columns) * ceil_div(sizes.depth, mat_mul.ROWS)
         return mat_mul.turned(target.machine), ceil_div(vectors, mat_mul.ROWS)
     across = ceil_div(sizes.columns, VECTOR_BYTES)
-    return mat_mul.woven(target.machine), ceil_div(sizes.depth, mat_mul.ROWS) * across
+    return mat_mul.interleave(target.machine), ceil_div(sizes.depth, mat_mul.ROWS) * across
 
 
 def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:

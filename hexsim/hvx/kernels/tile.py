@@ -14,7 +14,7 @@ from hexsim.hvx.kernels._target import Target
 from hexsim.hvx.kernels._through_flat import FlatStep, flat_steps, flat_work
 from hexsim.hvx.layout import vector_sizes
 from hexsim.hvx.streams import Kernel
-from hexsim.hvx.streams.movement import moved
+from hexsim.hvx.streams.movement import move_loop
 from hexsim.layers import Tile
 from hexsim.planning.plan import KernelCall
 from hexsim.timing.memory import Traffic
@@ -41,7 +41,7 @@ def _steps(call: KernelCall, target: Target) -> list[FlatStep]:
     repeats, source = _repeats(call), call.operands[0]
     innermost = max((axis for axis, times in enumerate(repeats) if times > 1), default=0)
     run = math.prod(source[innermost:])
-    move = moved(target.machine, run, _SOURCES)
+    move = move_loop(target.machine, run, _SOURCES)
     return flat_steps(call, target.machine, (call.results[0], move))
 
 

@@ -23,7 +23,7 @@ _TURNED = 4
 
 
 @lru_cache(maxsize=16)
-def woven(machine: HvxMachine) -> Kernel:
+def interleave(machine: HvxMachine) -> Kernel:
     """Interleave four rows of 128 outputs to four vectors of 32 outputs and four inputs."""
     s = Stream()
     for k in range(ROWS):

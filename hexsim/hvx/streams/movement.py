@@ -88,7 +88,7 @@ def networks(machine: HvxMachine, sources: int) -> Kernel:
 
 
 @lru_cache(maxsize=16)
-def turned(machine: HvxMachine) -> Kernel:
+def transpose(machine: HvxMachine) -> Kernel:
     """Transpose sixteen vectors of a block of 128 x 128 bytes."""
     s = Stream()
     values = [s("load", f"x{k}", "block") for k in range(_IN_REGISTERS)]
@@ -105,7 +105,7 @@ def turned(machine: HvxMachine) -> Kernel:
     return Kernel("turn blocks over", machine, tile, call=call(machine), pixels=_IN_REGISTERS * 4)
 
 
-def moved(machine: HvxMachine, run: int, sources: int) -> Kernel:
+def move_loop(machine: HvxMachine, run: int, sources: int) -> Kernel:
     """Return the cheapest loop for runs of `run` bytes from `sources` vectors per result vector."""
     if run >= VECTOR_BYTES:
         return rows(machine)

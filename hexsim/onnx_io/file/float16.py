@@ -17,7 +17,7 @@ from onnx import numpy_helper
 from hexsim.onnx_io.file.node import subgraphs
 from hexsim.onnx_io.file.stored_tensors import array_of, require_data
 
-HALVES = (onnx.TensorProto.FLOAT16, onnx.TensorProto.BFLOAT16)
+FLOAT16_TYPES = (onnx.TensorProto.FLOAT16, onnx.TensorProto.BFLOAT16)
 _TYPES = ("to", "dtype", "output_dtype")
 """Attributes that name an element type."""
 
@@ -26,8 +26,8 @@ def has_float16(graph: onnx.GraphProto) -> bool:
     """True if a tensor of `graph` has a 16-bit float type."""
     values = (*graph.input, *graph.output, *graph.value_info)
     return (
-        any(tensor.data_type in HALVES for tensor in graph.initializer)
-        or any(value.type.tensor_type.elem_type in HALVES for value in values)
+        any(tensor.data_type in FLOAT16_TYPES for tensor in graph.initializer)
+        or any(value.type.tensor_type.elem_type in FLOAT16_TYPES for value in values)
         or any(_has_float16(node) for node in graph.node)
     )
 
@@ -54,25 +54,26 @@ def widened(array: npt.NDArray[Any]) -> npt.NDArray[np.float32]:
 
 def _has_float16(node: onnx.NodeProto) -> bool:
     return any(
-        (attribute.name in _TYPES and attribute.i in HALVES) or attribute.t.data_type in HALVES
+        (attribute.name in _TYPES and attribute.i in FLOAT16_TYPES)
+        or attribute.t.data_type in FLOAT16_TYPES
         for attribute in node.attribute
     ) or any(has_float16(graph) for graph in subgraphs(node))
 
 
 def _change(graph: onnx.GraphProto) -> None:
     for value in (*graph.input, *graph.output, *graph.value_info):
-        if value.type.tensor_type.elem_type in HALVES:
+        if value.type.tensor_type.elem_type in FLOAT16_TYPES:
             value.type.tensor_type.elem_type = onnx.TensorProto.FLOAT
     for node in graph.node:
         for attribute in node.attribute:
-            if attribute.name in _TYPES and attribute.i in HALVES:
+            if attribute.name in _TYPES and attribute.i in FLOAT16_TYPES:
                 attribute.i = onnx.TensorProto.FLOAT
-            if attribute.t.data_type in HALVES:
+            if attribute.t.data_type in FLOAT16_TYPES:
                 _widen(attribute.t)
         for inner in subgraphs(node):
             _change(inner)
             for tensor in inner.initializer:
-                if tensor.data_type in HALVES:
+                if tensor.data_type in FLOAT16_TYPES:
                     _widen(tensor)
 
 

@@ -14,7 +14,7 @@ import onnx
 
 from hexsim.errors import HexsimError
 from hexsim.graph.ir import Shape
-from hexsim.onnx_io.file.float16 import HALVES, widened
+from hexsim.onnx_io.file.float16 import FLOAT16_TYPES, widened
 from hexsim.onnx_io.file.source import OnnxSource
 from hexsim.onnx_io.file.stored_tensors import (
     Array,
@@ -99,7 +99,7 @@ def known_tensor(
     """Return the array of `tensor`, whose data may be in the file, beside it or in `weights`."""
     require_data(tensor, name)
     make = _maker(tensor, name, source, weights)
-    if tensor.data_type in HALVES:
+    if tensor.data_type in FLOAT16_TYPES:
         return Known(name, tuple(tensor.dims), "float32", lambda: widened(make()))
     return Known(name, tuple(tensor.dims), dtype_name(tensor.data_type, name), make)
 

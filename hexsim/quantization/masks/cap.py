@@ -43,7 +43,7 @@ class Caps:
         """Return the tensors of one inference with its masks capped."""
         if not self.masks.sums:
             return arrays
-        inference = Inference(self.masks, arrays)
+        inference = RequiredMaskRanges(self.masks, arrays)
         for name, low in inference.needs.items():
             if name in self.masks.constants or name in self.masks.products:
                 self.lowest[name] = min(low, self.lowest.get(name, low))
@@ -76,7 +76,7 @@ class Caps:
         }
 
 
-class Inference:
+class RequiredMaskRanges:
     """The range that masks need for the numbers of one inference; `arrays` are in stored order.
 
     `unmasked` maps tensors with masks to the interval of the numbers that are not masked, if it is

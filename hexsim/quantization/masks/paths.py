@@ -53,7 +53,7 @@ def sign_at_end(layer: Layer) -> int:
 
 
 @dataclass(frozen=True)
-class Paths:
+class MaskPaths:
     """Tensors and constants that only reach softmaxes through additions.
 
     `signs` maps their names to 1 if they are added and to -1 if they are subtracted. `factors` maps
@@ -64,7 +64,7 @@ class Paths:
     factors: Mapping[str, str]
 
 
-def paths(network: Network, is_large: Callable[[Constant], bool]) -> Paths:
+def paths(network: Network, is_large: Callable[[Constant], bool]) -> MaskPaths:
     """Follow the layers backwards; `is_large` selects constants that may be factors of masks.
 
     A constant that is a factor as well as an addend is treated as an addend.
@@ -88,7 +88,7 @@ def paths(network: Network, is_large: Callable[[Constant], bool]) -> Paths:
                 del signs[name]
         for name, sign in signs.items():
             uses.setdefault(name, set()).add(sign)
-    return Paths(
+    return MaskPaths(
         {name: sign for name in uses if (sign := sign_of(name))},
         {name: factor for name, factor in factors.items() if factor not in uses or sign_of(factor)},
     )

@@ -40,7 +40,9 @@ def followed(overrides: Overrides, provenance: Provenance) -> Overrides:
     )
 
 
-def asked(overrides: Overrides | None, own: Overrides, provenance: Provenance | None) -> Overrides:
+def overrides_of_model(
+    overrides: Overrides | None, own: Overrides, provenance: Provenance | None
+) -> Overrides:
     """Return the overrides to apply to a float model: `overrides`, else those of its `own` nodes.
 
     Names that disappeared when the network was optimised are followed, as in a file of overrides

@@ -28,7 +28,7 @@ from hexsim.reports.partition_svg import partition_svg
 from hexsim.reports.throughput_json import throughput_facts
 from hexsim.reports.validation_json import validation_facts
 from hexsim.studies.benchmark import Case, Refusal
-from hexsim.studies.cuts import Found, Prices, Survey
+from hexsim.studies.cuts import FastestCut, Prices, Survey
 from hexsim.studies.sweep.effects import Effects
 from hexsim.studies.sweep.table import Swept
 from hexsim.studies.throughput import Throughput
@@ -101,7 +101,7 @@ def validation_summary(facts: dict[str, Any]) -> tuple[tuple[str, str], ...]:
 
 
 def partition_page(
-    network: Network, prices: Prices, survey: Survey, search: Found | None, command: str
+    network: Network, prices: Prices, survey: Survey, search: FastestCut | None, command: str
 ) -> str:
     """Return the page of a cut."""
     facts = partition_facts(prices, survey, search)

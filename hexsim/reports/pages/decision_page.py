@@ -7,7 +7,7 @@ from typing import Any
 
 from hexsim.reports.decision_data import decision_facts
 from hexsim.reports.decision_groups import OutGroup, out_groups
-from hexsim.reports.decision_table import recommendation, spent, taken
+from hexsim.reports.decision_table import energy_text, recommendation, recommended
 from hexsim.reports.pages.figures.choices import choices_figure, runtimes_summary
 from hexsim.reports.pages.figures.figure import Figure, FigureTable
 from hexsim.reports.pages.report import Heading, report
@@ -36,7 +36,7 @@ def decision_page(decision: Decision, commands: Sequence[str], command: str) -> 
         "; ".join((number(decision.items, "input"), *decision.notes)),
         command,
         _summary(facts["choices"][0], decision) if decision.ranked else (),
-        (taken(decision.ranked[0]) + "." if decision.ranked else first, *reasons),
+        (recommended(decision.ranked[0]) + "." if decision.ranked else first, *reasons),
     )
     return report(heading, figures)
 
@@ -49,7 +49,7 @@ def _summary(best: Mapping[str, Any], decision: Decision) -> tuple[tuple[str, st
     entries = [
         ("Total inference", total),
         ("Peak memory", quantity(best["peak_bytes"], "B")),
-        ("Energy", spent(best["energy_mj"], best["energy_low_mj"], best["energy_high_mj"])),
+        ("Energy", energy_text(best["energy_mj"], best["energy_low_mj"], best["energy_high_mj"])),
     ]
     if best["loss_points"] is not None:
         label = "Top-1 lost" if decision.labelled else "Agreement with float lost"

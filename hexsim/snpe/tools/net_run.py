@@ -10,7 +10,7 @@ import typer
 
 from hexsim.cli._files import INPUT_LIST, MODEL, Writes
 from hexsim.cli._groups import grouped
-from hexsim.cli._overrides import tell_use
+from hexsim.cli._overrides import print_override_use
 from hexsim.cli._say import say
 from hexsim.cli._simulated import Hardware
 from hexsim.cli.run import RULE, announce
@@ -117,7 +117,7 @@ def net_run(
     log, timed = output_dir / "SNPEDiag_0.log", buffers.timed(observed)
     write_log(log, observed, runs.perf_profile, runs.profiling_level, source.items, timed)
     if deployment.quantizes:
-        tell_use(read.model.network.name, given.use(choice.runtime))
+        print_override_use(read.model.network.name, given.use(choice.runtime))
     say(f"{RULE}\n{version(platform.stack.name)}\n{RULE}")
     if text := padding(source.items, source.batch):
         say(text.strip(" ()").capitalize())

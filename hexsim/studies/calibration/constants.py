@@ -12,7 +12,7 @@ from hexsim.datasheets import chips, measurements, stacks
 from hexsim.datasheets.datasheet import Datasheet
 from hexsim.datasheets.quantity import Confidence, Quantity
 
-SheetT = TypeVar("SheetT", bound=Datasheet)
+DatasheetT = TypeVar("SheetT", bound=Datasheet)
 
 BOUNDS_ERRORS = 2.0
 """Half the distance between two bounds, in standard deviations of what is known before."""
@@ -52,7 +52,7 @@ class Parameter:
         """True if the bounds leave a choice that a factor can express."""
         return self.committed > 0 and self.high < math.inf and self.log_error > 0
 
-    def set(self, datasheet: SheetT, value: float) -> SheetT:
+    def set(self, datasheet: DatasheetT, value: float) -> DatasheetT:
         """Return the datasheet with the constant at `value`, or unchanged if it has none."""
         if datasheet.name not in self.sheets:
             return datasheet

@@ -27,7 +27,7 @@ from hexsim.datasheets.quantity import Quantity
 from hexsim.deployment.platform import Platform
 from hexsim.dlc.loading import load
 from hexsim.errors import HexsimError
-from hexsim.studies.calibration.constants import Parameter, SheetT
+from hexsim.studies.calibration.constants import DatasheetT, Parameter
 from hexsim.studies.calibration.estimator import (
     Array,
     FittedConstants,
@@ -325,7 +325,7 @@ class _Update:
         predictions = Predictions(lambda chip, stack: platform, self._predictions.load_model)
         return [predictions.ms(row, {}) for row in self._rows]
 
-    def _stated(self, datasheet: SheetT, constants: Sequence[AdjustedConstant]) -> SheetT:
+    def _stated(self, datasheet: DatasheetT, constants: Sequence[AdjustedConstant]) -> DatasheetT:
         """Return the datasheet with adjusted constants and the published fit's intervals."""
         if datasheet not in self._sheets:
             return datasheet

@@ -6,12 +6,12 @@
 
 from hexsim.studies.cuts.chosen import chosen_sections, compiled_sections
 from hexsim.studies.cuts.prices import Prices
-from hexsim.studies.cuts.search import Found, search
+from hexsim.studies.cuts.search import FastestCut, search
 from hexsim.studies.cuts.survey import Survey, survey
 from hexsim.studies.cuts.times import LayerTimes
 
 __all__ = [
-    "Found",
+    "FastestCut",
     "LayerTimes",
     "Prices",
     "Survey",

@@ -98,12 +98,14 @@ class Prices:
 
     def enter_us(self, span: range) -> tuple[float, float]:
         """Return the times to enter the DSP for the layers of `span`: conversion, and the rest."""
-        return self._split(entry.way_in(self._call(span)))
+        return self._split(entry.parts_before_graph(self._call(span)))
 
     def leave_us(self, span: range, dsp_us: float) -> tuple[float, float]:
         """Return the times to leave the DSP after `dsp_us`: conversion to floats, and the rest."""
         call = self._call(span)
-        return self._split((*entry.leave_dsp(call), *entry.way_out(call, dsp_us / _US)))
+        return self._split(
+            (*entry.parts_on_dsp_after_graph(call), *entry.parts_after_dsp(call, dsp_us / _US))
+        )
 
     def _split(self, parts: Sequence[EntryPart]) -> tuple[float, float]:
         clock_hz = self._clock_hz

@@ -21,7 +21,7 @@ Sections = tuple[range, ...]
 
 
 @dataclass(frozen=True)
-class Found:
+class FastestCut:
     """The fastest sections, the compiler's and none; times of one inference in microseconds.
 
     The `_ids` are the sections as `--hta-partitions` reads them. `gain` is the default's time over
@@ -45,7 +45,7 @@ class Found:
         return self.default_us / self.best_us
 
 
-def search(prices: Prices) -> Found:
+def search(prices: Prices) -> FastestCut:
     """Find the fastest sections for a network on a platform."""
     times = prices.times
     default = automatic(times.model, times.platform.stack.partitioning)
@@ -62,7 +62,7 @@ def search(prices: Prices) -> Found:
     else:
         doubt = swept(times.platform, gain, "tensor engine")
         low, high = doubt.low.total_us, doubt.high.total_us
-    return Found(
+    return FastestCut(
         best_ids=all_listed(times.network, best),
         default_ids=all_listed(times.network, default),
         best=best,

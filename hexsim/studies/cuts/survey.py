@@ -79,7 +79,7 @@ class Survey(Shown):
     hvx_us: float
     refused: tuple[RefusedLayer, ...]
 
-    def sheet(self) -> DisplayTable:
+    def display_table(self) -> DisplayTable:
         """Return a row per subnet."""
         times = f"{self.total_us:.0f} us, without HTA {self.hvx_us:.0f} us"
         rows = tuple(

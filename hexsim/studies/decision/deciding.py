@@ -53,7 +53,7 @@ class Decision(Shown):
     sure: tuple[float, ...]
     notes: tuple[str, ...]
 
-    def sheet(self) -> DisplayTable:
+    def display_table(self) -> DisplayTable:
         """Return a row per candidate within the limits, best first."""
         count = len(self.ranked)
         title = f"{self.network}: {count} within the limits, {len(self.ruled_out)} ruled out"

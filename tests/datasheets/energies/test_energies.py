@@ -14,17 +14,17 @@ def test_every_chip_is_made_in_one_process_at_most_and_exists() -> None:
 
 def test_every_simulated_chip_has_a_process() -> None:
     simulated = [name for name in chips.names() if chips.load(name).dsp_table is not None]
-    processes = {energies.sheet_of(chips.load(name)).name for name in simulated}
+    processes = {energies.datasheet_of(chips.load(name)).name for name in simulated}
     assert "unknown-process" not in processes
 
 
 def test_a_chip_of_no_known_process_gets_wide_bounds() -> None:
     own = chips.load("sd835").model_copy(update={"name": "mine"})
-    sheet = energies.sheet_of(own)
+    sheet = energies.datasheet_of(own)
     assert sheet.name == "unknown-process"
     assert (sheet.at_low().process_scale, sheet.at_high().process_scale) == (0.5, 2.0)
     like = own.model_copy(update={"like": "sd855"})
-    assert energies.sheet_of(like).name == "7nm"
+    assert energies.datasheet_of(like).name == "7nm"
 
 
 def test_both_ends_of_every_constant_enclose_it() -> None:
@@ -37,10 +37,10 @@ def test_both_ends_of_every_constant_enclose_it() -> None:
 
 def test_the_ends_of_a_chip_are_those_of_its_own_process() -> None:
     for name in ("sd855", "sd835"):
-        stated, low, high = energies.sheets_of(chips.load(name))
+        stated, low, high = energies.datasheets_of(chips.load(name))
         fresh = energies.load(stated.name)
         assert (stated, low, high) == (fresh, fresh.at_low(), fresh.at_high())
-    assert energies.sheet_of(chips.load("sd855")) != energies.sheet_of(chips.load("sd835"))
+    assert energies.datasheet_of(chips.load("sd855")) != energies.datasheet_of(chips.load("sd835"))
 
 
 def test_an_unknown_process_is_refused_by_name() -> None:

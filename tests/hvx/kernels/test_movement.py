@@ -84,14 +84,14 @@ def test_bytes_of_a_result_are_followed_to_their_source(split, permutation, run,
 
 def test_large_matrices_are_turned_over_in_blocks() -> None:
     shape, loop = permuting(V66, (1024, 1024), (1, 0))
-    assert (shape, loop) == ((1, 1024 * 1024), movement.turned(V66))
+    assert (shape, loop) == ((1, 1024 * 1024), movement.transpose(V66))
     shape, loop = permuting(V66, (200, 130), (1, 0))
-    assert (shape, loop) == ((1, 4 * 128 * 128), movement.turned(V66))
+    assert (shape, loop) == ((1, 4 * 128 * 128), movement.transpose(V66))
     assert permuting(V66, (64, 3), (1, 0))[1] == movement.networks(V66, 2)
 
 
 def test_a_block_is_read_and_written_twice() -> None:
-    cost = movement.turned(V66).cost
+    cost = movement.transpose(V66).cost
     assert cost.l2_vectors == 2 * 2 * 16
     assert cost.tile >= 2 * 32, "a shuffle of a pair a packet"
     assert cost.pixels == 16 * 4

@@ -9,8 +9,8 @@ V66 = HvxMachine(66)
 
 
 def test_a_run_of_a_vector_is_a_load_and_a_store():
-    kernel = movement.moved(V66, 128, 1)
-    assert kernel == movement.rows(V66) == movement.moved(V66, 4096, 33)
+    kernel = movement.move_loop(V66, 128, 1)
+    assert kernel == movement.rows(V66) == movement.move_loop(V66, 4096, 33)
     assert kernel.cost.l2_vectors == 2
 
 
@@ -29,10 +29,10 @@ def test_a_vector_out_of_networks_takes_three_controls_for_each_source(sources):
 
 
 def test_the_cheaper_of_both_ways_is_taken():
-    few_runs, few_sources = movement.moved(V66, 64, 2), movement.moved(V66, 1, 2)
+    few_runs, few_sources = movement.move_loop(V66, 64, 2), movement.move_loop(V66, 1, 2)
     assert few_runs == movement.runs(V66, 2)
     assert few_sources == movement.networks(V66, 2)
-    assert movement.moved(V66, 1, 1000) == movement.runs(V66, 128)
+    assert movement.move_loop(V66, 1, 1000) == movement.runs(V66, 128)
 
 
 def test_two_permute_units_help():
