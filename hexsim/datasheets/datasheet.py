@@ -176,7 +176,7 @@ def set_by_caller(constant: Quantity, value: float, source: str = "set by the ca
     )
 
 
-DatasheetT = TypeVar("SheetT", bound=Datasheet)
+DatasheetT = TypeVar("DatasheetT", bound=Datasheet)
 
 
 class Shelf(Generic[DatasheetT]):

@@ -12,7 +12,7 @@ from hexsim.datasheets import chips, measurements, stacks
 from hexsim.datasheets.datasheet import Datasheet
 from hexsim.datasheets.quantity import Confidence, Quantity
 
-DatasheetT = TypeVar("SheetT", bound=Datasheet)
+DatasheetT = TypeVar("DatasheetT", bound=Datasheet)
 
 BOUNDS_ERRORS = 2.0
 """Half the distance between two bounds, in standard deviations of what is known before."""
