@@ -62,7 +62,7 @@ def test_a_module_and_a_file_see_nothing_of_it(
         exporter = Exporter("a stand-in", "tflite", (), words)
         empty = poisoned.parent / "empty"
         empty.mkdir(exist_ok=True)
-        said = exporter._said(Path("m.tflite"), [*words, "a", "b"], str(empty))
+        said = exporter._last_line(Path("m.tflite"), [*words, "a", "b"], str(empty))
         assert said == "the right one [] ['a', 'b'] __main__"
     assert imported(poisoned) == []
 

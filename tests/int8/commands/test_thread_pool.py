@@ -102,7 +102,7 @@ def test_who_finds_the_helpers_busy_does_it_alone(monkeypatch):
     arrays, steps = _work()
     with thread_pool.the_thread_pool()._turn:
         KernelCommandList(steps, 2).run()
-    assert not thread_pool.the_thread_pool()._workers
+    assert not thread_pool.the_thread_pool()._threads
     np.testing.assert_array_equal(arrays[-1], expected)
 
 
@@ -129,10 +129,10 @@ def test_little_work_is_not_shared(monkeypatch):
     monkeypatch.setattr(thread_pool, "_the_thread_pool", thread_pool.ThreadPool())
     numbers = np.ones(100, np.int64)
     KernelCommandList([Step(_count_up, (numbers, numbers.copy(), FIRST, LAST), 100)], 2).run()
-    assert not thread_pool.the_thread_pool()._workers
+    assert not thread_pool.the_thread_pool()._threads
     monkeypatch.setattr(command_list, "_LEAST_SHARED", 0)
     KernelCommandList([Step(_count_up, (numbers, numbers.copy(), FIRST, LAST), 100)], 2).run()
-    assert len(thread_pool.the_thread_pool()._workers) == 1
+    assert len(thread_pool.the_thread_pool()._threads) == 1
 
 
 @pytest.mark.skipif(not hasattr(thread_pool.os, "fork"), reason="no fork on this system")
