@@ -114,7 +114,7 @@ def test_close_to_float(cell, bits):
 
 def test_weights_of_more_than_8_bits_are_refused(monkeypatch):
     class Source:
-        def ends(self, layer):
+        def operands(self, layer):
             return (), None
 
     layer = Recurrent(
