@@ -88,4 +88,4 @@ def test_constants_of_halves_in_nodes_and_branches(onnx_model: Make) -> None:
 def test_the_report_says_so(onnx_model: Make) -> None:
     model = onnx_model([node("Relu", ["x"], ["y"])], {"x": (1, 4)}, ["y"])
     assert not read_with_codes(model).report.notes
-    assert "halves" in read_with_codes(_in_halves(model)).report.notes[0]
+    assert "16-bit floats" in read_with_codes(_in_halves(model)).report.notes[0]
