@@ -76,7 +76,7 @@ def test_every_door_tells_the_same(
         options = "--input-list list.txt --json v.json --html v.html"
         assert _warnings(command(f"validate {model} {options}")) == _warnings(done)
         assert json.loads(Path("v.json").read_text())["findings"] == report
-        assert "What the encodings lose for certain" in Path("v.html").read_text()
+        assert "Values that the encodings lose for certain" in Path("v.html").read_text()
 
     theirs = tool(
         "snpe-dlc-quantize --input_dlc float.dlc --input_list list.txt --output_dlc s.dlc"
