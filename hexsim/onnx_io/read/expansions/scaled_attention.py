@@ -4,9 +4,9 @@
 2. Query heads that share a key head are rows of one product, so that no keys are repeated.
 3. Scores are scaled, bounded (softcap), and masked by adding zero or minus infinity.
 
-Not supported (such nodes stay unchanged): scores as an output, lengths of sequences, and a constant
-mask that hides all keys from a query. If a varying mask does so, ONNX requires zeros, but a softmax
-of only minus infinity gives NaN.
+Not supported (such nodes stay unchanged): scores as an output, lengths of sequences, windows of
+keys, attributes of later versions, and a constant mask that hides all keys from a query. If a
+varying mask does so, ONNX requires zeros, but a softmax of only minus infinity gives NaN.
 """
 
 from __future__ import annotations
@@ -22,6 +22,14 @@ from hexsim.graph.ir import Shape
 from hexsim.onnx_io.file.node import NotALayerError, OnnxNode
 from hexsim.onnx_io.read.expansions._parts import ExpansionNodes
 from hexsim.onnx_io.read.importer import Importer
+
+_ATTRIBUTES = {
+    "is_causal", "kv_num_heads", "q_num_heads", "qk_matmul_output_mode", "scale", "softcap",
+    "softmax_precision",
+}  # fmt: skip
+"""What version 23 of the operator has."""
+_WINDOWS = ("left_window_size", "right_window_size")
+"""Attributes of version 25; -1 means no window."""
 
 
 def attention(node: OnnxNode, net: Importer) -> Sequence[onnx.NodeProto]:
@@ -66,6 +74,11 @@ def _require_plain(node: OnnxNode, net: Importer) -> None:
         raise NotALayerError("its scores are an output")
     if node.input(6):
         raise NotALayerError("the lengths of sequences are an input")
+    if any(node.integer(name, -1) != -1 for name in _WINDOWS):
+        raise NotALayerError("its queries see a window of the keys")
+    later = {attribute.name for attribute in node.proto.attribute} - _ATTRIBUTES - {*_WINDOWS}
+    if later:
+        raise NotALayerError(f"it has an attribute '{min(later)}'")
     places = [place for place in (0, 1, 2, 4, 5) if node.input(place)]
     if any(net.dtype(node.inputs[place]) != "float32" for place in places):
         raise NotALayerError("not float32")

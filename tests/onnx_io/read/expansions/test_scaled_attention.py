@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+import onnx
 import pytest
 from onnx import helper
 
@@ -103,3 +104,12 @@ def test_heads_that_do_not_share_are_refused() -> None:
     model = model_of([attention()], plain(4, 3), {}, "y", 23)
     with pytest.raises(HexsimError, match=r"node 'attend' .*4 heads of queries do not share 3"):
         read(model)
+
+
+@pytest.mark.skipif(onnx.defs.onnx_opset_version() < 25, reason="this onnx has no windows of keys")
+def test_one_with_a_window_of_keys_stays() -> None:
+    model = model_of([attention(is_causal=1, left_window_size=2)], plain(), {}, "y", 25)
+    (left,) = read_with_codes(model).report.opaque
+    assert left.reason == "its queries see a window of the keys"
+    model = model_of([attention(left_window_size=-1)], plain(), {}, "y", 25)
+    assert not read_with_codes(model).report.opaque
