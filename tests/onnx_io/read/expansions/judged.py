@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import onnx
+import pytest
 from onnx import helper, numpy_helper
 
 from hexsim.graph.ir import Network
@@ -32,7 +33,9 @@ def fused(operator: str, inputs: str, outputs: str = "y", **attributes: Any) -> 
 def model_of(
     nodes: Sequence[onnx.NodeProto], feed: Arrays, weights: Arrays, outputs: str, opset: int = 17
 ) -> onnx.ModelProto:
-    """A model whose inputs are those of `feed`."""
+    """A model whose inputs are those of `feed`; the test is skipped if onnx is older than that."""
+    if opset > onnx.defs.onnx_opset_version():
+        pytest.skip(f"this onnx has no operator set {opset}")
     inputs = [
         helper.make_tensor_value_info(n, helper.np_dtype_to_tensor_dtype(a.dtype), a.shape)
         for n, a in feed.items()

@@ -3,7 +3,6 @@
 from typing import Any
 
 import numpy as np
-import onnx
 import pytest
 from onnx import helper
 
@@ -106,7 +105,6 @@ def test_heads_that_do_not_share_are_refused() -> None:
         read(model)
 
 
-@pytest.mark.skipif(onnx.defs.onnx_opset_version() < 25, reason="this onnx has no windows of keys")
 def test_one_with_a_window_of_keys_stays() -> None:
     model = model_of([attention(is_causal=1, left_window_size=2)], plain(), {}, "y", 25)
     (left,) = read_with_codes(model).report.opaque
