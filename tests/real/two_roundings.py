@@ -15,11 +15,11 @@ def convolved(call: LoweredConvolution, codes: np.ndarray) -> np.ndarray:
     scale = operand.delta * call.weights.steps / output.encoding.delta
     fraction, exponent = np.frexp(scale)
     multiplier = np.floor(fraction * 2.0**31 + 0.5).astype(np.int64)
-    bias = call.tail.preload - np.floor(output.encoding.zero_point / scale + 0.5).astype(np.int64)
+    bias = call.stage.preload - np.floor(output.encoding.zero_point / scale + 0.5).astype(np.int64)
     products = (_sums(call, codes) + bias) * multiplier
     once = _halved(products, np.full_like(exponent, 31, np.int64))
     twice = _halved(once, -exponent.astype(np.int64)) + output.encoding.zero_point
-    return np.clip(twice, call.tail.low, call.tail.high).astype(np.uint8)
+    return np.clip(twice, call.stage.low, call.stage.high).astype(np.uint8)
 
 
 def _halved(values: np.ndarray, times: np.ndarray) -> np.ndarray:

@@ -4,9 +4,13 @@
 2. Query heads that share a key head are rows of one product, so that no keys are repeated.
 3. Scores are scaled, bounded (softcap), and masked by adding zero or minus infinity.
 
+4. A boolean mask that varies is added as (1 - mask) * float32's lowest number, so that every step
+   is a layer. ONNX requires zeros for a query from which all keys are hidden: its result is
+   multiplied by zero, and that of the other queries by one.
+
 Not supported (such nodes stay unchanged): scores as an output, lengths of sequences, windows of
 keys, attributes of later versions, and a constant mask that hides all keys from a query. If a
-varying mask does so, ONNX requires zeros, but a softmax of only minus infinity gives NaN.
+varying mask of floats does so, the softmax of only minus infinity gives NaN.
 """
 
 from __future__ import annotations
@@ -30,6 +34,7 @@ _ATTRIBUTES = {
 """What version 23 of the operator has."""
 _WINDOWS = ("left_window_size", "right_window_size")
 """Attributes of version 25; -1 means no window."""
+_LOWEST = float(np.finfo(np.float32).min)
 
 
 def attention(node: OnnxNode, net: Importer) -> Sequence[onnx.NodeProto]:
@@ -55,7 +60,9 @@ def attention(node: OnnxNode, net: Importer) -> Sequence[onnx.NodeProto]:
     scores = _scaled(node, parts, scores, size)
     if heads != groups:
         scores = _reshaped(parts, scores, scores_shape)
-    for bias in _biases(node, net, parts, scores_shape):
+    visible = _varying_visibility(node, net, parts)
+    causal = _causal_visibility(node, net, scores_shape)
+    for bias in _biases(node, net, parts, scores_shape, visible):
         scores = parts.add("Add", [scores, bias])
     weights = parts.add("Softmax", [scores], axis=3)
     if heads != groups:
@@ -63,6 +70,11 @@ def attention(node: OnnxNode, net: Importer) -> Sequence[onnx.NodeProto]:
     result = parts.add("MatMul", [weights, value])
     if heads != groups:
         result = _reshaped(parts, result, (batch, heads, rows, value_shape[3]))
+    if visible:
+        if causal is not None:
+            visible = parts.add("Mul", [visible, parts.constant(causal)])
+        any_visible = parts.add("ReduceMax", [visible, parts.constant([-1], "int64")], keepdims=1)
+        result = parts.add("Mul", [result, any_visible])
     if len(net.source_shape(node.inputs[0])) == 3:
         result = parts.add("Transpose", [result], perm=[0, 2, 1, 3])
         result = _reshaped(parts, result, (batch, rows, heads * value_shape[3]))
@@ -141,15 +153,31 @@ def _scaled(node: OnnxNode, parts: ExpansionNodes, scores: str, size: int) -> st
     return parts.add("Mul", [bounded, parts.constant(softcap)])
 
 
-def _biases(node: OnnxNode, net: Importer, parts: ExpansionNodes, scores: Shape) -> list[str]:
-    """Return the addends of scores; the constant ones are summed into one."""
-    causal = node.integer("is_causal", 0)
+def _varying_visibility(node: OnnxNode, net: Importer, parts: ExpansionNodes) -> str:
+    """Name the varying boolean mask as numbers 1 (visible) and 0; "" if the node has none."""
     mask = node.input(3)
+    if not mask or mask in net.known or net.dtype(mask) != "bool":
+        return ""
+    return parts.add("Cast", [mask], to=onnx.TensorProto.FLOAT)
+
+
+def _causal_visibility(node: OnnxNode, net: Importer, scores: Shape) -> np.ndarray | None:
+    """Return which keys a query may see by its position, (queries, keys); None for all."""
+    if not node.integer("is_causal", 0):
+        return None
     past_length = net.source_shape(node.inputs[4])[2] if node.input(4) else 0
+    return np.tri(scores[2], scores[3], past_length, dtype=np.float32)
+
+
+def _biases(
+    node: OnnxNode, net: Importer, parts: ExpansionNodes, scores: Shape, visible: str
+) -> list[str]:
+    """Return the addends of scores; the constant ones are summed into one."""
+    causal = _causal_visibility(node, net, scores)
+    mask = node.input(3)
     constant = np.zeros((), np.float32)
-    if causal:
-        visible = np.tri(scores[2], scores[3], past_length, dtype=bool)
-        constant = _hidden(visible)
+    if causal is not None:
+        constant = _hidden(causal > 0)
     addends = []
     if mask:
         shape = net.source_shape(mask)
@@ -163,12 +191,12 @@ def _biases(node: OnnxNode, net: Importer, parts: ExpansionNodes, scores: Shape)
         if mask in net.known:
             array = net.known[mask].read()
             constant = constant + (_hidden(array) if array.dtype == bool else array)
-        elif net.dtype(mask) == "bool":
-            choices = [parts.constant(0.0), parts.constant(-math.inf)]
-            addends.append(parts.add("Where", [mask, *choices]))
+        elif visible:
+            hidden = parts.add("Sub", [parts.constant(1.0), visible])
+            addends.append(parts.add("Mul", [hidden, parts.constant(_LOWEST)]))
         else:
             addends.append(mask)
-    if causal or mask in net.known:
+    if causal is not None or mask in net.known:
         if np.isneginf(np.broadcast_to(constant, scores)).all(axis=3).any():
             raise NotALayerError("its mask hides all keys from a query")
         addends.append(parts.constant(constant))

@@ -65,11 +65,14 @@ def test_a_mask_of_floats_that_varies() -> None:
     assert_same(model_of([attention("q k v m", softcap=3.0)], feed, {}, "y", 23), feed)
 
 
-def test_a_mask_of_booleans_that_varies() -> None:
+@pytest.mark.parametrize("causal", [0, 1])
+def test_a_mask_of_booleans_that_varies(causal: int) -> None:
     mask = RNG.random((5, 6)) > 0.5
     mask[:, 2] = True
+    mask[0] = mask[3] = False  # no key is left for these queries: zeros
     feed = {**plain(), "m": mask}
-    assert_same(model_of([attention("q k v m")], feed, {}, "y", 23), feed, opaque=["Where"])
+    node = attention("q k v m", is_causal=causal)
+    assert_same(model_of([node], feed, {}, "y", 23), feed, opaque=["Cast"])
 
 
 @pytest.mark.parametrize("axes", [3, 4])
