@@ -134,6 +134,13 @@ def converts_inputs_on_dsp(stack: Stack, buffer: BufferType) -> bool:
     return buffer == "float" and stack.entry.input_conversion.engine != "cpu"
 
 
+def empty_call_s(chip: Chip, stack: Stack, profile: Profile) -> float:
+    """Return the seconds of a call without buffers that runs nothing, with all parts awake."""
+    modes: dict[str, Rpc] = dict(stack.entry.rpc)
+    start_s = stack.dispatch.inference_clk / chip.dsp.clock_hz(profile.dsp_corner)
+    return modes[profile.qos].job_100us_s + start_s
+
+
 def parts_before_graph(call: Call) -> list[EntryPart]:
     """Return the parts before the graph runs, in order, without those that take no time."""
     entry = call.stack.entry

@@ -195,6 +195,7 @@ class Partitioning(DatasheetTable):
     Activations of 16 bits run on the HTA since SNPE 1.34. A subnet on it costs `hta_subnet_s`, and
     `hta_tensor_s` for each tensor at its edges that is large enough to be mapped
     (`entry.mapped_from_bytes`); the engine spends `hta_layer_s` on sequencing a layer.
+    With `hta_rows` "each", every row of a fully connected layer is an execution of its own.
     """
 
     rules: PartitionRules
@@ -206,6 +207,7 @@ class Partitioning(DatasheetTable):
     hta_subnet_s: Seconds
     hta_tensor_s: Seconds
     hta_layer_s: Seconds
+    hta_rows: Literal["together", "each"] = "together"
     hnn_subnet_s: Seconds
 
 
