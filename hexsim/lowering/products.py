@@ -31,6 +31,6 @@ def lower_products(
         layer.clamp,
         bias,
         fraction_bits,
-        one_shift=True,
+        one_shift=not fraction_bits,
     )
     return weights, stage
