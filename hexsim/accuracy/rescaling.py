@@ -27,9 +27,7 @@ class RescalingLoss:
     steps: float
 
 
-def rescaling_losses(
-    model: Model, signed: Collection[str]
-) -> tuple[RescalingLoss, ...]:
+def rescaling_losses(model: Model, signed: Collection[str]) -> tuple[RescalingLoss, ...]:
     """Return the loss of every weight that changes, in the order of the network.
 
     `signed` names the layers that multiply by signed weights.

@@ -34,9 +34,7 @@ def signed_layers(subnet: PlannedSubnet, kernels: SignedKernels | None) -> froze
     if kernels is None or subnet.engine == "hta":
         return frozenset()
     return frozenset(
-        call.layer.name
-        for call in laid_down(subnet).calls
-        if takes_signed_weights(call, kernels)
+        call.layer.name for call in laid_down(subnet).calls if takes_signed_weights(call, kernels)
     )
 
 

@@ -44,7 +44,7 @@ def test_the_worked_number_of_the_contract():
     np.testing.assert_allclose(weights.steps * 0.004, 51 * 2.0**-31 * 0.025, rtol=1e-15)
     stage, codes = codes_of(weights, x, output, bias, np.array([200, 255]))
     assert (stage.multiplier[0], stage.shift[0]) == (51, 0)
-    assert stage.preload[0] == 2105376125  # 421075225.1 + 1684300900.4, less a half
+    assert stage.preload[0] == 2105376125  # 421075225.10 + 1684300900.39
     assert 200 * 80 - 255 * 40 == 5800
     assert (2105376125 + 5800) * 51 + 2**30 >> 31 == 50
     assert codes == 50
