@@ -357,7 +357,7 @@ def breakdown(network: str, weights: str, rounds: int, folder: Path) -> str:
     for subnet in deployment.plan.subnets:
         if subnet.engine != "hvx":
             continue
-        calls = lower(subnet, deployment.model, signed_weights=deployment.signed_weights)
+        calls = lower(subnet, deployment.model, signed_kernels=deployment.signed_kernels)
         for call, planned in zip(calls, subnet.calls, strict=True):
             operands = [
                 rng.integers(0, 256, x.shape, x.encoding.dtype) if x.codes is None else x.codes

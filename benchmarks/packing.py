@@ -45,7 +45,7 @@ def convolutions(network: str, weights: str, folder: Path) -> list[LoweredConvol
         call
         for subnet in deployment.plan.subnets
         if subnet.engine == "hvx"
-        for call in lower(subnet, deployment.model, signed_weights=deployment.signed_weights)
+        for call in lower(subnet, deployment.model, signed_kernels=deployment.signed_kernels)
         if isinstance(call, LoweredConvolution)
         and not call.groups == call.inputs[0].shape[-1] == call.output.shape[-1]
     ]

@@ -1,18 +1,17 @@
-"""The loss of asymmetric weights when a runtime with signed kernels rescales them at load.
+"""The loss of asymmetric weights that kernels with signed weights change at load.
 
-Compared are the dequantised weights of the file and those after rescaling
-(hexsim.lowering.weights). So this is the second rounding alone, without the quantiser's.
+Compared are the dequantised weights of the file and the signed ones
+(hexsim.lowering.weights); weights that stay the same have no loss and are not listed. So this is the second rounding alone, without the quantiser's.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from hexsim.accuracy.distance import Distance
-from hexsim.graph.ir import Layer
 from hexsim.layers import Weighted
-from hexsim.lowering.weights import is_rescaled, signed_weights
+from hexsim.lowering.weights import becomes_signed, signed_weights
 from hexsim.quantization.encodings import Encoding
 from hexsim.quantization.model import Model
 
@@ -28,19 +27,19 @@ class RescalingLoss:
     steps: float
 
 
-def rescaling_losses(
-    model: Model, layers: Sequence[Layer] | None = None
-) -> tuple[RescalingLoss, ...]:
-    """Return the loss of every weight that is rescaled, in the order of `layers` (None: all)."""
-    chosen = model.network.layers if layers is None else layers
+def rescaling_losses(model: Model, signed: Collection[str]) -> tuple[RescalingLoss, ...]:
+    """Return the loss of every weight that changes, in the order of the network.
+
+    `signed` names the layers that multiply by signed weights.
+    """
     losses = []
-    for layer in chosen:
-        if not isinstance(layer, Weighted):
+    for layer in model.network.layers:
+        if not isinstance(layer, Weighted) or layer.name not in signed:
             continue
         encoding = model.parameters.get(layer.weight)
-        if isinstance(encoding, Encoding) and is_rescaled(encoding):
+        if isinstance(encoding, Encoding) and becomes_signed(encoding):
             losses.append(_loss(layer, model, encoding))
-    return tuple(losses)
+    return tuple(loss for loss in losses if loss.max_error > 0)
 
 
 def worst(losses: Sequence[RescalingLoss]) -> RescalingLoss:

@@ -101,15 +101,7 @@ def counted(
 
 def validation_of(deployment: Deployment, totals: Totals, *, labelled: bool) -> Validation:
     """Return the results after all inputs were added."""
-    losses: tuple[RescalingLoss, ...] = ()
-    if deployment.signed_weights:
-        with_signed = [
-            layer
-            for subnet in deployment.subnets
-            for layer in subnet.layers
-            if subnet.runtime == deployment.runtime and subnet.engine != "hta"
-        ]
-        losses = rescaling_losses(deployment.loaded, with_signed)
+    losses = rescaling_losses(deployment.loaded, deployment.signed_layers)
     return Validation(
         totals.hits,
         labelled,

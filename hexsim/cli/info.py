@@ -103,8 +103,9 @@ def _memory(model: Model, runtime: str, chip: str) -> NeededOn:
 
 
 def _losses(model: Model, chip: str) -> tuple[RescalingLoss, ...]:
-    """Return the losses by rescaling weights for the chip's DSP; none if it does not rescale."""
+    """Return the losses of weights that become signed on the chip's DSP."""
     from hexsim.accuracy.rescaling import rescaling_losses
+    from hexsim.deployment import Deployment
     from hexsim.deployment.platform import Platform
 
     platform = Platform.load(chip)
@@ -114,4 +115,4 @@ def _losses(model: Model, chip: str) -> tuple[RescalingLoss, ...]:
             f"--chip tells what becomes of codes, and network '{model.name}' is float; quantise "
             "it first, or leave --chip out"
         )
-    return rescaling_losses(model) if platform.chip.dsp.signed_weights else ()
+    return rescaling_losses(model, Deployment(model, platform, "dsp").signed_layers)

@@ -9,15 +9,7 @@ Arch = Literal["v60", "v62", "v65", "v66"]
 HtpArch = Literal["v68", "v69", "v73", "v75", "v79"]
 """Versions with a tensor processor."""
 
-_SIGNED_WEIGHTS = 65
-"""First version whose kernels multiply by signed weights (documented: Hexagon NN's kernels)."""
-
 
 def version(arch: Arch | HtpArch) -> int:
     """Return the architecture as a number, e.g. 66."""
     return int(arch.removeprefix("v"))
-
-
-def takes_signed_weights(number: int) -> bool:
-    """Tell whether the vector kernels of a version multiply by signed weights."""
-    return number >= _SIGNED_WEIGHTS

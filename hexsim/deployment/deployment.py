@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Unpack
 
+from hexsim.datasheets.signed_kernels import SignedKernels
 from hexsim.datasheets.stacks import BufferType
 from hexsim.datasheets.stacks.stack import PartitionRules
 from hexsim.deployment.at_load import AtLoad
@@ -24,6 +25,7 @@ from hexsim.memory import Footprint, footprint_of
 from hexsim.planning.partition import partition
 from hexsim.planning.plan import Plan
 from hexsim.planning.planner import make_plan
+from hexsim.planning.signed_layers import signed_layers_of
 from hexsim.planning.subnet import Subnet
 from hexsim.quantization.model import Model
 from hexsim.quantization.overrides.outcome import KeyOutcome
@@ -126,22 +128,24 @@ class Deployment:
         return frozenset(layer.name for subnet in on_hta for layer in subnet.layers)
 
     @property
-    def signed_weights(self) -> bool:
-        """True if the runtime's kernels on HVX or HMX multiply by signed weights.
+    def signed_kernels(self) -> SignedKernels | None:
+        """The runtime's kernels that multiply by signed weights; None if there are none."""
+        return self.platform.chip.signed_kernels(self.runtime)
 
-        Kernels of the tensor engine use the codes as they are.
-        """
-        return self.platform.chip.signed_weights(self.runtime)
+    @property
+    def signed_layers(self) -> frozenset[str]:
+        """Names of the layers that multiply by signed weights."""
+        return signed_layers_of(self.plan, self.signed_kernels)
 
     @property
     def arithmetic(self) -> Arithmetic:
         """The arithmetic of the executor; runtimes with equal arithmetic give equal values."""
-        return Arithmetic.of(self.plan, self.loaded, signed_weights=self.signed_weights)
+        return Arithmetic.of(self.plan, self.loaded, signed_kernels=self.signed_kernels)
 
     def executor(self, threads: int = 0) -> PlanExecutor:
         """Return an executor of the plan; `threads` share a layer's work, 0 for one per core."""
-        signed = self.signed_weights
-        return PlanExecutor(self.plan, self.loaded, signed_weights=signed, threads=threads)
+        kernels = self.signed_kernels
+        return PlanExecutor(self.plan, self.loaded, signed_kernels=kernels, threads=threads)
 
     def workload(self, **calling: Unpack[CallPattern]) -> Workload:
         """Return one inference, called as `calling` says, for the simulator."""

@@ -5,13 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from hexsim.datasheets.signed_kernels import SignedKernels
 from hexsim.graph.ir import Layer
 from hexsim.onnx_io.write.precision import Precision
 from hexsim.planning.plan import Plan, PlannedSubnet
+from hexsim.planning.signed_layers import signed_layers_of
 from hexsim.quantization.model import Model
 from hexsim.runtimes import FIXED_POINT, Runtime
 
-Kind = Precision | Literal["mixed", "codes", "signed codes"]
+Kind = Precision | Literal["mixed", "codes"]
 
 _PRECISIONS: dict[Runtime, Precision] = {
     "cpu": "float32",
@@ -21,10 +23,10 @@ _PRECISIONS: dict[Runtime, Precision] = {
 }
 
 
-def kind_of(subnet: PlannedSubnet, runtime: Runtime, model: Model, signed_weights: bool) -> Kind:
+def kind_of(subnet: PlannedSubnet, runtime: Runtime, model: Model) -> Kind:
     """Return how a subnet of a plan on `runtime` computes."""
     if subnet.runtime in FIXED_POINT:
-        return "signed codes" if signed_weights and subnet.engine != "hta" else "codes"
+        return "codes"
     if runtime in FIXED_POINT and model.floats:
         return "mixed"
     return _PRECISIONS[subnet.runtime]
@@ -35,23 +37,28 @@ class Arithmetic:
     """Everything that decides what an executor computes; equal objects give equal values.
 
     Each entry of `subnets` says how a subnet computes, and has its layers, inputs and outputs.
+    `signed` names the layers that multiply by signed weights.
     """
 
     model: Model
     subnets: tuple[tuple[str, tuple[Layer, ...], tuple[str, ...], tuple[str, ...]], ...]
+    signed: frozenset[str]
 
     @classmethod
-    def of(cls, plan: Plan, model: Model, *, signed_weights: bool = False) -> Arithmetic:
+    def of(
+        cls, plan: Plan, model: Model, *, signed_kernels: SignedKernels | None = None
+    ) -> Arithmetic:
         """Return the arithmetic of a `PlanExecutor` with these arguments."""
         return cls(
             replace(model, hta=(), packs_weights=False),
             tuple(
                 (
-                    kind_of(subnet, plan.runtime, model, signed_weights),
+                    kind_of(subnet, plan.runtime, model),
                     subnet.layers,
                     subnet.inputs,
                     subnet.outputs,
                 )
                 for subnet in plan.subnets
             ),
+            signed_layers_of(plan, signed_kernels),
         )

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Protocol
 
 from hexsim import budget
+from hexsim.datasheets.signed_kernels import SignedKernels
 from hexsim.errors import HexsimError
 from hexsim.execution.arithmetic import kind_of
 from hexsim.execution.execution_contexts import contexts_for
@@ -42,8 +43,8 @@ class _SubnetRun(Protocol):
 class PlanExecutor:
     """A plan made ready to run on any number of inputs.
 
-    `signed_weights` says whether the kernels of HVX take signed weights (V65 and later); those of
-    the tensor engine take the stored codes (quantised values).
+    `signed_kernels` are the kernels of HVX that multiply by signed weights (V65 and V66), None
+    without any; all others take the stored codes (quantised values).
 
     `threads` share the work of a layer, or a list of inputs; 0 means one per core. Values do not
     depend on it.
@@ -54,7 +55,7 @@ class PlanExecutor:
         plan: Plan,
         model: Model,
         *,
-        signed_weights: bool = False,
+        signed_kernels: SignedKernels | None = None,
         threads: int = 0,
     ) -> None:
         elements = sum(tensor.elements for tensor in plan.network.tensors.values())
@@ -62,7 +63,7 @@ class PlanExecutor:
         self.plan = plan
         self.threads = threads
         self._executors = [
-            _executor(subnet, plan.runtime, model, signed_weights, threads)
+            _executor(subnet, plan.runtime, model, signed_kernels, threads)
             for subnet in plan.subnets
         ]
         self._single = _SubnetChain(plan, [executor.run for executor in self._executors])
@@ -122,18 +123,18 @@ def _executor(
     subnet: PlannedSubnet,
     runtime: Runtime,
     model: Model,
-    signed_weights: bool,
+    signed_kernels: SignedKernels | None,
     threads: int,
 ) -> SubnetExecutor:
-    kind = kind_of(subnet, runtime, model, signed_weights)
+    kind = kind_of(subnet, runtime, model)
     if kind == "mixed":
         return MixedSubnet(subnet, model, threads)
-    if kind != "codes" and kind != "signed codes":
+    if kind != "codes":
         part = model.as_stored.subnetwork(subnet.layers, subnet.inputs, subnet.outputs)
         return FloatEngine(part, precision=kind, threads=threads)
     if not model.quantized:
         raise HexsimError(
             f"runtime {subnet.runtime} computes in integers; quantise the model first"
         )
-    calls = lower(subnet, model, signed_weights=kind == "signed codes")
+    calls = lower(subnet, model, signed_kernels=signed_kernels)
     return IntegerSubnet(calls, subnet.inputs, subnet.outputs, threads)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from hexsim.datasheets.signed_kernels import SignedKernels
 from hexsim.discovery import joined
 from hexsim.errors import HexsimError
 from hexsim.lowering.lowered_call import LoweredCall, Operand
@@ -18,6 +19,7 @@ from hexsim.lowering.requantize import Requantize
 from hexsim.lowering.source import Lowerings, QuantizedSource
 from hexsim.lowering.weights import Weights
 from hexsim.planning.plan import PlannedSubnet
+from hexsim.planning.signed_layers import signed_layers
 from hexsim.quantization.model import Model
 
 __all__ = ["LOWERINGS", "LoweredCall", "Operand", "Requantize", "Weights", "lower"]
@@ -25,15 +27,19 @@ __all__ = ["LOWERINGS", "LoweredCall", "Operand", "Requantize", "Weights", "lowe
 LOWERINGS: Lowerings = joined(__name__, "LOWERINGS")
 
 
-def lower(subnet: PlannedSubnet, model: Model, *, signed_weights: bool) -> Iterator[LoweredCall]:
+def lower(
+    subnet: PlannedSubnet, model: Model, *, signed_kernels: SignedKernels | None = None
+) -> Iterator[LoweredCall]:
     """Yield the calls of `subnet` as integers, in execution order.
 
     A call is made when it is requested, so that weights need not be in memory all at once.
-    `signed_weights` says that the kernels multiply by signed weights (V65 and later), so that
-    asymmetric weights are rescaled per output channel. Raises HexsimError naming the layer and the
-    tensor that has no usable encoding.
+    `signed_kernels` are the kernels of the chip that multiply by signed weights: asymmetric weights
+    of the layers that they compute become signed. Raises HexsimError naming the layer and the tensor
+    that has no usable encoding.
     """
-    source = QuantizedSource(model, signed_weights)
+    signed = signed_layers(subnet, signed_kernels)
+    bytes_only = subnet.runtime == "htp" or (signed_kernels is not None and subnet.engine != "hta")
+    source = QuantizedSource(model, signed, widest_weights=8 if bytes_only else 16)
     for layer in subnet.layers:
         if type(layer) not in LOWERINGS:
             raise HexsimError(f"layer '{layer.name}' ({layer.type}) has no integer kernel")

@@ -2,25 +2,27 @@
 
 A channel of weights may come with a step so small that its bias, counted in steps of the
 accumulator, exceeds an int32: exporters write 2^-23 for a channel of zeros. The step of such a
-channel becomes the least step that fits. Let F be the fraction bits, M = step * 2^F / delta_y, and
-S the largest sum of the channel's products in units of the accumulator. The channel fits if
+channel becomes the least step that fits. Let F be the fraction bits, M = step * 2^F / delta_y, s
+the shift that the channels of the layer share (0 if each has its own, as with 16 bits), and S the
+largest sum of the channel's products in units of the accumulator. The channel fits if
 
-    reach = |bias| / delta_y + z_y                       codes of the bias and of the zero point
-    room  = 2^F * (2^31 - 1) - min(S, 2^F * 2^30) - 1    units left for them, one lost by rounding
-    least = ceil(reach * 2^(31 + F) / room), clamped to 1 .. 2^31 - 1
-    M * 2^31 >= least
+    reach = |bias| / delta_y + z_y            codes of the bias and of the zero point
+    room  = 2^F * (2^(31 - s) - 1) - min(S, 2^F * 2^(30 - s)) - 1    units left for them, one lost
+                                                                     by rounding
+    least = ceil(reach * 2^(31 - s + F) / room), clamped to 1 .. 2^31 - 1
+    M * 2^(31 - s) >= least
 
 If it does not, its weights are quantised again, so that `least` is the multiplier:
 
-    step'  = least * 2^-31 * delta_y / 2^F
+    step'  = least * 2^(s - 31) * delta_y / 2^F
     weight = round((q - z_w) * step / step') + z_w
 
 Weights of zero stay zero, and their channel gives the code of its bias. Of K products of weights
-with codes whose distance from zero is at most X, each is off by at most X / 2 units, and bias and
-zero point by 1/2 each. The multiplier is a whole number and has no error. So the code lies within
-1/2 + (1 + K * X / 2) * least * 2^(-31 - F) of the real result.
+with codes whose distance from zero is at most X, each is off by at most X / 2 units, and the preload
+by 1/2. The multiplier is a whole number and has no error. So the code lies within
+1/2 + (1/2 + K * X / 2) * least * 2^(s - 31 - F) of the real result.
 
-S counts as half of the accumulator at most: products that overflow by themselves wrap as before.
+S counts as half of what the shift leaves of the accumulator at most: products that overflow by themselves wrap as before.
 Only the weights that a kernel uses change; the encoding of the weights stays as in the file.
 """
 
@@ -33,29 +35,32 @@ import numpy as np
 import numpy.typing as npt
 
 from hexsim.lowering.lowered_call import Int64, Operand, Real
-from hexsim.lowering.requantize import INT32_MAX, rounded
+from hexsim.lowering.requantize import INT32_MAX, rounded, shifts
 from hexsim.lowering.weights import Weights
 from hexsim.quantization.encodings import Encoding
 
-_HALF = 1 << 30
-"""Units of an int32 that the sums of products may take."""
-
 
 def fitting_steps(
-    steps: Real, sums: npt.ArrayLike, output: Encoding, bias: Real | None, fraction_bits: int
+    steps: Real,
+    sums: npt.ArrayLike,
+    output: Encoding,
+    bias: Real | None,
+    fraction_bits: int,
+    shift: int = 0,
 ) -> Real:
     """Return accumulator steps; those that are too small are replaced by the least that fit.
 
     `sums` is the largest sum of products in units of the accumulator, `bias` in real units; both
-    have one entry for each of `steps`, or one in all.
+    have one entry for each of `steps`, or one in all. `shift` is that which all steps share.
     """
     reach = np.full(steps.shape, float(output.zero_point))
     if bias is not None:
         reach += np.abs(bias) / output.delta
-    unit = 2.0**fraction_bits
-    room = unit * INT32_MAX - np.minimum(np.asarray(sums, np.float64), unit * _HALF) - 1
-    least = np.clip(np.ceil(reach * np.ldexp(1.0, 31 + fraction_bits) / room), 1, INT32_MAX)
-    fitting = least * np.ldexp(output.delta, -31 - fraction_bits)
+    bits = 31 - shift + fraction_bits
+    largest = np.ldexp(1.0, bits) - np.ldexp(1.0, fraction_bits)
+    room = largest - np.minimum(np.asarray(sums, np.float64), np.ldexp(1.0, bits - 1)) - 1
+    least = np.clip(np.ceil(reach * np.ldexp(1.0, bits) / room), 1, INT32_MAX)
+    fitting = least * np.ldexp(output.delta, -bits)
     return np.where(steps < fitting, fitting, steps)
 
 
@@ -64,13 +69,14 @@ def fitting_weights(
 ) -> Weights:
     """Return the weights that multiply `x`; channels are quantised again where that is needed."""
     steps = x.delta * weights.steps
-    safe_steps = fitting_steps(steps, np.inf, output, bias, fraction_bits)
+    shift = 0 if fraction_bits else int(shifts(steps / output.delta, one_shift=True).max(initial=0))
+    safe_steps = fitting_steps(steps, np.inf, output, bias, fraction_bits, shift)
     (doubtful,) = np.nonzero(safe_steps > steps)
     if not doubtful.size:
         return weights
     sums = largest_distance(x) * np.abs(_distances(weights, doubtful)).sum(axis=0)
     channel_bias = None if bias is None else bias[doubtful]
-    fitting = fitting_steps(steps[doubtful], sums, output, channel_bias, fraction_bits)
+    fitting = fitting_steps(steps[doubtful], sums, output, channel_bias, fraction_bits, shift)
     grows = fitting > steps[doubtful]
     channels, fitting = doubtful[grows], fitting[grows]
     if not channels.size:

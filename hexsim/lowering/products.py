@@ -26,6 +26,11 @@ def lower_products(
     fraction_bits = x.bits - 8 + weights.bits - 8
     weights = fitting_weights(weights, x, output.encoding, bias, fraction_bits)
     stage = requantize(
-        x.delta * weights.steps, output.encoding, layer.clamp, bias, fraction_bits=fraction_bits
+        x.delta * weights.steps,
+        output.encoding,
+        layer.clamp,
+        bias,
+        fraction_bits,
+        one_shift=not fraction_bits,
     )
     return weights, stage

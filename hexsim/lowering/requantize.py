@@ -5,10 +5,11 @@ output of step `delta` and zero point `zero`, the scale is M = step / delta and
 
     shift      = the least s >= 0 with M * 2^-s < 1
     multiplier = round(M * 2^(31 - s)), clamped to 1 .. 2^31 - 1
-    preload    = round(bias / step) + round(zero / M), saturated to int32
+    preload    = round(bias / step + zero / M), saturated to int32
     code       = clamp((sat32(acc << shift) * multiplier + 2^30) >> 31, low, high)
 
-where acc starts from `preload` and wraps modulo 2^32. That is an HVX requantise stage: a saturating
+where acc starts from `preload` and wraps modulo 2^32. The channels of a layer with weights share one
+shift with 8-bit operands, that of the largest M. This is an HVX requantise stage: a saturating
 shift left, then `vmpye` and `vmpyo:<<1:rnd:sat`, then saturating packs.
 
 Operands of 16 bits are computed byte by byte (hexsim.lowering.bytes_of), each pair of bytes in an
@@ -79,26 +80,35 @@ def requantize(
     clamp: Clamp = NO_CLAMP,
     bias: Real | None = None,
     fraction_bits: int = 0,
+    *,
+    one_shift: bool = False,
 ) -> Requantize:
     """Return the constants for accumulators of `steps` real units, one per channel or one.
 
-    `bias` is in real units, one per entry of `steps`.
+    `bias` is in real units, one per entry of `steps`. With `one_shift` all channels have the shift
+    of the largest step.
     """
     step = np.atleast_1d(np.asarray(steps, np.float64))
     scale = step / output.delta
     integer_scale = np.ldexp(scale, fraction_bits)
-    shift = np.clip(np.frexp(integer_scale)[1], 0, 31).astype(np.int32)
+    shift = shifts(integer_scale, one_shift=one_shift)
     multiplier = np.clip(rounded(np.ldexp(integer_scale, 31 - shift)), 1, INT32_MAX)
-    preload = rounded(output.zero_point / scale)
+    preload = output.zero_point / scale
     if bias is not None:
-        preload = preload + rounded(bias / step)
+        preload = preload + bias / step
     return Requantize(
-        saturated(preload, fraction_bits),
+        saturated(rounded(preload), fraction_bits),
         multiplier.astype(np.int32),
         shift,
         *clamp_codes(clamp, output),
         fraction_bits,
     )
+
+
+def shifts(scales: Real, *, one_shift: bool) -> Int32:
+    """Return the least shifts with which scales are below one; of all together with `one_shift`."""
+    exponents = np.clip(np.frexp(scales)[1], 0, 31).astype(np.int32)
+    return np.full_like(exponents, exponents.max(initial=0)) if one_shift else exponents
 
 
 def clamp_codes(clamp: Clamp, encoding: Encoding) -> tuple[int, int]:

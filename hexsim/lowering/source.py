@@ -17,13 +17,15 @@ from hexsim.quantization.model import Model
 
 @dataclass(frozen=True)
 class QuantizedSource:
-    """A quantised network as one generation of kernels reads it.
+    """A quantised network as the kernels of a chip read it.
 
-    `signed_weights` is true for kernels that multiply by signed 8-bit weights (V65 and later).
+    `signed` names the layers whose kernels multiply by signed weights, `widest_weights` is the
+    number of bits of the widest weights that the kernels take.
     """
 
     model: Model
-    signed_weights: bool
+    signed: frozenset[str] = frozenset()
+    widest_weights: int = 16
 
     def operand(self, name: str, layer: Layer) -> Operand:
         """Return tensor or constant `name` as an operand of `layer`.

@@ -31,7 +31,7 @@ from hexsim.hvx.layout import (
     flat_tensors,
     is_spatial,
 )
-from hexsim.hvx.orientation import laid_down
+from hexsim.planning.orientation import laid_down
 from hexsim.memory.arena import ArenaNode
 from hexsim.memory.graph import SubnetGraph, layer_nodes
 from hexsim.planning.plan import PlannedSubnet

@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from hexsim.hvx.kernels import Target
-from hexsim.hvx.orientation import laid_down
+from hexsim.planning.orientation import laid_down
 from hexsim.planning.joined import JoinedSubnets
 from hexsim.simulation.dsp_work import DspWork, dsp_work
 from hexsim.simulation.hta_work import HtaWork, hta_work

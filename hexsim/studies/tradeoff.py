@@ -178,7 +178,7 @@ class _Bench:
         runtime = deployment.runtime
         values = "quantised at load" if deployment.quantizes else kind
         arithmetic = "integer" if runtime in FIXED_POINT else runtime
-        key = (values, arithmetic, deployment.signed_weights, deployment.on_hta)
+        key = (values, arithmetic, deployment.signed_layers, deployment.on_hta)
         if key not in self._known:
             self._known[key] = self._measured(deployment)
         return self._known[key]

@@ -12,14 +12,14 @@ from hexsim.onnx_io.run.float_engine import FloatEngine
 from hexsim.quantization.quantizer import quantize
 from tests.accuracy import culprits
 from tests.deployed import deployed, planned
-from tests.int8.single_layer import codes_of
+from tests.int8.single_layer import SIGNED, codes_of
 
 
 def test_codes_of_every_tensor_made_real() -> None:
     model, (feed, *_) = culprits.quantized(), culprits.inputs()
     floats, others = PairedRun(deployed(model, "dsp", "sd855")).run(feed)
     (subnet,) = planned(model).subnets
-    calls = tuple(lower(subnet, model, signed_weights=True))
+    calls = tuple(lower(subnet, model, signed_kernels=SIGNED))
     codes = codes_of(subnet, calls, feed)
     assert set(codes) == set(others) == set(floats)
     for name, values in codes.items():

@@ -13,6 +13,8 @@ from hexsim.quantization.model import Model
 from tests.accuracy import culprits
 from tests.deployed import deployed
 
+SIGNED_LAYERS = {"c0", "c1", "c2", "c3"}
+
 
 def with_weight(values: np.ndarray, encoding: Encoding | AxisEncoding) -> Model:
     """The classifier of the culprits' network with other weights."""
@@ -25,28 +27,32 @@ def with_weight(values: np.ndarray, encoding: Encoding | AxisEncoding) -> Model:
 
 
 def test_worked_example() -> None:
-    """Distances 102 and -25 become 127 and -31 steps of 102/127: -24.9, a tenth of a step off."""
+    """K = 159: distances 204 and -25 become 127 and -16 steps of 256/159, 204.48 and -25.76."""
     encoding = Encoding(8, -0.51, 2.04, 0.01, -51)
-    values = np.tile(np.array([[1.02], [-0.25]], np.float32), (256, 10))
-    (loss,) = rescaling_losses(with_weight(values, encoding))
-    error = 0.01 * abs(31 * 102 / 127 - 25)
+    values = np.tile(np.array([[2.04], [-0.25]], np.float32), (256, 10))
+    (loss,) = rescaling_losses(with_weight(values, encoding), {"fc"})
+    errors = 0.01 * (127 * 256 / 159 - 204), 0.01 * (16 * 256 / 159 - 25)
+    error = max(errors)
     assert (loss.layer, loss.weight) == ("fc", "fc.w")
     assert loss.max_error == pytest.approx(error)
     assert loss.steps == pytest.approx(error / 0.01)
-    signal, noise = 1.02**2 + 0.25**2, error**2
+    signal, noise = 2.04**2 + 0.25**2, errors[0] ** 2 + errors[1] ** 2
     assert loss.sqnr_db == pytest.approx(10 * math.log10(signal / noise))
 
 
-def test_only_asymmetric_weights_are_rescaled() -> None:
+def test_only_asymmetric_weights_of_signed_layers_that_do_not_fit_are_rescaled() -> None:
     values = np.ones((512, 10), np.float32)
     symmetric = Encoding.symmetric_of(1.0)
-    assert rescaling_losses(with_weight(values, symmetric)) == ()
-    assert rescaling_losses(with_weight(values, AxisEncoding((symmetric,) * 10))) == ()
-    assert len(rescaling_losses(culprits.quantized())) == 5
+    assert rescaling_losses(with_weight(values, symmetric), {"fc"}) == ()
+    assert rescaling_losses(with_weight(values, AxisEncoding((symmetric,) * 10)), {"fc"}) == ()
+    wide, fits = Encoding(8, -0.51, 2.04, 0.01, -51), Encoding(8, -1.28, 1.27, 0.01, -128)
+    assert rescaling_losses(with_weight(2 * values, fits), {"fc"}) == ()
+    assert rescaling_losses(with_weight(2 * values, wide), {"c0", "c1"}) == ()
+    assert len(rescaling_losses(with_weight(2 * values, wide), {"fc"})) == 1
 
 
 def test_the_worst_comes_by_signal_to_noise() -> None:
-    losses = rescaling_losses(culprits.quantized("outlier"))
+    losses = rescaling_losses(culprits.quantized("outlier"), SIGNED_LAYERS)
     assert worst(losses).sqnr_db == min(loss.sqnr_db for loss in losses)
 
 
@@ -54,11 +60,11 @@ def test_a_validation_has_them_where_the_kernels_are_signed() -> None:
     model, feeds = culprits.quantized(), culprits.inputs(1)
     assert validate(deployed(model), feeds).rescaled == ()
     found = validate(deployed(model, "dsp", "sd855"), feeds).rescaled
-    assert found == rescaling_losses(model)
+    assert found == rescaling_losses(model, SIGNED_LAYERS) != ()
 
 
 def test_the_tensor_engine_rescales_nothing() -> None:
     model, feeds = culprits.quantized(), culprits.inputs(1)
     mixed = deployed(model, "aip", "sd855", sections=[["c0"], ["c2"]])
     found = validate(mixed, feeds).rescaled
-    assert [loss.layer for loss in found] == ["c1", "c3", "fc"]
+    assert [loss.layer for loss in found] == ["c1", "c3"]

@@ -17,6 +17,7 @@ from tests.dlc.made import with_weights
 from tests.doors import places
 from tests.doors.examples import SIZED_BY_VALUES, examples
 from tests.doors.places import Place
+from tests.int8.single_layer import SIGNED
 from tests.small_networks import Sketch
 
 
@@ -52,8 +53,8 @@ def test_kernels_of_both_generations() -> None:
     model, (feed, *_) = culprits.quantized("outlier"), culprits.inputs()
     reference = FloatEngine(model.network).run(feed)["scores"]
     found = []
-    for chip, signed in (("sd835", False), ("sd855", True)):
-        scores = PlanExecutor(planned(model), model, signed_weights=signed).run(feed)["scores"]
+    for chip, kernels in (("sd835", None), ("sd855", SIGNED)):
+        scores = PlanExecutor(planned(model), model, signed_kernels=kernels).run(feed)["scores"]
         found.append(validate(deployed(model, "dsp", chip), [feed]).output_sqnr_db)
         assert found[-1] == pytest.approx(sqnr_db(reference, scores), abs=1e-3)
     assert found[0] != found[1]

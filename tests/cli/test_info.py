@@ -103,9 +103,9 @@ def test_a_chip_tells_what_becomes_of_the_weights(
     dlc.write(tmp_path / "m.dlc", Model(culprits.network()))
     out = command("info q.dlc --chip sd855 --json i.json")[1]
     (*_, last) = json.loads((tmp_path / "i.json").read_text())["rescaled_weights"]
-    assert (last["layer"], last["weight"]) == ("fc", "fc.w")
+    assert (last["layer"], last["weight"]) == ("c3", "c3.w")
     assert "sd855 rescales asymmetric weights" in out
-    assert out.rstrip().splitlines()[-1].split()[:2] == ["fc", "fc.w"]
+    assert out.rstrip().splitlines()[-1].split()[:2] == ["c3", "c3.w"]
     assert "sd835 rescales no weights at load" in command("info q.dlc --chip sd835")[1]
     assert "network 'broken' is float" in refused("info m.dlc --chip sd855")
     assert "sd450 has no dsp" in refused("info q.dlc --chip sd450")

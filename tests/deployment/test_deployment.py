@@ -11,6 +11,7 @@ from onnx import helper
 
 from hexsim.accuracy.paired_run import PairedRun
 from hexsim.accuracy.validation import validate
+from hexsim.datasheets.signed_kernels import SignedKernels
 from hexsim.deployment import AtLoad, Deployment, deploy
 from hexsim.deployment.offline_hta import CompileOrder, with_hta
 from hexsim.deployment.platform import Platform
@@ -28,6 +29,7 @@ from hexsim.quantization.quantizer import quantize
 from hexsim.runtimes import Runtime
 from tests.accuracy import culprits
 from tests.deployed import deployed
+from tests.int8.single_layer import SIGNED
 from tests.mixed import chain, feeds, mixed
 from tests.small_networks import Sketch
 
@@ -248,21 +250,27 @@ def test_sections_obey_the_rules_of_the_stack_unless_others_are_given() -> None:
 
 @pytest.mark.parametrize("runtime", ["cpu", "fxp_cpu", "gpu", "dsp", "aip"])
 def test_weights_are_signed_on_hvx_from_v65_on(runtime: Runtime) -> None:
+    """Those of dense convolutions, not those of the fully connected layer."""
     model, on_hvx = culprits.quantized(), runtime in ("dsp", "aip")
-    assert deployed(model, runtime, "sd855").signed_weights is on_hvx
-    assert not deployed(model, runtime, "sd835").signed_weights
+    dense = {"c0", "c1", "c2", "c3"} if on_hvx else set()
+    assert deployed(model, runtime, "sd855").signed_layers == dense
+    assert not deployed(model, runtime, "sd835").signed_layers
 
 
-@pytest.mark.parametrize(("chip", "signed"), [("sd835", False), ("sd855", True)])
-def test_the_kernels_multiply_as_the_chip_does(chip: str, signed: bool) -> None:
+@pytest.mark.parametrize(
+    ("chip", "kernels", "others"), [("sd835", None, SIGNED), ("sd855", SIGNED, None)]
+)
+def test_the_kernels_multiply_as_the_chip_does(
+    chip: str, kernels: SignedKernels | None, others: SignedKernels | None
+) -> None:
     model, (feed, *_) = culprits.quantized("outlier"), culprits.inputs()
     deployment = deployed(model, "dsp", chip)
     got, same, other = (
         executor.run(feed)["scores"]
         for executor in (
             deployment.executor(),
-            PlanExecutor(deployment.plan, model, signed_weights=signed),
-            PlanExecutor(deployment.plan, model, signed_weights=not signed),
+            PlanExecutor(deployment.plan, model, signed_kernels=kernels),
+            PlanExecutor(deployment.plan, model, signed_kernels=others),
         )
     )
     np.testing.assert_array_equal(got, same)

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from hexsim.datasheets.signed_kernels import SignedKernels
 from hexsim.deployment import deploy
 from hexsim.deployment.platform import Platform
 from hexsim.dlc.loading import load
@@ -19,9 +20,14 @@ def test_the_chip_names_its_default_stack() -> None:
 def test_signed_weights_come_with_v65() -> None:
     model = load("conv1x1_1to1")
     chips = ("sd820", "sd835", "sd845", "sd855")
-    signed = {chip: deployed(model, "dsp", chip).signed_weights for chip in chips}
-    assert signed == {"sd820": False, "sd835": False, "sd845": True, "sd855": True}
-    assert not deployed(model, "fxp_cpu", "sd855").signed_weights
+    signed = {chip: deployed(model, "dsp", chip).signed_kernels for chip in chips}
+    assert signed == {
+        "sd820": None,
+        "sd835": None,
+        "sd845": SignedKernels(65, 262_144),
+        "sd855": SignedKernels(66, 262_144),
+    }
+    assert deployed(model, "fxp_cpu", "sd855").signed_kernels is None
 
 
 def test_a_stack_without_the_runtime_refuses() -> None:

@@ -8,6 +8,7 @@ import onnx
 import pytest
 from onnx import helper
 
+from hexsim.datasheets.signed_kernels import SignedKernels
 from hexsim.dlc import reader, writer
 from hexsim.errors import HexsimError
 from hexsim.execution.plan_executor import PlanExecutor
@@ -23,15 +24,16 @@ from hexsim.quantization.model import Model
 from hexsim.quantization.options import QuantizationOptions
 from hexsim.quantization.quantizer import quantize
 from tests.deployed import planned
+from tests.int8.single_layer import SIGNED
 
 
 @pytest.fixture(scope="module")
 def network() -> Network:
-    """Convolution, an operator only the CPU has (Erf), convolution."""
+    """Convolution, an operator only the CPU has (Erf), convolution of asymmetric weights."""
     rng = np.random.default_rng(0)
     weights = {
         "w1": rng.normal(0, 0.3, (8, 3, 3, 3)).astype(np.float32),
-        "w2": rng.normal(0, 0.3, (4, 8, 1, 1)).astype(np.float32),
+        "w2": rng.normal(0.3, 0.3, (4, 8, 1, 1)).astype(np.float32),
     }
     nodes = [
         helper.make_node("Conv", ["x", "w1"], ["a"], "conv1", pads=[1, 1, 1, 1]),
@@ -70,12 +72,12 @@ def test_the_tensor_engine_takes_asymmetric_weights_as_they_are(
     convs = [at for at, layer in enumerate(network.layers) if layer.type == "convolutional"]
     sections = [range(at, at + 1) for at in convs]
 
-    def outputs(plan: Plan, signed_weights: bool) -> list[np.ndarray]:
-        executor = PlanExecutor(plan, model, signed_weights=signed_weights)
+    def outputs(plan: Plan, kernels: SignedKernels | None) -> list[np.ndarray]:
+        executor = PlanExecutor(plan, model, signed_kernels=kernels)
         return [executor.run(feed)["y"] for feed in feeds]
 
-    on_hta = outputs(_on_aip(network, *sections), True)
-    unsigned, rescaled = (outputs(_on_aip(network), signed) for signed in (False, True))
+    on_hta = outputs(_on_aip(network, *sections), SIGNED)
+    unsigned, rescaled = (outputs(_on_aip(network), each) for each in (None, SIGNED))
     assert all(map(np.array_equal, on_hta, unsigned))
     assert not all(map(np.array_equal, on_hta, rescaled))
 
@@ -110,7 +112,8 @@ def test_signed_weights_change_codes_not_meaning(network: Network) -> None:
     feeds = _feeds(network, 2)
     quantized = quantize(network, feeds)
     unsigned, signed = (
-        PlanExecutor(plan, quantized, signed_weights=s).run(feeds[0])["y"] for s in (False, True)
+        PlanExecutor(plan, quantized, signed_kernels=each).run(feeds[0])["y"]
+        for each in (None, SIGNED)
     )
     assert np.abs(unsigned - signed).max() < 0.05 * np.ptp(unsigned)
 

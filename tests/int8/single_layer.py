@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from hexsim.datasheets.signed_kernels import SignedKernels
 from hexsim.graph.ir import Constant, Network, Tensor
 from hexsim.int8.runner import IntegerSubnet
 from hexsim.lowering import lower
@@ -39,10 +40,14 @@ def quantized(layers, inputs, constants, encodings, outputs):
     return Model(network, encodings, parameters, quantized=True)
 
 
+SIGNED = SignedKernels(65, 256 * 1024)
+"""The kernels of a V65."""
+
+
 def lowered(model, signed_weights=False):
-    """All calls of a network that runs on the DSP."""
+    """All calls of a network that runs on the DSP; with `signed_weights` on V65."""
     subnet = make_plan(model, "dsp", [Subnet("dsp", "hvx", model.network.layers, "all")]).subnets[0]
-    return subnet, tuple(lower(subnet, model, signed_weights=signed_weights))
+    return subnet, tuple(lower(subnet, model, signed_kernels=SIGNED if signed_weights else None))
 
 
 def subnet_of(model, signed_weights=False):

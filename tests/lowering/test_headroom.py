@@ -30,7 +30,8 @@ def operand(delta, zero_point, bits=8):
 
 def codes_of(weights, x, output, bias, distances, fraction_bits=0):
     """The codes of all channels for inputs at `distances` from zero, by the rule of Requantise."""
-    stage = requantize(x.delta * weights.steps, output, NO_CLAMP, bias, fraction_bits)
+    steps, one_shift = x.delta * weights.steps, not fraction_bits
+    stage = requantize(steps, output, NO_CLAMP, bias, fraction_bits, one_shift=one_shift)
     sums = distances @ (weights.codes.astype(np.int64) - weights.zero_point)
     return stage, stage.apply(sums + stage.preload.astype(np.int64))
 
@@ -43,7 +44,7 @@ def test_the_worked_number_of_the_contract():
     np.testing.assert_allclose(weights.steps * 0.004, 51 * 2.0**-31 * 0.025, rtol=1e-15)
     stage, codes = codes_of(weights, x, output, bias, np.array([200, 255]))
     assert (stage.multiplier[0], stage.shift[0]) == (51, 0)
-    assert stage.preload[0] == 421075225 + 1684300900
+    assert stage.preload[0] == 2105376125  # 421075225.10 + 1684300900.39
     assert 200 * 80 - 255 * 40 == 5800
     assert (2105376125 + 5800) * 51 + 2**30 >> 31 == 50
     assert codes == 50
@@ -102,13 +103,14 @@ def test_a_bias_beyond_all_codes_gives_the_outermost_code(bias):
         assert codes == (255 if bias > 0 else 0)
 
 
-def slow(codes, zero_point, step, largest, output, bias, fraction_bits):
+def slow(codes, zero_point, step, largest, output, bias, fraction_bits, shift):
     """Least multiplier and codes of one channel, in exact fractions."""
     reach = abs(Fraction(bias)) / Fraction(output.delta) + output.zero_point
     products = largest * sum(abs(int(q) - zero_point) for q in codes)
-    room = 2**fraction_bits * (2**31 - 1) - min(products, 2 ** (30 + fraction_bits)) - 1
-    least = min(max(math.ceil(reach * 2 ** (31 + fraction_bits) / room), 1), 2**31 - 1)
-    fitting = least * Fraction(output.delta) / 2 ** (31 + fraction_bits)
+    bits = 31 - shift + fraction_bits
+    room = 2**bits - 2**fraction_bits - min(products, 2 ** (bits - 1)) - 1
+    least = min(max(math.ceil(reach * 2**bits / room), 1), 2**31 - 1)
+    fitting = least * Fraction(output.delta) / 2**bits
     if Fraction(step) >= fitting:
         return None, [int(q) for q in codes]
     ratio = Fraction(step) / fitting
@@ -117,6 +119,19 @@ def slow(codes, zero_point, step, largest, output, bias, fraction_bits):
 
 
 KINDS = st.sampled_from([np.int8, np.uint8, np.int16, np.uint16])
+
+
+def test_the_worked_number_of_a_shared_shift():
+    """A channel of zeros beside one of M = 3: shift 2, so the accumulator has 29 bits."""
+    x, output, bias = operand(1.0, 0), encoding(1.0, 100), np.array([0.0, 150.0])
+    given = Weights(np.array([[1, 0], [2, 0]], np.int8), 0, np.array([3.0, 2.0**-30]))
+    weights = fitting_weights(given, x, output, bias, 0)
+    assert weights.steps.tolist() == [3.0, 251 * 2.0**-29]
+    stage, codes = codes_of(weights, x, output, bias, np.array([10, 20]))
+    assert stage.shift.tolist() == [2, 2]
+    assert stage.multiplier.tolist() == [3 << 29, 251]
+    assert stage.preload.tolist() == [33, 534731984]
+    assert codes.tolist() == [249, 250]
 
 
 @given(KINDS, st.sampled_from([8, 16]), st.integers(1, 12), st.integers(0, 2**32 - 1))
@@ -137,24 +152,26 @@ def test_the_rule_equals_the_slow_one_and_stays_within_its_bound(kind, bits, tap
     largest = max(x.zero_point, top - x.zero_point)
     distances = random.integers(0, top, taps, endpoint=True) - x.zero_point
     stage, found = codes_of(weights, x, output, bias, distances, fraction_bits)
+    largest_scale = x.delta * steps.max() / output.delta
+    shift = 0 if fraction_bits else max(math.frexp(largest_scale)[1], 0)
     for c in range(channels):
         step = x.delta * steps[c]
         least, expected = slow(
-            codes[:, c], zero_point, step, largest, output, bias[c], fraction_bits
+            codes[:, c], zero_point, step, largest, output, bias[c], fraction_bits, shift
         )
         assert weights.codes[:, c].tolist() == expected
         if least is None:
             assert weights.steps[c] == steps[c]
             continue
-        assert (stage.multiplier[c], stage.shift[c]) == (least, 0)
+        assert (stage.multiplier[c], stage.shift[c]) == (least, shift)
         products = distances @ (codes[:, c].astype(np.int64) - zero_point)
         exact = (products * step + bias[c]) / output.delta + output.zero_point
         exact = min(max(exact, 0), top)
-        unit = least * 2.0 ** (-31 - fraction_bits)
+        unit = least * 2.0 ** (shift - 31 - fraction_bits)
         # The rest of the requantise stage of 16 bits is exact to 2^-15 of a code.
-        assert abs(found[c] - exact) <= 0.5 + 2.0**-15 + (1 + taps * largest / 2) * unit
+        assert abs(found[c] - exact) <= 0.5 + 2.0**-15 + (1 + taps * largest) / 2 * unit
         if c == 0:
-            assert abs(found[c] - exact) <= 0.5 + 2.0**-15 + unit
+            assert abs(found[c] - exact) <= 0.5 + 2.0**-15 + unit / 2
 
 
 def test_of_constant_factors_the_first_is_coded_anew():

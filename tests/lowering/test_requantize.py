@@ -46,11 +46,19 @@ def test_shift_is_the_least_that_brings_the_scale_below_one(scale):
     assert math.isclose(multiplier * 2.0 ** (shift - 31), scale, rel_tol=1e-1, abs_tol=2.0**-31)
 
 
-def test_preload_holds_bias_and_zero_point_each_rounded():
+def test_preload_holds_bias_and_zero_point_rounded_together():
     assert constants(0.003, 10)[2] == 3333
-    assert constants(0.003, 10, np.array([1.0]))[2] == 3333 + 333
-    assert constants(0.003, 10, np.array([-1.0]))[2] == 3333 - 333
+    assert constants(0.003, 10, np.array([1.0]))[2] == 3667  # 3666.67, not 3333 + 333
+    assert constants(0.003, 10, np.array([-1.0]))[2] == 3000
     assert constants(0.4, 0, np.array([-1.0]))[2] == -2  # -2.5: ties go up
+
+
+def test_channels_can_share_the_shift_of_the_largest_scale():
+    stage = requantize(np.array([3.0, 0.5]), encoding(1.0, 10), one_shift=True)
+    assert stage.shift.tolist() == [2, 2]
+    assert stage.multiplier.tolist() == [3 << 29, 1 << 28]
+    own = requantize(np.array([3.0, 0.5]), encoding(1.0, 10))
+    assert (own.shift.tolist(), own.multiplier.tolist()) == ([2, 0], [3 << 29, 1 << 30])
 
 
 @given(st.floats(1e-6, 1e-3), st.integers(0, 255))

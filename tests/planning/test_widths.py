@@ -79,7 +79,7 @@ def test_packed_weights_reach_the_kernels_as_the_twins_see_them(axis, chip, tmp_
     stored = read(tmp_path / "m.dlc").model
     deployment = deploy(stored, Platform.load(chip), "dsp")
     (subnet,) = deployment.plan.subnets
-    calls = tuple(lower(subnet, stored, signed_weights=deployment.signed_weights))
+    calls = tuple(lower(subnet, stored, signed_kernels=deployment.signed_kernels))
     codes = codes_of(subnet, calls, INPUTS[0])
     for call in calls:
         inputs = [codes[x.name] if x.codes is None else x.codes for x in call.inputs]

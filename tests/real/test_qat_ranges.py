@@ -113,7 +113,7 @@ def _entry(tensor: TfliteTensor, bits: int = 8) -> dict[str, object]:
 def _calls(trained: Trained, chip: str) -> tuple[LoweredCall, ...]:
     deployment = deployed(trained.model, "dsp", chip)
     (subnet,) = deployment.plan.subnets
-    return tuple(lower(subnet, trained.model, signed_weights=deployment.signed_weights))
+    return tuple(lower(subnet, trained.model, signed_kernels=deployment.signed_kernels))
 
 
 def _codes(trained: Trained, chip: str = "sd835") -> dict[str, np.ndarray]:

@@ -14,7 +14,8 @@ from typing import Literal, TypeVar
 
 from pydantic import Field
 
-from hexsim.datasheets.architecture import Arch, HtpArch, takes_signed_weights, version
+from hexsim.datasheets.architecture import Arch, HtpArch, version
+from hexsim.datasheets.signed_kernels import SignedKernels
 from hexsim.datasheets.datasheet import Datasheet, DatasheetTable, set_by_caller
 from hexsim.datasheets.quantity import (
     Bits,
@@ -95,9 +96,9 @@ class Dsp(DatasheetTable):
     activation_bits: Bits
 
     @property
-    def signed_weights(self) -> bool:
-        """Whether the vector kernels multiply by signed weights."""
-        return takes_signed_weights(version(self.arch))
+    def signed_kernels(self) -> SignedKernels | None:
+        """The kernels that multiply by signed weights; None before V65."""
+        return SignedKernels.of(version(self.arch), self.vtcm_bytes)
 
     def clock_hz(self, corner: Corner) -> float:
         """Return the core clock at a voltage corner."""
@@ -288,11 +289,9 @@ class Chip(Datasheet):
             }
         )
 
-    def signed_weights(self, runtime: Runtime) -> bool:
-        """Tell whether the kernels of a runtime on HVX or HMX multiply by signed weights."""
-        if runtime in ("dsp", "aip"):
-            return self.dsp.signed_weights
-        return runtime == "htp" and takes_signed_weights(version(self.htp.arch))
+    def signed_kernels(self, runtime: Runtime) -> SignedKernels | None:
+        """Return the kernels of a runtime that multiply by signed weights, None without any."""
+        return self.dsp.signed_kernels if runtime in ("dsp", "aip") else None
 
     def activation_bits(self, runtime: Runtime) -> int:
         """Return the widest fixed-point activations of a runtime on DSP or tensor processor."""

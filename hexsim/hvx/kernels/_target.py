@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from hexsim.datasheets.architecture import takes_signed_weights, version
+from hexsim.datasheets.architecture import version
 from hexsim.datasheets.chips import Chip
+from hexsim.datasheets.signed_kernels import SignedKernels
 from hexsim.datasheets.stacks import Stack
 from hexsim.errors import HexsimError
 from hexsim.hvx.isa import HvxMachine
@@ -54,9 +55,9 @@ class Target:
         return self.machine.version
 
     @property
-    def signed_weights(self) -> bool:
-        """Whether weights are signed, so that convolutions need no sums of activations."""
-        return takes_signed_weights(self.version)
+    def signed_kernels(self) -> SignedKernels | None:
+        """The kernels that multiply by signed weights; None before V65."""
+        return SignedKernels.of(self.version, self.vtcm_bytes)
 
 
 def _vector_unit(chip: Chip) -> HvxMachine:

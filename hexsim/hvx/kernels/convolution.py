@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
 
+from hexsim.datasheets.signed_kernels import MOST_FIRST_LAYER_CHANNELS, slice_bytes
 from hexsim.graph.nhwc import as_nhwc
 from hexsim.hvx.kernels._blocking import RowCost, blocks, cut_evenly, parts
 from hexsim.hvx.kernels._model import KernelModel
@@ -64,7 +65,7 @@ class DenseShape:
     @property
     def is_input(self) -> bool:
         """Whether the first-layer kernel computes it, because its channels are padded to 4."""
-        return self.in_channels <= 4
+        return self.in_channels <= MOST_FIRST_LAYER_CHANNELS
 
     @property
     def slice_bytes(self) -> int:
@@ -112,15 +113,14 @@ class Blocking:
 
     @cached_property
     def form(self) -> Form:
-        """The kernel family; an older one if the newest does not support weights or stride."""
+        """The kernel family; that of V60 if the newest does not take these weights."""
         shape, target = self.shape, self.target
         if shape.is_input:
             return "first layer"
-        if not target.signed_weights or shape.slice_bytes > target.vtcm_bytes:
+        signed = target.signed_kernels
+        if signed is None or not signed.take(shape.kernel, shape.in_channels, shape.strides[1]):
             return "v60"
-        if target.version == FIRST_Z_REGISTER:
-            return "v66" if shape.strides[1] <= 2 else "v60"
-        return "v65"
+        return "v66" if target.version == FIRST_Z_REGISTER else "v65"
 
     @property
     def in_vtcm(self) -> bool:
@@ -135,7 +135,7 @@ class Blocking:
             return sheets(shape.channels)
         if self.form == "v60":
             return max(1, _V60_GROUP_BYTES // shape.slice_bytes)
-        fit = max(1, self.target.vtcm_bytes // shape.slice_bytes)
+        fit = max(1, self.target.vtcm_bytes // slice_bytes(shape.kernel, shape.in_channels))
         return fit - fit % 2 if 2 <= fit < sheets(shape.channels) else fit
 
     @property
@@ -180,8 +180,9 @@ class Blocking:
     @property
     def vtcm_bytes(self) -> int:
         """Bytes of VTCM that a group of weights occupies."""
-        slices = min(self.group, sheets(self.shape.channels))
-        return slices * self.shape.slice_bytes if self.in_vtcm else 0
+        shape = self.shape
+        slices = min(self.group, sheets(shape.channels)) if self.in_vtcm else 0
+        return slices * slice_bytes(shape.kernel, shape.in_channels)
 
     def calls(self, slices: int, rows: int) -> int:
         """Return the kernel calls of one job; on V65 one call computes all slices of a group."""
@@ -235,7 +236,7 @@ class Blocking:
             copied = ceil_div(shape.in_height * shape.in_width * 4, VECTOR_BYTES)
             return [(layout_change.to_depth_4(machine), copied)]
         if self.form == "v60":
-            if not first or self.target.signed_weights:
+            if not first:
                 return []
             pixels = shape.in_height * ceil_div(shape.in_width, PIXELS)
             return [(layout_change.pixel_sums(machine, sheets(shape.in_channels)), pixels)]

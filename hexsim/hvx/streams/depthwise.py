@@ -3,8 +3,8 @@
 Rows are transposed to words of four pixels per channel (two shuffles), and words that cross two
 vectors are assembled by shifts, so that one dot product computes up to four taps of a filter row
 for four pixels; 5 and 7 wide filters take two words. The sum of the activations under the filter
-times the weights' zero point is computed in addition (dots with a scalar), also for signed weights,
-as in the hand-written kernels.
+times the weights' zero point is computed in addition (dots with a scalar), since weights are
+unsigned on every version, as in the hand-written kernels.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from hexsim.hvx.streams._kernel import Kernel, call, pipelined_segments, tile_lo
 from hexsim.hvx.streams._requantize import requantize
 from hexsim.hvx.streams._stream import Stream
 
-SIGNED_WEIGHTS = 65  # architectures from here on have kernels with signed weights
 TAPS = 4  # of a row in one word; the last one is zero for three
 SHIFTED = "Hexagon NN joins words with byte shuffles, for stride 2 cheaper than our shifts"
 
@@ -80,7 +79,6 @@ def _filter_row(
 
     carried: the first vector is the last one of the previous tile, so it is read before written.
     """
-    dot = "dot.ub.b.acc" if machine.version >= SIGNED_WEIGHTS else "dot.ub.ub.acc"
     steps = stride + words - 1
     begun: set[int] = set()
 
@@ -100,7 +98,7 @@ def _filter_row(
                 accumulate = "" if fresh_sums and pixel not in begun else ".acc"
                 begun.add(pixel)
                 s(f"dot.ub.Rub{accumulate}", f"sum{pixel}", word, f"zero_{kind}{number}")
-                s(dot, f"acc{pixel}", word, f"{kind}{tag}{number}")
+                s("dot.ub.ub.acc", f"acc{pixel}", word, f"{kind}{tag}{number}")
 
     word = f"x{steps}_{tag}" if carried else load(0)
     for k in range(steps):

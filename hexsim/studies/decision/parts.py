@@ -239,8 +239,8 @@ def values_of(deployment: Deployment) -> str:
         for subnet in deployment.subnets
         for layer in subnet.layers
     )
-    signed = deployment.runtime in FIXED_POINT and deployment.signed_weights
-    return hash_of([str(signed), *computed])
+    signed = sorted(f"{name} with signed weights" for name in deployment.signed_layers)
+    return hash_of([*signed, *computed])
 
 
 def accuracy_of(validation: Validation) -> CandidateAccuracy:

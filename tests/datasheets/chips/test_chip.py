@@ -6,6 +6,7 @@ import pytest
 
 from hexsim.datasheets import chips, stacks
 from hexsim.datasheets.chips import Chip
+from hexsim.datasheets.signed_kernels import SignedKernels
 from hexsim.errors import HexsimError
 from hexsim.runtimes import RUNTIMES
 
@@ -221,8 +222,9 @@ def test_other_chips_have_no_tensor_processor() -> None:
 
 
 def test_who_multiplies_by_signed_weights() -> None:
-    assert chips.load("sd855").signed_weights("dsp")
-    assert not chips.load("sd855").signed_weights("fxp_cpu")
-    assert not chips.load("sd835").signed_weights("dsp")
-    assert chips.load("qcm6490").signed_weights("htp")
-    assert not chips.load("qcm6490").signed_weights("htp_fp16")
+    """The tensor processor takes the codes as they are: what its kernels do is not published."""
+    assert chips.load("sd855").signed_kernels("dsp") == SignedKernels(66, 262_144)
+    assert chips.load("sd855").signed_kernels("fxp_cpu") is None
+    assert chips.load("sd835").signed_kernels("dsp") is None
+    assert chips.load("qcm6490").signed_kernels("htp") is None
+    assert chips.load("qcm6490").signed_kernels("htp_fp16") is None

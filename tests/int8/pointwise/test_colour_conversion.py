@@ -93,4 +93,4 @@ def test_nv21_codes_must_be_bytes():
     encodings = {"x": Encoding.from_range(0, 1), "y": BYTES}
     model = quantized([layer("nv21")], {"x": (1, 3, 2, 1)}, {}, encodings, ["y"])
     with pytest.raises(HexsimError, match=r"layer 'c': NV21 input 'x' .* must be the bytes"):
-        lower_colour_conversion(layer("nv21"), QuantizedSource(model, False))
+        lower_colour_conversion(layer("nv21"), QuantizedSource(model))

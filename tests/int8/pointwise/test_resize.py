@@ -117,7 +117,7 @@ def test_worked_example():
         "y": Encoding(8, 0.0, 2.55, 0.01, 0),
     }
     model = quantized([layer], {"x": (1, 1, 2, 1)}, {}, encodings, ["y"])
-    call = lower_resize(layer, QuantizedSource(model, False))
+    call = lower_resize(layer, QuantizedSource(model))
     assert isinstance(call, LoweredBilinear)
     assert call.columns.tolist() == [[0, 1, 0], [0, 1, 171], [0, 1, 341], [1, 1, 0]]
     assert (int(call.stage.multiplier[0]), int(call.stage.shift[0])) == (16384, 0)
