@@ -25,7 +25,7 @@ from hexsim.lowering.lookup import LoweredLookup
 from hexsim.lowering.mat_mul import LoweredMatMul
 from hexsim.lowering.normalization import LoweredNormalization
 from hexsim.lowering.pad import LoweredPad
-from hexsim.lowering.pooling import LoweredAveragePool, LoweredMaxPool
+from hexsim.lowering.pooling import LoweredAveragePool, LoweredAveragePool16, LoweredMaxPool
 from hexsim.lowering.quotient import LoweredQuotient
 from hexsim.lowering.rearrange import LoweredRearrange
 from hexsim.lowering.recurrent import LoweredRecurrent
@@ -157,15 +157,31 @@ def max_pool(call, inputs):
     return through(call.table, best)
 
 
-def average_pool(call, inputs):
+def window_sums(call, inputs):
     x = inputs[0] - call.inputs[0].zero_point  # nothing wraps: windows are smaller than 2^23
-    out = np.zeros(call.output.shape, np.int64)
-    for n, oy, ox in pixels(out.shape):
-        total = np.zeros(out.shape[-1], np.int64)
+    sums = np.zeros(call.output.shape, np.int64)
+    for n, oy, ox in pixels(sums.shape):
         for _, _, y, xx in taps(call.window, x.shape, oy, ox):
-            total += x[n, y, xx]
-        out[n, oy, ox] = finish(total, call.stage, call.stage_of[oy, ox])
-    return out
+            sums[n, oy, ox] += x[n, y, xx]
+    return sums
+
+
+def average_pool(call, inputs):
+    means, sums = call.means, window_sums(call, inputs)
+    for n, oy, ox in pixels(sums.shape):
+        i = call.entry_of[oy, ox]
+        t = (sums[n, oy, ox] * means.gain[i] + means.offset[i]) // 2 ** means.right[i]
+        u = (t * means.factor[i] + 2**14) // 2**15
+        code = (u + 2 ** (means.last[i] - 1)) // 2 ** means.last[i]
+        sums[n, oy, ox] = np.clip(code, 0, 255)
+    return sums
+
+
+def average_pool_16(call, inputs):
+    sums = window_sums(call, inputs)
+    for n, oy, ox in pixels(sums.shape):
+        sums[n, oy, ox] = finish(sums[n, oy, ox], call.stage, call.stage_of[oy, ox])
+    return sums
 
 
 def nearest(call, inputs):
@@ -507,6 +523,7 @@ TWINS = {
     LoweredFullyConnected: fully_connected,
     LoweredMaxPool: max_pool,
     LoweredAveragePool: average_pool,
+    LoweredAveragePool16: average_pool_16,
     LoweredNearest: nearest,
     LoweredBilinear: bilinear,
     LoweredSum: weighted_sum,
