@@ -30,7 +30,7 @@ from hexsim.lowering.quotient import LoweredQuotient
 from hexsim.lowering.rearrange import LoweredRearrange
 from hexsim.lowering.recurrent import LoweredRecurrent
 from hexsim.lowering.reduce import LoweredReduceExtremum, LoweredReduceSum
-from hexsim.lowering.resize import LoweredBilinear, LoweredNearest
+from hexsim.lowering.resize import LoweredBilinear, LoweredBilinear16, LoweredDoubling, LoweredNearest
 from hexsim.lowering.softmax import LoweredSoftmax
 from hexsim.lowering.strided_slice import LoweredSlice
 from hexsim.lowering.tile import LoweredTile
@@ -192,6 +192,25 @@ def nearest(call, inputs):
 
 
 def bilinear(call, inputs):
+    out = np.zeros(call.output.shape, np.int64)
+    for n, oy, ox in pixels(out.shape):
+        (i, below, v), (j, right, h) = call.rows[oy].tolist(), call.columns[ox].tolist()
+        a, b = ((128 - v) * inputs[0][n, i, k] + v * inputs[0][n, below, k] for k in (j, right))
+        out[n, oy, ox] = (a + ((b - a) * h + 2**14) // 2**15 + 64) // 128
+    return through(call.table, out)
+
+
+def doubling(call, inputs):
+    x = np.pad(inputs[0], ((0, 0), (0, 1), (0, 1), (0, 0)), "edge")
+    out = np.zeros(call.output.shape, np.int64)
+    for n, oy, ox in pixels(out.shape):
+        i, j = oy // 2, ox // 2
+        a, b = ((x[n, k, j] + x[n, k, j + ox % 2]) // 2 for k in (i, i + oy % 2))
+        out[n, oy, ox] = (a + b + (ox >= call.up_from)) // 2
+    return through(call.table, out)
+
+
+def bilinear_16(call, inputs):
     def sums(x):
         sums = np.zeros(call.output.shape, np.int64)
         for n, oy, ox in pixels(sums.shape):
@@ -526,6 +545,8 @@ TWINS = {
     LoweredAveragePool16: average_pool_16,
     LoweredNearest: nearest,
     LoweredBilinear: bilinear,
+    LoweredBilinear16: bilinear_16,
+    LoweredDoubling: doubling,
     LoweredSum: weighted_sum,
     LoweredProduct: product,
     LoweredExtremum: extremum,

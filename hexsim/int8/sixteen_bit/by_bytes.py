@@ -30,14 +30,14 @@ from hexsim.lowering.lowered_call import Codes, Int32, Int64
 from hexsim.lowering.pooling import LoweredAveragePool16
 from hexsim.lowering.reduce import LoweredReduceSum
 from hexsim.lowering.requantize import Requantize
-from hexsim.lowering.resize import LoweredBilinear
+from hexsim.lowering.resize import LoweredBilinear16
 
 Linear = (
     LoweredConvolution
     | LoweredFullyConnected
     | LoweredBatchNorm
     | LoweredAveragePool16
-    | LoweredBilinear
+    | LoweredBilinear16
     | LoweredReduceSum
     | LoweredSum
 )
