@@ -64,6 +64,13 @@ class Means:
     factor: Int64
     last: Int64
 
+    def fits_32_bits(self, largest: int) -> npt.NDArray[np.bool_]:
+        """Return for each entry whether sums of up to `largest` need no more than 32 bits."""
+        scaled = largest * self.gain + np.abs(self.offset)
+        product = (scaled >> self.right) * self.factor + (1 << 14)
+        fits: npt.NDArray[np.bool_] = np.maximum(scaled, product) < 1 << 31
+        return fits
+
     def apply(self, sums: Int64, entry: Int32) -> Int64:
         """Return the codes of sums (..., n), each by the constants of its `entry` (...)."""
         gain, offset, right, factor, last = (
@@ -144,10 +151,14 @@ def means_of_codes(counts: Int64, places: int, zero_point: int) -> Means:
     """Return the constants for means in the input's codes, of windows with `places` places."""
     bits = (places - 1).bit_length() + 1
     gain = rounded(2.0**24 * places / counts).astype(np.int64)
+    offset = zero_point * counts * gain + (1 << (15 + bits))
+    # In lowest terms: kernels compute with 32 bits where that is enough.
+    terms = gain | offset
+    surplus = np.minimum(np.frexp((terms & -terms).astype(np.float64))[1] - 1, 15 + bits)
     return Means(
-        gain=gain,
-        offset=zero_point * counts * gain + (1 << (15 + bits)),
-        right=np.full_like(gain, 16 + bits),
+        gain=gain >> surplus,
+        offset=offset >> surplus,
+        right=16 + bits - surplus.astype(np.int64),
         factor=np.full_like(gain, int(rounded(np.array(2.0 ** (13 + bits) / places)))),
         last=np.full_like(gain, 6),
     )

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from hexsim.int8.machine_code.inner_loops.vector_maximum import largest_codes
 from hexsim.int8.machine_code.jit import inlined, kernel, template
@@ -35,9 +36,12 @@ class PreparedMaxPool:
         return [step, *through(self._table, output)]
 
 
-@record("int64[:,::1],int32,int32[:,::1],int64[::1],int64[::1],int64[::1],int64[::1],int64[::1]")
+@record("int64[:,::1],int32,int32[:,::1],int64[::1],int64[::1],int64[::1],int64[::1],int64[::1],bool[::1]")
 class Average(NamedTuple):
-    """A window as `_window` returns it, the zero point, each pixel's entry, and the `Means`."""
+    """A window as `_window` returns it, the zero point, each pixel's entry, and the `Means`.
+
+    `narrow` says of each entry whether 32 bits are enough.
+    """
 
     window: Int64
     zero_point: int
@@ -47,6 +51,7 @@ class Average(NamedTuple):
     right: Int64
     factor: Int64
     last: Int64
+    narrow: npt.NDArray[np.bool_]
 
 
 class PreparedAveragePool:
@@ -57,6 +62,7 @@ class PreparedAveragePool:
         self._average = Average(
             _window(call.window), call.inputs[0].zero_point, call.entry_of,
             means.gain, means.offset, means.right, means.factor, means.last,
+            means.fits_32_bits(255 * call.window.taps),
         )  # fmt: skip
 
     def steps(self, inputs: Sequence[Codes], output: Out, workspace: Workspace) -> list[Work]:
@@ -147,11 +153,30 @@ def _average_pool(x: Codes, average: Average, out: Out, first: int, last: int, s
             entry, row = average.entry_of[oy, ox], out[image, oy, ox]
             gain, offset, right = average.gain[entry], average.offset[entry], average.right[entry]
             factor, shift = average.factor[entry], average.last[entry]
-            rest = np.int64(1) << shift >> 1
-            for c in range(sums.size):
-                scaled = ((np.int64(sums[c]) * gain + offset) >> right) * factor + half
-                code = ((scaled >> 15) + rest) >> shift
-                row[c] = np.uint8(min(max(code, 0), 255))
+            if average.narrow[entry]:
+                _narrow_codes(
+                    sums, np.int32(gain), np.int32(offset), np.int32(right), np.int32(factor),
+                    np.int32(shift), row,
+                )  # fmt: skip
+            else:
+                rest = np.int64(1) << shift >> 1
+                for c in range(sums.size):
+                    scaled = ((np.int64(sums[c]) * gain + offset) >> right) * factor + half
+                    code = ((scaled >> 15) + rest) >> shift
+                    row[c] = np.uint8(min(max(code, 0), 255))
+
+
+@inlined
+def _narrow_codes(
+    sums: Int32, gain: int, offset: int, right: int, factor: int, shift: int, row: Out
+) -> None:
+    """Do the same where 32 bits hold every product; numba would widen sums of int32."""
+    half, rest = np.int32(1 << 14), np.int32(np.int32(1) << shift >> np.int32(1))
+    for c in range(sums.size):
+        scaled = np.int32(np.int32(np.int32(sums[c] * gain) + offset) >> right)
+        raised = np.int32(np.int32(np.int32(scaled * factor) + half) >> np.int32(15))
+        code = np.int32(np.int32(raised + rest) >> shift)
+        row[c] = np.uint8(min(max(code, np.int32(0)), np.int32(255)))
 
 
 @kernel("void(uint8[:,:,:,::1],int64[:,::1],int32,int32[:,:,:,::1],int64,int64)")

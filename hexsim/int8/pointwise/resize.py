@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from hexsim.int8.machine_code.jit import kernel, template
+from hexsim.int8.machine_code.jit import inlined, kernel, template
 from hexsim.int8.pointwise.movement import through
 from hexsim.int8.prepared import Out, Preparers
 from hexsim.int8.step import FIRST, LAST, Scratch, Step, Work, Workspace
@@ -58,7 +58,8 @@ class PreparedDoubling:
 
     def steps(self, inputs: Sequence[Codes], output: Out, workspace: Workspace) -> list[Work]:
         """See PreparedCall."""
-        arguments = (inputs[0], self._up_from, output, FIRST, LAST)
+        below = Scratch(math.prod(output.shape[2:]), np.uint8)
+        arguments = (inputs[0], self._up_from, output, FIRST, LAST, below)
         return [
             Step(_doubling, arguments, math.prod(inputs[0].shape[:2])),
             *through(self._table, output),
@@ -114,27 +115,36 @@ def _bilinear(
                 row[c] = np.uint8(np.int32(np.int32(a[c] + change) + rest) >> np.int32(7))
 
 
-@kernel("void(uint8[:,:,:,::1],int64,uint8[:,:,:,::1],int64,int64)")
-def _doubling(x: Codes, up_from: int, out: Out, first: int, last: int) -> None:
-    height, width = x.shape[1], x.shape[2]
+@kernel("void(uint8[:,:,:,::1],int64,uint8[:,:,:,::1],int64,int64,uint8[::1])")
+def _doubling(x: Codes, up_from: int, out: Out, first: int, last: int, below: Codes) -> None:
+    height, channels = x.shape[1], x.shape[3]
     for input_row in range(first, last):
         image = input_row // height
         i = input_row - image * height
-        above, below = x[image, i], x[image, min(i + 1, height - 1)]
-        even, odd = out[image, 2 * i], out[image, 2 * i + 1]
-        for j in range(width):
-            right = min(j + 1, width - 1)
-            up = np.uint16(2 * j >= up_from)
-            a, b, c, d = above[j], above[right], below[j], below[right]
-            copied, beside = even[2 * j], even[2 * j + 1]
-            under, across = odd[2 * j], odd[2 * j + 1]
-            for k in range(a.size):
-                top = np.uint16(np.uint16(a[k]) + np.uint16(b[k])) >> 1
-                bottom = np.uint16(np.uint16(c[k]) + np.uint16(d[k])) >> 1
-                copied[k] = a[k]
-                beside[k] = np.uint8(top)
-                under[k] = np.uint8((np.uint16(a[k]) + np.uint16(c[k]) + up) >> 1)
-                across[k] = np.uint8((np.uint16(top) + np.uint16(bottom) + up) >> 1)
+        even, odd = out[image, 2 * i].reshape(-1), out[image, 2 * i + 1].reshape(-1)
+        _double_columns(x[image, i].reshape(-1), channels, even)
+        _double_columns(x[image, min(i + 1, height - 1)].reshape(-1), channels, below)
+        middle = up_from * channels
+        _average(even[:middle], below[:middle], 0, odd[:middle])
+        _average(even[middle:], below[middle:], 1, odd[middle:])
+
+
+@inlined
+def _double_columns(row: Codes, channels: int, out: Codes) -> None:
+    for j in range(row.size // channels):
+        left, right = j * channels, min((j + 1) * channels, row.size - channels)
+        a, b = row[left : left + channels], row[right : right + channels]
+        pixel, beside = out[2 * left : 2 * left + channels], out[2 * left + channels :]
+        for c in range(a.size):
+            pixel[c] = a[c]
+        for c in range(a.size):
+            beside[c] = np.uint8((np.uint16(a[c]) + np.uint16(b[c])) >> 1)
+
+
+@inlined
+def _average(a: Codes, b: Codes, up: int, out: Codes) -> None:
+    for k in range(out.size):
+        out[k] = np.uint8((np.uint16(a[k]) + np.uint16(b[k]) + np.uint16(up)) >> 1)
 
 
 @kernel("void(uint8[:,:,:,::1],int32[:,::1],int32[:,::1],int64,int32[:,:,:,::1],int64,int64)")
