@@ -30,7 +30,12 @@ from hexsim.lowering.quotient import LoweredQuotient
 from hexsim.lowering.rearrange import LoweredRearrange
 from hexsim.lowering.recurrent import LoweredRecurrent
 from hexsim.lowering.reduce import LoweredReduceExtremum, LoweredReduceSum
-from hexsim.lowering.resize import LoweredBilinear, LoweredBilinear16, LoweredDoubling, LoweredNearest
+from hexsim.lowering.resize import (
+    LoweredBilinear,
+    LoweredBilinear16,
+    LoweredDoubling,
+    LoweredNearest,
+)
 from hexsim.lowering.softmax import LoweredSoftmax
 from hexsim.lowering.strided_slice import LoweredSlice
 from hexsim.lowering.tile import LoweredTile

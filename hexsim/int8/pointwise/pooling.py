@@ -36,11 +36,14 @@ class PreparedMaxPool:
         return [step, *through(self._table, output)]
 
 
-@record("int64[:,::1],int32,int32[:,::1],int64[::1],int64[::1],int64[::1],int64[::1],int64[::1],bool[::1]")
+@record(
+    "int64[:,::1],int32,int32[:,::1],int64[::1],int64[::1],int64[::1],int64[::1],int64[::1],bool[::1]"
+)
 class Average(NamedTuple):
     """A window as `_window` returns it, the zero point, each pixel's entry, and the `Means`.
 
-    `narrow` says of each entry whether 32 bits are enough.
+    `narrow` says of each entry whether `_narrow_codes` computes the same: 32 bits are enough,
+    and the shifts are the usual ones.
     """
 
     window: Int64
@@ -62,7 +65,7 @@ class PreparedAveragePool:
         self._average = Average(
             _window(call.window), call.inputs[0].zero_point, call.entry_of,
             means.gain, means.offset, means.right, means.factor, means.last,
-            means.fits_32_bits(255 * call.window.taps),
+            means.fits_32_bits(255 * call.window.taps) & (means.right == 1) & (means.last == 6),
         )  # fmt: skip
 
     def steps(self, inputs: Sequence[Codes], output: Out, workspace: Workspace) -> list[Work]:
@@ -154,10 +157,7 @@ def _average_pool(x: Codes, average: Average, out: Out, first: int, last: int, s
             gain, offset, right = average.gain[entry], average.offset[entry], average.right[entry]
             factor, shift = average.factor[entry], average.last[entry]
             if average.narrow[entry]:
-                _narrow_codes(
-                    sums, np.int32(gain), np.int32(offset), np.int32(right), np.int32(factor),
-                    np.int32(shift), row,
-                )  # fmt: skip
+                _narrow_codes(sums, np.int32(gain), np.int32(offset), np.int32(factor), row)
             else:
                 rest = np.int64(1) << shift >> 1
                 for c in range(sums.size):
@@ -167,15 +167,12 @@ def _average_pool(x: Codes, average: Average, out: Out, first: int, last: int, s
 
 
 @inlined
-def _narrow_codes(
-    sums: Int32, gain: int, offset: int, right: int, factor: int, shift: int, row: Out
-) -> None:
-    """Do the same where 32 bits hold every product; numba would widen sums of int32."""
-    half, rest = np.int32(1 << 14), np.int32(np.int32(1) << shift >> np.int32(1))
+def _narrow_codes(sums: Int32, gain: int, offset: int, factor: int, row: Out) -> None:
+    """Do the same in int32, with shifts that are constants, so that it becomes vectors."""
     for c in range(sums.size):
-        scaled = np.int32(np.int32(np.int32(sums[c] * gain) + offset) >> right)
-        raised = np.int32(np.int32(np.int32(scaled * factor) + half) >> np.int32(15))
-        code = np.int32(np.int32(raised + rest) >> shift)
+        scaled = np.int32(np.int32(np.int32(sums[c] * gain) + offset) >> np.int32(1))
+        raised = np.int32(np.int32(np.int32(scaled * factor) + np.int32(1 << 14)) >> np.int32(15))
+        code = np.int32(np.int32(raised + np.int32(32)) >> np.int32(6))
         row[c] = np.uint8(min(max(code, np.int32(0)), np.int32(255)))
 
 
