@@ -1,8 +1,26 @@
-"""Pooling: a maximum is taken over codes; an average is a sum whose step contains the division.
+"""Pooling: a maximum is taken over codes; an average is scaled to codes as Hexagon NN does.
 
-Average: acc = preload + sum of (x - zx) over the inputs in the window, and the accumulator's step
-is delta_x / count. Windows at a border may count fewer inputs, so there is one set of requantise
-constants per distinct count and a map that says which of them an output pixel takes.
+D is the sum of (x - zx) over the inputs in the window, C how many numbers the window counts and n
+the places of its kernel. Every code is
+
+    t    = (D * gain + offset) >> right
+    u    = (t * factor + 2^14) >> 15
+    code = clamp((u + 2^(last - 1)) >> last, 0, 255)
+
+With the input's encoding, n = 2^(r-1) at most and as few as that allows:
+
+    gain = round(2^24 * n / C), offset = zx * C * gain + 2^(15+r), right = 16 + r
+    factor = round(2^(13+r) / n), last = 6
+
+The output of one window in all, and one that has another encoding than the input, is scaled to its
+encoding directly. With M = delta_x / (C * delta_y) and e the least integer with M < 2^e:
+
+    gain = 2^(1 + max(e, 0)), right = 0, last = 1 + max(-e, 0)
+    factor = min(round(M * 2^(15-e)), 32767), offset = round(zy * 2^(16 + max(-e, 0)) / factor)
+
+Sums of 16-bit codes are requantised: acc = preload + D, with steps of delta_x / C. Windows at a
+border may count fewer inputs, so there are constants for each distinct count, and a map that says
+which of them an output pixel takes.
 """
 
 from __future__ import annotations
@@ -15,10 +33,14 @@ import numpy.typing as npt
 from hexsim.graph.ir import Shape
 from hexsim.layers import Pooling, Window
 from hexsim.lowering.headroom import largest_distance
-from hexsim.lowering.lowered_call import Codes, Int32, LoweredCall
-from hexsim.lowering.requantize import Requantize, rescale_table
+from hexsim.lowering.lowered_call import Codes, Int32, Int64, LoweredCall, Operand, Real
+from hexsim.lowering.requantize import Requantize, rescale_table, rounded, same_encoding
 from hexsim.lowering.source import Lowerings, QuantizedSource
 from hexsim.lowering.sums import requantize_sums
+from hexsim.quantization.encodings import Encoding
+
+_LARGEST_EXPONENT = 16
+"""An output whose step is finer than 2^-16 of the sum's saturates but for broken encodings."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -32,16 +54,55 @@ class LoweredMaxPool(LoweredCall):
     table: Codes | None
 
 
+@dataclass(frozen=True, eq=False)
+class Means:
+    """Constants that turn sums into codes, one of each per distinct count; see above."""
+
+    gain: Int64
+    offset: Int64
+    right: Int64
+    factor: Int64
+    last: Int64
+
+    def fits_32_bits(self, largest: int) -> npt.NDArray[np.bool_]:
+        """Return for each entry whether sums of up to `largest` need no more than 32 bits."""
+        scaled = largest * self.gain + np.abs(self.offset)
+        product = (scaled >> self.right) * self.factor + (1 << 14)
+        fits: npt.NDArray[np.bool_] = np.maximum(scaled, product) < 1 << 31
+        return fits
+
+    def apply(self, sums: Int64, entry: Int32) -> Int64:
+        """Return the codes of sums (..., n), each by the constants of its `entry` (...)."""
+        gain, offset, right, factor, last = (
+            x[entry][..., None]
+            for x in (self.gain, self.offset, self.right, self.factor, self.last)
+        )
+        scaled = (((sums * gain + offset) >> right) * factor + (1 << 14)) >> 15
+        codes: Int64 = np.clip((scaled + (1 << last >> 1)) >> last, 0, 255)
+        return codes
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class LoweredAveragePool(LoweredCall):
-    """`stage` has one entry per distinct count; `stage_of` (H', W') is the entry of each pixel."""
+    """`means` has one entry per distinct count; `entry_of` (H', W') is the entry of each pixel."""
+
+    window: Window
+    means: Means
+    entry_of: Int32
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class LoweredAveragePool16(LoweredCall):
+    """Of 16-bit codes: `stage` has one entry per distinct count, `stage_of` that of each pixel."""
 
     window: Window
     stage: Requantize
     stage_of: Int32
 
 
-def lower_pooling(layer: Pooling, source: QuantizedSource) -> LoweredMaxPool | LoweredAveragePool:
+def lower_pooling(
+    layer: Pooling, source: QuantizedSource
+) -> LoweredMaxPool | LoweredAveragePool | LoweredAveragePool16:
     """Turn a pooling into integers."""
     inputs, output = source.operands(layer)
     if layer.kind == "max":
@@ -54,7 +115,17 @@ def lower_pooling(layer: Pooling, source: QuantizedSource) -> LoweredMaxPool | L
         )
     counts = window_counts(layer.window, inputs[0].shape, layer.count_include_pad)
     distinct, entry = np.unique(counts, return_inverse=True)
-    return LoweredAveragePool(
+    entries = entry.reshape(counts.shape).astype(np.int32)
+    if inputs[0].bits == 8:
+        return LoweredAveragePool(
+            layer=layer.name,
+            inputs=inputs,
+            output=output,
+            window=layer.window,
+            means=_means(layer, inputs[0], output, distinct, counts.size),
+            entry_of=entries,
+        )
+    return LoweredAveragePool16(
         layer=layer.name,
         inputs=inputs,
         output=output,
@@ -66,7 +137,45 @@ def lower_pooling(layer: Pooling, source: QuantizedSource) -> LoweredMaxPool | L
             output.encoding,
             fraction_bits=inputs[0].bits - 8,
         ),
-        stage_of=entry.reshape(counts.shape).astype(np.int32),
+        stage_of=entries,
+    )
+
+
+def _means(layer: Pooling, x: Operand, output: Operand, counts: Int64, pixels: int) -> Means:
+    if pixels > 1 and same_encoding(x.encoding, output.encoding):
+        return means_of_codes(counts, layer.window.taps, x.zero_point)
+    return scaled_means(x.delta / counts, output.encoding)
+
+
+def means_of_codes(counts: Int64, places: int, zero_point: int) -> Means:
+    """Return the constants for means in the input's codes, of windows with `places` places."""
+    bits = (places - 1).bit_length() + 1
+    gain = rounded(2.0**24 * places / counts).astype(np.int64)
+    offset = zero_point * counts * gain + (1 << (15 + bits))
+    # In lowest terms: kernels compute with 32 bits where that is enough.
+    terms = gain | offset
+    surplus = np.minimum(np.frexp((terms & -terms).astype(np.float64))[1] - 1, 15 + bits)
+    return Means(
+        gain=gain >> surplus,
+        offset=offset >> surplus,
+        right=16 + bits - surplus.astype(np.int64),
+        factor=np.full_like(gain, int(rounded(np.array(2.0 ** (13 + bits) / places)))),
+        last=np.full_like(gain, 6),
+    )
+
+
+def scaled_means(steps: Real, output: Encoding) -> Means:
+    """Return the constants for sums in `steps` real units, scaled to the output's encoding."""
+    scale = steps / output.delta
+    exponent = np.clip(np.frexp(scale)[1].astype(np.int64), -31, _LARGEST_EXPONENT)
+    left, right = np.maximum(exponent, 0), np.maximum(-exponent, 0)
+    factor = np.clip(rounded(np.ldexp(scale, 15 - exponent)), 1, 32767)
+    return Means(
+        gain=np.int64(2) << left,
+        offset=rounded(np.ldexp(output.zero_point / factor, 16 + right)).astype(np.int64),
+        right=np.zeros_like(exponent),
+        factor=factor.astype(np.int64),
+        last=1 + right,
     )
 
 

@@ -129,7 +129,7 @@ def rescale_table(source: Operand, output: Encoding, clamp: Clamp = NO_CLAMP) ->
     """
     low, high = clamp_codes(clamp, output)
     codes = np.arange(source.encoding.steps + 1, dtype=np.int64)
-    if _same(source.encoding, output):
+    if same_encoding(source.encoding, output):
         identical = (low, high) == (0, output.steps)
         return None if identical else codes.clip(low, high).astype(output.dtype)
     factors, step = common_scale([source.delta], output, source.bits)
@@ -138,7 +138,7 @@ def rescale_table(source: Operand, output: Encoding, clamp: Clamp = NO_CLAMP) ->
     return changed.astype(output.dtype)
 
 
-def _same(first: Encoding, second: Encoding) -> bool:
+def same_encoding(first: Encoding, second: Encoding) -> bool:
     """Return whether equal codes stand for equal values."""
     return (first.bitwidth, first.delta, first.offset) == (
         second.bitwidth,

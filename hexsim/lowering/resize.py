@@ -1,13 +1,24 @@
-"""Resize: the nearest pixel is copied, or four pixels are added by integer weights.
+"""Resize: the nearest pixel is copied, or neighbours are interpolated as Hexagon NN does it.
 
-Positions are computed in float32, as onnxruntime does, since that decides ties. Bilinear,
-for a position at y between the rows i and i + 1 and x between the columns j and j + 1:
+Bilinear, an output pixel at y between the rows i and i + 1 and at x between the columns j and
+j + 1, with v = round(2^7 * (y - i)) and h = round(2^15 * (x - j)):
 
-    v = round(2^B * (y - i))      h = round(2^B * (x - j))
+    a(column) = (2^7 - v) * X[i, column] + v * X[i + 1, column]
+    code      = (a(j) + (((a(j + 1) - a(j)) * h + 2^14) >> 15) + 64) >> 7
+
+Twice the size with `asymmetric` positions is rounded otherwise: columns between two are
+(a + b) >> 1, then rows between two (a + b + up) >> 1, where `up` is 1 in the columns of the last
+vector of four input columns and 0 elsewhere. The codes keep the input's encoding; a table follows
+if the output has another.
+
+Of 16-bit codes four are added at once with weights of 9 bits, B = 9, v = round(2^B * (y - i)):
+
     acc = preload + (2^B - v) * (2^B - h) * (X[i, j] - zx) + (2^B - v) * h * (X[i, j + 1] - zx)
                   + v * (2^B - h) * (X[i + 1, j] - zx)     + v * h * (X[i + 1, j + 1] - zx)
 
-and the step of acc is delta_x * 2^-2B, so that there is one rounding.
+and the step of acc is delta_x * 2^-2B, so that there is one rounding. These positions and those of
+the nearest pixel are computed in float32, as onnxruntime does, since that decides ties; those of
+8-bit bilinear resizing are fixed-point numbers with 32 fraction bits.
 """
 
 from __future__ import annotations
@@ -19,7 +30,7 @@ import numpy.typing as npt
 
 from hexsim.layers import Resize
 from hexsim.lowering.headroom import largest_distance
-from hexsim.lowering.lowered_call import Codes, Int32, LoweredCall
+from hexsim.lowering.lowered_call import Codes, Int32, LoweredCall, Operand
 from hexsim.lowering.requantize import Requantize, rescale_table, rounded
 from hexsim.lowering.source import Lowerings, QuantizedSource
 from hexsim.lowering.sums import requantize_sums
@@ -27,6 +38,12 @@ from hexsim.lowering.sums import requantize_sums
 WEIGHT_BITS = 9
 """B. Our choice: a position is off by 2^-10 of a pixel at most, and an output step of up to 32 of
 the input's keeps its zero point inside the accumulator."""
+
+ROW_BITS, COLUMN_BITS = 7, 15
+"""Fraction bits of the weights of rows and columns (Hexagon NN)."""
+
+VECTOR_COLUMNS = 4
+"""Columns of 32 channels in a vector of 128 bytes."""
 
 Positions = npt.NDArray[np.float32]
 
@@ -46,12 +63,34 @@ class LoweredBilinear(LoweredCall):
 
     rows: Int32
     columns: Int32
+    table: Codes | None
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class LoweredDoubling(LoweredCall):
+    """Twice the size; rows between two are rounded up from output column `up_from` on."""
+
+    up_from: int
+    table: Codes | None
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class LoweredBilinear16(LoweredCall):
+    """Of 16-bit codes: `rows` and `columns` as above, with weights of 9 bits."""
+
+    rows: Int32
+    columns: Int32
     stage: Requantize
 
 
-def lower_resize(layer: Resize, source: QuantizedSource) -> LoweredNearest | LoweredBilinear:
+LoweredResize = LoweredNearest | LoweredBilinear | LoweredDoubling | LoweredBilinear16
+
+
+def lower_resize(layer: Resize, source: QuantizedSource) -> LoweredResize:
     """Turn a resize into integers."""
     inputs, output = source.operands(layer)
+    if layer.kind == "bilinear" and inputs[0].bits == 8:
+        return _bilinear(layer, inputs[0], output)
     size, output_size = inputs[0].shape[1:3], output.shape[1:3]
     scales = layer.scales_of(*size)
     rows, columns = (
@@ -67,7 +106,7 @@ def lower_resize(layer: Resize, source: QuantizedSource) -> LoweredNearest | Low
             columns=_nearest(layer, columns, size[1]),
             table=rescale_table(inputs[0], output.encoding),
         )
-    return LoweredBilinear(
+    return LoweredBilinear16(
         layer=layer.name,
         inputs=inputs,
         output=output,
@@ -81,6 +120,47 @@ def lower_resize(layer: Resize, source: QuantizedSource) -> LoweredNearest | Low
             fraction_bits=inputs[0].bits - 8,
         ),
     )
+
+
+def _bilinear(layer: Resize, x: Operand, output: Operand) -> LoweredBilinear | LoweredDoubling:
+    _, height, width, _ = x.shape
+    table = rescale_table(x, output.encoding)
+    if layer.coordinates == "asymmetric" and output.shape[1:3] == (2 * height, 2 * width):
+        return LoweredDoubling(
+            layer=layer.name,
+            inputs=(x,),
+            output=output,
+            up_from=2 * ((width - 1) // VECTOR_COLUMNS * VECTOR_COLUMNS),
+            table=table,
+        )
+    scales = layer.scales_of(height, width)
+    return LoweredBilinear(
+        layer=layer.name,
+        inputs=(x,),
+        output=output,
+        rows=_fixed_point(layer, output.shape[1], height, scales[0], ROW_BITS),
+        columns=_fixed_point(layer, output.shape[2], width, scales[1], COLUMN_BITS),
+        table=table,
+    )
+
+
+def _fixed_point(layer: Resize, count: int, size: int, scale: float, bits: int) -> Int32:
+    """Return (count, 3): the pixels around each position in an axis of `size`, and the weight."""
+    indices = np.arange(count, dtype=np.int64)
+    corners = int(layer.coordinates == "align_corners" and count > 1)
+    if corners or size * scale == count:
+        step = (((size - corners) << 32) + ((count - corners) >> 1)) // (count - corners)
+    else:
+        step = int(rounded(np.array(2.0**32 / scale)))
+    positions = indices * step
+    alone = layer.coordinates == "pytorch_half_pixel" and count == 1
+    if "half_pixel" in layer.coordinates and not alone:
+        positions = np.maximum(positions + (step >> 1) - (1 << 31), 0)
+    nearest = (positions + (1 << (31 - bits))) >> (32 - bits)
+    nearest = np.minimum(nearest, (size - 1) << bits)
+    first = nearest >> bits
+    second = np.minimum(first + 1, size - 1)
+    return np.stack([first, second, nearest - (first << bits)], axis=1).astype(np.int32)
 
 
 def _positions(layer: Resize, count: int, size: int, scale: float) -> Positions:

@@ -25,12 +25,17 @@ from hexsim.lowering.lookup import LoweredLookup
 from hexsim.lowering.mat_mul import LoweredMatMul
 from hexsim.lowering.normalization import LoweredNormalization
 from hexsim.lowering.pad import LoweredPad
-from hexsim.lowering.pooling import LoweredAveragePool, LoweredMaxPool
+from hexsim.lowering.pooling import LoweredAveragePool, LoweredAveragePool16, LoweredMaxPool
 from hexsim.lowering.quotient import LoweredQuotient
 from hexsim.lowering.rearrange import LoweredRearrange
 from hexsim.lowering.recurrent import LoweredRecurrent
 from hexsim.lowering.reduce import LoweredReduceExtremum, LoweredReduceSum
-from hexsim.lowering.resize import LoweredBilinear, LoweredNearest
+from hexsim.lowering.resize import (
+    LoweredBilinear,
+    LoweredBilinear16,
+    LoweredDoubling,
+    LoweredNearest,
+)
 from hexsim.lowering.softmax import LoweredSoftmax
 from hexsim.lowering.strided_slice import LoweredSlice
 from hexsim.lowering.tile import LoweredTile
@@ -157,15 +162,31 @@ def max_pool(call, inputs):
     return through(call.table, best)
 
 
-def average_pool(call, inputs):
+def window_sums(call, inputs):
     x = inputs[0] - call.inputs[0].zero_point  # nothing wraps: windows are smaller than 2^23
-    out = np.zeros(call.output.shape, np.int64)
-    for n, oy, ox in pixels(out.shape):
-        total = np.zeros(out.shape[-1], np.int64)
+    sums = np.zeros(call.output.shape, np.int64)
+    for n, oy, ox in pixels(sums.shape):
         for _, _, y, xx in taps(call.window, x.shape, oy, ox):
-            total += x[n, y, xx]
-        out[n, oy, ox] = finish(total, call.stage, call.stage_of[oy, ox])
-    return out
+            sums[n, oy, ox] += x[n, y, xx]
+    return sums
+
+
+def average_pool(call, inputs):
+    means, sums = call.means, window_sums(call, inputs)
+    for n, oy, ox in pixels(sums.shape):
+        i = call.entry_of[oy, ox]
+        t = (sums[n, oy, ox] * means.gain[i] + means.offset[i]) // 2 ** means.right[i]
+        u = (t * means.factor[i] + 2**14) // 2**15
+        code = (u + 2 ** (means.last[i] - 1)) // 2 ** means.last[i]
+        sums[n, oy, ox] = np.clip(code, 0, 255)
+    return sums
+
+
+def average_pool_16(call, inputs):
+    sums = window_sums(call, inputs)
+    for n, oy, ox in pixels(sums.shape):
+        sums[n, oy, ox] = finish(sums[n, oy, ox], call.stage, call.stage_of[oy, ox])
+    return sums
 
 
 def nearest(call, inputs):
@@ -176,6 +197,25 @@ def nearest(call, inputs):
 
 
 def bilinear(call, inputs):
+    out = np.zeros(call.output.shape, np.int64)
+    for n, oy, ox in pixels(out.shape):
+        (i, below, v), (j, right, h) = call.rows[oy].tolist(), call.columns[ox].tolist()
+        a, b = ((128 - v) * inputs[0][n, i, k] + v * inputs[0][n, below, k] for k in (j, right))
+        out[n, oy, ox] = (a + ((b - a) * h + 2**14) // 2**15 + 64) // 128
+    return through(call.table, out)
+
+
+def doubling(call, inputs):
+    x = np.pad(inputs[0], ((0, 0), (0, 1), (0, 1), (0, 0)), "edge")
+    out = np.zeros(call.output.shape, np.int64)
+    for n, oy, ox in pixels(out.shape):
+        i, j = oy // 2, ox // 2
+        a, b = ((x[n, k, j] + x[n, k, j + ox % 2]) // 2 for k in (i, i + oy % 2))
+        out[n, oy, ox] = (a + b + (ox >= call.up_from)) // 2
+    return through(call.table, out)
+
+
+def bilinear_16(call, inputs):
     def sums(x):
         sums = np.zeros(call.output.shape, np.int64)
         for n, oy, ox in pixels(sums.shape):
@@ -507,8 +547,11 @@ TWINS = {
     LoweredFullyConnected: fully_connected,
     LoweredMaxPool: max_pool,
     LoweredAveragePool: average_pool,
+    LoweredAveragePool16: average_pool_16,
     LoweredNearest: nearest,
     LoweredBilinear: bilinear,
+    LoweredBilinear16: bilinear_16,
+    LoweredDoubling: doubling,
     LoweredSum: weighted_sum,
     LoweredProduct: product,
     LoweredExtremum: extremum,

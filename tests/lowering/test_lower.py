@@ -71,15 +71,13 @@ def test_average_pool_has_constants_for_every_count():
         window=Window((3, 3), (1, 1), (1, 1, 1, 1)),
     )  # fmt: skip
     call = lowered_layer(layer)
-    counts = [4, 6, 9]
     np.testing.assert_array_equal(
-        call.stage_of, [[0, 1, 1, 0], [1, 2, 2, 1], [1, 2, 2, 1], [0, 1, 1, 0]]
+        call.entry_of, [[0, 1, 1, 0], [1, 2, 2, 1], [1, 2, 2, 1], [0, 1, 1, 0]]
     )
-    expected = [np.floor(2**31 / n + 0.5) for n in counts]
-    np.testing.assert_array_equal(call.stage.multiplier, expected)
+    np.testing.assert_array_equal(call.means.gain, [36, 24, 16])
     padded = lowered_layer(layer.replace(count_include_pad=True))
-    assert padded.stage_of.max() == 0
-    np.testing.assert_array_equal(padded.stage.multiplier, expected[-1:])
+    assert padded.entry_of.max() == 0
+    np.testing.assert_array_equal(padded.means.gain, call.means.gain[-1:])
 
 
 def test_ceil_mode_counts_nothing_beyond_the_padding():
@@ -89,7 +87,7 @@ def test_ceil_mode_counts_nothing_beyond_the_padding():
     )  # fmt: skip
     call = lowered_layer(layer)
     assert call.output.shape == (1, 2, 2, 2)
-    counts = np.array([4, 6, 9])[call.stage_of]
+    counts = np.array([4, 6, 9])[call.entry_of]
     np.testing.assert_array_equal(counts, [[9, 6], [6, 4]])
 
 

@@ -20,6 +20,7 @@ from hexsim.lowering.arg_extremum import lower_arg_extremum
 from hexsim.lowering.local_response_norm import lower_local_response_norm, power_knots
 from hexsim.lowering.lowered_call import Operand
 from hexsim.lowering.normalization import lower_normalization
+from hexsim.lowering.pooling import means_of_codes, scaled_means
 from hexsim.lowering.quotient import lower_quotient
 from hexsim.lowering.recurrent import lower_recurrent
 from hexsim.lowering.reduce import lower_reduce
@@ -69,6 +70,19 @@ def test_sixteen_bits():
     assert 88 * 1099511628 >> 24 == 5767
     assert (26152 * 1099511628 + (5767 << 16) + 2**30) >> 31 == 13390
     assert stage.apply(np.array([accumulator])) == 13390
+
+
+def test_average_pooling():
+    at_edge = means_of_codes(np.array([6]), 9, 0)
+    assert (at_edge.gain[0] / 2.0 ** at_edge.right[0], at_edge.factor[0]) == (
+        3 * 2**23 / 2**21,
+        29127,
+    )
+    assert at_edge.apply(np.array([63, 62]), np.int32(0)).tolist() == [11, 10]
+    whole = scaled_means(np.array([0.1 / 49]), encoding(0.02, 10))
+    assert (whole.factor[0], whole.offset[0], whole.last[0] - 1) == (26749, 196, 3)
+    assert (2 * 980 + 196) * 26749 + 2**14 >> 15 == 1760
+    assert whole.apply(np.array([980]), np.int32(0)) == 110
 
 
 def test_matrix_product():

@@ -7,19 +7,17 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from hexsim.int8.machine_code.inner_loops.vector_maximum import largest_codes
-from hexsim.int8.machine_code.jit import inlined, template
+from hexsim.int8.machine_code.jit import inlined, kernel, template
 from hexsim.int8.machine_code.record import record
-from hexsim.int8.panel import SUM_BYTES
 from hexsim.int8.pointwise.movement import through
 from hexsim.int8.prepared import Out, Preparers
-from hexsim.int8.requantize.constants import RequantizeStages, all_stages
-from hexsim.int8.requantize.scalar import requantize
 from hexsim.int8.step import FIRST, LAST, Scratch, Step, Work, Workspace
 from hexsim.layers import Window
 from hexsim.lowering.lowered_call import Codes, Int32, Int64
-from hexsim.lowering.pooling import LoweredAveragePool, LoweredMaxPool
+from hexsim.lowering.pooling import LoweredAveragePool, LoweredAveragePool16, LoweredMaxPool
 
 
 class PreparedMaxPool:
@@ -38,28 +36,55 @@ class PreparedMaxPool:
         return [step, *through(self._table, output)]
 
 
-@record("int64[:,::1],int32,int32[:,::1],RequantizeStages")
+@record(
+    "int64[:,::1],int32,int32[:,::1],int64[::1],int64[::1],int64[::1],int64[::1],int64[::1],bool[::1]"
+)
 class Average(NamedTuple):
-    """A window as `_window` returns it, the zero point, and the stage of each pixel."""
+    """A window as `_window` returns it, the zero point, each pixel's entry, and the `Means`.
+
+    `narrow` says of each entry whether `_narrow_codes` computes the same: 32 bits are enough,
+    and the shifts are the usual ones.
+    """
 
     window: Int64
     zero_point: int
-    stage_of: Int32
-    stages: RequantizeStages
+    entry_of: Int32
+    gain: Int64
+    offset: Int64
+    right: Int64
+    factor: Int64
+    last: Int64
+    narrow: npt.NDArray[np.bool_]
 
 
 class PreparedAveragePool:
-    """The sum of codes, requantised by the constants of the pixel's count."""
+    """The sum of codes, scaled by the constants of the pixel's count."""
 
     def __init__(self, call: LoweredAveragePool) -> None:
-        zero_point, stages = call.inputs[0].zero_point, all_stages(call.stage)
-        self._average = Average(_window(call.window), zero_point, call.stage_of, stages)
+        means = call.means
+        self._average = Average(
+            _window(call.window), call.inputs[0].zero_point, call.entry_of,
+            means.gain, means.offset, means.right, means.factor, means.last,
+            means.fits_32_bits(255 * call.window.taps) & (means.right == 1) & (means.last == 6),
+        )  # fmt: skip
 
     def steps(self, inputs: Sequence[Codes], output: Out, workspace: Workspace) -> list[Work]:
         """See PreparedCall."""
         sums = Scratch(output.shape[-1], np.int32)
         arguments = (inputs[0], self._average, output, FIRST, LAST, sums)
-        return [Step(_average_pool(output.dtype), arguments, math.prod(output.shape[:2]))]
+        return [Step(_average_pool, arguments, math.prod(output.shape[:2]))]
+
+
+class PreparedWindowSums:
+    """The bare sums of one byte of 16-bit codes; `hexsim.int8.sixteen_bit` requantises them."""
+
+    def __init__(self, call: LoweredAveragePool16) -> None:
+        self._window, self._zero_point = _window(call.window), call.inputs[0].zero_point
+
+    def steps(self, inputs: Sequence[Codes], output: Out, workspace: Workspace) -> list[Work]:
+        """See PreparedCall."""
+        arguments = (inputs[0], self._window, self._zero_point, output, FIRST, LAST)
+        return [Step(_window_sums, arguments, math.prod(output.shape[:2]))]
 
 
 def _window(window: Window) -> Int64:
@@ -101,36 +126,67 @@ def _inside(start: int, taps: int, dilation: int, size: int) -> tuple[int, int]:
     return first, max(first, behind)
 
 
-@template("void(uint8[:,:,:,::1],Average,{0}[:,:,:,::1],int64,int64,int32[::1])")
+@inlined
+def _add_window(
+    x: Codes, window: Int64, zero_point: int, image: int, oy: int, ox: int, sums: Int32
+) -> None:
+    """Add up the distances of a window from the zero point, channel by channel."""
+    sums[:] = 0
+    for ky in range(window[0, 0]):
+        x_row = oy * window[1, 0] - window[3, 0] + ky * window[2, 0]
+        if x_row < 0 or x_row >= x.shape[1]:
+            continue
+        for kx in range(window[0, 1]):
+            x_column = ox * window[1, 1] - window[3, 1] + kx * window[2, 1]
+            if x_column < 0 or x_column >= x.shape[2]:
+                continue
+            pixel = x[image, x_row, x_column]
+            for c in range(sums.size):
+                sums[c] += np.int32(np.int32(pixel[c]) - zero_point)
+
+
+@kernel("void(uint8[:,:,:,::1],Average,uint8[:,:,:,::1],int64,int64,int32[::1])")
 def _average_pool(x: Codes, average: Average, out: Out, first: int, last: int, sums: Int32) -> None:
-    window, zero_point = average.window, average.zero_point
-    stage_of, preload = average.stage_of, average.stages.preload
-    multiplier, shift = average.stages.multiplier, average.stages.shift
-    low, high = average.stages.low, average.stages.high
+    window, zero_point, half = average.window, average.zero_point, np.int64(1 << 14)
     for output_row in range(first, last):
         image = output_row // out.shape[1]
         oy = output_row - image * out.shape[1]
         for ox in range(out.shape[2]):
-            stage = stage_of[oy, ox]
-            sums[:] = preload[stage]
-            for ky in range(window[0, 0]):
-                x_row = oy * window[1, 0] - window[3, 0] + ky * window[2, 0]
-                if x_row < 0 or x_row >= x.shape[1]:
-                    continue
-                for kx in range(window[0, 1]):
-                    x_column = ox * window[1, 1] - window[3, 1] + kx * window[2, 1]
-                    if x_column < 0 or x_column >= x.shape[2]:
-                        continue
-                    pixel = x[image, x_row, x_column]
-                    for c in range(sums.size):
-                        sums[c] += np.int32(np.int32(pixel[c]) - zero_point)
-            row = out[image, oy, ox]
-            if out.itemsize == SUM_BYTES:
-                for c in range(sums.size):
-                    row[c] = sums[c]
+            _add_window(x, window, zero_point, image, oy, ox, sums)
+            entry, row = average.entry_of[oy, ox], out[image, oy, ox]
+            gain, offset, right = average.gain[entry], average.offset[entry], average.right[entry]
+            factor, shift = average.factor[entry], average.last[entry]
+            if average.narrow[entry]:
+                _narrow_codes(sums, np.int32(gain), np.int32(offset), np.int32(factor), row)
             else:
+                rest = np.int64(1) << shift >> 1
                 for c in range(sums.size):
-                    row[c] = requantize(sums[c], multiplier[stage], shift[stage], low, high)
+                    scaled = ((np.int64(sums[c]) * gain + offset) >> right) * factor + half
+                    code = ((scaled >> 15) + rest) >> shift
+                    row[c] = np.uint8(min(max(code, 0), 255))
 
 
-PREPARERS: Preparers = {LoweredAveragePool: PreparedAveragePool, LoweredMaxPool: PreparedMaxPool}
+@inlined
+def _narrow_codes(sums: Int32, gain: int, offset: int, factor: int, row: Out) -> None:
+    """Do the same in int32, with shifts that are constants, so that it becomes vectors."""
+    for c in range(sums.size):
+        scaled = np.int32(np.int32(np.int32(sums[c] * gain) + offset) >> np.int32(1))
+        raised = np.int32(np.int32(np.int32(scaled * factor) + np.int32(1 << 14)) >> np.int32(15))
+        code = np.int32(np.int32(raised + np.int32(32)) >> np.int32(6))
+        row[c] = np.uint8(min(max(code, np.int32(0)), np.int32(255)))
+
+
+@kernel("void(uint8[:,:,:,::1],int64[:,::1],int32,int32[:,:,:,::1],int64,int64)")
+def _window_sums(x: Codes, window: Int64, zero: int, out: Int32, first: int, last: int) -> None:
+    for output_row in range(first, last):
+        image = output_row // out.shape[1]
+        oy = output_row - image * out.shape[1]
+        for ox in range(out.shape[2]):
+            _add_window(x, window, zero, image, oy, ox, out[image, oy, ox])
+
+
+PREPARERS: Preparers = {
+    LoweredAveragePool: PreparedAveragePool,
+    LoweredAveragePool16: PreparedWindowSums,
+    LoweredMaxPool: PreparedMaxPool,
+}

@@ -1,24 +1,25 @@
-"""Resize: pixels copied from the nearest place, or four of them added by their weights."""
+"""Resize: pixels copied from the nearest place, or its neighbours interpolated."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, NamedTuple
 
 import numpy as np
 
-from hexsim.int8.machine_code.inner_loops.requantize_rows import PLAIN, SHIFTED, requantize_rows
-from hexsim.int8.machine_code.jit import template
-from hexsim.int8.machine_code.record import record
-from hexsim.int8.panel import COLUMNS, SUM_BYTES
-from hexsim.int8.pointwise.lookup import look_up
+from hexsim.int8.machine_code.jit import inlined, kernel, template
+from hexsim.int8.pointwise.movement import through
 from hexsim.int8.prepared import Out, Preparers
-from hexsim.int8.requantize.constants import RequantizeStage, one_stage
-from hexsim.int8.requantize.scalar import requantize
 from hexsim.int8.step import FIRST, LAST, Scratch, Step, Work, Workspace
 from hexsim.lowering.lowered_call import Codes, Int32
-from hexsim.lowering.resize import WEIGHT_BITS, LoweredBilinear, LoweredNearest
+from hexsim.lowering.resize import (
+    ROW_BITS,
+    WEIGHT_BITS,
+    LoweredBilinear,
+    LoweredBilinear16,
+    LoweredDoubling,
+    LoweredNearest,
+)
 
 
 class PreparedNearest:
@@ -31,46 +32,53 @@ class PreparedNearest:
     def steps(self, inputs: Sequence[Codes], output: Out, workspace: Workspace) -> list[Work]:
         """See PreparedCall."""
         arguments = (inputs[0], self._rows, self._columns, output, FIRST, LAST)
-        work: list[Work] = [Step(_nearest(output.dtype), arguments, math.prod(output.shape[:2]))]
-        if self._table is not None:
-            work.append(look_up(output, self._table.reshape(1, -1), output))
-        return work
-
-
-@record("int32[::1],int32[::1],int32[::1],int32[::1]")
-class LineScratch(NamedTuple):
-    """Scratch for the sums of a line, and the vectors that `requantize_rows` reads with them.
-
-    The vectors are the addends (zero), the multiplier and the shift.
-    """
-
-    sums: Any
-    none: Any
-    multipliers: Any
-    shifts: Any
+        step = Step(_nearest(output.dtype), arguments, math.prod(output.shape[:2]))
+        return [step, *through(self._table, output)]
 
 
 class PreparedBilinear:
-    """Sums of four codes, requantised."""
+    """Rows interpolated, then columns, then the table."""
 
     def __init__(self, call: LoweredBilinear) -> None:
-        self._rows, self._columns = call.rows, call.columns
-        self._zero_point, self._stage = call.inputs[0].zero_point, call.stage
+        self._rows, self._columns, self._table = call.rows, call.columns, call.table
 
     def steps(self, inputs: Sequence[Codes], output: Out, workspace: Workspace) -> list[Work]:
         """See PreparedCall."""
-        stage, row = self._stage, math.prod(output.shape[2:])
+        between = Scratch(math.prod(inputs[0].shape[2:]), np.int32)
+        arguments = (inputs[0], self._rows, self._columns, output, FIRST, LAST, between)
+        step = Step(_bilinear, arguments, math.prod(output.shape[:2]))
+        return [step, *through(self._table, output)]
+
+
+class PreparedDoubling:
+    """Averages of neighbouring columns, then of neighbouring rows, then the table."""
+
+    def __init__(self, call: LoweredDoubling) -> None:
+        self._up_from, self._table = call.up_from, call.table
+
+    def steps(self, inputs: Sequence[Codes], output: Out, workspace: Workspace) -> list[Work]:
+        """See PreparedCall."""
+        below = Scratch(math.prod(output.shape[2:]), np.uint8)
+        arguments = (inputs[0], self._up_from, output, FIRST, LAST, below)
+        return [
+            Step(_doubling, arguments, math.prod(inputs[0].shape[:2])),
+            *through(self._table, output),
+        ]
+
+
+class PreparedWeightedSums:
+    """The bare sums of four bytes of 16-bit codes; `hexsim.int8.sixteen_bit` requantises them."""
+
+    def __init__(self, call: LoweredBilinear16) -> None:
+        self._rows, self._columns = call.rows, call.columns
         # The weights of a pixel add up to one, so the zero point is a constant.
-        start = int(stage.preload[0]) - (self._zero_point << 2 * WEIGHT_BITS)
-        start = (start + (1 << 31)) % (1 << 32) - (1 << 31)
-        vector = Scratch(COLUMNS, np.int32)
-        none = Scratch(max(row // COLUMNS, COLUMNS), np.int32)
-        arguments = (
-            inputs[0], self._rows, self._columns, one_stage(stage, start), output, FIRST, LAST,
-            LineScratch(Scratch(row, np.int32), none, vector, vector),
-        )  # fmt: skip
-        add = _bilinear(output.dtype)
-        return [Step(add, arguments, math.prod(output.shape[:2]))]
+        start = -(call.inputs[0].zero_point << 2 * WEIGHT_BITS)
+        self._start = (start + (1 << 31)) % (1 << 32) - (1 << 31)
+
+    def steps(self, inputs: Sequence[Codes], output: Out, workspace: Workspace) -> list[Work]:
+        """See PreparedCall."""
+        arguments = (inputs[0], self._rows, self._columns, self._start, output, FIRST, LAST)
+        return [Step(_weighted_sums, arguments, math.prod(output.shape[:2]))]
 
 
 @template("void({0}[:,:,:,::1],int32[::1],int32[::1],{0}[:,:,:,::1],int64,int64)")
@@ -84,27 +92,66 @@ def _nearest(x: Codes, rows: Int32, columns: Int32, out: Out, first: int, last: 
                 target[c] = source[c]
 
 
-@template(
-    "void(uint8[:,:,:,::1],int32[:,::1],int32[:,::1],RequantizeStage,{0}[:,:,:,::1],int64,int64,LineScratch)"
-)
+@kernel("void(uint8[:,:,:,::1],int32[:,::1],int32[:,::1],uint8[:,:,:,::1],int64,int64,int32[::1])")
 def _bilinear(
-    x: Codes,
-    rows: Int32,
-    columns: Int32,
-    stage: RequantizeStage,
-    out: Out,
-    first: int,
-    last: int,
-    line: LineScratch,
+    x: Codes, rows: Int32, columns: Int32, out: Out, first: int, last: int, between: Int32
 ) -> None:
-    start, multiplier, shift = np.int64(stage.preload), stage.multiplier, stage.shift
-    low, high = stage.low, stage.high
-    sums, none, multipliers, shifts = line.sums, line.none, line.multipliers, line.shifts
-    way = SHIFTED if shift else PLAIN
-    none[:] = 0
-    multipliers[:] = multiplier
-    shifts[:] = shift
-    unit, channels = np.int64(1 << WEIGHT_BITS), out.shape[3]
+    unit, half, rest = np.int32(1 << ROW_BITS), np.int32(1 << 14), np.int32(64)
+    channels = out.shape[3]
+    for output_row in range(first, last):
+        image = output_row // out.shape[1]
+        oy = output_row - image * out.shape[1]
+        above, below = x[image, rows[oy, 0]].reshape(-1), x[image, rows[oy, 1]].reshape(-1)
+        low = np.int32(rows[oy, 2])
+        high = np.int32(unit - low)
+        for k in range(between.size):
+            between[k] = np.int32(above[k]) * high + np.int32(below[k]) * low
+        for ox in range(out.shape[2]):
+            left, right = columns[ox, 0] * channels, columns[ox, 1] * channels
+            a, b = between[left : left + channels], between[right : right + channels]
+            weight, row = np.int32(columns[ox, 2]), out[image, oy, ox]
+            for c in range(row.size):
+                change = np.int32(np.int32(np.int32(b[c] - a[c]) * weight) + half) >> np.int32(15)
+                row[c] = np.uint8(np.int32(np.int32(a[c] + change) + rest) >> np.int32(7))
+
+
+@kernel("void(uint8[:,:,:,::1],int64,uint8[:,:,:,::1],int64,int64,uint8[::1])")
+def _doubling(x: Codes, up_from: int, out: Out, first: int, last: int, below: Codes) -> None:
+    height, channels = x.shape[1], x.shape[3]
+    for input_row in range(first, last):
+        image = input_row // height
+        i = input_row - image * height
+        even, odd = out[image, 2 * i].reshape(-1), out[image, 2 * i + 1].reshape(-1)
+        _double_columns(x[image, i].reshape(-1), channels, even)
+        _double_columns(x[image, min(i + 1, height - 1)].reshape(-1), channels, below)
+        middle = up_from * channels
+        _average(even[:middle], below[:middle], 0, odd[:middle])
+        _average(even[middle:], below[middle:], 1, odd[middle:])
+
+
+@inlined
+def _double_columns(row: Codes, channels: int, out: Codes) -> None:
+    for j in range(row.size // channels):
+        left, right = j * channels, min((j + 1) * channels, row.size - channels)
+        a, b = row[left : left + channels], row[right : right + channels]
+        pixel, beside = out[2 * left : 2 * left + channels], out[2 * left + channels :]
+        for c in range(a.size):
+            pixel[c] = a[c]
+        for c in range(a.size):
+            beside[c] = np.uint8((np.uint16(a[c]) + np.uint16(b[c])) >> 1)
+
+
+@inlined
+def _average(a: Codes, b: Codes, up: int, out: Codes) -> None:
+    for k in range(out.size):
+        out[k] = np.uint8((np.uint16(a[k]) + np.uint16(b[k]) + np.uint16(up)) >> 1)
+
+
+@kernel("void(uint8[:,:,:,::1],int32[:,::1],int32[:,::1],int64,int32[:,:,:,::1],int64,int64)")
+def _weighted_sums(
+    x: Codes, rows: Int32, columns: Int32, start: int, out: Int32, first: int, last: int
+) -> None:
+    unit = np.int64(1 << WEIGHT_BITS)
     for output_row in range(first, last):
         image = output_row // out.shape[1]
         oy = output_row - image * out.shape[1]
@@ -114,24 +161,14 @@ def _bilinear(
             a, b, c, d = above[left], above[right], below[left], below[right]
             wa, wb = (unit - down) * (unit - aside), (unit - down) * aside
             wc, wd = down * (unit - aside), down * aside
-            pixel = sums[ox * channels : (ox + 1) * channels]
+            pixel = out[image, oy, ox]
             for k in range(pixel.size):
                 pixel[k] = np.int32(start + wa * a[k] + wb * b[k] + wc * c[k] + wd * d[k])
-        row = out[image, oy].reshape(-1)
-        if out.itemsize == SUM_BYTES:
-            for k in range(row.size):
-                row[k] = sums[k]
-        else:
-            # Whole vectors by `requantize_rows`, the rest one by one.
-            vectors = row.size // COLUMNS
-            if vectors:
-                requantize_rows(
-                    vectors, sums.ctypes.data, SUM_BYTES * COLUMNS, none.ctypes.data,
-                    none.ctypes.data, multipliers.ctypes.data, shifts.ctypes.data, way, low, high,
-                    row.ctypes.data, COLUMNS,
-                )  # fmt: skip
-            for k in range(vectors * COLUMNS, row.size):
-                row[k] = requantize(sums[k], multiplier, shift, low, high)
 
 
-PREPARERS: Preparers = {LoweredBilinear: PreparedBilinear, LoweredNearest: PreparedNearest}
+PREPARERS: Preparers = {
+    LoweredBilinear: PreparedBilinear,
+    LoweredBilinear16: PreparedWeightedSums,
+    LoweredDoubling: PreparedDoubling,
+    LoweredNearest: PreparedNearest,
+}

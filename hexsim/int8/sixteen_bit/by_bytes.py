@@ -27,17 +27,17 @@ from hexsim.lowering.convolution import LoweredConvolution
 from hexsim.lowering.elementwise import LoweredSum
 from hexsim.lowering.fully_connected import LoweredFullyConnected
 from hexsim.lowering.lowered_call import Codes, Int32, Int64
-from hexsim.lowering.pooling import LoweredAveragePool
+from hexsim.lowering.pooling import LoweredAveragePool16
 from hexsim.lowering.reduce import LoweredReduceSum
 from hexsim.lowering.requantize import Requantize
-from hexsim.lowering.resize import LoweredBilinear
+from hexsim.lowering.resize import LoweredBilinear16
 
 Linear = (
     LoweredConvolution
     | LoweredFullyConnected
     | LoweredBatchNorm
-    | LoweredAveragePool
-    | LoweredBilinear
+    | LoweredAveragePool16
+    | LoweredBilinear16
     | LoweredReduceSum
     | LoweredSum
 )
@@ -135,9 +135,9 @@ class Stage16:
     def __init__(self, call: LoweredCall, places: Sequence[int]) -> None:
         stage: Requantize = call.stage  # type: ignore[attr-defined]
         self._places = np.array(places, np.int64)
-        along = int(stage.preload.size > 1 and not isinstance(call, LoweredAveragePool))
+        along = int(stage.preload.size > 1 and not isinstance(call, LoweredAveragePool16))
         entries = np.zeros(1, np.int32)
-        if isinstance(call, LoweredAveragePool):
+        if isinstance(call, LoweredAveragePool16):
             entries = np.ascontiguousarray(call.stage_of).reshape(-1)
         self._stages = Stages16(
             entries, along, stage.preload.astype(np.int64), stage.multiplier, stage.shift,

@@ -9,7 +9,16 @@ from hypothesis import strategies as st
 from hexsim.graph.ir import Network, Tensor
 from hexsim.layers import Resize
 from hexsim.layers.resize import CoordinateMode, NearestMode
-from hexsim.lowering.resize import WEIGHT_BITS, LoweredBilinear, LoweredNearest, lower_resize
+from hexsim.lowering.resize import (
+    COLUMN_BITS,
+    ROW_BITS,
+    WEIGHT_BITS,
+    LoweredBilinear,
+    LoweredBilinear16,
+    LoweredDoubling,
+    LoweredNearest,
+    lower_resize,
+)
 from hexsim.lowering.source import QuantizedSource
 from hexsim.onnx_io.run.float_engine import FloatEngine
 from hexsim.quantization.encodings import Encoding
@@ -64,20 +73,40 @@ def test_nearest_equals_twin(case, data):
 def test_bilinear_equals_twin(case, data):
     x, output, codes, random = case
 
-    def between(axis):
+    def between(axis, bits):
         first, second = random.integers(0, x.shape[axis], (2, output.shape[axis]), np.int32)
-        weights = random.choice([0, 1, 128, 511, 512], output.shape[axis])
+        whole = 1 << bits
+        weights = random.choice([0, 1, whole // 4, whole - 1, whole], output.shape[axis])
         return np.stack([first, second, weights], axis=1).astype(np.int32)
 
-    call = LoweredBilinear(
+    parts = {"layer": "r", "inputs": (x,), "output": output}
+    if x.bits == 8:
+        table = data.draw(st.none() | arrays((256,), CODES[8]))
+        call = LoweredBilinear(
+            **parts, rows=between(1, ROW_BITS), columns=between(2, COLUMN_BITS), table=table
+        )
+    else:
+        stage = data.draw(stages(1, 16, 8))
+        rows, columns = between(1, WEIGHT_BITS), between(2, WEIGHT_BITS)
+        call = LoweredBilinear16(**parts, rows=rows, columns=columns, stage=stage)
+    assert_equals_twin(call, [codes])
+
+
+@given(st.data())
+@examples(60)
+def test_doubling_equals_twin(data):
+    height, width = data.draw(st.integers(1, 6)), data.draw(st.integers(1, 9))
+    batch, channels = data.draw(st.integers(1, 2)), data.draw(st.sampled_from([1, 3, 16, 33]))
+    x = data.draw(operands((batch, height, width, channels)))
+    output = data.draw(operands((batch, 2 * height, 2 * width, channels), "y"))
+    call = LoweredDoubling(
         layer="r",
         inputs=(x,),
         output=output,
-        rows=between(1),
-        columns=between(2),
-        stage=data.draw(stages(1, x.bits, x.bits - 8)),
+        up_from=2 * data.draw(st.integers(0, width)),
+        table=data.draw(st.none() | arrays((256,), CODES[8])),
     )
-    assert_equals_twin(call, [codes])
+    assert_equals_twin(call, [data.draw(arrays(x.shape, CODES[8]))])
 
 
 def in_floats(layer, x, shape):
@@ -105,23 +134,32 @@ def test_bilinear_is_close_to_float(coordinates, bits):
         layer = layer_of("bilinear", coordinates=coordinates, **target)
         result, seen, step = run_layer(layer, {"x": x}, (-1, 2), bits=bits)
         expected = in_floats(layer, seen["x"].astype(np.float32), result.shape)
-        # Either position is off by 2^-10 of a pixel, and neighbours by at most 3.
-        assert_within(result, expected, step, 0.51 + 2 * 3 * 2.0**-10 / step)
+        # Positions are off by half a unit of the weight, and neighbours by at most 3.
+        off = 2.0**-8 + 2.0**-16 if bits == 8 else 2 * 2.0**-10
+        assert_within(result, expected, step, 0.51 + 3 * off / step)
+
+
+def one_row(layer, codes):
+    """The codes that a row of codes becomes in the same encoding, and the lowered call."""
+    encoding = Encoding(8, -0.2, 4.9, 0.02, -10)
+    feed = encoding.dequantize(np.array(codes, np.uint8).reshape(1, 1, -1, 1)).astype(np.float32)
+    model = quantized([layer], {"x": feed.shape}, {}, {"x": encoding, "y": encoding}, ["y"])
+    result = subnet_of(model).run({"x": feed})["y"]
+    rows = encoding.quantize(result)[0, :, :, 0].tolist()
+    return rows, lower_resize(layer, QuantizedSource(model, False))
 
 
 def test_worked_example():
-    """Codes 10 and 20 of delta 0.02, zero point 10, a third apart, of the contract."""
-    layer = layer_of("bilinear", size=(1, 4), coordinates="align_corners")
-    encodings = {
-        "x": Encoding(8, -0.2, 4.9, 0.02, -10),
-        "y": Encoding(8, 0.0, 2.55, 0.01, 0),
-    }
-    model = quantized([layer], {"x": (1, 1, 2, 1)}, {}, encodings, ["y"])
-    call = lower_resize(layer, QuantizedSource(model))
+    """Codes 10 and 20 with two pixels between them, of the contract."""
+    rows, call = one_row(layer_of("bilinear", size=(1, 4), coordinates="align_corners"), [10, 20])
     assert isinstance(call, LoweredBilinear)
-    assert call.columns.tolist() == [[0, 1, 0], [0, 1, 171], [0, 1, 341], [1, 1, 0]]
-    assert (int(call.stage.multiplier[0]), int(call.stage.shift[0])) == (16384, 0)
-    x = np.array([0.0, 0.2], np.float32).reshape(1, 1, 2, 1)
-    result = subnet_of(model).run({"x": x})["y"]
-    assert encodings["y"].quantize(result).reshape(-1).tolist() == [0, 7, 13, 20]
-    assert 1 << WEIGHT_BITS == 512
+    assert call.columns.tolist() == [[0, 1, 0], [0, 1, 10923], [0, 1, 21845], [1, 1, 0]]
+    assert rows == [[10, 13, 17, 20]]
+
+
+def test_worked_example_of_twice_the_size():
+    """Columns are rounded down, here in the only vector, in which rows are rounded up."""
+    rows, call = one_row(layer_of("bilinear", size=(2, 4), coordinates="asymmetric"), [10, 21])
+    assert isinstance(call, LoweredDoubling)
+    assert call.up_from == 0
+    assert rows == [[10, 15, 21, 21]] * 2

@@ -103,12 +103,7 @@ def max_pools(rng):
     window = Window(
         (side, side), (stride, stride), any_pads(rng, (side, side)), ceil_mode=flag(rng)
     )
-    return _pooled(rng, "max", window, *rng.randint(3, 24, 2).tolist())
-
-
-def average_pools(rng):
-    window, height, width = any_window(rng, most=7)
-    return _pooled(rng, "average", replace(window, dilations=(1, 1)), height, width)
+    return _pooled(rng, window, *rng.randint(3, 24, 2).tolist())
 
 
 def sums(rng):
@@ -138,7 +133,6 @@ CASES = {
     "long_sums": (long_sums, 6),
     "batch_norm": (batch_norms, 80),
     "max_pool": (max_pools, 80),
-    "average_pool": (average_pools, 100),
     "sum": (sums, 150),
     "product": (products, 100),
     "concat": (concats, 60),
@@ -177,22 +171,18 @@ def _weighted(rng, kind, shape, weight_shape, fields):
     return _finished(rng, call, weight_shape[-1]), [any_codes(rng, shape)]
 
 
-def _pooled(rng, kind, window, height, width):
+def _pooled(rng, window, height, width):
     shape = (rng.randint(1, 3), height, width, one(rng, CHANNELS))
     x = any_encoding(rng, 4)
-    share = 1 if kind == "max" else one(rng, [0.5, 1, 1, 1.5, 0.01])
-    y = Encoding.from_range(share * x.min, share * x.max) if share != 1 else x
     layer = Pooling(
         name="layer",
         inputs=("x",),
         outputs=("y",),
-        kind=kind,
+        kind="max",
         window=window,
         count_include_pad=flag(rng),
     )
-    call = _bound(layer, {"x": shape}, {}, {"x": x, "y": y}, rng)
-    if kind == "average":
-        call = _finished(rng, call, len(call.stage.multiplier))
+    call = _bound(layer, {"x": shape}, {}, {"x": x, "y": x}, rng)
     return call, [any_codes(rng, shape)]
 
 

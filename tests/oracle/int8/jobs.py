@@ -7,7 +7,7 @@ from hexsim.lowering.concat import LoweredConcat
 from hexsim.lowering.convolution import LoweredConvolution
 from hexsim.lowering.elementwise import LoweredProduct, LoweredSum
 from hexsim.lowering.fully_connected import LoweredFullyConnected
-from hexsim.lowering.pooling import LoweredAveragePool, LoweredMaxPool
+from hexsim.lowering.pooling import LoweredMaxPool
 from tests.oracle.int8 import elementwise, pooling, weighted
 
 _JOBS = {
@@ -15,7 +15,6 @@ _JOBS = {
     LoweredFullyConnected: weighted.fully_connected,
     LoweredBatchNorm: weighted.batch_norm,
     LoweredMaxPool: pooling.max_pool,
-    LoweredAveragePool: pooling.average_pool,
     LoweredSum: elementwise.weighted_sum,
     LoweredProduct: elementwise.product,
     LoweredConcat: elementwise.concat,

@@ -1,9 +1,7 @@
-"""Max and average pooling as work for HVX programs."""
+"""Max pooling as work for HVX programs."""
 
-import numpy as np
-
-from tests.oracle.int8.job import Job, images, span
-from tests.oracle.int8.layout import SHEET, sheets, up, wrapped
+from tests.oracle.int8.job import Job, images
+from tests.oracle.int8.layout import SHEET, sheets, up
 from tests.oracle.int8.record import record
 
 
@@ -22,19 +20,3 @@ def max_pool(call, inputs):
         result = len(x) * height * up(width, 4) * SHEET
         records.append(record([x], arguments, result))
     return Job("max_pool", records, images(call))
-
-
-def average_pool(call, inputs):
-    window, zero = call.window, call.inputs[0].zero_point
-    size = call.output.shape[1:3]
-    rows, columns = span(window, *size)
-    entry = call.stage_of.reshape(-1)
-    preload = wrapped(call.stage.preload[entry].astype(np.int64) - window.taps * zero)
-    constants = [preload, call.stage.multiplier[entry], call.stage.shift[entry]]
-    records = []
-    for image in inputs[0]:
-        x = sheets(image, rows, columns, window.pads[:2], zero)
-        arguments = [len(x), rows, columns, *window.kernel, *window.strides, *window.dilations]
-        arguments += [*size, call.stage.low, call.stage.high]
-        records.append(record([x, *constants], arguments, len(x) * size[0] * size[1] * SHEET))
-    return Job("average_pool", records, images(call))
