@@ -35,8 +35,7 @@ class LoweredLookup(LoweredCall):
 def lower_neuron(layer: Neuron, source: QuantizedSource) -> LoweredLookup:
     """Turn an activation function into a table."""
     inputs, output = source.operands(layer)
-    tables = _neuron_codes(layer, inputs[0], output.encoding)
-    tables = tables.astype(output.encoding.dtype).reshape(1, -1)
+    tables = _neuron_codes(layer, inputs[0], output.encoding).reshape(1, -1)
     return LoweredLookup(layer=layer.name, inputs=inputs, output=output, tables=tables)
 
 
@@ -53,8 +52,7 @@ def _neuron_codes(layer: Neuron, x: Operand, output: Encoding) -> Codes:
         return squashed_codes(layer.function, x, output)
     if layer.function == "leaky_relu":
         return _leaky_tables(np.array([layer.alpha], np.float64), x, output)
-    codes: Codes = output.quantize(_without_gaps(layer.values(_reals(x))))
-    return codes
+    return output.quantize(_without_gaps(layer.values(_reals(x)))).astype(output.dtype)
 
 
 def _leaky_tables(slopes: Real, x: Operand, output: Encoding) -> Codes:

@@ -19,7 +19,7 @@ results (-1 .. 128/127 and 0 .. 1) a code is 256 units and the codes are those o
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache
 from typing import Literal
 
 import numpy as np
@@ -74,7 +74,7 @@ def polynomial_values(function: SquashingFunction, magnitudes: Int64) -> Int64:
     return value
 
 
-@lru_cache(maxsize=None)
+@cache
 def coefficients(function: SquashingFunction) -> tuple[Int64, Int64, Int64]:
     """Return knots, slopes and bends of the 16 pieces, each int64 (16,).
 
