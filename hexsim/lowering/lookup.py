@@ -1,7 +1,9 @@
 """Neuron and Prelu: a function of one code is a table of all codes, 256 or 65536.
 
-The table is the function evaluated in float64 on the real values of the input's codes and coded
-with the output's encoding, so it is the best answer of that width there is. An infinite result is
+Sigmoid, tanh and leaky rectifiers of 8-bit codes have tables computed in 16-bit integers, as
+Hexagon NN computes them (hexsim.lowering.sigmoid_tanh, hexsim.lowering.leaky_relu). Any other table
+is the function evaluated in float64 on the real values of the input's codes and coded with the
+output's encoding, so it is the best answer of that width there is. An infinite result is
 the outermost code. A code without a result (the root of a negative number) has the result of the
 nearest code that has one, the smaller code of two; a table without any result is zero.
 """
@@ -13,8 +15,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from hexsim.layers import Neuron, Prelu
+from hexsim.lowering.leaky_relu import leaky_codes
 from hexsim.lowering.lowered_call import Codes, LoweredCall, Operand, Real
+from hexsim.lowering.sigmoid_tanh import squashed_codes
 from hexsim.lowering.source import Lowerings, QuantizedSource
+from hexsim.quantization.encodings import Encoding
+
+_BITS = 8
+"""Width of the codes for which Hexagon NN has integer rules of functions."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -27,19 +35,34 @@ class LoweredLookup(LoweredCall):
 def lower_neuron(layer: Neuron, source: QuantizedSource) -> LoweredLookup:
     """Turn an activation function into a table."""
     inputs, output = source.operands(layer)
-    values = _without_gaps(layer.values(_reals(inputs[0])))
-    tables = output.encoding.quantize(values).astype(output.encoding.dtype).reshape(1, -1)
+    tables = _neuron_codes(layer, inputs[0], output.encoding).reshape(1, -1)
     return LoweredLookup(layer=layer.name, inputs=inputs, output=output, tables=tables)
 
 
 def lower_prelu(layer: Prelu, source: QuantizedSource) -> LoweredLookup:
     """Turn a Prelu into one table per channel."""
     inputs, output = source.operands(layer)
-    x = _reals(inputs[0])
-    slope = np.broadcast_to(source.real(layer.slope).reshape(-1, 1), (inputs[0].shape[-1], 1))
-    values = np.where(x >= 0, x, slope * x)
-    tables = output.encoding.quantize(values).astype(output.encoding.dtype)
+    slopes = np.broadcast_to(source.real(layer.slope).reshape(-1), inputs[0].shape[-1:])
+    tables = _leaky_tables(slopes, inputs[0], output.encoding)
     return LoweredLookup(layer=layer.name, inputs=inputs, output=output, tables=tables)
+
+
+def _neuron_codes(layer: Neuron, x: Operand, output: Encoding) -> Codes:
+    if x.bits == _BITS and (layer.function == "sigmoid" or layer.function == "tanh"):
+        return squashed_codes(layer.function, x, output)
+    if layer.function == "leaky_relu":
+        return _leaky_tables(np.array([layer.alpha], np.float64), x, output)
+    return output.quantize(_without_gaps(layer.values(_reals(x)))).astype(output.dtype)
+
+
+def _leaky_tables(slopes: Real, x: Operand, output: Encoding) -> Codes:
+    """Return a table of codes for each slope, (slopes, codes)."""
+    tables = leaky_codes(slopes, x, output) if x.bits == _BITS else None
+    if tables is not None:
+        return tables
+    values = _reals(x)
+    exact = output.quantize(np.where(values >= 0, values, slopes[:, None] * values))
+    return exact.astype(output.dtype)
 
 
 def _reals(operand: Operand) -> Real:

@@ -1,13 +1,16 @@
-"""Softmax with a table of exponentials and one rounded division.
+"""Softmax; of 8-bit codes as Hexagon NN computes it (hexsim.lowering.softmax_of_bytes).
 
-e(d)  = round(2^23 * exp(-delta_x * d)), d = largest code - code, 0 .. 255 (65535)
+With 16 bits a table of exponentials and one rounded division:
+
+e(d)  = round(2^23 * exp(-delta_x * d)), d = largest code - code, 0 .. 65535
 D     = 2^16 * sum of e
-code  = clamp(zy + floor((2 * e * scale + D) / (2 * D)), 0, 255 (65535)),
+code  = clamp(zy + floor((2 * e * scale + D) / (2 * D)), 0, 65535),
             scale = round(2^16 / delta_y), at most 2^38
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,8 +18,10 @@ import numpy as np
 from hexsim.layers import Softmax
 from hexsim.lowering.lowered_call import Int32, LoweredCall
 from hexsim.lowering.requantize import rounded
+from hexsim.lowering.softmax_of_bytes import LoweredByteSoftmax, output_scale, softmax_tables
 from hexsim.lowering.source import Lowerings, QuantizedSource
 
+_NARROW = 8
 EXPONENTIAL_BITS = 23
 """Fraction bits of e (our choice: a thousand classes at e^-12 still count)."""
 SCALE_BITS = 16
@@ -35,9 +40,22 @@ class LoweredSoftmax(LoweredCall):
     scale: int
 
 
-def lower_softmax(layer: Softmax, source: QuantizedSource) -> LoweredSoftmax:
+def lower_softmax(layer: Softmax, source: QuantizedSource) -> LoweredSoftmax | LoweredByteSoftmax:
     """Turn a softmax into integers."""
     inputs, output = source.operands(layer)
+    if output.bits == _NARROW:
+        count = math.prod(output.shape[axis] for axis in layer.axes)
+        powers, shares, sum_bits = softmax_tables(inputs[0].delta, count)
+        return LoweredByteSoftmax(
+            layer=layer.name,
+            inputs=inputs,
+            output=output,
+            axes=layer.axes,
+            powers=powers,
+            shares=shares,
+            sum_bits=sum_bits,
+            scale=output_scale(output.delta),
+        )
     distance = np.arange(inputs[0].encoding.steps + 1, dtype=np.float64)
     table = rounded(np.exp(-inputs[0].delta * distance) * (1 << EXPONENTIAL_BITS))
     return LoweredSoftmax(

@@ -37,6 +37,7 @@ from hexsim.lowering.resize import (
     LoweredNearest,
 )
 from hexsim.lowering.softmax import LoweredSoftmax
+from hexsim.lowering.softmax_of_bytes import LoweredByteSoftmax
 from hexsim.lowering.strided_slice import LoweredSlice
 from hexsim.lowering.tile import LoweredTile
 
@@ -541,6 +542,28 @@ def softmax(call, inputs):
     return np.clip(code, 0, call.output.encoding.steps).astype(np.int64)
 
 
+def softmax_of_bytes(call, inputs):
+    """Row by row; halfword products are rounded fractions of 15 bits."""
+
+    def product(a, b):
+        return (2 * a * b + 2**15) >> 16
+
+    axes = tuple(call.axes)
+    distance = inputs[0].max(axis=axes, keepdims=True).astype(np.int64) - inputs[0]
+    sums = call.powers[distance].astype(object).sum(axis=axes, keepdims=True)
+    shift, factor = np.empty(sums.shape, object), np.empty(sums.shape, object)
+    for index, total in np.ndenumerate(sums):
+        shift[index] = 31 - int(total).bit_length()
+        d = (int(total) << shift[index]) >> 16
+        y = product(2 * d - 2**16, product(2 * d - 2**16, 10598) - 5306) + 16569
+        for _ in range(2):
+            y = min(y - product(2 * (product(d, y) - 2**14), y), 2**15 - 1)
+        factor[index] = product(y, 255 * 128)
+    units = (call.shares[distance].astype(object) * factor) >> (15 + call.sum_bits - shift)
+    codes = call.output.zero_point + ((np.minimum(units, 2**15 - 1) * call.scale + 2**21) >> 22)
+    return np.clip(codes, 0, 255).astype(np.int64)
+
+
 TWINS = {
     LoweredConvolution: convolution,
     LoweredDeconvolution: deconvolution,
@@ -574,4 +597,5 @@ TWINS = {
     LoweredNormalization: normalization,
     LoweredRecurrent: recurrent,
     LoweredSoftmax: softmax,
+    LoweredByteSoftmax: softmax_of_bytes,
 }

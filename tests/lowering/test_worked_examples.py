@@ -1,6 +1,7 @@
 """The worked integers of docs/reference/arithmetic.md."""
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -8,16 +9,21 @@ import pytest
 from hexsim.int8.dispatch import prepare
 from hexsim.layers import (
     ArgExtremum,
+    BatchNorm,
     Elementwise,
     LocalResponseNorm,
+    Neuron,
     Normalization,
     Pad,
+    Prelu,
     Recurrent,
     Reduce,
     Softmax,
 )
 from hexsim.lowering.arg_extremum import lower_arg_extremum
+from hexsim.lowering.batch_norm import lower_batch_norm
 from hexsim.lowering.local_response_norm import lower_local_response_norm, power_knots
+from hexsim.lowering.lookup import lower_neuron, lower_prelu
 from hexsim.lowering.lowered_call import Operand
 from hexsim.lowering.normalization import lower_normalization
 from hexsim.lowering.pooling import means_of_codes, scaled_means
@@ -25,6 +31,7 @@ from hexsim.lowering.quotient import lower_quotient
 from hexsim.lowering.recurrent import lower_recurrent
 from hexsim.lowering.reduce import lower_reduce
 from hexsim.lowering.requantize import common_scale, requantize, rescale_table
+from hexsim.lowering.sigmoid_tanh import polynomial_values
 from hexsim.lowering.softmax import lower_softmax
 from hexsim.lowering.weights import Weights
 from hexsim.quantization.encodings import Encoding
@@ -221,6 +228,60 @@ def test_recurrent():
 
 def test_softmax():
     layer = Softmax(name="s", inputs=("x",), outputs=("y",), axes=(1,))
-    call = lower_softmax(layer, Between((1, 3), encoding(0.1, 0), encoding(1 / 256, 0)))
-    assert (call.exponentials[0], call.exponentials[10], call.scale) == (8388608, 3085996, 2**24)
+    call = lower_softmax(layer, Between((1, 3), encoding(0.1, 0), encoding(1 / 255, 0)))
+    assert (call.powers[[0, 10]].tolist(), call.shares[[0, 10]].tolist()) == (
+        [536854528, 197500928],
+        [32767, 12055],
+    )
+    assert (call.sum_bits, call.scale) == (2, 65536)
     assert result(call, [10, 20, 20]) == [40, 108, 108]
+
+
+def test_softmax_of_16_bits():
+    layer = Softmax(name="s", inputs=("x",), outputs=("y",), axes=(1,))
+    x, y = (Encoding(16, 0, delta * 65535, delta, 0) for delta in (0.1, 1 / 256))
+    call = lower_softmax(layer, Between((1, 3), x, y))
+    assert (call.exponentials[0], call.exponentials[10], call.scale) == (8388608, 3085996, 2**24)
+    output = np.empty((1, 3), np.uint16)
+    execute(prepare(call), [np.array([[10, 20, 20]], np.uint16)], output)
+    assert output.tolist() == [[40, 108, 108]]
+
+
+class WithConstants(Between):
+    """The same with constants, none of which has an encoding."""
+
+    def __init__(self, shape, x, y, **constants):
+        super().__init__(shape, x, y)
+        self.real = lambda name: np.array(constants[name], np.float64)
+        self.model = SimpleNamespace(parameters={})
+
+
+@pytest.mark.parametrize(
+    ("function", "output", "codes"),
+    [("tanh", (1 / 127, 127), [224, 43]), ("sigmoid", (1 / 255, 0), [186, 79])],
+)
+def test_sigmoid_and_tanh(function, output, codes):
+    layer = Neuron(name="n", inputs=("x",), outputs=("y",), function=function)
+    call = lower_neuron(layer, Between((1, 2), encoding(0.02, 100), encoding(*output)))
+    assert result(call, [150, 60]) == codes
+    assert polynomial_values("tanh", np.array([10240, 8192])).tolist() == [24761, 21590]
+    assert polynomial_values("sigmoid", np.array([5120])).tolist() == [15083]
+
+
+def test_prelu():
+    source = WithConstants((2, 2), encoding(0.02, 100), encoding(0.025, 60), s=[0.25, -1.5])
+    layer = Prelu(name="p", inputs=("x",), outputs=("y",), slope="s")
+    assert result(lower_prelu(layer, source), [150, 150, 60, 60]) == [100, 100, 52, 108]
+
+
+def test_batch_norm():
+    constants = {"s": [0.5, -2.0], "b": [0.3, -0.2]}
+    source = WithConstants((1, 2), encoding(0.02, 100), encoding(0.025, 60), **constants)
+    layer = BatchNorm(name="b", inputs=("x",), outputs=("y",), scale="s", shift="b")
+    call = lower_batch_norm(layer, source)
+    assert (call.factors.tolist(), call.stage.preload.tolist()) == (
+        [6554, -26214],
+        [1179684, 851981],
+    )
+    assert (call.stage.multiplier.tolist(), call.stage.shift.tolist()) == ([2**17] * 2, [0, 0])
+    assert result(call, [150, 150]) == [92, 0]

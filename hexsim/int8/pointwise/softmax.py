@@ -1,4 +1,4 @@
-"""Softmax: table of exponentials, integer sum, one rounded division."""
+"""Softmax: tables of exponentials, an integer sum, then a division or a 16-bit reciprocal."""
 
 from __future__ import annotations
 
@@ -7,26 +7,42 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from hexsim.int8.machine_code.jit import template
+from hexsim.int8.machine_code.jit import CompiledKernel, kernel
+from hexsim.int8.pointwise.softmax_of_bytes import softmax_of_bytes
 from hexsim.int8.pointwise.strided_copy import copy
 from hexsim.int8.prepared import Out, Preparers
 from hexsim.int8.step import FIRST, LAST, Step, Work, Workspace
 from hexsim.lowering.lowered_call import Codes, Int32
 from hexsim.lowering.softmax import SCALE_BITS, LoweredSoftmax
+from hexsim.lowering.softmax_of_bytes import LoweredByteSoftmax
 
 
 class PreparedSoftmax:
-    """The summed axes are moved to the end, if they are not there."""
+    """A softmax by `kernel` with `constants`; summed axes are moved to the end if need be."""
 
-    def __init__(self, call: LoweredSoftmax) -> None:
+    def __init__(
+        self,
+        call: LoweredSoftmax | LoweredByteSoftmax,
+        row_kernel: CompiledKernel,
+        constants: tuple[object, ...],
+    ) -> None:
         shape = call.output.shape
         separate = tuple(axis for axis in range(len(shape)) if axis not in call.axes)
         self._order = (*separate, *sorted(call.axes))
         self._summed = math.prod(shape[axis] for axis in call.axes)
-        self._exponentials = call.exponentials
-        self._scale = call.scale
-        self._zero_point = call.output.zero_point
-        self._most = call.output.encoding.steps
+        self._kernel, self._constants = row_kernel, constants
+
+    @classmethod
+    def of_16_bits(cls, call: LoweredSoftmax) -> PreparedSoftmax:
+        """Prepare a softmax with one division per code."""
+        zero_point, most = call.output.zero_point, call.output.encoding.steps
+        return cls(call, _softmax, (call.exponentials, call.scale, zero_point, most))
+
+    @classmethod
+    def of_bytes(cls, call: LoweredByteSoftmax) -> PreparedSoftmax:
+        """Prepare a softmax with one reciprocal per row."""
+        constants = (call.powers, call.shares, call.sum_bits, call.scale, call.output.zero_point)
+        return cls(call, softmax_of_bytes, constants)
 
     def steps(self, inputs: Sequence[Codes], output: Out, workspace: Workspace) -> list[Work]:
         """See PreparedCall."""
@@ -35,17 +51,14 @@ class PreparedSoftmax:
         moved = source if in_place else workspace.empty(source.shape, source.dtype)
         result = target if in_place else workspace.empty(target.shape, target.dtype)
         rows = result.reshape(-1, self._summed)
-        arguments = (
-            moved.reshape(-1, self._summed), self._exponentials, self._scale, self._zero_point,
-            self._most, rows, FIRST, LAST,
-        )  # fmt: skip
-        step = Step(_softmax(output.dtype), arguments, len(rows))
+        arguments = (moved.reshape(-1, self._summed), *self._constants, rows, FIRST, LAST)
+        step = Step(self._kernel, arguments, len(rows))
         if in_place:
             return [step]
         return [copy(source, moved), step, copy(result, target)]
 
 
-@template("void({0}[:,::1],int32[::1],int64,int64,int64,{0}[:,::1],int64,int64)")
+@kernel("void(uint16[:,::1],int32[::1],int64,int64,int64,uint16[:,::1],int64,int64)")
 def _softmax(
     x: Codes,
     exponentials: Int32,
@@ -70,4 +83,7 @@ def _softmax(
             out[row, k] = min(max(code, 0), most)  # type: ignore[assignment]
 
 
-PREPARERS: Preparers = {LoweredSoftmax: PreparedSoftmax}
+PREPARERS: Preparers = {
+    LoweredSoftmax: PreparedSoftmax.of_16_bits,
+    LoweredByteSoftmax: PreparedSoftmax.of_bytes,
+}

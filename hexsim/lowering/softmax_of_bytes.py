@@ -1,0 +1,114 @@
+"""Softmax of 8-bit codes as Hexagon NN computes it: powers of two, a 16-bit reciprocal.
+
+For the distance d of a code from the largest of its row of n codes, with L = delta_x / ln 2 and
+exponent(L) the least e with L < 2^e:
+
+    b     = 7 - exponent(L), at most 31; k = min(round(L * 2^(b+8)), 32767); b < 0: k = 32767, b = 0
+    P     = (256 * d * k) >> b,   whole = min(P >> 16, 31),   f = P mod 2^16
+    m     = 2^15 * 2^(-f / 2^16) by 16 pieces of second degree (`power_of_two`)
+    a     = max(2, least a with 2^a >= n)
+    power = ((m << 16) >> a) >> whole                       31 - a fraction bits, added up
+    share = min(rounded shift of power to the right by 16 - a, 32767);  m >> whole if a > 16
+
+What a row then does with its sum is in hexsim.int8.pointwise.softmax_of_bytes.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+
+from hexsim.lowering.lowered_call import Int32, Int64, LoweredCall
+from hexsim.lowering.requantize import rounded
+
+PIECES = 16
+_PIECE_BITS = 12
+"""Bits of f in a piece, of which the lowest is not used (Hexagon NN)."""
+_SAMPLES = 64
+"""Points of a piece at which its polynomial is fitted (our choice)."""
+_BEND_SHIFT = 0.8
+"""Taken from bends before they are rounded: an answer to slopes that are rounded towards zero (our
+inference; with it all coefficients are those of Hexagon NN, any number from 0.65 to 0.98 does)."""
+_S16_LIMIT = 32767
+_MOST_WHOLE = 31
+SHARE_SCALE_BITS = 22
+"""Fraction bits of output codes in a unit of 1 / (64 * 255) (our choice: exact for 1 / 255)."""
+_LARGEST_SCALE = 1 << 38
+"""Keeps products with 16-bit numbers in an int64; only steps below 2^-30 reach it."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class LoweredByteSoftmax(LoweredCall):
+    """`powers` and `shares` have an entry for each distance; the sum runs over stored `axes`.
+
+    `sum_bits` is a, `scale` the output codes in a unit of the result.
+    """
+
+    axes: tuple[int, ...]
+    powers: Int32
+    shares: Int32
+    sum_bits: int
+    scale: int
+
+
+def softmax_tables(delta: float, count: int) -> tuple[Int32, Int32, int]:
+    """Return powers and shares of the distances 0 .. 255, and a, for rows of `count` codes."""
+    whole_scale = delta / math.log(2)
+    right = min(31, 7 - math.frexp(whole_scale)[1])
+    factor = min(math.floor(math.ldexp(whole_scale, right + 8) + 0.5), _S16_LIMIT)
+    if right < 0:
+        right, factor = 0, _S16_LIMIT
+    exponents = (256 * factor * np.arange(256, dtype=np.int64)) >> right
+    whole = np.minimum(exponents >> 16, _MOST_WHOLE)
+    values = power_of_two(exponents & 0xFFFF)
+    bits = max(2, (count - 1).bit_length())
+    powers = ((values << 16) >> bits) >> whole
+    if bits > 16:
+        shares = values >> whole
+    else:
+        shares = np.minimum((powers + ((1 << (16 - bits)) >> 1)) >> (16 - bits), _S16_LIMIT)
+    return powers.astype(np.int32), shares.astype(np.int32), bits
+
+
+def output_scale(delta: float) -> int:
+    """Return 2^22 times the output codes in a unit of 1 / (64 * 255)."""
+    return min(int((1 << SHARE_SCALE_BITS) / (64 * 255 * delta) + 0.5), _LARGEST_SCALE)
+
+
+def power_of_two(fractions: Int64) -> Int64:
+    """Return m of f, 0 .. 65535: 2^15 * 2^(-f / 2^16), 16384 .. 32767."""
+    knots, slopes, bends = coefficients()
+    piece, rest = fractions >> _PIECE_BITS, (fractions & ((1 << _PIECE_BITS) - 1)) >> 1
+    slope = slopes[piece] + ((bends[piece] * rest + (1 << 14)) >> 15)
+    value: Int64 = knots[piece] + ((slope * rest + (1 << 14)) >> 15)
+    return value
+
+
+@cache
+def coefficients() -> tuple[Int64, Int64, Int64]:
+    """Return knots, slopes and bends of the 16 pieces, each int64 (16,).
+
+    The pieces are the continuous quadratic spline nearest to 2^(15-x), x = 0 .. 1, by least squares
+    that is exact at both ends. With a piece knot + rise * u + bulge * u * (u - 1), u = 0 .. 1, the
+    slope is 16 * (rise - bulge), rounded towards zero, and the bend 256 * bulge.
+    """
+    inside = (np.arange(_SAMPLES) + 0.5) / _SAMPLES
+    columns = np.zeros((PIECES * _SAMPLES, 2 * PIECES + 1))
+    for piece in range(PIECES):
+        rows = slice(piece * _SAMPLES, (piece + 1) * _SAMPLES)
+        columns[rows, piece], columns[rows, piece + 1] = 1 - inside, inside
+        columns[rows, PIECES + 1 + piece] = inside * (inside - 1)
+    wanted = 2.0 ** (15 - (np.arange(PIECES)[:, None] + inside).ravel() / PIECES)
+    ends = np.array([1 << 15, 1 << 14])
+    wanted -= columns[:, [0, PIECES]] @ ends
+    solution = np.linalg.lstsq(np.delete(columns, [0, PIECES], axis=1), wanted, rcond=None)[0]
+    knots = np.concatenate([ends[:1], solution[: PIECES - 1], ends[1:]])
+    bulges = solution[PIECES - 1 :]
+    return (
+        np.minimum(rounded(knots[:-1]), _S16_LIMIT).astype(np.int64),
+        np.trunc(16 * (np.diff(knots) - bulges)).astype(np.int64),
+        rounded(256 * bulges - _BEND_SHIFT).astype(np.int64),
+    )
