@@ -33,11 +33,10 @@ def _halfword_product(a: int, b: int) -> int:
     return (np.int64(2) * a * b + np.int64(1 << 15)) >> np.int64(16)  # type: ignore[return-value]
 
 
-@kernel("void(uint8[:,::1],int32[::1],int32[::1],int64,int64,int64,uint8[:,::1],int64,int64)")
+@kernel("void(uint8[:,::1],int32[:,::1],int64,int64,int64,uint8[:,::1],int64,int64)")
 def softmax_of_bytes(
     x: Codes,
-    powers: Int32,
-    shares: Int32,
+    tables: Int32,
     sum_bits: int,
     scale: int,
     zero_point: int,
@@ -45,7 +44,11 @@ def softmax_of_bytes(
     first: int,
     last: int,
 ) -> None:
-    """Write the codes of rows `first` to `last` - 1 of `x`, (rows, codes of a row)."""
+    """Write the codes of rows `first` to `last` - 1 of `x`, (rows, codes of a row).
+
+    `tables` are powers and shares, (2, 256).
+    """
+    powers, shares = tables[0], tables[1]
     for row in range(first, last):
         largest = np.int64(x[row, 0])
         for k in range(x.shape[1]):
