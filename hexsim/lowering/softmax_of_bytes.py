@@ -106,7 +106,7 @@ def coefficients() -> tuple[Int64, Int64, Int64]:
     wanted -= columns[:, [0, PIECES]] @ ends
     solution = np.linalg.lstsq(np.delete(columns, [0, PIECES], axis=1), wanted, rcond=None)[0]
     knots = np.concatenate([ends[:1], solution[: PIECES - 1], ends[1:]])
-    bulges = solution[PIECES - 1 :]
+    bulges = solution[PIECES - 1 :].astype(np.float64)
     return (
         np.minimum(rounded(knots[:-1]), _S16_LIMIT).astype(np.int64),
         np.trunc(16 * (np.diff(knots) - bulges)).astype(np.int64),

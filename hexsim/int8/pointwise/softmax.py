@@ -41,7 +41,8 @@ class PreparedSoftmax:
     @classmethod
     def of_bytes(cls, call: LoweredByteSoftmax) -> PreparedSoftmax:
         """Prepare a softmax with one reciprocal per row."""
-        constants = (call.powers, call.shares, call.sum_bits, call.scale, call.output.zero_point)
+        tables = np.stack([call.powers, call.shares])
+        constants = (tables, call.sum_bits, call.scale, call.output.zero_point)
         return cls(call, softmax_of_bytes, constants)
 
     def steps(self, inputs: Sequence[Codes], output: Out, workspace: Workspace) -> list[Work]:

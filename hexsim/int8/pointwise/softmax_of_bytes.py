@@ -6,7 +6,7 @@ With S the sum of the powers of a row, and h(a, b) = (2 * a * b + 2^15) >> 16:
     y      = h(2d - 2^16, h(2d - 2^16, 10598) - 5306) + 16569
     twice:   y = min(y - h(2 * (h(d, y) - 2^14), y), 32767)                     2^29 / d
     R      = h(y, 255 * 128)
-    U      = min((share * R) >> (15 + a - v), 32767)                            units of 1 / (64 * 255)
+    U      = min((share * R) >> (15 + a - v), 32767)           units of 1 / (64 * 255)
     code   = clamp(zy + ((U * scale + 2^21) >> 22), 0, 255)
 """
 
@@ -30,14 +30,13 @@ _SQUARE, _LINEAR, _CONSTANT = 10598, -5306, 16569
 @inlined
 def _halfword_product(a: int, b: int) -> int:
     """Return (2 * a * b + 2^15) >> 16 of int64 numbers."""
-    return (np.int64(2) * a * b + np.int64(1 << 15)) >> np.int64(16)
+    return (np.int64(2) * a * b + np.int64(1 << 15)) >> np.int64(16)  # type: ignore[return-value]
 
 
-@kernel("void(uint8[:,::1],int32[::1],int32[::1],int64,int64,int64,uint8[:,::1],int64,int64)")
+@kernel("void(uint8[:,::1],int32[:,::1],int64,int64,int64,uint8[:,::1],int64,int64)")
 def softmax_of_bytes(
     x: Codes,
-    powers: Int32,
-    shares: Int32,
+    tables: Int32,
     sum_bits: int,
     scale: int,
     zero_point: int,
@@ -45,6 +44,11 @@ def softmax_of_bytes(
     first: int,
     last: int,
 ) -> None:
+    """Write the codes of rows `first` to `last` - 1 of `x`, (rows, codes of a row).
+
+    `tables` are powers and shares, (2, 256).
+    """
+    powers, shares = tables[0], tables[1]
     for row in range(first, last):
         largest = np.int64(x[row, 0])
         for k in range(x.shape[1]):
