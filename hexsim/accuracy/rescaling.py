@@ -1,7 +1,8 @@
 """The loss of asymmetric weights that kernels with signed weights change at load.
 
-Compared are the dequantised weights of the file and the signed ones
-(hexsim.lowering.weights); weights that stay the same have no loss and are not listed. So this is the second rounding alone, without the quantiser's.
+Compared are the dequantised weights of the file and the signed ones (hexsim.lowering.weights);
+weights that stay the same have no loss and are not listed. So this is the second rounding alone,
+without the quantiser's.
 """
 
 from __future__ import annotations

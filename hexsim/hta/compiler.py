@@ -24,8 +24,8 @@ from hexsim.hta.layout import tensor_bytes
 from hexsim.hta.residency import resident_on_chip
 from hexsim.hta.shapes import MacShape
 from hexsim.hta.tiling import TileLimits, tiles
-from hexsim.planning.orientation import laid_down
 from hexsim.layers import Pooling, Reshape, Resize, Softmax
+from hexsim.planning.orientation import laid_down
 from hexsim.planning.plan import KernelCall, PlannedSubnet
 
 _BUFFERS = 2

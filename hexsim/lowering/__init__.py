@@ -34,8 +34,8 @@ def lower(
 
     A call is made when it is requested, so that weights need not be in memory all at once.
     `signed_kernels` are the kernels of the chip that multiply by signed weights: asymmetric weights
-    of the layers that they compute become signed. Raises HexsimError naming the layer and the tensor
-    that has no usable encoding.
+    of the layers that they compute become signed. Raises HexsimError naming the layer and the
+    tensor that has no usable encoding.
     """
     signed = signed_layers(subnet, signed_kernels)
     bytes_only = subnet.runtime == "htp" or (signed_kernels is not None and subnet.engine != "hta")

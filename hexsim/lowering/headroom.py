@@ -18,12 +18,13 @@ If it does not, its weights are quantised again, so that `least` is the multipli
     weight = round((q - z_w) * step / step') + z_w
 
 Weights of zero stay zero, and their channel gives the code of its bias. Of K products of weights
-with codes whose distance from zero is at most X, each is off by at most X / 2 units, and the preload
-by 1/2. The multiplier is a whole number and has no error. So the code lies within
+with codes whose distance from zero is at most X, each is off by at most X / 2 units, and the
+preload by 1/2. The multiplier is a whole number and has no error. So the code lies within
 1/2 + (1/2 + K * X / 2) * least * 2^(s - 31 - F) of the real result.
 
-S counts as half of what the shift leaves of the accumulator at most: products that overflow by themselves wrap as before.
-Only the weights that a kernel uses change; the encoding of the weights stays as in the file.
+S counts as half of what the shift leaves of the accumulator at most: products that overflow by
+themselves wrap as before. Only the weights that a kernel uses change; the encoding of the weights
+stays as in the file.
 """
 
 from __future__ import annotations

@@ -8,8 +8,8 @@ output of step `delta` and zero point `zero`, the scale is M = step / delta and
     preload    = round(bias / step + zero / M), saturated to int32
     code       = clamp((sat32(acc << shift) * multiplier + 2^30) >> 31, low, high)
 
-where acc starts from `preload` and wraps modulo 2^32. The channels of a layer with weights share one
-shift with 8-bit operands, that of the largest M. This is an HVX requantise stage: a saturating
+where acc starts from `preload` and wraps modulo 2^32. With 8-bit operands the channels of a layer
+with weights share one shift, that of the largest M. This is an HVX requantise stage: a saturating
 shift left, then `vmpye` and `vmpyo:<<1:rnd:sat`, then saturating packs.
 
 Operands of 16 bits are computed byte by byte (hexsim.lowering.bytes_of), each pair of bytes in an

@@ -1,9 +1,9 @@
 """Weights as a kernel multiplies by them: codes, one zero point, a step per channel.
 
-Most kernels take the unsigned codes (quantised values) q as they are. Some dense convolutions of V65
-and V66 multiply by signed weights (hexsim.datasheets.signed_kernels), so an asymmetric tensor with
-zero point z becomes signed when the network is loaded. Per output channel, with the smallest and the
-largest code of the channel,
+Most kernels take the unsigned codes (quantised values) q as they are. Some dense convolutions of
+V65 and V66 multiply by signed weights (hexsim.datasheets.signed_kernels), so an asymmetric tensor
+with zero point z becomes signed when the network is loaded. Per output channel, with the smallest
+and the largest code of the channel,
 
     K = floor(32895 / (z - smallest))    if z >= 130 and z - smallest > 129
     K = floor(32639 / (largest - z))     if z <= 126 and largest - z > 128
@@ -11,8 +11,8 @@ largest code of the channel,
     weight = clamp(((q - z) * K + 128) >> 8, -128, 127)
     step = delta * 256 / K
 
-So a channel is scaled down only if it does not fit, and a distance that is one too large is clamped.
-These changes of the weights are part of the result.
+So a channel is scaled down only if it does not fit, and a distance that is one too large is
+clamped. These changes of the weights are part of the result.
 
 16-bit codes are taken as they are; no kernel that takes signed 8-bit weights multiplies by them.
 """

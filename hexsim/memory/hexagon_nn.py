@@ -31,9 +31,9 @@ from hexsim.hvx.layout import (
     flat_tensors,
     is_spatial,
 )
-from hexsim.planning.orientation import laid_down
 from hexsim.memory.arena import ArenaNode
 from hexsim.memory.graph import SubnetGraph, layer_nodes
+from hexsim.planning.orientation import laid_down
 from hexsim.planning.plan import PlannedSubnet
 
 SCRATCH_BYTES = 8 << 20

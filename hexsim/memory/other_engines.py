@@ -17,9 +17,9 @@ from hexsim.hta.residency import resident_on_chip
 from hexsim.htp.compiler import RESIDENT_SHARE
 from hexsim.htp.cost import cost_of
 from hexsim.htp.layout import stored_bytes
-from hexsim.planning.orientation import laid_down
 from hexsim.memory.arena import ArenaNode, arrange
 from hexsim.memory.graph import SubnetGraph, input_node, layer_nodes
+from hexsim.planning.orientation import laid_down
 from hexsim.planning.plan import PlannedSubnet
 
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from functools import lru_cache
 
 from hexsim.hvx.kernels import Target
-from hexsim.planning.orientation import laid_down
 from hexsim.planning.joined import JoinedSubnets
+from hexsim.planning.orientation import laid_down
 from hexsim.simulation.dsp_work import DspWork, dsp_work
 from hexsim.simulation.hta_work import HtaWork, hta_work
 from hexsim.simulation.phone import Phone

@@ -150,7 +150,7 @@ class _Bench:
         self._conditions = conditions
         calibration = None if source.seeded else source.feeds
         self._at_load = AtLoad(reference, platform, calibration, conditions.overrides)
-        self._known: dict[tuple[str, str, bool, frozenset[str]], TradeoffAccuracy] = {}
+        self._known: dict[tuple[str, str, frozenset[str], frozenset[str]], TradeoffAccuracy] = {}
 
     def choice(self, kind: Kind, size: int, model: Model, runtime: Runtime) -> TradeoffChoice:
         """Return time and accuracy of one file on one runtime, or its refusal."""

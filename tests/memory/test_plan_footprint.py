@@ -82,7 +82,7 @@ def test_vtcm_holds_weights_where_there_is_one() -> None:
     """On V66 the first group of weights is copied there; V62 has none."""
     assert deployed(small(), chip="sd835").memory().on_chip_bytes == 0
     found = deployed(small(), chip="sd855").memory()
-    assert found.layers[0].on_chip_bytes == 2 * 32 * (3 * 3 * 32 + 4)
+    assert found.layers[0].on_chip_bytes == 2 * 32 * 3 * 3 * 32
     assert found.layers[1].on_chip_bytes == 0
 
 

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from hexsim.graph.ir import Network
 from hexsim.hvx.layout import vectors
-from hexsim.planning.orientation import laid_down
 from hexsim.layers import Convolution, Neuron, Permute, Window
+from hexsim.planning.orientation import laid_down
 from hexsim.planning.plan import PlannedSubnet
 from tests.small_networks import Sketch, plan
 

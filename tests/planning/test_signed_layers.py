@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from hexsim.datasheets.signed_kernels import SignedKernels, slice_bytes
+from hexsim.hvx.isa import HvxMachine
 from hexsim.hvx.kernels._target import Target
 from hexsim.hvx.kernels.convolution import Blocking, DenseShape
-from hexsim.hvx.isa import HvxMachine
 from hexsim.layers import Convolution, Deconvolution, FullyConnected, Window
 from hexsim.lowering import lower
 from hexsim.planning.deconvolution_phases import in_phases

@@ -15,7 +15,6 @@ from typing import Literal, TypeVar
 from pydantic import Field
 
 from hexsim.datasheets.architecture import Arch, HtpArch, version
-from hexsim.datasheets.signed_kernels import SignedKernels
 from hexsim.datasheets.datasheet import Datasheet, DatasheetTable, set_by_caller
 from hexsim.datasheets.quantity import (
     Bits,
@@ -36,6 +35,7 @@ from hexsim.datasheets.quantity import (
     SomeBytes,
     Threads,
 )
+from hexsim.datasheets.signed_kernels import SignedKernels
 from hexsim.errors import HexsimError, unknown
 from hexsim.runtimes import RUNTIMES, Runtime
 

@@ -135,7 +135,7 @@ class Blocking:
             return sheets(shape.channels)
         if self.form == "v60":
             return max(1, _V60_GROUP_BYTES // shape.slice_bytes)
-        fit = max(1, self.target.vtcm_bytes // slice_bytes(shape.kernel, shape.in_channels))
+        fit = max(1, self.target.vtcm_bytes // shape.slice_bytes)
         return fit - fit % 2 if 2 <= fit < sheets(shape.channels) else fit
 
     @property
