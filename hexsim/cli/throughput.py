@@ -97,8 +97,7 @@ def throughput(
     from hexsim.cli._progress import status
     from hexsim.deployment.given import GivenModel
     from hexsim.dlc.loading import load_container
-    from hexsim.reports.throughput_json import throughput_json
-    from hexsim.reports.throughput_table import throughput_text
+    from hexsim.reports.throughput import throughput_json, throughput_text
     from hexsim.reports.trace import trace_json
     from hexsim.studies.throughput import Caller, throughput
 

@@ -1,9 +1,11 @@
-"""The figures of one kernel, which the text and the JSON report share."""
+"""The figures of one kernel, which the text report shares, as JSON."""
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
+from hexsim import __version__
 from hexsim.hvx.assembly import loop_asm, straight_asm
 from hexsim.hvx.layout import SHEET
 from hexsim.hvx.modulo import Loop
@@ -104,3 +106,20 @@ def _segment(kernel: Kernel, segment: Segment) -> dict[str, Any]:
             for packet, text in zip(packets, asm, strict=False)
         ],
     }
+
+
+def kernel_json(probe: KernelProbe) -> str:
+    """Return everything that the text report shows; loops are given once, not unrolled."""
+    document = {
+        "hexsim_version": __version__,
+        "kernel": probe.kind,
+        "shape": probe.shape,
+        "chip": probe.chip,
+        "stack": probe.stack,
+        "inputs": probe.call.operands,
+        "outputs": probe.call.results,
+        "blocking": blocking_facts(probe),
+        "cost": cost_facts(probe),
+        "streams": [stream_facts(kernel, probe.peak_macs_per_packet) for kernel in probe.streams],
+    }
+    return json.dumps(document, indent=1) + "\n"

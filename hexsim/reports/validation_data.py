@@ -1,9 +1,10 @@
-"""A validation as JSON."""
+"""A validation as JSON, and as CSV: one row per tensor, in network order."""
 
 from __future__ import annotations
 
 import json
 import math
+from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
@@ -13,6 +14,7 @@ from hexsim.accuracy.diagnosis import Diagnosis
 from hexsim.accuracy.distributions import Distribution
 from hexsim.accuracy.study import Study
 from hexsim.accuracy.validation import Validation
+from hexsim.reports.csv_text import csv_text
 
 
 def validation_json(study: Study) -> str:
@@ -106,3 +108,41 @@ def _finite(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_finite(item) for item in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+HEADER = (
+    "layer",
+    "type",
+    "tensor",
+    "runtime",
+    "sqnr_db",
+    "cosine",
+    "max_error",
+    "added_noise",
+    "encoding_min",
+    "encoding_max",
+    "seen_min",
+    "seen_max",
+    "clipped",
+    "only_db",
+    "others_db",
+)
+
+
+def validation_csv(study: Study) -> str:
+    """Return the layers as CSV text; the last two columns are filled by a sensitivity study."""
+    return csv_text(HEADER, _rows(study))
+
+
+def _rows(study: Study) -> Iterator[tuple[Any, ...]]:
+    ranked = {row.layer: row for row in study.sensitivity.layers} if study.sensitivity else {}
+    for row in study.validation.layers:
+        encoding, rank = row.encoding, ranked.get(row.layer)
+        yield (
+            *(row.layer, row.type, row.tensor, row.runtime),
+            *(row.sqnr_db, row.cosine, row.max_error, row.added_noise),
+            *((encoding.min, encoding.max) if encoding else ("", "")),
+            *(row.low, row.high),
+            row.clipped if encoding else "",
+            *((rank.only_db, rank.others_db) if rank else ("", "")),
+        )

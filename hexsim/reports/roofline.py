@@ -1,4 +1,4 @@
-"""A roofline as data: JSON and CSV of the same points."""
+"""A roofline as a table, and as data: JSON and CSV of the same points."""
 
 from __future__ import annotations
 
@@ -8,7 +8,77 @@ from typing import Any
 
 from hexsim import __version__
 from hexsim.reports.csv_text import csv_text
+from hexsim.reports.text import table
 from hexsim.studies.roofline import Roofline, RooflinePoint
+
+HEADER = (
+    "layer",
+    "MMAC",
+    "MAC/B DDR",
+    "MAC/B L2",
+    "GMAC/s",
+    "roof",
+    "GMAC/s",
+    "reached",
+    "us",
+    "lost us",
+    "bound",
+)
+_FIRST_TO_GO = (3, 1, 4, 6, 2)
+
+
+def roofline_table(chart: Roofline) -> str:
+    """Return the roofs, a line per layer and a note on the layers that are not in the table."""
+    rows = [_row(point) for point in chart.points]
+    text = table(HEADER, rows, left=frozenset({0, 5, 10}), first_to_go=_FIRST_TO_GO)
+    return f"{_roofs(chart)}\n\n{text}\n\n{_LEGEND}\n{left_out(chart)}"
+
+
+_LEGEND = (
+    "roof: the lowest one over the layer; lost: time beyond that roof; "
+    "bound: what most of its time goes on"
+)
+
+
+def left_out(chart: Roofline) -> str:
+    """Return a note on what the chart does not show."""
+    return (
+        f"not shown: {chart.other_layers} layers without multiply-adds or on other engines, and "
+        f"everything that is not a layer: {chart.other_share:.0%} of the total time"
+    )
+
+
+def _roofs(chart: Roofline) -> str:
+    roofs = chart.roofs
+    lines = [f"{roofs.peak_name}: {roofs.peak_macs_per_s / 1e9:.0f} GMAC/s"]
+    for memory in roofs.memories:
+        ridge = roofs.peak_macs_per_s / memory.bytes_per_s
+        lines.append(
+            f"{memory.name}: {memory.bytes_per_s / 1e9:.1f} GB/s, "
+            f"below the peak up to {ridge:.1f} MAC/byte"
+        )
+    return "\n".join(lines)
+
+
+def _row(point: RooflinePoint) -> tuple[str, ...]:
+    layer = point.layer
+    return (
+        layer.name,
+        f"{layer.macs / 1e6:.2f}",
+        _intensity(point.ddr_intensity),
+        _intensity(point.l2_intensity),
+        f"{point.macs_per_s / 1e9:.1f}",
+        point.roof,
+        f"{point.roof_macs_per_s / 1e9:.1f}",
+        f"{point.share_of_roof:.0%}",
+        f"{layer.us:.1f}",
+        f"{point.lost_us:.1f}",
+        layer.bound,
+    )
+
+
+def _intensity(value: float) -> str:
+    return f"{value:.1f}" if math.isfinite(value) else ""
 
 
 def roofline_json(chart: Roofline) -> str:
