@@ -13,7 +13,6 @@ from hexsim.cli._options import InputDimOption, parse_input_dims, parse_runtime
 from hexsim.cli._output import JsonTraceHtml
 from hexsim.cli._overrides import print_override_use
 from hexsim.cli._page import paged
-from hexsim.cli._per_model import per_model
 from hexsim.cli._say import command_line, say
 from hexsim.cli._simulated import CallOptions, Hardware
 from hexsim.errors import HexsimError, unknown
@@ -149,3 +148,15 @@ def _hint(name: str) -> PriorityHint:
     if name not in URGENCY:
         raise unknown("priority", name, list(URGENCY))
     return name
+
+
+def per_model(option: str, text: str, models: int) -> list[str]:
+    """Read comma separated values of `option`: one for all models or one for each, in order."""
+    values = [value.strip() for value in text.split(",")]
+    if len(values) == 1:
+        values *= models
+    if len(values) != models or not all(values):
+        raise HexsimError(
+            f"{option} '{text}' is neither one value for all networks nor one for each of {models}"
+        )
+    return values

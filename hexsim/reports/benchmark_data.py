@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
 from typing import Any
 
-from hexsim import __version__
 from hexsim.accuracy.agreement import Agreement
 from hexsim.energy import EnergyEstimate
 from hexsim.reports.csv_text import csv_text
+from hexsim.reports.document import attributes, json_document
 from hexsim.reports.energy_facts import energy_facts, estimate_facts
 from hexsim.reports.layer_facts import layer_facts
 from hexsim.reports.measured import is_outside, measured, measured_ms
@@ -21,45 +19,34 @@ from hexsim.reports.row_names import IN_CSV, inference, initialisation
 from hexsim.studies.benchmark import Case, Refusal
 from hexsim.studies.draws import DrawnTimes
 from hexsim.studies.interference import Interference
-from hexsim.studies.uncertainty import Uncertainty
-from hexsim.timing.results import ClientTiming
-from hexsim.timing.simtime import PS_PER_US
+from hexsim.studies.uncertainty import Times, Uncertainty
+from hexsim.timing.results import ClientTiming, Result
 
 
 def benchmark_json(cases: Sequence[Case], refusals: Sequence[Refusal] = ()) -> str:
     """Return the cases as a JSON document; times in microseconds, cycles in the engine's clock."""
     document = {
-        "hexsim_version": __version__,
         "results": [case_facts(case) for case in cases],
-        "refused": [asdict(refusal) for refusal in refusals],
-        "orders": [asdict(order) for order in orders(cases)],
+        "refused": refusals,
+        "orders": orders(cases),
     }
-    return json.dumps(document, indent=1) + "\n"
+    return json_document(document)
 
 
 def case_facts(case: Case) -> dict[str, Any]:
     """Return one case as data; times in microseconds, cycles in the engine's clock."""
     timing = case.timing
     return {
-        "network": case.network,
-        "chip": case.chip,
-        "stack": case.stack,
-        "ideal_cpu": case.ideal_cpu,
-        "anchor": case.anchor,
-        "runtime": case.runtime,
-        "given": case.given,
-        "overrides": None if case.overrides is None else asdict(case.overrides),
-        "perf_profile": case.perf_profile,
-        "buffer": case.buffer,
-        "total_inference_us": timing.total_us,
-        "forward_propagate_us": timing.forward_us,
+        **attributes(case, "network", "chip", "stack", "ideal_cpu", "anchor", "runtime"),
+        **attributes(case, "given", "overrides", "perf_profile", "buffer"),
+        **_times(timing),
         "measured_ms": {
             "total_inference": measured_ms(case, forward=False),
             "forward_propagate": measured_ms(case, forward=True),
         },
         "uncertainty": _uncertainty(case, case.uncertainty),
         "draws": _draws(case.drawn),
-        "initialisation_total_us": timing.init_ps / PS_PER_US,
+        **attributes(timing, initialisation_total_us="init_ps"),
         "initialisation_us": {part.name: part.us for part in timing.init},
         "overheads_us": {part.name: part.us for part in timing.overheads},
         "coverage": {
@@ -88,22 +75,15 @@ def _background(interference: Interference | None) -> dict[str, Any] | None:
     return {
         "loads": interference.names,
         "inferences": len(interference.beside.inferences),
-        "alone_us": interference.total.alone_ps / PS_PER_US,
-        "mean_us": interference.total.beside_ps / PS_PER_US,
-        "worst_us": interference.worst_ps / PS_PER_US,
+        **attributes(interference.total, alone_us="alone_ps", mean_us="beside_ps"),
+        **attributes(interference, worst_us="worst_ps"),
         "parts": {
-            part.name: {
-                "alone_us": part.alone_ps / PS_PER_US,
-                "mean_us": part.beside_ps / PS_PER_US,
-            }
+            part.name: attributes(part, alone_us="alone_ps", mean_us="beside_ps")
             for part in interference.parts
         },
         "clients": [
             {
-                "name": beside.name,
-                "unit": beside.unit,
-                "deadline_us": beside.deadline_ps / PS_PER_US,
-                "jobs": beside.released,
+                **attributes(beside, "name", "unit", deadline_us="deadline_ps", jobs="released"),
                 "alone": _client(alone),
                 "beside": _client(beside),
             }
@@ -113,12 +93,16 @@ def _background(interference: Interference | None) -> dict[str, Any] | None:
 
 
 def _client(client: ClientTiming) -> dict[str, Any]:
-    return {
-        "missed": client.missed,
-        "skipped": client.skipped,
-        "mean_us": client.mean_ps / PS_PER_US,
-        "worst_us": client.worst_ps / PS_PER_US,
-    }
+    return attributes(client, "missed", "skipped", mean_us="mean_ps", worst_us="worst_ps")
+
+
+def _times(timing: Result | Times) -> dict[str, float]:
+    return attributes(timing, total_inference_us="total_us", forward_propagate_us="forward_us")
+
+
+def _bounds(low: Times, high: Times) -> dict[str, list[float]]:
+    highest = _times(high)
+    return {key: [us, highest[key]] for key, us in _times(low).items()}
 
 
 def _uncertainty(case: Case, uncertainty: Uncertainty | None) -> dict[str, Any] | None:
@@ -126,8 +110,7 @@ def _uncertainty(case: Case, uncertainty: Uncertainty | None) -> dict[str, Any] 
         return None
     return {
         "swept": uncertainty.scope,
-        "total_inference_us": [uncertainty.low.total_us, uncertainty.high.total_us],
-        "forward_propagate_us": [uncertainty.low.forward_us, uncertainty.high.forward_us],
+        **_bounds(uncertainty.low, uncertainty.high),
         "measured_outside_ms": {
             name: [
                 row.latency_ms
@@ -138,12 +121,8 @@ def _uncertainty(case: Case, uncertainty: Uncertainty | None) -> dict[str, Any] 
         },
         "constants": [
             {
-                "stated_by": sensitivity.sheet,
-                "constant": sensitivity.path,
-                "unit": sensitivity.constant.unit,
-                "confidence": sensitivity.constant.confidence,
-                "source": sensitivity.constant.source,
-                "value": sensitivity.constant.value,
+                **attributes(sensitivity, stated_by="sheet", constant="path"),
+                **attributes(sensitivity.constant, "unit", "confidence", "source", "value"),
                 "interval": [sensitivity.low, sensitivity.high],
                 "total_inference_us": [sensitivity.at_low.total_us, sensitivity.at_high.total_us],
                 "share": share,
@@ -156,11 +135,7 @@ def _uncertainty(case: Case, uncertainty: Uncertainty | None) -> dict[str, Any] 
 def _draws(drawn: DrawnTimes | None) -> dict[str, Any] | None:
     if drawn is None:
         return None
-    return {
-        "count": len(drawn.times),
-        "total_inference_us": [drawn.low.total_us, drawn.high.total_us],
-        "forward_propagate_us": [drawn.low.forward_us, drawn.high.forward_us],
-    }
+    return {"count": len(drawn.times), **_bounds(drawn.low, drawn.high)}
 
 
 def _accuracy(agreement: Agreement | None, evaluated: str) -> dict[str, Any] | None:
@@ -176,21 +151,10 @@ def _accuracy(agreement: Agreement | None, evaluated: str) -> dict[str, Any] | N
     }
 
 
+_CASE = ("network", "chip", "stack", "runtime", "perf_profile")
 HEADER = (
-    "network",
-    "chip",
-    "stack",
-    "runtime",
-    "perf_profile",
-    "row",
-    "engine",
-    "us",
-    "us_low",
-    "us_high",
-    "bytes",
-    "mj",
-    "mj_low",
-    "mj_high",
+    *_CASE,
+    *("row", "engine", "us", "us_low", "us_high", "bytes", "mj", "mj_low", "mj_high"),
 )
 
 
@@ -204,11 +168,8 @@ def benchmark_csv(cases: Sequence[Case]) -> str:
     tensor engine. `bytes` is the peak of memory in the row of the total, and the live activations
     in rows of layers. `mj`, `mj_low` and `mj_high` are the energy of the total and of layers.
     """
-    return csv_text(HEADER, (_shared(case) + row for case in cases for row in _rows(case)))
-
-
-def _shared(case: Case) -> tuple[str, ...]:
-    return case.network, case.chip, case.stack, case.runtime, case.perf_profile
+    rows = ((*attributes(case, *_CASE).values(), *row) for case in cases for row in _rows(case))
+    return csv_text(HEADER, rows)
 
 
 def _rows(case: Case) -> Iterator[tuple[str, ...]]:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Sequence
 from statistics import median
 
-from hexsim import __version__
+from hexsim.reports.document import attributes, json_document
 from hexsim.reports.text import quantity, table
 from hexsim.studies.calibration.own import OwnCalibration, ReportedRow
 
@@ -95,17 +94,11 @@ def _factor(log_error: float) -> str:
 def calibration_json(calibration: OwnCalibration) -> str:
     """Return the document; times in milliseconds, errors of constants as factors."""
     document = {
-        "hexsim_version": __version__,
-        "chip": calibration.before.chip.name,
-        "stack": calibration.before.stack.name,
+        **attributes(calibration, chip="before.chip.name", stack="before.stack.name"),
         "constants": [
             {
-                "stated_by": constant.sheet,
-                "constant": constant.path,
-                "unit": constant.unit,
-                "told": constant.told,
-                "before": constant.before,
-                "after": constant.after,
+                **attributes(constant, stated_by="sheet", constant="path"),
+                **attributes(constant, "unit", "told", "before", "after"),
                 "one_sigma_factor_before": math.exp(constant.error_before),
                 "one_sigma_factor_after": math.exp(constant.error_after),
             }
@@ -113,14 +106,10 @@ def calibration_json(calibration: OwnCalibration) -> str:
         ],
         "rows": [
             {
-                "runtime": row.row.runtime,
-                "network": row.row.network,
-                "model": row.row.model,
+                **attributes(row.row, "runtime", "network", "model"),
                 "figure": "forward_propagate" if row.row.forward else "total_inference",
                 "measured_ms": row.row.latency_ms,
-                "before_ms": row.before_ms,
-                "after_ms": row.after_ms,
-                "left_out_ms": row.left_out_ms,
+                **attributes(row, "before_ms", "after_ms", "left_out_ms"),
             }
             for row in calibration.rows
         ],
@@ -131,4 +120,4 @@ def calibration_json(calibration: OwnCalibration) -> str:
             "median_error_of_others_after": calibration.one_run[1],
         },
     }
-    return json.dumps(document, indent=1) + "\n"
+    return json_document(document)

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
-from hexsim import __version__
 from hexsim.hvx.assembly import loop_asm, straight_asm
 from hexsim.hvx.layout import SHEET
 from hexsim.hvx.modulo import Loop
 from hexsim.hvx.occupancy import pipes, slots
 from hexsim.hvx.streams import Kernel, Segment
+from hexsim.reports.document import attributes, json_document
 from hexsim.studies.kernel_probe import KernelProbe
 
 
@@ -71,18 +70,11 @@ def stream_facts(kernel: Kernel, peak: float) -> dict[str, Any]:
     cost = kernel.cost
     return {
         "name": kernel.name,
-        "pixels": cost.pixels,
-        "channels": cost.channels,
-        "slots_per_tile": cost.tile,
-        "stalls_per_tile": cost.stalls,
-        "slots_per_row": cost.row,
-        "slots_per_call": cost.call,
-        "macs_per_tile": cost.macs,
+        **attributes(cost, "pixels", "channels", slots_per_tile="tile", stalls_per_tile="stalls"),
+        **attributes(cost, slots_per_row="row", slots_per_call="call", macs_per_tile="macs"),
         "macs_per_packet": kernel.macs_per_packet,
         "efficiency": kernel.macs_per_packet / peak,
-        "scalar_fed": cost.scalar_fed,
-        "l2_vectors": cost.l2_vectors,
-        "vtcm_vectors": cost.vtcm_vectors,
+        **attributes(cost, "scalar_fed", "l2_vectors", "vtcm_vectors"),
         "note": kernel.note,
         "stretches": [_segment(kernel, segment) for segment in kernel.tile if segment.times],
     }
@@ -94,10 +86,7 @@ def _segment(kernel: Kernel, segment: Segment) -> dict[str, Any]:
     asm = loop_asm(code) if isinstance(code, Loop) else straight_asm(code)
     packets = code.packets
     return {
-        "name": segment.name,
-        "times": segment.times,
-        "slots": segment.slots,
-        "stalls": segment.stalls,
+        **attributes(segment, "name", "times", "slots", "stalls"),
         "initiation_interval": code.interval if isinstance(code, Loop) else None,
         "resource_bound": code.bound if isinstance(code, Loop) else None,
         "unrolled": len(asm) // len(packets) if is_loop else 1,
@@ -111,15 +100,10 @@ def _segment(kernel: Kernel, segment: Segment) -> dict[str, Any]:
 def kernel_json(probe: KernelProbe) -> str:
     """Return everything that the text report shows; loops are given once, not unrolled."""
     document = {
-        "hexsim_version": __version__,
-        "kernel": probe.kind,
-        "shape": probe.shape,
-        "chip": probe.chip,
-        "stack": probe.stack,
-        "inputs": probe.call.operands,
-        "outputs": probe.call.results,
+        **attributes(probe, kernel="kind", shape="shape", chip="chip", stack="stack"),
+        **attributes(probe, inputs="call.operands", outputs="call.results"),
         "blocking": blocking_facts(probe),
         "cost": cost_facts(probe),
         "streams": [stream_facts(kernel, probe.peak_macs_per_packet) for kernel in probe.streams],
     }
-    return json.dumps(document, indent=1) + "\n"
+    return json_document(document)

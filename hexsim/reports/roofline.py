@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import math
 from typing import Any
 
 from hexsim import __version__
 from hexsim.reports.csv_text import csv_text
+from hexsim.reports.document import attributes, json_document
 from hexsim.reports.text import table
 from hexsim.studies.roofline import Roofline, RooflinePoint
 
@@ -83,32 +83,20 @@ def _intensity(value: float) -> str:
 
 def roofline_json(chart: Roofline) -> str:
     """Return roofs and points as a JSON document."""
-    return json.dumps(roofline_facts(chart), indent=1) + "\n"
+    return json_document(roofline_facts(chart))
 
 
 def roofline_facts(chart: Roofline) -> dict[str, Any]:
     """Return roofs and points as data; rates in units per second."""
-    case, roofs = chart.case, chart.roofs
     return {
         "hexsim_version": __version__,
-        "network": case.network,
-        "chip": case.chip,
-        "stack": case.stack,
-        "runtime": case.runtime,
-        "perf_profile": case.perf_profile,
-        "engine": roofs.engine,
-        "peak_macs_per_s": roofs.peak_macs_per_s,
+        **attributes(chart.case, "network", "chip", "stack", "runtime", "perf_profile"),
+        **attributes(chart.roofs, "engine", "peak_macs_per_s"),
         "memories": [
-            {
-                "name": memory.name,
-                "level": memory.level,
-                "bytes_per_s": memory.bytes_per_s,
-                "is_limit": memory.is_limit,
-            }
-            for memory in roofs.memories
+            attributes(memory, "name", "level", "bytes_per_s", "is_limit")
+            for memory in chart.roofs.memories
         ],
-        "other_layers": chart.other_layers,
-        "other_share": chart.other_share,
+        **attributes(chart, "other_layers", "other_share"),
         "points": [_facts(point) for point in chart.points],
     }
 
@@ -119,37 +107,15 @@ def roofline_csv(chart: Roofline) -> str:
 
 
 _KEYS = (
-    "name",
-    "type",
-    "macs",
-    "us",
-    "ddr_macs_per_byte",
-    "l2_macs_per_byte",
-    "macs_per_s",
-    "roof",
-    "roof_macs_per_s",
-    "lost_us",
-    "bound",
+    *("name", "type", "macs", "us", "ddr_macs_per_byte", "l2_macs_per_byte"),
+    *("macs_per_s", "roof", "roof_macs_per_s", "lost_us", "bound"),
 )
 
 
 def _facts(point: RooflinePoint) -> dict[str, Any]:
-    layer = point.layer
-    values = (
-        layer.name,
-        layer.type,
-        layer.macs,
-        layer.us,
-        _finite(point.ddr_intensity),
-        _finite(point.l2_intensity),
-        point.macs_per_s,
-        point.roof,
-        point.roof_macs_per_s,
-        point.lost_us,
-        layer.bound,
-    )
-    return dict(zip(_KEYS, values, strict=True))
-
-
-def _finite(value: float) -> float | None:
-    return value if math.isfinite(value) else None
+    return {
+        **attributes(point.layer, "name", "type", "macs", "us"),
+        **attributes(point, ddr_macs_per_byte="ddr_intensity", l2_macs_per_byte="l2_intensity"),
+        **attributes(point, "macs_per_s", "roof", "roof_macs_per_s", "lost_us"),
+        **attributes(point.layer, "bound"),
+    }

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 
+from hexsim.reports.document import attributes, json_document
 from hexsim.reports.text import number, table
 from hexsim.studies.sweep.effects import Effects
 from hexsim.studies.sweep.table import Swept
@@ -75,9 +75,7 @@ def sweep_json(
         "front": swept.table.take(list(rows)).to_pylist(),
         "effects": [
             {
-                "figure": effect.result,
-                "spread": effect.spread,
-                "alone": effect.alone,
+                **attributes(effect, figure="result", spread="spread", alone="alone"),
                 "together": [
                     {"parameters": list(pair), "part": part}
                     for pair, part in effect.together.items()
@@ -86,4 +84,4 @@ def sweep_json(
             for effect in effects
         ],
     }
-    return json.dumps(document, indent=2, allow_nan=False) + "\n"
+    return json_document(document, indent=2)

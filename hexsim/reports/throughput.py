@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
-from hexsim import __version__
 from hexsim.deployment.platform import Platform
+from hexsim.reports.document import attributes, json_document
 from hexsim.reports.text import table
 from hexsim.studies.repetition import Repetition
 from hexsim.studies.throughput import CallStatistics, Instance, Throughput
@@ -89,16 +88,14 @@ def _ms(statistics: CallStatistics, percent: float) -> str:
 
 def throughput_json(throughput: Throughput, platform: Platform) -> str:
     """Return the run as a JSON document."""
-    return json.dumps(throughput_facts(throughput, platform), indent=1) + "\n"
+    return json_document(throughput_facts(throughput, platform))
 
 
 def throughput_facts(throughput: Throughput, platform: Platform) -> dict[str, Any]:
     """Return the run as data; times in microseconds, utilisation 0 .. 1."""
     limit = throughput.limit
     return {
-        "hexsim_version": __version__,
-        "chip": platform.chip.name,
-        "stack": platform.stack.name,
+        **attributes(platform, chip="chip.name", stack="stack.name"),
         "total": _statistics(throughput.total),
         "gain": throughput.gain,
         "average_power_mw": {
@@ -108,34 +105,29 @@ def throughput_facts(throughput: Throughput, platform: Platform) -> dict[str, An
         },
         "utilisation": {use.resource: use.share for use in throughput.utilisations},
         "limited_by": None if limit is None else limit.resource,
-        "repeats": None if throughput.repeats is None else _repeats(throughput.repeats),
+        "repeats": _repeats(throughput.repeats) if throughput.repeats else None,
         "threads": [_thread(instance) for instance in throughput.instances],
     }
 
 
 def _repeats(repetition: Repetition) -> dict[str, Any]:
-    return {
-        "period_us": repetition.period_ps / PS_PER_US,
-        "calls": repetition.calls,
-        "simulated": repetition.simulated,
-    }
+    times = attributes(repetition, period_us="period_ps")
+    return times | attributes(repetition, "calls", "simulated")
 
 
 def _thread(instance: Instance) -> dict[str, Any]:
     return {
-        "network": instance.caller.plan.network.name,
-        "runtime": instance.caller.plan.runtime,
+        **attributes(instance.caller, network="plan.network.name", runtime="plan.runtime"),
         "priority": instance.caller.priority,
         **_statistics(instance.pace),
-        "latencies_us": [latency / PS_PER_US for latency in instance.pace.latencies_ps],
+        **attributes(instance.pace, latencies_us="latencies_ps"),
         "alone": _statistics(instance.alone),
     }
 
 
 def _statistics(statistics: CallStatistics) -> dict[str, Any]:
     return {
-        "inferences": statistics.inferences,
-        "elapsed_us": statistics.elapsed_ps / PS_PER_US,
+        **attributes(statistics, "inferences", elapsed_us="elapsed_ps"),
         "inferences_per_second": statistics.per_second,
         "latency_us": {
             name: statistics.percentile_ps(percent) / PS_PER_US

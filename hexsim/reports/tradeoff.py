@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Sequence
 from typing import Any
 
-from hexsim import __version__
 from hexsim.reports.csv_text import csv_text
+from hexsim.reports.document import json_document, plain
 from hexsim.reports.text import table
 from hexsim.studies.tradeoff import TradeoffChoice
 from hexsim.timing.results import Result
@@ -80,14 +79,13 @@ def tradeoff_json(
     `where` names chip and stack.
     """
     document = {
-        "hexsim_version": __version__,
         "network": network,
         "chip": where[0],
         "stack": where[1],
         "notes": list(notes),
         "choices": [dict(zip(HEADER, _values(c, labelled), strict=True)) for c in choices],
     }
-    return json.dumps(document, indent=1, allow_nan=False) + "\n"
+    return json_document(document)
 
 
 def tradeoff_csv(choices: Sequence[TradeoffChoice], labelled: bool) -> str:
@@ -110,5 +108,5 @@ def _values(choice: TradeoffChoice, labelled: bool) -> tuple[Any, ...]:
         hits.inputs,
         hits.same_top1,
         *((hits.runtime_top1, hits.float_top1) if labelled else (None, None)),
-        accuracy.sqnr_db if math.isfinite(accuracy.sqnr_db) else None,
+        plain(accuracy.sqnr_db),
     )

@@ -7,8 +7,7 @@ from distributed import Client, LocalCluster
 
 from hexsim.errors import HexsimError
 from hexsim.studies.cluster import Cluster
-from hexsim.studies.pool import ranges
-from hexsim.studies.workers import workers
+from hexsim.studies.pool import ranges, workers
 
 
 def _slice(shared: bytes, first: int, stop: int) -> bytes:
