@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
 from typing import Protocol, TypeVar
 
 from hexsim.errors import HexsimError
@@ -86,23 +85,3 @@ def in_order(results: Iterable[tuple[range, Answer]]) -> Iterator[tuple[range, A
 def ranges(count: int, size: int) -> Iterator[range]:
     """Divide `count` items into parts of a size."""
     return (range(first, min(first + size, count)) for first in range(0, count, size))
-
-
-@contextmanager
-def workers(scheduler: str | None, count: int) -> Iterator[Pool]:
-    """Yield the workers of a scheduler at an address or, without one, `count` own processes.
-
-    Raises HexsimError if dask is missing for a scheduler, if no scheduler answers, or if workers
-    have another version of hexsim.
-    """
-    if scheduler is None:
-        from hexsim.studies.processes import processes
-
-        with processes(count) as pool:
-            yield pool
-        return
-    require_libraries("--scheduler needs", "distributed")
-    from hexsim.studies.cluster import cluster
-
-    with cluster(scheduler) as pool:
-        yield pool

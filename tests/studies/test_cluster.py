@@ -7,7 +7,8 @@ from distributed import Client, LocalCluster
 
 from hexsim.errors import HexsimError
 from hexsim.studies.cluster import Cluster
-from hexsim.studies.pool import ranges, workers
+from hexsim.studies.pool import ranges
+from hexsim.studies.workers import workers
 
 
 def _slice(shared: bytes, first: int, stop: int) -> bytes:
