@@ -14,7 +14,7 @@ from pathlib import Path
 from benchmarks.pages import RESULTS, fenced, with_block
 from hexsim.datasheets import chips
 from hexsim.files import write_text
-from hexsim.reports.sweep_table import effects_table
+from hexsim.reports.sweep import effects_table
 from hexsim.studies.sweep.effects import effects
 from hexsim.studies.sweep.evaluation import row
 from hexsim.studies.sweep.points import Points

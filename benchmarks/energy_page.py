@@ -12,7 +12,7 @@ from hexsim.deployment import deploy
 from hexsim.deployment.platform import Platform
 from hexsim.dlc.loading import load
 from hexsim.files import write_text
-from hexsim.reports.always_on_table import always_on_text
+from hexsim.reports.always_on import always_on_text
 from hexsim.studies.always_on import always_on
 
 PAGE = CONCEPTS / "energy.md"

@@ -16,7 +16,7 @@ from hexsim.deployment.platform import Platform
 from hexsim.dlc.loading import load
 from hexsim.files import write_text
 from hexsim.q6_scheduler import PriorityHint
-from hexsim.reports.throughput_table import throughput_text
+from hexsim.reports.throughput import throughput_text
 from hexsim.studies.throughput import Caller, ClosedLoop, Instance, Throughput, throughput
 from hexsim.timing.simtime import PS_PER_MS
 

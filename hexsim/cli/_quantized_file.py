@@ -54,11 +54,13 @@ class QuantizedFile(Outputs):
 
     def log(self, done: Optimized, failures: Sequence[str]) -> None:
         """Print on stderr what was done, and which sections failed to compile."""
-        from hexsim.reports.findings_log import findings_log
-        from hexsim.reports.hta_log import hta_log
-        from hexsim.reports.optimization_log import optimization_log
-        from hexsim.reports.override_log import override_log
-        from hexsim.reports.quantizer_log import quantizer_log
+        from hexsim.reports.quantizer_log import (
+            findings_log,
+            hta_log,
+            optimization_log,
+            override_log,
+            quantizer_log,
+        )
 
         assert self.output is not None
         model = done.model

@@ -74,8 +74,7 @@ def always_on(
     from hexsim.datasheets.background import load
     from hexsim.deployment.given import GivenModel, Preparation
     from hexsim.dlc.loading import load_container
-    from hexsim.reports.always_on_json import always_on_json
-    from hexsim.reports.always_on_table import always_on_text
+    from hexsim.reports.always_on import always_on_json, always_on_text
     from hexsim.studies.always_on import always_on
 
     where = scene.where()

@@ -132,8 +132,7 @@ def bench(
 ) -> None:
     """Benchmark networks: latency per runtime, measured values, agreement with float."""
     from hexsim.cli._progress import status
-    from hexsim.reports.benchmark_csv import benchmark_csv
-    from hexsim.reports.benchmark_json import benchmark_json
+    from hexsim.reports.benchmark_data import benchmark_csv, benchmark_json
     from hexsim.reports.benchmark_table import benchmark_tables
     from hexsim.reports.benchmark_trace import benchmark_trace
     from hexsim.studies.benchmark import by_network

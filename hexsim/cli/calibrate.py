@@ -66,8 +66,7 @@ def calibrate(
 ) -> None:
     """Fit a stack or a chip to latencies measured on your phone, from what is published."""
     from hexsim.cli._progress import status
-    from hexsim.reports.calibration_json import calibration_json
-    from hexsim.reports.calibration_table import calibration_text
+    from hexsim.reports.calibration import calibration_json, calibration_text
     from hexsim.studies.calibration.own import calibrate as run_calibration
 
     outputs.check(adjust)

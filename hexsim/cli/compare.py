@@ -31,8 +31,7 @@ def compare(
     outputs: JsonCsv,
 ) -> None:
     """Compare two results: what changed for each network, runtime and layer."""
-    from hexsim.reports.comparison_data import comparison_csv, comparison_json
-    from hexsim.reports.comparison_table import comparison_table
+    from hexsim.reports.comparison import comparison_csv, comparison_json, comparison_table
     from hexsim.studies import comparison
 
     allowed = None if fail_above is None else _share(fail_above)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -29,7 +29,6 @@ from hexsim.cli._options import (
 from hexsim.cli._output import JsonCsvHtml
 from hexsim.cli._page import paged
 from hexsim.cli._say import command_line, say
-from hexsim.cli._words import words
 from hexsim.errors import HexsimError, unknown
 
 if TYPE_CHECKING:
@@ -275,3 +274,21 @@ def _show(decision: Decision, lines: tuple[str, ...], *, every: bool) -> None:
         say("\n" + excluded)
     if lines:
         say("\nTo get the same figures again\n" + "\n".join(f"  {line}" for line in lines))
+
+
+def words(group: Any, *names: str) -> tuple[str, ...]:
+    """Return the words that set the fields called `names` of a group of options."""
+    return tuple(_words(group, names))
+
+
+def _words(group: Any, names: tuple[str, ...]) -> Iterator[str]:
+    for field in fields(group):
+        value = getattr(group, field.name)
+        if field.name not in names or value == field.default:
+            continue
+        option = "--" + field.name.replace("_", "-")
+        if value is True:
+            yield option
+            continue
+        for element in value if isinstance(value, list | tuple) else [value]:
+            yield from (option, str(element))

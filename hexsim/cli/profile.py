@@ -38,9 +38,9 @@ def profile(
 ) -> None:
     """Profile one inference: cycles, time, MACs, bytes by memory level and bound of every layer."""
     from hexsim.cli._progress import status
-    from hexsim.reports.benchmark_json import benchmark_json
+    from hexsim.reports.benchmark_data import benchmark_json
     from hexsim.reports.benchmark_trace import benchmark_trace
-    from hexsim.reports.profile_csv import profile_csv
+    from hexsim.reports.profile import profile_csv
     from hexsim.studies.benchmark import run_case
 
     outputs.check()
@@ -73,7 +73,7 @@ def profile(
 
 def _show(case: Case) -> None:
     from hexsim.reports.background_table import background_tables, slowdown_table
-    from hexsim.reports.profile_table import profile_table
+    from hexsim.reports.profile import profile_table
     from hexsim.reports.summary import summary
     from hexsim.reports.uncertainty_table import uncertainty_table
 

@@ -85,7 +85,7 @@ def quantize(
     from hexsim.dlc.loading import applied_overrides, load_container
     from hexsim.quantization.model import require_float
     from hexsim.quantization.optimizations import parse_optimizations, quantize_optimized
-    from hexsim.reports.override_log import unused_line
+    from hexsim.reports.quantizer_log import unused_line
 
     inputs.require_some()
     options = quantization_options(ranges, bits, precision)

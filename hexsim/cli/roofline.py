@@ -74,8 +74,7 @@ def roofline(
     """Set every layer under the roofs of the chip: multiply-adds per byte and per second."""
     from hexsim.cli._progress import status
     from hexsim.deployment.given import Preparation
-    from hexsim.reports.roofline_facts import roofline_csv, roofline_json
-    from hexsim.reports.roofline_table import roofline_table
+    from hexsim.reports.roofline import roofline_csv, roofline_json, roofline_table
     from hexsim.studies.benchmark import BenchmarkConditions, run_case
     from hexsim.studies.roofline import roofline
 

@@ -120,8 +120,7 @@ def show(
 ) -> None:
     """Show the points that nothing beats, and which parameter matters, by variance."""
     from hexsim.reports.pages.command_pages import sweep_page
-    from hexsim.reports.sweep_json import sweep_json
-    from hexsim.reports.sweep_table import effects_table, front_table, summary
+    from hexsim.reports.sweep import effects_table, front_table, summary, sweep_json
     from hexsim.studies.sweep.effects import effects
     from hexsim.studies.sweep.front import figure, front, satisfying
     from hexsim.studies.sweep.table import read

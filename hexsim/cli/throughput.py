@@ -13,7 +13,6 @@ from hexsim.cli._options import InputDimOption, parse_input_dims, parse_runtime
 from hexsim.cli._output import JsonTraceHtml
 from hexsim.cli._overrides import print_override_use
 from hexsim.cli._page import paged
-from hexsim.cli._per_model import per_model
 from hexsim.cli._say import command_line, say
 from hexsim.cli._simulated import CallOptions, Hardware
 from hexsim.errors import HexsimError, unknown
@@ -97,8 +96,7 @@ def throughput(
     from hexsim.cli._progress import status
     from hexsim.deployment.given import GivenModel
     from hexsim.dlc.loading import load_container
-    from hexsim.reports.throughput_json import throughput_json
-    from hexsim.reports.throughput_table import throughput_text
+    from hexsim.reports.throughput import throughput_json, throughput_text
     from hexsim.reports.trace import trace_json
     from hexsim.studies.throughput import Caller, throughput
 
@@ -150,3 +148,15 @@ def _hint(name: str) -> PriorityHint:
     if name not in URGENCY:
         raise unknown("priority", name, list(URGENCY))
     return name
+
+
+def per_model(option: str, text: str, models: int) -> list[str]:
+    """Read comma separated values of `option`: one for all models or one for each, in order."""
+    values = [value.strip() for value in text.split(",")]
+    if len(values) == 1:
+        values *= models
+    if len(values) != models or not all(values):
+        raise HexsimError(
+            f"{option} '{text}' is neither one value for all networks nor one for each of {models}"
+        )
+    return values

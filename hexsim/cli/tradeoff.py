@@ -27,8 +27,7 @@ def tradeoff(
 ) -> None:
     """Compare file size, initialisation, inference and accuracy of every choice."""
     from hexsim.cli._progress import status
-    from hexsim.reports.tradeoff_data import tradeoff_csv, tradeoff_json
-    from hexsim.reports.tradeoff_table import tradeoff_table
+    from hexsim.reports.tradeoff import tradeoff_csv, tradeoff_json, tradeoff_table
     from hexsim.studies.tradeoff import TradeoffConditions
     from hexsim.studies.tradeoff import tradeoff as run_tradeoff
 

@@ -46,9 +46,8 @@ def validate(
     """Compare a runtime with float: top-1, top-5, and the error of every layer."""
     from hexsim.accuracy.study import Study
     from hexsim.deployment import deploy
-    from hexsim.reports.findings_log import findings_log
-    from hexsim.reports.validation_csv import validation_csv
-    from hexsim.reports.validation_json import validation_json
+    from hexsim.reports.quantizer_log import findings_log
+    from hexsim.reports.validation_data import validation_csv, validation_json
     from hexsim.reports.validation_table import validation_text
 
     outputs.check()

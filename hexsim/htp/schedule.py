@@ -41,11 +41,6 @@ class ScheduledOperation:
         """The time of the slowest of HMX, HVX and ports."""
         return max(self.hmx_s, self.hvx_s, self.port_s)
 
-    @property
-    def waiting_s(self) -> float:
-        """The time of waiting for DMA."""
-        return max(0.0, self.end_s - self.start_s - self.busy_s - self.overhead_s)
-
 
 def gates(operations: Sequence[HtpOperation], vtcm_bytes: int) -> tuple[int, ...]:
     """Return for each operation how many must have ended before DMA has room for its weights."""

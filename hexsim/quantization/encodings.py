@@ -111,7 +111,7 @@ class Encoding:
             self.dtype,
         )
 
-    def dequantize(self, q: npt.NDArray[np.integer]) -> npt.NDArray[np.float32]:
+    def dequantize(self, q: npt.NDArray[np.generic]) -> npt.NDArray[np.float32]:
         """Return the real values (float32) of stored codes, any shape."""
         return _in_blocks(
             lambda part: (part.astype(np.float64) - self.zero_point) * self.delta,
@@ -162,7 +162,7 @@ class AxisEncoding:
             self.dtype,
         )
 
-    def dequantize(self, q: npt.NDArray[np.integer]) -> npt.NDArray[np.float32]:
+    def dequantize(self, q: npt.NDArray[np.generic]) -> npt.NDArray[np.float32]:
         """Return the real values (float32) of stored codes, shape (..., channels)."""
         deltas = self.deltas
         return _in_blocks(

@@ -245,7 +245,7 @@ def restored(
 ) -> Constant:
     """Return a constant of type `dtype` with the real values of a stored constant."""
     if encoding is not None:
-        return stored.derive(stored.shape, encoding.dequantize, dtype=dtype)  # type: ignore[arg-type]
+        return stored.derive(stored.shape, encoding.dequantize, dtype=dtype)
     if stored.dtype != dtype:
         return stored.derive(stored.shape, lambda values: values.astype(dtype), dtype=dtype)
     return stored

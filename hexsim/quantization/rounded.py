@@ -51,7 +51,7 @@ class Codes:
         encoding = self._encodings.get(name)
         if encoding is None:
             return stored.astype(np.float32, copy=False) if stored.dtype == np.float16 else stored  # type: ignore[return-value]
-        return encoding.dequantize(stored)  # type: ignore[arg-type]
+        return encoding.dequantize(stored)
 
 
 def run_rounded(layer: Layer, model: Model, codes: Codes) -> Iterator[Feed]:

@@ -6,11 +6,11 @@ The text has the form that the scripts in SNPE's tutorials print: a file, then s
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Sequence
 
 from hexsim.accuracy.answers import Answer
 from hexsim.reports.csv_text import csv_text
+from hexsim.reports.document import plain
 
 
 def answers_text(answers: Sequence[Answer]) -> str:
@@ -31,7 +31,7 @@ def answers_json(answers: Sequence[Answer]) -> str:
         {
             "file": answer.file,
             "top": [
-                {"class": guess.label, "name": guess.name or None, "score": _finite(guess.score)}
+                {"class": guess.label, "name": guess.name or None, "score": plain(guess.score)}
                 for guess in answer.guesses
             ],
         }
@@ -48,7 +48,3 @@ def answers_csv(answers: Sequence[Answer]) -> str:
         for place, guess in enumerate(answer.guesses, start=1)
     ]
     return csv_text(("file", "place", "class", "name", "score"), rows)
-
-
-def _finite(score: float) -> float | None:
-    return score if math.isfinite(score) else None

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
 from hexsim import __version__
 from hexsim.reports.csv_text import csv_text
+from hexsim.reports.document import json_document
 from hexsim.studies.decision import Decision, DecisionCandidate
 from hexsim.studies.decision.ranking import rule
 
@@ -41,8 +41,7 @@ def decision_facts(decision: Decision, commands: Sequence[str]) -> dict[str, Any
 
 def decision_json(decision: Decision, commands: Sequence[str]) -> str:
     """Return the facts as a document."""
-    facts = decision_facts(decision, commands)
-    return json.dumps(facts, indent=1, allow_nan=False) + "\n"
+    return json_document(decision_facts(decision, commands))
 
 
 def decision_csv(decision: Decision) -> str:

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import asdict
-
-from hexsim import __version__
 from hexsim.quantization.model import Model
+from hexsim.reports.document import json_document
 
 
 def encodings_json(model: Model) -> str:
@@ -22,15 +19,14 @@ def encodings_json(model: Model) -> str:
             "section": "parameter" if name in weights else "activation",
             "origin": origin,
             "data_type": model.data_type(name),
-            "encoding": asdict(encoding) if (encoding := model.encoding(name)) else None,
+            "encoding": model.encoding(name),
         }
         for name, origin in model.origins.items()
     ]
     document = {
-        "hexsim_version": __version__,
         "network": model.name,
-        "overrides": [asdict(override) for override in model.overrides],
-        "findings": [asdict(finding) for finding in model.findings],
+        "overrides": model.overrides,
+        "findings": model.findings,
         "encodings": encodings,
     }
-    return json.dumps(document, indent=1) + "\n"
+    return json_document(document)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
@@ -12,6 +11,7 @@ from hexsim.dlc import Container
 from hexsim.dlc.inspection import LETTERS, inspect
 from hexsim.graph.imports import ImportReport
 from hexsim.planning.sections.described import hta_sections
+from hexsim.reports.document import json_document
 from hexsim.reports.imports_table import imports_json
 from hexsim.reports.info_table import layers_used
 from hexsim.reports.memory_facts import NeededOn, memory_facts
@@ -64,4 +64,4 @@ def info_json(
     needed: NeededOn | None = None,
 ) -> str:
     """Return `info_facts` as a JSON document."""
-    return json.dumps(info_facts(source, container, losses, imports, needed), indent=1) + "\n"
+    return json_document(info_facts(source, container, losses, imports, needed))

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from hexsim.graph.ir import Shape
-from hexsim.reports.kernel_facts import blocking_facts, cost_facts, stream_facts
+from hexsim.reports.kernel_data import blocking_facts, cost_facts, stream_facts
 from hexsim.reports.text import quantity
 from hexsim.studies.kernel_probe import KernelProbe
 

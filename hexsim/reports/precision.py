@@ -8,6 +8,7 @@ from collections.abc import Mapping
 
 from hexsim.accuracy.average_precision import Precision
 from hexsim.reports.csv_text import csv_text
+from hexsim.reports.document import plain
 from hexsim.reports.text import table
 
 _NOTE = "mAP is the mean over classes and overlaps 0.50 to 0.95 (COCO); 100 boxes a picture count."
@@ -29,13 +30,7 @@ def precision_table(results: Mapping[str, Precision]) -> str:
 def precision_json(results: Mapping[str, Precision]) -> str:
     """Return fractions; null where the pictures show nothing."""
     tree = [
-        {
-            "results": folder,
-            "mean_average_precision": _number(precision.mean),
-            "average_precision_50": _number(precision.at_50),
-            "average_precision_75": _number(precision.at_75),
-            "detections": precision.detections,
-        }
+        dict(zip(_COLUMNS, _row(folder, precision), strict=True))
         for folder, precision in results.items()
     ]
     return json.dumps({"precision": tree}, indent=1, allow_nan=False) + "\n"
@@ -43,27 +38,19 @@ def precision_json(results: Mapping[str, Precision]) -> str:
 
 def precision_csv(results: Mapping[str, Precision]) -> str:
     """Return fractions; empty where the pictures show nothing."""
-    header = (
-        "results",
-        "mean_average_precision",
-        "average_precision_50",
-        "average_precision_75",
-        "detections",
-    )
-    rows = [
-        (
-            folder,
-            *(_number(value) for value in (precision.mean, precision.at_50, precision.at_75)),
-            precision.detections,
-        )
-        for folder, precision in results.items()
-    ]
-    return csv_text(header, rows)
+    return csv_text(_COLUMNS, (_row(*result) for result in results.items()))
+
+
+_COLUMNS = (
+    *("results", "mean_average_precision", "average_precision_50", "average_precision_75"),
+    "detections",
+)
+
+
+def _row(folder: str, precision: Precision) -> tuple[str | float | None, ...]:
+    means = map(plain, (precision.mean, precision.at_50, precision.at_75))
+    return folder, *means, precision.detections
 
 
 def _percent(value: float) -> str:
     return "-" if math.isnan(value) else f"{value:.2%}"
-
-
-def _number(value: float) -> float | None:
-    return None if math.isnan(value) else value

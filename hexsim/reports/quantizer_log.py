@@ -1,11 +1,16 @@
-"""The lines that snpe-dlc-quantize logs: the encoding of every activation."""
+"""What the quantiser logs: encodings, overrides, optimisations, HTA sections and findings."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from hexsim.planning.sections.described import hta_sections
+from hexsim.quantization.bias_correction import Correction
+from hexsim.quantization.equalization import Equalization
 from hexsim.quantization.model import Model
+from hexsim.quantization.optimizations import Optimized
 
 
 def quantizer_log(model: Model, written: Path) -> Iterator[str]:
@@ -32,3 +37,107 @@ def quantizer_log(model: Model, written: Path) -> Iterator[str]:
             )
     yield f"[INFO] Writing quantized model to: {written}"
     yield "[INFO] DebugLog shutting down."
+
+
+def hta_log(model: Model, failures: Sequence[str]) -> Iterator[str]:
+    """Yield a line per section, and one per chip for which there is none."""
+    for section in hta_sections(model):
+        yield (
+            f"[INFO] Compiled HTA section for {section.chip}: layer ids {section.ids}, "
+            f"{section.mac_share:.1%} of the MACs"
+        )
+    for failure in failures:
+        yield f"[ERROR] {failure}; the .dlc has no HTA section for that chip and aip runs on HVX"
+
+
+def optimization_log(optimized: Optimized) -> Iterator[str]:
+    """Yield lines on cross-layer equalization and on bias correction, none if neither ran."""
+    if optimized.equalization is not None:
+        yield from _equalization(optimized.equalization)
+    if optimized.corrections:
+        yield _correction(optimized.corrections)
+
+
+def _equalization(equalization: Equalization) -> Iterator[str]:
+    yield (
+        f"[INFO] Cross-layer equalization: chains found: {len(equalization.chains)}, "
+        f"convolutions skipped: {len(equalization.skipped)}."
+    )
+    for equalized in equalization.chains:
+        yield (
+            f"[INFO] Equalized {' - '.join(equalized.chain.layers)}: channels multiplied by "
+            f"{equalized.smallest:.3g} to {equalized.largest:.3g}; ends at "
+            f"'{equalized.chain.layers[-1]}' because {equalized.chain.end}."
+        )
+    for chain in equalization.skipped:
+        yield f"[INFO] Skipped '{chain.layers[0]}': {chain.end}."
+    if equalization.without_relu6:
+        yield (
+            "[WARNING] Relu6 became Relu, which changes the network where values exceed 6: "
+            f"{_names(equalization.without_relu6)}."
+        )
+    for absorbed in equalization.absorptions:
+        yield (
+            f"[INFO] High biases of '{absorbed.giver}' absorbed by '{absorbed.taker}': "
+            f"{absorbed.channels} channels, at most {absorbed.largest:.3g}."
+        )
+    if equalization.without_moments:
+        yield "[WARNING] Invalid model for HBA quantization algorithm."
+        yield (
+            "[WARNING] That is: high biases stay where they are, as the model has no batch norm "
+            f"whose beta and gamma would tell which are high: "
+            f"{_names(equalization.without_moments)}. Equalization itself was done."
+        )
+
+
+def _correction(corrections: Sequence[Correction]) -> str:
+    largest = max(corrections, key=lambda correction: correction.steps)
+    return (
+        f"[INFO] Bias correction: {len(corrections)} layers, at most {largest.largest:.3g} "
+        f"({largest.steps:.3g} steps of the output, in '{largest.layer}')."
+    )
+
+
+def _names(layers: Sequence[str]) -> str:
+    return ", ".join(f"'{name}'" for name in layers)
+
+
+def override_log(model: Model) -> Iterator[str]:
+    """Yield a line per key, in the order of its file, and a summary; nothing without keys."""
+    for override in model.overrides:
+        level = "INFO" if override.outcome == "applied" else "WARNING"
+        reason = f": {override.reason}" if override.reason else ""
+        key = f"{override.source} of {override.section} '{override.key}'"
+        yield f"[{level}] {key} {override.outcome}{reason}"
+    if model.overrides:
+        counts = Counter(override.outcome for override in model.overrides)
+        yield (
+            f"[INFO] Overrides: {counts['applied']} applied, {counts['ignored']} ignored, "
+            f"{counts['unmatched']} unmatched"
+        )
+        origins = Counter(_without_name(origin) for origin in model.origins.values())
+        parts = (f"{count} {origin}" for origin, count in origins.most_common())
+        yield f"[INFO] Encodings: {', '.join(parts)}"
+
+
+def unused_line(count: int) -> str:
+    """Return a warning about overrides that no option applies."""
+    return f"[WARNING] the file holds {count} overrides; give --override-params to use them"
+
+
+def _without_name(origin: str) -> str:
+    if origin.startswith("as layer '"):
+        return "float as their layer is"
+    return "that of a layer's input" if origin.startswith("that of '") else origin
+
+
+SHOWN = 5
+"""The number of findings that are printed; the report of encodings has all."""
+
+
+def findings_log(model: Model) -> Iterator[str]:
+    """Yield a line per finding, the worst first, then the number of findings not printed."""
+    for finding in model.findings[:SHOWN]:
+        yield f"[WARNING] {finding.sentence}"
+    if len(model.findings) > SHOWN:
+        yield f"[WARNING] and {len(model.findings) - SHOWN} more"

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from hexsim.errors import HexsimError
 from hexsim.reports.drawing import load_matplotlib
-from hexsim.reports.roofline_table import left_out
+from hexsim.reports.roofline import left_out
 from hexsim.studies.roofline import Roofline, RooflinePoint
 from hexsim.timing.results import Bound
 

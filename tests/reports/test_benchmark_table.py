@@ -9,8 +9,7 @@ import pytest
 
 from hexsim.deployment.given import Preparation
 from hexsim.deployment.platform import Platform
-from hexsim.reports.benchmark_csv import benchmark_csv
-from hexsim.reports.benchmark_json import benchmark_json
+from hexsim.reports.benchmark_data import benchmark_csv, benchmark_json
 from hexsim.reports.benchmark_table import benchmark_tables, footnotes
 from hexsim.studies.benchmark import BenchmarkConditions, Case, run_benchmark, run_case
 from hexsim.studies.uncertainty import Scope

@@ -4,7 +4,7 @@ import math
 
 from hexsim.dlc.difference import Difference, PropertyChange, WeightChange
 from hexsim.quantization.encodings import Encoding
-from hexsim.reports.diff_table import diff_table
+from hexsim.reports.diff import diff_table
 
 
 def test_no_difference_is_a_sentence() -> None:

@@ -2,7 +2,7 @@
 
 from hexsim.layers import RELU6
 from hexsim.quantization.optimizations import quantize_optimized
-from hexsim.reports.optimization_log import optimization_log
+from hexsim.reports.quantizer_log import optimization_log
 from tests.quantization.equalization.made import Made, inputs
 
 

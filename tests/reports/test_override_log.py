@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from hexsim.quantization.overrides.outcome import KeyOutcome
-from hexsim.reports.override_log import override_log, unused_line
+from hexsim.reports.quantizer_log import override_log, unused_line
 from tests.dlc.made import small_network, with_encodings
 
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import csv
 import io
 
-from hexsim.reports.profile_csv import profile_csv
+from hexsim.reports.profile import profile_csv
 from tests.charts import LAYERS, case
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hexsim.reports.fitting import page
-from hexsim.reports.profile_table import profile_table
+from hexsim.reports.profile import profile_table
 from tests.deployed import deployed
 from tests.small_networks import ERF, Opaque, Sketch
 

@@ -4,7 +4,7 @@ import csv
 import io
 import json
 
-from hexsim.reports.roofline_facts import roofline_csv, roofline_json
+from hexsim.reports.roofline import roofline_csv, roofline_json
 from tests.charts import LAYERS, chart, layer
 
 

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from hexsim.reports.roofline_table import roofline_table
+from hexsim.reports.roofline import roofline_table
 from tests.charts import LAYERS, chart
 
 

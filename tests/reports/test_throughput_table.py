@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from hexsim.deployment.platform import Platform
 from hexsim.reports.fitting import page
-from hexsim.reports.throughput_table import throughput_text
+from hexsim.reports.throughput import throughput_text
 from hexsim.studies.throughput import Caller, ClosedLoop, throughput
 from tests.small_networks import Sketch, plan
 

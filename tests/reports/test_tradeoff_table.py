@@ -1,6 +1,5 @@
 from hexsim.reports.fitting import page
-from hexsim.reports.tradeoff_data import HEADER, tradeoff_csv
-from hexsim.reports.tradeoff_table import tradeoff_table
+from hexsim.reports.tradeoff import HEADER, tradeoff_csv, tradeoff_table
 from hexsim.studies.tradeoff import TradeoffChoice
 
 REFUSED = TradeoffChoice("float", 3 * 2**19, "aip", "refused", refusal="it is too early")

@@ -3,7 +3,7 @@
 import csv
 import io
 
-from hexsim.reports.validation_csv import validation_csv
+from hexsim.reports.validation_data import validation_csv
 from tests.reports.studies import study
 
 

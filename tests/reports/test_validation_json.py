@@ -4,7 +4,7 @@ import json
 import math
 from dataclasses import replace
 
-from hexsim.reports.validation_json import validation_json
+from hexsim.reports.validation_data import validation_json
 from tests.reports.studies import study
 
 

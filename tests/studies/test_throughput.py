@@ -15,8 +15,7 @@ from hexsim.deployment.platform import Platform
 from hexsim.dlc.loading import load
 from hexsim.errors import HexsimError
 from hexsim.graph.ir import Network
-from hexsim.reports.throughput_json import throughput_json
-from hexsim.reports.throughput_table import throughput_text
+from hexsim.reports.throughput import throughput_json, throughput_text
 from hexsim.studies.throughput import Caller, CallStatistics, ClosedLoop, Throughput, throughput
 from hexsim.timing.results import Result
 from tests.hta.shapes import on_hta

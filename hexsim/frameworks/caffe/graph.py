@@ -136,10 +136,6 @@ class CaffeGraph:
             )
         return layer_blobs[position]
 
-    def has_blob(self, layer: CaffeLayer) -> bool:
-        """True if the caffemodel holds weights for a layer."""
-        return bool(self._blobs and self._blobs.get(layer.name))
-
     def finish(self, name: str) -> Foreign:
         """Return the model, named `name`."""
         inputs = [

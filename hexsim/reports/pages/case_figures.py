@@ -9,7 +9,7 @@ from typing import Any
 
 from hexsim.deployment.platform import Platform
 from hexsim.errors import HexsimError
-from hexsim.reports.benchmark_json import case_facts
+from hexsim.reports.benchmark_data import case_facts
 from hexsim.reports.pages.figures.energy import energy_figure
 from hexsim.reports.pages.figures.figure import Figure
 from hexsim.reports.pages.figures.interval import interval_figure
@@ -18,7 +18,7 @@ from hexsim.reports.pages.figures.memory import memory_figure
 from hexsim.reports.pages.figures.roofline import roofline_figure
 from hexsim.reports.pages.figures.timeline import timeline
 from hexsim.reports.pages.figures.traffic import traffic_figure
-from hexsim.reports.roofline_facts import roofline_facts
+from hexsim.reports.roofline import roofline_facts
 from hexsim.reports.text import quantity
 from hexsim.studies.benchmark import Case
 from hexsim.studies.roofline import roofline

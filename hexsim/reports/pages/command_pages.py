@@ -9,7 +9,7 @@ from typing import Any
 from hexsim.accuracy.study import Study
 from hexsim.deployment.platform import Platform
 from hexsim.graph.ir import Network
-from hexsim.reports.benchmark_json import case_facts
+from hexsim.reports.benchmark_data import case_facts
 from hexsim.reports.pages.case_figures import case_figures, source_of, summary
 from hexsim.reports.pages.figures.cuts import cuts_figures
 from hexsim.reports.pages.figures.distributions import distributions_figure
@@ -25,8 +25,8 @@ from hexsim.reports.pages.figures.timeline import timeline
 from hexsim.reports.pages.report import Heading, report
 from hexsim.reports.partition_json import partition_facts
 from hexsim.reports.partition_svg import partition_svg
-from hexsim.reports.throughput_json import throughput_facts
-from hexsim.reports.validation_json import validation_facts
+from hexsim.reports.throughput import throughput_facts
+from hexsim.reports.validation_data import validation_facts
 from hexsim.studies.benchmark import Case, Refusal
 from hexsim.studies.cuts import FastestCut, Prices, Survey
 from hexsim.studies.sweep.effects import Effects

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from hexsim.accuracy.study import Study
 from hexsim.deployment.platform import Platform
 from hexsim.quantization.model import Model
-from hexsim.reports.benchmark_json import case_facts
+from hexsim.reports.benchmark_data import case_facts
 from hexsim.reports.pages.case_figures import Summary, case_figures, source_of, summary
 from hexsim.reports.pages.command_pages import called, validation_figures
 from hexsim.reports.pages.figures.cuts import cuts_figures

@@ -41,8 +41,7 @@ def throughput_net_run(
     from hexsim.deployment.given import GivenModel, Preparation
     from hexsim.dlc.loading import load_container
     from hexsim.files import write_bytes
-    from hexsim.reports.throughput_json import throughput_json
-    from hexsim.reports.throughput_table import repeats
+    from hexsim.reports.throughput import repeats, throughput_json
     from hexsim.snpe.throughput_lines import throughput_lines
     from hexsim.studies.throughput import Caller, ClosedLoop, throughput
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from hexsim.reports.pages.figures.chart import GREY, PALETTE, chart, source
 from hexsim.reports.pages.figures.figure import Cell, Figure, FigureTable
-from hexsim.reports.sweep_table import spread_text
+from hexsim.reports.sweep import spread_text
 from hexsim.studies.sweep.effects import Effects
 from hexsim.studies.sweep.front import numbers
 from hexsim.studies.sweep.table import Swept

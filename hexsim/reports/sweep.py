@@ -1,9 +1,10 @@
-"""The results of a sweep as text: the number of points, the front, and the effects."""
+"""The results of a sweep as tables and as JSON."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from hexsim.reports.document import attributes, json_document
 from hexsim.reports.text import number, table
 from hexsim.studies.sweep.effects import Effects
 from hexsim.studies.sweep.table import Swept
@@ -59,3 +60,28 @@ def spread_text(effects: Effects) -> str:
 
 def _cell(value: object) -> str:
     return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def sweep_json(
+    swept: Swept, rows: Sequence[int], figures: Sequence[str], effects: Sequence[Effects]
+) -> str:
+    """Return the front with all columns, and the parts of the variance of each figure."""
+    document = {
+        "hexsim_version": swept.version,
+        "space": swept.space.model_dump(mode="json", exclude_none=True),
+        "points": swept.table.num_rows,
+        "varied": list(swept.varied),
+        "figures": list(figures),
+        "front": swept.table.take(list(rows)).to_pylist(),
+        "effects": [
+            {
+                **attributes(effect, figure="result", spread="spread", alone="alone"),
+                "together": [
+                    {"parameters": list(pair), "part": part}
+                    for pair, part in effect.together.items()
+                ],
+            }
+            for effect in effects
+        ],
+    }
+    return json_document(document, indent=2)

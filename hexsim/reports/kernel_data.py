@@ -1,4 +1,4 @@
-"""The figures of one kernel, which the text and the JSON report share."""
+"""The figures of one kernel, which the text report shares, as JSON."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from hexsim.hvx.layout import SHEET
 from hexsim.hvx.modulo import Loop
 from hexsim.hvx.occupancy import pipes, slots
 from hexsim.hvx.streams import Kernel, Segment
+from hexsim.reports.document import attributes, json_document
 from hexsim.studies.kernel_probe import KernelProbe
 
 
@@ -69,18 +70,11 @@ def stream_facts(kernel: Kernel, peak: float) -> dict[str, Any]:
     cost = kernel.cost
     return {
         "name": kernel.name,
-        "pixels": cost.pixels,
-        "channels": cost.channels,
-        "slots_per_tile": cost.tile,
-        "stalls_per_tile": cost.stalls,
-        "slots_per_row": cost.row,
-        "slots_per_call": cost.call,
-        "macs_per_tile": cost.macs,
+        **attributes(cost, "pixels", "channels", slots_per_tile="tile", stalls_per_tile="stalls"),
+        **attributes(cost, slots_per_row="row", slots_per_call="call", macs_per_tile="macs"),
         "macs_per_packet": kernel.macs_per_packet,
         "efficiency": kernel.macs_per_packet / peak,
-        "scalar_fed": cost.scalar_fed,
-        "l2_vectors": cost.l2_vectors,
-        "vtcm_vectors": cost.vtcm_vectors,
+        **attributes(cost, "scalar_fed", "l2_vectors", "vtcm_vectors"),
         "note": kernel.note,
         "stretches": [_segment(kernel, segment) for segment in kernel.tile if segment.times],
     }
@@ -92,10 +86,7 @@ def _segment(kernel: Kernel, segment: Segment) -> dict[str, Any]:
     asm = loop_asm(code) if isinstance(code, Loop) else straight_asm(code)
     packets = code.packets
     return {
-        "name": segment.name,
-        "times": segment.times,
-        "slots": segment.slots,
-        "stalls": segment.stalls,
+        **attributes(segment, "name", "times", "slots", "stalls"),
         "initiation_interval": code.interval if isinstance(code, Loop) else None,
         "resource_bound": code.bound if isinstance(code, Loop) else None,
         "unrolled": len(asm) // len(packets) if is_loop else 1,
@@ -104,3 +95,15 @@ def _segment(kernel: Kernel, segment: Segment) -> dict[str, Any]:
             for packet, text in zip(packets, asm, strict=False)
         ],
     }
+
+
+def kernel_json(probe: KernelProbe) -> str:
+    """Return everything that the text report shows; loops are given once, not unrolled."""
+    document = {
+        **attributes(probe, kernel="kind", shape="shape", chip="chip", stack="stack"),
+        **attributes(probe, inputs="call.operands", outputs="call.results"),
+        "blocking": blocking_facts(probe),
+        "cost": cost_facts(probe),
+        "streams": [stream_facts(kernel, probe.peak_macs_per_packet) for kernel in probe.streams],
+    }
+    return json_document(document)

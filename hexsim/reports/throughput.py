@@ -1,10 +1,15 @@
-"""Several instances at once: a row per thread, the use of each resource, and the limit."""
+"""Several instances at once as a table, and as JSON with every latency."""
 
 from __future__ import annotations
 
+from typing import Any
+
+from hexsim.deployment.platform import Platform
+from hexsim.reports.document import attributes, json_document
 from hexsim.reports.text import table
+from hexsim.studies.repetition import Repetition
 from hexsim.studies.throughput import CallStatistics, Instance, Throughput
-from hexsim.timing.simtime import PS_PER_MS
+from hexsim.timing.simtime import PS_PER_MS, PS_PER_US
 
 PERCENTILES = {"min": 0, "median": 50, "p90": 90, "p99": 99, "max": 100}
 """The figures of a distribution, by name."""
@@ -79,3 +84,53 @@ def _row(number: int, instance: Instance) -> tuple[str, ...]:
 
 def _ms(statistics: CallStatistics, percent: float) -> str:
     return f"{statistics.percentile_ps(percent) / PS_PER_MS:.2f}"
+
+
+def throughput_json(throughput: Throughput, platform: Platform) -> str:
+    """Return the run as a JSON document."""
+    return json_document(throughput_facts(throughput, platform))
+
+
+def throughput_facts(throughput: Throughput, platform: Platform) -> dict[str, Any]:
+    """Return the run as data; times in microseconds, utilisation 0 .. 1."""
+    limit = throughput.limit
+    return {
+        **attributes(platform, chip="chip.name", stack="stack.name"),
+        "total": _statistics(throughput.total),
+        "gain": throughput.gain,
+        "average_power_mw": {
+            "value": throughput.power_w.value * 1e3,
+            "low": throughput.power_w.low * 1e3,
+            "high": throughput.power_w.high * 1e3,
+        },
+        "utilisation": {use.resource: use.share for use in throughput.utilisations},
+        "limited_by": None if limit is None else limit.resource,
+        "repeats": _repeats(throughput.repeats) if throughput.repeats else None,
+        "threads": [_thread(instance) for instance in throughput.instances],
+    }
+
+
+def _repeats(repetition: Repetition) -> dict[str, Any]:
+    times = attributes(repetition, period_us="period_ps")
+    return times | attributes(repetition, "calls", "simulated")
+
+
+def _thread(instance: Instance) -> dict[str, Any]:
+    return {
+        **attributes(instance.caller, network="plan.network.name", runtime="plan.runtime"),
+        "priority": instance.caller.priority,
+        **_statistics(instance.pace),
+        **attributes(instance.pace, latencies_us="latencies_ps"),
+        "alone": _statistics(instance.alone),
+    }
+
+
+def _statistics(statistics: CallStatistics) -> dict[str, Any]:
+    return {
+        **attributes(statistics, "inferences", elapsed_us="elapsed_ps"),
+        "inferences_per_second": statistics.per_second,
+        "latency_us": {
+            name: statistics.percentile_ps(percent) / PS_PER_US
+            for name, percent in PERCENTILES.items()
+        },
+    }

@@ -1,10 +1,14 @@
-"""An always-on network as text: average power of each alternative by part, and the better one."""
+"""An always-on network as text and as JSON."""
 
 from __future__ import annotations
 
+from typing import Any
+
+from hexsim.deployment.platform import Platform
 from hexsim.energy import EnergyEstimate
+from hexsim.reports.document import attributes, json_document
 from hexsim.reports.text import table
-from hexsim.studies.always_on import PARTS, AlwaysOn
+from hexsim.studies.always_on import PARTS, Alternative, AlwaysOn
 
 _MHZ = 1e6
 
@@ -55,3 +59,27 @@ def verdict(study: AlwaysOn) -> str:
 
 def _mw(power: EnergyEstimate) -> str:
     return f"{power.value:.3g} ({power.low:.3g} .. {power.high:.3g})"
+
+
+def always_on_json(study: AlwaysOn, platform: Platform) -> str:
+    """Return both alternatives as a JSON document; power in milliwatts, duty 0 .. 1."""
+    return json_document(
+        {
+            **attributes(platform, chip="chip.name", stack="stack.name"),
+            **attributes(study, "network", "every_ms"),
+            "better": study.possible[0].where,
+            "at_both_ends": study.is_certain,
+            "alternatives": [_facts(alternative) for alternative in study.alternatives],
+        }
+    )
+
+
+def _facts(alternative: Alternative) -> dict[str, Any]:
+    if alternative.refusal:
+        return attributes(alternative, "where", "refusal")
+    names = ("duty", "call_ms", "corner", "clock_hz", "elsewhere")
+    return {
+        **attributes(alternative, "where", average_power_mw="milliwatts", parts_mw="parts"),
+        **attributes(alternative, *names),
+        "refusal": None,
+    }

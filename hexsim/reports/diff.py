@@ -1,4 +1,4 @@
-"""The differences of two models, one table per kind of difference."""
+"""What two models differ in, as a table and as CSV."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from hexsim.dlc.difference import Difference, PropertyChange
 from hexsim.quantization.encodings import AxisEncoding, Encoding
+from hexsim.reports.csv_text import csv_text
 from hexsim.reports.layer_text import dims, encoding_text
 from hexsim.reports.text import table
 
@@ -66,3 +67,18 @@ def _text(value: object) -> str:
     if isinstance(value, tuple):
         return ", ".join(dims(item) if isinstance(item, tuple) else str(item) for item in value)
     return "-" if value is None else str(value)
+
+
+def diff_csv(first: str, second: str, difference: Difference) -> str:
+    """Return the differences as CSV text.
+
+    The columns are the layer (or chip), the property, and its values in both models. For weights
+    these are the largest difference and the number of values that differ. For a layer that only
+    one model has, `what` names that model.
+    """
+    rows = (
+        (section.title, *row, *[""] * (4 - len(row)))
+        for section in sections(first, second, difference)
+        for row in section.rows
+    )
+    return csv_text(("difference", "layer", "what", "first", "second"), rows)

@@ -1,4 +1,4 @@
-"""A calibration with a user's own measurements, as text."""
+"""A calibration with a user's own measurements, as tables and as JSON."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from statistics import median
 
+from hexsim.reports.document import attributes, json_document
 from hexsim.reports.text import quantity, table
 from hexsim.studies.calibration.own import OwnCalibration, ReportedRow
 
@@ -88,3 +89,35 @@ def _with_error(ms: float | None, row: ReportedRow) -> str:
 
 def _factor(log_error: float) -> str:
     return f"x/ {math.exp(log_error):.2f}"
+
+
+def calibration_json(calibration: OwnCalibration) -> str:
+    """Return the document; times in milliseconds, errors of constants as factors."""
+    document = {
+        **attributes(calibration, chip="before.chip.name", stack="before.stack.name"),
+        "constants": [
+            {
+                **attributes(constant, stated_by="sheet", constant="path"),
+                **attributes(constant, "unit", "told", "before", "after"),
+                "one_sigma_factor_before": math.exp(constant.error_before),
+                "one_sigma_factor_after": math.exp(constant.error_after),
+            }
+            for constant in calibration.constants
+        ],
+        "rows": [
+            {
+                **attributes(row.row, "runtime", "network", "model"),
+                "figure": "forward_propagate" if row.row.forward else "total_inference",
+                "measured_ms": row.row.latency_ms,
+                **attributes(row, "before_ms", "after_ms", "left_out_ms"),
+            }
+            for row in calibration.rows
+        ],
+        "one_run_alone": None
+        if calibration.one_run is None
+        else {
+            "median_error_of_others_before": calibration.one_run[0],
+            "median_error_of_others_after": calibration.one_run[1],
+        },
+    }
+    return json_document(document)

@@ -1,15 +1,18 @@
-"""The profile of one inference: a line per layer, then overheads and coverage."""
+"""The profile of one inference as text, and as CSV with a row per layer."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import get_args
 
 from hexsim.energy import Energy, Spent
 from hexsim.memory import Footprint, LayerMemory
-from hexsim.reports.energy_facts import energy_line
+from hexsim.reports.csv_text import csv_text
+from hexsim.reports.energy_facts import energy_line, estimate_facts
+from hexsim.reports.layer_facts import layer_facts
 from hexsim.reports.memory_facts import memory_line
 from hexsim.reports.text import table
-from hexsim.timing.results import InferenceTiming, LayerTiming, Overhead, Result
+from hexsim.timing.results import Bound, InferenceTiming, LayerTiming, Overhead, Result
 
 HEADER = (
     "layer",
@@ -154,3 +157,23 @@ def _forward(inference: InferenceTiming) -> str:
 def _init(result: Result) -> str:
     parts = ", ".join(f"{part.name} {part.us / 1e3:.2f}" for part in result.init)
     return f"initialisation before the first inference: {result.init_ps / 1e9:.2f} ms ({parts})"
+
+
+_PARTS = tuple(f"{bound}_us" for bound in get_args(Bound))
+
+
+_MEMORY = ("weight_bytes", "packed_bytes", "live_bytes", "on_chip_bytes")
+
+
+def profile_csv(result: Result, memory: Footprint, energy: Energy) -> str:
+    """Return the layers of the first inference, in the order in which they ran."""
+    layer_memory = {layer.name: layer for layer in memory.layers}
+    rows = []
+    for layer, layer_energy in zip(result.layers, energy.layers, strict=True):
+        facts = layer_facts(layer)
+        parts = facts.pop("parts_us")
+        facts |= estimate_facts(layer_energy.estimate)
+        facts |= {name: getattr(layer_memory[layer.name], name) for name in _MEMORY}
+        rows.append(facts | {f"{bound}_us": us for bound, us in parts.items()})
+    header = [*(key for key in rows[0] if key not in _PARTS), *_PARTS] if rows else list(_PARTS)
+    return csv_text(header, ([row.get(key, 0.0) for key in header] for row in rows))

@@ -1,14 +1,17 @@
-"""Costs and accuracy of float and quantised files, as a table with a line per choice."""
+"""The choices between float and quantised files as a table, JSON and CSV."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
+from hexsim.reports.csv_text import csv_text
+from hexsim.reports.document import json_document, plain
 from hexsim.reports.text import table
 from hexsim.studies.tradeoff import TradeoffChoice
 from hexsim.timing.results import Result
-from hexsim.timing.simtime import PS_PER_MS
+from hexsim.timing.simtime import PS_PER_MS, PS_PER_US
 
 _MB = 2**20
 
@@ -55,3 +58,55 @@ def _loading(words: str, timing: Result) -> str:
     """Return how the runtime loads the file, and how long that part of initialisation takes."""
     spent_ps = sum(map(timing.init_part_ps, ("quantize", "dequantize")))
     return f"{words} ({spent_ps / PS_PER_MS:.2f} ms)" if spent_ps else words
+
+
+HEADER = (
+    *("file", "file_bytes", "runtime", "loading", "refusal", "initialisation_us"),
+    *("total_inference_us", "forward_propagate_us", "peak_memory_bytes"),
+    *("inputs", "same_top1", "runtime_top1", "float_top1", "sqnr_db"),
+)
+
+
+def tradeoff_json(
+    network: str,
+    where: tuple[str, str],
+    notes: Sequence[str],
+    choices: Sequence[TradeoffChoice],
+    labelled: bool,
+) -> str:
+    """Return the choices as a JSON document; times in microseconds, unknown values null.
+
+    `where` names chip and stack.
+    """
+    document = {
+        "network": network,
+        "chip": where[0],
+        "stack": where[1],
+        "notes": list(notes),
+        "choices": [dict(zip(HEADER, _values(c, labelled), strict=True)) for c in choices],
+    }
+    return json_document(document)
+
+
+def tradeoff_csv(choices: Sequence[TradeoffChoice], labelled: bool) -> str:
+    """Return a row per choice; unknown values are empty."""
+    return csv_text(HEADER, (_values(choice, labelled) for choice in choices))
+
+
+def _values(choice: TradeoffChoice, labelled: bool) -> tuple[Any, ...]:
+    head = (choice.file, choice.file_bytes, choice.runtime, choice.loading, choice.refusal)
+    timing, memory, accuracy = choice.timing, choice.memory, choice.accuracy
+    if timing is None or memory is None or accuracy is None:
+        return (*head, *[None] * (len(HEADER) - len(head)))
+    hits = accuracy.hits
+    return (
+        *head,
+        timing.init_ps / PS_PER_US,
+        timing.total_us,
+        timing.forward_us,
+        memory.peak_bytes,
+        hits.inputs,
+        hits.same_top1,
+        *((hits.runtime_top1, hits.float_top1) if labelled else (None, None)),
+        plain(accuracy.sqnr_db),
+    )

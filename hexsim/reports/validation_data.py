@@ -1,49 +1,45 @@
-"""A validation as JSON."""
+"""A validation as JSON, and as CSV: one row per tensor, in network order."""
 
 from __future__ import annotations
 
-import json
-import math
+from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
-from hexsim import __version__
 from hexsim.accuracy.classification import Hits
 from hexsim.accuracy.diagnosis import Diagnosis
 from hexsim.accuracy.distributions import Distribution
 from hexsim.accuracy.study import Study
 from hexsim.accuracy.validation import Validation
+from hexsim.reports.csv_text import csv_text
+from hexsim.reports.document import attributes, json_document, plain
 
 
 def validation_json(study: Study) -> str:
     """Return all of `study` as a JSON document."""
-    return json.dumps(validation_facts(study), indent=1, allow_nan=False) + "\n"
+    return json_document(validation_facts(study))
 
 
 def validation_facts(study: Study) -> dict[str, Any]:
     """Return all of `study` as data; layers in network order, infinite numbers as None."""
-    validation, sensitivity = study.validation, study.sensitivity
+    validation = study.validation
     document: dict[str, Any] = {
-        "hexsim_version": __version__,
-        "network": study.network,
-        "chip": study.chip,
-        "runtime": study.runtime,
-        "notes": study.notes,
+        **attributes(study, "network", "chip", "runtime", "notes"),
         "hits": _hits(validation.hits, validation),
         "output_sqnr_db": validation.output_sqnr_db,
         "output_notes": validation.notes,
         "before_equalization": _original(validation),
-        "layers": [asdict(row) for row in validation.layers],
-        "rescaled_weights": [asdict(loss) for loss in validation.rescaled],
-        "findings": [asdict(finding) for finding in study.findings],
-        "sensitivity": None if sensitivity is None else asdict(sensitivity),
+        "layers": validation.layers,
+        "rescaled_weights": validation.rescaled,
+        "findings": study.findings,
+        "sensitivity": study.sensitivity,
         "diagnoses": study.diagnoses and [_diagnosis(entry) for entry in study.diagnoses],
         "distributions": study.distributions
         and [_distribution(entry) for entry in study.distributions],
-        "remedies": study.remedies and [asdict(trial) for trial in study.remedies],
+        "remedies": study.remedies,
     }
-    finite: dict[str, Any] = _finite(document)
-    return finite
+    facts: dict[str, Any] = plain(document)
+    return facts
 
 
 def _hits(hits: Hits, validation: Validation) -> dict[str, Any]:
@@ -70,11 +66,8 @@ def _distribution(distribution: Distribution) -> dict[str, Any]:
     """Return counts of float values, bin by bin from `first_bin` on, each `bin_width` wide."""
     row, histogram = distribution.row, distribution.histogram
     return {
-        "layer": row.layer,
-        "tensor": row.tensor,
-        "sqnr_db": row.sqnr_db,
-        "clipped": row.clipped,
-        "encoding": asdict(distribution.encoding),
+        **attributes(row, "layer", "tensor", "sqnr_db", "clipped"),
+        **attributes(distribution, "encoding"),
         "first_bin": histogram.low,
         "bin_width": histogram.width,
         "counts": histogram.counts.tolist(),
@@ -83,15 +76,10 @@ def _distribution(distribution: Distribution) -> dict[str, Any]:
 
 def _diagnosis(diagnosis: Diagnosis) -> dict[str, Any]:
     return {
-        "layer": diagnosis.layer,
-        "type": diagnosis.type,
-        "alone_db": diagnosis.alone_db,
+        **attributes(diagnosis, "layer", "type", "alone_db"),
         "findings": [
             {
-                "kind": finding.cause.kind,
-                "tensor": finding.cause.tensor,
-                "finding": finding.cause.finding,
-                "remedy": finding.cause.remedy,
+                **attributes(finding.cause, "kind", "tensor", "finding", "remedy"),
                 "remedied_db": finding.remedied_db,
             }
             for finding in diagnosis.findings
@@ -99,10 +87,26 @@ def _diagnosis(diagnosis: Diagnosis) -> dict[str, Any]:
     }
 
 
-def _finite(value: Any) -> Any:
-    """Return the value with infinite numbers as None, since JSON has no infinity."""
-    if isinstance(value, dict):
-        return {key: _finite(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_finite(item) for item in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+HEADER = (
+    *("layer", "type", "tensor", "runtime", "sqnr_db", "cosine", "max_error", "added_noise"),
+    *("encoding_min", "encoding_max", "seen_min", "seen_max", "clipped", "only_db", "others_db"),
+)
+
+
+def validation_csv(study: Study) -> str:
+    """Return the layers as CSV text; the last two columns are filled by a sensitivity study."""
+    return csv_text(HEADER, _rows(study))
+
+
+def _rows(study: Study) -> Iterator[tuple[Any, ...]]:
+    ranked = {row.layer: row for row in study.sensitivity.layers} if study.sensitivity else {}
+    for row in study.validation.layers:
+        encoding, rank = row.encoding, ranked.get(row.layer)
+        yield (
+            *(row.layer, row.type, row.tensor, row.runtime),
+            *(row.sqnr_db, row.cosine, row.max_error, row.added_noise),
+            *((encoding.min, encoding.max) if encoding else ("", "")),
+            *(row.low, row.high),
+            row.clipped if encoding else "",
+            *((rank.only_db, rank.others_db) if rank else ("", "")),
+        )
