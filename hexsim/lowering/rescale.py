@@ -41,10 +41,10 @@ def _gain_and_offset(source: Operand, output: Encoding) -> tuple[int, int]:
     """Cut, not rounded, so the last place of a float32 counts: as the library, in float32."""
     own = source.encoding
     lowest, least = np.float32(own.min), np.float32(output.min)
-    step = (np.float32(output.max) - least) / np.float32(255)
-    ratio = (np.float32(own.max) - lowest) / np.float32(255) / step
-    gain = min(math.trunc(ratio * np.float32(1 << 15)), _ONE)
-    return gain, math.trunc((lowest - least) / step * np.float32(128))
+    step = (np.float32(own.max) - lowest) / np.float32(255)
+    per_step = np.float32(255) / (np.float32(output.max) - least)
+    gain = min(int(per_step * step * np.float32(1 << 15)), _ONE)
+    return gain, int((lowest - least) * per_step * np.float32(128))
 
 
 def compared_table(source: Operand, output: Encoding, clamp: Clamp) -> Codes | None:
