@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from hexsim.layers import Concat
 from hexsim.lowering.lowered_call import Codes, LoweredCall
-from hexsim.lowering.requantize import rescale_table
+from hexsim.lowering.rescale import joined_table
 from hexsim.lowering.source import Lowerings, QuantizedSource
 
 
@@ -26,7 +26,7 @@ def lower_concat(layer: Concat, source: QuantizedSource) -> LoweredConcat:
         inputs=inputs,
         output=output,
         axis=layer.axis,
-        tables=tuple(rescale_table(x, output.encoding) for x in inputs),
+        tables=tuple(joined_table(x, output.encoding) for x in inputs),
     )
 
 

@@ -1,5 +1,7 @@
 """Elementwise layers of two or more operands, broadcast as numpy does.
 
+Sums, differences and products of two 8-bit operands: hexsim.lowering.pairs. Any others, and those
+whose steps that arithmetic has no room for, are below.
 Sum and difference: each operand is brought to the coarsest scale by a signed factor
 k = round(delta / coarsest * 2^14), with 2^20 for 16-bit codes, negative if it is subtracted;
 `coarsest` is the largest step of the operands and the output. acc = preload + sum of k * (x - zx),
@@ -8,7 +10,8 @@ Product: acc = preload + product of (x - zx), at most three operands, because an
 more; each operand of 16 bits adds eight fraction bits. A constant whose step is too small for the
 accumulator is quantised again (hexsim.lowering.headroom).
 Quotient: hexsim.lowering.quotient.
-Maximum and minimum: operands are rescaled to the output's encoding and compared as codes.
+Maximum and minimum: 8-bit operands are rescaled with factors of 12 fraction bits, those of 16
+bits as anywhere, and compared as codes.
 """
 
 from __future__ import annotations
@@ -21,8 +24,16 @@ from hexsim.errors import HexsimError
 from hexsim.layers import Elementwise
 from hexsim.lowering.headroom import fitting_factor, largest_distance
 from hexsim.lowering.lowered_call import Codes, Int32, LoweredCall, Operand
+from hexsim.lowering.pairs import (
+    LoweredPairProduct,
+    LoweredPairSum,
+    are_pair,
+    lower_pair_product,
+    lower_pair_sum,
+)
 from hexsim.lowering.quotient import LoweredQuotient, lower_quotient
-from hexsim.lowering.requantize import Requantize, common_scale, requantize, rescale_table
+from hexsim.lowering.requantize import Requantize, common_scale, requantize
+from hexsim.lowering.rescale import compared_table
 from hexsim.lowering.source import Lowerings, QuantizedSource
 from hexsim.lowering.sums import requantize_sums
 
@@ -55,7 +66,14 @@ class LoweredExtremum(LoweredCall):
 
 def lower_elementwise(
     layer: Elementwise, source: QuantizedSource
-) -> LoweredSum | LoweredProduct | LoweredQuotient | LoweredExtremum:
+) -> (
+    LoweredSum
+    | LoweredProduct
+    | LoweredPairSum
+    | LoweredPairProduct
+    | LoweredQuotient
+    | LoweredExtremum
+):
     """Turn an elementwise layer into integers; HexsimError for a product of more than three."""
     inputs, output = source.operands(layer)
     if layer.kind == "div":
@@ -66,8 +84,12 @@ def lower_elementwise(
             inputs=inputs,
             output=output,
             kind=layer.kind,
-            tables=tuple(rescale_table(x, output.encoding, layer.clamp) for x in inputs),
+            tables=tuple(compared_table(x, output.encoding, layer.clamp) for x in inputs),
         )
+    if are_pair(inputs, output):
+        pair = _lower_pair(layer, inputs, output)
+        if pair is not None:
+            return pair
     if layer.kind == "product":
         if len(inputs) > _MOST_FACTORS:
             raise HexsimError(
@@ -85,6 +107,14 @@ def lower_elementwise(
         factors=factors,
         stage=requantize(step, output.encoding, layer.clamp, fraction_bits=output.bits - 8),
     )
+
+
+def _lower_pair(
+    layer: Elementwise, inputs: tuple[Operand, ...], output: Operand
+) -> LoweredPairSum | LoweredPairProduct | None:
+    if layer.kind == "product":
+        return lower_pair_product(layer.name, inputs, output, layer.clamp)
+    return lower_pair_sum(layer.name, inputs, output, layer.clamp, layer.kind == "sub")
 
 
 def _lower_product(

@@ -25,6 +25,7 @@ from hexsim.lowering.lookup import LoweredLookup
 from hexsim.lowering.mat_mul import LoweredMatMul
 from hexsim.lowering.normalization import LoweredNormalization
 from hexsim.lowering.pad import LoweredPad
+from hexsim.lowering.pairs import LoweredPairProduct, LoweredPairSum
 from hexsim.lowering.pooling import LoweredAveragePool, LoweredAveragePool16, LoweredMaxPool
 from hexsim.lowering.quotient import LoweredQuotient
 from hexsim.lowering.rearrange import LoweredRearrange
@@ -243,6 +244,25 @@ def product(call, inputs):
     for operand, codes in zip(call.inputs, inputs, strict=True):
         total = total * (codes - operand.zero_point)
     return finish(total, call.stage)
+
+
+def pair_sum(call, inputs):
+    a, b = (np.asarray(codes, np.int64) for codes in inputs)
+    total = wrap(a * call.factors[0] + b * call.factors[1])
+    return last_shift(call, total // 2**call.cut)
+
+
+def pair_product(call, inputs):
+    a, b = (
+        np.asarray(codes, np.int64) - operand.zero_point
+        for codes, operand in zip(inputs, call.inputs, strict=True)
+    )
+    return last_shift(call, ((a * b - call.centre) * call.factor + 2**14) // 2**15)
+
+
+def last_shift(call, fine):
+    halfwords = np.clip(fine + call.offset, -(2**15), 2**15 - 1)
+    return np.clip((halfwords + 2 ** (call.shift - 1)) // 2**call.shift, call.low, call.high)
 
 
 def extremum(call, inputs):
@@ -577,6 +597,8 @@ TWINS = {
     LoweredDoubling: doubling,
     LoweredSum: weighted_sum,
     LoweredProduct: product,
+    LoweredPairSum: pair_sum,
+    LoweredPairProduct: pair_product,
     LoweredExtremum: extremum,
     LoweredConcat: concat,
     LoweredRearrange: rearrange,

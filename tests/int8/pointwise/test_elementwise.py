@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 
 from hexsim.layers import NO_CLAMP, RELU, Elementwise
 from hexsim.lowering.elementwise import LoweredExtremum, LoweredProduct, LoweredSum
+from hexsim.lowering.pairs import LoweredPairProduct, LoweredPairSum
 from hexsim.lowering.requantize import FACTOR_BITS
 from tests.int8.drawn import BITS, CODES, arrays, assert_equals_twin, operands, stages
 from tests.int8.single_layer import assert_within, run_layer
@@ -44,6 +45,34 @@ def test_product_equals_twin(case, data):
     assert_equals_twin(
         LoweredProduct(layer="mul", inputs=inputs, output=output, stage=stage), codes
     )
+
+
+@given(st.sampled_from(SHAPES), st.booleans(), st.data())
+@examples(60)
+def test_sum_and_product_of_two_equal_twin(second, product, data):
+    shapes = (SHAPES[0], second)
+    inputs = tuple(data.draw(operands(shape, f"x{i}")) for i, shape in enumerate(shapes))
+    codes = [data.draw(arrays(shape)) for shape in shapes]
+    low = data.draw(st.integers(0, 255))
+    common = {
+        "layer": "e",
+        "inputs": inputs,
+        "output": data.draw(operands(SHAPES[0], "y")),
+        "offset": data.draw(st.integers(-(2**16), 2**16)),
+        "shift": data.draw(st.integers(1, 7)),
+        "low": low,
+        "high": data.draw(st.integers(low, 255)),
+    }
+    factor = st.integers(-(2**14), 2**14)
+    if product:
+        middles = [2 * x.zero_point - 255 for x in inputs]
+        centre = ((middles[0] * middles[1] + 256) >> 9) * 256
+        factor = data.draw(st.integers(0, 2**15 - 1))
+        call = LoweredPairProduct(centre=centre, factor=factor, **common)
+    else:
+        factors = (data.draw(factor), data.draw(factor))
+        call = LoweredPairSum(factors=factors, cut=data.draw(st.integers(1, 8)), **common)
+    assert_equals_twin(call, codes)
 
 
 @given(operands_of(4), st.sampled_from(["max", "min"]), st.data())

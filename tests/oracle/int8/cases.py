@@ -12,7 +12,6 @@ import numpy as np
 from hexsim.layers import (
     BatchNorm,
     Clamp,
-    Concat,
     Convolution,
     Elementwise,
     FullyConnected,
@@ -107,23 +106,12 @@ def max_pools(rng):
 
 
 def sums(rng):
-    return _of_operands(rng, one(rng, ["sum", "sum", "sub"]), rng.randint(2, 5))
+    """Of three or more: sums of two are judged by the codes of Hexagon NN."""
+    return _of_operands(rng, one(rng, ["sum", "sum", "sub"]), rng.randint(3, 5))
 
 
 def products(rng):
-    return _of_operands(rng, "product", rng.randint(2, 4))
-
-
-def concats(rng):
-    """Rescales of all 256 codes; the last input keeps its encoding."""
-    count = rng.randint(2, 4)
-    names = [f"x{i}" for i in range(count)]
-    shapes = {name: (1, 8, 8, one(rng, [4, 5])) for name in names}
-    encodings = {name: any_encoding(rng, rng.choice([0.1, 1, 30])) for name in names}
-    encodings["y"] = encodings[names[-1]]
-    layer = Concat(name="concat", inputs=tuple(names), outputs=("y",), axis=3)
-    codes = [np.resize(np.arange(256, dtype=np.uint8), shapes[name]) for name in names]
-    return _bound(layer, shapes, {}, encodings, rng), codes
+    return _of_operands(rng, "product", 3)
 
 
 CASES = {
@@ -135,7 +123,6 @@ CASES = {
     "max_pool": (max_pools, 80),
     "sum": (sums, 150),
     "product": (products, 100),
-    "concat": (concats, 60),
 }
 """Kernel: its drawer and how many cases are judged."""
 

@@ -3,7 +3,6 @@
 import numpy as np
 
 from hexsim.lowering.batch_norm import LoweredBatchNorm
-from hexsim.lowering.concat import LoweredConcat
 from hexsim.lowering.convolution import LoweredConvolution
 from hexsim.lowering.elementwise import LoweredProduct, LoweredSum
 from hexsim.lowering.fully_connected import LoweredFullyConnected
@@ -17,7 +16,6 @@ _JOBS = {
     LoweredMaxPool: pooling.max_pool,
     LoweredSum: elementwise.weighted_sum,
     LoweredProduct: elementwise.product,
-    LoweredConcat: elementwise.concat,
 }
 
 
