@@ -34,7 +34,8 @@ def joined_table(source: Operand, output: Encoding) -> Codes | None:
         return None
     fine = ((np.arange(256, dtype=np.int64) * gain) >> 8) + offset
     codes = (np.clip(fine, -(1 << 15), _ONE) + 64) >> 7
-    return codes.clip(0, 255).astype(output.dtype)
+    joined: Codes = codes.clip(0, 255).astype(output.dtype)
+    return joined
 
 
 def _gain_and_offset(source: Operand, output: Encoding) -> tuple[int, int]:
