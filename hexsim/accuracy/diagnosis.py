@@ -19,8 +19,8 @@ from hexsim.graph.ir import FloatArray, Layer
 from hexsim.onnx_io.run.float_engine import FloatEngine
 from hexsim.quantization.model import Model
 
-WORTH_SAYING_DB = 1.0
-"""Smallest gain for which a cause is reported (our choice: a change one can measure again)."""
+LEAST_GAIN_DB = 1.0
+"""Least gain in dB for which a cause is reported (our choice: a change that can be measured)."""
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ class _Trials:
         findings = [
             DiagnosedCause(cause, db)
             for cause, db in zip(self._causes, remedied, strict=True)
-            if db >= alone_db + WORTH_SAYING_DB
+            if db >= alone_db + LEAST_GAIN_DB
         ]
         findings.sort(key=lambda finding: -finding.remedied_db)
         return Diagnosis(self.layer.name, self.layer.type, alone_db, tuple(findings))

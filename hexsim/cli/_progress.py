@@ -26,7 +26,7 @@ class ProgressLine:
 
             self._shown.update(Text(what))
 
-    def tell(self, text: str) -> None:
+    def print_above(self, text: str) -> None:
         """Print a part of the report while the line of progress is hidden."""
         if self._shown is not None:
             self._shown.stop()

@@ -186,7 +186,7 @@ def _gathered(
         refusals += [result for result in results if isinstance(result, Refusal)]
         if known := [result for result in results if isinstance(result, Case)]:
             if progress is not None:  # a closed pipe may end the command here
-                progress.tell(("\n" if cases else "") + network_table(known))
+                progress.print_above(("\n" if cases else "") + network_table(known))
             cases += known
     return cases, refusals
 

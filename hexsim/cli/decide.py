@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from hexsim.graph.ir import Network
     from hexsim.inputs.source import InputSource
     from hexsim.studies.decision import Decision, Limits, Preference
-    from hexsim.studies.decision.commands import Wording
+    from hexsim.studies.decision.commands import CommandOptions
 
 
 @dataclass(frozen=True)
@@ -220,8 +220,8 @@ def decide(
     )
     with status() as progress, _keeping_results():
         decision = run_decide(question, progress)
-    best, wording = decision.ranked[:1], _wording(model, chips, inputs, work)
-    lines = commands(best[0], wording) if best else ()
+    best, given_options = decision.ranked[:1], _command_options(model, chips, inputs, work)
+    lines = commands(best[0], given_options) if best else ()
     outputs.write(
         json=lambda: decision_json(decision, lines),
         csv=lambda: decision_csv(decision),
@@ -240,9 +240,11 @@ def _keeping_results() -> AbstractContextManager[None]:
     return keeping("what was computed is kept") if keeps("decide") else nullcontext()
 
 
-def _wording(model: str, chips: Chips, inputs: LabelledInputs, work: DecideWork) -> Wording:
+def _command_options(
+    model: str, chips: Chips, inputs: LabelledInputs, work: DecideWork
+) -> CommandOptions:
     """Return the options in the form of other commands."""
-    from hexsim.studies.decision.commands import Wording
+    from hexsim.studies.decision.commands import CommandOptions
 
     dims = words(work, "input_dim")
     compared = words(inputs, *(field.name for field in fields(LabelledInputs)))
@@ -251,7 +253,7 @@ def _wording(model: str, chips: Chips, inputs: LabelledInputs, work: DecideWork)
         calibration = ("--input-list", str(work.calibration_list))
     elif not inputs.given:
         calibration = ("--seeded-inputs",)
-    return Wording(
+    return CommandOptions(
         model,
         dims,
         calibration,

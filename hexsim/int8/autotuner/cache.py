@@ -32,13 +32,13 @@ class AutotunerCache:
                 answer, stored_question, _ = (
                     self._file(question).read_text("utf-8").split(_SEPARATOR)
                 )
-            except (OSError, ValueError):  # ValueError: not what `keep` writes
+            except (OSError, ValueError):  # ValueError: not what `store` writes
                 return None
             if stored_question == question:
                 self._known[question] = answer
         return self._known.get(question)
 
-    def keep(self, question: str, answer: str, because: str) -> None:
+    def store(self, question: str, answer: str, because: str) -> None:
         """Store an answer, on disk if that can be written."""
         self._known[question] = answer
         if self._folder is None:

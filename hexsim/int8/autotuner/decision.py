@@ -67,7 +67,7 @@ def choose(
     fastest = min(range(len(contenders)), key=lambda index: seconds[index])
     names = [candidate.name for candidate, _ in contenders]
     times = (f"{name} {1e6 * time:.1f} us" for name, time in zip(names, seconds, strict=True))
-    cache.keep(question, names[fastest], ", ".join(times))
+    cache.store(question, names[fastest], ", ".join(times))
     return prepared[fastest]
 
 

@@ -11,7 +11,7 @@ from hexsim.studies.decision.candidates import DecisionCandidate
 
 
 @dataclass(frozen=True)
-class Wording:
+class CommandOptions:
     """The options of `hexsim decide` that other commands take as well.
 
     `dims` are the options for input shapes, `calibration` for the quantiser's inputs, `inputs` for
@@ -27,46 +27,56 @@ class Wording:
     calling: tuple[str, ...] = ()
 
 
-def commands(candidate: DecisionCandidate, wording: Wording) -> tuple[str, ...]:
+def commands(candidate: DecisionCandidate, given_options: CommandOptions) -> tuple[str, ...]:
     """Return the commands, one shell line each, in the order to run them.
 
     They write files named after the model into the current folder.
     """
-    return tuple(_lines(candidate, wording))
+    return tuple(_lines(candidate, given_options))
 
 
-def _lines(candidate: DecisionCandidate, wording: Wording) -> Iterator[str]:
-    where = ("--chip", candidate.chip, *wording.platform, "--runtime", candidate.runtime)
+def _lines(candidate: DecisionCandidate, given_options: CommandOptions) -> Iterator[str]:
+    where = ("--chip", candidate.chip, *given_options.platform, "--runtime", candidate.runtime)
     if not candidate.mode.quantizes:
-        model = (wording.model, *where, *wording.dims)
-        yield _line("profile", *model, *wording.calling)
-        yield _line("validate", *model, *wording.inputs)
+        model = (given_options.model, *where, *given_options.dims)
+        yield _line("profile", *model, *given_options.calling)
+        yield _line("validate", *model, *given_options.inputs)
         return
-    stem = f"{Path(wording.model).stem}_decided"
-    source, output = wording.model, f"{stem}.dlc"
+    stem = f"{Path(given_options.model).stem}_decided"
+    source, output = given_options.model, f"{stem}.dlc"
     if candidate.mode.floats:
         overrides = f"{stem}_overrides.json"
         yield f"echo {shlex.quote(candidate.mode.encodings_file)} > {shlex.quote(overrides)}"
         yield _line(
-            *("convert", source, *wording.dims, "--quantization-overrides", overrides),
+            *("convert", source, *given_options.dims, "--quantization-overrides", overrides),
             *("--output", f"{stem}_float.dlc"),
         )
         source = f"{stem}_float.dlc"
-    elif wording.dims:
-        yield _line("convert", source, *wording.dims, "--output", f"{stem}_float.dlc")
+    elif given_options.dims:
+        yield _line("convert", source, *given_options.dims, "--output", f"{stem}_float.dlc")
         source = f"{stem}_float.dlc"
-    options = (*wording.calibration, *candidate.mode.words, *_sections(candidate, wording))
+    options = (
+        *given_options.calibration,
+        *candidate.mode.words,
+        *_sections(candidate, given_options),
+    )
     yield _line("quantize", source, *options, "--output", output)
-    yield _line("profile", output, *where, *wording.calling)
+    yield _line("profile", output, *where, *given_options.calling)
     yield _line(
-        "validate", output, "--float", wording.model, *where, *wording.dims, *wording.inputs
+        "validate",
+        output,
+        "--float",
+        given_options.model,
+        *where,
+        *given_options.dims,
+        *given_options.inputs,
     )
 
 
-def _sections(candidate: DecisionCandidate, wording: Wording) -> tuple[str, ...]:
+def _sections(candidate: DecisionCandidate, given_options: CommandOptions) -> tuple[str, ...]:
     if candidate.timed.cut not in ("automatic", "fastest"):
         return ()
-    stack = [word for word in wording.platform if word != "--ideal-cpu"]
+    stack = [word for word in given_options.platform if word != "--ideal-cpu"]
     listed = (
         ("--hta-partitions", candidate.timed.sections) if candidate.timed.cut == "fastest" else ()
     )

@@ -8,7 +8,7 @@ from hexsim.int8.autotuner.cache import AutotunerCache
 
 
 def test_later_processes_read_what_was_kept(tmp_path):
-    AutotunerCache(tmp_path / "choices").keep("1x7x7x8: a 1.00, b 1.10", "b", "a 2.0 us, b 1.0 us")
+    AutotunerCache(tmp_path / "choices").store("1x7x7x8: a 1.00, b 1.10", "b", "a 2.0 us, b 1.0 us")
     (file,) = (tmp_path / "choices").iterdir()
     assert file.read_text() == "b | 1x7x7x8: a 1.00, b 1.10 | a 2.0 us, b 1.0 us\n"
     assert AutotunerCache(tmp_path / "choices").answer("1x7x7x8: a 1.00, b 1.10") == "b"
@@ -17,38 +17,38 @@ def test_later_processes_read_what_was_kept(tmp_path):
 
 @pytest.mark.parametrize("found", [b"", b"b", b"b | another | a", b"a | b | c | d", b"\xff | q | "])
 def test_a_file_that_says_something_else_is_no_answer_and_is_replaced(tmp_path, found):
-    kept = AutotunerCache(tmp_path)
-    kept.keep("question", "a", "")
+    cache = AutotunerCache(tmp_path)
+    cache.store("question", "a", "")
     (file,) = tmp_path.iterdir()
     file.write_bytes(found)
     later = AutotunerCache(tmp_path)
     assert later.answer("question") is None
-    later.keep("question", "b", "")
+    later.store("question", "b", "")
     assert AutotunerCache(tmp_path).answer("question") == "b"
 
 
 def test_without_a_folder_the_process_remembers():
-    kept = AutotunerCache(None)
-    assert kept.answer("question") is None
-    kept.keep("question", "a", "")
-    assert kept.answer("question") == "a"
+    cache = AutotunerCache(None)
+    assert cache.answer("question") is None
+    cache.store("question", "a", "")
+    assert cache.answer("question") == "a"
 
 
 @pytest.mark.parametrize("folder", ["file", "file/choices", "missing/choices"])
 def test_a_folder_that_cannot_be_written_does_no_harm(tmp_path, folder):
     (tmp_path / "file").write_text("in the way")
-    kept = AutotunerCache(tmp_path / folder)
-    kept.keep("question", "a", "")
-    assert kept.answer("question") == "a"
+    cache = AutotunerCache(tmp_path / folder)
+    cache.store("question", "a", "")
+    assert cache.answer("question") == "a"
     assert [one.name for one in tmp_path.iterdir()] == ["file"]
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
 def test_a_read_only_folder_does_no_harm(tmp_path):
     tmp_path.chmod(0o500)
-    kept = AutotunerCache(tmp_path)
-    kept.keep("question", "a", "")
-    assert kept.answer("question") == "a"
+    cache = AutotunerCache(tmp_path)
+    cache.store("question", "a", "")
+    assert cache.answer("question") == "a"
     tmp_path.chmod(0o700)
 
 
@@ -56,7 +56,7 @@ def test_after_a_race_all_read_the_same(tmp_path):
     write = (
         "import sys; from pathlib import Path\n"
         "from hexsim.int8.autotuner.cache import AutotunerCache\n"
-        "for _ in range(200): AutotunerCache(Path(sys.argv[1])).keep('question', sys.argv[2], 'x')"
+        "for _ in range(200): AutotunerCache(Path(sys.argv[1])).store('question', sys.argv[2], 'x')"
     )
     racers = [
         subprocess.Popen([sys.executable, "-c", write, str(tmp_path), name]) for name in ("a", "b")

@@ -31,29 +31,29 @@ def test_fewest_instructions_need_no_measurement():
 
 @pytest.mark.parametrize(("seconds", "fastest"), [([1e-3, 2e-3], "guarded"), ([2, 1], "pairs")])
 def test_those_near_the_best_are_timed_once(seconds, fastest):
-    kept, prepared = AutotunerCache(None), []
+    cache, prepared = AutotunerCache(None), []
     near = candidates(prepared, portable=16, pairs=4, guarded=3.8)
-    assert choose(near, "layer", lambda of: seconds, kept) == fastest
+    assert choose(near, "layer", lambda of: seconds, cache) == fastest
     assert prepared == ["guarded", "pairs"]
-    assert choose(near, "layer", never, kept) == fastest
+    assert choose(near, "layer", never, cache) == fastest
     assert prepared == ["guarded", "pairs", fastest]
 
 
 def test_another_layer_and_other_weights_are_other_questions():
-    kept, prepared = AutotunerCache(None), []
+    cache, prepared = AutotunerCache(None), []
     near = candidates(prepared, pairs=4, guarded=3.8)
-    assert choose(near, "layer", lambda of: [1, 2], kept) == "guarded"
-    assert choose(near, "another", lambda of: [2, 1], kept) == "pairs"
+    assert choose(near, "layer", lambda of: [1, 2], cache) == "guarded"
+    assert choose(near, "another", lambda of: [2, 1], cache) == "pairs"
     packed_otherwise = candidates(prepared, pairs=4, guarded=3.7)
-    assert choose(packed_otherwise, "layer", lambda of: [2, 1], kept) == "pairs"
-    assert choose(near, "layer", never, kept) == "guarded"
+    assert choose(packed_otherwise, "layer", lambda of: [2, 1], cache) == "pairs"
+    assert choose(near, "layer", never, cache) == "guarded"
 
 
 def test_an_answer_that_is_no_candidate_is_measured_again():
-    kept = AutotunerCache(None)
-    kept.keep("layer: guarded 3.80, pairs 4.00", "dots", "")
+    cache = AutotunerCache(None)
+    cache.store("layer: guarded 3.80, pairs 4.00", "dots", "")
     near = candidates([], pairs=4, guarded=3.8)
-    assert choose(near, "layer", lambda of: [2, 1], kept) == "pairs"
+    assert choose(near, "layer", lambda of: [2, 1], cache) == "pairs"
 
 
 def test_weights_are_counted_only_where_that_can_matter():

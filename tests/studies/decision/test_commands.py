@@ -5,10 +5,10 @@ from __future__ import annotations
 import shlex
 from dataclasses import replace
 
-from hexsim.studies.decision.commands import Wording, commands
+from hexsim.studies.decision.commands import CommandOptions, commands
 from tests.studies.decision.decided import candidate
 
-WORDS = Wording(
+WORDS = CommandOptions(
     "my models/a b.onnx",
     calibration=("--images", "photos"),
     inputs=("--images", "photos", "--labels", "l.csv"),
