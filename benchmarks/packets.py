@@ -37,7 +37,7 @@ ASSEMBLY = 0.15
 COMPILED = 0.30
 """Band of layers in C, whose packets depend on the compiler."""
 _IN_ASSEMBLY = frozenset(
-    "conv depthwise fully_connected max_pool average_pool add multiply".split()
+    ["conv", "depthwise", "fully_connected", "max_pool", "average_pool", "add", "multiply"]
 )
 DISPATCH = 1000
 """Packets of the main thread up to which they are those of executing a node."""
@@ -139,7 +139,10 @@ def by_class(compared: Iterable[Row]) -> str:
     classes: dict[str, list[Row]] = {}
     for row in compared:
         classes.setdefault(row.layer_class, []).append(row)
-    lines = ["| class | rows | least | median | most | outside the band |", "|---|---|---|---|---|---|"]
+    lines = [
+        "| class | rows | least | median | most | outside the band |",
+        "|---|---|---|---|---|---|",
+    ]
     for name, same in classes.items():
         ratios = [row.ratio for row in same]
         outside = sum(not row.is_within for row in same)
