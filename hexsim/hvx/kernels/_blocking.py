@@ -98,14 +98,21 @@ def cut_evenly(total: int, weights: list[int]) -> list[int]:
 def row_stage(
     rows: int, row: RowCost, threads: int, traffic: Traffic, l2_bytes: int, call_packets: int = 0
 ) -> Stage:
-    """Spread `rows` equal rows over `threads`, streaming `traffic` block by block."""
+    """Spread `rows` equal rows over `threads`, streaming `traffic` block by block.
+
+    call_packets: packets of each thread's call, which lasts for all blocks.
+    """
     cut = blocks(rows, traffic, l2_bytes)
     reads = cut_evenly(traffic.read_bytes, cut)
     writes = cut_evenly(traffic.write_bytes, cut)
     return Stage(
         tuple(
-            Slice(tuple(row.item(n, call_packets) for n in parts(block, threads)), read, write)
-            for block, read, write in zip(cut, reads, writes, strict=True)
+            Slice(
+                tuple(row.item(n, 0 if number else call_packets) for n in parts(block, threads)),
+                read,
+                write,
+            )
+            for number, (block, read, write) in enumerate(zip(cut, reads, writes, strict=True))
         ),
         threads,
     )

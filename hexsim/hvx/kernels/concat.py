@@ -22,6 +22,9 @@ from hexsim.planning.plan import KernelCall
 from hexsim.timing.memory import Traffic
 from hexsim.timing.work import NodeWork
 
+_JOB_PACKETS = 60
+"""Entry and exit of a job, with the addresses of its inputs."""
+
 
 def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
     """Return the loop that converts one encoding to another."""
@@ -35,7 +38,8 @@ def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
     rows = batch * height
     moved = sum(vectors(shape) for shape in call.operands) * PIXELS // kernel.cost.pixels
     row = RowCost.of(kernel.cost, ceil_div(moved, rows), len(call.operands))
-    return NodeWork((row_stage(rows, row, target.workers, traffic, target.l2_bytes),), "kernel")
+    stage = row_stage(rows, row, target.workers, traffic, target.l2_bytes, _JOB_PACKETS)
+    return NodeWork((stage,), "kernel")
 
 
 MODELS: Models = {Concat: KernelModel(streams, work, takes_16_bits=True)}

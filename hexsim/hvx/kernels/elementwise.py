@@ -4,7 +4,8 @@ A difference is a sum with a negative scale; maximum and minimum replace the add
 quotient of 16-bit codes, for whose reciprocals there is no table, costs twice that of 8 bits.
 
 Operands beyond the second are combined one after another, each in its own node.
-Source: Hexagon NN, quant_add_spec_h.S, op_add_d32.c.
+Source: Hexagon NN, quant_add_spec_h.S, op_add_d32.c, which compute the padding on the left of each
+row; packets around the loops: tests/hexagon_nn/packets.
 """
 
 from __future__ import annotations
@@ -18,6 +19,11 @@ from hexsim.layers import Elementwise
 from hexsim.planning.plan import KernelCall
 from hexsim.timing.memory import Traffic
 from hexsim.timing.work import NodeWork
+
+_SHEET_PACKETS = 4
+"""Addresses and loop of a row of one sheet, and its share of the rows' own loop."""
+_JOB_PACKETS = 75
+"""Entry and exit of a job, with its part of the minimum and maximum of the result."""
 
 
 def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
@@ -41,6 +47,9 @@ def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
             target.workers,
             traffic.part(is_first=step == 0, is_last=step == steps - 1),
             target.l2_bytes,
+            padded=True,
+            sheet_packets=_SHEET_PACKETS,
+            call_packets=_JOB_PACKETS,
         )
         for step in range(steps)
     )

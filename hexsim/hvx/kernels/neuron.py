@@ -33,6 +33,7 @@ def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
         target.workers,
         traffic,
         target.l2_bytes,
+        padded=True,
     )
     work = NodeWork((stage,), "kernel")
     return twice(work) if is_16bit(call) and kernel.name == "table" else work

@@ -10,13 +10,11 @@ from dataclasses import replace
 from functools import lru_cache
 
 from hexsim.hvx.isa import HvxMachine
-from hexsim.hvx.pipelining import pipelined
 from hexsim.hvx.scheduling import straight
 from hexsim.hvx.streams._kernel import (
     Kernel,
     Segment,
     call,
-    pipelined_segments,
     plain_loop,
     tile_loop,
 )
@@ -53,6 +51,40 @@ def from_d32(machine: HvxMachine) -> Kernel:
     s = Stream()
     _transposed(s, "load", "store", "from")
     return plain_loop("from d32", machine, s.insns, pixels=PIXELS)
+
+
+@lru_cache(maxsize=16)
+def from_d32_edge(machine: HvxMachine) -> Kernel:
+    """Convert one to three sheets of four pixels: shuffled like four, then stored pixel by pixel
+    across two vectors, under masks."""
+    s, pixel = Stream(), Stream()
+    for k in range(4):
+        s("load", f"x{k}", f"in{k}")
+    s("shuff.pair", "a", "x1", "x0", "half")
+    s("shuff.pair", "b", "x3", "x2", "half")
+    s("shuff.pair", "c", "b.lo", "a.lo", "whole")
+    s("shuff.pair", "d", "b.hi", "a.hi", "whole")
+    for k, part in enumerate(("c.lo", "c.hi", "d.lo", "d.hi")):
+        s("store.at", "", "scratch", part, imm=k)
+    s("loop0", "", "pixels")
+    pixel("load", "x", "scratch")
+    pixel("r.sub", "turn", "zero", "out")
+    pixel("r.add", "end", "out", "left")
+    pixel("lalign", "turned", "x", "x", "turn")
+    pixel("r.gt", "more", "end", imm=127)
+    pixel("jump.if", "", "more")
+    pixel("store.at", "", "out", "turned", imm=1)
+    pixel("store", "", "out", "turned")
+    block, each = straight(machine, s.insns), straight(machine, pixel.insns)
+    return Kernel(
+        "from d32, last sheets",
+        machine,
+        (
+            Segment("four pixels", block, 1, block.length),
+            Segment("pixel", each, 4, each.length),
+        ),
+        call=call(machine),
+    )
 
 
 @lru_cache(maxsize=16)
@@ -114,22 +146,6 @@ def activation_sums(machine: HvxMachine) -> Kernel:
     s("load.tmp", "x", "in")
     s("dot.ub.Rub.acc", "sum", "x", "ones")
     return tile_loop("activation sums", machine, s.insns)
-
-
-@lru_cache(maxsize=64)
-def pixel_sums(machine: HvxMachine, sheets: int) -> Kernel:
-    """Sum over all sheets to one vector. Left out: adding these sums for larger windows."""
-    s, tail, head = Stream(), Stream(), Stream()
-    s("load.tmp", "x", "in")
-    s("dot.ub.Rub.acc", "sum", "x", "ones")
-    tail("store", "", "sums", "sum")
-    head("xor", "sum", "zero", "zero")
-    head("r.add", "in", "start", "pixels")
-    head("loop0", "", "sheets")
-    pipelined_loop = pipelined(machine, s.insns, sheets, tail.insns, head.insns)
-    return Kernel(
-        "pixel sums", machine, pipelined_segments("sheets", pipelined_loop), call=call(machine)
-    )
 
 
 @lru_cache(maxsize=16)
