@@ -38,6 +38,7 @@ from hexsim.runtimes import Runtime
 Qos = Literal["none", "adaptive", "pm_qos", "polling"]
 BufferType = Literal["float", "tf8"]
 PartitionRules = Literal["1.23", "1.25+"]
+FusedFunction = Literal["silu"]
 CpuClass = Literal["convolution", "depthwise", "fully_connected", "other"]
 Release = Annotated[str, Field(pattern=r"^\d+(\.\d+)*$")]
 
@@ -168,6 +169,15 @@ class Kernels(DatasheetTable):
     matrix_rows: Literal["together", "each"]
 
 
+class Fusions(DatasheetTable):
+    """The functions of several operators of which the release's converter makes one layer.
+
+    A function that is not named here runs as the layers of which it is made.
+    """
+
+    functions: tuple[FusedFunction, ...]
+
+
 class Partitioning(DatasheetTable):
     """Rules of the partitioner, most of them of AIP, and the cost of a boundary between subnets.
 
@@ -277,6 +287,7 @@ class Stack(Datasheet):
     dispatch: Dispatch
     qurt: Qurt
     kernels: Kernels
+    fusions: Fusions
     partitioning: Partitioning
     quantization: Quantization
     load: Load
