@@ -14,7 +14,7 @@ from typing import Annotated, Literal
 from pydantic import Field, field_validator
 from pydantic_core import PydanticCustomError
 
-from hexsim.datasheets.chips.chip import Corner
+from hexsim.datasheets.chips.chip import Corner, Dsp
 from hexsim.datasheets.datasheet import Datasheet, DatasheetTable
 from hexsim.datasheets.operators import Operators
 from hexsim.datasheets.quantity import (
@@ -47,7 +47,8 @@ class Profile(DatasheetTable):
     """The votes of a performance profile.
 
     `bus_vote` is the voted share of the DDR bandwidth; `hold_s` is the time for which the votes
-    stay after the last inference, so that the hardware is awake for a call in this time.
+    stay after the last inference, so that the hardware is awake for a call in this time. The DSP
+    runs at `dsp_clock_share` of the clock of its corner.
     """
 
     meaning: str
@@ -55,6 +56,11 @@ class Profile(DatasheetTable):
     qos: Qos
     bus_vote: Fraction
     hold_s: Seconds
+    dsp_clock_share: Fraction = 1.0
+
+    def dsp_clock_hz(self, dsp: Dsp) -> float:
+        """Return the clock of the DSP that the votes lead to."""
+        return dsp.clock_hz(self.dsp_corner) * self.dsp_clock_share
 
 
 class Profiles(DatasheetTable):
@@ -161,12 +167,20 @@ class Kernels(DatasheetTable):
     `stall_factor` lengthens loops with operands of scalar loads, `depthwise_stall_v66` the vector
     loops of depthwise convolutions on V66. `matrix_rows` says whether a fully connected layer of
     several rows fetches its weights from DDR once for all rows or once for each.
+
+    `operator_workers` is the most workers that an element-wise layer, a pooling or a concat uses.
+    With `waits_for_loads` the loop of a sum or product, which is written in C, waits for each of
+    its operands to come from L2. Without `prefetches_products` a product of two tensors runs on one
+    worker, whose own loads bring from DDR what is not in L2.
     """
 
     generation: Literal["hexagon-nn"]
     stall_factor: Ratio
     depthwise_stall_v66: Ratio
     matrix_rows: Literal["together", "each"]
+    operator_workers: Count
+    waits_for_loads: bool = False
+    prefetches_products: bool = True
 
 
 class Fusions(DatasheetTable):

@@ -96,9 +96,19 @@ def cut_evenly(total: int, weights: list[int]) -> list[int]:
 
 
 def row_stage(
-    rows: int, row: RowCost, threads: int, traffic: Traffic, l2_bytes: int, call_packets: int = 0
+    rows: int,
+    row: RowCost,
+    threads: int,
+    traffic: Traffic,
+    l2_bytes: int,
+    call_packets: int = 0,
+    *,
+    streams: int = 1,
 ) -> Stage:
-    """Spread `rows` equal rows over `threads`, streaming `traffic` block by block."""
+    """Spread `rows` equal rows over `threads`, streaming `traffic` block by block.
+
+    `streams` are the prefetches under way at the same time.
+    """
     cut = blocks(rows, traffic, l2_bytes)
     reads = cut_evenly(traffic.read_bytes, cut)
     writes = cut_evenly(traffic.write_bytes, cut)
@@ -108,4 +118,5 @@ def row_stage(
             for block, read, write in zip(cut, reads, writes, strict=True)
         ),
         threads,
+        streams=streams,
     )
