@@ -5,7 +5,7 @@ along the channels of whole sheets needs nothing else; sheets that cross two inp
 cost the same loop for all vectors that they touch.
 
 Left out: producers that write straight into the output because their encoding is the same.
-Source: Hexagon NN, scalemem_d32.S.
+Source: Hexagon NN, scalemem_d32.S, op_concat_d32.c.
 """
 
 from __future__ import annotations
@@ -29,13 +29,15 @@ def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
 
 
 def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
-    """Share the rows of the output among the workers."""
+    """Give each input to a worker; several streams prefetch."""
     (kernel,) = streams(call, target)
     batch, height, _, _ = as_nhwc(call.results[0])
     rows = batch * height
     moved = sum(vectors(shape) for shape in call.operands) * PIXELS // kernel.cost.pixels
     row = RowCost.of(kernel.cost, ceil_div(moved, rows), len(call.operands))
-    return NodeWork((row_stage(rows, row, target.workers, traffic, target.l2_bytes),), "kernel")
+    workers = target.workers_of(len(call.operands))
+    stage = row_stage(rows, row, workers, traffic, target.l2_bytes, streams=workers)
+    return NodeWork((stage,), "kernel")
 
 
 MODELS: Models = {Concat: KernelModel(streams, work, takes_16_bits=True)}

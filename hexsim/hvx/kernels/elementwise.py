@@ -60,7 +60,7 @@ def _stage(
     pair = [shape for shape in call.operands[step : step + 2] if shape == result]
     stage = waiting_for_l2(stage, len(pair), target.load_slots)
     if call.layer.kind != "product" or len(pair) < 2 or target.prefetches_products:
-        return replace(stage, streams=workers) if target.load_slots else stage
+        return replace(stage, streams=workers)
     return without_prefetch(
         stage, missing_bytes(pair, result, traffic.read_bytes, target.l2_bytes)
     )

@@ -1,9 +1,12 @@
 """Neurons that are not fused into another layer: a clamp, or a table of 256 codes.
 
-Source: Hexagon NN, relu_kernel_h.S.
+A table is looked up by three workers at most.
+Source: Hexagon NN, relu_kernel_h.S, op_tanh_d32.c.
 """
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 from hexsim.hvx.kernels._model import KernelModel, Models
 from hexsim.hvx.kernels._per_vector import per_vector_stage
@@ -14,6 +17,9 @@ from hexsim.layers import Neuron
 from hexsim.planning.plan import KernelCall
 from hexsim.timing.memory import Traffic
 from hexsim.timing.work import NodeWork
+
+
+_TABLE_WORKERS = 3
 
 
 def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
@@ -27,14 +33,9 @@ def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
 def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
     """Share the rows among the workers."""
     (kernel,) = streams(call, target)
-    stage = per_vector_stage(
-        call.results[0],
-        kernel.cost,
-        target.workers,
-        traffic,
-        target.l2_bytes,
-    )
-    work = NodeWork((stage,), "kernel")
+    workers = min(target.workers, _TABLE_WORKERS if kernel.name == "table" else target.workers)
+    stage = per_vector_stage(call.results[0], kernel.cost, workers, traffic, target.l2_bytes)
+    work = NodeWork((replace(stage, streams=workers),), "kernel")
     return twice(work) if is_16bit(call) and kernel.name == "table" else work
 
 

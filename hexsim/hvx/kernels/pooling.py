@@ -45,7 +45,9 @@ def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
     else:
         rows = batch * ceil_div(height, cost.pixels // PIXELS)
         row = RowCost.of(cost, tiles * sheets(channels), sheets(channels))
-    return NodeWork((row_stage(rows, row, target.workers, traffic, target.l2_bytes),), "kernel")
+    workers = target.workers_of(target.workers)
+    stage = row_stage(rows, row, workers, traffic, target.l2_bytes, streams=workers)
+    return NodeWork((stage,), "kernel")
 
 
 def _is_global(call: KernelCall) -> bool:
