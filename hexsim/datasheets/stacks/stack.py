@@ -255,13 +255,15 @@ class CpuRuntime(DatasheetTable):
 class CpuClasses(DatasheetTable):
     """Share of the CPU's peak that a release's own code reaches, by layer class.
 
-    A class that is left out (None) reaches the share of [cpu].
+    A class that is left out (None) reaches the share of [cpu]. A function with an exponential in it
+    takes one thread `function_clk_per_element`; None counts it like other element-wise layers.
     """
 
     convolution_efficiency: Fraction | None = None
     depthwise_efficiency: Fraction | None = None
     fully_connected_efficiency: Fraction | None = None
     other_efficiency: Fraction | None = None
+    function_clk_per_element: ClocksPerElement | None = None
 
 
 class CpuSoftware(CpuClasses):
@@ -276,9 +278,14 @@ class CpuSoftware(CpuClasses):
 
 
 class GpuRuntime(DatasheetTable):
-    """Share of the GPU's peak that layers reach, and the cost of one layer."""
+    """Share of the GPU's peak that layers reach, and the cost of one layer.
+
+    Of the cost of a layer, `kernel_s` is inside the time that a profile states for it, and the rest
+    is between the layers, where the GPU waits for the next launch; None means all of it.
+    """
 
     layer_s: Seconds
+    kernel_s: Seconds | None = None
     efficiency: Fraction
 
 
@@ -367,11 +374,18 @@ class Stack(Datasheet):
     def cpu_efficiency(self, layers: CpuClass, *, floats: bool) -> float:
         """Return the share of the CPU's peak that a class of layers reaches in floats or codes."""
         name = f"{layers}_efficiency"
-        known: list[DatasheetTable] = [self.cpu]
-        if (software := self.cpu_software) is not None:
-            known = [software.floats if floats else software.codes, software, self.cpu]
-        shares = (getattr(table, name) for table in known)
+        shares = (getattr(table, name) for table in (*self._software(floats=floats), self.cpu))
         return float(next(share for share in shares if share is not None))
+
+    def cpu_function_clk(self, *, floats: bool) -> float | None:
+        """Return the clocks per element of a function with an exponential, None if not known."""
+        known = (table.function_clk_per_element for table in self._software(floats=floats))
+        return next((clocks for clocks in known if clocks is not None), None)
+
+    def _software(self, *, floats: bool) -> tuple[CpuClasses, ...]:
+        """Return the tables of the release's own CPU code, the most special one first."""
+        software = self.cpu_software
+        return () if software is None else (software.floats if floats else software.codes, software)
 
     def require(self, runtime: Runtime) -> None:
         """Raise HexsimError if the release has no such runtime."""
