@@ -97,6 +97,8 @@ class GraphSession:
         """Run one node; the process returns its `NodeTiming`."""
         timing = NodeTiming(start_ps=self._env.now)
         yield from self.run_clocks(name, self._rule.node_clocks * work.nodes)
+        if work.main_packets:
+            yield from self.run_item(name, WorkItem(work.main_packets, vector=False))
         timing.dispatch_ps = self._env.now - timing.start_ps
         for stage in work.stages:
             workers = self.workers[: min(stage.threads, stage.jobs)]

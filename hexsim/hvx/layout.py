@@ -3,8 +3,8 @@
 It is NHWC cut into sheets of 32 channels, `[batch][height][depth / 32][width][32]`: four pixels of
 one sheet are one 128-byte vector. The width is a multiple of four, the channels a multiple of 32.
 
-Left out: the padding around the image (four pixels on the left, rows above and below), which is
-not computed, and of which only a few lines are moved.
+Left out: the padding around the image (four pixels on the left, rows above and below), of which
+only a few lines are moved. Some kernels compute the pixels on the left (`padded_vectors`).
 
 Source: Hexagon NN, docs/d32.txt and hexagon/ops/src/op_supernode_new.c.
 """
@@ -38,6 +38,14 @@ def sheets(channels: int) -> int:
 def row_vectors(width: int) -> int:
     """Return the vectors of one row of one sheet that are computed."""
     return ceil_div(width, PIXELS)
+
+
+def padded_vectors(width: int) -> int:
+    """Return the vectors of one row of one sheet with the four pixels of padding on its left.
+
+    Kernels that treat whole rows compute the padding too.
+    """
+    return ceil_div(width + PIXELS, PIXELS)
 
 
 def vectors(shape: Shape) -> int:

@@ -76,11 +76,16 @@ class Stage:
 
 @dataclass(frozen=True)
 class NodeWork:
-    """One layer on the DSP, which the runtime runs as `nodes` graph nodes."""
+    """One layer on the DSP, which the runtime runs as `nodes` graph nodes.
+
+    main_packets: scalar code of the layer that the main thread runs before the stages, beyond the
+    execution of a node, which is the same for every layer.
+    """
 
     stages: tuple[Stage, ...]
     cost_model: CostModel
     nodes: int = 1
+    main_packets: int = 0
 
     @property
     def items(self) -> Iterable[WorkItem]:

@@ -108,14 +108,19 @@ def row_stage(
     """Spread `rows` equal rows over `threads`, streaming `traffic` block by block.
 
     `streams` are the prefetches under way at the same time.
+    call_packets: packets of each thread's call, which lasts for all blocks.
     """
     cut = blocks(rows, traffic, l2_bytes)
     reads = cut_evenly(traffic.read_bytes, cut)
     writes = cut_evenly(traffic.write_bytes, cut)
     return Stage(
         tuple(
-            Slice(tuple(row.item(n, call_packets) for n in parts(block, threads)), read, write)
-            for block, read, write in zip(cut, reads, writes, strict=True)
+            Slice(
+                tuple(row.item(n, 0 if number else call_packets) for n in parts(block, threads)),
+                read,
+                write,
+            )
+            for number, (block, read, write) in enumerate(zip(cut, reads, writes, strict=True))
         ),
         threads,
         streams=streams,

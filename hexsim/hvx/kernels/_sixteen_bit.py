@@ -20,7 +20,8 @@ def is_16bit(call: KernelCall) -> bool:
 
 def twice(work: NodeWork) -> NodeWork:
     """Return the work with twice the packets and bytes in every job, as a generic cost."""
-    return NodeWork(tuple(map(twice_stage, work.stages)), "generic", work.nodes)
+    stages = tuple(map(twice_stage, work.stages))
+    return NodeWork(stages, "generic", work.nodes, work.main_packets)
 
 
 def twice_stage(stage: Stage) -> Stage:

@@ -1,6 +1,6 @@
 """Batch norm that is not folded into a convolution: a multiply-add per vector, two threads.
 
-Source: Hexagon NN, op_batchnorm_d32.c, in C.
+Source: Hexagon NN, op_batchnorm_d32.c, in C; it computes the padding on the left of each row.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ _THREADS = 2
 
 
 def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
-    """Return the product with a vector of scales; the shift is in the accumulators."""
-    return (elementwise.multiply(target.machine),)
+    """Return the loop."""
+    return (elementwise.batch_norm(target.machine),)
 
 
 def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
@@ -31,6 +31,7 @@ def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
         min(_THREADS, target.workers),
         traffic.reading(call.parameter_bytes),
         target.l2_bytes,
+        padded=True,
     )
     return NodeWork((stage,), "kernel")
 

@@ -22,6 +22,9 @@ from hexsim.planning.plan import KernelCall
 from hexsim.timing.memory import Traffic
 from hexsim.timing.work import NodeWork
 
+_JOB_PACKETS = 60
+"""Entry and exit of a job, with the addresses of its inputs."""
+
 
 def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
     """Return the loop that converts one encoding to another."""
@@ -36,7 +39,9 @@ def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
     moved = sum(vectors(shape) for shape in call.operands) * PIXELS // kernel.cost.pixels
     row = RowCost.of(kernel.cost, ceil_div(moved, rows), len(call.operands))
     workers = target.workers_of(len(call.operands))
-    stage = row_stage(rows, row, workers, traffic, target.l2_bytes, streams=workers)
+    stage = row_stage(
+        rows, row, workers, traffic, target.l2_bytes, _JOB_PACKETS, streams=workers
+    )
     return NodeWork((stage,), "kernel")
 
 

@@ -17,7 +17,9 @@ from functools import cached_property
 from typing import Literal
 
 from hexsim.graph.nhwc import as_nhwc
+from hexsim.hvx.kernels import _dense_packets as packets
 from hexsim.hvx.kernels._blocking import RowCost, blocks, cut_evenly, parts
+from hexsim.hvx.kernels._dense_packets import Around
 from hexsim.hvx.kernels._model import KernelModel
 from hexsim.hvx.kernels._sixteen_bit import is_16bit, twice_stage
 from hexsim.hvx.kernels._target import Target
@@ -38,13 +40,22 @@ _SIX_WIDE = frozenset({11, 12, 17, 18, 35, 36})
 _MOST_SLICES = 32
 """The most prefetches of one layer, unless it has more weight groups."""
 _BIAS_BYTES = 4
+_EVEN = 0.67
+"""The least rows of the last thread over those of the others for jobs of all slices."""
+_V66_CALL = 6
+"""Entry and exit of a V66 kernel, which computes all slices of its job."""
+_MAIN_PACKETS = {60: 1_150, 66: 1_500}
+"""Main thread: biases and strategy of a first layer, beyond executing a node, by architecture."""
 FIRST_Z_REGISTER = 66
 """First architecture that keeps activations in the Z register."""
 
 
 @dataclass(frozen=True)
 class DenseShape:
-    """A dense convolution; the rows of the output include the batch."""
+    """A dense convolution; the rows of the output include the batch.
+
+    left: columns of padding on the left that the first window reads.
+    """
 
     in_height: int
     in_width: int
@@ -55,6 +66,7 @@ class DenseShape:
     kernel: tuple[int, int]
     strides: tuple[int, int]
     wide: bool = False
+    left: int = 0
 
     @property
     def depth_rows(self) -> int:
@@ -93,6 +105,7 @@ class DenseShape:
             kernel=layer.window.kernel,
             strides=layer.window.strides,
             wide=is_16bit(call),
+            left=layer.window.pads[1],
         )
 
 
@@ -135,8 +148,10 @@ class Blocking:
             return sheets(shape.channels)
         if self.form == "v60":
             return max(1, _V60_GROUP_BYTES // shape.slice_bytes)
+        total = sheets(shape.channels)
         fit = max(1, self.target.vtcm_bytes // shape.slice_bytes)
-        return fit - fit % 2 if 2 <= fit < sheets(shape.channels) else fit
+        even = max(1, fit - fit % 2)
+        return even if fit < total and ceil_div(total, even) == ceil_div(total, fit) else fit
 
     @property
     def groups(self) -> list[int]:
@@ -151,8 +166,94 @@ class Blocking:
             return self.shape.rows
         if self.form == "v65":
             return 1
-        lines = _V60_CALL_LINES if self.form == "v60" else _V66_CALL_LINES
-        return max(1, lines // (self.shape.line_bytes * self.shape.strides[0]))
+        shape, step = self.shape, self.shape.strides[0]
+        if self.form == "v60":
+            return max(1, _V60_CALL_LINES // (shape.line_bytes * step))
+        lines = ceil_div(_V66_CALL_LINES, shape.line_bytes * step)
+        quarter = ((step * shape.rows + 1) // 4 - shape.kernel[0] + step + 1) // (4 * step)
+        return max(1, min(lines, quarter))
+
+    @property
+    def at_once(self) -> bool:
+        """Whether one job computes all slices: on V66 if all weights fit VTCM and the threads are
+        loaded evenly; otherwise each slice is a job."""
+        threads = self.target.workers
+        each = ceil_div(self.shape.rows, threads)
+        last = self.shape.rows - (ceil_div(self.shape.rows, each) - 1) * each
+        slices = sheets(self.shape.channels)
+        return self.group >= slices and (last / each >= _EVEN or slices <= 2)
+
+    @property
+    def around(self) -> Around:
+        """The packets around the loops of slices; V65 has another family for a single one."""
+        shape = self.shape
+        if self.form == "v60":
+            return packets.V60
+        if self.form == "first layer":
+            return packets.FIRST
+        if self.form == "v65":
+            return packets.PAIR
+        if shape.strides[1] > 1:
+            return packets.V66_STEPS
+        return packets.V66_FOUR if self._between else packets.V66
+
+    @property
+    def _between(self) -> bool:
+        """Whether the V66 kernel begins between the pixels of a vector, because all are used."""
+        shape = self.shape
+        return bool(shape.left and shape.kernel[1] > 1 and shape.width % PIXELS == 0)
+
+    @property
+    def row_tiles(self) -> int:
+        """Tiles of one output row of a slice.
+
+        On V66 a row begins with the pixels of the vector in which its first window begins; the last
+        vector is left out if only these pixels make it necessary.
+        """
+        shape = self.shape
+        whole = row_vectors(shape.width)
+        if self.form != "v66" or not shape.left or shape.strides[1] > 1 or self._between:
+            return whole
+        begun = row_vectors(shape.width + PIXELS - shape.left % PIXELS)
+        left_out = 0 < shape.width % PIXELS <= shape.left % PIXELS and shape.width > PIXELS
+        return max(whole, begun - left_out)
+
+    def input_rows(self, rows: int) -> int:
+        """Return the input rows that a job of `rows` output rows reads, those shared by its calls
+        each time."""
+        height, step = self.shape.kernel[0], self.shape.strides[0]
+        rows_per_call = packets.FIRST_ROWS if self.form == "first layer" else self.rows_per_call
+        calls = 1 if self.form == "v65" else ceil_div(rows, rows_per_call)
+        return rows * min(step, height) + calls * max(0, height - step)
+
+    def job_packets(self, slices: int, rows: int, *, first: bool) -> int:
+        """Return the packets around the loops of one job of `rows` rows of `slices` slices.
+
+        first: it is a job of the first group of weights, whose jobs make the sums.
+        """
+        shape, around = self.shape, self.around
+        if self.form == "first layer":
+            calls = ceil_div(rows, packets.FIRST_ROWS)
+            rows_in = self.input_rows(rows)
+            sums = packets.first_layer_sums(rows_in, rows, shape.in_width) + 40 * calls
+            return sums + 17 * rows_in + around.row * rows * slices + around.call * calls
+        calls = self.calls(slices, rows)
+        if self.form == "v65":
+            kinds = (slices > 1) + slices % 2
+            buffered = 13 * sheets(shape.in_channels) * self.input_rows(rows)
+            pairs = around.row * (slices // 2) * rows
+            return pairs + around.call * kinds * rows + around.job + buffered
+        packets_of_rows = around.row * rows * slices + around.call * calls
+        if self.form == "v60":
+            total = packets_of_rows + around.job
+            if first:
+                total += packets.sums(
+                    self.input_rows(rows), rows, shape.in_width, sheets(shape.in_channels)
+                )
+            return total
+        jobs = 1 if self.at_once else slices
+        row_calls = ceil_div(rows, self.rows_per_call)
+        return packets_of_rows + jobs * (_V66_CALL * row_calls + around.job)
 
     @property
     def weight_bytes(self) -> int:
@@ -192,7 +293,7 @@ class Blocking:
         """Return the streams of one output row of `slices` slices, with their tiles."""
         shape, machine = self.shape, self.target.machine
         fw, depth_rows = shape.kernel[1], shape.depth_rows
-        tiles = row_vectors(shape.width)
+        tiles = self.row_tiles
         if self.form == "first layer":
             stride = shape.strides[0]
             return [(first_layer.convolution(machine, *shape.kernel, stride), slices * tiles)]
@@ -211,10 +312,19 @@ class Blocking:
             loops.append((single, ceil_div(shape.width, single.pixels)))
         return loops
 
+    def tile_packets(self, kernel: Kernel) -> int:
+        """Return the packets of a tile that the hand-written kernel takes beyond the stream."""
+        shape = self.shape
+        if self.form == "first layer":
+            height, width = shape.kernel
+            return packets.first_layer_tile(width, height, shape.strides[0])
+        single = self.form == "v65" and kernel.slices == 1
+        return (packets.SINGLE if single else self.around).of_tile(shape.depth_rows)
+
     def restarts(self, slices: int) -> int:
         """Return the loops per output row that end in a mispredicted jump."""
         return sum(
-            tiles // ceil_div(self.shape.width, kernel.pixels)
+            tiles // max(1, self.row_tiles * PIXELS // kernel.pixels)
             for kernel, tiles in self.row_loops(slices)
             if kernel.cost.jumps
         )
@@ -232,20 +342,18 @@ class Blocking:
         """Return the streams that a group of weights needs once, with their tiles."""
         shape, machine = self.shape, self.target.machine
         if self.form == "first layer":
-            copied = ceil_div(shape.in_height * shape.in_width * 4, VECTOR_BYTES)
+            copied = shape.in_height * ceil_div(shape.in_width * 4, VECTOR_BYTES)
             return [(layout_change.to_depth_4(machine), copied)]
         if self.form == "v60":
-            if not first or self.target.signed_weights:
-                return []
-            pixels = shape.in_height * ceil_div(shape.in_width, PIXELS)
-            return [(layout_change.pixel_sums(machine, sheets(shape.in_channels)), pixels)]
+            return []
         weights = slices * shape.slice_bytes // VECTOR_BYTES
         loops = [(layout_change.weights_to_vtcm(machine), weights)]
-        vectors = shape.in_height * row_vectors(shape.in_width) * sheets(shape.in_channels)
+        vectors = row_vectors(shape.in_width) * sheets(shape.in_channels)
+        rows = sum(map(self.input_rows, parts(shape.rows, self.target.workers)))
         if self.form == "v65":
-            loops.append((layout_change.pixel_pairs(machine), vectors))
+            loops.append((layout_change.pixel_pairs(machine), rows * vectors))
         elif shape.wide and first:
-            loops.append((halfwords.split(machine), vectors))
+            loops.append((halfwords.split(machine), shape.in_height * vectors))
         return loops
 
 
@@ -290,7 +398,11 @@ def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
     """Return the work of a convolution that is neither grouped nor depthwise."""
     assert isinstance(call.layer, Convolution)
     shape = DenseShape.of(call, call.layer)
-    return NodeWork((dense_stage(shape, target, traffic),), cost_model(shape, target))
+    main = 0
+    if shape.is_input:
+        main = _MAIN_PACKETS[66] if target.version >= FIRST_Z_REGISTER else _MAIN_PACKETS[60]
+    stage = dense_stage(shape, target, traffic)
+    return NodeWork((stage,), cost_model(shape, target), main_packets=main)
 
 
 def cost_model(shape: DenseShape, target: Target) -> CostModel:
@@ -314,7 +426,8 @@ def dense_stage(shape: DenseShape, target: Target, traffic: Traffic) -> Stage:
     pieces = []
     for number, (slices, group_write) in enumerate(zip(groups, group_writes, strict=True)):
         loops = blocking.row_loops(slices)
-        row = _sum(loops) + RowCost(stalls=blocking.restarts(slices) * target.restart_slots)
+        beyond = sum(blocking.tile_packets(kernel) * tiles for kernel, tiles in loops)
+        row = _sum(loops) + RowCost(beyond, stalls=blocking.restarts(slices) * target.restart_slots)
         once = _sum(blocking.group_loops(slices, first=number == 0))
         entry = loops[0][0].cost.call
         writes = cut_evenly(group_write, cut)
@@ -324,7 +437,15 @@ def dense_stage(shape: DenseShape, target: Target, traffic: Traffic) -> Stage:
             jobs = list(parts(block, target.workers))
             extra = RowCost() if place else once
             items = tuple(
-                _with(row.item(rows, entry * blocking.calls(slices, rows)), extra, len(jobs))
+                _with(
+                    row.item(
+                        rows,
+                        entry * blocking.calls(slices, rows)
+                        + blocking.job_packets(slices, rows, first=number == 0),
+                    ),
+                    extra,
+                    len(jobs),
+                )
                 for rows in jobs
             )
             pieces.append(Slice(items, weights + read, write))

@@ -8,7 +8,11 @@ On V66 the measured times show that the loops take several times their packets.
 for prefetches, filters with a scale per channel do not use its fastest loop, and separate jobs
 zero the borders, but together these explain less than half of it.
 
-Source: Hexagon NN, hexagon/ops/src/op_dwise_snode_8bit.c.
+The biases are added to the sums of the weights anew in each inference, by the main thread
+(`main_packets`).
+
+Source: Hexagon NN, hexagon/ops/src/op_dwise_snode_8bit.c; packets around the loops from
+tests/hexagon_nn/packets (the libraries for V60, V65 and V66 on an emulator).
 """
 
 from __future__ import annotations
@@ -22,7 +26,7 @@ from hexsim.hvx.kernels._model import KernelModel
 from hexsim.hvx.kernels._per_vector import per_vector_stage
 from hexsim.hvx.kernels._sixteen_bit import is_16bit, twice
 from hexsim.hvx.kernels._target import Target
-from hexsim.hvx.layout import SHEET, ceil_div, row_vectors, sheets
+from hexsim.hvx.layout import PIXELS, SHEET, ceil_div, row_vectors, sheets
 from hexsim.hvx.streams import Kernel, elementwise
 from hexsim.layers import Convolution
 from hexsim.planning.plan import KernelCall
@@ -31,6 +35,18 @@ from hexsim.timing.work import NodeWork, Stage
 
 _TAPS = 4
 """Taps of a row that are packed together."""
+_SHEET_PACKETS = 7
+"""Loads of three rows and of the filter before the loop over a row of a sheet."""
+_WIDE_PACKETS = 11
+"""The same for filters other than 3x3."""
+_ROW_PACKETS = 19 + 23
+"""Entry and exit of the kernel, which is called for every row, and of its caller in C."""
+_JOB_PACKETS = 300
+"""A job: its minimum and maximum, its share of zeroing borders, the list of work items."""
+_MAIN_PACKETS = 1_137
+"""Main thread: strategy and copy of the work items, beyond executing a node."""
+_SHEET_BIASES = {60: 520, 65: 520, 66: 616}
+"""Main thread: biases of 32 channels and the copy of their node, by architecture."""
 
 
 def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
@@ -55,21 +71,35 @@ def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
         writes = traffic.part(is_first=False, is_last=True)
         stages.append(_moved(call.results[0], target, writes))
     nodes = len(stages) - 1 + form.chunks
-    work = NodeWork(tuple(stages), "kernel" if form.is_direct else "generic", nodes)
+    biases = _SHEET_BIASES[min(max(target.version, 60), 66)] if target.version != 62 else 520
+    main = (_MAIN_PACKETS + biases * sheets(call.results[0][-1])) * form.chunks
+    work = NodeWork(tuple(stages), "kernel" if form.is_direct else "generic", nodes, main)
     return twice(work) if is_16bit(call) else work
 
 
 def _rows(call: KernelCall, form: DepthwiseForm, target: Target, traffic: Traffic) -> Stage:
     """Return the loop over the rows of all images, once for each chunk of filters."""
     cost, depth = _loop(form, target).cost, sheets(call.operands[0][-1])
-    tiles = depth * row_vectors(form.width) * form.chunks
-    row = RowCost.of(cost, tiles, depth * form.chunks)
+    is_square = form.kernel == (3, 3)
+    tiles = depth * row_vectors(form.width + (_left(call, form) if is_square else 0)) * form.chunks
+    around = depth * (_SHEET_PACKETS if is_square else _WIDE_PACKETS) + _ROW_PACKETS
+    row = RowCost.of(replace(cost, row=0), tiles) + RowCost(around * form.chunks)
     waiting = round((target.depthwise_stall - 1.0) * (row.packets + row.stalls))
     row = replace(row, stalls=row.stalls + waiting)
     reads = Traffic() if form.moved_before else traffic.part(is_first=True, is_last=False)
     writes = Traffic() if form.moved_after else traffic.part(is_first=False, is_last=True)
     moved = (reads + writes).reading(call.parameter_bytes)
-    return row_stage(form.rows, row, target.workers, moved, target.l2_bytes)
+    return row_stage(form.rows, row, target.workers, moved, target.l2_bytes, _JOB_PACKETS)
+
+
+def _left(call: KernelCall, form: DepthwiseForm) -> int:
+    """Return the pixels left of a row of the output that the 3x3 loop computes.
+
+    The loop begins with the four pixels of padding on the left of the input, less those that the
+    filter reads.
+    """
+    assert isinstance(call.layer, Convolution)
+    return ceil_div(max(0, PIXELS - call.layer.window.pads[1]), form.step)
 
 
 def _moved(shape: tuple[int, ...], target: Target, traffic: Traffic) -> Stage:

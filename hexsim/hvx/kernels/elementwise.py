@@ -6,7 +6,8 @@ quotient of 16-bit codes, for whose reciprocals there is no table, costs twice t
 Operands beyond the second are combined one after another, each in its own node.
 The loops are in C and use an operand in the statement after its load, so they wait for it. Products
 of two tensors that are not prefetched take one worker (`hexsim.hvx.kernels._waiting`).
-Source: Hexagon NN, quant_add_spec_h.S, op_add_d32.c, op_mul_d32.c.
+Source: Hexagon NN, quant_add_spec_h.S, op_add_d32.c, op_mul_d32.c; the loops compute the padding on
+the left of each row; packets around the loops: tests/hexagon_nn/packets.
 """
 
 from __future__ import annotations
@@ -23,6 +24,11 @@ from hexsim.layers import Elementwise
 from hexsim.planning.plan import KernelCall
 from hexsim.timing.memory import Traffic
 from hexsim.timing.work import NodeWork, Stage
+
+_SHEET_PACKETS = 4
+"""Addresses and loop of a row of one sheet, and its share of the rows' own loop."""
+_JOB_PACKETS = 75
+"""Entry and exit of a job, with its part of the minimum and maximum of the result."""
 
 
 def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
@@ -56,7 +62,16 @@ def _stage(
     assert isinstance(call.layer, Elementwise)
     result = call.results[0]
     workers = target.workers_of(target.workers)
-    stage = per_vector_stage(result, kernel.cost, workers, traffic, target.l2_bytes)
+    stage = per_vector_stage(
+        result,
+        kernel.cost,
+        workers,
+        traffic,
+        target.l2_bytes,
+        padded=True,
+        sheet_packets=_SHEET_PACKETS,
+        call_packets=_JOB_PACKETS,
+    )
     pair = [shape for shape in call.operands[step : step + 2] if shape == result]
     stage = waiting_for_l2(stage, len(pair), target.load_slots)
     if call.layer.kind != "product" or len(pair) < 2 or target.prefetches_products:

@@ -5,7 +5,8 @@ so fetches run ahead of the work; with a batch of one the layer runs at the spee
 A spatial input is first converted from d32. Some releases fetch the weights again for every row
 of a batch (`kernels.matrix_rows`).
 
-Source: Hexagon NN, hexagon/ops/src/op_superfc_d32.c (lines 718-722, 1335-1400).
+Source: Hexagon NN, hexagon/ops/src/op_superfc_d32.c (lines 718-722, 1335-1400); packets around the
+loops: tests/hexagon_nn/packets.
 """
 
 from __future__ import annotations
@@ -30,6 +31,13 @@ from hexsim.timing.work import NodeWork, Slice, Stage
 _GROUP_BYTES = 384 * 1024
 _BIAS_BYTES = 4
 _FLATTEN_THREADS = 2
+_SLICE_PACKETS = 26
+"""Around the loop of 32 outputs: 17 of the kernel, which finishes them before it begins the next
+ones, and 9 of its caller in C."""
+_GROUP_PACKETS = 195
+"""A job: zeroed results, the minimum and maximum, and the prefetch of weights."""
+_MAIN_PACKETS = {60: 35, 65: 35, 66: 40}
+"""Main thread: a job that is queued, by architecture."""
 
 
 def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
@@ -63,23 +71,24 @@ def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
     group = ceil_div(_GROUP_BYTES, slice_bytes)
     count = sheets(call.layer.output_channels)
     sizes = [min(group, count - begin) for begin in range(0, count, group)]
-    slice_cost = RowCost()
+    slice_cost = RowCost(_SLICE_PACKETS * ceil_div(batch, 2))
     for kernel, times in _rows(call, target):
         slice_cost += RowCost.of(kernel.cost, times)
     times_read = batch if target.each_row else 1
-    pieces = [Slice((slice_cost.item(size),), times_read * size * slice_bytes) for size in sizes]
+    pieces = [Slice((slice_cost.item(size, _GROUP_PACKETS),), times_read * size * slice_bytes) for size in sizes]
+    main = len(pieces) * (_MAIN_PACKETS[66] if target.version >= 66 else _MAIN_PACKETS[60])
     pieces[-1] = dataclasses.replace(pieces[-1], write_bytes=traffic.write_bytes)
     if not _is_spatial(source):
         first = pieces[0].read_bytes + traffic.read_bytes
         pieces[0] = dataclasses.replace(pieces[0], read_bytes=first)
-        return NodeWork((_stage(pieces, target),), "kernel")
+        return NodeWork((_stage(pieces, target),), "kernel", main_packets=main)
     height = as_nhwc(source)[1]
     out_of_d32 = layout_change.from_d32(target.machine).cost
     flatten = RowCost.of(out_of_d32, ceil_div(vectors(source), 4 * batch * height))
     read = traffic.part(is_first=True, is_last=False)
     flat = row_stage(batch * height, flatten, _FLATTEN_THREADS, read, target.l2_bytes)
     flat = twice_stage(flat) if is_16bit(call) else flat
-    return NodeWork((flat, _stage(pieces, target)), "kernel", nodes=2)
+    return NodeWork((flat, _stage(pieces, target)), "kernel", nodes=2, main_packets=main)
 
 
 def _slice_bytes(inputs: int) -> int:

@@ -28,7 +28,7 @@ def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
     (kernel,) = streams(call, target)
     shape = call.results[0]
     threads = min(shape[0], target.workers)
-    stage = per_vector_stage(shape, kernel.cost, threads, traffic, target.l2_bytes)
+    stage = per_vector_stage(shape, kernel.cost, threads, traffic, target.l2_bytes, padded=True)
     return NodeWork((stage,), "kernel")
 
 

@@ -34,7 +34,9 @@ def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
     """Share the rows among the workers."""
     (kernel,) = streams(call, target)
     workers = min(target.workers, _TABLE_WORKERS if kernel.name == "table" else target.workers)
-    stage = per_vector_stage(call.results[0], kernel.cost, workers, traffic, target.l2_bytes)
+    stage = per_vector_stage(
+        call.results[0], kernel.cost, workers, traffic, target.l2_bytes, padded=True
+    )
     work = NodeWork((replace(stage, streams=workers),), "kernel")
     return twice(work) if is_16bit(call) and kernel.name == "table" else work
 

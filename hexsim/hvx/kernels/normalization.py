@@ -12,7 +12,13 @@ from hexsim.hvx.kernels._per_vector import per_vector_stage
 from hexsim.hvx.kernels._sixteen_bit import is_16bit
 from hexsim.hvx.kernels._target import Target
 from hexsim.hvx.streams import Kernel
-from hexsim.hvx.streams.normalization import scaled, sums, wide_scaled, wide_sums
+from hexsim.hvx.streams.normalization import (
+    scaled,
+    scaled_by_channel,
+    sums,
+    wide_scaled,
+    wide_sums,
+)
 from hexsim.layers import Normalization
 from hexsim.planning.plan import KernelCall
 from hexsim.timing.memory import Traffic
@@ -23,7 +29,8 @@ def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
     """Return both passes over one vector."""
     if is_16bit(call):
         return wide_sums(target.machine), wide_scaled(target.machine)
-    return sums(target.machine), scaled(target.machine)
+    scale = scaled_by_channel if _by_channel(call) else scaled
+    return sums(target.machine), scale(target.machine)
 
 
 def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
@@ -36,6 +43,12 @@ def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
         for kernel, part in zip(streams(call, target), moved, strict=True)
     )
     return NodeWork(stages, "kernel")
+
+
+def _by_channel(call: KernelCall) -> bool:
+    """Tell whether each statistic covers the pixels of one channel, as in an instance norm."""
+    assert isinstance(call.layer, Normalization)
+    return len(call.operands[0]) - 1 not in call.layer.axes
 
 
 def _in_a_pixel(call: KernelCall) -> bool:

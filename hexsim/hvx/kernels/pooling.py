@@ -3,7 +3,8 @@
 The 3x3 loops compute two output rows at once; if the number of rows is odd, the last one costs as
 much as two. A global average sums the image once per sheet of channels and divides once.
 
-Source: Hexagon NN, maxpool_3x3s2_d32.S, maxpool_d32.S, avgpool_d32.S, op_avgpool_d32.c.
+Source: Hexagon NN, maxpool_3x3s2_d32.S, maxpool_d32.S, avgpool_d32.S, op_avgpool_d32.c;
+packets around the loops: their sources, and tests/hexagon_nn/packets.
 """
 
 from __future__ import annotations
@@ -13,12 +14,19 @@ from hexsim.hvx.kernels import _loops
 from hexsim.hvx.kernels._blocking import RowCost, row_stage
 from hexsim.hvx.kernels._model import KernelModel, Models
 from hexsim.hvx.kernels._target import Target
-from hexsim.hvx.layout import PIXELS, ceil_div, row_vectors, sheets
+from hexsim.hvx.layout import PIXELS, ceil_div, padded_vectors, row_vectors, sheets
 from hexsim.hvx.streams import Kernel, pooling
 from hexsim.layers import Pooling
 from hexsim.planning.plan import KernelCall
 from hexsim.timing.memory import Traffic
 from hexsim.timing.work import NodeWork
+
+_JOB_PACKETS = 60
+"""Entry and exit of a job, and the addresses of its slice."""
+_SUM_ROW_PACKETS = 3
+"""A row of a global average: its address and loop, in C."""
+_SUM_PACKETS = 14
+"""A sheet of a global average: its range, which is the range of the output."""
 
 
 def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
@@ -37,17 +45,35 @@ def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
     """Share the output rows among the workers; a pooling to one row is cut by sheets."""
     cost = streams(call, target)[0].cost
     batch, height, width, channels = as_nhwc(call.results[0])
-    tiles = row_vectors(width)
+    tiles, around = _row_tiles(call, width)
     if _is_global(call):
         rows, row = batch * sheets(channels), _global_sheet(call, target)
     elif height == 1:
-        rows, row = batch * sheets(channels), RowCost.of(cost, tiles, 1)
+        rows, row = batch * sheets(channels), RowCost.of(cost, tiles) + RowCost(around)
     else:
         rows = batch * ceil_div(height, cost.pixels // PIXELS)
-        row = RowCost.of(cost, tiles * sheets(channels), sheets(channels))
-    workers = target.workers_of(target.workers)
-    stage = row_stage(rows, row, workers, traffic, target.l2_bytes, streams=workers)
+        row = RowCost.of(cost, tiles * sheets(channels)) + RowCost(around * sheets(channels))
+    workers, packets = target.workers_of(target.workers), _JOB_PACKETS
+    stage = row_stage(rows, row, workers, traffic, target.l2_bytes, packets, streams=workers)
     return NodeWork((stage,), "kernel")
+
+
+def _row_tiles(call: KernelCall, width: int) -> tuple[int, int]:
+    """Return the tiles of a row of one sheet, and the packets around its loop.
+
+    The loops of 2x2 and 3x3 with the step of the window compute the padding on the left of the
+    output too; that of 3x3 with stride 2 computes those pixels while it fills its registers.
+    """
+    layer = call.layer
+    assert isinstance(layer, Pooling)
+    form = layer.window.kernel, layer.window.strides
+    if layer.kind == "max" and form == ((3, 3), (2, 2)):
+        return row_vectors(width), 12
+    if layer.kind == "max" and form == ((2, 2), (2, 2)):
+        return padded_vectors(width), 6
+    if form == ((3, 3), (1, 1)):
+        return padded_vectors(width), 13
+    return row_vectors(width), 2
 
 
 def _is_global(call: KernelCall) -> bool:
@@ -62,7 +88,8 @@ def _global_sheet(call: KernelCall, target: Target) -> RowCost:
     total, division = streams(call, target)
     _, height, width, _ = as_nhwc(call.operands[0])
     image = RowCost.of(total.cost, height * row_vectors(width), 1)
-    return image + RowCost.of(division.cost, 1)
+    around = _SUM_ROW_PACKETS * height + _SUM_PACKETS
+    return image + RowCost.of(division.cost, 1) + RowCost(around)
 
 
 MODELS: Models = {Pooling: KernelModel(streams, work)}

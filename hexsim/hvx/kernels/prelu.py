@@ -26,6 +26,7 @@ def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
         target.workers,
         traffic.reading(call.parameter_bytes),
         target.l2_bytes,
+        padded=True,
     )
     return NodeWork((stage,), "kernel")
 

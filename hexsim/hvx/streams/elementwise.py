@@ -40,18 +40,38 @@ def add(machine: HvxMachine) -> Kernel:
 
 @lru_cache(maxsize=16)
 def multiply(machine: HvxMachine) -> Kernel:
-    """Multiply two tensors: 16-bit differences, 32-bit products, requantised."""
+    """Multiply two tensors in 16 bits: products of codes, less each code times the other's zero
+    point, then the scale."""
     s = Stream()
     for name in ("x", "y"):
         s("load", name, name + "_in")
-        s("sub.ub.h", f"{name}16", name, f"zero_{name}")
-    words = []
+        s("sub.ub.h", f"{name}16", name, "no_zero")
+    s("mpy.ub.Rub", "corrections", "x", "zero_y")
+    s("mpy.ub.Rub.acc", "corrections", "y", "zero_x")
     for half in _halves():
-        s("mpy.h.h", f"p{half}", f"x16.{half}", f"y16.{half}")
-        words += [s("add.w", f"q{half}{k}", f"p{half}.{k}", "offset") for k in _halves()]
-    s("store.new", "", "output", requantized(s, words, "out", track=False))
-    note = "Hexagon NN writes it in C; its 8 packets are an estimate for 16-bit arithmetic"
-    return tile_loop("multiply", machine, s.insns, note=note)
+        s("mpy.h.h.frac", f"p{half}", f"x16.{half}", f"y16.{half}")
+        s("sub.h", f"q{half}", f"p{half}", f"corrections.{half}")
+        s("mpy.h.h.frac", f"s{half}", f"q{half}", "scale")
+        s("add.h.sat", f"t{half}", f"s{half}", "offset")
+    s("asr.h.ub.rnd", "out", "thi", "tlo", "shift")
+    s("store.new", "", "output", "out")
+    return tile_loop("multiply", machine, s.insns)
+
+
+@lru_cache(maxsize=16)
+def batch_norm(machine: HvxMachine) -> Kernel:
+    """Scale the codes of each channel and add its offset, in 16 bits, then scale for the output."""
+    s = Stream()
+    s("load", "x", "x_in")
+    s("sub.ub.h", "x16", "x", "zero")
+    for half in _halves():
+        s("mpy.h.h.frac", f"scaled{half}", f"x16.{half}", "factors")
+        s("add.h.sat", f"sum{half}", f"scaled{half}", "offsets")
+        s("mpy.h.h.frac", f"s{half}", f"sum{half}", "scale")
+        s("add.h.sat", f"t{half}", f"s{half}", "offset")
+    s("asr.h.ub.rnd", "out", "thi", "tlo", "shift")
+    s("store.new", "", "output", "out")
+    return tile_loop("batch norm", machine, s.insns)
 
 
 @lru_cache(maxsize=16)
@@ -125,21 +145,21 @@ def requantize(machine: HvxMachine) -> Kernel:
 
 @lru_cache(maxsize=16)
 def prelu(machine: HvxMachine) -> Kernel:
-    """Multiply negative codes by a slope per channel, in 16 bits."""
+    """Multiply negative codes by a slope per channel, in 16 bits; both signs have a scale."""
     s = Stream()
     s("load", "x", "x_in")
     s("sub.ub.h", "x16", "x", "zero")
     for half in _halves():
-        s("mpy.h.h.frac", f"slope{half}", f"x16.{half}", f"slopes{half}")
         s("max.h", f"up{half}", f"x16.{half}", "none")
-        s("min.h", f"down{half}", f"slope{half}", "none")
-        s("add.h", f"both{half}", f"up{half}", f"down{half}")
-        s("mpy.h.h.frac", f"scaled{half}", f"both{half}", "scale")
-        s("add.h.sat", f"placed{half}", f"scaled{half}", "offset")
+        s("min.h", f"down{half}", f"x16.{half}", "none")
+        s("mpy.h.h.frac", f"slope{half}", f"down{half}", f"slopes{half}")
+        s("mpy.h.h.frac", f"above{half}", f"up{half}", "scale")
+        s("mpy.h.h.frac", f"below{half}", f"slope{half}", "scale")
+        s("add.h.sat", f"both{half}", f"above{half}", f"below{half}")
+        s("add.h.sat", f"placed{half}", f"both{half}", "offset")
     s("asr.h.ub.rnd", "out", "placedhi", "placedlo", "shift")
     s("store.new", "", "output", "out")
-    note = "Hexagon NN shifts where ours multiplies once more: 5 wide multiplies are the bound"
-    return tile_loop("prelu", machine, s.insns, note=note)
+    return tile_loop("prelu", machine, s.insns)
 
 
 @lru_cache(maxsize=16)

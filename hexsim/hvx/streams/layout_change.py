@@ -56,6 +56,40 @@ def from_d32(machine: HvxMachine) -> Kernel:
 
 
 @lru_cache(maxsize=16)
+def from_d32_edge(machine: HvxMachine) -> Kernel:
+    """Convert one to three sheets of four pixels: shuffled like four, then stored pixel by pixel
+    across two vectors, under masks."""
+    s, pixel = Stream(), Stream()
+    for k in range(4):
+        s("load", f"x{k}", f"in{k}")
+    s("shuff.pair", "a", "x1", "x0", "half")
+    s("shuff.pair", "b", "x3", "x2", "half")
+    s("shuff.pair", "c", "b.lo", "a.lo", "whole")
+    s("shuff.pair", "d", "b.hi", "a.hi", "whole")
+    for k, part in enumerate(("c.lo", "c.hi", "d.lo", "d.hi")):
+        s("store.at", "", "scratch", part, imm=k)
+    s("loop0", "", "pixels")
+    pixel("load", "x", "scratch")
+    pixel("r.sub", "turn", "zero", "out")
+    pixel("r.add", "end", "out", "left")
+    pixel("lalign", "turned", "x", "x", "turn")
+    pixel("r.gt", "more", "end", imm=127)
+    pixel("jump.if", "", "more")
+    pixel("store.at", "", "out", "turned", imm=1)
+    pixel("store", "", "out", "turned")
+    block, each = straight(machine, s.insns), straight(machine, pixel.insns)
+    return Kernel(
+        "from d32, last sheets",
+        machine,
+        (
+            Segment("four pixels", block, 1, block.length),
+            Segment("pixel", each, 4, each.length),
+        ),
+        call=call(machine),
+    )
+
+
+@lru_cache(maxsize=16)
 def few_channels(machine: HvxMachine, size: int) -> Kernel:
     """Move a pixel of `size` bytes to d32 or back by a loop over bytes, as a compiler translates a
     copy with strides of unknown width."""

@@ -51,6 +51,23 @@ def scaled(machine: HvxMachine) -> Kernel:
 
 
 @lru_cache(maxsize=16)
+def scaled_by_channel(machine: HvxMachine) -> Kernel:
+    """Normalise a vector whose statistics are those of its channels, in 16 bits: the reciprocal
+    root and the factor of a channel are one factor, its distance and the offset one offset."""
+    s = Stream()
+    s("load", "x", "x_in")
+    s("sub.ub.h", "x16", "x", "zero")
+    for half in ("lo", "hi"):
+        s("mpy.h.h.frac", f"coarse_{half}", f"x16.{half}", "factors")
+        s("mpy.h.h.frac", f"fine_{half}", f"x16.{half}", "fractions")
+        s("add.h.sat", f"both_{half}", f"coarse_{half}", f"fine_{half}")
+        s("add.h.sat", f"t_{half}", f"both_{half}", "offsets")
+    s("asr.h.ub.rnd", "out", "t_hi", "t_lo", "shift")
+    s("store.new", "", "output", "out")
+    return _pass("normalisation: scale by channel", machine, s)
+
+
+@lru_cache(maxsize=16)
 def wide_sums(machine: HvxMachine) -> Kernel:
     """Add 128 codes of 16 bits to the sums of bytes, of their squares and of mixed products."""
     s = Stream()

@@ -16,7 +16,7 @@ from hexsim.hvx.isa import HvxMachine
 from hexsim.hvx.scheduling import straight
 from hexsim.hvx.streams._kernel import Kernel, Segment, call
 from hexsim.hvx.streams._stream import Stream
-from hexsim.hvx.streams.softmax import TABLE_PARTS
+from hexsim.hvx.streams.elementwise import TABLE_PARTS
 from hexsim.layers.recurrent import GATES, Cell
 
 _FUNCTIONS = {"lstm": 5, "gru": 3, "rnn": 1}

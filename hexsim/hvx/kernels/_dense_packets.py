@@ -1,0 +1,98 @@
+"""Packets of dense convolutions around their loops: the C code and the sums of activations.
+
+The streams have the loops over taps and the end of a tile. Here is what the hand-written kernels
+take beyond that, because they begin the next tile after the store; what a row of a slice and a call
+take; and the sums of the integral image, by which kernels with unsigned weights subtract the zero
+point of the weights.
+
+Source: Hexagon NN, hexagon/asm_src (gvconv2dbbb_*.S, gvint_h.S, gvsuma_h.S, ivint_h.S,
+inconv2dbbb*.S) and op_supernode_new.c for the loops; packets that the source does not
+determine are those of tests/hexagon_nn/packets.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hexsim.hvx.layout import ceil_div
+
+_INTEGRAL_LANES = 32
+"""Sums of one vector of the integral image."""
+_LEFT = 5
+"""Columns of the integral image left of the activations: the padding, and a column of zeros."""
+
+
+@dataclass(frozen=True)
+class Around:
+    """Packets around the loops of a kernel family.
+
+    tile: of each tile, plus `tile_row` for each row of taps. row: of each output row of a slice, or
+    of a pair of slices. call: of a call of the kernel, with its share of the caller in C. job: of a
+    work item.
+    """
+
+    tile: float
+    tile_row: float
+    row: int
+    call: int
+    job: int
+
+    def of_tile(self, depth_rows: int) -> int:
+        """Return the packets of a tile with `depth_rows` rows of taps."""
+        return round(self.tile + self.tile_row * depth_rows)
+
+
+V60 = Around(tile=3, tile_row=0, row=11, call=35, job=200)
+PAIR = Around(tile=10, tile_row=1, row=13, call=17 + 38, job=100)
+SINGLE = Around(tile=16, tile_row=2, row=0, call=17 + 38, job=100)
+V66 = Around(tile=0, tile_row=0, row=9, call=6, job=140)
+V66_STEPS = Around(tile=5, tile_row=2, row=9, call=6, job=140)
+"""The kernel for stride 2, which reads rows of taps one by one."""
+V66_FOUR = Around(tile=0, tile_row=1, row=9, call=6, job=140)
+"""The kernel for widths of whole vectors with padding: it begins between the pixels of a vector."""
+FIRST = Around(tile=5, tile_row=0, row=14 + 20, call=80, job=0)
+FIRST_ROWS = 10
+"""Output rows of a call of the first layer."""
+
+
+def first_layer_tile(width: int, height: int, stride: int) -> int:
+    """Return the packets of a tile of a first layer beyond the stream's.
+
+    There is a hand-written loop for 3x3 with stride 2; the other one takes its taps in pairs, four
+    packets for each.
+    """
+    if (width, height, stride) == (3, 3, 2):
+        return FIRST.of_tile(height)
+    return round(FIRST.tile + height * max(0.0, 4 * ceil_div(width, 2) - 2 * width + 1.5))
+
+
+def integral_row(width: int, depth: int) -> int:
+    """Return the packets of a row of the integral image of `depth` sheets.
+
+    Eight pixels are summed over the sheets in a loop of two packets a sheet; 32 sums are then added
+    up along the row.
+    """
+    vectors = ceil_div(width + _LEFT, _INTEGRAL_LANES)
+    return (4 * vectors - 1) * (3 + 2 * depth) + 9 * max(1, vectors - 1) + 33
+
+
+def first_integral_row(width: int) -> int:
+    """Return the packets of a row of the integral image of an image of four channels."""
+    return 7 * ceil_div(width + 2 * 4, _INTEGRAL_LANES)
+
+
+def window_sums_row(vectors: int) -> int:
+    """Return the packets that take the sums of the windows of an output row from the image."""
+    return 3 * (vectors - 1) + 7
+
+
+def sums(rows_in: int, rows_out: int, width: int, depth: int) -> int:
+    """Return the packets of all sums of a convolution with `depth` sheets of input."""
+    vectors = ceil_div(width + _LEFT, _INTEGRAL_LANES)
+    return rows_in * integral_row(width, depth) + rows_out * window_sums_row(vectors)
+
+
+def first_layer_sums(rows_in: int, rows_out: int, width: int) -> int:
+    """Return the packets of the sums of an image, whose windows are taken at every column."""
+    vectors = ceil_div(width + 2 * 4, _INTEGRAL_LANES)
+    return rows_in * first_integral_row(width) + rows_out * window_sums_row(vectors)
