@@ -139,7 +139,10 @@ def by_class(compared: Iterable[Row]) -> str:
     classes: dict[str, list[Row]] = {}
     for row in compared:
         classes.setdefault(row.layer_class, []).append(row)
-    lines = ["| class | rows | least | median | most | outside the band |", "|---|---|---|---|---|---|"]
+    lines = [
+        "| class | rows | least | median | most | outside the band |",
+        "|---|---|---|---|---|---|",
+    ]
     for name, same in classes.items():
         ratios = [row.ratio for row in same]
         outside = sum(not row.is_within for row in same)

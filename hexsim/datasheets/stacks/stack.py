@@ -144,11 +144,15 @@ class Application(DatasheetTable):
 
 
 class Dispatch(DatasheetTable):
-    """Costs of a graph on the DSP: per inference, per node, and per worker that a node wakes."""
+    """Costs of a graph on the DSP: per inference, per node, and per worker that a node wakes.
+
+    A dense convolution takes `convolution_clk` beyond that, before its workers begin.
+    """
 
     max_vector_workers: Count
     inference_clk: Clocks
     node_clk: Clocks
+    convolution_clk: Clocks = 0.0
     hand_off_clk: Clocks
 
 

@@ -37,9 +37,7 @@ def without_prefetch(stage: Stage, missing_bytes: int) -> Stage:
     return _with_items(replace(stage, slices=slices, threads=1), missing)
 
 
-def missing_bytes(
-    operands: Sequence[Shape], result: Shape, read_bytes: int, l2_bytes: int
-) -> int:
+def missing_bytes(operands: Sequence[Shape], result: Shape, read_bytes: int, l2_bytes: int) -> int:
     """Return the bytes of operands that are not in L2 when a loop comes to them.
 
     The operands were written in the order in which they are read. Each line of the result evicts

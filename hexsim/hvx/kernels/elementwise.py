@@ -55,9 +55,7 @@ def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
     return twice(work) if is_16bit(call) and kernel.name == "divide" else work
 
 
-def _stage(
-    call: KernelCall, kernel: Kernel, target: Target, traffic: Traffic, step: int
-) -> Stage:
+def _stage(call: KernelCall, kernel: Kernel, target: Target, traffic: Traffic, step: int) -> Stage:
     """Return the loop over a pair of operands."""
     assert isinstance(call.layer, Elementwise)
     result = call.results[0]
@@ -76,9 +74,7 @@ def _stage(
     stage = waiting_for_l2(stage, len(pair), target.load_slots)
     if call.layer.kind != "product" or len(pair) < 2 or target.prefetches_products:
         return replace(stage, streams=workers)
-    return without_prefetch(
-        stage, missing_bytes(pair, result, traffic.read_bytes, target.l2_bytes)
-    )
+    return without_prefetch(stage, missing_bytes(pair, result, traffic.read_bytes, target.l2_bytes))
 
 
 MODELS: Models = {Elementwise: KernelModel(streams, work, takes_16_bits=True)}

@@ -75,7 +75,10 @@ def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
     for kernel, times in _rows(call, target):
         slice_cost += RowCost.of(kernel.cost, times)
     times_read = batch if target.each_row else 1
-    pieces = [Slice((slice_cost.item(size, _GROUP_PACKETS),), times_read * size * slice_bytes) for size in sizes]
+    pieces = [
+        Slice((slice_cost.item(size, _GROUP_PACKETS),), times_read * size * slice_bytes)
+        for size in sizes
+    ]
     main = len(pieces) * (_MAIN_PACKETS[66] if target.version >= 66 else _MAIN_PACKETS[60])
     pieces[-1] = dataclasses.replace(pieces[-1], write_bytes=traffic.write_bytes)
     if not _is_spatial(source):
