@@ -37,7 +37,7 @@ ASSEMBLY = 0.15
 COMPILED = 0.30
 """Band of layers in C, whose packets depend on the compiler."""
 _IN_ASSEMBLY = frozenset(
-    "conv depthwise fully_connected max_pool average_pool add multiply".split()
+    ["conv", "depthwise", "fully_connected", "max_pool", "average_pool", "add", "multiply"]
 )
 DISPATCH = 1000
 """Packets of the main thread up to which they are those of executing a node."""

@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from hexsim.timing.fluid import SharedRate, Sojourn, max_min
 from hexsim.timing.simtime import PS_PER_SECOND, Environment, seconds_to_ps
 
-
 _LINE_BYTES = 128
 """A vector, and two lines of L2 that are fetched together."""
 
