@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from onnx import TensorProto, helper
+from onnx import ModelProto, TensorProto, helper
 
 import hexsim
 from hexsim.dlc.loading import load
@@ -12,7 +12,7 @@ from hexsim.layers import Elementwise, Neuron
 from hexsim.passes.unfuse_functions import unfuse_functions
 
 
-def silu_model():
+def silu_model() -> ModelProto:
     nodes = [
         helper.make_node("Sigmoid", ["x"], ["gate"], name="Sigmoid_1"),
         helper.make_node("Mul", ["x", "gate"], ["y"], name="Mul_2"),
@@ -50,6 +50,7 @@ def test_both_releases_compute_the_function(runtime: hexsim.Runtime) -> None:
     model = hexsim.quantize(load(silu_model()), [x]) if runtime == "dsp" else load(silu_model())
     expected = x / (1 + np.exp(-x))
     for stack in ("snpe-1.30", "snpe-1.63"):
-        (y,) = hexsim.run(model, [x], runtime, chip="sd865", stack=stack)[0].values()
+        (outputs,) = hexsim.run(model, [x], "sd865", runtime, stack=stack)
+        (y,) = outputs.values()
         # Two steps of 8 bits: of the result, and of the sigmoid times the largest input.
         assert np.abs(y - expected).max() < (1e-5 if runtime == "cpu" else 0.08)
