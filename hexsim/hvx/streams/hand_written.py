@@ -55,7 +55,9 @@ def comparison() -> Iterator[KernelComparison]:
     yield KernelComparison(pooling.average_3x3_s1(V66), "2 x 128 outputs", 11, "avgpool_d32.S")
     yield KernelComparison(pooling.average_any(V66, 49), "7x7 window", 70, "avgpool_d32.S")
     yield KernelComparison(per.add(V66), "128 codes", 6, "quant_add_spec_h.S")
-    yield KernelComparison(per.multiply(V66), "128 codes", 8, "op_batchnorm_d32.c, inferred")
+    yield KernelComparison(
+        per.multiply(V66), "128 codes", 8, "op_mul_d32.c, counted on an emulator"
+    )
     yield KernelComparison(per.rescale(V66), "128 codes", 3, "scalemem_d32.S")
     yield KernelComparison(per.copy(V66), "128 codes", 1, "scalemem_d32.S")
     yield KernelComparison(per.clamp(V66), "128 codes", 1, "relu_kernel_h.S")

@@ -10,13 +10,11 @@ from dataclasses import replace
 from functools import lru_cache
 
 from hexsim.hvx.isa import HvxMachine
-from hexsim.hvx.pipelining import pipelined
 from hexsim.hvx.scheduling import straight
 from hexsim.hvx.streams._kernel import (
     Kernel,
     Segment,
     call,
-    pipelined_segments,
     plain_loop,
     tile_loop,
 )
@@ -148,22 +146,6 @@ def activation_sums(machine: HvxMachine) -> Kernel:
     s("load.tmp", "x", "in")
     s("dot.ub.Rub.acc", "sum", "x", "ones")
     return tile_loop("activation sums", machine, s.insns)
-
-
-@lru_cache(maxsize=64)
-def pixel_sums(machine: HvxMachine, sheets: int) -> Kernel:
-    """Sum over all sheets to one vector. Left out: adding these sums for larger windows."""
-    s, tail, head = Stream(), Stream(), Stream()
-    s("load.tmp", "x", "in")
-    s("dot.ub.Rub.acc", "sum", "x", "ones")
-    tail("store", "", "sums", "sum")
-    head("xor", "sum", "zero", "zero")
-    head("r.add", "in", "start", "pixels")
-    head("loop0", "", "sheets")
-    pipelined_loop = pipelined(machine, s.insns, sheets, tail.insns, head.insns)
-    return Kernel(
-        "pixel sums", machine, pipelined_segments("sheets", pipelined_loop), call=call(machine)
-    )
 
 
 @lru_cache(maxsize=16)

@@ -141,7 +141,8 @@ def test_a_norm_of_halfwords_is_its_own_two_passes(kind: str) -> None:
     one, two = (node_work(call, TARGET, Traffic(1000, 500)) for call in (narrow, wide))
     assert two.cost_model == "kernel"
     assert two.l2_bytes == 2 * one.l2_bytes
-    assert one.packets < two.packets < 2 * one.packets
+    if kind == "layer_norm":  # a norm of 8 bits by channel has a loop in 16 bits
+        assert one.packets < two.packets < 2 * one.packets
     assert (two.read_bytes, two.write_bytes) == (one.read_bytes, one.write_bytes)
 
 
