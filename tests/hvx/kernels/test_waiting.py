@@ -31,7 +31,9 @@ def test_without_prefetch_one_worker_loads_what_is_missing() -> None:
     assert [item.missing_bytes for item in stage.items] == [1024, 3072]
 
 
-@pytest.mark.parametrize(("l2_lines", "missing_lines"), [(300, 0), (250, 100), (200, 200), (0, 200)])
+@pytest.mark.parametrize(
+    ("l2_lines", "missing_lines"), [(300, 0), (250, 100), (200, 200), (0, 200)]
+)
 def test_results_evict_the_operands_that_come_next(l2_lines: int, missing_lines: int) -> None:
     """Two operands of 100 lines each: with room for half of the result, half of them miss."""
     shape = (1, 10, 40, 32)
