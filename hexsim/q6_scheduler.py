@@ -29,7 +29,7 @@ from hexsim.timing.memory import Ddr
 from hexsim.timing.node_timing import NodeTiming, StageTime
 from hexsim.timing.results import Span
 from hexsim.timing.simtime import Process
-from hexsim.timing.work import NodeWork, Slice, Stage, WorkItem
+from hexsim.timing.work import NodeWork, Stage, WorkItem
 
 _MAIN_PRIORITY = 0xC0
 _WORKER_PRIORITY = 0xD0
@@ -150,7 +150,7 @@ class GraphSession:
             env.process(self._fetch(name, stage, flow))
         processes = [env.process(self._work(name, worker, flow)) for worker in workers]
         if any(piece.write_bytes for piece in stage.slices):
-            processes.append(env.process(self._write_back(name, stage.slices, flow)))
+            processes.append(env.process(self._write_back(name, stage, flow)))
         end_times = yield env.all_of(processes)
         idle_since = [end_times[process] for process in processes[: len(workers)]]
         time.idle_ps += sum(max(idle_since) - end for end in idle_since)
@@ -175,10 +175,20 @@ class GraphSession:
                 use.still_ps,
             )
             self._record(thread.name, name, start)
+            if item.missing_bytes:
+                yield from self._wait_for_lines(item.missing_bytes, flow)
             flow.unfinished[number] -= 1
             if not flow.unfinished[number]:
                 flow.done[number].succeed()
         return env.now
+
+    def _wait_for_lines(self, size: int, flow: _Flow) -> Process:
+        """Let a worker load `size` bytes from DDR, each line when the one before has arrived."""
+        start = self._env.now
+        yield self._ddr.read(size, self._ddr.rule.line_bytes_per_second)
+        took = self._env.now - start
+        flow.time.waiting_ps += took
+        flow.time.moved(took, took)
 
     def _fetch(self, name: str, stage: Stage, flow: _Flow) -> Process:
         """Prefetch the slices in order, each when its buffer is free."""
@@ -193,7 +203,7 @@ class GraphSession:
                 arrived.succeed()
                 continue
             start = self._env.now
-            yield self._ddr.read(piece.read_bytes)
+            yield self._ddr.read(piece.read_bytes, self._ddr.rule.rate_of(stage.streams))
             self._record(f"{self._name} prefetch", name, start)
             took = self._env.now - start + self._ddr.latency_ps
             flow.time.moved(took, self._ddr.latency_ps + self._ddr.alone_ps(piece.read_bytes))
@@ -201,14 +211,14 @@ class GraphSession:
             last_line = self._env.timeout(self._ddr.latency_ps)
             last_line.callbacks.append(partial(_succeed, arrived))
 
-    def _write_back(self, name: str, slices: Sequence[Slice], flow: _Flow) -> Process:
+    def _write_back(self, name: str, stage: Stage, flow: _Flow) -> Process:
         """Write the results of the slices to DDR, in order."""
-        for number, piece in enumerate(slices):
+        for number, piece in enumerate(stage.slices):
             if not flow.done[number].processed:
                 yield flow.done[number]
             if piece.write_bytes:
                 start = self._env.now
-                yield self._ddr.write(piece.write_bytes)
+                yield self._ddr.write(piece.write_bytes, self._ddr.rule.rate_of(stage.streams))
                 self._record(f"{self._name} write-back", name, start)
                 took = self._env.now - start
                 flow.time.moved(took, self._ddr.alone_ps(piece.write_bytes))

@@ -244,3 +244,20 @@ def test_spans_name_the_thread_and_the_node() -> None:
     tracks = {span.track for span in spans}
     assert tracks == {"q6 main", "q6 worker 0", "q6 worker 1", "q6 prefetch", "q6 write-back"}
     assert {span.name for span in spans} == {"node"}
+
+
+def test_a_worker_waits_for_each_line_that_nobody_prefetches() -> None:
+    """Eight lines of 128 bytes with a latency of 100 ns each, after ten packets of 2 ns."""
+    ddr = DdrRule(bytes_per_second=1e12, latency_s=100e-9, bytes_in_flight=1024)
+    item = WorkItem(10, missing_bytes=8 * 128)
+    timing, _ = run(Stage((Slice((item,)),), threads=1), ddr=ddr)
+    assert timing.end_ps == 20_000 + 800_000
+    assert timing.parts_ps["latency"] == 800_000
+
+
+def test_several_streams_have_as_many_bytes_in_flight() -> None:
+    """A stream moves 1024 bytes in 100 ns; the last byte arrives 100 ns after it left."""
+    ddr = DdrRule(bytes_per_second=1e12, latency_s=100e-9, bytes_in_flight=1024)
+    for streams, fetch_ps in ((1, 400_000), (2, 200_000), (4, 100_000)):
+        stage = Stage((Slice((WorkItem(10),), 4096),), threads=1, streams=streams)
+        assert run(stage, ddr=ddr)[0].end_ps == fetch_ps + 100_000 + 20_000

@@ -17,6 +17,7 @@ from hexsim.datasheets.stacks import BufferType
 from hexsim.datasheets.stacks.stack import PartitionRules
 from hexsim.deployment.at_load import AtLoad
 from hexsim.deployment.platform import Platform
+from hexsim.deployment.release import as_run_by
 from hexsim.errors import HexsimError
 from hexsim.execution.arithmetic import Arithmetic
 from hexsim.execution.plan_executor import PlanExecutor
@@ -57,6 +58,11 @@ class Deployment:
     cut: tuple[Subnet, ...] | None = None
     from_floats: bool = False
 
+    def __post_init__(self) -> None:
+        """Write out the functions that the release does not fuse, unless the cut is given."""
+        if self.cut is None:
+            object.__setattr__(self, "model", as_run_by(self.platform.stack, self.model))
+
     def check(self) -> None:
         """Raise HexsimError unless chip, stack and runtime take the model; see `deploy`."""
         self.platform.require(self.model, self.runtime)
@@ -93,7 +99,9 @@ class Deployment:
     @cached_property
     def loaded(self) -> Model:
         """The model as the runtime computes with it."""
-        return self._at_load.model if self.quantizes else self.model
+        if not self.quantizes:
+            return self.model
+        return as_run_by(self.platform.stack, self._at_load.model)
 
     @property
     def overrides(self) -> tuple[KeyOutcome, ...]:

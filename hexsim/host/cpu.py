@@ -4,7 +4,9 @@ A layer's arithmetic runs on all big cores at the share of their peak that its c
 tensors and weights come from memory. A layer without MACs counts one operation per element read
 or written. An opaque node counts the operations of its operator, its MACs at the efficiency of a
 fully connected layer. SNPE's documentation calls a deconvolution far slower than a convolution; it
-is given the efficiency of a depthwise one. A user-defined layer costs what the user states.
+is given the efficiency of a depthwise one. A function with an exponential may take one thread some
+clocks for each element, if its release is known to compute it in scalar code. A user-defined layer
+costs what the user states.
 
 The shares belong to the stack. They are fitted to published CPU times of the release if there are
 any, otherwise those of well optimised code are assumed (`Stack.cpu_efficiency`).
@@ -25,10 +27,16 @@ from hexsim.layers import (
     Deconvolution,
     FullyConnected,
     MatMul,
+    Neuron,
     Opaque,
     Recurrent,
 )
 from hexsim.planning.plan import KernelCall
+
+_EXPONENTIAL = frozenset(
+    {"sigmoid", "tanh", "silu", "mish", "softplus", "exp", "elu", "gelu", "gelu_tanh", "erf"}
+)
+"""Functions that a loop computes with an exponential for each element."""
 
 
 def layer_cost(call: KernelCall, chip: Chip, stack: Stack) -> LayerCost:
@@ -46,12 +54,23 @@ def layer_cost(call: KernelCall, chip: Chip, stack: Stack) -> LayerCost:
     else:
         on_all_s = stated.operations / peak_of_others + stated.cycles / (cpu.cores * cpu.clock_hz)
         arithmetic_s = on_all_s * cpu.cores / min(stated.threads or cpu.cores, cpu.cores)
+    functions_s = _functions(call, stack)
+    if functions_s is not None:
+        arithmetic_s = functions_s / cpu.clock_hz
     moved = call.operand_bytes + call.result_bytes + call.parameter_bytes
     return LayerCost(
         arithmetic_s,
         moved / cpu.bandwidth_bytes_per_s,
         stack.cpu.layer_s,
     )
+
+
+def _functions(call: KernelCall, stack: Stack) -> float | None:
+    """Return the clocks of one thread that computes a function with an exponential; else None."""
+    if not isinstance(call.layer, Neuron) or call.layer.function not in _EXPONENTIAL:
+        return None
+    clk = stack.cpu_function_clk(floats=call.computes_float)
+    return None if clk is None else clk * math.prod(call.results[0])
 
 
 def _operations(call: KernelCall) -> int:

@@ -43,8 +43,14 @@ def layer_cost(call: KernelCall, chip: Chip, stack: Stack) -> LayerCost:
     return LayerCost(
         flops / (peak * runtime.efficiency) + cycles / gpu.clock_hz,
         max(streamed_s, _waits_for_weights(call) * gpu.latency_s),
-        runtime.layer_s,
+        runtime.layer_s if runtime.kernel_s is None else runtime.kernel_s,
     )
+
+
+def launch_s(stack: Stack) -> float:
+    """Return the time between two layers, while the GPU waits for the next launch."""
+    runtime = stack.gpu
+    return 0.0 if runtime.kernel_s is None else max(0.0, runtime.layer_s - runtime.kernel_s)
 
 
 def _waits_for_weights(call: KernelCall) -> float:

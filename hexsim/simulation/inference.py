@@ -130,6 +130,10 @@ class Inference:
                         cost_model=_cost_model(call, subnet.engine),
                     )
                 )
+            if subnet.engine == "gpu":
+                launches_s = gpu.launch_s(phone.stack) * len(subnet.calls)
+                yield phone.env.timeout(seconds_to_ps(launches_s))
+                ledger.overhead("gpu_launches")
 
 
 def _cost_model(call: KernelCall, engine: Engine) -> CostModel:

@@ -103,7 +103,7 @@ class PhoneDsp:
         chip, stack = phone.chip.dsp, phone.stack
         votes = tuple(profiles)
         self._phone = phone
-        self.clock_hz = max(chip.clock_hz(profile.dsp_corner) for profile in votes)
+        self.clock_hz = max(profile.dsp_clock_hz(chip) for profile in votes)
         self.core = Q6Core(
             phone.env,
             IssueRule(

@@ -15,6 +15,9 @@ from dataclasses import dataclass
 from hexsim.timing.fluid import SharedRate, Sojourn, max_min
 from hexsim.timing.simtime import PS_PER_SECOND, Environment, seconds_to_ps
 
+_LINE_BYTES = 128
+"""A vector, and two lines of L2 that are fetched together."""
+
 
 @dataclass(frozen=True)
 class Traffic:
@@ -54,9 +57,20 @@ class DdrRule:
     @property
     def stream_bytes_per_second(self) -> float:
         """The rate of a stream without competitors; the whole bandwidth if there is no latency."""
+        return self.rate_of(1)
+
+    def rate_of(self, streams: int) -> float:
+        """The rate of several streams at the same time without competitors."""
         if not self.latency_s:
             return self.bytes_per_second
-        return min(self.bytes_per_second, self.bytes_in_flight / self.latency_s)
+        return min(self.bytes_per_second, streams * self.bytes_in_flight / self.latency_s)
+
+    @property
+    def line_bytes_per_second(self) -> float:
+        """The rate of a thread that waits for each line before it asks for the next one."""
+        if not self.latency_s:
+            return self.bytes_per_second
+        return min(self.bytes_per_second, _LINE_BYTES / self.latency_s)
 
 
 class Ddr(SharedRate[float]):

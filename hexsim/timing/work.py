@@ -26,7 +26,8 @@ class WorkItem:
     `scalar_fed` counts the packets of loops whose vector multiplies take operands of scalar loads,
     and therefore wait for memory. `vector` is False for work of the
     scalar units, which may run faster when the neighbouring hardware thread is idle.
-    `scalar_multiplies` counts its uses of a scalar multiplier (integer or float).
+    `scalar_multiplies` counts its uses of a scalar multiplier (integer or float). `missing_bytes`
+    are operands that nobody prefetches: its own loads bring them from DDR, one line at a time.
     """
 
     packets: int
@@ -36,6 +37,7 @@ class WorkItem:
     vtcm_bytes: int = 0
     vector: bool = True
     scalar_multiplies: int = 0
+    missing_bytes: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,12 +53,15 @@ class Slice:
 class Stage:
     """Slices in the order of their prefetch, shared by up to `threads` workers, then a join.
 
-    Slice k is fetched once the jobs of slice k - `buffers` have freed their buffer.
+    Slice k is fetched once the jobs of slice k - `buffers` have freed their buffer. `streams` are
+    the transfers that are under way at the same time: one if a thread prefetches for all, more if
+    each worker prefetches its own rows.
     """
 
     slices: tuple[Slice, ...]
     threads: int
     buffers: int = 2
+    streams: int = 1
 
     @property
     def jobs(self) -> int:
@@ -109,8 +114,9 @@ class NodeWork:
 
     @cached_property
     def read_bytes(self) -> int:
-        """Bytes from DDR."""
-        return sum(piece.read_bytes for stage in self.stages for piece in stage.slices)
+        """Bytes from DDR, prefetched or waited for."""
+        prefetched = sum(piece.read_bytes for stage in self.stages for piece in stage.slices)
+        return prefetched + sum(item.missing_bytes for item in self.items)
 
     @cached_property
     def write_bytes(self) -> int:

@@ -117,3 +117,15 @@ def test_what_a_release_does_not_state_of_its_software_is_as_the_cores_can() -> 
     later = stacks.load("snpe-1.30")
     assert later.cpu_software is None
     assert later.cpu_efficiency("depthwise", floats=True) == later.cpu.depthwise_efficiency
+
+
+def test_a_scalar_exponential_takes_one_core_some_clocks_an_element() -> None:
+    net = Sketch((1, 20, 20, 256))
+    sigmoid = call(net, net.add(Neuron, "in", function="sigmoid"))
+    release = stacks.load("snpe-1.63")
+    clk = release.cpu_function_clk(floats=True)
+    assert clk is not None
+    cost = layer_cost(sigmoid, CHIP, release)
+    assert cost.compute_s == pytest.approx(20 * 20 * 256 * clk / CHIP.cpu.clock_hz)
+    assert release.cpu_function_clk(floats=False) is None
+    assert layer_cost(sigmoid, CHIP, RELEASE).compute_s < cost.compute_s

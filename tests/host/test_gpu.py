@@ -5,7 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hexsim.datasheets import chips, stacks
+from hexsim.deployment.platform import Platform
 from hexsim.host.gpu import layer_cost
+from hexsim.simulation.simulator import Workload
 from hexsim.timing.results import largest
 from tests.small_networks import Sketch, plan
 
@@ -61,3 +63,18 @@ def dense_s(batch: int, inputs: int, outputs: int) -> float:
     (call,) = plan(net.network(net.dense("in", outputs)), "gpu").calls()
     cost = layer_cost(call, CHIP, STACK)
     return max(cost.compute_s, cost.memory_s)
+
+
+def test_a_launch_is_between_the_layers_where_a_release_says_so() -> None:
+    """3 us of each layer are in its own time, and the total does not change."""
+    net = Sketch((1, 8, 8, 32))
+    network_plan = plan(net.network(net.conv(net.conv("in", 32, 1), 32, 1)), "gpu")
+    whole = stacks.load("snpe-1.63").with_value("gpu.kernel_s", STACK.gpu.layer_s)
+    results = [
+        Platform(chips.load("sd865"), stack).simulate(Workload.single(network_plan))
+        for stack in (whole, stacks.load("snpe-1.63"))
+    ]
+    layers_us = [sum(layer.us for layer in result.layers) for result in results]
+    moved_us = 2e6 * (STACK.gpu.layer_s - 3e-6)
+    assert layers_us[0] - layers_us[1] == pytest.approx(moved_us, abs=1e-3)
+    assert results[0].total_us == pytest.approx(results[1].total_us, abs=1e-3)

@@ -14,7 +14,7 @@ from typing import Annotated, Literal
 from pydantic import Field, field_validator
 from pydantic_core import PydanticCustomError
 
-from hexsim.datasheets.chips.chip import Corner
+from hexsim.datasheets.chips.chip import Corner, Dsp
 from hexsim.datasheets.datasheet import Datasheet, DatasheetTable
 from hexsim.datasheets.operators import Operators
 from hexsim.datasheets.quantity import (
@@ -38,6 +38,7 @@ from hexsim.runtimes import Runtime
 Qos = Literal["none", "adaptive", "pm_qos", "polling"]
 BufferType = Literal["float", "tf8"]
 PartitionRules = Literal["1.23", "1.25+"]
+FusedFunction = Literal["silu"]
 CpuClass = Literal["convolution", "depthwise", "fully_connected", "other"]
 Release = Annotated[str, Field(pattern=r"^\d+(\.\d+)*$")]
 
@@ -46,7 +47,8 @@ class Profile(DatasheetTable):
     """The votes of a performance profile.
 
     `bus_vote` is the voted share of the DDR bandwidth; `hold_s` is the time for which the votes
-    stay after the last inference, so that the hardware is awake for a call in this time.
+    stay after the last inference, so that the hardware is awake for a call in this time. The DSP
+    runs at `dsp_clock_share` of the clock of its corner.
     """
 
     meaning: str
@@ -54,6 +56,11 @@ class Profile(DatasheetTable):
     qos: Qos
     bus_vote: Fraction
     hold_s: Seconds
+    dsp_clock_share: Fraction = 1.0
+
+    def dsp_clock_hz(self, dsp: Dsp) -> float:
+        """Return the clock of the DSP that the votes lead to."""
+        return dsp.clock_hz(self.dsp_corner) * self.dsp_clock_share
 
 
 class Profiles(DatasheetTable):
@@ -154,11 +161,15 @@ class Application(DatasheetTable):
 
 
 class Dispatch(DatasheetTable):
-    """Costs of a graph on the DSP: per inference, per node, and per worker that a node wakes."""
+    """Costs of a graph on the DSP: per inference, per node, and per worker that a node wakes.
+
+    A dense convolution takes `convolution_clk` beyond that, before its workers begin.
+    """
 
     max_vector_workers: Count
     inference_clk: Clocks
     node_clk: Clocks
+    convolution_clk: Clocks = 0.0
     hand_off_clk: Clocks
 
 
@@ -177,12 +188,29 @@ class Kernels(DatasheetTable):
     `stall_factor` lengthens loops with operands of scalar loads, `depthwise_stall_v66` the vector
     loops of depthwise convolutions on V66. `matrix_rows` says whether a fully connected layer of
     several rows fetches its weights from DDR once for all rows or once for each.
+
+    `operator_workers` is the most workers that an element-wise layer, a pooling or a concat uses.
+    With `waits_for_loads` the loop of a sum or product, which is written in C, waits for each of
+    its operands to come from L2. Without `prefetches_products` a product of two tensors runs on one
+    worker, whose own loads bring from DDR what is not in L2.
     """
 
     generation: Literal["hexagon-nn"]
     stall_factor: Ratio
     depthwise_stall_v66: Ratio
     matrix_rows: Literal["together", "each"]
+    operator_workers: Count
+    waits_for_loads: bool = False
+    prefetches_products: bool = True
+
+
+class Fusions(DatasheetTable):
+    """The functions of several operators of which the release's converter makes one layer.
+
+    A function that is not named here runs as the layers of which it is made.
+    """
+
+    functions: tuple[FusedFunction, ...]
 
 
 class Partitioning(DatasheetTable):
@@ -250,13 +278,15 @@ class CpuRuntime(DatasheetTable):
 class CpuClasses(DatasheetTable):
     """Share of the CPU's peak that a release's own code reaches, by layer class.
 
-    A class that is left out (None) reaches the share of [cpu].
+    A class that is left out (None) reaches the share of [cpu]. A function with an exponential in it
+    takes one thread `function_clk_per_element`; None counts it like other element-wise layers.
     """
 
     convolution_efficiency: Fraction | None = None
     depthwise_efficiency: Fraction | None = None
     fully_connected_efficiency: Fraction | None = None
     other_efficiency: Fraction | None = None
+    function_clk_per_element: ClocksPerElement | None = None
 
 
 class CpuSoftware(CpuClasses):
@@ -271,9 +301,14 @@ class CpuSoftware(CpuClasses):
 
 
 class GpuRuntime(DatasheetTable):
-    """Share of the GPU's peak that layers reach, and the cost of one layer."""
+    """Share of the GPU's peak that layers reach, and the cost of one layer.
+
+    Of the cost of a layer, `kernel_s` is inside the time that a profile states for it, and the rest
+    is between the layers, where the GPU waits for the next launch; None means all of it.
+    """
 
     layer_s: Seconds
+    kernel_s: Seconds | None = None
     efficiency: Fraction
 
 
@@ -296,6 +331,7 @@ class Stack(Datasheet):
     dispatch: Dispatch
     qurt: Qurt
     kernels: Kernels
+    fusions: Fusions
     partitioning: Partitioning
     quantization: Quantization
     load: Load
@@ -361,11 +397,18 @@ class Stack(Datasheet):
     def cpu_efficiency(self, layers: CpuClass, *, floats: bool) -> float:
         """Return the share of the CPU's peak that a class of layers reaches in floats or codes."""
         name = f"{layers}_efficiency"
-        known: list[DatasheetTable] = [self.cpu]
-        if (software := self.cpu_software) is not None:
-            known = [software.floats if floats else software.codes, software, self.cpu]
-        shares = (getattr(table, name) for table in known)
+        shares = (getattr(table, name) for table in (*self._software(floats=floats), self.cpu))
         return float(next(share for share in shares if share is not None))
+
+    def cpu_function_clk(self, *, floats: bool) -> float | None:
+        """Return the clocks per element of a function with an exponential, None if not known."""
+        known = (table.function_clk_per_element for table in self._software(floats=floats))
+        return next((clocks for clocks in known if clocks is not None), None)
+
+    def _software(self, *, floats: bool) -> tuple[CpuClasses, ...]:
+        """Return the tables of the release's own CPU code, the most special one first."""
+        software = self.cpu_software
+        return () if software is None else (software.floats if floats else software.codes, software)
 
     def require(self, runtime: Runtime) -> None:
         """Raise HexsimError if the release has no such runtime."""

@@ -96,10 +96,18 @@ def cut_evenly(total: int, weights: list[int]) -> list[int]:
 
 
 def row_stage(
-    rows: int, row: RowCost, threads: int, traffic: Traffic, l2_bytes: int, call_packets: int = 0
+    rows: int,
+    row: RowCost,
+    threads: int,
+    traffic: Traffic,
+    l2_bytes: int,
+    call_packets: int = 0,
+    *,
+    streams: int = 1,
 ) -> Stage:
     """Spread `rows` equal rows over `threads`, streaming `traffic` block by block.
 
+    `streams` are the prefetches under way at the same time.
     call_packets: packets of each thread's call, which lasts for all blocks.
     """
     cut = blocks(rows, traffic, l2_bytes)
@@ -115,4 +123,5 @@ def row_stage(
             for number, (block, read, write) in enumerate(zip(cut, reads, writes, strict=True))
         ),
         threads,
+        streams=streams,
     )

@@ -23,6 +23,11 @@ class Target:
     mispredicted jump: the packets in flight and, because the queue of vector loads is
     empty, the latency of the first load from L2. `depthwise_stall` is a factor on the time of
     depthwise loops; `each_row` says that fully connected layers fetch their weights for every row.
+
+    `convolution_packets` are those of the main thread before a dense convolution,
+    `operator_workers` is the most workers of element-wise layers, poolings and concats.
+    `load_slots` are lost for each operand of a loop that waits for its loads from L2, 0 if
+    loops load ahead. Products of two tensors find what is not in L2 only if `prefetches_products`.
     """
 
     machine: HvxMachine
@@ -32,6 +37,10 @@ class Target:
     restart_slots: int = 0
     depthwise_stall: float = 1.0
     each_row: bool = False
+    convolution_packets: int = 0
+    operator_workers: int = 4
+    load_slots: float = 0.0
+    prefetches_products: bool = True
 
     @classmethod
     def of(cls, chip: Chip, stack: Stack) -> Target:
@@ -47,7 +56,17 @@ class Target:
             ),
             depthwise_stall=kernels.depthwise_stall_v66 if machine.version >= 66 else 1.0,
             each_row=kernels.matrix_rows == "each",
+            convolution_packets=round(
+                stack.dispatch.convolution_clk * dsp.lone_thread_speedup / dsp.issue_clk_per_packet
+            ),
+            operator_workers=kernels.operator_workers,
+            load_slots=dsp.l2_latency_clk / dsp.issue_clk_per_packet * kernels.waits_for_loads,
+            prefetches_products=kernels.prefetches_products,
         )
+
+    def workers_of(self, most: int) -> int:
+        """Return the workers of an operator that uses at most `most` by itself."""
+        return min(self.workers, self.operator_workers, most)
 
     @property
     def version(self) -> int:

@@ -4,8 +4,10 @@ Inputs of different range are rescaled, which is the usual case with encodings p
 along the channels of whole sheets needs nothing else; sheets that cross two inputs, and other axes,
 cost the same loop for all vectors that they touch.
 
+The loop multiplies each vector in the packet that loads it, so it waits for every load from L2.
+
 Left out: producers that write straight into the output because their encoding is the same.
-Source: Hexagon NN, scalemem_d32.S.
+Source: Hexagon NN, scalemem_d32.S, op_concat_d32.c.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ from hexsim.hvx.kernels._blocking import RowCost, row_stage
 from hexsim.hvx.kernels._model import KernelModel, Models
 from hexsim.hvx.kernels._sixteen_bit import is_16bit
 from hexsim.hvx.kernels._target import Target
+from hexsim.hvx.kernels._waiting import waiting_for_l2
 from hexsim.hvx.layout import PIXELS, ceil_div, vectors
 from hexsim.hvx.streams import Kernel, elementwise, halfwords
 from hexsim.layers import Concat
@@ -32,14 +35,15 @@ def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
 
 
 def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
-    """Share the rows of the output among the workers."""
+    """Give each input to a worker; several streams prefetch."""
     (kernel,) = streams(call, target)
     batch, height, _, _ = as_nhwc(call.results[0])
     rows = batch * height
     moved = sum(vectors(shape) for shape in call.operands) * PIXELS // kernel.cost.pixels
     row = RowCost.of(kernel.cost, ceil_div(moved, rows), len(call.operands))
-    stage = row_stage(rows, row, target.workers, traffic, target.l2_bytes, _JOB_PACKETS)
-    return NodeWork((stage,), "kernel")
+    workers = target.workers_of(len(call.operands))
+    stage = row_stage(rows, row, workers, traffic, target.l2_bytes, _JOB_PACKETS, streams=workers)
+    return NodeWork((waiting_for_l2(stage, 1, target.load_slots),), "kernel")
 
 
 MODELS: Models = {Concat: KernelModel(streams, work, takes_16_bits=True)}

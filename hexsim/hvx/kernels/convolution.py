@@ -399,9 +399,9 @@ def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
     """Return the work of a convolution that is neither grouped nor depthwise."""
     assert isinstance(call.layer, Convolution)
     shape = DenseShape.of(call, call.layer)
-    main = 0
+    main = target.convolution_packets
     if shape.is_input:
-        main = _MAIN_PACKETS[66] if target.version >= FIRST_Z_REGISTER else _MAIN_PACKETS[60]
+        main += _MAIN_PACKETS[66] if target.version >= FIRST_Z_REGISTER else _MAIN_PACKETS[60]
     stage = dense_stage(shape, target, traffic)
     return NodeWork((stage,), cost_model(shape, target), main_packets=main)
 

@@ -53,8 +53,8 @@ def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
     else:
         rows = batch * ceil_div(height, cost.pixels // PIXELS)
         row = RowCost.of(cost, tiles * sheets(channels)) + RowCost(around * sheets(channels))
-    packets = _JOB_PACKETS
-    stage = row_stage(rows, row, target.workers, traffic, target.l2_bytes, packets)
+    workers, packets = target.workers_of(target.workers), _JOB_PACKETS
+    stage = row_stage(rows, row, workers, traffic, target.l2_bytes, packets, streams=workers)
     return NodeWork((stage,), "kernel")
 
 

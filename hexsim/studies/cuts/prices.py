@@ -178,7 +178,7 @@ class Prices:
     def _clock_hz(self) -> float:
         platform = self.times.platform
         profile = platform.stack.profile(self.times.perf_profile)
-        return platform.chip.dsp.clock_hz(profile.dsp_corner)
+        return profile.dsp_clock_hz(platform.chip.dsp)
 
     @cached_property
     def _flat(self) -> frozenset[str]:

@@ -93,5 +93,9 @@ def test_stacks_name_tables_that_exist() -> None:
 
 
 def test_who_has_a_layer_by_its_table() -> None:
-    assert stacks.that_have("recurrent", "lstm", "dsp") == ("aihub-tflite", "qnn-2.45")
+    assert stacks.that_have("recurrent", "lstm", "dsp") == (
+        "aihub-tflite",
+        "qnn-2.45",
+        "snpe-1.63",
+    )
     assert stacks.that_have("recurrent", "rnn", "dsp") == ()

@@ -57,6 +57,7 @@ def test_the_releases() -> None:
         "qnn-2.45",
         "snpe-1.23",
         "snpe-1.30",
+        "snpe-1.63",
         "tflite-hexagon",
     )
     old, new = stacks.load("snpe-1.23"), stacks.load("snpe-1.30")
