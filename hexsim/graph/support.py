@@ -38,6 +38,9 @@ class Support:
 
 
 EVERYWHERE = Support(_RUNTIMES | HTA, "every runtime and the HTA take it")
+MADE_OF_HTA_LAYERS = Support(
+    _RUNTIMES | HTA, "every runtime takes it, and the HTA as sums, products and clamps (assumed)"
+)
 NO_HTA_LAYER = Support(_RUNTIMES, "the QNN HTA back end has no layer of this type")
 NO_HTA_FUNCTION = Support(_RUNTIMES, "the QNN HTA back end has no such function")
 NO_LAYER = Support(CPU, "the operator has no layer type on this runtime")

@@ -24,7 +24,7 @@ import numpy as np
 
 from hexsim.datasheets.chips import Chip
 from hexsim.datasheets.stacks import BufferType, Profile, Stack
-from hexsim.datasheets.stacks.stack import Conversion, Rpc, Wake
+from hexsim.datasheets.stacks.stack import Conversion, Rpc, SleepStates
 from hexsim.graph.ir import Shape
 from hexsim.planning.joined import JoinedSubnets
 from hexsim.timing.results import Scope
@@ -134,6 +134,13 @@ def converts_inputs_on_dsp(stack: Stack, buffer: BufferType) -> bool:
     return buffer == "float" and stack.entry.input_conversion.engine != "cpu"
 
 
+def empty_call_s(chip: Chip, stack: Stack, profile: Profile) -> float:
+    """Return the seconds of a call without buffers that runs nothing, with all parts awake."""
+    modes: dict[str, Rpc] = dict(stack.entry.rpc)
+    start_s = stack.dispatch.inference_clk / chip.dsp.clock_hz(profile.dsp_corner)
+    return modes[profile.qos].job_100us_s + start_s
+
+
 def parts_before_graph(call: Call) -> list[EntryPart]:
     """Return the parts before the graph runs, in order, without those that take no time."""
     entry = call.stack.entry
@@ -187,12 +194,11 @@ def _is_coherent(call: Call) -> bool:
     return call.chip.memory.io_coherence == "one_way"
 
 
-def _wake(part: Wake, call: Call) -> float:
-    asleep = call.idle_s > part.after_idle_s + call.profile.hold_s
-    return part.wake_s if asleep else 0.0
+def _wake(part: SleepStates, call: Call) -> float:
+    return part.wake_s(call.idle_s - call.profile.hold_s)
 
 
-def _collapsed(part: Wake, call: Call) -> float:
+def _collapsed(part: SleepStates, call: Call) -> float:
     """Return the time to wake a part that loses power when idle, if the stack allows that."""
     return _wake(part, call) if call.stack.entry.power_collapse else 0.0
 

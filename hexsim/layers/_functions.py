@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hexsim.graph.ir import Sign
-from hexsim.graph.support import EVERYWHERE, NO_HTA_FUNCTION, Support
+from hexsim.graph.support import EVERYWHERE, MADE_OF_HTA_LAYERS, NO_HTA_FUNCTION, Support
 
 Real = npt.NDArray[np.float64]
 NeuronFunction = Literal[
@@ -84,7 +84,9 @@ FUNCTIONS: Mapping[NeuronFunction, Function] = {
         lambda x, a, b: np.where(x >= 0, x, a * np.expm1(np.minimum(x, 0))),
         "as inputs",
     ),
-    "hard_sigmoid": Function(lambda x, a, b: np.clip(a * x + b, 0, 1), "unsigned"),
+    "hard_sigmoid": Function(
+        lambda x, a, b: np.clip(a * x + b, 0, 1), "unsigned", MADE_OF_HTA_LAYERS
+    ),
     "hard_swish": Function(lambda x, a, b: x * np.clip(x / 6 + 0.5, 0, 1), "as inputs", EVERYWHERE),
     "abs": Function(lambda x, a, b: np.abs(x), "unsigned"),
     "ceil": Function(lambda x, a, b: np.ceil(x), "as inputs"),
@@ -101,7 +103,7 @@ FUNCTIONS: Mapping[NeuronFunction, Function] = {
     "reciprocal": Function(lambda x, a, b: 1 / x, "as inputs"),
     "round": Function(lambda x, a, b: np.rint(x), "as inputs"),
     "rsqrt": Function(lambda x, a, b: 1 / np.sqrt(x), "unsigned"),
-    "silu": Function(lambda x, a, b: x * _sigmoid(a * x), "as inputs"),
+    "silu": Function(lambda x, a, b: x * _sigmoid(a * x), "as inputs", MADE_OF_HTA_LAYERS),
     "sin": Function(lambda x, a, b: np.sin(x), "signed"),
     "softplus": Function(lambda x, a, b: _softplus(x), "unsigned"),
     "softsign": Function(lambda x, a, b: x / (1 + np.abs(x)), "as inputs"),

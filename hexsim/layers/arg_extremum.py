@@ -11,10 +11,14 @@ from typing import ClassVar, Literal
 
 from hexsim.graph.domains import Axis
 from hexsim.graph.ir import Layer, Network, Shape, Sign
-from hexsim.graph.support import INTEGER, NO_HTA_LAYER, Rule, Support
+from hexsim.graph.support import EVERYWHERE, HTA, INTEGER, Rule, Support
 
 _MOST_POSITIONS = 256
 """The number of positions that codes of 8 bits can represent."""
+
+
+def _smallest(layer: ArgExtremum, network: Network) -> bool:
+    return layer.kind == "min"
 
 
 def _beyond_codes(layer: ArgExtremum, network: Network) -> bool:
@@ -28,11 +32,12 @@ class ArgExtremum(Layer):
     With `keeps_axis` the axis remains with size one.
     """
 
-    support: ClassVar[Support] = NO_HTA_LAYER
+    support: ClassVar[Support] = EVERYWHERE
     sign: ClassVar[Sign] = "unsigned"
     moves_codes: ClassVar[bool] = False
     counts: ClassVar[bool] = True
     limits: ClassVar[tuple[Rule, ...]] = (
+        Rule(HTA, _smallest, "the QNN HTA back end has argmax and no argmin"),
         Rule(INTEGER, _beyond_codes, "codes of 8 bits tell 256 places along an axis apart"),
     )
 

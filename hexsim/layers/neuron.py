@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
@@ -9,13 +10,25 @@ from typing import ClassVar
 import numpy as np
 
 from hexsim.graph.domains import Real as Finite
-from hexsim.graph.ir import Shape, Sign
-from hexsim.graph.support import UNDECLARED, Support
+from hexsim.graph.ir import Network, Shape, Sign
+from hexsim.graph.support import HTA, UNDECLARED, Rule, Support
 from hexsim.layers._clamp import NO_CLAMP, Clamp
 from hexsim.layers._functions import FUNCTIONS, NeuronFunction, Real
 from hexsim.layers._per_pixel import PerPixel
 
 __all__ = ["FUNCTIONS", "Neuron", "NeuronFunction"]
+
+_MOST_CLAMPED = 524_288
+"""Elements of the largest clamp that the HTA takes as a layer of its own.
+
+QNN 2.45 compiled one of 262 144 elements on a QRB5165 and failed with 1 048 576 (measured); this is
+the middle by ratio (assumed).
+"""
+
+
+def _large_clamp(layer: Neuron, network: Network) -> bool:
+    elements = math.prod(network.shape(layer.inputs[0]))
+    return layer.function == "clamp" and elements > _MOST_CLAMPED
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,6 +42,9 @@ class Neuron(PerPixel):
 
     type: ClassVar[str] = "neuron"
     moves_codes: ClassVar[bool] = False
+    limits: ClassVar[tuple[Rule, ...]] = (
+        Rule(HTA, _large_clamp, f"the HTA clamps at most {_MOST_CLAMPED} elements"),
+    )
 
     function: NeuronFunction
     clamp: Clamp = NO_CLAMP

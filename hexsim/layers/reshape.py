@@ -9,8 +9,14 @@ from typing import ClassVar
 
 from hexsim.errors import InvalidDataError
 from hexsim.graph.domains import Natural
-from hexsim.graph.ir import Layer, Shape, Sign
-from hexsim.graph.support import EVERYWHERE, Support
+from hexsim.graph.ir import Layer, Network, Shape, Sign
+from hexsim.graph.support import EVERYWHERE, HTA, Rule, Support
+
+
+def _changes_sizes(layer: Reshape, network: Network) -> bool:
+    shapes = (network.shape(layer.inputs[0]), layer.shape)
+    before, after = ([size for size in shape if size > 1] for shape in shapes)
+    return before != after
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,6 +27,9 @@ class Reshape(Layer):
     support: ClassVar[Support] = EVERYWHERE
     sign: ClassVar[Sign] = "as inputs"
     moves_codes: ClassVar[bool] = True
+    limits: ClassVar[tuple[Rule, ...]] = (
+        Rule(HTA, _changes_sizes, "the HTA takes a reshape only if it adds or drops axes of one"),
+    )
 
     shape: tuple[Natural, ...]
 

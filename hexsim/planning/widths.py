@@ -1,5 +1,7 @@
 """Which bit widths the DSP or tensor processor of a chip and a software release compute with.
 
+On aip the layers of HTA sections and the others are not told apart: the widest of both holds.
+
 Left out: on the device only some layers support 16-bit activations. They were published for the
 tensor accelerator only, so here all layers support them.
 """
@@ -32,7 +34,7 @@ def require_widths(model: Model, runtime: Runtime, chip: Chip, stack: Stack) -> 
                 )
     for limit, owner in (
         (chip.activation_bits(runtime), f"chip {chip.name}"),
-        (stack.quantization.activation_bits, f"stack {stack.name}"),
+        (_stack_bits(runtime, stack), f"stack {stack.name}"),
     ):
         for name, encoding in model.activations.items():
             if encoding.bitwidth > limit:
@@ -42,3 +44,9 @@ def require_widths(model: Model, runtime: Runtime, chip: Chip, stack: Stack) -> 
                     "Snapdragon 865 or later and a stack of 2.x); quantise with --act-bitwidth 8, "
                     "or run on fxp_cpu or cpu"
                 )
+
+
+def _stack_bits(runtime: Runtime, stack: Stack) -> int:
+    """Return the widest activations of a runtime; on aip those of the tensor engine count too."""
+    on_hta = stack.partitioning.hta_activation_bits if runtime == "aip" else ()
+    return max((stack.quantization.activation_bits, *on_hta))

@@ -18,6 +18,7 @@ from hexsim.datasheets.stacks import BufferType, Profile
 from hexsim.host import entry
 from hexsim.host.entry import Call, EntryPart
 from hexsim.hta.engine import LayerRun
+from hexsim.hta.rows import further_rows_s
 from hexsim.planning.joined import JoinedSubnets
 from hexsim.planning.plan import KernelCall, Plan
 from hexsim.q6_scheduler import GraphSession
@@ -100,6 +101,12 @@ class DspCall:
             ledger.overhead("hta_wait", scope="graph")
             calls = iter(work.subnet.calls)
             yield from engine.run(work.command_list, partial(self._hta_layer, ledger, calls))
+        further_s = further_rows_s(
+            work.subnet.calls, self._phone.chip, self._phone.stack, self._request.profile
+        )
+        if further_s:
+            yield self._phone.env.timeout(seconds_to_ps(further_s))
+            ledger.overhead("hta_rows", scope="graph")
         yield from session.run_clocks("hta_interrupt", self._phone.stack.qurt.wake_clk)
         ledger.overhead("hta_interrupt", scope="graph")
         yield from self._conversions(ledger, work.output_conversions)

@@ -99,11 +99,21 @@ def test_the_round_trip_between_and_beyond_the_measured_lengths() -> None:
 
 
 def test_parts_wake_only_after_their_idle_time_and_the_hold_of_the_profile() -> None:
-    entry = call().stack.entry
-    asleep = entry.dsp_wake.after_idle_s + 1e-3
-    assert seconds(parts_before_graph(call(idle_s=asleep)), "dsp_wake") == entry.dsp_wake.wake_s
+    off = call().stack.entry.dsp_wake.off
+    asleep = off.after_idle_s + 1e-3
+    assert seconds(parts_before_graph(call(idle_s=asleep)), "dsp_wake") == off.wake_s
     assert seconds(parts_before_graph(call(profile="burst", idle_s=asleep)), "dsp_wake") == 0
     assert seconds(parts_before_graph(call(idle_s=0.0)), "dsp_wake") == 0
+
+
+@pytest.mark.parametrize(
+    ("idle_ms", "measured_ms"), [(0.25, 0.661), (1.0, 0.674), (3.0, 0.769), (10.0, 1.085)]
+)
+def test_the_dsp_falls_asleep_step_by_step(idle_ms: float, measured_ms: float) -> None:
+    """DroNet on sd865 under QNN 2.45, by the idle time before each call; 0.652 ms without."""
+    idle = call("sd865", "qnn-2.45", "default", idle_s=idle_ms * 1e-3)
+    slower_ms = sum(seconds(parts_before_graph(idle), p) for p in ("cpu_wake", "dsp_wake")) * 1e3
+    assert slower_ms == pytest.approx(measured_ms - 0.652, abs=0.01)
 
 
 def on_hta(base: Call) -> Call:
@@ -112,7 +122,7 @@ def on_hta(base: Call) -> Call:
 
 
 def test_the_tensor_engine_wakes_only_for_calls_that_use_it() -> None:
-    wake = call().stack.entry.hta_wake
+    wake = call().stack.entry.hta_wake.off
     asleep = call(idle_s=wake.after_idle_s + 1e-3)
     assert seconds(parts_before_graph(asleep), "hta_wake") == 0
     assert seconds(parts_before_graph(on_hta(asleep)), "hta_wake") == wake.wake_s

@@ -10,6 +10,7 @@ from hexsim.graph.input_format import InputFormat, InputType
 from hexsim.graph.ir import Layer, Network, Tensor
 from hexsim.layers import (
     TYPES,
+    ArgExtremum,
     ColourConversion,
     Concat,
     Deconvolution,
@@ -149,7 +150,15 @@ POOL = Pooling(**IO, kind="max", window=Window((1, 1)))
         (LRN, (1, 4, 4, 8), "no layer of this type"),
         (Neuron(**IO, function="exp"), (1, 8), "no such function"),
         (Permute(**IO, permutation=(0, 1)), (1, 8), "no layer of this type"),
-        (Neuron(**IO, function="hard_sigmoid"), (1, 8), "no such function"),
+        (Neuron(**IO, function="hard_sigmoid"), (1, 8), None),
+        (Neuron(**IO, function="clamp"), (1, 512, 512, 1), None),
+        (Neuron(**IO, function="clamp"), (1, 1024, 1024, 1), "clamps at most"),
+        (Neuron(**IO, function="tanh"), (1, 1024, 1024, 3), None),
+        (Reshape(**IO, shape=(1, 4, 4, 8)), (1, 4, 4, 8), None),
+        (Reshape(**IO, shape=(4, 4, 8)), (1, 4, 4, 8), None),
+        (Reshape(**IO, shape=(1, 128)), (1, 4, 4, 8), "adds or drops axes of one"),
+        (ArgExtremum(**IO, kind="max", axis=3), (1, 4, 4, 8), None),
+        (ArgExtremum(**IO, kind="min", axis=3), (1, 4, 4, 8), "argmax and no argmin"),
         (
             Elementwise(name="l", inputs=("x", "x"), outputs=("y",), kind="max"),
             (1, 8),

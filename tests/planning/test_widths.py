@@ -25,7 +25,6 @@ def _model(**options):
 def test_where_16_bit_activations_run():
     model = _model(activation_bits=16)
     for chip, stack, runtime in [
-        ("sd865", None, "dsp"),
         ("sd865", None, "aip"),
         ("sd835", None, "fxp_cpu"),
         ("sd835", None, "cpu"),
@@ -40,6 +39,7 @@ def test_where_16_bit_activations_run():
         ("sd835", None, "chip sd835"),
         ("sd855", "qnn-2.45", "chip sd855"),
         ("sd865", "snpe-1.30", "stack snpe-1.30"),
+        ("sd865", "qnn-2.45", "stack qnn-2.45"),
     ],
 )
 def test_16_bit_activations_are_refused_elsewhere(chip, stack, owner):

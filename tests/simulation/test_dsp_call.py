@@ -135,3 +135,15 @@ def test_every_picosecond_is_charged_once(network: Network, data: st.DataObject)
         field = f"ddr_{side}_bytes"
         moved = sum(getattr(charge, field) for charge in (*on_dsp, *result.overheads))
         assert moved == result.counters[f"dsp_{field}"]
+
+
+def test_rows_of_a_fully_connected_layer_are_calls_of_their_own_where_the_release_says_so() -> None:
+    """QNN 2.45 on sd865: (1024 - 1) times 92 us, 268 us, 149 us and 30 us (measured: 637 ms)."""
+    net = Sketch((1024, 64))
+    chip, release = chips.load("sd865"), stacks.load("qnn-2.45")
+    network = net.network(net.dense("in", 16))
+    job = Job(on_hta(network, range(1)), perf_profile="default")
+    charged = {o.name: o.duration_ps for o in simulate(Workload((job,)), chip, release).overheads}
+    start_s = release.dispatch.inference_clk / chip.dsp.clock_hz("turbo")
+    assert charged["hta_rows"] == pytest.approx(1023 * (92e-6 + start_s + 149e-6 + 30e-6) * 1e12)
+    assert "hta_rows" not in {o.name for o in simulate(Workload((job,)), CHIP, STACK).overheads}

@@ -95,11 +95,28 @@ class RpcModes(DatasheetTable):
     polling: Rpc
 
 
-class Wake(DatasheetTable):
-    """A part that falls asleep `after_idle_s` after the profile's hold, and its time to wake."""
+class SleepState(DatasheetTable):
+    """A state that a part enters `after_idle_s` after the profile's hold, and its time to wake."""
 
     after_idle_s: Seconds
     wake_s: Seconds
+
+
+class SleepStates(DatasheetTable):
+    """How a part falls asleep, step by step: the longer it is idle, the longer it takes to wake.
+
+    The wake-up from `off` is what a power collapse costs.
+    """
+
+    light: SleepState | None = None
+    deep: SleepState | None = None
+    off: SleepState
+
+    def wake_s(self, idle_s: float) -> float:
+        """Return the time to wake from the deepest state that the part has reached."""
+        states = (self.off, self.deep, self.light)
+        reached = (state for state in states if state and idle_s > state.after_idle_s)
+        return next((state.wake_s for state in reached), 0.0)
 
 
 class Conversion(DatasheetTable):
@@ -123,9 +140,9 @@ class Entry(DatasheetTable):
     buffer_s: Seconds
     buffer_s_per_byte: SecondsPerByte
     cache_s_per_byte: SecondsPerByte
-    cpu_wake: Wake
-    dsp_wake: Wake
-    hta_wake: Wake
+    cpu_wake: SleepStates
+    dsp_wake: SleepStates
+    hta_wake: SleepStates
     input_conversion: Conversion
     output_conversion: Conversion
 
@@ -178,6 +195,7 @@ class Partitioning(DatasheetTable):
     Activations of 16 bits run on the HTA since SNPE 1.34. A subnet on it costs `hta_subnet_s`, and
     `hta_tensor_s` for each tensor at its edges that is large enough to be mapped
     (`entry.mapped_from_bytes`); the engine spends `hta_layer_s` on sequencing a layer.
+    With `hta_rows` "each", every row of a fully connected layer is an execution of its own.
     """
 
     rules: PartitionRules
@@ -189,6 +207,7 @@ class Partitioning(DatasheetTable):
     hta_subnet_s: Seconds
     hta_tensor_s: Seconds
     hta_layer_s: Seconds
+    hta_rows: Literal["together", "each"] = "together"
     hnn_subnet_s: Seconds
 
 

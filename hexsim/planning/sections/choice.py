@@ -9,10 +9,13 @@ from typing import Protocol
 from hexsim.datasheets.stacks.stack import Partitioning, PartitionRules
 from hexsim.errors import HexsimError
 from hexsim.graph.ir import Network
+from hexsim.layers import Softmax
 from hexsim.planning.sections import several, single
 from hexsim.planning.sections.ids import id_of, listed, named
 from hexsim.planning.sections.limits import hta_refusal
 from hexsim.quantization.model import Model
+
+_SOFTMAX_FIRST = "a softmax cannot be the first layer on the HTA"
 
 Refusals = tuple[str | None, ...]
 """For each layer in order, why the HTA refuses it; None if it does not."""
@@ -32,8 +35,19 @@ RULES: Mapping[PartitionRules, SectionRules] = {"1.23": single, "1.25+": several
 
 
 def refusals(model: Model, release: Partitioning) -> Refusals:
-    """Return why the HTA refuses each layer under a release."""
-    return tuple(hta_refusal(layer, model, release) for layer in model.network.layers)
+    """Return why the HTA refuses each layer under a release.
+
+    A softmax that would begin a section is refused too (measured: QNN 2.45 compiles none as the
+    first layer of a graph).
+    """
+    verdicts: list[str | None] = []
+    for layer in model.network.layers:
+        refused = hta_refusal(layer, model, release)
+        begins = not verdicts or verdicts[-1] is not None
+        if refused is None and begins and isinstance(layer, Softmax):
+            refused = _SOFTMAX_FIRST
+        verdicts.append(refused)
+    return tuple(verdicts)
 
 
 def automatic(model: Model, release: Partitioning) -> tuple[range, ...]:
@@ -91,6 +105,13 @@ def _range(network: Network, first: int, last: int) -> range:
 
 
 def _require_taken(network: Network, section: range, refusals_by_layer: Refusals) -> None:
+    first = section[0]
+    if refusals_by_layer[first] is None and isinstance(network.layers[first], Softmax):
+        begin = f"begin the section at {named(network, first - 1)}"
+        raise HexsimError(
+            f"the section {listed(network, section)} begins with {named(network, first)}, and "
+            f"{_SOFTMAX_FIRST}; {begin}"
+        )
     refused = next((at for at in section if refusals_by_layer[at] is not None), None)
     if refused is None:
         return

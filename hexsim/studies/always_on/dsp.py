@@ -44,7 +44,7 @@ class Residents:
     def linger_s(self) -> float:
         """Time that the DSP stays awake after a job."""
         entry = self.platform.stack.entry
-        return entry.dsp_wake.after_idle_s if entry.power_collapse else float("inf")
+        return entry.dsp_wake.off.after_idle_s if entry.power_collapse else float("inf")
 
     @property
     def tasks(self) -> tuple[tuple[Client, Task], ...]:
@@ -64,7 +64,7 @@ class Residents:
 
     def awake_share(self) -> float:
         """Return the share of the time in which clients keep the DSP awake, 0 .. 1."""
-        wake_s = self.platform.stack.entry.dsp_wake.wake_s
+        wake_s = self.platform.stack.entry.dsp_wake.off.wake_s
         if self.keep_awake:
             return 1.0
         return sum(
@@ -74,7 +74,7 @@ class Residents:
     def watts(self, rate: Rates, idle: IdleRates) -> dict[Part, float]:
         """Return the clients' power by part, without the DSP's idle power."""
         awake_w = rate.leakage_w["dsp"] + rate.clock_tree_w["dsp"]
-        wake_s = self.platform.stack.entry.dsp_wake.wake_s
+        wake_s = self.platform.stack.entry.dsp_wake.off.wake_s
         running = woken = 0.0
         for client, task in self.tasks:
             packet_j = rate.vector_packet_j if client.unit == "hvx" else rate.scalar_packet_j

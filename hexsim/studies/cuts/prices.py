@@ -18,6 +18,7 @@ from hexsim.deployment import Deployment
 from hexsim.deployment.platform import Platform
 from hexsim.host import entry
 from hexsim.host.entry import Call, EntryPart
+from hexsim.hta.rows import further_rows_s
 from hexsim.hvx.layout import flat_tensors
 from hexsim.planning.joined import JoinedSubnets
 from hexsim.planning.subnet import Subnet
@@ -89,7 +90,10 @@ class Prices:
             return Price(
                 self._hta_prefix[span.stop] - self._hta_prefix[span.start],
                 self._application_us(inputs, outputs) + self._ddr_us(span, outputs),
-                release.hta_subnet_s * _US + self._mapping_us(inputs, outputs) + interrupt_us,
+                release.hta_subnet_s * _US
+                + self._mapping_us(inputs, outputs)
+                + self._further_rows_us(span)
+                + interrupt_us,
             )
         changing = (name for name in inputs if name not in self._flat)
         conversion = sum(map(times.to_d32, changing)) + sum(map(times.from_d32, outputs))
@@ -133,6 +137,13 @@ class Prices:
         times, network = self.times, self.times.network
         inputs_us = sum(times.to_d32(name) for name in inputs if name in network.inputs)
         return inputs_us + sum(times.from_d32(name) for name in outputs if name in network.outputs)
+
+    def _further_rows_us(self, span: range) -> float:
+        """Return the time of rows that are executions of their own."""
+        platform = self.times.platform
+        profile = platform.stack.profile(self.times.perf_profile)
+        calls = self.times.subnet(span).calls
+        return further_rows_s(calls, platform.chip, platform.stack, profile) * _US
 
     def _mapping_us(self, inputs: Sequence[str], outputs: Sequence[str]) -> float:
         """Return the time to map the large tensors at the edges of an HTA subnet."""

@@ -6,7 +6,7 @@ from hypothesis import given as examples
 from hexsim.datasheets import stacks
 from hexsim.errors import HexsimError
 from hexsim.graph.ir import Network
-from hexsim.layers import Elementwise, LocalResponseNorm, Reshape
+from hexsim.layers import Elementwise, LocalResponseNorm, Reshape, Softmax
 from hexsim.planning.sections import automatic, given, refusals
 from hexsim.planning.sections.single import is_single
 from hexsim.quantization.model import Model
@@ -22,7 +22,7 @@ def _branched() -> Model:
     stem = net.conv("in", 8)
     both = net.add(Elementwise, net.conv(stem, 8), net.conv(stem, 8), kind="sum")
     normed = net.add(LocalResponseNorm, both, size=5, alpha=1e-4, beta=0.75, bias=1.0)
-    return Model(net.network(net.add(Reshape, net.conv(normed, 8), shape=(1, 512))))
+    return Model(net.network(net.add(Reshape, net.conv(normed, 8), shape=(1, 8, 8, 8))))
 
 
 def test_automatic_sections() -> None:
@@ -32,10 +32,25 @@ def test_automatic_sections() -> None:
 
 def test_a_run_that_multiplies_nothing_is_no_section() -> None:
     net = Sketch((1, 8, 8, 3))
-    flat = net.add(Reshape, "in", shape=(1, 192))
+    flat = net.add(Reshape, "in", shape=(1, 8, 8, 3))
     model = Model(net.network(flat))
     assert automatic(model, SEVERAL) == ()
     assert given(model, [(1, 1)], SEVERAL) == (range(1),)
+
+
+def test_no_section_begins_with_a_softmax() -> None:
+    net = Sketch((1, 8, 8, 3))
+    normed = net.add(LocalResponseNorm, "in", size=5, alpha=1e-4, beta=0.75, bias=1.0)
+    first = net.conv(net.add(Softmax, normed, axes=(3,)), 8)
+    model = Model(net.network(net.add(Softmax, first, axes=(3,))))
+    assert automatic(model, SEVERAL) == (range(2, 4),)
+    with pytest.raises(HexsimError, match=r"softmax cannot be the first layer on the HTA"):
+        given(model, [(2, 4)], SEVERAL)
+    last = Sketch((1, 8, 8, 3))
+    model = Model(last.network(last.add(Softmax, last.conv("in", 8), axes=(3,))))
+    assert automatic(model, SEVERAL) == (range(2),)
+    with pytest.raises(HexsimError, match=r"begins with .*; begin the section at .*\(id 1\)"):
+        given(model, [(2, 2)], SEVERAL)
 
 
 @examples(networks())

@@ -119,11 +119,11 @@ def test_a_call_that_makes_the_next_one_late_is_counted_with_it() -> None:
     turns; power lies between that of either kind alone.
     """
     entry = SD855.stack.entry
-    wake_ms = (entry.dsp_wake.wake_s + entry.cpu_wake.wake_s) * 1e3
+    wake_ms = (entry.dsp_wake.off.wake_s + entry.cpu_wake.off.wake_s) * 1e3
     often, seldom = (always_on(words(), SD855, every, "dsp") for every in (1.0, 1000.0))
     short_ms, long_ms = (one.alternatives[0].call_ms for one in (often, seldom))
     assert long_ms == pytest.approx(short_ms + wake_ms, rel=0.01)
-    every_ms = (short_ms + long_ms) / 2 + 0.9
+    every_ms = (short_ms + long_ms) / 2 + entry.dsp_wake.off.after_idle_s * 1e3
     between = always_on(words(), SD855, every_ms, "dsp").alternatives[0]
     assert short_ms < between.call_ms < long_ms
     assert between.parts["wake-ups"].value > 0
