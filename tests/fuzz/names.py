@@ -14,7 +14,6 @@ import json
 import random
 import sys
 import tempfile
-import traceback
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -30,7 +29,8 @@ from hexsim import dlc
 from hexsim.errors import HexsimError
 from hexsim.texts.names import visible
 from tests.fuzz.containers import Parts, opened, sealed
-from tests.fuzz.watch import HangError, watched
+from tests.fuzz.places import judge_all
+from tests.fuzz.watch import watched
 
 TENSORS, LAYERS = 7, 4
 """Names of tensors (two inputs, two between, two outputs, a weight), and of layers."""
@@ -277,19 +277,10 @@ def _require_right_files(folder: Path, *, exact: bool) -> None:
 
 def main(first: int, count: int) -> None:
     """Judge cases, and print what they say."""
-    broken: dict[str, int] = {}
     with tempfile.TemporaryDirectory() as folder:
-        for number in range(first, first + count):
-            try:
-                print(number, "|", " || ".join(judged(number, Path(folder))))
-            except (Exception, HangError) as error:  # that is what is looked for
-                trace = traceback.extract_tb(error.__traceback__)
-                own = [at for at in trace if Path("hexsim").resolve() in Path(at.filename).parents]
-                place = f"{Path(own[-1].filename).name}:{own[-1].lineno}" if own else "?"
-                broken.setdefault(f"{type(error).__name__} {place} {str(error)[-700:]!r}", number)
-    for what, number in broken.items():
-        print("BROKEN", number, what)
-    print(len(broken), "places")
+        judge_all(
+            range(first, first + count), lambda number: " || ".join(judged(number, Path(folder)))
+        )
 
 
 if __name__ == "__main__":

@@ -14,7 +14,6 @@ import random
 import re
 import sys
 import tempfile
-import traceback
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -25,7 +24,8 @@ from hexsim.studies.sweep.settings import settings
 from hexsim.studies.sweep.space import read_space
 from tests.dlc.made import small_network
 from tests.fuzz import texts
-from tests.fuzz.watch import HangError, watched
+from tests.fuzz.places import judge_all
+from tests.fuzz.watch import watched
 
 _SPACE = """\
 networks = ["m.dlc"]
@@ -235,25 +235,16 @@ def prepare(folder: Path) -> None:
 
 
 def main(first: int, count: int) -> None:
-    """Judge cases, and print what they say."""
-    broken: dict[str, int] = {}
-    with tempfile.TemporaryDirectory() as folder:
-        prepare(Path(folder))
-        for number in range(first, first + count):
-            try:
-                said = judged(number, Path(folder))
-                told = commanded(number, Path(folder)) if number % 40 == 0 else ""
-                print(number, forged(number)[0], "|", repr(said[:300]), "|", told[:300])
-                if len(said) > 2000 or "<" in said or not told.isprintable():
-                    raise AssertionError(f"no plain sentence: {said}")
-            except (Exception, HangError) as error:  # that is what is looked for
-                trace = traceback.extract_tb(error.__traceback__)
-                own = [at for at in trace if Path("hexsim").resolve() in Path(at.filename).parents]
-                place = f"{Path(own[-1].filename).name}:{own[-1].lineno}" if own else "?"
-                broken.setdefault(f"{type(error).__name__} {place} {str(error)[-600:]!r}", number)
-    for what, number in broken.items():
-        print("BROKEN", number, what)
-    print(len(broken), "places")
+    """Judge cases, one of 40 by a command, too, and print what they say."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        prepare(folder)
+
+        def both(number: int) -> str:
+            said = judged(number, folder)
+            return f"{said!r} | {commanded(number, folder) if number % 40 == 0 else ''}"
+
+        judge_all(range(first, first + count), both)
 
 
 if __name__ == "__main__":
