@@ -11,13 +11,14 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import itertools
 import random
 import sys
 import tempfile
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Literal, get_args
 
 import numpy as np
 import onnx
@@ -33,6 +34,7 @@ from tests.fuzz.watch import watched
 
 SHAPE = (1, 2, 3)
 _UNARY = ("Relu", "Neg", "Sigmoid", "Identity", "Sin", "Dropout")
+Way = Literal["empty", "of another kind", "first item twice"]
 _BINARY = ("Add", "Mul", "Sub", "Max")
 
 
@@ -53,7 +55,9 @@ def graph_of(number: int) -> onnx.ModelProto:
             pair = [rng.choice(names), rng.choice(names)]
             made.append(helper.make_node(rng.choice(_BINARY), pair, [name]))
         names.append(name)
-    outputs = [rng.choice(names) for _ in range(rng.choice((0, 1, 1, 2, 2, 2, 3, 3)))] if names else []
+    outputs = (
+        [rng.choice(names) for _ in range(rng.choice((0, 1, 1, 2, 2, 2, 3, 3)))] if names else []
+    )
     if rng.random() < 0.8:
         outputs = list(dict.fromkeys(outputs))
     infos = [
@@ -102,7 +106,7 @@ def _compared(path: Path) -> str:
     session = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
     needed = {one.name: _values(2) for one in session.get_inputs()} | feed
     names = [one.name for one in session.get_outputs()]
-    assert [*outputs] == [*codes] == names
+    assert [*outputs] == [*codes] == [*dict.fromkeys(names)]
     given = {one.name: needed[one.name] for one in session.get_inputs()}
     for name, right in zip(names, session.run(None, given), strict=True):
         np.testing.assert_allclose(outputs[name], right, atol=1e-5, err_msg=name)
@@ -110,26 +114,34 @@ def _compared(path: Path) -> str:
     return ""
 
 
-def emptied() -> Iterator[tuple[str, Parts]]:
-    """Good .dlc files, in which one object or list is empty, or has its first item twice."""
+@dataclass(frozen=True)
+class Emptied:
+    """A good .dlc file in which one object or list is to be changed, found by its position."""
+
+    name: str
+    parts: Parts
+    place: int
+    way: Way
+
+    def made(self) -> Parts:
+        """Return the changed file."""
+        tree = copy.deepcopy(self.parts.model)
+        node, key = next(itertools.islice(nodes(tree), self.place, None))
+        held = node[key]
+        if self.way == "first item twice" and isinstance(held, list):
+            node[key] = [held[0], *held]
+        else:
+            node[key] = {} if isinstance(held, dict) ^ (self.way == "of another kind") else []
+        return replace(self.parts, model=tree)
+
+
+def emptied() -> Iterator[Emptied]:
+    """Every object and list of all good .dlc files that is not empty, in every way."""
     for name, parts in good():
         for place, (node, key) in enumerate(nodes(parts.model)):
             if isinstance(node[key], dict | list) and node[key]:
-                for way in range(3):
-                    yield f"{name} {place} {way}", replace(parts, model=_changed(parts, place, way))
-
-
-def _changed(parts: Parts, place: int, way: int) -> Any:
-    tree = copy.deepcopy(parts.model)
-    for position, (node, key) in enumerate(nodes(tree)):
-        if position == place:
-            held = node[key]
-            if way == 2 and isinstance(held, list):
-                node[key] = [held[0], *held]
-            else:
-                node[key] = {} if isinstance(held, dict) ^ (way == 1) else []
-            break
-    return tree
+                for way in get_args(Way):
+                    yield Emptied(name, parts, place, way)
 
 
 def main(first: int, count: int) -> None:
