@@ -1,6 +1,6 @@
 """Hostile .npy files are read right or refused in a sentence, and no pickle of theirs is loaded.
 
-The long mode judges as many cases as HEXSIM_FUZZ_CASES says, by default 20 000:
+The long mode judges as many cases as HEXSIM_FUZZ_CASES says, by default 2 000:
 
     HEXSIM_FUZZ_CASES=100000 python -m pytest -m slow tests/fuzz/test_arrays.py
 """
@@ -17,7 +17,7 @@ from tests.fuzz.arrays import MARK, judged, means, right, saved
 from tests.fuzz.watch import watched
 
 QUICK = 300
-LONG = int(os.environ.get("HEXSIM_FUZZ_CASES", "20000"))
+LONG = int(os.environ.get("HEXSIM_FUZZ_CASES", "2000"))
 
 
 @pytest.mark.parametrize("number", range(8))

@@ -1,7 +1,7 @@
 """Networks of odd counts are computed as onnxruntime does, or refused in a sentence.
 
-The long mode judges as many graphs as HEXSIM_FUZZ_CASES says, by default 2 000, and .dlc files in
-which each object and list is empty once:
+The long mode judges as many graphs as HEXSIM_FUZZ_CASES says, by default 60, and .dlc files in
+which one of fifty objects and lists is empty:
 
     HEXSIM_FUZZ_CASES=100000 python -m pytest -m slow tests/fuzz/test_counts.py
 """
@@ -18,10 +18,10 @@ from tests.fuzz.containers import judge, sealed
 from tests.fuzz.counts import emptied, judged
 from tests.fuzz.watch import watched
 
-QUICK = 8
+QUICK = 4
 STRIDE = 1709
 """Of how many emptied files the quick test takes one."""
-LONG = int(os.environ.get("HEXSIM_FUZZ_CASES", "2000"))
+LONG = int(os.environ.get("HEXSIM_FUZZ_CASES", "60"))
 
 
 def test_graphs_of_odd_counts_are_right_or_refused(tmp_path: Path) -> None:
@@ -45,9 +45,9 @@ def test_many_graphs_of_odd_counts_are(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("first", range(8))
-def test_all_emptied_files_are(first: int, tmp_path: Path) -> None:
-    for case in itertools.islice(emptied(), first, None, 8):
+@pytest.mark.parametrize("first", range(2))
+def test_more_emptied_files_are(first: int, tmp_path: Path) -> None:
+    for case in itertools.islice(emptied(), first * 50, None, 100):
         sealed(case.made(), tmp_path / "m.dlc")
         with watched(120):
             assert "Traceback" not in judge(tmp_path / "m.dlc"), case

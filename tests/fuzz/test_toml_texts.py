@@ -1,6 +1,6 @@
 """Hostile TOML files of chips, stacks, loads and sweeps are read, or refused in a sentence.
 
-The long mode judges as many cases as HEXSIM_FUZZ_CASES says, by default 20 000, one of 40 by a
+The long mode judges as many cases as HEXSIM_FUZZ_CASES says, by default 2 000, one of 40 by a
 command, too:
 
     HEXSIM_FUZZ_CASES=100000 python -m pytest -m slow tests/fuzz/test_toml_texts.py
@@ -20,7 +20,7 @@ from tests.fuzz.toml_texts import commanded, good, judged, prepare
 from tests.fuzz.watch import watched
 
 QUICK = 300
-LONG = int(os.environ.get("HEXSIM_FUZZ_CASES", "20000"))
+LONG = int(os.environ.get("HEXSIM_FUZZ_CASES", "2000"))
 
 
 @pytest.fixture
