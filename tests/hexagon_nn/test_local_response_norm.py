@@ -9,7 +9,7 @@ import pytest
 
 from hexsim.layers import LocalResponseNorm
 from tests.hexagon_nn import vectors
-from tests.hexagon_nn.through import codes_of_layer
+from tests.hexagon_nn.through import result_codes
 
 SIZE, BETA = 5, 0.75
 ALPHA_BIAS = (
@@ -28,6 +28,6 @@ def test_differences(number):
     layer = LocalResponseNorm(
         name="n", inputs=("x",), outputs=("y",), size=SIZE, alpha=alpha, beta=BETA, bias=bias
     )
-    off = np.abs(codes_of_layer(layer, case).astype(int) - case["library"])
+    off = np.abs(result_codes(layer, case).astype(int) - case["library"])
     assert off.max() <= 1
     assert np.count_nonzero(off) == ONE_CODE_OFF.get(number, 0)

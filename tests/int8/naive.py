@@ -48,6 +48,22 @@ def run(call, inputs):
     return TWINS[type(call)](call, [np.asarray(x, np.int64) for x in inputs])
 
 
+def input_codes(values, encoding):
+    """8-bit codes of floats, by exact fractions."""
+    low = np.float32(encoding.delta * encoding.offset)
+    high = np.float32(encoding.delta * (encoding.offset + 255))
+    reach = Fraction(float((high - low) * np.float32(256 / 255)))
+    unit = Fraction(2) ** -200
+    while reach >= unit * 2**20:
+        unit *= 2
+    span = math.floor(reach / unit)
+    start = math.floor(Fraction(float(-low)) / unit) + (span >> 9)
+    factor = (2**32 - 1) // span
+    units = [math.trunc(Fraction(float(x)) / unit) for x in values.ravel()]
+    codes = [min(max(x + start, 0), span) * factor >> 24 for x in units]
+    return np.array(codes).reshape(values.shape)
+
+
 def wrap(value):
     return (np.asarray(value, np.int64) + 2**31) % 2**32 - 2**31
 
