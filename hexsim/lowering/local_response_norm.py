@@ -22,7 +22,7 @@ import numpy.typing as npt
 from hexsim.errors import HexsimError
 from hexsim.layers import LocalResponseNorm
 from hexsim.lowering.headroom import largest_distance
-from hexsim.lowering.lowered_call import Int32, LoweredCall
+from hexsim.lowering.lowered_call import Int32, LoweredCall, Operand
 from hexsim.lowering.requantize import Requantize, rounded
 from hexsim.lowering.response_norm_of_bytes import (
     LoweredByteResponseNorm,
@@ -56,17 +56,21 @@ def lower_local_response_norm(
             f"layer '{layer.name}': the bias of a local response norm is {layer.bias}; "
             "the integer kernel needs a positive one"
         )
-    x = inputs[0]
-    of_bytes = lower_byte_response_norm(layer, x, output)
-    if of_bytes is not None:
-        return of_bytes
+    of_bytes = lower_byte_response_norm(layer, inputs[0], output)
+    return of_bytes or lower_interpolated_norm(layer, inputs[0], output)
+
+
+def lower_interpolated_norm(
+    layer: LocalResponseNorm, x: Operand, output: Operand
+) -> LoweredLocalResponseNorm:
+    """Return the constants for operands of any width and any positive bias."""
     weight = layer.alpha / layer.size * x.delta**2
     knots = power_knots(layer.size * x.encoding.steps**2).astype(np.float64)
     relative = (1 + weight / layer.bias * knots) ** -layer.beta
     powers = rounded(relative * (1 << POWER_BITS)).astype(np.int32)
     return LoweredLocalResponseNorm(
         layer=layer.name,
-        inputs=inputs,
+        inputs=(x,),
         output=output,
         size=layer.size,
         powers=powers,

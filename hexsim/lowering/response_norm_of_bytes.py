@@ -30,7 +30,7 @@ UNITS = 15
 EIGHTHS = 12
 """Places from 2^15 to eighths, the last three of which a rounding shift takes (Hexagon NN)."""
 MOST_RIGHT = 28
-"""Beyond it every product is shifted to 0 or -1, which round to 0."""
+"""From it on every product is shifted to 0 or -1, which round to 0."""
 _LARGEST_SUM = 1 << 31
 """s stays below (our choice; to the library 2^32, above which it scales by bias^-beta alone)."""
 _LARGEST_LOGARITHM = 1 << 9
