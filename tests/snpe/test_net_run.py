@@ -11,6 +11,7 @@ import pytest
 from hexsim import dlc
 from hexsim.datasheets.stacks import Profiles
 from hexsim.quantization.encodings import Encoding
+from hexsim.quantization.float_inputs import input_codes
 from hexsim.quantization.model import Model
 from hexsim.snpe.diag_log import read_diag_log
 from hexsim.snpe.net_run_options import OPTIONS, PROFILES
@@ -145,7 +146,7 @@ def test_codes_of_inputs(tool: Tool, tmp_path: Path) -> None:
     executor = deployed(culprits.quantized("outlier"), "dsp").executor()
     for index, feed in enumerate(culprits.inputs(3)):
         encoding = Encoding.from_range(float(feed["in"].min()), float(feed["in"].max()))
-        seen = encoding.dequantize(encoding.quantize(feed["in"]))
+        seen = encoding.dequantize(input_codes(feed["in"], encoding))
         (expected,) = executor.run({"in": seen}).values()
         assert own[f"Result_{index}/scores.raw"] == expected.tobytes()
 
