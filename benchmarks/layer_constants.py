@@ -1,9 +1,10 @@
 """What the published times of layers say of the constants of their release.
 
 `python -m benchmarks.calibrate --layers FOLDER` prints it. FOLDER has the networks of
-layer_latency.csv as ONNX files. The constants of the stack that come from it are fitted, all of
-which together count as one row for each network and runtime. A class of layers is left out at a
-time. Only constants whose standard error by the data alone is below a factor of 1.5 are determined.
+layer_latency.csv as ONNX files. The constants of the stack that come from these times are fitted to
+them; all layers of a network on a runtime together count as one row. A class of layers is left out
+at a time. Only constants whose standard error by the data alone is below a factor of 1.5 are
+determined.
 """
 
 from __future__ import annotations
