@@ -16,6 +16,7 @@ from functools import cached_property
 from hexsim.display import DisplayTable, Shown
 from hexsim.errors import HexsimError
 from hexsim.graph.ir import Layer, Network, Shape
+from hexsim.layers import Convolution, Elementwise, Neuron
 from hexsim.runtimes import Engine, Runtime
 
 _FLOAT_BYTES = 4
@@ -45,6 +46,19 @@ class KernelCall:
     def input_bits(self) -> int:
         """Bits of the operands."""
         return self.operand_bits or self.activation_bits
+
+    @property
+    def layer_class(self) -> str:
+        """The class of its layer, under which measured layers are compared: its type, with the kind
+        of an element-wise operation or function, and whether a convolution has groups."""
+        layer = self.layer
+        if isinstance(layer, Elementwise):
+            return f"elementwise {layer.kind}"
+        if isinstance(layer, Neuron):
+            return f"neuron {layer.function}"
+        if isinstance(layer, Convolution) and layer.groups > 1:
+            return f"grouped {layer.type}"
+        return layer.type
 
     @cached_property
     def macs(self) -> int:

@@ -186,8 +186,8 @@ class Kernels(DatasheetTable):
     """The kernel library.
 
     `stall_factor` lengthens loops with operands of scalar loads, `depthwise_stall_v66` the vector
-    loops of depthwise convolutions on V66. `matrix_rows` says whether a fully connected layer of
-    several rows fetches its weights from DDR once for all rows or once for each.
+    loops of depthwise convolutions on V66. `matrix_rows` says whether the rows of a fully
+    connected layer are computed together, or each after the other with all weights.
 
     `operator_workers` is the most workers that an element-wise layer, a pooling or a concat uses.
     With `waits_for_loads` the loop of a sum or product, which is written in C, waits for each of
