@@ -14,6 +14,7 @@ from hexsim.cli._groups import grouped
 from hexsim.cli._inputs import Inputs
 from hexsim.cli._quantized_file import QuantizedFile
 from hexsim.cli._quantizer_options import (
+    DEFAULT_CHIP,
     Bits,
     HtaSections,
     MixedPrecision,
@@ -85,10 +86,13 @@ def quantize(
     from hexsim.dlc.loading import applied_overrides, load_container
     from hexsim.quantization.model import require_float
     from hexsim.quantization.optimizations import parse_optimizations, quantize_optimized
-    from hexsim.reports.override_log import unused_line
+    from hexsim.quantization.overrides.use import OverrideUse
+    from hexsim.reports.override_log import no_overrides_line, unused_line
 
     inputs.require_some()
-    options = quantization_options(ranges, bits, precision)
+    release = hta.release()
+    minimum_range = release.quantization.min_range
+    options = quantization_options(ranges, bits, precision, minimum_range)
     steps = parse_optimizations(optimizations or ())
     source = load_container(model)
     network = require_float(source.model)
@@ -108,10 +112,14 @@ def quantize(
     }
     command = _command(sources, ranges, bits, precision, hta)
     outputs.store(compiled, replace(source.metadata, quantizer_command=command))
+    if precision.override_params and not overrides:
+        remark(no_overrides_line(Path(model).name))
     unused = len(source.overrides) - len(overrides)
     if unused and precision.override_params is None:
         remark(unused_line(unused))
-    outputs.log(replace(result, model=compiled), failures)
+    elif unused:
+        remark(f"[INFO] {OverrideUse(unused)}")
+    outputs.log(replace(result, model=compiled), failures, release)
 
 
 def _command(
@@ -127,6 +135,7 @@ def _command(
         "act_bitwidth": widths.activations,
         "axis_quant": ranges.axis_quant,
         "bias_bitwidth": widths.biases,
+        "chip": "" if hta.chip == DEFAULT_CHIP else hta.chip,
         "enable_hta": hta.enable_hta,
         "hta_partitions": " ".join(hta.hta_partitions or ()),
         "float_bias_bitwidth": precision.float_bias_bitwidth,
@@ -135,6 +144,7 @@ def _command(
         "no_weight_quantization": bits.no_weight_quantization,
         "override_params": precision.override_params,
         "pack_4_bit_weights": bits.pack_4_bit_weights,
+        "stack": hta.stack,
         "use_adjusted_weights_quantizer": ranges.use_adjusted_weights_quantizer,
         "use_enhanced_quantizer": ranges.use_enhanced_quantizer,
         "use_symmetric_quantize_weights": ranges.use_symmetric_quantize_weights,

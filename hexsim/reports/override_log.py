@@ -31,6 +31,11 @@ def unused_line(count: int) -> str:
     return f"[WARNING] the file holds {count} overrides; give --override-params to use them"
 
 
+def no_overrides_line(file: str) -> str:
+    """Return a warning about an empty file of overrides."""
+    return f"[WARNING] the overrides that '{file}' was converted with are empty; all is calibrated"
+
+
 def _without_name(origin: str) -> str:
     if origin.startswith("as layer '"):
         return "float as their layer is"

@@ -76,7 +76,8 @@ def _remarks(given: Sequence[Given]) -> Iterator[str]:
 
 def translated(tool: Tool, given: Sequence[Given]) -> list[str]:
     """Return the words of our command: options as given, then arguments in the table's order."""
-    words: list[str] = []
+    typed = [option for option, _ in given]
+    words = [word for option in tool.options if option not in typed for word in option.otherwise]
     arguments: dict[str, str] = {}
     for option, values in given:
         effect = option.becomes(values)
