@@ -18,7 +18,7 @@ from hexsim.errors import HexsimError
 from hexsim.graph.ir import Layer, Network, Shape
 from hexsim.runtimes import Engine, Runtime
 
-_FLOAT_BYTES = 4
+FLOAT_BYTES = 4
 
 
 @dataclass(frozen=True)
@@ -123,7 +123,7 @@ class Plan(Shown):
     def of_float_file(self) -> Plan:
         """Return the same calls for a float file, whose weights are quantised at load."""
         return replace(
-            self, quantized=False, stored_bytes=self.network.total_parameters * _FLOAT_BYTES
+            self, quantized=False, stored_bytes=self.network.total_parameters * FLOAT_BYTES
         )
 
     def require_work(self) -> None:

@@ -13,7 +13,8 @@ def quantizer_log(model: Model, written: Path) -> Iterator[str]:
     """Yield the log of quantising `model` and writing it to `written`.
 
     Two lines per tensor: inputs first, then layer by layer. Offsets are 0 or less. The numbers of
-    an override are those of float32, in which a .dlc file of SNPE keeps them. The intermediate model of the log exists only in memory here.
+    an override are printed as float32, in which a .dlc file of SNPE keeps them. The intermediate
+    model of the log exists only in memory here.
     """
     yield "[INFO] InitializeStderr: DebugLog initialized."
     yield "[INFO] Writing intermediate model"

@@ -54,11 +54,14 @@ def encoding_of_x() -> Encoding:
 def test_ranges_of_nodes_are_taken_if_asked_only(tool: Tool) -> None:
     assert tool("snpe-onnx-to-dlc -i m.onnx").code == 0
     done = tool(QUANTIZE)
-    assert encoding_of_x() == Encoding.from_range(-0.002, np.float32(0.003))
+    assert encoding_of_x() == Encoding.from_range(
+        float(np.float32(-0.002)), float(np.float32(0.003))
+    )
     assert "overrides of the file not applied: 1 (--override_params applies them)" in done.err
     tool(f"{QUANTIZE} --override_params")
     given = encoding_of_x()
-    assert (given.delta, given.offset) == (pytest.approx(0.1), -128)
+    assert given.delta == pytest.approx(0.1)
+    assert given.offset == -128
 
 
 @pytest.mark.usefixtures("nodes")
@@ -95,8 +98,8 @@ def test_a_range_flagged_symmetric_becomes_so_and_prints_as_float32(
 
     -5.0604 to 5.1 in 255 steps of 0.03984: -127.02 steps below zero. The limit is 5.1.
     """
-    x = {"bitwidth": 8, "max": 5.1, "min": -5.0604, "offset": -127, "scale": 0.03984}
-    x["is_symmetric"] = "True"
+    numbers = {"bitwidth": 8, "max": 5.1, "min": -5.0604, "offset": -127, "scale": 0.03984}
+    x = {**numbers, "is_symmetric": "True"}
     y = {"bitwidth": 8, "min": 0.0, "max": 263.15748}
     file = {"activation_encodings": {"x": [x], "y": [y]}, "param_encodings": {}}
     (plain / "e.json").write_text(json.dumps(file))
@@ -113,7 +116,10 @@ def test_empty_overrides_are_no_error(tool: Tool, plain: Path) -> None:
     (plain / "e.json").write_text('{"activation_encodings": {}, "param_encodings": {}}')
     tool("snpe-onnx-to-dlc -i m.onnx --quantization_overrides e.json")
     done = tool(f"{QUANTIZE} --override_params")
-    assert (done.code, encoding_of_x()) == (0, Encoding.from_range(-0.002, np.float32(0.003)))
+    assert (done.code, encoding_of_x()) == (
+        0,
+        Encoding.from_range(float(np.float32(-0.002)), float(np.float32(0.003))),
+    )
     assert "the overrides that 'm.dlc' was converted with are empty" in done.err
     tool("snpe-onnx-to-dlc -i m.onnx")
     done = tool(f"{QUANTIZE} --override_params")
