@@ -101,6 +101,11 @@ def quantize(
     calibration = inputs.source(network)
     feeds, count = calibration.feeds, calibration.sets
     result = quantize_optimized(network, feeds, options, steps, overrides, bar, count)
+    if calibration.batch > 1:
+        remark(
+            f"[WARNING] a batch of {calibration.batch} is quantised; SNPE's guide allows 1 only, "
+            "and another one when the network runs: convert with a batch of 1 for a device"
+        )
     for note in result.model.notes:
         remark(f"INFO - {note}")
     compiled, failures = compile_all(result.model, orders)

@@ -40,6 +40,11 @@ def _equalization(equalization: Equalization) -> Iterator[str]:
             f"[INFO] High biases of '{absorbed.giver}' absorbed by '{absorbed.taker}': "
             f"{absorbed.channels} channels, at most {absorbed.largest:.3g}."
         )
+    for giver, taker in equalization.padded:
+        yield (
+            f"[INFO] High biases of '{giver}' stay where they are: '{taker}' pads its input with "
+            "zeros, and would miss them at the border."
+        )
     if equalization.without_moments:
         yield "[WARNING] Invalid model for HBA quantization algorithm."
         yield (

@@ -97,7 +97,8 @@ class Option:
 class Tool:
     """An SNPE tool: its purpose, our command that does the work, and its options.
 
-    `release` is the release of SNPE whose guide the table follows.
+    `release` is the release of SNPE whose guide the table follows. If `refusal` is set, the tool
+    does nothing: this sentence says what to do instead.
     """
 
     name: str
@@ -106,6 +107,7 @@ class Tool:
     options: tuple[Option, ...]
     release: str = "1.59"
     notes: tuple[str, ...] = field(default=())
+    refusal: str = ""
 
 
 CHIP = Option(

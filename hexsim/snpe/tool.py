@@ -28,6 +28,8 @@ def run_tool(name: str, words: Sequence[str]) -> None:
     if name not in TOOLS:
         raise unknown("tool", name, TOOLS)
     tool = TOOLS[name]
+    if tool.refusal and not {"--help", "-h", "--version"} & set(words):
+        raise HexsimError(tool.refusal)
     given = read((*tool.options, _HELP, _VERSION), words)
     options = [option for option, _ in given]
     if _HELP in options:

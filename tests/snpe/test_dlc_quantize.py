@@ -124,3 +124,15 @@ def test_empty_overrides_are_no_error(tool: Tool, plain: Path) -> None:
     tool("snpe-onnx-to-dlc -i m.onnx")
     done = tool(f"{QUANTIZE} --override_params")
     assert (done.code, "holds no overrides" in done.err) == (2, True)
+
+
+def test_a_batch_is_quantised_and_it_is_said_that_a_device_takes_one(
+    tool: Tool, tmp_path: Path, onnx_model: Callable[..., onnx.ModelProto], values: np.ndarray
+) -> None:
+    graph = [helper.make_node("Sigmoid", ["x"], ["y"], "sigmoid")]
+    onnx.save(onnx_model(graph, {"x": (2, 4, 1, 1)}, ["y"], {}), tmp_path / "m.onnx")
+    (tmp_path / "list.txt").write_text("0.raw\n0.raw\n")
+    tool("snpe-onnx-to-dlc -i m.onnx")
+    done = tool(QUANTIZE)
+    assert done.code == 0
+    assert "[WARNING] a batch of 2 is quantised; SNPE's guide allows 1 only" in done.err

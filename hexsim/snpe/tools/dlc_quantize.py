@@ -102,7 +102,7 @@ _OFFLINE = (
         Ours("--enable-hta"),
     ),
     Option(
-        ("--hta_partitions",), ("IDS",),
+        ("--hta_partitions", "--enable_partitions"), ("IDS",),
         "Layer ids of the sections: 0-11,15-20, or sm8150:0-20 for one chip; repeatable.",
         Ours("--hta-partitions"),
     ),
