@@ -25,8 +25,10 @@ from hexsim.cli._say import remark
 from hexsim.errors import HexsimError
 
 if TYPE_CHECKING:
+    from hexsim.dlc import Container
     from hexsim.graph.ir import Network
     from hexsim.inputs.source import InputSource
+    from hexsim.quantization.overrides import Overrides
 
 
 @dataclass(frozen=True)
@@ -86,13 +88,10 @@ def quantize(
     from hexsim.dlc.loading import applied_overrides, load_container
     from hexsim.quantization.model import require_float
     from hexsim.quantization.optimizations import parse_optimizations, quantize_optimized
-    from hexsim.quantization.overrides.use import OverrideUse
-    from hexsim.reports.override_log import no_overrides_line, unused_line
 
     inputs.require_some()
     release = hta.release()
-    minimum_range = release.quantization.min_range
-    options = quantization_options(ranges, bits, precision, minimum_range)
+    options = quantization_options(ranges, bits, precision, release.quantization.min_range)
     steps = parse_optimizations(optimizations or ())
     source = load_container(model)
     network = require_float(source.model)
@@ -101,11 +100,7 @@ def quantize(
     calibration = inputs.source(network)
     feeds, count = calibration.feeds, calibration.sets
     result = quantize_optimized(network, feeds, options, steps, overrides, bar, count)
-    if calibration.batch > 1:
-        remark(
-            f"[WARNING] a batch of {calibration.batch} is quantised; SNPE's guide allows 1 only, "
-            "and another one when the network runs: convert with a batch of 1 for a device"
-        )
+    _warn_of_batch(calibration.batch)
     for note in result.model.notes:
         remark(f"INFO - {note}")
     compiled, failures = compile_all(result.model, orders)
@@ -117,14 +112,30 @@ def quantize(
     }
     command = _command(sources, ranges, bits, precision, hta)
     outputs.store(compiled, replace(source.metadata, quantizer_command=command))
-    if precision.override_params and not overrides:
-        remark(no_overrides_line(Path(model).name))
+    _tell_unapplied(source, overrides, Path(model).name, precision.override_params)
+    outputs.log(replace(result, model=compiled), failures, release)
+
+
+def _warn_of_batch(batch: int) -> None:
+    if batch > 1:
+        remark(
+            f"[WARNING] a batch of {batch} is quantised; SNPE's guide allows 1 only, and another "
+            "one when the network runs: convert with a batch of 1 for a device"
+        )
+
+
+def _tell_unapplied(source: Container, overrides: Overrides, file: str, asked: bool | None) -> None:
+    """Print a line if the file holds overrides that are not applied, or none to apply."""
+    from hexsim.quantization.overrides.use import OverrideUse
+    from hexsim.reports.override_log import no_overrides_line, unused_line
+
     unused = len(source.overrides) - len(overrides)
-    if unused and precision.override_params is None:
+    if asked and not overrides:
+        remark(no_overrides_line(file))
+    elif unused and asked is None:
         remark(unused_line(unused))
     elif unused:
         remark(f"[INFO] {OverrideUse(unused)}")
-    outputs.log(replace(result, model=compiled), failures, release)
 
 
 def _command(
