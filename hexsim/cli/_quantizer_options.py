@@ -8,16 +8,20 @@ from typing import TYPE_CHECKING, Annotated, Literal, cast
 import typer
 
 from hexsim.cli._bitwidths import BitWidths, bit_widths
+from hexsim.cli._completion import chip_names, stack_names
 from hexsim.cli._files import FILE
-from hexsim.cli._options import OverrideParamsOption, StackOption
+from hexsim.cli._options import OverrideParamsOption
 from hexsim.errors import HexsimError
 
 if TYPE_CHECKING:
+    from hexsim.datasheets.stacks import Stack
     from hexsim.deployment.offline_hta import CompileOrder
     from hexsim.quantization.model import Model
     from hexsim.quantization.options import QuantizationOptions
 
 Limit = Literal["weights", "activations", "both"]
+DEFAULT_CHIP = "sd855"
+"""The first chip with a tensor engine; its stack is a release of SNPE 1.x."""
 
 
 @dataclass(frozen=True)
@@ -134,10 +138,30 @@ class HtaSections:
     ] = None
     chip: Annotated[
         str,
-        typer.Option("--chip", help="Chip whose tensor engine --enable-hta compiles for."),
+        typer.Option(
+            "--chip",
+            help="Chip whose tensor engine --enable-hta compiles for, and whose stack gives the "
+            "minimum range.",
+            autocompletion=chip_names,
+        ),
         FILE,
-    ] = "sd855"
-    stack: StackOption = None
+    ] = DEFAULT_CHIP
+    stack: Annotated[
+        str | None,
+        typer.Option(
+            "--stack",
+            help="Software stack; default: the chip's own. It gives the minimum range of an "
+            "encoding: 0.01 in releases 1.x, 0.0001 in those of 2.x that are simulated.",
+            autocompletion=stack_names,
+        ),
+        FILE,
+    ] = None
+
+    def release(self) -> Stack:
+        """Return the stack whose minimum range the quantiser follows."""
+        from hexsim.datasheets import chips, stacks
+
+        return stacks.load(self.stack or chips.load(self.chip).default_stack)
 
     def orders(self, model: Model) -> tuple[CompileOrder, ...]:
         """Return the sections of `model` to compile; raise HexsimError if one is not possible."""
@@ -154,7 +178,7 @@ class HtaSections:
 
 
 def quantization_options(
-    ranges: Ranges, bits: Bits, precision: MixedPrecision
+    ranges: Ranges, bits: Bits, precision: MixedPrecision, minimum_range: float
 ) -> QuantizationOptions:
     """Combine the groups; raise HexsimError for choices that exclude each other."""
     from hexsim.quantization.options import QuantizationOptions
@@ -172,6 +196,7 @@ def quantization_options(
         pack_4_bit_weights=bits.pack_4_bit_weights,
         float_weights=bits.no_weight_quantization,
         bias_bits=cast(Literal[8, 32], widths.biases),
+        minimum_range=minimum_range,
         float_bits=cast(Literal[16, 32], float_bits),
         float_bias_bits=cast(Literal[16, 32] | None, precision.float_bias_bitwidth),
     )

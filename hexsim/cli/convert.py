@@ -224,7 +224,10 @@ def convert(
     target = outputs.output
     assert target is not None
     dlc.write(target, Model(network), metadata, source.overrides)
-    _log(network, source.overrides, target, source.imports.notes if source.imports else ())
+    notes = source.imports.notes if source.imports else ()
+    if preserved.quantization_overrides is not None:
+        notes = (*notes, "Processing user provided quantization encodings:")
+    _log(network, source.overrides, target, notes)
 
 
 def _command(**words: object) -> str:

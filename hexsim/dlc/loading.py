@@ -136,7 +136,8 @@ def applied_overrides(read: Container, source: str | Path, *, asked: bool | None
     """Return the overrides of the model `read` from `source` if `asked` is true, else none.
 
     By default (None) the result is the overrides from nodes of an ONNX file. Raises HexsimError if
-    `asked` is true but there are no overrides, or the model is quantised already.
+    `asked` is true but there are no overrides (an empty file of overrides given at conversion is
+    enough), or the model is quantised already.
     """
     if asked is None:
         return NO_OVERRIDES if read.model.quantized else read.overrides.of_nodes()
@@ -147,7 +148,7 @@ def applied_overrides(read: Container, source: str | Path, *, asked: bool | None
             f"'{source}' is quantised already, and --override-params is about quantising; leave "
             "it out, or give the float file"
         )
-    if not read.overrides:
+    if not read.overrides and not read.metadata.had_overrides:
         raise HexsimError(
             f"'{source}' holds no overrides for --override-params; convert the model with "
             "--quantization-overrides, or leave the option out"

@@ -19,7 +19,7 @@ from hexsim.graph.ir import Layer, Network, Shape
 from hexsim.layers import Convolution, Elementwise, Neuron
 from hexsim.runtimes import Engine, Runtime
 
-_FLOAT_BYTES = 4
+FLOAT_BYTES = 4
 
 
 @dataclass(frozen=True)
@@ -137,7 +137,7 @@ class Plan(Shown):
     def of_float_file(self) -> Plan:
         """Return the same calls for a float file, whose weights are quantised at load."""
         return replace(
-            self, quantized=False, stored_bytes=self.network.total_parameters * _FLOAT_BYTES
+            self, quantized=False, stored_bytes=self.network.total_parameters * FLOAT_BYTES
         )
 
     def require_work(self) -> None:

@@ -11,6 +11,13 @@ PROFILES = (
 )
 """Performance profiles by SNPE's names."""
 
+FALLBACK = (
+    "Off unless given, as the guides say of the tools (1.43 to 2.5). The runtime engine itself, "
+    "which applications call, has it on (setCPUFallbackMode; documented from 1.23 on), and so have "
+    "Session, hexsim run and hexsim bench."
+)
+"""Which side has CPU fallback by default."""
+
 
 def buffer_options() -> tuple[Option, ...]:
     """User buffers: of both sides, and of the outputs alone."""
@@ -69,8 +76,8 @@ _FILES = (
         Ours("--runtime-order"),
     ),
     Option(
-        ("--enable_cpu_fallback",), (), "Run layers that the runtime refuses on the CPU.",
-        Ours("--cpu-fallback"),
+        ("--enable_cpu_fallback",), (),
+        f"Run layers that the runtime refuses on the CPU. {FALLBACK}", Ours("--cpu-fallback"),
     ),
 )  # fmt: skip
 

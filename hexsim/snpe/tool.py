@@ -28,6 +28,8 @@ def run_tool(name: str, words: Sequence[str]) -> None:
     if name not in TOOLS:
         raise unknown("tool", name, TOOLS)
     tool = TOOLS[name]
+    if tool.refusal and not {"--help", "-h", "--version"} & set(words):
+        raise HexsimError(tool.refusal)
     given = read((*tool.options, _HELP, _VERSION), words)
     options = [option for option, _ in given]
     if _HELP in options:
@@ -76,7 +78,8 @@ def _remarks(given: Sequence[Given]) -> Iterator[str]:
 
 def translated(tool: Tool, given: Sequence[Given]) -> list[str]:
     """Return the words of our command: options as given, then arguments in the table's order."""
-    words: list[str] = []
+    typed = [option for option, _ in given]
+    words = [word for option in tool.options if option not in typed for word in option.otherwise]
     arguments: dict[str, str] = {}
     for option, values in given:
         effect = option.becomes(values)

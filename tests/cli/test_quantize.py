@@ -62,10 +62,11 @@ def test_default_name_and_log(command: Command, tmp_path: Path) -> None:
     assert code == 0
     assert model.quantized
     lines = err.splitlines()
-    assert lines[1] == "[INFO] Writing intermediate model"
-    assert lines[2] == "[INFO] Setting activation for layer: in and buffer: in"
+    assert lines[0] == "[INFO] minimum range of an encoding: 0.01 (stack snpe-1.30)"
+    assert lines[2] == "[INFO] Writing intermediate model"
+    assert lines[3] == "[INFO] Setting activation for layer: in and buffer: in"
     encoding = model.activations["in"]
-    assert lines[3] == (
+    assert lines[4] == (
         f"[INFO] bw: 8, min: {encoding.min:.6f}, max: {encoding.max:.6f}, "
         f"delta: {encoding.delta:.6f}, offset: {encoding.offset}.000000"
     )

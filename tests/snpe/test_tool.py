@@ -61,7 +61,23 @@ def test_version(name: str, tool: Tool) -> None:
     assert "hexsim v" in out
 
 
-@pytest.mark.parametrize("name", TOOLS)
+def test_a_tool_that_there_is_not_says_what_to_do_instead(tool: Tool) -> None:
+    line = "snpe-caffe2-to-dlc --predict_net p.pb --exec_net e.pb --output_path m.dlc"
+    for words in (line, "snpe-caffe2-to-dlc"):
+        code, out, err = tool(words)
+        assert (code, out, err.count("\n")) == (2, "", 1)
+        assert "export the network to ONNX, and take snpe-onnx-to-dlc" in err
+    assert "export the network to ONNX" in " ".join(tool("snpe-caffe2-to-dlc -h").out.split())
+
+
+def test_the_default_of_cpu_fallback_is_said(tool: Tool) -> None:
+    for name in ("snpe-net-run", "snpe-throughput-net-run", "snpe-parallel-run"):
+        words = " ".join(tool(f"{name} --help").out.split())
+        assert "Off unless given" in words
+        assert "has it on (setCPUFallbackMode; documented from 1.23 on)" in words
+
+
+@pytest.mark.parametrize("name", [name for name in TOOLS if not TOOLS[name].refusal])
 def test_what_is_missing_and_what_is_unknown_is_one_sentence(name: str, tool: Tool) -> None:
     code, out, err = tool(f"{name} --contaner x")
     assert (code, out, err.count("\n")) == (2, "", 1)
@@ -111,6 +127,12 @@ def test_a_checkout_runs_them_too(tmp_path: Path) -> None:
             "quantize m.dlc --input-list list.txt -o o.dlc --use-enhanced-quantizer "
             "--use-symmetric-quantize-weights --act-bitwidth 8 --weights-bitwidth 8 "
             "--enable-hta --hta-partitions 0-3 --chip sd855",
+        ),
+        (
+            "snpe-dlc-quantize --input_dlc m.dlc --input_list list.txt --output_dlc t.dlc "
+            "--enable_hta --enable_partitions sm8150:0-3",
+            "quantize m.dlc --input-list list.txt -o o.dlc --enable-hta "
+            "--hta-partitions sm8150:0-3",
         ),
         (
             "snpe-dlc-quant --input_dlc m.dlc --input_list list.txt --output_dlc t.dlc "

@@ -252,7 +252,8 @@ class Quantization(DatasheetTable):
 class Load(DatasheetTable):
     """The cost of initialising a network, before the first inference.
 
-    `float_on_dsp` is what the DSP runtime does with a file that is not quantised. Releasing the
+    `float_on_dsp` is what the DSP runtime does with a file that is not quantised. Dequantising
+    takes `dequantize_s_per_element` more than reading the floats would have taken. Releasing the
     layers takes `release_share` of the time of creating them.
     """
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 from annotated_types import Interval
 
@@ -25,6 +25,11 @@ Section = Literal["activation", "parameter"]
 
 OverrideSource = Literal["override", "QDQ node"]
 """Where an override came from: a file of the user, or nodes of the ONNX file."""
+
+
+def is_overridden(origin: str | None) -> bool:
+    """Return True if the origin of an encoding says that an override gave it."""
+    return origin in get_args(OverrideSource)
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,7 @@
 """`snpe-dlc-quantize`, and `snpe-dlc-quant` of 2.x, quantise a float .dlc file."""
 
+from dataclasses import replace
+
 from hexsim.cli.quantize import quantize
 from hexsim.snpe.option import CHIP, NO_UDO, STACK, UDL, Ignored, Option, Ours, RefusedOption, Tool
 
@@ -75,8 +77,10 @@ _RANGES = (
         Ours("--optimizations"),
     ),
     Option(
-        ("--override_params",), (), "Take the encodings that the file holds.",
-        Ours("--override-params"),
+        ("--override_params",), (),
+        "Take the encodings that the file holds: those of --quantization_overrides, and those of "
+        "FakeQuant or Q/DQ nodes. Without it all ranges are those of the inputs.",
+        Ours("--override-params"), otherwise=("--no-override-params",),
     ),
     Option(
         ("--no_weight_quantization",), (), "Store weights as floats beside their encodings.",
@@ -98,7 +102,7 @@ _OFFLINE = (
         Ours("--enable-hta"),
     ),
     Option(
-        ("--hta_partitions",), ("IDS",),
+        ("--hta_partitions", "--enable_partitions"), ("IDS",),
         "Layer ids of the sections: 0-11,15-20, or sm8150:0-20 for one chip; repeatable.",
         Ours("--hta-partitions"),
     ),
@@ -109,8 +113,14 @@ _OFFLINE = (
     Option(("--buffer_data_type",), ("TYPES",), "Buffers of an HTP's graph.", _NO_HTP),
     Option(("--udo_package_path",), ("FILE",), "User-defined operators.", NO_UDO),
     UDL,
-    CHIP,
-    STACK,
+    replace(
+        CHIP, help="The chip for --enable_hta, and whose stack gives the minimum range; "
+        "default: sd855.",
+    ),
+    replace(
+        STACK, help="Its software; default: the chip's own. It gives the minimum range of an "
+        "encoding: 0.01 in releases 1.x, 0.0001 in those of 2.x that are simulated.",
+    ),
 )  # fmt: skip
 
 _LOGGING = (

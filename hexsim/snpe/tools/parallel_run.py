@@ -22,7 +22,7 @@ from hexsim.cli.run import announce
 from hexsim.errors import HexsimError
 from hexsim.snpe import runtimes
 from hexsim.snpe.log import Level, write_log
-from hexsim.snpe.net_run_options import PROFILES
+from hexsim.snpe.net_run_options import FALLBACK, PROFILES
 from hexsim.snpe.option import CHIP, NO_UDO, STACK, UDL, Ignored, Option, Ours, Tool
 
 if TYPE_CHECKING:
@@ -172,7 +172,7 @@ OPTIONS = (
     ),
     Option(
         ("--cpu_fallback",), ("WHETHER",),
-        "Run layers that a runtime refuses on the CPU; default: false.",
+        f"Run layers that a runtime refuses on the CPU; default: false. {FALLBACK}",
         Ours("--cpu-fallback"), choices=("true", "false"),
     ),
     Option(

@@ -14,7 +14,7 @@ from hexsim.cli._say import remark, say
 from hexsim.cli._simulated import Hardware
 from hexsim.errors import HexsimError
 from hexsim.snpe import runtimes
-from hexsim.snpe.net_run_options import PROFILES
+from hexsim.snpe.net_run_options import FALLBACK, PROFILES
 from hexsim.snpe.option import CHIP, NO_UDO, STACK, UDL, Ignored, Option, Ours, RefusedOption, Tool
 
 if TYPE_CHECKING:
@@ -115,8 +115,8 @@ OPTIONS = (
         Ours("--perf-profile"), choices=PROFILES,
     ),
     Option(
-        ("--enable_cpu_fallback",), (), "Run layers that a runtime refuses on the CPU.",
-        Ours("--cpu-fallback"),
+        ("--enable_cpu_fallback",), (),
+        f"Run layers that a runtime refuses on the CPU. {FALLBACK}", Ours("--cpu-fallback"),
     ),
     Option(("--json",), ("FILE",), "Write every latency, as JSON of our own.", Ours("--json")),
     Option(("--input_raw",), ("FILES",), "Inputs of the network.", _ALIKE),

@@ -135,6 +135,12 @@ _RELAY = (
 )  # fmt: skip
 
 
+_CAFFE2 = (
+    "files of Caffe2 are not read, and SNPE itself has no converter for them since release 2.0; "
+    "export the network to ONNX, and take snpe-onnx-to-dlc"
+)
+
+
 def _converter(framework: str, what: str, *options: Option) -> Tool:
     summary = f"Convert {what[0].lower()}{what[1:]} to a float .dlc file."
     dtype = _input_dtype(_OF_A_SCRIPT if framework == "pytorch" else _OF_THE_FILE)
@@ -156,6 +162,10 @@ TOOLS = {
         _converter("tflite", "A TensorFlow Lite file", _network("The .tflite file"), *_RELAY),
         _converter(
             "pytorch", "A program of PyTorch", _network("The .pt2 or TorchScript file"), *_RELAY
+        ),
+        Tool(
+            "snpe-caffe2-to-dlc", "Only tells what to do instead.", convert, (),
+            notes=(f"{_CAFFE2[0].upper()}{_CAFFE2[1:]}.",), refusal=_CAFFE2,
         ),
     )
 }  # fmt: skip
