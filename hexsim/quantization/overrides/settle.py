@@ -122,8 +122,10 @@ class _Settling:
             self._note(section, key, override.source, outcome, targets.reason)
         elif isinstance(override, FloatOverride):
             bits = override.float_bitwidth or self._options.float_bits
-            result = float_outcome(targets, bits, self._floats, self._network)
-            self._note(section, key, override.source, *result)
+            outcome, reason = float_outcome(targets, bits, self._floats, self._network)
+            remark = self._targets.remark(section, key)
+            reason = "; ".join(filter(None, (remark, reason)))
+            self._note(section, key, override.source, outcome, reason)
         else:
             self._apply(section, key, override, targets)
 
@@ -134,7 +136,7 @@ class _Settling:
         override: IntegerOverride | BlockOverride,
         targets: tuple[str, ...],
     ) -> None:
-        remarks = []
+        remarks = [self._targets.remark(section, key)]
         for target in targets:
             if reason := never_coded(target, self._network) or self._float(target):
                 self._note(section, key, override.source, "ignored", reason)
