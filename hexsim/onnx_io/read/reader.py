@@ -39,7 +39,7 @@ from hexsim.onnx_io.read import node_results as inference
 from hexsim.onnx_io.read.ends import ending_at, ends
 from hexsim.onnx_io.read.expansions import SHAPED, expanded, expanded_by_shape
 from hexsim.onnx_io.read.importer import Importer
-from hexsim.onnx_io.read.input_shapes import bind_input_shapes
+from hexsim.onnx_io.read.input_shapes import bind_input_shapes, replaced_sizes
 from hexsim.onnx_io.read.moved_codes import with_real_constants
 from hexsim.onnx_io.read.node_check import check
 from hexsim.onnx_io.read.node_codes import NodeCodes
@@ -111,10 +111,16 @@ def read_with_codes(
             why = f"input '{value.name}' of {source.label}"
             budget.require_shape(shapes[value.name], why)
             net.add_input(_input(source, value, shapes[value.name]))
-    net.record.notes.extend(remarks)
+    replaced = replaced_sizes(source, input_dims)
+    net.record.notes.extend((*remarks, *replaced))
     net.known.update(_given(source, input_values or {}))
     net.facts.outputs = frozenset(value.name for value in source.graph.output)
-    _read_graph(source.graph, net, source)
+    try:
+        _read_graph(source.graph, net, source)
+    except HexsimError as error:
+        if not replaced:
+            raise
+        raise HexsimError("; ".join((str(error), *replaced))) from None
     outputs = tuple(value.name for value in source.graph.output)
     dynamic_shapes.finish(net, source, outputs)
     for output in outputs:
