@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from hexsim.errors import InvalidDataError
 
 _OPERATION = re.compile(r"[ :]OpId_\d+")
+_TOKEN = re.compile(r"_token_\d+(?:_\d+)?$")
+"""The end that the QNN converter of ONNX Runtime gives to the names of nodes it splits."""
 _CYCLES = " (cycles)"
 
 
@@ -57,7 +59,8 @@ class PhoneProfile:
 
 def layer_name(identifier: str) -> str:
     """Return the name of the layer in the identifier of an operator, as `x:OpId_18 (cycles)`."""
-    return _OPERATION.sub("", identifier.strip().removesuffix(_CYCLES)).strip()
+    name = _OPERATION.sub("", identifier.strip().removesuffix(_CYCLES)).strip()
+    return _TOKEN.sub("", name)
 
 
 def us_per_cycle(

@@ -19,7 +19,7 @@ from hexsim.studies.phone_profile.profile import (
 from hexsim.texts.csv_text import parse_csv
 
 _COLUMNS = ("Message", "Time", "Unit of Measurement", "Event Identifier")
-_US = {"US": 1.0, "MS": 1e3, "NS": 1e-3}
+_US = {"US": 1.0, "MICROSEC": 1.0, "MS": 1e3, "NS": 1e-3}
 _TOTAL_US = ("accelerator (execute) time", "qnn accelerator (execute) time", "rpc (execute) time")
 """Events of which cycles of operators are shares; the first that is there counts."""
 _TOTAL_CYCLES = "accelerator (execute) time (cycles)"
@@ -58,7 +58,13 @@ def read_qnn_csv(text: str, where: str) -> PhoneProfile:
 
 def _events(text: str, where: str) -> Iterator[tuple[str, str, str, float]]:
     """Yield message, unit, identifier and time in microseconds or cycles of every event."""
-    for line, row in parse_csv(text.lstrip(), where, lambda header: None):
+
+    def check(header: list[str]) -> None:
+        missing = [column for column in _COLUMNS if column not in header]
+        if missing:
+            raise InvalidDataError(f"{where}, line 1: column '{missing[0]}' is missing")
+
+    for line, row in parse_csv(text.lstrip(), where, check):
         unit = row["Unit of Measurement"].upper()
         try:
             time = float(row["Time"])

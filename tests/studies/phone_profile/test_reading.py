@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from hexsim.errors import HexsimError
-from hexsim.studies.phone_profile.profile import MeasuredRun, PhoneProfile
+from hexsim.studies.phone_profile.profile import MeasuredRun, PhoneProfile, layer_name
 from hexsim.studies.phone_profile.reading import read_profile
 from tests.studies.phone_profile.files import AI_HUB, BENCHMARK, DIAGVIEW_2, FILES, QNN
 
@@ -68,6 +68,20 @@ def test_events_of_all_inferences_are_averaged(tmp_path: Path) -> None:
     assert "100 of them count as a microsecond" in profile.remark
 
 
+@pytest.mark.parametrize(
+    ("identifier", "name"),
+    [
+        ("Input OpId_2 (cycles)", "Input"),
+        ("/block.0/conv/Conv_token_1_2:OpId_24 (cycles)", "/block.0/conv/Conv"),
+        ("conv_token_3", "conv"),
+        ("dense/MatMul:OpId_18", "dense/MatMul"),
+        ("plain", "plain"),
+    ],
+)
+def test_names_in_identifiers(identifier: str, name: str) -> None:
+    assert layer_name(identifier) == name
+
+
 @pytest.mark.parametrize("without", ['"execution_time": 90,', '"execution_time": 30,', "both", ""])
 def test_a_job_has_times_or_cycles(tmp_path: Path, without: str) -> None:
     keys = ['"execution_time": 90,', '"execution_time": 30,'] if without == "both" else [without]
@@ -101,6 +115,7 @@ def test_a_job_has_times_or_cycles(tmp_path: Path, without: str) -> None:
         (FILES["diag.txt"].replace("Layer Times:", "Other:"), "has no times of layers"),
         (DIAGVIEW_2.replace("Accelerator Time: 150 us", ""), "no accelerator time"),
         (QNN.replace("NODE,3000", "NODE,-3"), "line 7: '-3' is no time of an event"),
+        (QNN.replace(",Time,", ",Tim,"), "line 1: column 'Time' is missing"),
         (QNN.replace("NODE", "OTHER"), "has no times of layers"),
         (QNN.replace(",ROOT,Accelerator (execute) time\n", ",ROOT\n"), "values, and the header"),
     ],
