@@ -10,7 +10,9 @@ from hexsim.errors import InvalidDataError
 from hexsim.studies.phone_profile.profile import MeasuredLayer, MeasuredRun, PhoneProfile
 
 _TITLE = re.compile(r"(?P<flavour>\w+)_timing\s*\(.*\)")
-_LAYER = re.compile(r"layer_(?P<id>\d+)\s*\((?:Name:(?P<name>.*) Type:(?P<type>[^ ]*)|unknown)\)")
+_LAYER = re.compile(
+    r"layer_(?P<id>\d{1,9})\s*\((?:Name:(?P<name>.*) Type:(?P<type>[^ ]*)|unknown)\)"
+)
 _FLAVOUR = re.compile(r"(?P<runtime>\w+?)(?:_ub_(?P<buffer>\w+))?")
 _RUNTIMES = {"cpu_fxp8": "fxp_cpu", "dsp_fp16": "htp_fp16", "dsp_act16": "dsp", "aip_act16": "aip"}
 """Runtimes of the benchmark that have another name here."""

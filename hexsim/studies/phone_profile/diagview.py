@@ -19,10 +19,10 @@ from hexsim.texts.text import lines
 
 _SECTIONS = ("layer times:", "per-layer execution times:")
 _LAYER = re.compile(
-    r"(?P<id>\d+)\s*:\s*(?:(?P<name>.+?)\s*:\s*)?(?P<number>\d+(?:\.\d+)?)\s*"
+    r"(?P<id>\d{1,9})\s*:\s*(?:(?P<name>.+?)\s*:\s*)?(?P<number>\d{1,18}(?:\.\d+)?)\s*"
     r"(?P<unit>us|cycles)(?:\s*:\s*(?P<cell>\w+))?"
 )
-_TOTAL = re.compile(r"(?P<name>[A-Za-z][^:]*?)\s*:\s*(?P<number>\d+(?:\.\d+)?)\s*us")
+_TOTAL = re.compile(r"(?P<name>[A-Za-z][^:]*?)\s*:\s*(?P<number>\d{1,18}(?:\.\d+)?)\s*us")
 _RUNTIMES = {"cpu": "cpu", "gpu": "gpu", "dsp": "dsp", "aip": "aip", "htp": "htp"}
 _SECOND = re.compile(r"software library version:\s*v?2\.|flatbuffer", re.IGNORECASE)
 """What the texts of SNPE 2.x say, in which the inputs have no numbers."""
