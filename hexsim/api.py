@@ -29,7 +29,8 @@ from hexsim.deployment.platform import Platform
 from hexsim.display import DisplayTable, Shown
 from hexsim.dlc.loading import import_report, load, load_container
 from hexsim.energy import Energy
-from hexsim.errors import HexsimError, unknown
+from hexsim.errors import HexsimError
+from hexsim.execution.net_run import wanted
 from hexsim.graph.ir import FloatArray, Network
 from hexsim.inputs.seeded import seeded_calibration
 from hexsim.inputs.stored import file_output, stored_inputs
@@ -248,16 +249,16 @@ def run(
 
     The outputs equal those of `simulate`. Each is computed on request, so that any number of inputs
     fits in memory. For a list or an array, some inferences may run in parallel, a few ahead of the
-    requests. `output_tensors` replace the network's outputs. Raises HexsimError as `simulate` does;
+    requests. `output_tensors` replace the network's outputs; the name of
+    a layer stands for its outputs. Raises HexsimError as `simulate` does;
     errors that do not concern an input are raised at once.
     """
     platform = Platform.load(chip, stack)
     deployment = _deployed(model, platform, runtime, cpu_fallback, overrides)
-    for name in output_tensors:
-        if name not in deployment.network.tensors:
-            raise unknown("tensor", name, deployment.network.tensors)
     if output_tensors:
-        deployment = deployment.observing(tuple(dict.fromkeys(output_tensors)))
+        deployment = deployment.observing(
+            wanted(deployment.network, (), output_tensors, every=False)
+        )
     return _answers(deployment, inputs)
 
 

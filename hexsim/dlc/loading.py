@@ -18,6 +18,7 @@ from hexsim.graph.imports import ImportReport, after_passes
 from hexsim.passes.resizing import resized
 from hexsim.quantization.model import Model
 from hexsim.quantization.overrides import NO_OVERRIDES, Overrides
+from hexsim.quantization.overrides.assigned import assigned
 from hexsim.quantization.overrides.stripped import followed, from_nodes
 from hexsim.quantization.overrides.targets import require_this_network
 from hexsim.texts.names import visible
@@ -191,8 +192,9 @@ def _from_onnx(read: Callable[[], Imported], settings: _Settings) -> Container:
         network, recognised = optimize_reported(network, keep_batch_norm=settings.keep_batch_norm)
         report = after_passes(report, recognised, imported.network, network)
     origins = provenance(imported.network, network)
-    require_this_network(followed(settings.overrides, origins), network)
-    overrides = settings.overrides.over(from_nodes(imported.codes, imported.network))
+    of_file = assigned(settings.overrides, imported.network)
+    require_this_network(followed(of_file, origins), network)
+    overrides = of_file.over(from_nodes(imported.codes, imported.network))
     return _with_node_overrides(
         Container(
             Model(network, provenance=origins),

@@ -28,6 +28,7 @@ from hexsim.deployment import AtLoad, deploy
 from hexsim.deployment.platform import Platform
 from hexsim.dlc.loading import load
 from hexsim.errors import HexsimError, unknown
+from hexsim.execution.net_run import wanted
 from hexsim.files import write_bytes
 from hexsim.graph.ir import FloatArray, Shape
 from hexsim.inputs.stored import values_of
@@ -117,11 +118,8 @@ class Session:
         deployment = deploy(
             model, platform, runtime.ours, cpu_fallback=cpu_fallback, at_load=at_load
         )
-        for name in output_tensors:
-            if name not in deployment.network.tensors:
-                raise unknown("tensor", name, deployment.network.tensors)
-        names = tuple(dict.fromkeys(output_tensors))
-        self._deployment = deployment.observing(names) if names else deployment
+        names = wanted(deployment.network, (), output_tensors, every=False)
+        self._deployment = deployment.observing(names) if output_tensors else deployment
         self._executor = self._deployment.executor()
         self._profile = None if performance_profile is None else performance_profile.value
         self._level = profiling_level

@@ -11,7 +11,7 @@ import typer
 from hexsim.cli._files import INPUT_LIST, MODEL, Writes
 from hexsim.cli._groups import grouped
 from hexsim.cli._overrides import print_override_use
-from hexsim.cli._say import say
+from hexsim.cli._say import remark, say
 from hexsim.cli._simulated import Hardware
 from hexsim.cli.run import RULE, announce
 from hexsim.errors import HexsimError
@@ -79,7 +79,8 @@ class Wanted:
 
         chosen = [name for name in self.set_output_tensors.split(",") if name]
         named = (*source.output_tensors, *chosen)
-        selected = wanted(network, source.output_layers, named, every=self.debug)
+        layers = source.output_layers
+        selected = wanted(network, layers, named, every=self.debug, told=remark)
         if not self.unconsumed:
             return selected
         read = {name for layer in network.layers for name in layer.inputs}

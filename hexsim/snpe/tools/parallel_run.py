@@ -16,7 +16,7 @@ import typer
 
 from hexsim.cli._files import INPUT_LIST, MODEL, Writes
 from hexsim.cli._groups import grouped
-from hexsim.cli._say import say
+from hexsim.cli._say import remark, say
 from hexsim.cli._simulated import Hardware
 from hexsim.cli.run import announce
 from hexsim.errors import HexsimError
@@ -106,7 +106,8 @@ def parallel_run(
     profiles = threads.profiles(len(choices))
     read = load_container(container)
     source = listed(input_list, read.model.network)
-    names = wanted(read.model.network, source.output_layers, source.output_tensors, every=False)
+    layers, tensors = source.output_layers, source.output_tensors
+    names = wanted(read.model.network, layers, tensors, every=False, told=remark)
     deployments = []
     for choice in choices:
         preparation = Preparation(cpu_fallback=choice.cpu_fallback)
