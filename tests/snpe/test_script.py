@@ -59,6 +59,10 @@ snpe-throughput-net-run --container a.dlc --use_dsp --perf_profile burst --conta
 snpe-throughput-net-run --container net.dlc --use_cpu --container net.dlc --use_gpu_fp16
     --container net_quantized.dlc --use_fxp_cpu --container a.dlc --use_aip --iterations 2
     --chip sd855 --udl own.py ENERGY
+snpe-throughput-net-run --container a.dlc --use_htp --iterations 2 --chip sd8gen3
+    --udl own.py ENERGY
+snpe-parallel-run --container a.dlc --input_list list.txt --output_dir htp --use_htp
+    --chip sd8gen3 --udl own.py ENERGY
 snpe-parallel-run --container a.dlc --input_list list.txt --output_dir parallel --use_dsp
     --use_gpu --use_aip --use_cpu --use_gpu_fp16 --use_fxp_cpu --runtime_order dsp,cpu
     --cpu_fallback true --perf_profile burst --profiling_level detailed --storage_dir s
@@ -78,7 +82,9 @@ snpe_bench.py --config_file bench.json -a --float net.dlc
 SCRIPT = CONVERT + QUANTIZE + LOOK + RUN + BENCH
 LEFT = """
 a.dlc b.dlc c.dlc caffe.dlc diag.csv diff.csv info.csv net.dlc net_quantized.dlc
-output page.html output/Result_0 output/Result_0/y.raw output/Result_1 output/Result_1/y.raw
+output 
+htp htp/Result_0 htp/Result_0/y.raw htp/Result_1 htp/Result_1/y.raw page.html
+output/Result_0 output/Result_0/y.raw output/Result_1 output/Result_1/y.raw
 output/SNPEDiag_0.log parallel parallel/Result_0 parallel/Result_0/y.raw parallel/Result_1
 parallel/Result_1/y.raw parallel/SNPEDiag_0.log parallel/SNPEDiag_1.log parallel/SNPEDiag_2.log
 parallel/SNPEDiag_3.log parallel/SNPEDiag_4.log parallel/SNPEDiag_5.log parallel/SNPEDiag_6.log
