@@ -55,7 +55,8 @@ class Option:
     `values` are the names of its values in help. The last value is one of `choices`, or of the keys
     of `effect` if the effect depends on it. If `alone` is set, the value may be missing, and
     `alone` is taken. If `number` is set, the value is a number that is not negative. `variable` is
-    an environment variable that sets the option.
+    an environment variable that sets the option. Beside an option of `gives_way_to` with one of the
+    values there, or with any if there are none, this one is dropped with a remark.
     """
 
     names: tuple[str, ...]
@@ -67,6 +68,7 @@ class Option:
     is_required: bool = False
     number: Literal["real", "whole"] | None = None
     variable: str = ""
+    gives_way_to: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def name(self) -> str:

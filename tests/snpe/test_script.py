@@ -20,12 +20,13 @@ snpe-onnx-to-dlc --input_network net.onnx --output_path net.dlc --input_dim x 1,
     --out_node y --input_type x image --input_dtype x float32 --input_encoding x bgr
     --quantization_overrides overrides.json --model_version 1 --copyright_file net.txt
     --validation_target dsp snapdragon_835 --strict --debug --disable_batchnorm_folding
-    --udl own.py ENERGY
+    --keep_int64_inputs --udl own.py ENERGY
 snpe-onnx-to-dlc -i net.onnx -o dry.dlc --dry_run
+snpe-onnx-to-dlc -i symbolic.onnx -o symbolic.dlc --define_symbol height 8
 snpe-caffe-to-dlc -i net.prototxt -b weights.caffemodel -o caffe.dlc -d x 1,3,8,8 --out_node y
     -t x image --input_dtype x float32 -e x bgr --quantization_overrides overrides.json
     --model_version 1 --copyright_file net.txt --validation_target dsp snapdragon_835 --strict
-    --debug --disable_batchnorm_folding --udl own.py ENERGY
+    --debug --disable_batchnorm_folding --keep_int64_inputs --udl own.py ENERGY
 """
 QUANTIZE = """
 snpe-dlc-quantize --input_dlc net.dlc --input_list list.txt --output_dlc a.dlc
@@ -42,6 +43,12 @@ snpe-dlc-quant --input_dlc net.dlc --input_list list.txt --output_dlc c.dlc --ax
     --weights_bitwidth 4 --pack_4_bit_weights
 snpe-dlc-quant --input_dlc net.dlc --input_list list.txt --use_adjusted_weights_quantizer
     --no_weight_quantization
+snpe-dlc-quant --input_dlc net.dlc --input_list list.txt --output_dlc d.dlc --act_quantizer tf
+    --param_quantizer enhanced --algorithms cle --ignore_encodings
+snpe-dlc-quant --input_dlc net.dlc --input_list list.txt --output_dlc e.dlc
+    --act_quantizer_calibration percentile --percentile_calibration_value 99.9
+    --param_quantizer_calibration mse --act_quantizer_schema unsignedsymmetric
+    --param_quantizer_schema symmetric --use_per_row_quantization
 """
 LOOK = """
 snpe-dlc-info --input_dlc a.dlc --save info.csv --display_all_encodings --display_memory
@@ -81,7 +88,7 @@ snpe_bench.py --config_file bench.json -a --float net.dlc
 """
 SCRIPT = CONVERT + QUANTIZE + LOOK + RUN + BENCH
 LEFT = """
-a.dlc b.dlc c.dlc caffe.dlc diag.csv diff.csv info.csv net.dlc net_quantized.dlc
+a.dlc b.dlc c.dlc caffe.dlc d.dlc diag.csv e.dlc symbolic.dlc diff.csv info.csv net.dlc net_quantized.dlc
 output 
 htp htp/Result_0 htp/Result_0/y.raw htp/Result_1 htp/Result_1/y.raw page.html
 output/Result_0 output/Result_0/y.raw output/Result_1 output/Result_1/y.raw
@@ -124,6 +131,9 @@ def given(tmp_path: Path, onnx_model: Callable[..., onnx.ModelProto]) -> set[Pat
     ]
     weight = {"w": rng.standard_normal((8, 3, 3, 3)).astype(np.float32)}
     onnx.save(onnx_model(nodes, {"x": (1, 3, 8, 8)}, ["y"], weight), tmp_path / "net.onnx")
+    symbolic = onnx_model(nodes, {"x": (1, 3, 8, 8)}, ["y"], weight)
+    symbolic.graph.input[0].type.tensor_type.shape.dim[2].dim_param = "height"
+    onnx.save(symbolic, tmp_path / "symbolic.onnx")
     overrides = '{"activation_encodings": {"y": [{"bitwidth": 32, "dtype": "float"}]}, '
     (tmp_path / "overrides.json").write_text(overrides + '"param_encodings": {}}')
     for index in range(2):

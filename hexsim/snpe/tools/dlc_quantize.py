@@ -1,7 +1,18 @@
 """`snpe-dlc-quantize`, and `snpe-dlc-quant` of 2.x, quantise a float .dlc file."""
 
 from hexsim.cli.quantize import quantize
-from hexsim.snpe.option import CHIP, NO_UDO, STACK, UDL, Ignored, Option, Ours, RefusedOption, Tool
+from hexsim.snpe.option import (
+    CHIP,
+    NO_UDO,
+    STACK,
+    UDL,
+    Ignored,
+    Option,
+    Ours,
+    RefusedOption,
+    Tool,
+)
+from hexsim.snpe.quantizer_options import CALIBRATION_OPTIONS, LEGACY_OPTIONS, not_adjusted
 
 _NO_HTP = Ignored("graphs are compiled for a tensor processor when they are simulated on htp")
 _LOG = Ignored("the log goes to stderr, as it is")
@@ -59,7 +70,7 @@ _RANGES = (
     ),
     Option(
         ("--use_adjusted_weights_quantizer",), (), "Widen the range of 8-bit weights.",
-        Ours("--use-adjusted-weights-quantizer"),
+        Ours("--use-adjusted-weights-quantizer"), gives_way_to=not_adjusted(),
     ),
     Option(
         ("--use_symmetric_quantize_weights",), (), "Signed weights around zero.",
@@ -70,7 +81,7 @@ _RANGES = (
         "Symmetric weights, a step per output channel.", Ours("--axis-quant"),
     ),
     Option(
-        ("--optimizations",), ("WHICH",),
+        ("--optimizations", "--algorithms", "--apply_algorithms"), ("WHICH",),
         "cle: equalise weights across layers; bc: correct biases; repeatable.",
         Ours("--optimizations"),
     ),
@@ -86,6 +97,8 @@ _RANGES = (
         ("--float_fallback",), (), "Leave tensors without encoding float.",
         RefusedOption("tensors without encoding are calibrated on --input_list; leave it out"),
     ),
+    *LEGACY_OPTIONS,
+    *CALIBRATION_OPTIONS,
     Option(
         ("--use_encoding_optimizations",), (), "Deprecated.",
         Ignored("releases since 2.0 do nothing with it either"),
