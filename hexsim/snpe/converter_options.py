@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hexsim.snpe.option import Ignored, Option, Ours, RefusedOption
 
-_STORED_ORDER = (
+STORED_ORDER = (
     "raw files of inputs and outputs hold floats in stored order, an image NHWC, whatever the "
     "order of the source; leave it out and write the files so"
 )
@@ -18,11 +18,11 @@ DEFINE_SYMBOL = Option(
 IO_OPTIONS = (
     Option(
         ("--preserve_io",), ("WHAT",), "Keep layout or types of inputs and outputs.",
-        RefusedOption(_STORED_ORDER),
+        RefusedOption(STORED_ORDER),
     ),
     Option(
         ("--custom_io",), ("FILE",), "Layout, types and encodings of inputs and outputs.",
-        RefusedOption(_STORED_ORDER),
+        RefusedOption(STORED_ORDER),
     ),
     Option(
         ("--keep_int64_inputs",), (), "Keep 64-bit integers of inputs.",

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from hexsim.cli._say import remark
 from hexsim.errors import HexsimError, unknown
 from hexsim.runtimes import MAIN_ENGINE
+from hexsim.snpe.qnn_options import runtime_of
 
 if TYPE_CHECKING:
     from hexsim.deployment.platform import Platform
@@ -70,7 +71,7 @@ def on_platform(runtime: Runtime, platform: Platform, *, quantized: bool) -> Run
 
 def flagged(flags: Sequence[str], gpu_mode: str, platform: Platform, *, quantized: bool) -> Runtime:
     """Return the runtime of the last flag given; without flags it is the CPU."""
-    runtime = NAMES[flags[-1]] if flags else "cpu"
+    runtime = NAMES[runtime_of(flags[-1])] if flags else "cpu"
     if runtime == "gpu" and gpu_mode == "float16":
         return "gpu_fp16"
     return on_platform(runtime, platform, quantized=quantized)

@@ -88,8 +88,9 @@ snpe_bench.py --config_file bench.json -a --float net.dlc
 """
 SCRIPT = CONVERT + QUANTIZE + LOOK + RUN + BENCH
 LEFT = """
-a.dlc b.dlc c.dlc caffe.dlc d.dlc diag.csv e.dlc symbolic.dlc diff.csv info.csv net.dlc net_quantized.dlc
-output 
+a.dlc b.dlc c.dlc caffe.dlc d.dlc diag.csv e.dlc symbolic.dlc
+diff.csv info.csv net.dlc net_quantized.dlc
+output
 htp htp/Result_0 htp/Result_0/y.raw htp/Result_1 htp/Result_1/y.raw page.html
 output/Result_0 output/Result_0/y.raw output/Result_1 output/Result_1/y.raw
 output/SNPEDiag_0.log parallel parallel/Result_0 parallel/Result_0/y.raw parallel/Result_1

@@ -140,7 +140,48 @@ _LOGGING = (
 
 OPTIONS = (*_FILES, *_BITS, *_RANGES, *_OFFLINE, *_LOGGING)
 
+_QAIRT_FILES = (
+    Option(
+        ("--input_dlc", "-i"), ("FILE",), "The float .dlc file.", Ours(), is_required=True,
+    ),
+    Option(
+        ("--input_list", "-l"), ("FILE",), "Text file that names raw inputs, a set per line.",
+        Ours("--input-list"), is_required=True,
+    ),
+    Option(
+        ("--output_dlc", "-o"), ("FILE",), "The file to write; default: INPUT_quantized.dlc.",
+        Ours("--output"),
+    ),
+)  # fmt: skip
+_ANY_CHIP = Ignored("the file is for every chip; the chip is named when it runs")
+_QAIRT = (
+    *_QAIRT_FILES,
+    *_BITS,
+    *_RANGES,
+    Option(("--target_backend",), ("NAME",), "Backend that is meant.", _ANY_CHIP),
+    Option(("--target_soc_model",), ("NAME",), "Chip that is meant.", _ANY_CHIP),
+    Option(
+        ("--preserve_io_datatype",), ("NAMES",), "Inputs and outputs that stay float.",
+        Ignored("files of inputs and outputs hold floats anyway"),
+    ),
+    Option(("--op_package_lib",), ("TEXT",), "User-defined operators.", NO_UDO),
+    UDL,
+    *_LOGGING[:1],
+)  # fmt: skip
+
 TOOLS = {
     name: Tool(name, "Quantise a float .dlc file, calibrating on raw inputs.", quantize, OPTIONS)
     for name in ("snpe-dlc-quantize", "snpe-dlc-quant")
+} | {
+    "qairt-quantizer": Tool(
+        "qairt-quantizer",
+        "Quantise a float .dlc file, calibrating on raw inputs.",
+        quantize,
+        _QAIRT,
+        release="2.39",
+        notes=(
+            "It does what snpe-dlc-quant does: the file is the same, with the encodings that the "
+            "converter kept left out unless --override_params takes them.",
+        ),
+    )
 }
