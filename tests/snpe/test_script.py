@@ -81,6 +81,8 @@ EXTRAS = {
     "snpe-pytorch-to-dlc": b"\x80\x02",
 }
 """Tools whose frameworks are no part of a plain installation, and how their files begin."""
+FRONTS = ("snpe-dlc-graph-prepare", *(name for name in TOOLS if name.startswith(("qairt", "qnn"))))
+"""Tools with a test of their own, test_qnn.py."""
 BENCH = """
 snpe_bench.py -c bench.json -p burst -l moderate -b tf8 -s 20 -json -cache -d -r localhost -t le64
     -v sd855 -o base --draws --chip sd855 --stack snpe-1.30
@@ -173,7 +175,7 @@ def test_it_has_every_option_that_is_taken() -> None:
         typed.setdefault(name, set()).update(word.partition("=")[0] for word in words)
     typed["snpe-dlc-quantize"] |= typed["snpe-dlc-quant"]
     for name, tool in TOOLS.items():
-        if name in ("snpe-net-run", "snpe-dlc-quant", *EXTRAS):
+        if name in ("snpe-net-run", "snpe-dlc-quant", *EXTRAS, *FRONTS):
             continue
         for option in tool.options:
             effect = option.effect

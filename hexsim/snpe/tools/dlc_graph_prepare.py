@@ -60,16 +60,19 @@ def context_binary(
     hardware: Hardware,
 ) -> None:
     """Compile the graph of a network for the tensor processor of a chip, and write the network."""
-    from hexsim.files import create_folder
-
     if Path(binary_file).name != binary_file:
         raise HexsimError(f"--binary-file '{binary_file}' is a name without folders")
-    create_folder(output_dir)
-    _prepare(model, output_dir / f"{binary_file}.bin", [hardware.platform()], None)
+    target = output_dir / f"{binary_file}.bin"
+    _prepare(model, target, [hardware.platform()], None, parents=True)
 
 
 def _prepare(
-    model: str, output: Path, platforms: Sequence[Platform], vtcm_mb: float | None
+    model: str,
+    output: Path,
+    platforms: Sequence[Platform],
+    vtcm_mb: float | None,
+    *,
+    parents: bool = False,
 ) -> None:
     """Compile the graph for each platform, write the network, and print what was compiled."""
     from hexsim import dlc
@@ -77,7 +80,7 @@ def _prepare(
 
     container = load_container(model)
     lines = [_prepared(model, container, platform, vtcm_mb) for platform in platforms]
-    dlc.write(output, container.model, container.metadata, container.overrides)
+    dlc.write(output, container.model, container.metadata, container.overrides, parents=parents)
     for line in lines:
         say(line)
     remark(
