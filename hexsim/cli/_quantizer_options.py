@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 Limit = Literal["weights", "activations", "both"]
 DEFAULT_CHIP = "sd855"
 """The first chip with a tensor engine; its stack is a release of SNPE 1.x."""
+Calibration = Literal["min-max", "sqnr", "entropy", "mse", "percentile"]
+Schema = Literal["asymmetric", "symmetric", "unsignedsymmetric"]
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,48 @@ class Ranges:
     axis_quant: Annotated[
         bool, typer.Option("--axis-quant", help="Symmetric weights, a step per output channel.")
     ] = False
+    use_per_row_quantization: Annotated[
+        bool,
+        typer.Option(
+            "--use-per-row-quantization", help="As --axis-quant, for fully connected layers only."
+        ),
+    ] = False
+    act_quantizer_calibration: Annotated[
+        Calibration,
+        typer.Option(help="How the range of activations is chosen; sqnr is the enhanced search."),
+    ] = "min-max"
+    param_quantizer_calibration: Annotated[
+        Calibration, typer.Option(help="How the range of weights is chosen.")
+    ] = "min-max"
+    percentile_calibration_value: Annotated[
+        float | None,
+        typer.Option(help="Percentile of the calibration of this name, 90 to 100; default: 99.99."),
+    ] = None
+    act_quantizer_schema: Annotated[
+        Schema,
+        typer.Option(
+            help="How activations span the range: from end to end, around zero, or around zero "
+            "unless no value is negative."
+        ),
+    ] = "asymmetric"
+    param_quantizer_schema: Annotated[Schema, typer.Option(help="How weights span the range.")] = (
+        "asymmetric"
+    )
+
+    def percentile(self) -> float:
+        """Return the percentile; raise HexsimError if one is given that nothing reads."""
+        from hexsim.quantization.rules.percentile import PERCENTILE
+
+        calibrations = (self.act_quantizer_calibration, self.param_quantizer_calibration)
+        if self.percentile_calibration_value is None:
+            return PERCENTILE
+        if "percentile" not in calibrations:
+            raise HexsimError(
+                "--percentile-calibration-value is about the calibration percentile; give "
+                "--act-quantizer-calibration percentile or --param-quantizer-calibration "
+                "percentile too"
+            )
+        return self.percentile_calibration_value
 
 
 @dataclass(frozen=True)
@@ -189,7 +233,8 @@ def quantization_options(
     return QuantizationOptions(
         enhanced=ranges.use_enhanced_quantizer or "none",
         adjusted_weights=ranges.use_adjusted_weights_quantizer,
-        symmetric_weights=ranges.use_symmetric_quantize_weights,
+        symmetric_weights=ranges.use_symmetric_quantize_weights
+        or ranges.param_quantizer_schema != "asymmetric",
         axis_weights=ranges.axis_quant,
         activation_bits=cast(Literal[8, 16], widths.activations),
         weight_bits=cast(Literal[4, 8, 16], widths.weights),
@@ -199,4 +244,10 @@ def quantization_options(
         minimum_range=minimum_range,
         float_bits=cast(Literal[16, 32], float_bits),
         float_bias_bits=cast(Literal[16, 32] | None, precision.float_bias_bitwidth),
+        activation_calibration=ranges.act_quantizer_calibration,
+        weight_calibration=ranges.param_quantizer_calibration,
+        percentile=ranges.percentile(),
+        activation_schema=ranges.act_quantizer_schema,
+        unsigned_weights=ranges.param_quantizer_schema == "unsignedsymmetric",
+        row_weights=ranges.use_per_row_quantization,
     )

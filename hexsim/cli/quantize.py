@@ -149,6 +149,8 @@ def _command(
     widths = bits.widths()
     words = {
         "act_bitwidth": widths.activations,
+        "act_quantizer_calibration": _unless("min-max", ranges.act_quantizer_calibration),
+        "act_quantizer_schema": _unless("asymmetric", ranges.act_quantizer_schema),
         "axis_quant": ranges.axis_quant,
         "bias_bitwidth": widths.biases,
         "chip": "" if hta.chip == DEFAULT_CHIP else hta.chip,
@@ -160,10 +162,19 @@ def _command(
         "no_weight_quantization": bits.no_weight_quantization,
         "override_params": precision.override_params,
         "pack_4_bit_weights": bits.pack_4_bit_weights,
+        "param_quantizer_calibration": _unless("min-max", ranges.param_quantizer_calibration),
+        "param_quantizer_schema": _unless("asymmetric", ranges.param_quantizer_schema),
+        "percentile_calibration_value": ranges.percentile_calibration_value,
         "stack": hta.stack,
         "use_adjusted_weights_quantizer": ranges.use_adjusted_weights_quantizer,
         "use_enhanced_quantizer": ranges.use_enhanced_quantizer,
+        "use_per_row_quantization": ranges.use_per_row_quantization,
         "use_symmetric_quantize_weights": ranges.use_symmetric_quantize_weights,
         "weights_bitwidth": widths.weights,
     }
     return "hexsim quantize " + " ".join(f"{key}={value}" for key, value in words.items() if value)
+
+
+def _unless(default: str, value: str) -> str:
+    """Return a value that is not the default one, else an empty text."""
+    return "" if value == default else value

@@ -57,6 +57,8 @@ class Option:
     `alone` is taken. If `number` is set, the value is a number that is not negative. `variable` is
     an environment variable that sets the option. `otherwise` are words of our command that are
     given if the option is not, where its default differs from that of our command.
+    Beside an option of `gives_way_to` with one of the
+    values there, or with any if there are none, this one is dropped with a remark.
     """
 
     names: tuple[str, ...]
@@ -69,6 +71,7 @@ class Option:
     number: Literal["real", "whole"] | None = None
     variable: str = ""
     otherwise: tuple[str, ...] = ()
+    gives_way_to: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def name(self) -> str:

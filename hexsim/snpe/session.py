@@ -35,6 +35,7 @@ from hexsim.inputs.stored import values_of
 from hexsim.quantization.model import Model
 from hexsim.runtimes import Runtime as OurRuntime
 from hexsim.snpe.diag_log import Level, simulated_log
+from hexsim.snpe.runtimes import on_platform
 from hexsim.timing.results import Result
 
 __all__ = ["PerformanceProfile", "ProfilingLevel", "Runtime", "Session", "is_runtime_available"]
@@ -89,7 +90,8 @@ def is_runtime_available(
     runtime: Runtime, chip: str | Path = "sd835", stack: str | Path | None = None
 ) -> bool:
     """Return whether the chip and its software have a runtime."""
-    return runtime.ours in Platform.load(chip, stack).runtimes
+    platform = Platform.load(chip, stack)
+    return on_platform(runtime.ours, platform, quantized=True) in platform.runtimes
 
 
 class Session:
@@ -115,9 +117,8 @@ class Session:
         platform = Platform.load(chip, stack)
         overrides = model.own_overrides
         at_load = AtLoad(model.network, platform, overrides=overrides, required=False)
-        deployment = deploy(
-            model, platform, runtime.ours, cpu_fallback=cpu_fallback, at_load=at_load
-        )
+        runs_on = on_platform(runtime.ours, platform, quantized=model.quantized)
+        deployment = deploy(model, platform, runs_on, cpu_fallback=cpu_fallback, at_load=at_load)
         names = wanted(deployment.network, (), output_tensors, every=False)
         self._deployment = deployment.observing(names) if output_tensors else deployment
         self._executor = self._deployment.executor()

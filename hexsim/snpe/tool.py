@@ -46,7 +46,8 @@ def _call(tool: Tool, given: list[Given]) -> None:
     for option in tool.options:
         if option.is_required and option not in typed:
             raise HexsimError(f"{option.name} is missing; {tool.name} --help says what it takes")
-    for line in dict.fromkeys(_remarks(given)):
+    given, dropped = _without_overruled(given)
+    for line in dict.fromkeys((*dropped, *_remarks(given))):
         remark(f"[WARNING] {line}")
     app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
     app.command()(with_files(tool.command))
@@ -55,6 +56,27 @@ def _call(tool: Tool, given: list[Given]) -> None:
             app(args=translated(tool, given), prog_name=tool.name)
     except HexsimError as error:
         raise HexsimError(_in_their_words(str(error), tool)) from error
+
+
+def _without_overruled(given: Sequence[Given]) -> tuple[list[Given], list[str]]:
+    """Return the options without those that give way to others, and a remark for each of these."""
+    kept, dropped = [], []
+    for option, values in given:
+        stronger = [
+            " ".join((other.name, *chosen))
+            for other, chosen in given
+            if other.name in option.gives_way_to
+            and _is_among(chosen, option.gives_way_to[other.name])
+        ]
+        if stronger:
+            dropped.append(f"{option.name} changes nothing beside {', '.join(stronger)}")
+        else:
+            kept.append((option, values))
+    return kept, dropped
+
+
+def _is_among(values: tuple[str, ...], known: tuple[str, ...]) -> bool:
+    return not known or values[-1] in known
 
 
 def _from_environment(tool: Tool, typed: Sequence[Option]) -> Iterator[Given]:

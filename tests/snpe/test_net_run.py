@@ -229,6 +229,7 @@ def test_every_option_that_is_taken_runs(tool: Tool) -> None:
         "--input_name": "--input_name in --input_dimensions 1,8,8,8",
         "--input_dimensions": "",
         "--use_aip": "--use_aip --chip sd855",
+        "--use_htp": "--use_htp --chip sd8gen3",
         "--chip": "--chip sd845",
         "--stack": "--stack snpe-1.30",
         "--runtime_order": "--runtime_order cpu",

@@ -66,6 +66,30 @@ def replaced_sizes(
     return tuple(sentences)
 
 
+def shapes_of_symbols(source: OnnxSource, symbols: Mapping[str, int]) -> dict[str, Shape]:
+    """Return the shapes (ONNX axis order) of the inputs whose sizes name one of `symbols`.
+
+    Raises HexsimError for a symbol that no input has, and for an input with other unknown sizes.
+    """
+    weights = {tensor.name for tensor in source.graph.initializer}
+    named = {
+        value.name: (value, [dim.dim_param for dim in _dims(source, value) or () if dim.dim_param])
+        for value in source.graph.input
+        if value.name not in weights
+    }
+    known = {symbol for _, own in named.values() for symbol in own}
+    for symbol, size in symbols.items():
+        if symbol not in known:
+            raise unknown(f"symbol of {source.label}", symbol, known)
+        if size < 1:
+            raise HexsimError(f"symbol '{symbol}' is a size, and at least 1, not {size}")
+    return {
+        name: _shape(source, value, symbols)
+        for name, (value, own) in named.items()
+        if symbols.keys() & set(own)
+    }
+
+
 def _symbols(source: OnnxSource, value: onnx.ValueInfoProto, shape: Shape) -> dict[str, int]:
     """Check a shape from the user and return the values of its symbols."""
     text = ",".join(map(str, shape))

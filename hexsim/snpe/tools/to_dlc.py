@@ -2,6 +2,7 @@
 
 from hexsim.cli.convert import convert
 from hexsim.graph.input_format import INPUT_ENCODINGS, INPUT_TYPES
+from hexsim.snpe.converter_options import DEFINE_SYMBOL, IO_OPTIONS
 from hexsim.snpe.option import (
     NO_UDO,
     UDL,
@@ -75,6 +76,7 @@ _SHARED = (
     Option(
         ("--debug",), ("LEVEL",), "Print more.", _NOTHING_MORE, alone="1", choices=tuple("0123")
     ),
+    *IO_OPTIONS,
     UDL,
     Option(("--udo_config_paths", "-udo"), ("FILE",), "User-defined operators.", NO_UDO),
 )  # fmt: skip
@@ -152,7 +154,7 @@ TOOLS = {
     for tool in (
         _converter(
             "onnx", "An ONNX file", _network("The ONNX file", "--model_path", "-m", "--graph"),
-            _DRY_RUN,
+            _DRY_RUN, DEFINE_SYMBOL,
         ),
         _converter("caffe", "A prototxt of Caffe", _network("The prototxt", "-c"), *_CAFFE),
         _converter(
