@@ -11,7 +11,7 @@ from hexsim.errors import HexsimError
 from hexsim.runtimes import RUNTIMES
 
 FULL = tuple(name for name in chips.names() if chips.load(name).dsp_table is not None)
-HTP = ("qcm6490", "qcs8550", "sd8gen1", "sd8gen2", "sd8gen3", "sd8gen4")
+HTP = ("qcm6490", "qcs8550", "sd8gen1", "sd8gen2", "sd8gen3", "sd8gen4", "sdxelite")
 """Those of measured rows, and two that follow from public constants."""
 HEXAGON = (
     *("sd820", "sd821", "sd835", "sd660", "sd710", "qcs605", "sd845", "sd855", "sd865"),
