@@ -231,7 +231,9 @@ class _Simulated:
 
     def part(self, part: Part, tokens: int, context: int) -> _Measured:
         """Simulate one pass through a part."""
-        deployment = self.deployment(part, tokens, context)
+        deployment = deployment_of(
+            self.architecture, self.platform, self.conditions, part, tokens, context
+        )
         result = deployment.simulate()
         shares = dict.fromkeys(SHARES, 0.0)
         for layer in result.layers:
@@ -243,11 +245,19 @@ class _Simulated:
         kept_bytes = deployment.memory().activation_bytes + buffers
         return _Measured(shares, sum(layer.ddr_bytes for layer in result.layers), kept_bytes)
 
-    def deployment(self, part: Part, tokens: int, context: int) -> Deployment:
-        """Return the network of a part on its runtime."""
-        widths = self.conditions.widths
-        model = decoder(self.architecture, tokens, context, widths, part.layers, head=part.head)
-        return deploy(model, self.platform, _runtime(widths), cpu_fallback=False)
+
+def deployment_of(
+    architecture: Architecture,
+    platform: Platform,
+    conditions: Conditions,
+    part: Part,
+    tokens: int,
+    context: int,
+) -> Deployment:
+    """Return the network of a part on its runtime, for `tokens` at once."""
+    widths = conditions.widths
+    model = decoder(architecture, tokens, context, widths, part.layers, head=part.head)
+    return deploy(model, platform, _runtime(widths), cpu_fallback=False)
 
 
 def share_of(layer: LayerTiming) -> str:

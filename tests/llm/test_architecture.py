@@ -11,7 +11,7 @@ import pytest
 from hexsim.errors import HexsimError
 from hexsim.llm.architecture import architecture_of, read_architecture
 
-CONFIGS = Path(__file__).with_name("configs")
+CONFIGS = Path(__file__).parents[2] / "benchmarks" / "llm_configs"
 SMALL = {
     "model_type": "llama",
     "hidden_size": 64,
