@@ -238,8 +238,8 @@ def test_files_of_16_bits_run_where_the_chip_can(
     command: Command, refused: Callable[[str], str]
 ) -> None:
     assert command("quantize m.dlc --input-list list.txt --act-bitwidth 16 -o q.dlc")[0] == 0
-    assert command("bench --model q.dlc --chip sd865 --runtime dsp")[0] == 0
-    assert command("validate q.dlc --chip sd865 --input-list list.txt")[0] == 0
+    assert command("bench --model q.dlc --chip sd865 --stack snpe-1.63 --runtime dsp")[0] == 0
+    assert command("validate q.dlc --chip sd865 --stack snpe-1.63 --input-list list.txt")[0] == 0
     sentence = "dsp of chip sd835 computes with 8 bits"
     assert sentence in refused("bench --model q.dlc --chip sd835 --runtime dsp")
     assert sentence in refused("validate q.dlc --chip sd835 --input-list list.txt")
