@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hexsim.cli.convert import convert
 from hexsim.snpe.converter_options import IO_OPTIONS, STORED_ORDER
-from hexsim.snpe.option import UDL, Anyway, Ignored, Option, Ours, RefusedOption, Tool
+from hexsim.snpe.option import UDL, Anyway, Effect, Ignored, Option, Ours, RefusedOption, Tool
 
 _ANY_CHIP = Ignored("the file is for every chip; the chip is named when it runs")
 _TYPES = ("float32", "float16", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64")
@@ -37,7 +37,7 @@ def _ends(*names: str) -> Option:
 
 def _types(name: str) -> Option:
     others = Ignored("the file says what numbers its inputs hold")
-    effects = {"float32": Anyway(), **dict.fromkeys(_TYPES[1:], others)}
+    effects: dict[str, Effect] = {"float32": Anyway(), **dict.fromkeys(_TYPES[1:], others)}
     return Option((name,), ("NAME", "DTYPE"), "Type of an input's numbers.", effects)
 
 
