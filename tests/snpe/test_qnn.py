@@ -69,7 +69,8 @@ def test_from_context_binary_to_profile(tool: Tool, tmp_path: Path) -> None:
         f"qnn-net-run --retrieve_context bin/ctx.bin {HTP} --input_list list.txt --output_dir qnn "
         "--perf_profile burst --profiling_level detailed --input_data_type float "
         "--output_data_type float --num_inferences 10 --duration 3 --keep_num_outputs 1 "
-        "--shared_buffer --synchronous --system_library x --log_level info --config_file c.json --chip sd8gen3"
+        "--shared_buffer --synchronous --system_library x --log_level info "
+        "--config_file c.json --chip sd8gen3"
     )
     assert code == 0, err
     line = "--container q.dlc --input_list list.txt --use_dsp --chip sd8gen3 --perf_profile burst"
