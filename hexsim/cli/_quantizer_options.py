@@ -80,7 +80,7 @@ class Ranges:
 
     def percentile(self) -> float:
         """Return the percentile; raise HexsimError if one is given that nothing reads."""
-        from hexsim.quantization.rules.percentile import PERCENTILE
+        from hexsim.quantization.options import PERCENTILE
 
         calibrations = (self.act_quantizer_calibration, self.param_quantizer_calibration)
         if self.percentile_calibration_value is None:

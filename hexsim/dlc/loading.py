@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict
+from zipfile import BadZipFile, ZipFile
 
 import numpy.typing as npt
 
@@ -158,8 +159,18 @@ def applied_overrides(read: Container, source: str | Path, *, asked: bool | None
 
 
 def is_dlc(source: str | Path) -> bool:
-    """Return whether `source` has the suffix of a .dlc file."""
-    return Path(source).suffix.lower() == ".dlc"
+    """Return whether `source` has the suffix of a .dlc file, or is one that ends in .bin.
+
+    Context binaries end so, and files of weights too; what the file holds decides.
+    """
+    path = Path(source)
+    if path.suffix.lower() != ".bin" or not path.is_file():
+        return path.suffix.lower() == ".dlc"
+    try:
+        with ZipFile(path) as archive:
+            return {"model", "model.params"} <= set(archive.namelist())
+    except (OSError, BadZipFile):
+        return False
 
 
 def is_builtin(source: str | Path) -> bool:

@@ -7,8 +7,6 @@ from typing import Literal, get_args
 
 from hexsim.errors import HexsimError, require_number, unknown
 from hexsim.quantization.encodings import MINIMUM_RANGE, FloatBits
-from hexsim.quantization.rules.percentile import PERCENTILE
-from hexsim.quantization.rules.schema import SCHEMAS, Schema
 
 MOST_RANGE = 1e30
 """Largest value of `minimum_range`: float32 leaves no room for a wider one."""
@@ -16,6 +14,11 @@ Enhanced = Literal["none", "weights", "activations", "both"]
 Calibration = Literal["min-max", "sqnr", "entropy", "mse", "percentile"]
 CALIBRATIONS: tuple[Calibration, ...] = get_args(Calibration)
 """The calibrations, by the names of the quantisers of SNPE 2.x and QAIRT."""
+PERCENTILE = 99.99
+"""Default of `--percentile_calibration_value` (QAIRT; documented)."""
+Schema = Literal["asymmetric", "symmetric", "unsignedsymmetric"]
+SCHEMAS: tuple[Schema, ...] = get_args(Schema)
+"""The schemas, by the names of the quantisers of SNPE 2.x and QAIRT."""
 
 
 @dataclass(frozen=True)

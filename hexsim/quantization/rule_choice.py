@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from hexsim.quantization.encodings import AxisEncoding, Encoding
 from hexsim.quantization.observation import Observation
-from hexsim.quantization.options import Calibration, QuantizationOptions
+from hexsim.quantization.options import Calibration, QuantizationOptions, Schema
 from hexsim.quantization.rules.adjusted import Adjusted
 from hexsim.quantization.rules.axis import axis_encoding
 from hexsim.quantization.rules.enhanced import Enhanced, EnhancedSymmetric
@@ -19,7 +19,7 @@ from hexsim.quantization.rules.mean_squared_error import MeanSquaredError
 from hexsim.quantization.rules.min_max import MinMax
 from hexsim.quantization.rules.percentile import Percentile
 from hexsim.quantization.rules.rule import EncodingRule
-from hexsim.quantization.rules.schema import Schema, UnsignedCodes, UnsignedSymmetric
+from hexsim.quantization.rules.schema import UnsignedCodes, UnsignedSymmetric
 from hexsim.quantization.rules.symmetric import Symmetric
 
 

@@ -20,10 +20,8 @@ import numpy as np
 
 from hexsim.quantization.encodings import MINIMUM_RANGE, Encoding
 from hexsim.quantization.observation import Observation
+from hexsim.quantization.options import PERCENTILE
 from hexsim.quantization.rules.schema import spanning
-
-PERCENTILE = 99.99
-"""Default of `--percentile_calibration_value` (QAIRT; documented)."""
 
 
 @dataclass(frozen=True)

@@ -13,17 +13,12 @@ middle code, because kernels take unsigned activations.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Literal, get_args
 
 from hexsim.quantization.encodings import Encoding
 from hexsim.quantization.observation import Observation
 from hexsim.quantization.rules.min_max import MinMax
 from hexsim.quantization.rules.rule import EncodingRule
 from hexsim.quantization.rules.symmetric import Symmetric
-
-Schema = Literal["asymmetric", "symmetric", "unsignedsymmetric"]
-SCHEMAS: tuple[Schema, ...] = get_args(Schema)
-"""The schemas, by the names of the quantisers of SNPE 2.x and QAIRT."""
 
 
 def spanning(
