@@ -25,7 +25,7 @@ from hexsim.quantization.model import Model
 from hexsim.quantization.options import QuantizationOptions
 from hexsim.quantization.own_parameters import with_own_parameters
 from hexsim.quantization.rounded import Codes, run_rounded
-from hexsim.quantization.rule_choice import encode
+from hexsim.quantization.rules.choice import encode
 from hexsim.quantization.rules.min_max import MinMax
 
 Feed = Mapping[str, FloatArray]

@@ -47,7 +47,7 @@ from hexsim.quantization.overrides import NO_OVERRIDES, Overrides
 from hexsim.quantization.overrides.floats import FloatTensor
 from hexsim.quantization.overrides.settle import NOTHING, GivenEncoding, settle
 from hexsim.quantization.overrides.unranged import Unranged
-from hexsim.quantization.rule_choice import (
+from hexsim.quantization.rules.choice import (
     activation_rule,
     activation_words,
     encode,

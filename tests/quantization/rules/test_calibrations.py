@@ -16,7 +16,7 @@ from hexsim.errors import HexsimError
 from hexsim.quantization.encodings import AxisEncoding, Encoding
 from hexsim.quantization.observation import Observation
 from hexsim.quantization.options import CALIBRATIONS, Calibration, QuantizationOptions
-from hexsim.quantization.rule_choice import activation_rule, encode, weight_encoding
+from hexsim.quantization.rules.choice import activation_rule, encode, weight_encoding
 from hexsim.quantization.rules.enhanced import Enhanced, EnhancedSymmetric
 from hexsim.quantization.rules.entropy import Entropy
 from hexsim.quantization.rules.mean_squared_error import MeanSquaredError

@@ -6,9 +6,9 @@ import pytest
 from hexsim.quantization.encodings import AxisEncoding, Encoding
 from hexsim.quantization.observation import Observation
 from hexsim.quantization.options import QuantizationOptions
-from hexsim.quantization.rule_choice import activation_rule, weight_encoding
 from hexsim.quantization.rules.adjusted import Adjusted
 from hexsim.quantization.rules.axis import axis_encoding
+from hexsim.quantization.rules.choice import activation_rule, weight_encoding
 from hexsim.quantization.rules.enhanced import Enhanced, EnhancedSymmetric
 from hexsim.quantization.rules.min_max import MinMax
 from hexsim.quantization.rules.symmetric import Symmetric
