@@ -113,7 +113,7 @@ def test_real_numbers_are_read_as_they_are_written(tmp_path: Path) -> None:
 
 def test_what_nobody_reads_may_hold_anything(tmp_path: Path) -> None:
     """Training, fillers and layers behind the end have fields that no schema here knows."""
-    filled = "weight_filler { strange: 1 more < of: [{ it: 'x' }] > } engine: MKL2017"
+    filled = "weight_filler { strange: 1 more < of: ['x', 'y'] it { b: 1 } > } engine: MKL2017"
     conv = f"convolution_param {{ num_output: 4 kernel_size: 3 {filled} }} param {{ x: 1 }}"
     text = net(
         layer("conv", "Convolution", "data", "conv", conv),

@@ -110,6 +110,8 @@ MOVERS = {
 @pytest.mark.parametrize("runtime", ["cpu", "dsp"])
 @pytest.mark.parametrize("case", MOVERS)
 def test_nodes_on_codes_are_layers(case: str, runtime: str) -> None:
+    if case in ("larger", "smaller") and onnxruntime.__version__.startswith("1.20."):
+        pytest.skip("onnxruntime 1.20 has no Max and Min of bytes")
     proto = between(*MOVERS[case])
     codes = np.random.default_rng(1).integers(0, 30, SHAPE)
     x = ((codes - ZERO) * SCALE).astype(np.float32)

@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+import onnxruntime
 import pytest
 from onnx import helper
 
@@ -44,6 +45,8 @@ def product(inputs: str, depth: int, columns: int, bits: int, size: int) -> Any:
 )
 @pytest.mark.parametrize(("depth", "size"), [(32, 16), (48, 32), (96, 32)])
 def test_real_weights(inputs: str, depth: int, size: int, bits: int) -> None:
+    if bits == 8 and onnxruntime.__version__.startswith("1.20."):
+        pytest.skip("onnxruntime 1.20 has no weights of 8 bits")
     arrays = weights(depth, 6, bits, size)
     feed = {"x": normal(1, 5, depth)}
     given = {name: array for name, array in arrays.items() if name in inputs.split()}
