@@ -48,7 +48,7 @@ REFUSED = {
     "layers { layer { name: 'a' type: 'relu' } }": "first format",
     "strange: 1 layer { type: 'ReLU' }": "parameter 'strange' is not known",
     one(
-        "ReLU", "strange_param { a: [1, 2] b < c: 1 > }"
+        "ReLU", "strange_param { a: [1] b < c: 1 > }"
     ): r"'strange_param' is not known .line 3.;",
     one("ReLU", "pooling_param { pool: AVE }"): "parameter 'pooling_param' is not known",
     one("ReLU", "[x.y]: 1"): "does not have extensions",
