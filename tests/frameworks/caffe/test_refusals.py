@@ -47,9 +47,7 @@ REFUSED = {
     "layer { type: 'ReLU' } layers { type: RELU }": "mixes 'layer' and 'layers'",
     "layers { layer { name: 'a' type: 'relu' } }": "first format",
     "strange: 1 layer { type: 'ReLU' }": "parameter 'strange' is not known",
-    one(
-        "ReLU", "strange_param { a: [1] b < c: 1 > }"
-    ): r"'strange_param' is not known .line 3.;",
+    one("ReLU", "strange_param { a: [1] b < c: 1 > }"): r"'strange_param' is not known .line 3.;",
     one("ReLU", "pooling_param { pool: AVE }"): "parameter 'pooling_param' is not known",
     one("ReLU", "[x.y]: 1"): "does not have extensions",
     f"name: '{'x' * 70000}'": "line 1: it has 70008 characters; break it",
