@@ -52,7 +52,7 @@ def _call(tool: Tool, given: list[Given]) -> None:
     app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
     app.command()(with_files(tool.command))
     try:
-        with reworded(lambda text: _in_their_words(text, tool, *TOOLS.values())):
+        with reworded(lambda text: _in_their_words(text, tool, *_relatives(tool))):
             app(args=translated(tool, given), prog_name=tool.name)
     except HexsimError as error:
         raise HexsimError(_in_their_words(str(error), tool)) from error
@@ -112,6 +112,12 @@ def translated(tool: Tool, given: Sequence[Given]) -> list[str]:
             arguments[option.name] = value[0]
     ordered = (arguments[option.name] for option in tool.options if option.name in arguments)
     return [*words, "--", *ordered]
+
+
+def _relatives(tool: Tool) -> list[Tool]:
+    """Return all tools, first those of the same family: snpe, qairt or qnn."""
+    family = tool.name.split("-")[0]
+    return sorted(TOOLS.values(), key=lambda other: other.name.split("-")[0] != family)
 
 
 def _in_their_words(sentence: str, *tools: Tool) -> str:

@@ -73,7 +73,7 @@ def test_kinds_sum_up_types() -> None:
 
 def test_letters_follow_the_support_rules() -> None:
     assert _only(Neuron, function="tanh").runtimes == "ADGCH"
-    assert _only(Neuron, function="hard_sigmoid").runtimes == "ADGC"
+    assert _only(Neuron, function="hard_sigmoid").runtimes == "ADGCH"
     assert _only(Neuron, function="elu").runtimes == "GC"
     assert _only(Opaque, op_type="Erf", node=b"", shapes=((1, 6, 6, 4),)).runtimes == "C"
 

@@ -18,7 +18,7 @@ from tests.fuzz.containers import judge, sealed
 from tests.fuzz.counts import emptied, judged
 from tests.fuzz.watch import watched
 
-QUICK = 4
+QUICK = 6
 STRIDE = 1709
 """Of how many emptied files the quick test takes one."""
 LONG = int(os.environ.get("HEXSIM_FUZZ_CASES", "60"))
