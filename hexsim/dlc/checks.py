@@ -22,7 +22,7 @@ from hexsim.errors import InvalidDataError
 from hexsim.graph import domains
 from hexsim.graph.consistency import located
 from hexsim.graph.ir import MOST_ELEMENTS, Network
-from hexsim.layers import Opaque
+from hexsim.layers import Convert, Opaque
 from hexsim.quantization.encodings import AxisEncoding
 from hexsim.quantization.evidence import Evidence
 from hexsim.texts.text import shortened
@@ -136,7 +136,19 @@ def _check_encodings(encodings: Encodings, network: Network) -> None:
     for name in encodings.floats:
         if encodings.of(name):
             raise InvalidDataError(f"'{name}' has an encoding, and is said to stay float")
+    for layer in network.layers:
+        if isinstance(layer, Convert) and {layer.inputs[0], layer.output} & set(encodings.floats):
+            _check_converted(layer, encodings)
     _check_evidence(encodings.evidence, network)
+
+
+def _check_converted(layer: Convert, encodings: Encodings) -> None:
+    for name in (layer.inputs[0], layer.output):
+        if name not in encodings.floats and name not in encodings.activations:
+            raise InvalidDataError(
+                f"layer '{layer.name}' converts '{name}', which has no encoding and is not said to "
+                "stay float"
+            )
 
 
 def _check_evidence(evidence: Evidence, network: Network) -> None:
