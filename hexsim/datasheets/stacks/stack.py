@@ -313,9 +313,13 @@ class GpuRuntime(DatasheetTable):
 
 
 class HtpRuntime(DatasheetTable):
-    """Costs of a compiled graph on a tensor processor: clocks per graph and per operation."""
+    """Costs of a compiled graph on a tensor processor: clocks per graph and per operation.
+
+    `crossing_s` is the time between a graph and layers of the same network on the CPU, one way.
+    """
 
     graph_clk: Clocks
+    crossing_s: Seconds
     operator_clk: Clocks
 
 
