@@ -39,7 +39,8 @@ def processor_lines(case: Case) -> list[str]:
         return []
     on_cpu = [layer for layer in case.timing.layers if layer.engine == "cpu"]
     crossings = [part for part in case.timing.overheads if part.name in CROSSINGS]
-    elsewhere_ps = sum(charge.duration_ps for charge in (*on_cpu, *crossings))
+    elsewhere_ps = sum(layer.duration_ps for layer in on_cpu)
+    elsewhere_ps += sum(part.duration_ps for part in crossings)
     share = 1 - elsewhere_ps / max(1, case.timing.total_ps)
     lines = [
         f"{case.runtime}: npu {share:.0%}, {_layers(len(on_cpu)) if on_cpu else 'none'} on cpu"

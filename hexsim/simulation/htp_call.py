@@ -17,7 +17,7 @@ from functools import partial
 from hexsim.graph.ir import Network
 from hexsim.htp.compiler import compile_graph
 from hexsim.htp.engine import OperationRun
-from hexsim.planning.plan import PlannedSubnet
+from hexsim.planning.joined import JoinedSubnets
 from hexsim.simulation.ledger import Ledger
 from hexsim.simulation.phone import Phone
 from hexsim.timing.results import LayerTiming
@@ -29,14 +29,15 @@ _FLOAT_BYTES = 4
 
 
 class HtpCall:
-    """A subnet of `network`, compiled for one phone; it can be run any number of times."""
+    """Subnets of `network` that are one graph for one phone; it can be run any number of times."""
 
-    def __init__(self, phone: Phone, network: Network, subnet: PlannedSubnet, urgency: int) -> None:
+    def __init__(self, phone: Phone, network: Network, joined: JoinedSubnets, urgency: int) -> None:
         self._phone = phone
         self._urgency = urgency
-        self._graph = compile_graph(subnet.calls, network, phone.chip.htp.vtcm_bytes)
-        self._in_s = self._crossing_s(network, subnet, subnet.inputs, frozenset(network.inputs))
-        self._out_s = self._crossing_s(network, subnet, subnet.outputs, frozenset(network.outputs))
+        calls = [call for subnet in joined.subnets for call in subnet.calls]
+        self._graph = compile_graph(calls, network, phone.chip.htp.vtcm_bytes)
+        self._in_s = self._crossing_s(network, joined, joined.inputs, frozenset(network.inputs))
+        self._out_s = self._crossing_s(network, joined, joined.outputs, frozenset(network.outputs))
 
     def run(self, ledger: Ledger) -> Process:
         """Wait for the processor, and run the graph on it."""
@@ -56,7 +57,7 @@ class HtpCall:
             ledger.overhead(name)
 
     def _crossing_s(
-        self, network: Network, subnet: PlannedSubnet, names: Iterable[str], ends: frozenset[str]
+        self, network: Network, joined: JoinedSubnets, names: Iterable[str], ends: frozenset[str]
     ) -> float:
         """Return the seconds of one way, in which tensors are converted; 0 if none crosses.
 
@@ -66,7 +67,7 @@ class HtpCall:
         if not crossing:
             return 0.0
         moved = sum(
-            math.prod(network.shape(name)) * (_FLOAT_BYTES + subnet.bits.get(name, 8) / 8)
+            math.prod(network.shape(name)) * (_FLOAT_BYTES + joined.bits.get(name, 8) / 8)
             for name in crossing
         )
         crossing_s = self._phone.stack.htp.crossing_s

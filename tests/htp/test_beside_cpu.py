@@ -1,4 +1,4 @@
-"""A graph on the tensor processor beside layers on the CPU: ways there and back, and what is said."""
+"""A graph on the tensor processor beside layers on the CPU: ways there and back, and reports."""
 
 from __future__ import annotations
 
@@ -71,3 +71,44 @@ def test_no_chip_leaves_a_network_without_a_time(refused_in_the_middle: Path, ch
     for runtime in ("htp_fp16", "cpu", "gpu"):
         deployment = Deployment(hexsim.load(refused_in_the_middle), Platform.load(chip), runtime)
         assert deployment.simulate().total_ps > 0
+
+
+@pytest.fixture
+def masked(tmp_path: Path) -> Path:
+    """Token ids, a mask, the most likely of 300 words: Gather, Where, Relu, ArgMax of int64."""
+    nodes = [
+        h.make_node("Gather", ["table", "ids"], ["words"], "lookup"),
+        h.make_node("Where", ["mask", "words", "low"], ["kept"], "mask"),
+        h.make_node("Relu", ["kept"], ["clear"], "relu"),
+        h.make_node("ArgMax", ["clear"], ["y"], "most", axis=1, keepdims=0),
+    ]
+    inputs = [
+        h.make_tensor_value_info("ids", TensorProto.INT64, (6,)),
+        h.make_tensor_value_info("mask", TensorProto.BOOL, (6, 300)),
+    ]
+    constants = [
+        h.make_tensor("table", TensorProto.FLOAT, (10, 300), [0.5] * 3000),
+        h.make_tensor("low", TensorProto.FLOAT, (), [-1.0]),
+    ]
+    output = h.make_tensor_value_info("y", TensorProto.INT64, (6,))
+    graph = h.make_graph(nodes, "masked", inputs, [output], constants)
+    path = tmp_path / "masked.onnx"
+    onnx.save(h.make_model(graph, opset_imports=[h.make_opsetid("", 17)]), path)
+    return path
+
+
+def test_indices_and_masks_stay_in_the_one_graph(masked: Path) -> None:
+    """Started once, nothing on the CPU, and the cast of positions is no operation at all."""
+    result = Deployment(hexsim.load(masked), Platform.load("qcs8550"), "htp_fp16").simulate()
+    assert {layer.engine for layer in result.layers} == {"htp"}
+    assert [part.name for part in result.overheads] == ["graph_start"]
+    durations = {layer.type: layer.duration_ps for layer in result.layers}
+    assert durations["Cast"] == 0
+    assert min(durations[kind] for kind in ("Gather", "Where", "argmax")) > 0
+
+
+def test_what_a_later_release_adds_is_not_in_this_one() -> None:
+    platform = Platform.load("qcs8550")
+    assert platform.stack.operators.runs_in_graph("TopK")
+    assert not platform.stack.operators.runs_in_graph("OneHot")
+    assert not platform.stack.operators.runs_in_graph("Hardmax")
