@@ -3,6 +3,7 @@
     python -m benchmarks.calibrate            fit, then leave networks, chips and HTA rows out
     python -m benchmarks.calibrate --write    the same, and commit the result to the files
     python -m benchmarks.calibrate --no-fit   errors of the constants as they are committed
+    python -m benchmarks.calibrate --layers FOLDER      what times of layers say of their release
 
 `--write` states the fitted constants, rounded, in the chip and stack files, keeps the record of
 the fit in hexsim/datasheets/measurements/calibration.json and renews the tables of README.md,
@@ -20,11 +21,12 @@ import math
 from collections.abc import Mapping
 from dataclasses import asdict, replace
 from functools import reduce
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from benchmarks import timing_model
+from benchmarks import layer_constants, timing_model
 from benchmarks.calibration_report import constants_table, rows_table, summaries, trades_table
 from benchmarks.restate import restate
 from hexsim.datasheets.measurements import Measurement
@@ -154,7 +156,11 @@ def main() -> None:
     choice = parser.add_mutually_exclusive_group()
     choice.add_argument("--no-fit", action="store_true", help="only the committed constants")
     choice.add_argument("--write", action="store_true", help="commit the result to the files")
+    choice.add_argument("--layers", type=Path, help="folder of the networks of measured layers")
     arguments = parser.parse_args()
+    if arguments.layers is not None:
+        print(layer_constants.report(arguments.layers))
+        return
     rows = fitted_rows()
     committed = tuple((predict_ms(row, {}),) for row in rows)
     if arguments.no_fit:

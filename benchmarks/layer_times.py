@@ -4,6 +4,10 @@ python -m benchmarks.layer_times FOLDER            prints the tables
 python -m benchmarks.layer_times FOLDER --write    writes them into the page
 python -m benchmarks.layer_times FOLDER --layers   prints every layer too
 
+`--write` also keeps the factors of classes in hexsim/datasheets/measurements/layer_factors.csv,
+which `hexsim profile` prints. The times of single operators are those of
+`benchmarks.operator_times`.
+
 FOLDER has the networks of layer_latency.csv as ONNX files, yolov5s_640.onnx and so on, of which
 only the structure counts; they are public, but not ours. A factor is the ratio of simulated and
 measured time, or its reciprocal, whichever is larger.
@@ -18,12 +22,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import hexsim
+from benchmarks import operator_times
 from benchmarks.pages import RESULTS, fenced, with_block
+from hexsim.datasheets.measurements.layer_factors import FACTORS_FILE, LayerFactor
 from hexsim.datasheets.measurements.layers import LayerRow, layer_rows
 from hexsim.deployment import Deployment
 from hexsim.deployment.platform import Platform
 from hexsim.files import write_text
-from hexsim.layers import Elementwise, Neuron
+from hexsim.reports.csv_text import csv_text
 from hexsim.reports.text import table
 from hexsim.runtimes import Runtime
 
@@ -59,29 +65,36 @@ def compared(rows: Iterable[LayerRow], folder: Path, runtime: Runtime) -> list[C
     first = rows[0]
     model = hexsim.load(folder / f"{first.network}.onnx")
     deployment = Deployment(model, Platform.load(first.chip, first.stack), runtime)
-    layers = {layer.name: layer for layer in deployment.network.layers}
     result = deployment.simulate(perf_profile=first.profile)
-    simulated_us = {layer.name: layer.us for layer in result.layers}
+    layers = {layer.name: layer for layer in result.layers}
     return [
-        ComparedLayer(row, _class(layers[row.layer]), row.us[runtime], simulated_us[row.layer])
+        ComparedLayer(row, layers[row.layer].layer_class, row.us[runtime], layers[row.layer].us)
         for row in rows
     ]
 
 
-def _class(layer: object) -> str:
-    """Return the class of a layer: its type, with the kind of an element-wise operation."""
-    if isinstance(layer, Elementwise):
-        return f"elementwise {layer.kind}"
-    if isinstance(layer, Neuron):
-        return f"neuron {layer.function}"
-    return str(getattr(layer, "type", "?"))
+def by_class(layers: Sequence[ComparedLayer]) -> dict[str, list[ComparedLayer]]:
+    """Return the layers of each class."""
+    classes: dict[str, list[ComparedLayer]] = {}
+    for layer in layers:
+        classes.setdefault(layer.layer_class, []).append(layer)
+    return classes
+
+
+def factors(by_runtime: Mapping[str, Sequence[ComparedLayer]]) -> list[LayerFactor]:
+    """Return the median factor of each class on each runtime."""
+    return [
+        LayerFactor(
+            runtime, name, len(members), statistics.median(layer.factor for layer in members)
+        )
+        for runtime, layers in by_runtime.items()
+        for name, members in by_class(layers).items()
+    ]
 
 
 def summary(layers: Sequence[ComparedLayer]) -> str:
     """Return a row per class of layer, and one for all."""
-    classes: dict[str, list[ComparedLayer]] = {}
-    for layer in layers:
-        classes.setdefault(layer.layer_class, []).append(layer)
+    classes = by_class(layers)
     classes["all"] = list(layers)
     header = ("class", "layers", "factor", "close", "measured us", "simulated us", "ratio")
     return table(header, [_row(name, members) for name, members in classes.items()])
@@ -118,7 +131,7 @@ def page(by_runtime: Mapping[str, Sequence[ComparedLayer]]) -> str:
     text = PAGE.read_text(encoding="utf-8")
     for runtime, layers in by_runtime.items():
         text = with_block(text, runtime, fenced(summary(layers)))
-    return text
+    return with_block(text, "operators", fenced(operator_times.summary(operator_times.compared())))
 
 
 def main(arguments: Sequence[str]) -> None:
@@ -137,11 +150,16 @@ def main(arguments: Sequence[str]) -> None:
     }
     if "--write" in arguments:
         write_text(PAGE, page(by_runtime))
+        rows = (
+            (f.runtime, f.layer_class, f.layers, f"{f.factor:.2f}") for f in factors(by_runtime)
+        )
+        write_text(FACTORS_FILE, csv_text(("runtime", "class", "layers", "factor"), rows))
         return
     for runtime, layers in by_runtime.items():
         print(f"\n{runtime}\n{summary(layers)}")
         if "--layers" in arguments:
             print(listing(layers))
+    print(f"\noperators\n{operator_times.summary(operator_times.compared())}")
 
 
 if __name__ == "__main__":

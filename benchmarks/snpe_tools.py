@@ -29,6 +29,8 @@ def _section(names: list[str], tool: Tool) -> str:
     lines = [f"## {', '.join(names)}", "", tool.summary, ""]
     for note in tool.notes:
         lines += [note, ""]
+    if not tool.options:
+        return "\n".join(lines).rstrip()
     lines += ["| option | what it does |", "|---|---|"]
     for option in tool.options:
         required = "Required. " if option.is_required else ""

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         run,
         save,
         simulate,
+        simulate_llm,
         use_layers,
     )
     from hexsim.errors import HexsimError
@@ -49,6 +50,7 @@ __all__ = [
     "run",
     "save",
     "simulate",
+    "simulate_llm",
     "use_layers",
 ]
 

@@ -29,10 +29,14 @@ from hexsim.deployment.platform import Platform
 from hexsim.display import DisplayTable, Shown
 from hexsim.dlc.loading import import_report, load, load_container
 from hexsim.energy import Energy
-from hexsim.errors import HexsimError, unknown
+from hexsim.errors import HexsimError
+from hexsim.execution.net_run import wanted
 from hexsim.graph.ir import FloatArray, Network
 from hexsim.inputs.seeded import seeded_calibration
 from hexsim.inputs.stored import file_output, stored_inputs
+from hexsim.llm.architecture import read_architecture
+from hexsim.llm.network import Widths
+from hexsim.llm.study import Conditions, LanguageModelSpeed, speed_of
 from hexsim.memory import Footprint
 from hexsim.quantization.model import Model, require_float
 from hexsim.quantization.optimizations import Optimization, quantize_optimized
@@ -62,6 +66,7 @@ __all__ = [
     "run",
     "save",
     "simulate",
+    "simulate_llm",
     "use_layers",
 ]
 
@@ -86,6 +91,16 @@ class Circumstances(TypedDict, total=False):
     ideal_cpu: bool
     anchor: str | None
     background: str | Path | Iterable[str | Path]
+
+
+class Lengths(TypedDict, total=False):
+    """How a language model is used, in tokens, and `part_gb`, the most gigabytes of a part."""
+
+    context: int
+    prompt: int
+    generate: int
+    block: int
+    part_gb: float
 
 
 @dataclass(frozen=True, repr=False)
@@ -233,6 +248,25 @@ def simulate(
     return Simulation(timing, memory, energy, outputs, deployment.overrides)
 
 
+def simulate_llm(
+    config: str | Path,
+    chip: str | Path = "sd8gen4",
+    *,
+    stack: str | Path | None = None,
+    weights: str = "w4",
+    activations: str = "16",
+    **lengths: Unpack[Lengths],
+) -> LanguageModelSpeed:
+    """Simulate a language model, given by its `config.json`, on a tensor processor.
+
+    No weights are needed. `weights` are "w4" or "w8", `activations` "8", "16" or "float". `lengths`
+    are the fields of `Lengths`: context, prompt, generate, block, part_gb. Raises HexsimError if
+    the configuration lacks a key, or the model cannot be deployed under these conditions.
+    """
+    conditions = Conditions(Widths.parse(weights, activations), **lengths)
+    return speed_of(read_architecture(config), Platform.load(chip, stack), conditions)
+
+
 def run(
     model: Model | str | Path,
     inputs: Iterable[Inputs],
@@ -248,16 +282,16 @@ def run(
 
     The outputs equal those of `simulate`. Each is computed on request, so that any number of inputs
     fits in memory. For a list or an array, some inferences may run in parallel, a few ahead of the
-    requests. `output_tensors` replace the network's outputs. Raises HexsimError as `simulate` does;
+    requests. `output_tensors` replace the network's outputs; the name of
+    a layer stands for its outputs. Raises HexsimError as `simulate` does;
     errors that do not concern an input are raised at once.
     """
     platform = Platform.load(chip, stack)
     deployment = _deployed(model, platform, runtime, cpu_fallback, overrides)
-    for name in output_tensors:
-        if name not in deployment.network.tensors:
-            raise unknown("tensor", name, deployment.network.tensors)
     if output_tensors:
-        deployment = deployment.observing(tuple(dict.fromkeys(output_tensors)))
+        deployment = deployment.observing(
+            wanted(deployment.network, (), output_tensors, every=False)
+        )
     return _answers(deployment, inputs)
 
 

@@ -19,6 +19,10 @@ _LONG = re.compile(r"(?<=')[^']{1000,}(?=')|[^\s']{400,}")
 """Very long names or words, which are shortened; paths and other text are rarely so long."""
 
 
+_DIGITS = re.compile(r"\d{2,}")
+"""A number of two digits or more, as in the name of a chip."""
+
+
 class HexsimError(Exception):
     """A mistake in the user's input, described in one sentence.
 
@@ -38,9 +42,15 @@ class InvalidDataError(ValueError):
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """Return the end of a sentence on an unknown name: the nearest known names, or all."""
+    """Return the end of a sentence on an unknown name: the nearest known names, or all.
+
+    Names with the same number of two digits or more come first: qcs605 for sd605.
+    """
     names, name = sorted(known), str(name)[:_MOST]  # a very long one takes very long to compare
-    matches = difflib.get_close_matches(name, names, n=3, cutoff=0.5)
+    number = _DIGITS.findall(name)
+    same_number = [known for known in names if number and _DIGITS.findall(known) == number]
+    similar = difflib.get_close_matches(name, names, n=3, cutoff=0.5)
+    matches = list(dict.fromkeys((*same_number, *similar)))[:3]
     if matches:
         return f"did you mean {' or '.join(matches)}?"
     return f"known: {', '.join(names)}" if names else "none is known"

@@ -31,3 +31,11 @@ def test_a_number_within_its_bounds_is_taken(value: Any) -> None:
 def test_a_name_that_is_no_text_is_unknown_too() -> None:
     number: Any = 835
     assert str(unknown("chip", number, ["sd835"])).startswith("unknown chip '835'; ")
+
+
+def test_names_with_the_same_number_come_first() -> None:
+    chips = ["sd690", "sd660", "sd855", "qcs605", "sd765"]
+    sentence = str(unknown("chip", "sd605", chips))
+    assert sentence.startswith("unknown chip 'sd605'; did you mean qcs605 or ")
+    single = str(unknown("layer", "conv7", ["conv1", "conv2"]))
+    assert single.endswith("did you mean conv2 or conv1?"), "one digit counts no more than a letter"

@@ -11,6 +11,7 @@ from hexsim.execution.subnet_executor import SubnetExecutor
 from hexsim.graph.ir import FloatArray
 from hexsim.onnx_io.run.float_engine import FloatEngine
 from hexsim.planning.plan import Plan
+from hexsim.quantization.float_inputs import input_codes
 from hexsim.runtimes import FIXED_POINT, Runtime
 
 Values = dict[str, FloatArray]
@@ -99,7 +100,7 @@ class PairedRun(MadeWhereUsed):
     def _pair(self, feed: Mapping[str, FloatArray], runtime: SubnetExecutor) -> Pair:
         inputs = dict(feed)
         coded = {
-            name: self.encodings[name].dequantize(self.encodings[name].quantize(array))
+            name: self.encodings[name].dequantize(input_codes(array, self.encodings[name]))
             for name, array in inputs.items()
             if name in self.encodings
         }

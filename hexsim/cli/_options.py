@@ -177,7 +177,8 @@ OverrideParamsOption = Annotated[
     typer.Option(
         "--override-params/--no-override-params",
         help="Quantise with all overrides that the file holds, or with none; default: those of an "
-        "ONNX file's own quantising nodes.",
+        "ONNX file's own quantising nodes, which snpe-dlc-quantize takes with --override_params "
+        "only.",
     ),
 ]
 NoHtaOption = Annotated[

@@ -16,6 +16,7 @@ from hexsim.cli._say import remark
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from hexsim.datasheets.stacks import Stack
     from hexsim.dlc import Metadata
     from hexsim.quantization.model import Model
     from hexsim.quantization.optimizations import Optimized
@@ -52,8 +53,8 @@ class QuantizedFile(Outputs):
         self.write(encodings_report=lambda: encodings_json(model))
         dlc.write(self.output, model, metadata)
 
-    def log(self, done: Optimized, failures: Sequence[str]) -> None:
-        """Print on stderr what was done, and which sections failed to compile."""
+    def log(self, done: Optimized, failures: Sequence[str], release: Stack) -> None:
+        """Print on stderr what was done as in `release`, and which sections failed to compile."""
         from hexsim.reports.quantizer_log import (
             findings_log,
             hta_log,
@@ -64,6 +65,12 @@ class QuantizedFile(Outputs):
 
         assert self.output is not None
         model = done.model
-        before = (*optimization_log(done), *override_log(model), *findings_log(model))
+        minimum = f"{release.quantization.min_range:g} (stack {release.name})"
+        before = (
+            *optimization_log(done),
+            *override_log(model),
+            *findings_log(model),
+            f"[INFO] minimum range of an encoding: {minimum}",
+        )
         for line in (*before, *quantizer_log(model, self.output), *hta_log(model, failures)):
             remark(line)

@@ -8,16 +8,22 @@ from typing import TYPE_CHECKING, Annotated, Literal, cast
 import typer
 
 from hexsim.cli._bitwidths import BitWidths, bit_widths
+from hexsim.cli._completion import chip_names, stack_names
 from hexsim.cli._files import FILE
-from hexsim.cli._options import OverrideParamsOption, StackOption
+from hexsim.cli._options import OverrideParamsOption
 from hexsim.errors import HexsimError
 
 if TYPE_CHECKING:
+    from hexsim.datasheets.stacks import Stack
     from hexsim.deployment.offline_hta import CompileOrder
     from hexsim.quantization.model import Model
     from hexsim.quantization.options import QuantizationOptions
 
 Limit = Literal["weights", "activations", "both"]
+DEFAULT_CHIP = "sd855"
+"""The first chip with a tensor engine; its stack is a release of SNPE 1.x."""
+Calibration = Literal["min-max", "sqnr", "entropy", "mse", "percentile"]
+Schema = Literal["asymmetric", "symmetric", "unsignedsymmetric"]
 
 
 @dataclass(frozen=True)
@@ -44,6 +50,48 @@ class Ranges:
     axis_quant: Annotated[
         bool, typer.Option("--axis-quant", help="Symmetric weights, a step per output channel.")
     ] = False
+    use_per_row_quantization: Annotated[
+        bool,
+        typer.Option(
+            "--use-per-row-quantization", help="As --axis-quant, for fully connected layers only."
+        ),
+    ] = False
+    act_quantizer_calibration: Annotated[
+        Calibration,
+        typer.Option(help="How the range of activations is chosen; sqnr is the enhanced search."),
+    ] = "min-max"
+    param_quantizer_calibration: Annotated[
+        Calibration, typer.Option(help="How the range of weights is chosen.")
+    ] = "min-max"
+    percentile_calibration_value: Annotated[
+        float | None,
+        typer.Option(help="Percentile of the calibration of this name, 90 to 100; default: 99.99."),
+    ] = None
+    act_quantizer_schema: Annotated[
+        Schema,
+        typer.Option(
+            help="How activations span the range: from end to end, around zero, or around zero "
+            "unless no value is negative."
+        ),
+    ] = "asymmetric"
+    param_quantizer_schema: Annotated[Schema, typer.Option(help="How weights span the range.")] = (
+        "asymmetric"
+    )
+
+    def percentile(self) -> float:
+        """Return the percentile; raise HexsimError if one is given that nothing reads."""
+        from hexsim.quantization.options import PERCENTILE
+
+        calibrations = (self.act_quantizer_calibration, self.param_quantizer_calibration)
+        if self.percentile_calibration_value is None:
+            return PERCENTILE
+        if "percentile" not in calibrations:
+            raise HexsimError(
+                "--percentile-calibration-value is about the calibration percentile; give "
+                "--act-quantizer-calibration percentile or --param-quantizer-calibration "
+                "percentile too"
+            )
+        return self.percentile_calibration_value
 
 
 @dataclass(frozen=True)
@@ -134,10 +182,30 @@ class HtaSections:
     ] = None
     chip: Annotated[
         str,
-        typer.Option("--chip", help="Chip whose tensor engine --enable-hta compiles for."),
+        typer.Option(
+            "--chip",
+            help="Chip whose tensor engine --enable-hta compiles for, and whose stack gives the "
+            "minimum range.",
+            autocompletion=chip_names,
+        ),
         FILE,
-    ] = "sd855"
-    stack: StackOption = None
+    ] = DEFAULT_CHIP
+    stack: Annotated[
+        str | None,
+        typer.Option(
+            "--stack",
+            help="Software stack; default: the chip's own. It gives the minimum range of an "
+            "encoding: 0.01 in releases 1.x, 0.0001 in those of 2.x that are simulated.",
+            autocompletion=stack_names,
+        ),
+        FILE,
+    ] = None
+
+    def release(self) -> Stack:
+        """Return the stack whose minimum range the quantiser follows."""
+        from hexsim.datasheets import chips, stacks
+
+        return stacks.load(self.stack or chips.load(self.chip).default_stack)
 
     def orders(self, model: Model) -> tuple[CompileOrder, ...]:
         """Return the sections of `model` to compile; raise HexsimError if one is not possible."""
@@ -154,7 +222,7 @@ class HtaSections:
 
 
 def quantization_options(
-    ranges: Ranges, bits: Bits, precision: MixedPrecision
+    ranges: Ranges, bits: Bits, precision: MixedPrecision, minimum_range: float
 ) -> QuantizationOptions:
     """Combine the groups; raise HexsimError for choices that exclude each other."""
     from hexsim.quantization.options import QuantizationOptions
@@ -165,13 +233,21 @@ def quantization_options(
     return QuantizationOptions(
         enhanced=ranges.use_enhanced_quantizer or "none",
         adjusted_weights=ranges.use_adjusted_weights_quantizer,
-        symmetric_weights=ranges.use_symmetric_quantize_weights,
+        symmetric_weights=ranges.use_symmetric_quantize_weights
+        or ranges.param_quantizer_schema != "asymmetric",
         axis_weights=ranges.axis_quant,
         activation_bits=cast(Literal[8, 16], widths.activations),
         weight_bits=cast(Literal[4, 8, 16], widths.weights),
         pack_4_bit_weights=bits.pack_4_bit_weights,
         float_weights=bits.no_weight_quantization,
         bias_bits=cast(Literal[8, 32], widths.biases),
+        minimum_range=minimum_range,
         float_bits=cast(Literal[16, 32], float_bits),
         float_bias_bits=cast(Literal[16, 32] | None, precision.float_bias_bitwidth),
+        activation_calibration=ranges.act_quantizer_calibration,
+        weight_calibration=ranges.param_quantizer_calibration,
+        percentile=ranges.percentile(),
+        activation_schema=ranges.act_quantizer_schema,
+        unsigned_weights=ranges.param_quantizer_schema == "unsignedsymmetric",
+        row_weights=ranges.use_per_row_quantization,
     )

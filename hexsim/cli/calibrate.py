@@ -55,13 +55,18 @@ class CalibrationFiles(Json):
 def calibrate(
     *,
     rows: Annotated[
-        Path, typer.Argument(help="CSV file in the format of measured_latency.csv."), ROWS
-    ],
+        Path | None, typer.Argument(help="CSV file in the format of measured_latency.csv."), ROWS
+    ] = None,
     chip: ChipOption,
     stack: StackOption = None,
     adjust: Annotated[
         Adjust, typer.Option("--adjust", help="Which constants the rows may change.")
     ] = "stack",
+    layers: Annotated[
+        Path | None,
+        typer.Option("--layers", help="CSV file of layers in the format of layer_latency.csv."),
+        ROWS,
+    ] = None,
     outputs: CalibrationFiles,
 ) -> None:
     """Fit a stack or a chip to latencies measured on your phone, from what is published."""
@@ -71,8 +76,9 @@ def calibrate(
 
     outputs.check(adjust)
     with status() as progress:
-        calibration = run_calibration(rows, chip, stack, adjust, progress)
-    chip_text, stack_text = _files(calibration, rows.name)
+        calibration = run_calibration(rows, chip, stack, adjust, progress, layers)
+    files = " and ".join(file.name for file in (rows, layers) if file is not None)
+    chip_text, stack_text = _files(calibration, files)
     outputs.write(
         json=lambda: calibration_json(calibration),
         output=lambda: chip_text if adjust == "chip" else stack_text,

@@ -1,4 +1,4 @@
-"""`hexsim compare` shows the changes between two results."""
+"""`hexsim compare` shows the changes between two results, or a phone's profile beside a model."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Annotated
 
 import typer
 
-from hexsim.cli._files import FILE
+from hexsim.cli._files import FILE, MODEL
 from hexsim.cli._groups import grouped
-from hexsim.cli._output import JsonCsv
+from hexsim.cli._measured import Phone, PhoneOutputs, compare_measured
 from hexsim.cli._page import paged
 from hexsim.cli._say import say
 from hexsim.errors import HexsimError
@@ -20,17 +20,45 @@ from hexsim.errors import HexsimError
 @grouped
 def compare(
     *,
-    before: Annotated[Path, typer.Argument(help="A file of bench or profile (--json)."), FILE],
-    after: Annotated[Path, typer.Argument(help="A later file of the same command."), FILE],
+    before: Annotated[
+        str,
+        typer.Argument(help="A file of bench or profile (--json); with --measured a model."),
+        MODEL,
+    ],
+    after: Annotated[
+        Path | None, typer.Argument(help="A later file of the same command."), FILE
+    ] = None,
     fail_above: Annotated[
         str | None,
         typer.Option(
             "--fail-above", help="End with code 1 if a total inference got longer by more: 5%."
         ),
     ] = None,
-    outputs: JsonCsv,
+    phone: Phone,
+    outputs: PhoneOutputs,
 ) -> None:
-    """Compare two results: what changed for each network, runtime and layer."""
+    """Compare two results, or a phone's profile with a model: networks, runtimes and layers."""
+    if phone.measured is not None:
+        if after is not None or fail_above is not None:
+            what = f"'{after}'" if after is not None else "--fail-above"
+            raise HexsimError(
+                f"--measured compares a model with the profile of a phone; leave {what} out"
+            )
+        compare_measured(before, phone, outputs)
+        return
+    option = phone.unused() or (None if outputs.rows is None else "--rows")
+    if option is not None:
+        raise HexsimError(f"{option} goes with --measured; two results are compared as they are")
+    if after is None:
+        raise HexsimError(
+            "give a second result to compare with, or the profile of a phone with --measured"
+        )
+    _compare_results(Path(before), after, fail_above, outputs)
+
+
+def _compare_results(
+    before: Path, after: Path, fail_above: str | None, outputs: PhoneOutputs
+) -> None:
     from hexsim.reports.comparison import comparison_csv, comparison_json, comparison_table
     from hexsim.studies import comparison
 

@@ -129,6 +129,14 @@ class Reading:
     """Options to read the file."""
 
     input_dim: InputDimOption = None
+    define_symbol: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--define-symbol",
+            help="NAME 1: size that a name in the shapes of an ONNX file's inputs stands for; "
+            "repeatable.",
+        ),
+    ] = None
     input_value: InputValueOption = None
     out_name: OutNameOption = None
     caffe_bin: Annotated[
@@ -149,13 +157,33 @@ class Reading:
 
         return load_container(
             model,
-            input_dims=parse_input_dims(self.input_dim),
+            input_dims=self.shapes(model),
             input_values=parse_input_values(self.input_value),
             output_names=self.out_name or (),
             overrides=overrides,
             keep_batch_norm=self.keep_batch_norm,
             caffe_bin=self.caffe_bin,
         )
+
+    def shapes(self, model: str) -> dict[str, tuple[int, ...]]:
+        """Return the shapes that are given, whole or by the symbols in them."""
+        shapes = parse_input_dims(self.input_dim)
+        if not self.define_symbol:
+            return shapes
+        from hexsim.onnx_io.file.source import open_source
+        from hexsim.onnx_io.read.input_shapes import shapes_of_symbols
+
+        return {**shapes_of_symbols(open_source(model), self.symbols()), **shapes}
+
+    def symbols(self) -> dict[str, int]:
+        """Return the sizes of symbols."""
+        sizes = {}
+        for text in self.define_symbol or ():
+            name, _, size = text.strip().rpartition(" ")
+            if not name or not (size.isascii() and size.isdecimal()) or len(size) > 9:
+                raise HexsimError(f"--define-symbol '{text}' is not of the form 'NAME 1'")
+            sizes[name.strip()] = int(size)
+        return sizes
 
     def dims(self) -> str | None:
         """Return the shapes in the words of the command for the file's metadata."""
@@ -166,6 +194,7 @@ class Reading:
         """Return the words of options that the metadata contain only if they were given."""
         values = parse_input_values(self.input_value)
         given = {
+            "define_symbol": _pairs({name: str(size) for name, size in self.symbols().items()}),
             "input_value": _pairs({name: f"{value:g}" for name, value in values.items()}),
             "out_name": " ".join(self.out_name or ()),
             "caffe_bin": self.caffe_bin and self.caffe_bin.name,
@@ -224,7 +253,10 @@ def convert(
     target = outputs.output
     assert target is not None
     dlc.write(target, Model(network), metadata, source.overrides)
-    _log(network, source.overrides, target, source.imports.notes if source.imports else ())
+    notes = source.imports.notes if source.imports else ()
+    if preserved.quantization_overrides is not None:
+        notes = (*notes, "Processing user provided quantization encodings:")
+    _log(network, source.overrides, target, notes)
 
 
 def _command(**words: object) -> str:

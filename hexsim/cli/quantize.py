@@ -14,6 +14,7 @@ from hexsim.cli._groups import grouped
 from hexsim.cli._inputs import Inputs
 from hexsim.cli._quantized_file import QuantizedFile
 from hexsim.cli._quantizer_options import (
+    DEFAULT_CHIP,
     Bits,
     HtaSections,
     MixedPrecision,
@@ -24,8 +25,10 @@ from hexsim.cli._say import remark
 from hexsim.errors import HexsimError
 
 if TYPE_CHECKING:
+    from hexsim.dlc import Container
     from hexsim.graph.ir import Network
     from hexsim.inputs.source import InputSource
+    from hexsim.quantization.overrides import Overrides
 
 
 @dataclass(frozen=True)
@@ -85,10 +88,10 @@ def quantize(
     from hexsim.dlc.loading import applied_overrides, load_container
     from hexsim.quantization.model import require_float
     from hexsim.quantization.optimizations import parse_optimizations, quantize_optimized
-    from hexsim.reports.quantizer_log import unused_line
 
     inputs.require_some()
-    options = quantization_options(ranges, bits, precision)
+    release = hta.release()
+    options = quantization_options(ranges, bits, precision, release.quantization.min_range)
     steps = parse_optimizations(optimizations or ())
     source = load_container(model)
     network = require_float(source.model)
@@ -97,6 +100,7 @@ def quantize(
     calibration = inputs.source(network)
     feeds, count = calibration.feeds, calibration.sets
     result = quantize_optimized(network, feeds, options, steps, overrides, bar, count)
+    _warn_of_batch(calibration.batch)
     for note in result.model.notes:
         remark(f"INFO - {note}")
     compiled, failures = compile_all(result.model, orders)
@@ -108,10 +112,30 @@ def quantize(
     }
     command = _command(sources, ranges, bits, precision, hta)
     outputs.store(compiled, replace(source.metadata, quantizer_command=command))
+    _tell_unapplied(source, overrides, Path(model).name, precision.override_params)
+    outputs.log(replace(result, model=compiled), failures, release)
+
+
+def _warn_of_batch(batch: int) -> None:
+    if batch > 1:
+        remark(
+            f"[WARNING] a batch of {batch} is quantised; SNPE's guide allows 1 only, and another "
+            "one when the network runs: convert with a batch of 1 for a device"
+        )
+
+
+def _tell_unapplied(source: Container, overrides: Overrides, file: str, asked: bool | None) -> None:
+    """Print a line if the file holds overrides that are not applied, or none to apply."""
+    from hexsim.quantization.overrides.use import OverrideUse
+    from hexsim.reports.quantizer_log import no_overrides_line, unused_line
+
     unused = len(source.overrides) - len(overrides)
-    if unused and precision.override_params is None:
+    if asked and not overrides:
+        remark(no_overrides_line(file))
+    elif unused and asked is None:
         remark(unused_line(unused))
-    outputs.log(replace(result, model=compiled), failures)
+    elif unused:
+        remark(f"[INFO] {OverrideUse(unused)}")
 
 
 def _command(
@@ -125,8 +149,11 @@ def _command(
     widths = bits.widths()
     words = {
         "act_bitwidth": widths.activations,
+        "act_quantizer_calibration": _unless("min-max", ranges.act_quantizer_calibration),
+        "act_quantizer_schema": _unless("asymmetric", ranges.act_quantizer_schema),
         "axis_quant": ranges.axis_quant,
         "bias_bitwidth": widths.biases,
+        "chip": "" if hta.chip == DEFAULT_CHIP else hta.chip,
         "enable_hta": hta.enable_hta,
         "hta_partitions": " ".join(hta.hta_partitions or ()),
         "float_bias_bitwidth": precision.float_bias_bitwidth,
@@ -135,9 +162,19 @@ def _command(
         "no_weight_quantization": bits.no_weight_quantization,
         "override_params": precision.override_params,
         "pack_4_bit_weights": bits.pack_4_bit_weights,
+        "param_quantizer_calibration": _unless("min-max", ranges.param_quantizer_calibration),
+        "param_quantizer_schema": _unless("asymmetric", ranges.param_quantizer_schema),
+        "percentile_calibration_value": ranges.percentile_calibration_value,
+        "stack": hta.stack,
         "use_adjusted_weights_quantizer": ranges.use_adjusted_weights_quantizer,
         "use_enhanced_quantizer": ranges.use_enhanced_quantizer,
+        "use_per_row_quantization": ranges.use_per_row_quantization,
         "use_symmetric_quantize_weights": ranges.use_symmetric_quantize_weights,
         "weights_bitwidth": widths.weights,
     }
     return "hexsim quantize " + " ".join(f"{key}={value}" for key, value in words.items() if value)
+
+
+def _unless(default: str, value: str) -> str:
+    """Return a value that is not the default one, else an empty text."""
+    return "" if value == default else value

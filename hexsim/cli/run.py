@@ -24,7 +24,7 @@ from hexsim.cli._options import (
 )
 from hexsim.cli._output import JsonCsvTrace
 from hexsim.cli._overrides import print_override_use
-from hexsim.cli._say import say
+from hexsim.cli._say import remark, say
 from hexsim.cli._simulated import RuntimeOnChip
 from hexsim.errors import HexsimError
 
@@ -59,7 +59,8 @@ class Results:
 
         chosen = [name for name in (self.set_output_tensors or "").split(",") if name]
         tensors = (*source.output_tensors, *chosen)
-        return wanted(network, source.output_layers, tensors, every=self.debug)
+        layers = source.output_layers
+        return wanted(network, layers, tensors, every=self.debug, told=remark)
 
 
 @dataclass(frozen=True)

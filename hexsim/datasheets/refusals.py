@@ -6,7 +6,9 @@ Only the first mistake is reported, and a misspelt key before one that is missin
 from __future__ import annotations
 
 import re
-from typing import Literal, get_args, get_origin
+from collections.abc import Mapping
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
@@ -15,7 +17,12 @@ from hexsim.datasheets.quantity import Quantity, Unit
 from hexsim.errors import nearest
 from hexsim.texts.text import shortened
 
-_PLAIN = {str: "a string", float: "a number", int: "a whole number", bool: "true or false"}
+_PLAIN: dict[Any, str] = {
+    str: "a string",
+    float: "a number",
+    int: "a whole number",
+    bool: "true or false",
+}
 
 
 def sentence(model: type[BaseModel], error: ValidationError, where: str) -> str:
@@ -25,13 +32,13 @@ def sentence(model: type[BaseModel], error: ValidationError, where: str) -> str:
     first = (misspelt or mistakes)[0]
     owner, field = _follow(model, first["loc"])
     key = ".".join(shortened(str(step)) for step in first["loc"])
-    start = f"{where}: key '{key}'" if key else f"{where}: all of it"
+    start = f"{where}: key '{key}'" if first["loc"] else f"{where}: all of it"
     if misspelt:
         return f"{start} is not known; {nearest(str(first['loc'][-1]), _keys(owner))}"
     if first["type"] == "missing":
         return f"{start} is missing; expected {_expected(field)}"
     if first["type"] in ("model_type", "tuple_type"):
-        expected = _expected(field) if key else "a table"
+        expected = _expected(field) if first["loc"] else "a table"
         return f"{start} is {_shown(first['input'])}; expected {expected}"
     value = "wrong" if isinstance(first["input"], dict | Quantity) else _shown(first["input"])
     expected = re.sub(r"^[A-Z]\w+ should (be|have)", "expected", first["msg"])
@@ -87,10 +94,19 @@ def _expected(field: FieldInfo | None) -> str:
             f'a constant {{ value = ..., unit = "{unit.symbol}", source = "...", '
             'confidence = "documented, inferred, calibrated or assumed" }'
         )
-    if get_origin(field.annotation) is Literal:
-        return " or ".join(repr(choice) for choice in get_args(field.annotation))
-    if get_origin(field.annotation) is tuple:
+    kind = _plain(field.annotation)
+    if get_origin(kind) is Literal:
+        return " or ".join(repr(choice) for choice in get_args(kind))
+    if get_origin(kind) is tuple:
         return "a list of tables" if _model_of(field) else "a list"
-    if _model_of(field) is not None:
+    if _model_of(field) is not None or get_origin(kind) is Mapping:
         return "a table"
-    return _PLAIN[field.annotation] if field.annotation in _PLAIN else str(field.annotation)
+    return _PLAIN.get(kind, "another kind of value")
+
+
+def _plain(annotation: Any) -> Any:
+    """Return a type without its marks, and without the None of a key that may be left out."""
+    while get_origin(annotation) in (Annotated, Union, UnionType):
+        kinds = [kind for kind in get_args(annotation) if kind is not NoneType]
+        annotation = kinds[0]
+    return annotation

@@ -21,8 +21,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, BinaryIO
 
-from hexsim.dlc.directory import METADATA, MODEL, PARAMS, UNREADABLE, read_entries
+from hexsim.dlc.directory import METADATA, MODEL, PARAMS, read_entries
 from hexsim.errors import HexsimError
+from hexsim.files.zip_faults import ZIP_FAULTS
 
 VERSION = 3
 """The format version that is written, and the newest that is read."""
@@ -125,7 +126,9 @@ def _open(path: Path, file: BinaryIO) -> Archive:
         raise HexsimError(f"'{path}' is truncated or was altered; convert the model again")
     try:
         entries = read_entries(file, start, end)
-    except UNREADABLE as error:
+    except OSError:  # of the file itself, as no entry is compressed
+        raise
+    except ZIP_FAULTS as error:
         raise HexsimError(
             f"'{path}' is no archive that hexsim wrote: {error}; convert the model again"
         ) from None
@@ -163,8 +166,11 @@ def _file_kind(file: BinaryIO) -> str:
 def _holds_qualcomm_model(file: BinaryIO) -> bool:
     """Return whether this is a ZIP archive with a FlatBuffer network, with or without prefix."""
     try:
-        with zipfile.ZipFile(file) as archive, archive.open(MODEL) as entry:
-            start = entry.read(16)
-    except UNREADABLE:
+        with zipfile.ZipFile(file) as archive:
+            if MODEL not in archive.namelist():
+                return False
+            with archive.open(MODEL) as entry:
+                start = entry.read(16)
+    except ZIP_FAULTS:
         return False
     return start.startswith(_QUALCOMM_PREFIX) or start[4:8] == _QUALCOMM_IDENTIFIER

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import struct
 import zipfile
-import zlib
 from collections.abc import Sequence
 from typing import BinaryIO
 
@@ -21,12 +20,6 @@ PARAMS, MODEL, METADATA = "model.params", "model", "dlc.metadata"
 HTA_PREFIX = "aip.hta."
 """The prefix of the names of entries that contain HTA sections."""
 
-UNREADABLE = (
-    *(zipfile.BadZipFile, zlib.error, struct.error, OSError, EOFError, RecursionError),
-    *(KeyError, ValueError, NotImplementedError, RuntimeError, OverflowError),
-)
-"""The exceptions that `zipfile` raises for invalid archives."""
-
 _LOCAL_HEADER = struct.Struct("<26xHH")
 _FILE_MODE = 0o100644
 _OUR_MODES = (0o644, _FILE_MODE)
@@ -35,7 +28,8 @@ _OUR_MODES = (0o644, _FILE_MODE)
 def read_entries(file: BinaryIO, start: int, end: int) -> dict[str, bytes]:
     """Return the entries by name, without the weights, which are the bytes [start, end).
 
-    Raises InvalidDataError with the first deviation from the format.
+    Raises InvalidDataError with the first deviation from the format, and `ZIP_FAULTS`
+    (hexsim.files.zip_faults).
     """
     with zipfile.ZipFile(file) as archive:
         entries = archive.infolist()
@@ -65,7 +59,10 @@ def _named(entry: zipfile.ZipInfo) -> str:
 
 def _data_start(file: BinaryIO, entry: zipfile.ZipInfo) -> int:
     file.seek(entry.header_offset)
-    name, extra = _LOCAL_HEADER.unpack(file.read(_LOCAL_HEADER.size))
+    header = file.read(_LOCAL_HEADER.size)
+    if len(header) < _LOCAL_HEADER.size:
+        raise InvalidDataError(f"{_named(entry)} begins behind the end of the file")
+    name, extra = _LOCAL_HEADER.unpack(header)
     return entry.header_offset + int(_LOCAL_HEADER.size) + int(name) + int(extra)
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict
+from zipfile import BadZipFile, ZipFile
 
 import numpy.typing as npt
 
@@ -18,6 +19,7 @@ from hexsim.graph.imports import ImportReport, after_passes
 from hexsim.passes.resizing import resized
 from hexsim.quantization.model import Model
 from hexsim.quantization.overrides import NO_OVERRIDES, Overrides
+from hexsim.quantization.overrides.assigned import assigned
 from hexsim.quantization.overrides.stripped import followed, from_nodes
 from hexsim.quantization.overrides.targets import require_this_network
 from hexsim.texts.names import visible
@@ -136,7 +138,8 @@ def applied_overrides(read: Container, source: str | Path, *, asked: bool | None
     """Return the overrides of the model `read` from `source` if `asked` is true, else none.
 
     By default (None) the result is the overrides from nodes of an ONNX file. Raises HexsimError if
-    `asked` is true but there are no overrides, or the model is quantised already.
+    `asked` is true but there are no overrides (an empty file of overrides given at conversion is
+    enough), or the model is quantised already.
     """
     if asked is None:
         return NO_OVERRIDES if read.model.quantized else read.overrides.of_nodes()
@@ -147,7 +150,7 @@ def applied_overrides(read: Container, source: str | Path, *, asked: bool | None
             f"'{source}' is quantised already, and --override-params is about quantising; leave "
             "it out, or give the float file"
         )
-    if not read.overrides:
+    if not read.overrides and not read.metadata.had_overrides:
         raise HexsimError(
             f"'{source}' holds no overrides for --override-params; convert the model with "
             "--quantization-overrides, or leave the option out"
@@ -156,8 +159,18 @@ def applied_overrides(read: Container, source: str | Path, *, asked: bool | None
 
 
 def is_dlc(source: str | Path) -> bool:
-    """Return whether `source` has the suffix of a .dlc file."""
-    return Path(source).suffix.lower() == ".dlc"
+    """Return whether `source` has the suffix of a .dlc file, or is one that ends in .bin.
+
+    Context binaries end so, and files of weights too; what the file holds decides.
+    """
+    path = Path(source)
+    if path.suffix.lower() != ".bin" or not path.is_file():
+        return path.suffix.lower() == ".dlc"
+    try:
+        with ZipFile(path) as archive:
+            return {"model", "model.params"} <= set(archive.namelist())
+    except (OSError, BadZipFile):
+        return False
 
 
 def is_builtin(source: str | Path) -> bool:
@@ -190,8 +203,9 @@ def _from_onnx(read: Callable[[], Imported], settings: _Settings) -> Container:
         network, recognised = optimize_reported(network, keep_batch_norm=settings.keep_batch_norm)
         report = after_passes(report, recognised, imported.network, network)
     origins = provenance(imported.network, network)
-    require_this_network(followed(settings.overrides, origins), network)
-    overrides = settings.overrides.over(from_nodes(imported.codes, imported.network))
+    of_file = assigned(settings.overrides, imported.network)
+    require_this_network(followed(of_file, origins), network)
+    overrides = of_file.over(from_nodes(imported.codes, imported.network))
     return _with_node_overrides(
         Container(
             Model(network, provenance=origins),

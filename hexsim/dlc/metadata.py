@@ -17,6 +17,12 @@ class Metadata:
     converter_version: str = "N/A"
     quantizer_command: str = "N/A"
 
+    @property
+    def had_overrides(self) -> bool:
+        """True if the file was converted with a file of overrides, even if that was empty."""
+        name = f" {self.converter_command} ".partition(" quantization_overrides=")[2]
+        return bool(name) and not name.startswith("None ")
+
     def to_bytes(self) -> bytes:
         """Return one UTF-8 line per key; a line break inside a value becomes a space."""
         lines = (

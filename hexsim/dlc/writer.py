@@ -28,9 +28,12 @@ def write(
     model: Model,
     metadata: Metadata | None = None,
     overrides: Overrides = NO_OVERRIDES,
+    *,
+    parents: bool = False,
 ) -> None:
     """Write `model` to `path` atomically; equal models give equal bytes.
 
+    With `parents` the folder is made if it is missing.
     `overrides` are stored for the quantiser; a quantised network has none. Constants with an
     encoding are stored as codes instead of floats, all others bit for bit. Raises HexsimError if a
     weight contains NaN or infinity, `path` cannot be written, or `read` would refuse the file.
@@ -49,7 +52,7 @@ def write(
         for c, form in zip(constants, stored, strict=True)
     ]
     arrays = []
-    with replacing(Path(path)) as file, create_archive(file) as archive:
+    with replacing(Path(path), parents=parents) as file, create_archive(file) as archive:
         with archive.params(sum(array.bytes for array in array_descriptions)) as stream:
             for array, constant in zip(array_descriptions, stored, strict=True):
                 value = constant.finite() if constant.name in network.weights else constant.value()

@@ -18,31 +18,39 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from hexsim.errors import HexsimError, unknown
+from hexsim.errors import HexsimError
 from hexsim.execution.subnet_executor import ListExecutor
 from hexsim.files import claim, clean_tree, write_bytes
 from hexsim.graph.ir import FloatArray, Network
+from hexsim.graph.output_names import tensors_named
 from hexsim.inputs.raw_numbers import FLOATS
 from hexsim.inputs.source import InputSource
 
 
 def wanted(
-    network: Network, layers: Sequence[str] = (), tensors: Sequence[str] = (), *, every: bool
+    network: Network,
+    layers: Sequence[str] = (),
+    tensors: Sequence[str] = (),
+    *,
+    every: bool,
+    told: Callable[[str], None] = lambda remark: None,
 ) -> tuple[str, ...]:
     """Return the names of the outputs of `layers` (or `every` layer) and `tensors`, in this order.
 
-    If nothing is named, they are the network's outputs. Raises HexsimError for a name that
-    `network` does not have.
+    If nothing is named, they are the network's outputs. A layer's name among `tensors` stands for
+    its outputs, and a tensor's name among `layers` for itself; `told` is called with a remark then.
+    Raises HexsimError for a name that `network` does not have.
     """
-    outputs = {layer.name: layer.outputs for layer in network.layers}
-    for name in layers:
-        if name not in outputs:
-            raise unknown("layer", name, outputs)
-    for name in tensors:
-        if name not in network.tensors:
-            raise unknown("tensor", name, network.tensors)
-    named = (*(n for layer in (outputs if every else layers) for n in outputs[layer]), *tensors)
-    return tuple(dict.fromkeys(named)) or network.outputs
+    named = [
+        *(tensors_named(network, name, "layer") for name in layers),
+        *(tensors_named(network, name, "tensor") for name in tensors),
+    ]
+    for outputs in named:
+        if outputs.remark:
+            told(outputs.remark)
+    of_all = [name for layer in network.layers for name in layer.outputs] if every else []
+    names = (*of_all, *(name for outputs in named for name in outputs.tensors))
+    return tuple(dict.fromkeys(names)) or network.outputs
 
 
 def run(

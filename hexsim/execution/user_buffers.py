@@ -28,6 +28,7 @@ from hexsim.graph.ir import FloatArray
 from hexsim.graph.whole_numbers import WHOLE_TYPES
 from hexsim.inputs.raw_numbers import native_type
 from hexsim.quantization.encodings import Encoding
+from hexsim.quantization.float_inputs import input_codes
 from hexsim.quantization.model import Model
 
 
@@ -72,8 +73,18 @@ class Buffer:
             return native_type(self.whole)
         return f"<{'u' if self.codes else 'f'}{self.bits // 8}"
 
+    def take(self, values: FloatArray) -> FloatArray:
+        """Return the floats of an input as the runtime reads them from the buffer.
+
+        Codes are those that a fixed-point subnet would make of the floats.
+        """
+        if not self.codes:
+            return self._floats(values)
+        encoding = self.encoding or _encoding_of(values, self.bits)
+        return encoding.dequantize(input_codes(values, encoding))
+
     def hold(self, values: FloatArray) -> FloatArray:
-        """Return floats as they are read again after they were stored in the buffer."""
+        """Return the floats of an output as they are read again from the buffer."""
         if not self.codes:
             return self._floats(values)
         encoding = self.encoding or _encoding_of(values, self.bits)
@@ -165,7 +176,7 @@ class Buffered:
         """
         read_input: Callable[[Buffer, FloatArray], FloatArray]
         write_output: Callable[[Buffer, FloatArray], FloatArray]
-        read_input = Buffer.read if "inputs" in self.native else Buffer.hold
+        read_input = Buffer.read if "inputs" in self.native else Buffer.take
         write_output = Buffer.write if "outputs" in self.native else Buffer.hold
         stored_feeds = (
             {name: read_input(self.inputs[name], array) for name, array in feed.items()}

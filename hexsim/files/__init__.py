@@ -6,6 +6,7 @@ Files within
     temporaries   temporary files beside outputs, and those that killed programs left behind
     reading       checks that inputs are ordinary files
     private       private folders for caches, which nobody else can write
+    zip_faults    the exceptions of ZIP archives that are damaged
     checkpoint    results of parts of long work, stored from one run to the next
 
 Left out: access control lists, extended attributes, and a machine that loses its power.

@@ -10,16 +10,15 @@ file is refused.
 
 from __future__ import annotations
 
-import lzma
 import struct
 import zipfile
-import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO
 
 from hexsim.errors import HexsimError, InvalidDataError
+from hexsim.files.zip_faults import ZIP_FAULTS
 from hexsim.texts.names import visible
 
 HDF5 = b"\x89HDF\r\n\x1a\n"
@@ -34,11 +33,6 @@ bytes of the directory, its start, bytes of the comment."""
 _END_MARK = b"PK\x05\x06"
 _LOCAL = struct.Struct("<4s22xHH")
 _LOCAL_MARK = b"PK\x03\x04"
-_UNREADABLE = (
-    *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, EOFError, OSError),
-    *(ValueError, RuntimeError),
-)
-"""Exceptions of `zipfile` for damaged entries; RuntimeError is for entries with a password."""
 _REMEDY = "save it again with the program that made it"
 
 
@@ -72,7 +66,7 @@ def reading_archive() -> Iterator[None]:
     """Turn errors of `zipfile` into InvalidDataError; the block must call nothing else."""
     try:
         yield
-    except _UNREADABLE as error:
+    except ZIP_FAULTS as error:
         raise InvalidDataError("it is damaged") from error
 
 
@@ -105,10 +99,10 @@ def _fault(file: BinaryIO, archive: zipfile.ZipFile, size: int) -> str:
     for entry in sorted(archive.infolist(), key=lambda info: info.header_offset):
         if entry.header_offset < position or (position == 0 and entry.header_offset):
             return f"entry '{visible(entry.filename)}' overlaps the entry before it"
+        if entry.header_offset > size - _LOCAL.size:  # some positions cannot even be sought
+            raise InvalidDataError("it is damaged")
         file.seek(entry.header_offset)
         header = file.read(_LOCAL.size)
-        if len(header) < _LOCAL.size:
-            raise InvalidDataError("it is damaged")
         local, name_bytes, extra_bytes = _LOCAL.unpack(header)
         name = file.read(name_bytes).decode("utf-8", "replace")
         if local != _LOCAL_MARK or name != entry.orig_filename or name != entry.filename:

@@ -1,6 +1,6 @@
 """Checks that the parts of a network are consistent, so that other code can rely on it.
 
-1. Names are unique: inputs and outputs are tensors, no tensor is a constant.
+1. Names are unique and not empty: inputs and outputs are tensors, no tensor is a constant.
 2. Every input of a layer is written before it is read, by exactly one layer.
 3. Attributes are in their domains (hexsim.graph.domains), and fit the axes of the operands.
 4. Outputs and constants of a layer have the shapes that its rules give for its inputs.
@@ -76,7 +76,10 @@ def require_layer(layer: Layer, inputs: Sequence[Shape]) -> tuple[Shape, ...]:
 
 
 def _check_ends(network: Network) -> None:
-    """Check that inputs and outputs are tensors, and that names are unique."""
+    """Check that inputs and outputs are tensors, and that names are unique and not empty."""
+    for kind, known in (("tensor", network.tensors), ("constant", network.constants)):
+        if "" in known:  # in an ONNX file this is an operand that is left out
+            raise InvalidDataError(f"a {kind} has no name")
     for name in network.tensors.keys() & network.constants.keys():
         raise InvalidDataError(f"'{name}' is a tensor and a constant")
     for kind, names in (("input", network.inputs), ("output", network.outputs)):

@@ -325,7 +325,8 @@ class Network:
     `inputs` and `outputs` are tensor names in the order of the ONNX file. `tensors` has every
     activation, `constants` every array known beforehand; the two sets of names are disjoint.
     `input_formats` has the inputs that are not plain floats, `coded_ends` the inputs and outputs
-    that are codes in the ONNX file.
+    that are codes in the ONNX file. `states` maps inputs that stay in the runtime's memory between
+    inferences, such as a cache, to the outputs that change them.
     """
 
     name: str
@@ -336,6 +337,7 @@ class Network:
     outputs: tuple[str, ...]
     input_formats: Mapping[str, InputFormat] = field(default_factory=dict)
     coded_ends: Mapping[str, CodedEnd] = field(default_factory=dict)
+    states: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
     def producers(self) -> Mapping[str, Layer]:

@@ -4,9 +4,9 @@ A layer's arithmetic runs on all big cores at the share of their peak that its c
 tensors and weights come from memory. A layer without MACs counts one operation per element read
 or written. An opaque node counts the operations of its operator, its MACs at the efficiency of a
 fully connected layer. SNPE's documentation calls a deconvolution far slower than a convolution; it
-is given the efficiency of a depthwise one. A function with an exponential may take one thread some
-clocks for each element, if its release is known to compute it in scalar code. A user-defined layer
-costs what the user states.
+is given the efficiency of a depthwise one. A function with an exponential, a softmax
+too, may take one thread some clocks for each element, if its release is known to compute it in
+scalar code. A user-defined layer costs what the user states.
 
 The shares belong to the stack. They are fitted to published CPU times of the release if there are
 any, otherwise those of well optimised code are assumed (`Stack.cpu_efficiency`).
@@ -30,6 +30,7 @@ from hexsim.layers import (
     Neuron,
     Opaque,
     Recurrent,
+    Softmax,
 )
 from hexsim.planning.plan import KernelCall
 
@@ -67,7 +68,10 @@ def layer_cost(call: KernelCall, chip: Chip, stack: Stack) -> LayerCost:
 
 def _functions(call: KernelCall, stack: Stack) -> float | None:
     """Return the clocks of one thread that computes a function with an exponential; else None."""
-    if not isinstance(call.layer, Neuron) or call.layer.function not in _EXPONENTIAL:
+    layer = call.layer
+    if not isinstance(layer, Softmax) and not (
+        isinstance(layer, Neuron) and layer.function in _EXPONENTIAL
+    ):
         return None
     clk = stack.cpu_function_clk(floats=call.computes_float)
     return None if clk is None else clk * math.prod(call.results[0])

@@ -35,8 +35,8 @@ class HtpOperation:
 
     @property
     def read_bytes(self) -> int:
-        """Bytes from DDR: weights, and spilled operands that are filled."""
-        return round(self.cost.weight_bytes + self.spill_bytes) - self.write_bytes
+        """Bytes from DDR: weights, states, and spilled operands that are filled."""
+        return round(self.cost.fetched_bytes + self.spill_bytes) - self.write_bytes
 
     @property
     def write_bytes(self) -> int:

@@ -3,6 +3,7 @@
 - Convolutions and matrix multiplications are HMX tiles: pixels in croutons, output channels in
   multiples of 32, input channels of a group in multiples of 32. Groups of fewer channels share
   a tile, with zeros between them, which are stored and fetched as weights are.
+- So are products of two tensors, of which none is a weight, matrix by matrix.
 - All other layers, including depthwise convolutions, are vectors on HVX, each kind with its vectors
   per vector of output.
 - An operator without a layer type is the operations and products that its kind counts, on vectors
@@ -10,6 +11,9 @@
   indices is none: the layer before it writes the type that is wanted.
 - A shallow image (up to four channels) that an elementwise operation changes is converted to
   croutons, one for its few channels.
+- 4-bit weights of a layer in floats become half floats on HVX first; HMX itself multiplies
+  by 4-bit codes.
+- Inputs that are states are in DDR in the layout of the processor; DMA fetches them like weights.
 
 A layer takes as long as the slowest of HMX, HVX and ports; weights are fetched at the same time.
 """
@@ -27,7 +31,7 @@ from hexsim.htp.layout import (
     crouton_bytes,
     padded_channels,
     padded_pixels,
-    stored_bytes,
+    working_bytes,
 )
 from hexsim.layers import (
     ArgExtremum,
@@ -35,9 +39,11 @@ from hexsim.layers import (
     Deconvolution,
     Elementwise,
     FullyConnected,
+    MatMul,
     Neuron,
     Opaque,
     Pooling,
+    Softmax,
 )
 from hexsim.planning.plan import KernelCall
 
@@ -54,20 +60,30 @@ _FUNCTION_VECTORS = {"float": 2.0, "a8": 1.0, "a16": 1.5}
 class CallCost:
     """Work of a call. `function_vectors` are those of functions of one number.
 
-    `weight_bytes` come from DDR; `port_bytes` pass the ports of VTCM; `resident_bytes` are those
-    of its operands and results together, which VTCM should hold, `result_bytes` of the results.
-    `operators` is 0 if the compiler leaves the call out, else 1.
+    `softmax_vectors` are those of the result of a softmax of 16 bits,
+    `unpacked_vectors` of weights in half floats that DDR holds as codes.
+    `weight_bytes` and the `state_bytes` of states come from DDR; `port_bytes` pass the ports of
+    VTCM; `resident_bytes` are those of its operands and results together, which VTCM should hold,
+    `result_bytes` of the results. `operators` is 0 if the compiler leaves the call out, else 1.
     """
 
     hmx_macs: float = 0.0
     vectors: float = 0.0
     function_vectors: float = 0.0
     shallow_vectors: float = 0.0
+    softmax_vectors: float = 0.0
+    unpacked_vectors: float = 0.0
     weight_bytes: float = 0.0
+    state_bytes: float = 0.0
     port_bytes: int = 0
     resident_bytes: int = 0
     result_bytes: int = 0
     operators: int = 1
+
+    @property
+    def fetched_bytes(self) -> float:
+        """The bytes that DMA fetches ahead."""
+        return self.weight_bytes + self.state_bytes
 
     @property
     def result_share(self) -> float:
@@ -87,17 +103,24 @@ def cost_of(call: KernelCall, network: Network) -> CallCost:
     work: dict[str, float] = {"weight_bytes": weights}
     if isinstance(call.layer, Convolution | Deconvolution | FullyConnected):
         work |= _product(call)
+    elif isinstance(call.layer, MatMul):
+        work |= _product_of_tensors(call)
     elif isinstance(call.layer, Opaque):
         work |= _of_operator(call, call.layer)
     else:
         work |= _on_vectors(call)
-    edge = sum(math.prod(shape) for name, shape in operands if name in network.inputs)
-    work["vectors"] = work.get("vectors", 0.0) + _VECTORS_EDGE * edge * bits / 8 / VECTOR_BYTES
+    ends = {name: math.prod(shape) for name, shape in operands if name in network.inputs}
+    states = [ends.pop(name) for name in tuple(ends) if name in network.states]
+    work["state_bytes"] = sum(states) * bits / 8
+    edge = sum(size for name, size in ends.items() if network.consumers[name][0] is call.layer)
+    edge_vectors = _VECTORS_EDGE * edge * bits / 8 / VECTOR_BYTES
+    work["vectors"] = work.get("vectors", 0.0) + edge_vectors
+    work["unpacked_vectors"] = _unpacked_vectors(call, work["weight_bytes"])
     return CallCost(
         port_bytes=sum(crouton_bytes(shape, bits) for _, shape in operands)
         + sum(crouton_bytes(shape, bits) for shape in call.results),
-        resident_bytes=sum(stored_bytes(shape, bits) for shape in tensors.values()),
-        result_bytes=sum(stored_bytes(shape, bits) for shape in call.results),
+        resident_bytes=sum(working_bytes(shape, bits) for shape in tensors.values()),
+        result_bytes=sum(working_bytes(shape, bits) for shape in call.results),
         operators=1,
         **work,
     )
@@ -146,6 +169,20 @@ def _product(call: KernelCall) -> dict[str, float]:
     }
 
 
+def _product_of_tensors(call: KernelCall) -> dict[str, float]:
+    """Return the tiles of a product of two tensors; each matrix of the result has its own."""
+    (result,), depth = call.results, call.operands[0][-1]
+    pixels = padded_pixels(result if len(result) != 4 else (1, *result), call.activation_bits)
+    return {"hmx_macs": pixels * padded_channels(result[-1]) * padded_channels(depth)}
+
+
+def _unpacked_vectors(call: KernelCall, weight_bytes: float) -> float:
+    """Return the vectors of floats that codes of weights become before HMX reads them."""
+    if not call.computes_float or call.weight_bits >= call.activation_bits:
+        return 0.0
+    return weight_bytes / call.weight_bits * call.activation_bits / VECTOR_BYTES
+
+
 def _on_vectors(call: KernelCall) -> dict[str, float]:
     layer, bits = call.layer, call.activation_bits
     result = crouton_bytes(call.results[0], bits) / VECTOR_BYTES
@@ -158,6 +195,8 @@ def _on_vectors(call: KernelCall) -> dict[str, float]:
         return {"shallow_vectors" if shallow else "vectors": result}
     if isinstance(layer, Pooling):
         return {"vectors": operand}
+    if isinstance(layer, Softmax) and bits == 16:
+        return {"softmax_vectors": result}
     if layer.type in _MOVES:
         return {"vectors": _VECTORS_MOVED * result}
     return {"vectors": _VECTORS_REST * max(operand, result)}

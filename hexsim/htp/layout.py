@@ -2,6 +2,10 @@
 
 A crouton holds 8 x 8 pixels of 32 channels in 8 bits, 8 x 4 in 16 (apache/tvm, Hexagon layouts).
 Inputs and outputs of a graph with at most four channels stay flat.
+
+A tensor of four axes is an image. Any other is a row of matrices, the last two axes of each; the
+rows of a matrix take the places of the pixels, so that 64 of them fill a crouton in 8 bits and 32
+in 16 (apache/tvm and ggml-org/llama.cpp: tiles of HMX).
 """
 
 from __future__ import annotations
@@ -32,6 +36,9 @@ def as_image(shape: Shape) -> tuple[int, int, int, int]:
 
 def padded_pixels(shape: Shape, bits: int) -> int:
     """Return the pixels of the croutons of a tensor."""
+    if len(shape) != 4:
+        rows = shape[-2] if len(shape) > 1 else 1
+        return math.prod(shape[:-2]) * _up(rows, 64 if bits == 8 else 32)
     batch, rows, columns, _ = as_image(shape)
     return batch * _up(rows, ROWS) * _up(columns, 8 if bits == 8 else 4)
 
@@ -52,3 +59,12 @@ def stored_bytes(shape: Shape, bits: int) -> int:
     if as_image(shape)[3] <= SHALLOW:
         return math.prod(shape) * bits // 8
     return crouton_bytes(shape, bits)
+
+
+def working_bytes(shape: Shape, bits: int) -> int:
+    """Return the bytes of a tensor that have to be in VTCM at once.
+
+    Of a row of matrices that is one matrix: they do not depend on each other, and the compiler
+    runs all operations on one of them before the next (assumed).
+    """
+    return stored_bytes(shape if len(shape) == 4 else shape[-2:], bits)

@@ -19,7 +19,9 @@ class HtpMachine:
 
     Peaks are those of HMX with all of its tiles full, for codes of 8 bits and for float16.
     `vector_s` is the time of a vector of codes on HVX, `shallow_vector_s` that of a vector of a
-    shallow image; the factors say how much longer floats take.
+    shallow image, `softmax_vector_s` that of a vector of the result of a softmax,
+    `unpacked_vector_s` that of a vector of weights that become floats; the factors say how much
+    longer floats take.
     """
 
     clock_hz: float
@@ -30,6 +32,8 @@ class HtpMachine:
     hmx_share: float
     vector_s: float
     shallow_vector_s: float
+    softmax_vector_s: float
+    unpacked_vector_s: float
     float_factor: float
     float_function_factor: float
     port_bytes_per_s: float
@@ -51,6 +55,8 @@ class HtpMachine:
             hmx_share=htp.hmx_share,
             vector_s=htp.vector_clk / clock_hz,
             shallow_vector_s=htp.shallow_vector_clk / clock_hz,
+            softmax_vector_s=release.softmax_vectors * htp.vector_clk / clock_hz,
+            unpacked_vector_s=release.unpacked_vectors * htp.vector_clk / clock_hz,
             float_factor=htp.float_factor,
             float_function_factor=htp.float_function_factor,
             port_bytes_per_s=htp.port_vectors_per_clk * VECTOR_BYTES * clock_hz,
@@ -72,6 +78,9 @@ class HtpMachine:
         shallow = cost.shallow_vectors * plain
         return (
             cost.hmx_macs * passes / (rate * self.hmx_share),
-            vectors * self.vector_s + shallow * self.shallow_vector_s,
+            vectors * self.vector_s
+            + shallow * self.shallow_vector_s
+            + cost.softmax_vectors * function * self.softmax_vector_s
+            + cost.unpacked_vectors * plain * self.unpacked_vector_s,
             cost.port_bytes / self.port_bytes_per_s,
         )

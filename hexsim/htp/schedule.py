@@ -49,7 +49,7 @@ def gates(operations: Sequence[HtpOperation], vtcm_bytes: int) -> tuple[int, ...
     first = 0
     ended_before = []
     for at, operation in enumerate(operations):
-        fetched_bytes.append(fetched_bytes[-1] + operation.cost.weight_bytes)
+        fetched_bytes.append(fetched_bytes[-1] + operation.cost.fetched_bytes)
         while first < at and fetched_bytes[at + 1] - fetched_bytes[first] > ahead:
             first += 1
         ended_before.append(first)
@@ -65,7 +65,7 @@ def schedule(
     runs = []
     for operation, ended in zip(operations, gates(operations, machine.vtcm_bytes), strict=True):
         gate = end_times[ended] if ended else 0.0
-        moved = operation.cost.weight_bytes + operation.spill_bytes
+        moved = operation.cost.fetched_bytes + operation.spill_bytes
         dma_s = moved / machine.ddr_bytes_per_s
         begun = max(fetched, gate)
         fetched = begun + dma_s

@@ -1,7 +1,8 @@
 """Input lists: the text files that name raw inputs, one set per line.
 
 Grammar (snpe-net-run, snpe-dlc-quantize)
-1. `#layer layer ...` may come first: output layers; `%tensor tensor ...` next: output tensors.
+1. `#layer layer ...` may come first: output layers; `%tensor tensor ...` next: output tensors. A
+   tensor may be named among layers, and a layer among tensors (`hexsim.graph.output_names`).
 2. Every other line is one input set: `name:=path` for each input, in any order, or as many paths
    as the network has inputs, in their order. Paths are separated by spaces.
 3. Blank lines are skipped. Paths are relative to the current folder.
@@ -28,6 +29,7 @@ import numpy.typing as npt
 from hexsim.errors import HexsimError, InvalidDataError, unknown
 from hexsim.files import require_ordinary
 from hexsim.graph.ir import FloatArray, Network
+from hexsim.graph.output_names import tensors_named
 from hexsim.inputs import raw_numbers
 from hexsim.inputs.batches import batch_size
 from hexsim.inputs.raw_numbers import stored_type
@@ -155,13 +157,11 @@ def _outputs(path: Path, line: int, text: str, network: Network) -> tuple[str, .
     """Return the names behind # (layers) or % (tensors)."""
     text = text.strip()
     names = tuple(map(visible, text[1:].split()))
-    kind = "layer" if text[0] == "#" else "tensor"
-    names_known = (
-        {layer.name for layer in network.layers} if kind == "layer" else set(network.tensors)
-    )
     for name in names:
-        if name not in names_known:
-            raise _error(path, line, str(unknown(kind, name, names_known)))
+        try:
+            tensors_named(network, name, "layer" if text[0] == "#" else "tensor")
+        except HexsimError as error:
+            raise _error(path, line, str(error)) from None
     return names
 
 

@@ -16,6 +16,7 @@ from __future__ import annotations
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
+from tokenize import TokenError
 from typing import Literal
 
 import numpy as np
@@ -24,6 +25,7 @@ import numpy.typing as npt
 from hexsim import budget
 from hexsim.errors import HexsimError
 from hexsim.files import require_ordinary
+from hexsim.files.zip_faults import ZIP_FAULTS
 from hexsim.graph.ir import FloatArray
 
 Doubles = npt.NDArray[np.float64]
@@ -32,6 +34,15 @@ SUFFIXES = frozenset(
     {".bmp", ".gif", ".jpeg", ".jpg", ".pgm", ".png", ".ppm", ".tif", ".tiff", ".webp"}
 )
 """Files with these endings, in upper or lower case, are pictures; others are ignored."""
+
+_UNREADABLE: tuple[type[Exception], ...] = (
+    OSError,  # the file cannot be read
+    *(ValueError, EOFError),  # it is not of this format, cut, or of pickled objects
+    *(SyntaxError, TokenError, RecursionError, MemoryError),  # its header is no literal of Python
+    *(TypeError, LookupError, OverflowError),  # a type or shape in its header is not possible
+    *ZIP_FAULTS,  # it begins as an archive (.npz)
+)
+"""The exceptions of `numpy.load` for files that are no arrays of numbers."""
 
 _FORMATS = ("BMP", "GIF", "JPEG", "PNG", "PPM", "TIFF", "WEBP")
 """Allowed formats, whatever the ending: for others Pillow may start programs (Ghostscript)."""
@@ -184,7 +195,7 @@ def _array(path: Path) -> npt.NDArray[np.generic]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # headers of Python 2 are valid too
             array = np.load(path, mmap_mode="r", allow_pickle=False)
-    except Exception as error:  # the header is parsed as Python, which raises many types
+    except _UNREADABLE as error:
         reason = (isinstance(error, OSError) and error.strerror) or "it is no .npy file of numbers"
         raise HexsimError(f"cannot read mean image '{path}': {reason}") from None
     if not isinstance(array, np.ndarray) or array.dtype.kind not in "fiu":

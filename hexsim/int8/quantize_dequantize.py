@@ -1,7 +1,7 @@
 """The inputs and outputs of a fixed-point subnet: floats become codes, codes become floats.
 
 Both are steps like any other, except that the floats lie elsewhere in every run. The values are
-those of `Encoding.quantize` and `Encoding.dequantize`, bit for bit; those functions would allocate
+those of `input_codes` and `Encoding.dequantize`, bit for bit; those functions would allocate
 whole arrays of float64, which costs more than some networks.
 """
 
@@ -12,12 +12,16 @@ import numpy.typing as npt
 
 from hexsim.graph.ir import FloatArray
 from hexsim.int8.machine_code.addresses import floats_at
-from hexsim.int8.machine_code.jit import template
+from hexsim.int8.machine_code.jit import kernel, template
 from hexsim.int8.machine_code.memory import ALIGNMENT
 from hexsim.int8.machine_code.words import Slot
 from hexsim.int8.step import FIRST, LAST, Step
-from hexsim.lowering.lowered_call import Codes, Int64, Real
+from hexsim.lowering.lowered_call import Codes, Int32, Int64, Real
 from hexsim.quantization.encodings import Encoding
+from hexsim.quantization.float_inputs import InputConstants, cuts
+
+_MOST_PLACES = 250
+"""Powers of two that take every float32 beyond all codes, or below one unit."""
 
 
 class QuantizeInput:
@@ -25,9 +29,17 @@ class QuantizeInput:
 
     def __init__(self, encoding: Encoding, codes: Codes) -> None:
         self._slot = Slot()
-        constants = np.array([encoding.delta, encoding.offset, encoding.steps], np.float64)
-        arguments = (self._slot, constants, codes.reshape(-1), FIRST, LAST)
-        self.step = Step(_quantize(codes.dtype), arguments, codes.size, ALIGNMENT)
+        flat = codes.reshape(-1)
+        if cuts(encoding):
+            constants = InputConstants.of(encoding)
+            integers = np.array([constants.start, constants.span, constants.factor], np.int32)
+            arguments = (self._slot, _scales(constants.unit), integers, flat, FIRST, LAST)
+            self.step = Step(_cut, arguments, codes.size, ALIGNMENT)
+        else:
+            reals = np.array([encoding.delta, encoding.offset, encoding.steps], np.float64)
+            self.step = Step(
+                _round(codes.dtype), (self._slot, reals, flat, FIRST, LAST), codes.size, ALIGNMENT
+            )
 
     def take(self, values: FloatArray) -> None:
         """Let the step read `values`, of the shape of the codes."""
@@ -59,8 +71,38 @@ class DequantizeOutput:
         self._slot.release()
 
 
+def _scales(unit: int) -> npt.NDArray[np.float32]:
+    """Return two powers of two; a float times both is the float in units of 2^unit.
+
+    One alone may lie outside the exponents of float32.
+    """
+    places = min(max(-unit, -_MOST_PLACES), _MOST_PLACES)
+    return np.array([2.0 ** (places // 2), 2.0 ** (places - places // 2)], np.float32)
+
+
+@kernel("void(int64[::1],float32[::1],int32[::1],uint8[::1],int64,int64)")
+def _cut(
+    address: Int64,
+    scales: npt.NDArray[np.float32],
+    constants: Int32,
+    codes: Codes,
+    first: int,
+    last: int,
+) -> None:
+    """See InputConstants; bounds and distances are integers below 2^24, exact as float32."""
+    scale, more = scales[0], scales[1]
+    start, factor = constants[0], np.uint32(constants[2])
+    lowest, highest = np.float32(-start), np.float32(constants[1] - start)
+    values = floats_at(address[0], codes.size)[first:last]
+    part = codes[first:last]
+    for i in range(part.size):
+        units = min(max(np.float32(np.float32(values[i] * scale) * more), lowest), highest)
+        distance = np.uint32(np.int32(np.int32(units) + start))
+        part[i] = np.uint32(np.uint32(distance * factor) >> np.uint32(24))
+
+
 @template("void(int64[::1],float64[::1],{0}[::1],int64,int64)")
-def _quantize(address: Int64, constants: Real, codes: Codes, first: int, last: int) -> None:
+def _round(address: Int64, constants: Real, codes: Codes, first: int, last: int) -> None:
     delta, offset, steps = constants[0], constants[1], constants[2]
     values = floats_at(address[0], codes.size)[first:last]
     part = codes[first:last]

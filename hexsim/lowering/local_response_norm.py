@@ -1,5 +1,7 @@
 """LocalResponseNorm with an exact sum of squares and a table for the power.
 
+So of 16-bit operands, and of what `response_norm_of_bytes` does not take.
+
     S   = sum of (x - zx)^2 over the channels of the window that exist
     f(S) = (bias + alpha / size * delta_x^2 * S)^-beta
     F   = interpolated table of f(S) / f(0) * 2^17
@@ -20,8 +22,12 @@ import numpy.typing as npt
 from hexsim.errors import HexsimError
 from hexsim.layers import LocalResponseNorm
 from hexsim.lowering.headroom import largest_distance
-from hexsim.lowering.lowered_call import Int32, LoweredCall
+from hexsim.lowering.lowered_call import Int32, LoweredCall, Operand
 from hexsim.lowering.requantize import Requantize, rounded
+from hexsim.lowering.response_norm_of_bytes import (
+    LoweredByteResponseNorm,
+    lower_byte_response_norm,
+)
 from hexsim.lowering.source import Lowerings, QuantizedSource
 from hexsim.lowering.sums import requantize_sums
 
@@ -42,7 +48,7 @@ class LoweredLocalResponseNorm(LoweredCall):
 
 def lower_local_response_norm(
     layer: LocalResponseNorm, source: QuantizedSource
-) -> LoweredLocalResponseNorm:
+) -> LoweredLocalResponseNorm | LoweredByteResponseNorm:
     """Turn a local response norm into integers; HexsimError if its bias is not positive."""
     inputs, output = source.operands(layer)
     if layer.bias <= 0:
@@ -50,14 +56,21 @@ def lower_local_response_norm(
             f"layer '{layer.name}': the bias of a local response norm is {layer.bias}; "
             "the integer kernel needs a positive one"
         )
-    x = inputs[0]
+    of_bytes = lower_byte_response_norm(layer, inputs[0], output)
+    return of_bytes or lower_interpolated_norm(layer, inputs[0], output)
+
+
+def lower_interpolated_norm(
+    layer: LocalResponseNorm, x: Operand, output: Operand
+) -> LoweredLocalResponseNorm:
+    """Return the constants for operands of any width and any positive bias."""
     weight = layer.alpha / layer.size * x.delta**2
     knots = power_knots(layer.size * x.encoding.steps**2).astype(np.float64)
     relative = (1 + weight / layer.bias * knots) ** -layer.beta
     powers = rounded(relative * (1 << POWER_BITS)).astype(np.int32)
     return LoweredLocalResponseNorm(
         layer=layer.name,
-        inputs=inputs,
+        inputs=(x,),
         output=output,
         size=layer.size,
         powers=powers,

@@ -22,16 +22,11 @@ from functools import cache
 import numpy as np
 
 from hexsim.lowering.lowered_call import Int32, Int64, LoweredCall
+from hexsim.lowering.parabolas import minimax_parabolas
 from hexsim.lowering.requantize import rounded
 
-PIECES = 16
 _PIECE_BITS = 12
 """Bits of f in a piece, of which the lowest is not used (Hexagon NN)."""
-_SAMPLES = 64
-"""Points of a piece at which its polynomial is fitted (our choice)."""
-_BEND_SHIFT = 0.8
-"""Taken from bends before they are rounded: an answer to slopes that are rounded towards zero (our
-inference; with it all coefficients are those of Hexagon NN, any number from 0.65 to 0.98 does)."""
 _S16_LIMIT = 32767
 _MOST_WHOLE = 31
 SHARE_SCALE_BITS = 22
@@ -91,24 +86,10 @@ def power_of_two(fractions: Int64) -> Int64:
 def coefficients() -> tuple[Int64, Int64, Int64]:
     """Return knots, slopes and bends of the 16 pieces, each int64 (16,).
 
-    The pieces are the continuous quadratic spline nearest to 2^(15-x), x = 0 .. 1, by least squares
-    that is exact at both ends. With a piece knot + rise * u + bulge * u * (u - 1), u = 0 .. 1, the
-    slope is 16 * (rise - bulge), rounded towards zero, and the bend 256 * bulge.
+    Those of the parabolas nearest to 2^(15-x), x = 0 .. 1, by the largest error of each piece; all
+    are the library's.
     """
-    inside = (np.arange(_SAMPLES) + 0.5) / _SAMPLES
-    columns = np.zeros((PIECES * _SAMPLES, 2 * PIECES + 1))
-    for piece in range(PIECES):
-        rows = slice(piece * _SAMPLES, (piece + 1) * _SAMPLES)
-        columns[rows, piece], columns[rows, piece + 1] = 1 - inside, inside
-        columns[rows, PIECES + 1 + piece] = inside * (inside - 1)
-    wanted = 2.0 ** (15 - (np.arange(PIECES)[:, None] + inside).ravel() / PIECES)
-    ends = np.array([1 << 15, 1 << 14])
-    wanted -= columns[:, [0, PIECES]] @ ends
-    solution = np.linalg.lstsq(np.delete(columns, [0, PIECES], axis=1), wanted, rcond=None)[0]
-    knots = np.concatenate([ends[:1], solution[: PIECES - 1], ends[1:]])
-    bulges = solution[PIECES - 1 :].astype(np.float64)
-    return (
-        np.minimum(rounded(knots[:-1]), _S16_LIMIT).astype(np.int64),
-        np.trunc(16 * (np.diff(knots) - bulges)).astype(np.int64),
-        rounded(256 * bulges - _BEND_SHIFT).astype(np.int64),
-    )
+    scales = np.array([[1], [1 << 4], [1 << 8]])
+    numbers = rounded(minimax_parabolas(lambda x: 2.0 ** (15 - x)) * scales).astype(np.int64)
+    knots, slopes, bends = np.minimum(numbers, _S16_LIMIT)
+    return knots, slopes, bends

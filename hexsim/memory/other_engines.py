@@ -48,10 +48,15 @@ def on_hta(subnet: PlannedSubnet, hta: Hta) -> SubnetGraph:
 
 
 def on_htp(subnet: PlannedSubnet, network: Network, htp: Htp) -> SubnetGraph:
-    """Return the graph of a subnet on the tensor processor; its weights are packed into tiles."""
+    """Return the graph of a subnet on the tensor processor; its weights are packed into tiles.
+
+    States stay in the buffers of the application, from which DMA fetches them.
+    """
     resident = resident_on_chip(subnet, int(htp.vtcm_bytes * RESIDENT_SHARE), stored_bytes)
     packed = tuple(round(cost_of(call, network).weight_bytes) for call in subnet.calls)
-    return _with_resident_tensors(subnet, resident, stored_bytes, packed)
+    return _with_resident_tensors(
+        subnet, resident, stored_bytes, packed, elsewhere=frozenset(network.states)
+    )
 
 
 def _with_resident_tensors(
@@ -59,11 +64,15 @@ def _with_resident_tensors(
     resident: frozenset[str],
     size_of: Callable[[Shape, int], int],
     packed: tuple[int, ...],
+    elsewhere: frozenset[str] = frozenset(),
 ) -> SubnetGraph:
-    """Return a graph whose `resident` tensors are on chip, and not in its arena."""
+    """Return a graph whose `resident` tensors are on chip, and not in its arena.
+
+    Inputs in `elsewhere` are in no memory of the graph.
+    """
 
     def size(name: str, shape: Shape) -> int:
-        return size_of(shape, subnet.bits[name])
+        return 0 if name in elsewhere else size_of(shape, subnet.bits[name])
 
     makes = layer_nodes(subnet, size)
     on_chip = (

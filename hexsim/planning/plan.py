@@ -16,9 +16,10 @@ from functools import cached_property
 from hexsim.display import DisplayTable, Shown
 from hexsim.errors import HexsimError
 from hexsim.graph.ir import Layer, Network, Shape
+from hexsim.layers import Convolution, Elementwise, Neuron
 from hexsim.runtimes import Engine, Runtime
 
-_FLOAT_BYTES = 4
+FLOAT_BYTES = 4
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,19 @@ class KernelCall:
     def input_bits(self) -> int:
         """Bits of the operands."""
         return self.operand_bits or self.activation_bits
+
+    @property
+    def layer_class(self) -> str:
+        """The class of its layer, under which measured layers are compared: its type, with the kind
+        of an element-wise operation or function, and whether a convolution has groups."""
+        layer = self.layer
+        if isinstance(layer, Elementwise):
+            return f"elementwise {layer.kind}"
+        if isinstance(layer, Neuron):
+            return f"neuron {layer.function}"
+        if isinstance(layer, Convolution) and layer.groups > 1:
+            return f"grouped {layer.type}"
+        return layer.type
 
     @cached_property
     def macs(self) -> int:
@@ -123,7 +137,7 @@ class Plan(Shown):
     def of_float_file(self) -> Plan:
         """Return the same calls for a float file, whose weights are quantised at load."""
         return replace(
-            self, quantized=False, stored_bytes=self.network.total_parameters * _FLOAT_BYTES
+            self, quantized=False, stored_bytes=self.network.total_parameters * FLOAT_BYTES
         )
 
     def require_work(self) -> None:

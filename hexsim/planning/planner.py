@@ -88,6 +88,8 @@ def _call(layer: Layer, cut: Subnet, model: Model) -> KernelCall:
         operand_bits, activation_bits = (_bits(n, model) for n in (layer.inputs[0], layer.output))
     elif layer.outputs[0] in model.floats:
         activation_bits = weight_bits = model.floats[layer.outputs[0]]
+    elif cut.runtime == "htp_fp16" and model.packs_weights:
+        weight_bits = _packed_bits(layer, model, weight_bits)
     return KernelCall(
         layer=layer,
         engine=cut.engine,
@@ -109,6 +111,12 @@ def _bits_in_graph(layer: Layer, model: Model) -> int:
         return _INDEX_BITS
     encoding = model.activations.get(name)
     return encoding.bitwidth if encoding else _FLOAT_BITS["htp_fp16"]
+
+
+def _packed_bits(layer: Layer, model: Model, float_bits: int) -> int:
+    """Return the bits of the codes of a layer's weight, which stay packed in memory."""
+    weight = model.parameters.get(layer.parameters[0]) if layer.parameters else None
+    return float_bits if weight is None else weight.bitwidth
 
 
 def _bits(name: str, model: Model) -> int:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -61,6 +61,11 @@ class Encoding:
                 f"{bounds[0]:g} to {bounds[1]:g}"
             )
         return None
+
+    def as_float32(self) -> Encoding:
+        """Return the encoding with its real numbers rounded to float32, as SNPE's files have it."""
+        low, high, delta = (float(np.float32(n)) for n in (self.min, self.max, self.delta))
+        return replace(self, min=low, max=high, delta=delta)
 
     @property
     def steps(self) -> int:
@@ -130,6 +135,10 @@ class AxisEncoding:
     def __post_init__(self) -> None:
         if not self.channels or not all(channel.symmetric for channel in self.channels):
             raise InvalidDataError("an axis encoding needs one symmetric encoding per channel")
+
+    def as_float32(self) -> AxisEncoding:
+        """Return the encoding with its real numbers rounded to float32, as SNPE's files have it."""
+        return AxisEncoding(tuple(channel.as_float32() for channel in self.channels))
 
     def fault(self) -> str | None:
         """Return what is wrong if the channels differ in bits, else None."""

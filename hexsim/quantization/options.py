@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
-from hexsim.errors import HexsimError, require_number
+from hexsim.errors import HexsimError, require_number, unknown
 from hexsim.quantization.encodings import MINIMUM_RANGE, FloatBits
 
 MOST_RANGE = 1e30
 """Largest value of `minimum_range`: float32 leaves no room for a wider one."""
 Enhanced = Literal["none", "weights", "activations", "both"]
+Calibration = Literal["min-max", "sqnr", "entropy", "mse", "percentile"]
+CALIBRATIONS: tuple[Calibration, ...] = get_args(Calibration)
+"""The calibrations, by the names of the quantisers of SNPE 2.x and QAIRT."""
+PERCENTILE = 99.99
+"""Default of `--percentile_calibration_value` (QAIRT; documented)."""
+Schema = Literal["asymmetric", "symmetric", "unsignedsymmetric"]
+SCHEMAS: tuple[Schema, ...] = get_args(Schema)
+"""The schemas, by the names of the quantisers of SNPE 2.x and QAIRT."""
 
 
 @dataclass(frozen=True)
@@ -25,6 +33,11 @@ class QuantizationOptions:
     stores it at the accumulator's scale. `minimum_range` is the smallest max - min of an encoding,
     in real units. `float_bits` is the width of float tensors whose override states none,
     `float_bias_bits` the width of biases of float layers, None for the width of the layer.
+    The calibrations choose the range of values that an encoding spans, sqnr being the enhanced
+    search; `percentile` (90 to 100) is that of the calibration of this name. The schema of weights
+    is that of the options above; `unsigned_weights` makes symmetric weights without negative values
+    asymmetric, which AIMET calls unsigned symmetric. `row_weights` is `axis_weights` for fully
+    connected layers only.
     Raises HexsimError for choices that exclude each other.
     """
 
@@ -40,6 +53,12 @@ class QuantizationOptions:
     float_bits: FloatBits = 32
     float_bias_bits: FloatBits | None = None
     float_weights: bool = False
+    activation_calibration: Calibration = "min-max"
+    weight_calibration: Calibration = "min-max"
+    percentile: float = PERCENTILE
+    activation_schema: Schema = "asymmetric"
+    unsigned_weights: bool = False
+    row_weights: bool = False
 
     def __post_init__(self) -> None:
         require_number("minimum_range", self.minimum_range, 0, MOST_RANGE)
@@ -69,6 +88,40 @@ class QuantizationOptions:
             )
         if self.adjusted_weights:
             self._check_adjusted()
+        self._check_calibrations()
+
+    @property
+    def calibration_of_activations(self) -> Calibration:
+        """The calibration of activations, whichever option asks for it."""
+        enhanced = self.enhanced in ("activations", "both")
+        return "sqnr" if enhanced else self.activation_calibration
+
+    @property
+    def calibration_of_weights(self) -> Calibration:
+        """The calibration of weights, whichever option asks for it."""
+        enhanced = self.enhanced in ("weights", "both")
+        return "sqnr" if enhanced else self.weight_calibration
+
+    def _check_calibrations(self) -> None:
+        require_number("percentile", self.percentile, 90, 100)
+        for what, asked, calibration in (
+            ("activations", self.activation_calibration, self.calibration_of_activations),
+            ("weights", self.weight_calibration, self.calibration_of_weights),
+        ):
+            if asked not in CALIBRATIONS:
+                raise unknown(f"calibration of {what}", asked, CALIBRATIONS)
+            if asked not in ("min-max", calibration):
+                raise HexsimError(
+                    f"the enhanced mode is the calibration sqnr, and the calibration of {what} is "
+                    f"to be {asked}; leave one of the two out"
+                )
+        if self.activation_schema not in SCHEMAS:
+            raise unknown("schema of activations", self.activation_schema, SCHEMAS)
+        if self.unsigned_weights and (self.axis_weights or self.row_weights):
+            raise HexsimError(
+                "weights with a step per channel are symmetric with signed codes; leave "
+                "unsignedsymmetric out"
+            )
 
     def _check_adjusted(self) -> None:
         if self.weight_bits != 8:
@@ -76,13 +129,19 @@ class QuantizationOptions:
                 f"the adjusted mode is for 8-bit weights, not {self.weight_bits}-bit ones; "
                 "leave one of the two out"
             )
-        if self.symmetric_weights or self.axis_weights:
-            kind = "per-channel" if self.axis_weights else "symmetric"
+        per_channel = self.axis_weights or self.row_weights
+        if self.symmetric_weights or per_channel:
+            kind = "per-channel" if per_channel else "symmetric"
             raise HexsimError(
                 "the adjusted mode moves the zero point of asymmetric weights, which "
                 f"{kind} weights do not have; leave one of the two out"
             )
-        if self.enhanced in ("weights", "both"):
+        if self.weight_calibration not in ("min-max", "sqnr"):
+            raise HexsimError(
+                f"the adjusted mode widens the range from min to max, and the calibration of "
+                f"weights is to be {self.weight_calibration}; leave one of the two out"
+            )
+        if self.calibration_of_weights == "sqnr":
             raise HexsimError(
                 "weights can be quantised by the enhanced or by the adjusted mode, not by both; "
                 "limit the enhanced mode to activations"

@@ -24,13 +24,14 @@ These rules decide the encoding of each tensor:
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 
 import numpy as np
 
 from hexsim.errors import HexsimError
 from hexsim.graph.input_format import IMAGE_HIGH
 from hexsim.graph.ir import FloatArray, Network
-from hexsim.layers import Recurrent, Weighted
+from hexsim.layers import FullyConnected, Recurrent, Weighted
 from hexsim.quantization.calibration import observe
 from hexsim.quantization.conversions import with_conversions
 from hexsim.quantization.decision import EncodingDecision, encodings_of, origins_of
@@ -179,7 +180,9 @@ def _parameters(
                 decided[name] = _weight_decision(network, name, options, given)
         if not isinstance(layer, Weighted) or layer.weight in floats:
             continue
-        decided[layer.weight] = _weight_decision(network, layer.weight, options, given)
+        per_channel = options.row_weights and isinstance(layer, FullyConnected)
+        own = replace(options, axis_weights=True) if per_channel else options
+        decided[layer.weight] = _weight_decision(network, layer.weight, own, given)
         if layer.bias is None:
             continue
         width, override = _given_width(layer.bias, given), given.get(layer.bias)

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from statistics import median
 
+from hexsim.datasheets.measurements import MeasuredLayer
 from hexsim.reports.document import attributes, json_document
 from hexsim.reports.text import quantity, table
 from hexsim.studies.calibration.own import OwnCalibration, ReportedRow
@@ -33,7 +34,7 @@ def calibration_text(calibration: OwnCalibration) -> str:
             f"{len(changed)} have another value or a smaller error now",
             table(header, rows, left=frozenset({0, 1})),
             "",
-            _rows_table(calibration.rows),
+            *_tables(calibration.rows),
             "",
             _errors(calibration),
         ]
@@ -42,6 +43,14 @@ def calibration_text(calibration: OwnCalibration) -> str:
 
 def _rows(calibration: OwnCalibration) -> str:
     return "1 row" if len(calibration.rows) == 1 else f"{len(calibration.rows)} rows"
+
+
+def _tables(rows: Sequence[ReportedRow]) -> list[str]:
+    """Return the table of runs, and the one of classes of layers; none that would be empty."""
+    runs = [row for row in rows if not _is_layer(row)]
+    layers = [row for row in rows if _is_layer(row)]
+    tables = [_rows_table(runs)] if runs else []
+    return tables + (["", *_classes_table(layers)] if runs and layers else _classes_table(layers))
 
 
 def _rows_table(rows: Sequence[ReportedRow]) -> str:
@@ -57,6 +66,36 @@ def _rows_table(rows: Sequence[ReportedRow]) -> str:
     ]
     header = ("runtime", "network", "figure", "measured (ms)", "before", "after", "left out")
     return table(header, lines, left=frozenset({0, 1, 2}))
+
+
+def _is_layer(row: ReportedRow) -> bool:
+    return isinstance(row.row, MeasuredLayer)
+
+
+def _classes_table(rows: Sequence[ReportedRow]) -> list[str]:
+    """Return a table with the median errors of each class of layers; nothing without layers."""
+    classes: dict[tuple[str, str], list[ReportedRow]] = {}
+    for row in rows:
+        assert isinstance(row.row, MeasuredLayer)
+        classes.setdefault((row.row.runtime, row.row.layer_class), []).append(row)
+    lines = []
+    for (runtime, name), members in classes.items():
+        columns = zip(
+            *((row.before_ms, row.after_ms, row.left_out_ms) for row in members), strict=True
+        )
+        errors = (_median_error(members, times) for times in columns)
+        lines.append((runtime, name, str(len(members)), *errors))
+    header = ("runtime", "class of layer", "layers", "before", "after", "left out")
+    return [table(header, lines, left=frozenset({0, 1}))] if lines else []
+
+
+def _median_error(rows: Sequence[ReportedRow], times_ms: Sequence[float | None]) -> str:
+    errors = [
+        abs(ms / row.row.latency_ms - 1)
+        for row, ms in zip(rows, times_ms, strict=True)
+        if ms is not None
+    ]
+    return f"{median(errors):.0%}" if errors else ""
 
 
 def _errors(calibration: OwnCalibration) -> str:
@@ -83,6 +122,12 @@ def _errors(calibration: OwnCalibration) -> str:
     return "\n".join(lines)
 
 
+def _figure(row: ReportedRow) -> str:
+    if _is_layer(row):
+        return "layer"
+    return "forward_propagate" if row.row.forward else "total_inference"
+
+
 def _with_error(ms: float | None, row: ReportedRow) -> str:
     return "" if ms is None else f"{ms:.2f} ({ms / row.row.latency_ms - 1:+.0%})"
 
@@ -107,7 +152,8 @@ def calibration_json(calibration: OwnCalibration) -> str:
         "rows": [
             {
                 **attributes(row.row, "runtime", "network", "model"),
-                "figure": "forward_propagate" if row.row.forward else "total_inference",
+                "figure": _figure(row),
+                **(attributes(row.row, "layer", "layer_class") if _is_layer(row) else {}),
                 "measured_ms": row.row.latency_ms,
                 **attributes(row, "before_ms", "after_ms", "left_out_ms"),
             }

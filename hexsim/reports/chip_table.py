@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from hexsim.datasheets import islands
+from hexsim.datasheets import islands, stacks
 from hexsim.datasheets.chips import Chip
 from hexsim.datasheets.energies import datasheet_of
 from hexsim.errors import HexsimError
 from hexsim.reports.datasheet_table import datasheet_table
 from hexsim.reports.text import table
+from hexsim.runtimes import Runtime
 
 
 def chip_table(chips: Sequence[Chip]) -> str:
     """Return a line per chip, simulated ones first; a runtime in brackets is not simulated."""
     rows = []
     for chip in sorted(chips, key=lambda chip: not any(map(chip.simulates, chip.runtimes))):
-        runtimes = (r if chip.simulates(r) else f"({r})" for r in chip.runtimes)
+        runtimes = (r if chip.simulates(r) else f"({r})" for r in _runtimes(chip))
         rows.append(
             (
                 chip.name,
@@ -33,9 +34,18 @@ def chip_table(chips: Sequence[Chip]) -> str:
     return table(header, rows, left=left, first_to_go=(2, 4, 5))
 
 
+def _runtimes(chip: Chip) -> list[Runtime]:
+    """Return the runtimes of the device table, and fxp_cpu only if the chip's stack has it.
+
+    Every chip can compute in integers on its CPU; whether a runtime does is a matter of release.
+    """
+    release = stacks.load(chip.default_stack)
+    return [name for name in chip.runtimes if name != "fxp_cpu" or name in release.runtimes]
+
+
 def chip_page(chip: Chip) -> str:
     """Return the facts of a chip, why it is not simulated if so, and every constant and source."""
-    title, _, constants = datasheet_table(chip).partition("\n")
+    title, _, constants = datasheet_table(chip, without=_inapplicable(chip)).partition("\n")
     lines = [title, *_facts(chip)]
     if any(chip.quantities()):
         lines += ["", constants]
@@ -50,6 +60,13 @@ def chip_page(chip: Chip) -> str:
     return "\n".join(lines)
 
 
+def _inapplicable(chip: Chip) -> frozenset[str]:
+    """Return the constants that mean nothing on a barrel, which issues by turns."""
+    if chip.dsp_table is None or chip.dsp_table.multithreading != "barrel":
+        return frozenset()
+    return frozenset({"dsp.issue_clk_per_packet", "dsp.lone_thread_speedup"})
+
+
 def _facts(chip: Chip) -> Iterator[str]:
     if chip.part_numbers:
         yield f"part number: {', '.join(chip.part_numbers).upper()}"
@@ -57,12 +74,13 @@ def _facts(chip: Chip) -> Iterator[str]:
         yield f"DSP: {chip.dsp_words}"
     if chip.first_listed:
         yield f"listed by: {chip.first_listed}"
-    yield f"runtimes: {', '.join(chip.runtimes)}; stack {chip.default_stack}"
+    yield f"runtimes: {', '.join(_runtimes(chip))}; stack {chip.default_stack}"
     simulated = any(map(chip.simulates, chip.runtimes))
     if simulated:
-        assumed = sum(constant.confidence == "assumed" for _, constant in chip.quantities())
-        count = sum(1 for _ in chip.quantities())
-        yield f"assumed: {assumed} of {count} constants, each with its bounds below"
+        without = _inapplicable(chip)
+        constants = [constant for path, constant in chip.quantities() if path not in without]
+        assumed = sum(constant.confidence == "assumed" for constant in constants)
+        yield f"assumed: {assumed} of {len(constants)} constants, each with its bounds below"
         if chip.note:
             yield f"note: {chip.note}"
     else:

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from hexsim.datasheets.datasheet import Datasheet
 from hexsim.reports.text import quantity, table
 from hexsim.studies.uncertainty import intervals
 
 
-def datasheet_table(datasheet: Datasheet) -> str:
+def datasheet_table(datasheet: Datasheet, without: Collection[str] = ()) -> str:
     """Return a line per constant: dotted path, value, confidence, swept interval, source.
 
-    The interval of a calibrated constant is what the fit leaves possible inside its bounds.
+    Constants whose paths are in `without` are left out. The interval of a calibrated constant is
+    what the fit leaves possible inside its bounds.
     """
     swept = {path: bounds for path, _, *bounds in intervals(datasheet)}
     rows = []
     for path, constant in datasheet.quantities():
+        if path in without:
+            continue
         interval = " .. ".join(quantity(bound, constant.unit) for bound in swept.get(path, ()))
         value = quantity(constant.value, constant.unit)
         rows.append((path, value, constant.confidence, interval, constant.source))

@@ -8,6 +8,7 @@ from itertools import zip_longest
 from hexsim.dlc.inspection import LayerInfo
 from hexsim.graph.ir import Shape
 from hexsim.quantization.encodings import AxisEncoding, Encoding
+from hexsim.quantization.overrides.override import is_overridden
 
 
 def dims(shape: Shape, varies: Sequence[int] = ()) -> str:
@@ -59,7 +60,12 @@ def parameter_lines(row: LayerInfo, total_params: int, total_macs: int) -> Itera
         yield f"param count: {share(row.param_count, total_params)}"
     if row.macs:
         yield f"MACs per inference: {share(row.macs, total_macs)}"
-    encodings = {role: encoding_text(encoding) for role, encoding in row.encodings.items()}
+    encodings = {
+        role: encoding_text(
+            encoding.as_float32() if is_overridden(row.origins.get(role)) else encoding
+        )
+        for role, encoding in row.encodings.items()
+    }
     for role, text in {**encodings, **row.floats}.items():
         yield f"{role} encoding: {text}"
         if role in row.origins:

@@ -10,6 +10,7 @@ from hexsim.memory import Footprint, LayerMemory
 from hexsim.reports.csv_text import csv_text
 from hexsim.reports.energy_facts import energy_line, estimate_facts
 from hexsim.reports.layer_facts import layer_facts
+from hexsim.reports.measured_layers import measured_layers
 from hexsim.reports.memory_facts import memory_line
 from hexsim.reports.text import table
 from hexsim.timing.results import Bound, InferenceTiming, LayerTiming, Overhead, Result
@@ -93,7 +94,8 @@ def profile_table(result: Result, memory: Footprint, energy: Energy) -> str:
     rows.append((*total_row, "", _mj(energy.millijoules), "", ""))
     text = table(HEADER, rows, left=_LEFT, first_to_go=_FIRST_TO_GO, explained=_EXPLAINED)
     totals = (memory_line(memory), energy_line(energy))
-    lines = (_coverage(result), *totals, _forward(inference), _init(result))
+    measured = measured_layers(inference.layers)
+    lines = (_coverage(result), *measured, *totals, _forward(inference), _init(result))
     return "\n".join((text, *lines))
 
 

@@ -11,13 +11,15 @@ from hexsim.quantization.bias_correction import Correction
 from hexsim.quantization.equalization import Equalization
 from hexsim.quantization.model import Model
 from hexsim.quantization.optimizations import Optimized
+from hexsim.quantization.overrides.override import is_overridden
 
 
 def quantizer_log(model: Model, written: Path) -> Iterator[str]:
     """Yield the log of quantising `model` and writing it to `written`.
 
-    Two lines per tensor: inputs first, then layer by layer. Offsets are 0 or less. The
-    intermediate model of the log exists only in memory here.
+    Two lines per tensor: inputs first, then layer by layer. Offsets are 0 or less. The numbers of
+    an override are printed as float32, in which a .dlc file of SNPE keeps them. The intermediate
+    model of the log exists only in memory here.
     """
     yield "[INFO] InitializeStderr: DebugLog initialized."
     yield "[INFO] Writing intermediate model"
@@ -26,6 +28,8 @@ def quantizer_log(model: Model, written: Path) -> Iterator[str]:
     buffers += [(layer.name, output) for layer in network.layers for output in layer.outputs]
     for layer_name, tensor in buffers:
         encoding = model.activations.get(tensor)
+        if encoding is not None and is_overridden(model.origins.get(tensor)):
+            encoding = encoding.as_float32()
         if tensor in model.floats:
             yield f"[INFO] Setting activation for layer: {layer_name} and buffer: {tensor}"
             yield f"[INFO] bw: {model.floats[tensor]}, float"
@@ -81,6 +85,11 @@ def _equalization(equalization: Equalization) -> Iterator[str]:
             f"[INFO] High biases of '{absorbed.giver}' absorbed by '{absorbed.taker}': "
             f"{absorbed.channels} channels, at most {absorbed.largest:.3g}."
         )
+    for giver, taker in equalization.padded:
+        yield (
+            f"[INFO] High biases of '{giver}' stay where they are: '{taker}' pads its input with "
+            "zeros, and would miss them at the border."
+        )
     if equalization.without_moments:
         yield "[WARNING] Invalid model for HBA quantization algorithm."
         yield (
@@ -123,6 +132,11 @@ def override_log(model: Model) -> Iterator[str]:
 def unused_line(count: int) -> str:
     """Return a warning about overrides that no option applies."""
     return f"[WARNING] the file holds {count} overrides; give --override-params to use them"
+
+
+def no_overrides_line(file: str) -> str:
+    """Return a warning about an empty file of overrides."""
+    return f"[WARNING] the overrides that '{file}' was converted with are empty; all is calibrated"
 
 
 def _without_name(origin: str) -> str:

@@ -165,6 +165,7 @@ class DspCall:
         return LayerTiming(
             name=call.layer.name,
             type=call.layer.type,
+            layer_class=call.layer_class,
             engine=call.engine,
             start_ps=timing.start_ps,
             duration_ps=duration_ps,
@@ -189,6 +190,7 @@ class DspCall:
             LayerTiming(
                 name=call.layer.name,
                 type=call.layer.type,
+                layer_class=call.layer_class,
                 engine=call.engine,
                 start_ps=run.start_ps,
                 duration_ps=duration_ps,

@@ -82,6 +82,7 @@ class HtpCall:
             LayerTiming(
                 name=call.layer.name,
                 type=call.layer.type,
+                layer_class=call.layer_class,
                 engine=call.engine,
                 start_ps=run.start_ps,
                 duration_ps=duration_ps,

@@ -114,6 +114,7 @@ class Inference:
                     LayerTiming(
                         name=call.layer.name,
                         type=call.layer.type,
+                        layer_class=call.layer_class,
                         engine=call.engine,
                         start_ps=start,
                         duration_ps=phone.env.now - start,

@@ -42,7 +42,7 @@ from hexsim.reports.row_names import (
 from hexsim.runtimes import Runtime
 from hexsim.texts.json_text import parse_json
 from hexsim.texts.text import lines, read_text
-from hexsim.timing.results import Result
+from hexsim.timing.results import LayerTiming, Result
 from hexsim.timing.simtime import PS_PER_US
 
 FORMAT, VERSION = "hexsim diag", 1
@@ -200,14 +200,19 @@ def _layers(runtime: Runtime, network: Network, timing: Result) -> Iterator[Diag
     ran = {layer.name: layer for layer in timing.layers}
     for number, name in enumerate((layer.name for layer in network.layers), len(network.inputs)):
         if name in ran:
-            ps, cell = ran[name].duration_ps, runtime_cell(ran[name].engine, runtime)
+            ps, cell = ran[name].duration_ps, _cell(ran[name], runtime)
             yield DiagRow("layer", name, ps, _rounded(ps), number, ran[name].type, cell)
 
 
 def _runtimes(runtime: Runtime, timing: Result) -> str:
     """Return the runtimes of an inference: the CPU, then those of its layers."""
-    cells = (runtime_cell(layer.engine, runtime) for layer in timing.layers)
+    cells = (_cell(layer, runtime) for layer in timing.layers)
     return "|".join(dict.fromkeys(("CPU", *cells)))
+
+
+def _cell(layer: LayerTiming, runtime: Runtime) -> str:
+    """Return SNPE's name of what ran a layer; a tensor processor is its DSP."""
+    return "DSP" if layer.engine == "htp" else runtime_cell(layer.engine, runtime)
 
 
 def _row(block: Block, name: str, ps: int, runtime: str | None = None) -> DiagRow:

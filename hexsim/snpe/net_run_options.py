@@ -1,6 +1,18 @@
 """The options of snpe-net-run."""
 
-from hexsim.snpe.option import CHIP, NO_UDO, STACK, UDL, Ignored, Option, Ours, RefusedOption
+from collections.abc import Mapping
+
+from hexsim.snpe.option import (
+    CHIP,
+    NO_UDO,
+    STACK,
+    UDL,
+    Effect,
+    Ignored,
+    Option,
+    Ours,
+    RefusedOption,
+)
 
 _ONE_RUN = Ignored("every run of an input gives the same values and times, so each runs once")
 _ONLY_DEVICE = Ignored("it is about the device and its operating system")
@@ -10,6 +22,33 @@ PROFILES = (
     *("power_saver", "low_power_saver", "high_power_saver", "low_balanced", "system_settings"),
 )
 """Performance profiles by SNPE's names."""
+
+FALLBACK = (
+    "Off unless given, as the guides say of the tools (1.43 to 2.5). The runtime engine itself, "
+    "which applications call, has it on (setCPUFallbackMode; documented from 1.23 on), and so have "
+    "Session, hexsim run and hexsim bench."
+)
+"""Which side has CPU fallback by default."""
+_PROFILE_EFFECTS: Mapping[str, Effect] = {
+    **{name: Ours("--perf-profile", name) for name in PROFILES},
+    "extreme_power_saver": Ours("--perf-profile", "low_power_saver"),
+}
+
+
+def profile_option(of: str = "") -> Option:
+    """Return the option for the performance profile; `of` says whose profile it is."""
+    return Option(
+        ("--perf_profile",), ("PROFILE",),
+        f"Performance profile{of}; default: default. extreme_power_saver of 2.x is simulated as "
+        "low_power_saver, which has the lowest clocks that are known.",
+        _PROFILE_EFFECTS,
+    )  # fmt: skip
+
+
+USE_HTP = Option(
+    ("--use_htp",), (), "Run on the tensor processor (HTP), as --use_dsp does on chips that have "
+    "one.", Ours("--runtime", "htp"),
+)  # fmt: skip
 
 
 def buffer_options() -> tuple[Option, ...]:
@@ -53,7 +92,11 @@ _FILES = (
         ("--output_dir",), ("FOLDER",), "Where to write; default: output.", Ours("--output-dir")
     ),
     Option(("--use_gpu",), (), "Run on the GPU.", Ours("--runtime", "gpu")),
-    Option(("--use_dsp",), (), "Run on the DSP.", Ours("--runtime", "dsp")),
+    Option(
+        ("--use_dsp",), (), "Run on the DSP; from V68 on, on the tensor processor (HTP).",
+        Ours("--runtime", "dsp"),
+    ),
+    USE_HTP,
     Option(("--use_aip",), (), "Run on the DSP with its tensor engine.", Ours("--runtime", "aip")),
     Option(
         ("--use_fxp_cpu", "--enable_cpu_fxp"), (), "Run on the CPU in integers.",
@@ -69,8 +112,8 @@ _FILES = (
         Ours("--runtime-order"),
     ),
     Option(
-        ("--enable_cpu_fallback",), (), "Run layers that the runtime refuses on the CPU.",
-        Ours("--cpu-fallback"),
+        ("--enable_cpu_fallback",), (),
+        f"Run layers that the runtime refuses on the CPU. {FALLBACK}", Ours("--cpu-fallback"),
     ),
 )  # fmt: skip
 
@@ -124,10 +167,7 @@ _OUTPUTS = (
 )  # fmt: skip
 
 _SETTINGS = (
-    Option(
-        ("--perf_profile",), ("PROFILE",), "Performance profile; default: default.",
-        Ours("--perf-profile"), choices=PROFILES,
-    ),
+    profile_option(),
     Option(
         ("--profiling_level",), ("LEVEL",), "Rows of the log; default: detailed.",
         Ours("--profiling-level"), choices=("off", "basic", "moderate", "detailed"),

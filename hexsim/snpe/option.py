@@ -55,7 +55,10 @@ class Option:
     `values` are the names of its values in help. The last value is one of `choices`, or of the keys
     of `effect` if the effect depends on it. If `alone` is set, the value may be missing, and
     `alone` is taken. If `number` is set, the value is a number that is not negative. `variable` is
-    an environment variable that sets the option.
+    an environment variable that sets the option. `otherwise` are words of our command that are
+    given if the option is not, where its default differs from that of our command.
+    Beside an option of `gives_way_to` with one of the
+    values there, or with any if there are none, this one is dropped with a remark.
     """
 
     names: tuple[str, ...]
@@ -67,6 +70,8 @@ class Option:
     is_required: bool = False
     number: Literal["real", "whole"] | None = None
     variable: str = ""
+    otherwise: tuple[str, ...] = ()
+    gives_way_to: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -95,7 +100,8 @@ class Option:
 class Tool:
     """An SNPE tool: its purpose, our command that does the work, and its options.
 
-    `release` is the release of SNPE whose guide the table follows.
+    `release` is the release of SNPE whose guide the table follows. If `refusal` is set, the tool
+    does nothing: this sentence says what to do instead.
     """
 
     name: str
@@ -104,6 +110,7 @@ class Tool:
     options: tuple[Option, ...]
     release: str = "1.59"
     notes: tuple[str, ...] = field(default=())
+    refusal: str = ""
 
 
 CHIP = Option(

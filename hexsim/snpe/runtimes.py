@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 from hexsim.cli._say import remark
 from hexsim.errors import HexsimError, unknown
+from hexsim.runtimes import MAIN_ENGINE
+from hexsim.snpe.qnn_options import runtime_of
 
 if TYPE_CHECKING:
     from hexsim.deployment.platform import Platform
@@ -26,6 +28,7 @@ NAMES: Mapping[str, Runtime] = {
     "aip": "aip",
     "aip_fixed8_tf": "aip",
     "aip_fixed_tf": "aip",
+    "htp": "htp",
     "fxp_cpu": "fxp_cpu",
     "cpu_fixed8_tf": "fxp_cpu",
 }
@@ -38,6 +41,8 @@ LONG: Mapping[Runtime, str] = {
     "gpu_fp16": "gpu_float16",
     "dsp": "dsp_fixed8_tf",
     "aip": "aip_fixed8_tf",
+    "htp": "dsp_fixed8_tf",
+    "htp_fp16": "dsp",
 }
 """The name of each runtime in reports of SNPE's tools."""
 
@@ -50,13 +55,38 @@ class RuntimeChoice:
     cpu_fallback: bool
 
 
-def flagged(flags: Sequence[str], gpu_mode: str) -> Runtime:
+def on_platform(runtime: Runtime, platform: Platform, *, quantized: bool) -> Runtime:
+    """Return the runtime of the platform that `runtime` stands for in SNPE's tools.
+
+    From V68 on the tools call the tensor processor (HTP) DSP. It runs a quantised network in codes
+    (quantised values), and a float one in float16 if it has that.
+    """
+    runtimes = platform.runtimes
+    if "htp" not in runtimes or not (
+        runtime == "htp" or (runtime == "dsp" and "dsp" not in runtimes)
+    ):
+        return runtime
+    return "htp" if quantized or "htp_fp16" not in runtimes else "htp_fp16"
+
+
+def flagged(flags: Sequence[str], gpu_mode: str, platform: Platform, *, quantized: bool) -> Runtime:
     """Return the runtime of the last flag given; without flags it is the CPU."""
-    runtime = NAMES[flags[-1]] if flags else "cpu"
-    return "gpu_fp16" if runtime == "gpu" and gpu_mode == "float16" else runtime
+    runtime = NAMES[runtime_of(flags[-1])] if flags else "cpu"
+    if runtime == "gpu" and gpu_mode == "float16":
+        return "gpu_fp16"
+    return on_platform(runtime, platform, quantized=quantized)
 
 
-def ordered(text: str, platform: Platform) -> RuntimeChoice:
+def remark_profile(runtime: Runtime, profile: str) -> None:
+    """Say that a profile changes no time on a tensor processor, of which one clock is known."""
+    if MAIN_ENGINE[runtime] == "htp" and profile not in ("default", "burst"):
+        remark(
+            f"[WARNING] --perf_profile {profile} changes the energy, and not the time: one clock "
+            "of the tensor processor is known, and it is used in every profile"
+        )
+
+
+def ordered(text: str, platform: Platform, *, quantized: bool) -> RuntimeChoice:
     """Return the first runtime of an order that chip and stack have, with fallback if CPU follows.
 
     A network is cut between one runtime and the CPU, so other runtimes of the order get no layers.
@@ -65,7 +95,8 @@ def ordered(text: str, platform: Platform) -> RuntimeChoice:
     for word in words:
         if word not in NAMES:
             raise unknown("runtime of --runtime_order", word, NAMES)
-    runtimes = list(dict.fromkeys(NAMES[word] for word in words))
+    named = (on_platform(NAMES[word], platform, quantized=quantized) for word in words)
+    runtimes = list(dict.fromkeys(named))
     available = [runtime for runtime in runtimes if runtime in platform.runtimes]
     if not available:
         raise HexsimError(

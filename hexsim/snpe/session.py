@@ -28,12 +28,14 @@ from hexsim.deployment import AtLoad, deploy
 from hexsim.deployment.platform import Platform
 from hexsim.dlc.loading import load
 from hexsim.errors import HexsimError, unknown
+from hexsim.execution.net_run import wanted
 from hexsim.files import write_bytes
 from hexsim.graph.ir import FloatArray, Shape
 from hexsim.inputs.stored import values_of
 from hexsim.quantization.model import Model
 from hexsim.runtimes import Runtime as OurRuntime
 from hexsim.snpe.diag_log import Level, simulated_log
+from hexsim.snpe.runtimes import on_platform
 from hexsim.timing.results import Result
 
 __all__ = ["PerformanceProfile", "ProfilingLevel", "Runtime", "Session", "is_runtime_available"]
@@ -88,7 +90,8 @@ def is_runtime_available(
     runtime: Runtime, chip: str | Path = "sd835", stack: str | Path | None = None
 ) -> bool:
     """Return whether the chip and its software have a runtime."""
-    return runtime.ours in Platform.load(chip, stack).runtimes
+    platform = Platform.load(chip, stack)
+    return on_platform(runtime.ours, platform, quantized=True) in platform.runtimes
 
 
 class Session:
@@ -114,14 +117,10 @@ class Session:
         platform = Platform.load(chip, stack)
         overrides = model.own_overrides
         at_load = AtLoad(model.network, platform, overrides=overrides, required=False)
-        deployment = deploy(
-            model, platform, runtime.ours, cpu_fallback=cpu_fallback, at_load=at_load
-        )
-        for name in output_tensors:
-            if name not in deployment.network.tensors:
-                raise unknown("tensor", name, deployment.network.tensors)
-        names = tuple(dict.fromkeys(output_tensors))
-        self._deployment = deployment.observing(names) if names else deployment
+        runs_on = on_platform(runtime.ours, platform, quantized=model.quantized)
+        deployment = deploy(model, platform, runs_on, cpu_fallback=cpu_fallback, at_load=at_load)
+        names = wanted(deployment.network, (), output_tensors, every=False)
+        self._deployment = deployment.observing(names) if output_tensors else deployment
         self._executor = self._deployment.executor()
         self._profile = None if performance_profile is None else performance_profile.value
         self._level = profiling_level

@@ -28,6 +28,8 @@ def run_tool(name: str, words: Sequence[str]) -> None:
     if name not in TOOLS:
         raise unknown("tool", name, TOOLS)
     tool = TOOLS[name]
+    if tool.refusal and not {"--help", "-h", "--version"} & set(words):
+        raise HexsimError(tool.refusal)
     given = read((*tool.options, _HELP, _VERSION), words)
     options = [option for option, _ in given]
     if _HELP in options:
@@ -44,7 +46,8 @@ def _call(tool: Tool, given: list[Given]) -> None:
     for option in tool.options:
         if option.is_required and option not in typed:
             raise HexsimError(f"{option.name} is missing; {tool.name} --help says what it takes")
-    for line in dict.fromkeys(_remarks(given)):
+    given, dropped = _without_overruled(given)
+    for line in dict.fromkeys((*dropped, *_remarks(given))):
         remark(f"[WARNING] {line}")
     app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
     app.command()(with_files(tool.command))
@@ -53,6 +56,27 @@ def _call(tool: Tool, given: list[Given]) -> None:
             app(args=translated(tool, given), prog_name=tool.name)
     except HexsimError as error:
         raise HexsimError(_in_their_words(str(error), tool)) from error
+
+
+def _without_overruled(given: Sequence[Given]) -> tuple[list[Given], list[str]]:
+    """Return the options without those that give way to others, and a remark for each of these."""
+    kept, dropped = [], []
+    for option, values in given:
+        stronger = [
+            " ".join((other.name, *chosen))
+            for other, chosen in given
+            if other.name in option.gives_way_to
+            and _is_among(chosen, option.gives_way_to[other.name])
+        ]
+        if stronger:
+            dropped.append(f"{option.name} changes nothing beside {', '.join(stronger)}")
+        else:
+            kept.append((option, values))
+    return kept, dropped
+
+
+def _is_among(values: tuple[str, ...], known: tuple[str, ...]) -> bool:
+    return not known or values[-1] in known
 
 
 def _from_environment(tool: Tool, typed: Sequence[Option]) -> Iterator[Given]:
@@ -76,7 +100,8 @@ def _remarks(given: Sequence[Given]) -> Iterator[str]:
 
 def translated(tool: Tool, given: Sequence[Given]) -> list[str]:
     """Return the words of our command: options as given, then arguments in the table's order."""
-    words: list[str] = []
+    typed = [option for option, _ in given]
+    words = [word for option in tool.options if option not in typed for word in option.otherwise]
     arguments: dict[str, str] = {}
     for option, values in given:
         effect = option.becomes(values)

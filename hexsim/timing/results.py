@@ -39,7 +39,8 @@ class LayerTiming:
     `stalls` are issue slots in which its threads issue nothing, waiting for results or memory.
     `hvx_utilisation` is the share of the issue slots of all vector contexts that it uses,
     `array_utilisation` the share of the tensor engine's multiply-accumulates.
-    `parts_ps` divides its duration; the largest part is its bound.
+    `parts_ps` divides its duration; the largest part is its bound. `layer_class` is the class under
+    which measured layers are compared (`KernelCall.layer_class`).
     """
 
     name: str
@@ -59,6 +60,7 @@ class LayerTiming:
     parts_ps: Mapping[Bound, float]
     cost_model: CostModel
     array_utilisation: float = 0.0
+    layer_class: str = ""
 
     @property
     def bound(self) -> Bound:

@@ -35,7 +35,7 @@ def completed(line: str) -> list[str]:
         ("hexsim bench --idle", ["--idle-ms"]),
         ("hexsim profile squ", ["squeezenet1_1"]),
         ("hexsim profile m.onnx --chip sd85", ["sd855"]),
-        ("hexsim profile m.onnx --stack snpe", ["snpe-1.23", "snpe-1.30"]),
+        ("hexsim profile m.onnx --stack snpe", ["snpe-1.23", "snpe-1.30", "snpe-1.63"]),
         ("hexsim bench --runtime dsp,gpu_", ["dsp,gpu_fp16"]),
     ],
 )

@@ -62,10 +62,11 @@ def test_default_name_and_log(command: Command, tmp_path: Path) -> None:
     assert code == 0
     assert model.quantized
     lines = err.splitlines()
-    assert lines[1] == "[INFO] Writing intermediate model"
-    assert lines[2] == "[INFO] Setting activation for layer: in and buffer: in"
+    assert lines[0] == "[INFO] minimum range of an encoding: 0.01 (stack snpe-1.30)"
+    assert lines[2] == "[INFO] Writing intermediate model"
+    assert lines[3] == "[INFO] Setting activation for layer: in and buffer: in"
     encoding = model.activations["in"]
-    assert lines[3] == (
+    assert lines[4] == (
         f"[INFO] bw: 8, min: {encoding.min:.6f}, max: {encoding.max:.6f}, "
         f"delta: {encoding.delta:.6f}, offset: {encoding.offset}.000000"
     )
@@ -237,8 +238,8 @@ def test_files_of_16_bits_run_where_the_chip_can(
     command: Command, refused: Callable[[str], str]
 ) -> None:
     assert command("quantize m.dlc --input-list list.txt --act-bitwidth 16 -o q.dlc")[0] == 0
-    assert command("bench --model q.dlc --chip sd865 --runtime dsp")[0] == 0
-    assert command("validate q.dlc --chip sd865 --input-list list.txt")[0] == 0
+    assert command("bench --model q.dlc --chip sd865 --stack snpe-1.63 --runtime dsp")[0] == 0
+    assert command("validate q.dlc --chip sd865 --stack snpe-1.63 --input-list list.txt")[0] == 0
     sentence = "dsp of chip sd835 computes with 8 bits"
     assert sentence in refused("bench --model q.dlc --chip sd835 --runtime dsp")
     assert sentence in refused("validate q.dlc --chip sd835 --input-list list.txt")

@@ -1,6 +1,7 @@
 """The sealed ZIP archive: looks like the real one, is refused when anything in it changed."""
 
 import hashlib
+import struct
 import zipfile
 from pathlib import Path
 
@@ -139,3 +140,21 @@ def test_missing_files_and_folders_are_refused(tmp_path: Path) -> None:
         open_archive(tmp_path / "none.dlc")
     with pytest.raises(HexsimError, match=r"cannot read .*directory"):
         open_archive(tmp_path)
+
+
+@pytest.mark.parametrize("method", [8, 12, 14, 93, 99])
+@pytest.mark.parametrize("flags", [0, 1, 0x20, 0x40])
+def test_an_archive_of_others_whose_data_are_damaged_is_no_dlc(
+    method: int, flags: int, tmp_path: Path
+) -> None:
+    """Methods raise their own exceptions: deflate, bzip2, LZMA, Zstandard; one is unknown."""
+    data = b"\x09\x04\x05\x00" + b"\xff" * 10
+    common = struct.pack("<3H2H3I2H", 20, flags, method, 0, 33, 0, len(data), len(data), 5, 0)
+    local = b"PK\3\4" + common + b"model" + data
+    directory = b"PK\1\2\x14\0" + common + bytes(14) + b"model"
+    end = struct.pack("<4s4H2IH", b"PK\5\6", 0, 0, 1, 1, len(directory), len(local), 0)
+    (tmp_path / "m.dlc").write_bytes(local + directory + end)
+    with zipfile.ZipFile(tmp_path / "m.dlc") as archive:
+        assert archive.namelist() == ["model"]
+    with pytest.raises(HexsimError, match="or no archive that hexsim wrote; convert"):
+        open_archive(tmp_path / "m.dlc")

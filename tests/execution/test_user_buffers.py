@@ -26,6 +26,15 @@ def test_codes_of_the_guide() -> None:
     assert buffer.type == "<u1"
 
 
+def test_codes_of_inputs_are_those_of_a_subnet() -> None:
+    """A tie gets the lower code on its way in (docs/reference/arithmetic.md)."""
+    buffer = Buffer(8, True, Encoding(8, 0.0, 255.0, 1.0, 0))
+    values = np.array([2.5], np.float32)
+    assert (buffer.take(values).tolist(), buffer.hold(values).tolist()) == ([2.0], [3.0])
+    wide = Buffer(16, True, Encoding(16, 0.0, 65535.0, 1.0, 0))
+    assert wide.take(values).tolist() == wide.hold(values).tolist() == [3.0]
+
+
 def test_half_floats() -> None:
     buffer = Buffer(16)
     values = np.array([1 / 3, 1e6, -1e6], np.float32)
@@ -88,5 +97,5 @@ def test_integers_stay_as_they_are(kind: BufferKind, dtype: str, stored: str) ->
     (buffer,) = buffers(Model(replace(network, tensors=tensors)), ["in"], kind).values()
     assert buffer.type == stored
     values = np.array([0, 1, 1, 2049 if dtype == "int32" else 0], dtype)
-    for way in (buffer.hold, buffer.read, buffer.write):
+    for way in (buffer.take, buffer.hold, buffer.read, buffer.write):
         assert way(values) is values

@@ -102,3 +102,18 @@ def test_an_archive_that_readers_may_take_for_different_things_is_refused(
     said = "" if words == "two archives" else words.strip()
     with pytest.raises(HexsimError, match=f"programs may read the archive .* .*{said}"):
         require_plain_archive(path)
+
+
+@pytest.mark.parametrize("position", [2**40, 2**63 - 1, 2**63, 2**64 - 1])
+def test_an_entry_at_a_position_that_no_file_has_is_damaged(position: int, tmp_path: Path) -> None:
+    """The operating system, and Python, refuse to seek some of them."""
+    data = archive(("a", b"1"), ("b", b"2"))
+    start = data.rindex(b"PK\1\2")
+    extra = struct.pack("<HHQ", 1, 8, position)
+    entry = bytearray(data[start : start + 47])
+    entry[30:32], entry[42:46] = struct.pack("<H", len(extra)), b"\xff" * 4
+    end = bytearray(data[-22:])
+    end[12:16] = struct.pack("<I", struct.unpack("<I", end[12:16])[0] + len(extra))
+    (tmp_path / "m").write_bytes(data[:start] + entry + extra + end)
+    with pytest.raises(HexsimError, match="it is damaged; save it again"):
+        require_plain_archive(tmp_path / "m")

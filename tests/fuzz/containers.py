@@ -43,7 +43,7 @@ from hexsim.quantization.quantizer import quantize
 from hexsim.reports.info_csv import info_csv
 from hexsim.reports.info_json import info_json
 from hexsim.reports.info_table import info_table
-from hexsim.reports.profile_table import profile_table
+from hexsim.reports.profile import profile_table
 from tests import mixed
 from tests.dlc.made import small_network
 from tests.doors.examples import examples

@@ -31,7 +31,8 @@ def test_damaged_archives_end_in_a_sentence(tmp_path: Path) -> None:
     with watched(60):
         said = [judged(number, tmp_path) for number in range(QUICK)]
     assert not [one for one in said if not one.isprintable()]
-    assert QUICK / 2 < len([one for one in said if one]) < QUICK
+    answers = [one for one in said if one.count(" | ") == 0]  # a seal is what none of them has
+    assert QUICK / 4 < len(answers) < QUICK / 2, len(answers)
 
 
 @pytest.mark.slow

@@ -40,12 +40,17 @@ from hexsim.inputs.preprocessing import Preprocessing
 from hexsim.quantization.overrides.aimet import read_aimet
 from hexsim.quantization.quantizer import quantize
 from hexsim.studies.calibration.own_rows import Names, read_rows
+from hexsim.studies.phone_profile.reading import read_profile
 from tests.dlc.made import small_network
 from tests.fuzz.watch import HangError, watched
+from tests.studies.phone_profile.files import FILES as PROFILES
 
+AIMET = ("0.4.0", "0.6.1", "1.0.0", "2.0.0")
 KINDS = ("bmp", "gif", "jpeg", "png", "ppm", "tiff", "webp")
 """Of pictures."""
 Read = Callable[[Path], object]
+_SHAPE = small_network().constants["weight0"].shape
+"""Height, width, input and output channels."""
 
 
 def _aimet(version: str) -> str:
@@ -55,6 +60,12 @@ def _aimet(version: str) -> str:
         one = {"name": "in", "enc_type": "PER_TENSOR", "dtype": "INT", "bw": 8, "is_sym": False}
         one |= {"scale": [0.1], "offset": [-20]}
         sections = {"activation_encodings": [one], "param_encodings": [{**one, "name": "weight0"}]}
+    elif version == "2.0.0":
+        tensor = {"name": "in", "output_dtype": "uint8", "y_scale": 0.1, "y_zero_point": 20}
+        weight = {"name": "weight0", "output_dtype": "int4", "axis": 1, "block_size": 1}
+        weight |= {"per_channel_float_scale": [[[[0.1]]]] * _SHAPE[-1]}
+        weight |= {"per_block_int_scale": [[[[2]]] * _SHAPE[-2]] * _SHAPE[-1]}
+        return json.dumps({"version": version, "encodings": [tensor, weight]})
     else:
         sections = {"activation_encodings": {"in": [one]}, "param_encodings": {"weight0": [weight]}}
     return json.dumps({"version": version, **sections}, indent=1)
@@ -137,7 +148,8 @@ def good() -> tuple[tuple[str, bytes, Read], ...]:
     rows = "runtime,model,latency_ms,batch\ndsp,inception_v3,10.5,1\naip,inception_v3,8,1\n"
     labels = "".join(f"{n}\n" for n in range(10))
     return (
-        *((f"v{v}.json", _aimet(v).encode(), _overrides) for v in ("0.4.0", "0.6.1", "1.0.0")),
+        *((f"v{v}.json", _aimet(v).encode(), _overrides) for v in AIMET),
+        *((name, text.encode(), read_profile) for name, text in PROFILES.items()),
         ("chip.toml", _written(chips.load("sd855")), _platform),
         ("stack.toml", _written(stacks.load("snpe-1.30")), _stack),
         ("load.toml", _written(background.load(background.names()[0])), background.load),

@@ -3,7 +3,7 @@
 import numpy as np
 
 from hexsim.layers import BatchNorm
-from tests.hexagon_nn.through_runner import encoding, result_codes
+from tests.hexagon_nn.through import encoding, result_codes
 from tests.hexagon_nn.vectors import cases
 
 LAYER = BatchNorm(name="layer", inputs=("x",), outputs=("y",), scale="scale", shift="shift")

@@ -10,7 +10,7 @@ import pytest
 from hexsim.layers import Normalization
 from hexsim.quantization.encodings import Encoding
 from tests.hexagon_nn import vectors
-from tests.hexagon_nn.through import of_pair
+from tests.hexagon_nn.through import encoding
 from tests.int8.single_layer import quantized, subnet_of
 
 MOST_OFF = 5.1
@@ -26,7 +26,7 @@ def test_differences(number):
     layer = Normalization(
         name="n", inputs=("x",), outputs=("y",), kind="deviation", axes=(1, 2), epsilon=1e-5
     )
-    encodings = {"x": of_pair(case["xe"]), "y": Encoding.from_range(low, high)}
+    encodings = {"x": encoding(*case["xe"]), "y": Encoding.from_range(low, high)}
     real = encodings["x"].dequantize(case["x"]).astype(np.float32)
     model = quantized([layer], {"x": real.shape}, {}, encodings, ["y"])
     result = subnet_of(model).run({"x": real})["y"]

@@ -5,7 +5,7 @@ import pytest
 
 from hexsim.layers import Pooling, Window
 from tests.hexagon_nn import vectors
-from tests.hexagon_nn.through import codes_of_layer
+from tests.hexagon_nn.through import result_codes
 
 
 def pooled(case, kind):
@@ -13,7 +13,7 @@ def pooled(case, kind):
     stride, pads = int(case["stride"]), tuple(case["pad"].tolist())
     window = Window((height, width), (stride, stride), pads)
     layer = Pooling(name="pool", inputs=("x",), outputs=("y",), kind=kind, window=window)
-    return codes_of_layer(layer, case)
+    return result_codes(layer, case)
 
 
 @pytest.mark.parametrize("number", range(24))

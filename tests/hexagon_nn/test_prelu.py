@@ -3,7 +3,7 @@
 import numpy as np
 
 from hexsim.layers import Neuron, Prelu
-from tests.hexagon_nn.through_runner import result_codes
+from tests.hexagon_nn.through import result_codes
 from tests.hexagon_nn.vectors import cases
 
 LAYER = Prelu(name="layer", inputs=("x",), outputs=("y",), slope="slope")

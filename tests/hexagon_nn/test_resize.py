@@ -5,7 +5,7 @@ import pytest
 
 from hexsim.layers import Resize
 from tests.hexagon_nn import vectors
-from tests.hexagon_nn.through import codes_of_layer
+from tests.hexagon_nn.through import result_codes
 
 
 @pytest.mark.parametrize("number", range(24))
@@ -16,4 +16,4 @@ def test_bilinear(number):
         size=tuple(case["size"].tolist()),
         coordinates="align_corners" if case["align"] else "asymmetric",
     )  # fmt: skip
-    np.testing.assert_array_equal(codes_of_layer(layer, case), case["library"])
+    np.testing.assert_array_equal(result_codes(layer, case), case["library"])

@@ -6,7 +6,7 @@ import pytest
 from hexsim.layers import Neuron
 from hexsim.lowering.lowered_call import Operand
 from hexsim.lowering.sigmoid_tanh import coefficients, squashed_codes
-from tests.hexagon_nn.through_runner import encoding, result_codes
+from tests.hexagon_nn.through import encoding, result_codes
 from tests.hexagon_nn.vectors import cases
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from hexsim.layers import Convolution, FullyConnected, Window
 from hexsim.lowering.convolution import LoweredConvolution
-from hexsim.quantization.encodings import Encoding
+from tests.hexagon_nn.through import encoding
 from tests.hexagon_nn.vectors import cases
 from tests.int8.single_layer import codes_of, lowered, quantized
 
@@ -27,11 +27,6 @@ DIFFERENT = {
     "v65_fc": 0,
 }
 """Codes of each set that differ, all by one."""
-
-
-def encoding(stated):
-    delta, zero_point = float(stated[0]), int(stated[1])
-    return Encoding(8, -zero_point * delta, (255 - zero_point) * delta, delta, -zero_point)
 
 
 def layer_of(case):
@@ -51,7 +46,7 @@ def layer_of(case):
 def lowered_case(case, *, signed):
     """The subnet of a case, its call and its input as real numbers."""
     layer, codes = layer_of(case)
-    x, w, y = (encoding(case[name]) for name in ("xe", "we", "ye"))
+    x, w, y = (encoding(*case[name]) for name in ("xe", "we", "ye"))
     bias = (case["bias"] * float(case["bias_step"])).astype(np.float32)
     constants = {"w": w.dequantize(codes), "b": bias}
     model = quantized([layer], {"x": case["x"].shape}, constants, {"x": x, "y": y}, ["y"])

@@ -1,4 +1,6 @@
-"""A layer of one input, in the encodings of a case, through lowering and the integer kernels."""
+"""A layer in the encodings of a case, from codes to codes, through lowering and the runner."""
+
+from dataclasses import replace
 
 import numpy as np
 
@@ -6,33 +8,37 @@ from hexsim.quantization.encodings import Encoding
 from tests.int8.single_layer import quantized, subnet_of
 
 SAME_RANGE = 1e-6
-"""The library states float32 bounds; closer than this share, they are those of the input."""
+"""The library states float32 bounds; closer than this share, they are those of an operand."""
 
 
-def of_pair(pair):
-    """The encoding of a pair (delta, zero point)."""
-    delta, zero = float(pair[0]), int(pair[1])
-    return Encoding(8, -delta * zero, delta * (255 - zero), delta, -zero)
-
-
-def of_range(low, high):
-    """The encoding of the range that the library stated."""
-    delta = (float(high) - float(low)) / 255
-    zero = round(-float(low) / delta)
+def encoding(delta, zero_point):
+    """An 8-bit encoding of a step and a zero point."""
+    delta, zero = float(delta), round(float(zero_point))
     return Encoding(8, -delta * zero, delta * (255 - zero), delta, -zero)
 
 
 def output_encoding(case):
-    """That of the stated range; the input's own where the library kept it."""
-    own, low, high = of_pair(case["xe"]), *case["out_min_max"].tolist()
-    reach = SAME_RANGE * (own.max - own.min)
-    same = abs(own.min - low) < reach and abs(own.max - high) < reach
-    return own if same else of_range(low, high)
+    """That of the range that the library stated; an operand's own where the library kept it."""
+    low, high = map(float, case["out_min_max"])
+    delta = (high - low) / 255
+    for name in ("xe", "ae", "be"):
+        if name in case:
+            own = encoding(*case[name])
+            reach = SAME_RANGE * (own.max - own.min)
+            if abs(own.min - low) < reach and abs(own.max - high) < reach:
+                return own
+    return encoding(delta, -low / delta)
 
 
-def codes_of_layer(layer, case):
-    """The codes of layer "x" -> "y" for the codes `x` of a case."""
-    encodings = {"x": of_pair(case["xe"]), "y": output_encoding(case)}
-    model = quantized([layer], {"x": case["x"].shape}, {}, encodings, ["y"])
-    result = subnet_of(model).run({"x": encodings["x"].dequantize(case["x"]).astype(np.float32)})
-    return encodings["y"].quantize(result["y"])
+def result_codes(layer, case, constants=None, parameters=None):
+    """Codes "y" of a layer for the codes in the case of its inputs, "x" or "a" and "b".
+
+    `constants` are arrays by name, `parameters` encodings of constants by name.
+    """
+    encodings = {name: encoding(*case[f"{name}e"]) for name in layer.inputs}
+    feeds = {name: read.dequantize(case[name]) for name, read in encodings.items()}
+    encodings["y"] = output_encoding(case)
+    shapes = {name: array.shape for name, array in feeds.items()}
+    model = quantized([layer], shapes, constants or {}, encodings, ["y"])
+    model = replace(model, parameters={**model.parameters, **(parameters or {})})
+    return np.asarray(encodings["y"].quantize(subnet_of(model).run(feeds)["y"]))

@@ -1,12 +1,16 @@
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import pytest
 
+from hexsim.api import load
 from hexsim.datasheets import stacks
 from hexsim.host.initialisation import initialisation, release
 from hexsim.layers import Opaque
+from hexsim.planning.load_rules import RULES, load_rule
+from hexsim.planning.plan import Plan
 from hexsim.planning.planner import make_plan
 from hexsim.quantization.model import Model
 from tests.deployed import deployed, planned
@@ -77,8 +81,11 @@ def test_weights_that_are_floats_beside_codes_are_not_dequantized() -> None:
     on_cpu = planned(model, "cpu")
     parts = {p.name: p for p in initialisation(on_cpu, STACK, STACK.profile())}
     codes = 2 * (3 * 3 * 4 * 4 + 4)  # of conv1 and conv3, not of conv2
+    load = STACK.load
+    saved = 4 * model.network.total_parameters - on_cpu.stored_bytes
+    reading = saved * (1 / load.file_bytes_per_s + load.deserialize_s_per_byte)
     assert parts["dequantize"].duration_ps / 1e12 == pytest.approx(
-        codes * STACK.load.dequantize_s_per_element
+        codes * load.dequantize_s_per_element + reading
     )
 
 
@@ -98,3 +105,57 @@ def test_tearing_down_frees_the_layers_and_calls_the_dsp_again() -> None:
     (created,) = (p for p in initialisation(plan(network), STACK, profile) if p.name == "rpc_init")
     assert (again, call.name) == (freed, "rpc_release")
     assert (call.start_ps, call.duration_ps) == (freed.duration_ps, created.duration_ps)
+
+
+EXTREMES = (
+    {},
+    {"file_bytes_per_s": 1e6, "deserialize_s_per_byte": 1e-6},
+    {"file_bytes_per_s": 1e6, "dequantize_s_per_element": 1e-11, "quantize_s_per_element": 1e-11},
+    {"file_bytes_per_s": 1e12, "deserialize_s_per_byte": 1e-15},
+)
+
+
+def length_s(plan: Plan, constants: Mapping[str, float]) -> float:
+    """Initialisation with other constants of loading, in seconds."""
+    stack = STACK.model_copy(update={"load": STACK.load.model_copy(update=constants)})
+    return sum(part.duration_ps for part in initialisation(plan, stack, stack.profile())) / 1e12
+
+
+@pytest.mark.parametrize("constants", EXTREMES)
+@pytest.mark.parametrize(
+    "name", ["alexnet", "googlenet", "mobilenet_v1", "mobilenet_v2", "squeezenet1_1"]
+)
+def test_converting_weights_takes_longer_than_loading_them_as_they_are(
+    name: str, constants: Mapping[str, float]
+) -> None:
+    """SNPE's guide: cpu and gpu take longer for a quantised file, dsp for a float one.
+
+    A runtime that refuses a file is in test_load_rules.py; it has nothing to compare.
+    """
+    network = load(name).network
+    for runtime in ("cpu", "gpu", "gpu_fp16", "dsp"):
+        floats = planned(Model(network), runtime).of_float_file()
+        float_s = length_s(floats, constants)
+        for bits in (4, 8, 16):
+            stored = network.total_parameters * bits // 8
+            codes = replace(floats, quantized=True, stored_bytes=stored)
+            if runtime == "dsp":
+                assert float_s > length_s(codes, constants)
+            else:
+                assert length_s(codes, constants) > float_s
+
+
+def test_every_rule_of_loading_has_its_length() -> None:
+    """Rule by rule: what is native takes no time on top, what is converted does."""
+    network = Sketch((1, 8, 8, 32))
+    model = Model(network.network(network.conv("in", 32)))
+    for rule in RULES:
+        for runtime in rule.runtimes - {"htp", "htp_fp16"}:
+            if load_rule(runtime, STACK, quantized=rule.quantized) != rule:
+                continue
+            taken = replace(planned(model, runtime), quantized=rule.quantized)
+            names = {part.name for part in initialisation(taken, STACK, STACK.profile())}
+            converted = names & {"quantize", "dequantize"}
+            words = {"quantise": {"quantize"}, "dequantise": {"dequantize"}, "native": set()}
+            if rule.effect != "refuse":
+                assert converted == words[rule.effect], (runtime, rule.sentence)

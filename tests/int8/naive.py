@@ -37,8 +37,10 @@ from hexsim.lowering.resize import (
     LoweredDoubling,
     LoweredNearest,
 )
+from hexsim.lowering.response_norm_of_bytes import LoweredByteResponseNorm, logarithm_parabolas
 from hexsim.lowering.softmax import LoweredSoftmax
 from hexsim.lowering.softmax_of_bytes import LoweredByteSoftmax
+from hexsim.lowering.softmax_of_bytes import coefficients as power_parabolas
 from hexsim.lowering.strided_slice import LoweredSlice
 from hexsim.lowering.tile import LoweredTile
 
@@ -46,6 +48,22 @@ from hexsim.lowering.tile import LoweredTile
 def run(call, inputs):
     """Result of any lowered call."""
     return TWINS[type(call)](call, [np.asarray(x, np.int64) for x in inputs])
+
+
+def input_codes(values, encoding):
+    """8-bit codes of floats, by exact fractions."""
+    low = np.float32(encoding.delta * encoding.offset)
+    high = np.float32(encoding.delta * (encoding.offset + 255))
+    reach = Fraction(float((high - low) * np.float32(256 / 255)))
+    unit = Fraction(2) ** -200
+    while reach >= unit * 2**20:
+        unit *= 2
+    span = math.floor(reach / unit)
+    start = math.floor(Fraction(float(-low)) / unit) + (span >> 9)
+    factor = (2**32 - 1) // span
+    units = [math.trunc(Fraction(float(x)) / unit) for x in values.ravel()]
+    codes = [min(max(x + start, 0), span) * factor >> 24 for x in units]
+    return np.array(codes).reshape(values.shape)
 
 
 def wrap(value):
@@ -426,6 +444,31 @@ def local_response_norm(call, inputs):
     return finish(accumulator, call.stage)
 
 
+def response_norm_of_bytes(call, inputs):
+    x = inputs[0] - call.inputs[0].zero_point
+    channels = x.shape[-1]
+    codes = np.empty(x.shape, np.int64)
+    for index in np.ndindex(*x.shape):
+        first = index[-1] - (call.size - 1) // 2
+        window = range(max(first, 0), min(first + call.size, channels))
+        total = call.kappa + sum(int(x[(*index[:-1], c)]) ** 2 for c in window)
+        exponent = total.bit_length() - 1
+        mantissa = (total << 31 >> exponent >> 16) % 2**15
+        logarithm = parabola(logarithm_parabolas(), mantissa, 2)
+        power = call.sigma + call.beta * exponent - ((2**14 - call.beta * logarithm) >> 15)
+        factor = parabola(power_parabolas(), power % 2**15, 1)
+        shifted = int(x[index]) * factor >> min(max((power >> 15) + 12, 0), 31)
+        codes[index] = call.output.zero_point + ((shifted + 4) >> 3)
+    return codes.clip(0, 255)
+
+
+def parabola(coefficients, place, scale):
+    """Read off one of 16 pieces of 15 bits."""
+    knot, slope, bend = (int(numbers[place // 2048]) for numbers in coefficients)
+    rest = scale * (place % 2048)
+    return knot + ((rest * (slope + ((bend * rest + 2**14) >> 15)) + 2**14) >> 15)
+
+
 def power(powers, squares):
     """Interpolate between knots: every integer to 64, then 64 in each octave."""
     if squares < 64:
@@ -619,5 +662,6 @@ TWINS = {
     LoweredNormalization: normalization,
     LoweredRecurrent: recurrent,
     LoweredSoftmax: softmax,
+    LoweredByteResponseNorm: response_norm_of_bytes,
     LoweredByteSoftmax: softmax_of_bytes,
 }

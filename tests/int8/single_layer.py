@@ -9,6 +9,7 @@ from hexsim.lowering import lower
 from hexsim.planning.planner import make_plan
 from hexsim.planning.subnet import Subnet
 from hexsim.quantization.encodings import Encoding
+from hexsim.quantization.float_inputs import input_codes
 from hexsim.quantization.model import Model
 from tests.int8.guarded_memory import BEHIND, GuardedWorkspace, guarded, run_guarded
 
@@ -75,11 +76,9 @@ def run_layer(layer, feeds, output_range, constants=None, signed_weights=False, 
     shapes = {name: array.shape for name, array in feeds.items()}
     model = quantized([layer], shapes, constants, encodings, [layer.output])
     result = subnet_of(model, signed_weights).run(feeds)[layer.output]
-    seen = {
-        name: encodings[name].dequantize(encodings[name].quantize(array)).astype(np.float64)
-        for name, array in {**feeds, **constants}.items()
-        if name in encodings
-    }
+    codes = {name: input_codes(array, encodings[name]) for name, array in feeds.items()}
+    codes |= {n: encodings[n].quantize(array) for n, array in constants.items() if n in encodings}
+    seen = {name: encodings[name].dequantize(q).astype(np.float64) for name, q in codes.items()}
     for name, encoding in model.parameters.items():
         seen[name] = encoding.dequantize(model.codes(name)).astype(np.float64)
     return result, seen, encodings[layer.output].delta

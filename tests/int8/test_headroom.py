@@ -26,6 +26,7 @@ from hexsim.layers import (
 )
 from hexsim.onnx_io.run.float_engine import FloatEngine
 from hexsim.quantization.encodings import AxisEncoding, Encoding
+from hexsim.quantization.float_inputs import input_codes
 from tests.int8 import naive
 from tests.int8.single_layer import codes_of, lowered, quantized
 
@@ -74,12 +75,12 @@ def judged(layer, feeds, given, parameters, encodings, *, signed=False):
     np.testing.assert_array_equal(codes_of(subnet, calls, feeds, threads=2)["y"], found)
     (call,) = calls
     inputs = [
-        x.codes if x.codes is not None else encodings[x.name].quantize(feeds[x.name])
+        x.codes if x.codes is not None else input_codes(feeds[x.name], encodings[x.name])
         for x in call.inputs
     ]
     twins = naive.run(call, [np.asarray(codes).astype(np.int64) for codes in inputs])
     np.testing.assert_array_equal(twins, found)
-    seen = {n: encodings[n].dequantize(encodings[n].quantize(a)) for n, a in feeds.items()}
+    seen = {n: encodings[n].dequantize(input_codes(a, encodings[n])) for n, a in feeds.items()}
     real = FloatEngine(model.as_stored).run(seen)["y"].astype(np.float64)
     output = encodings["y"]
     return found, np.clip(real / output.delta + output.zero_point, 0, output.steps)

@@ -92,9 +92,9 @@ def test_ceil_mode_counts_nothing_beyond_the_padding():
 
 
 def test_sum_brings_operands_to_the_coarsest_scale():
-    layer = Elementwise(name="e", inputs=("x", "z"), outputs=("y",), kind="sub")
+    layer = Elementwise(name="e", inputs=("x", "z", "z"), outputs=("y",), kind="sum")
     call = lowered_layer(layer, encodings={"x": Encoding.from_range(-3, 1)})
-    np.testing.assert_array_equal(call.factors, [16384, -8192])
+    np.testing.assert_array_equal(call.factors, [16384, 8192, 8192])
     np.testing.assert_array_equal(call.stage.multiplier, [2**18])  # 2 * 2^-14 = 2^-13, no shift
 
 

@@ -22,7 +22,11 @@ from hexsim.layers import (
 )
 from hexsim.lowering.arg_extremum import lower_arg_extremum
 from hexsim.lowering.batch_norm import lower_batch_norm
-from hexsim.lowering.local_response_norm import lower_local_response_norm, power_knots
+from hexsim.lowering.local_response_norm import (
+    lower_interpolated_norm,
+    lower_local_response_norm,
+    power_knots,
+)
 from hexsim.lowering.lookup import lower_neuron, lower_prelu
 from hexsim.lowering.lowered_call import Operand
 from hexsim.lowering.normalization import lower_normalization
@@ -31,10 +35,13 @@ from hexsim.lowering.quotient import lower_quotient
 from hexsim.lowering.recurrent import lower_recurrent
 from hexsim.lowering.reduce import lower_reduce
 from hexsim.lowering.requantize import common_scale, requantize, rescale_table
+from hexsim.lowering.response_norm_of_bytes import logarithm_parabolas
 from hexsim.lowering.sigmoid_tanh import polynomial_values
 from hexsim.lowering.softmax import lower_softmax
+from hexsim.lowering.softmax_of_bytes import coefficients
 from hexsim.lowering.weights import Weights
 from hexsim.quantization.encodings import Encoding
+from tests.int8 import naive
 from tests.int8.single_layer import execute
 
 
@@ -176,8 +183,16 @@ def test_local_response_norm():
     layer = LocalResponseNorm(
         name="n", inputs=("x",), outputs=("y",), size=5, alpha=5e-5, beta=0.75, bias=1.0
     )
-    shape = (1, 2)
-    call = lower_local_response_norm(layer, Between(shape, encoding(1.0, 0), encoding(1.0, 0)))
+    source = Between((1, 2), encoding(1.0, 0), encoding(1.0, 0))
+    call = lower_local_response_norm(layer, source)
+    assert (call.kappa, call.beta, call.sigma) == (100000, 24576, -408199)
+    assert naive.parabola(logarithm_parabolas(), 13 * 2048 + 608, 2) == 28595
+    assert -408199 + 24576 * 16 - ((2**14 - 24576 * 28595) >> 15) == 6463
+    assert naive.parabola(coefficients(), 6463, 1) == 28581
+    assert (28581 * 100 >> 12) + 4 >> 3 == 87
+    assert result(call, [100, 100]) == [87, 87]
+    (x,), y = source.operands(layer)
+    call = lower_interpolated_norm(layer, x, y)
     np.testing.assert_array_equal(power_knots(5 * 255**2)[590:592], [19968, 20224])
     np.testing.assert_array_equal(call.powers[590:592], [114343, 114161])
     assert 114343 + ((-182 * 32 + 128) >> 8) == 114320

@@ -49,7 +49,10 @@ def test_all_nine_light_graphs_are_there() -> None:
 
 @pytest.mark.parametrize("path", GRAPHS)
 def test_light_graphs_equal_onnxruntime(path: Path, agree: Callable) -> None:
-    agreement = agree(_with_random_weights(onnx.load(path)))
+    # Its sums of 18 432, 4096 and 4096 terms are in another order than onnxruntime's. That may
+    # move them by 2^-23 times the root of their terms, 1.9e-5; without AVX-512 it is 1.01e-5.
+    within = 1.9e-5 if path.stem == "light_zfnet512" else 1e-5
+    agreement = agree(_with_random_weights(onnx.load(path)), within=within)
     left = {layer.type for layer in agreement.optimized.layers}
     assert left.isdisjoint({"opaque", "permute", "reshape"})
     if "shufflenet" in path.stem:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from hexsim.datasheets import chips
+from pathlib import Path
+
+from hexsim.datasheets import chips, stacks
 from hexsim.reports.chip_table import chip_page, chip_table
 
 
@@ -31,7 +33,6 @@ def test_a_chip_that_is_not_simulated_says_why_and_shows_no_table() -> None:
     assert "not simulated: chip sd778g cannot be simulated on dsp" in text
     assert "HTP V68" in text
     assert "confidence" not in text
-    assert "no DSP runtime" in chip_page(chips.load("sd625"))
 
 
 def test_every_chip_that_is_not_simulated_says_why() -> None:
@@ -46,3 +47,23 @@ def test_every_chip_that_is_not_simulated_says_why() -> None:
         )
         assert f"chip {chip.name} cannot be simulated" in line
         assert line.endswith(")"), "the reason stands behind the sentence"
+
+
+def test_fxp_cpu_is_listed_where_the_stack_of_the_chip_has_it() -> None:
+    for name in ("sd835", "sd865", "sd8gen3", "sd625"):
+        chip = chips.load(name)
+        expected = "fxp_cpu" in stacks.load(chip.default_stack).runtimes
+        assert ("fxp_cpu" in chip_table([chip])) is expected
+        assert ("fxp_cpu" in chip_page(chip).partition("constant")[0]) is expected
+    assert "fxp_cpu" not in chip_page(chips.load("sd865"))
+
+
+def test_constants_that_mean_nothing_on_a_barrel_are_not_shown(tmp_path: Path) -> None:
+    file = tmp_path / "barrel.toml"
+    known = 'runtimes = ["cpu", "dsp"]\ndefault_stack = "snpe-1.23"\nfirst_listed = "here"\n'
+    dsp = 'part_numbers = []\n[dsp]\nmultithreading = "barrel"\n'
+    file.write_text(f'name = "barrel"\ntitle = "Barrel"\nlike = "sd835"\n{known}{dsp}')
+    barrel, dynamic = (chip_page(chips.load(name)) for name in (file, "sd835"))
+    for path in ("dsp.issue_clk_per_packet", "dsp.lone_thread_speedup"):
+        assert path in dynamic
+        assert path not in barrel

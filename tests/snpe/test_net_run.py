@@ -11,6 +11,7 @@ import pytest
 from hexsim import dlc
 from hexsim.datasheets.stacks import Profiles
 from hexsim.quantization.encodings import Encoding
+from hexsim.quantization.float_inputs import input_codes
 from hexsim.quantization.model import Model
 from hexsim.snpe.diag_log import read_diag_log
 from hexsim.snpe.net_run_options import OPTIONS, PROFILES
@@ -145,7 +146,7 @@ def test_codes_of_inputs(tool: Tool, tmp_path: Path) -> None:
     executor = deployed(culprits.quantized("outlier"), "dsp").executor()
     for index, feed in enumerate(culprits.inputs(3)):
         encoding = Encoding.from_range(float(feed["in"].min()), float(feed["in"].max()))
-        seen = encoding.dequantize(encoding.quantize(feed["in"]))
+        seen = encoding.dequantize(input_codes(feed["in"], encoding))
         (expected,) = executor.run({"in": seen}).values()
         assert own[f"Result_{index}/scores.raw"] == expected.tobytes()
 
@@ -228,6 +229,7 @@ def test_every_option_that_is_taken_runs(tool: Tool) -> None:
         "--input_name": "--input_name in --input_dimensions 1,8,8,8",
         "--input_dimensions": "",
         "--use_aip": "--use_aip --chip sd855",
+        "--use_htp": "--use_htp --chip sd8gen3",
         "--chip": "--chip sd845",
         "--stack": "--stack snpe-1.30",
         "--runtime_order": "--runtime_order cpu",

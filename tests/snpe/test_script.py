@@ -20,12 +20,13 @@ snpe-onnx-to-dlc --input_network net.onnx --output_path net.dlc --input_dim x 1,
     --out_node y --input_type x image --input_dtype x float32 --input_encoding x bgr
     --quantization_overrides overrides.json --model_version 1 --copyright_file net.txt
     --validation_target dsp snapdragon_835 --strict --debug --disable_batchnorm_folding
-    --udl own.py ENERGY
+    --keep_int64_inputs --udl own.py ENERGY
 snpe-onnx-to-dlc -i net.onnx -o dry.dlc --dry_run
+snpe-onnx-to-dlc -i symbolic.onnx -o symbolic.dlc --define_symbol height 8
 snpe-caffe-to-dlc -i net.prototxt -b weights.caffemodel -o caffe.dlc -d x 1,3,8,8 --out_node y
     -t x image --input_dtype x float32 -e x bgr --quantization_overrides overrides.json
     --model_version 1 --copyright_file net.txt --validation_target dsp snapdragon_835 --strict
-    --debug --disable_batchnorm_folding --udl own.py ENERGY
+    --debug --disable_batchnorm_folding --keep_int64_inputs --udl own.py ENERGY
 """
 QUANTIZE = """
 snpe-dlc-quantize --input_dlc net.dlc --input_list list.txt --output_dlc a.dlc
@@ -42,6 +43,12 @@ snpe-dlc-quant --input_dlc net.dlc --input_list list.txt --output_dlc c.dlc --ax
     --weights_bitwidth 4 --pack_4_bit_weights
 snpe-dlc-quant --input_dlc net.dlc --input_list list.txt --use_adjusted_weights_quantizer
     --no_weight_quantization
+snpe-dlc-quant --input_dlc net.dlc --input_list list.txt --output_dlc d.dlc --act_quantizer tf
+    --param_quantizer enhanced --algorithms cle --ignore_encodings
+snpe-dlc-quant --input_dlc net.dlc --input_list list.txt --output_dlc e.dlc
+    --act_quantizer_calibration percentile --percentile_calibration_value 99.9
+    --param_quantizer_calibration mse --act_quantizer_schema unsignedsymmetric
+    --param_quantizer_schema symmetric --use_per_row_quantization
 """
 LOOK = """
 snpe-dlc-info --input_dlc a.dlc --save info.csv --display_all_encodings --display_memory
@@ -59,6 +66,10 @@ snpe-throughput-net-run --container a.dlc --use_dsp --perf_profile burst --conta
 snpe-throughput-net-run --container net.dlc --use_cpu --container net.dlc --use_gpu_fp16
     --container net_quantized.dlc --use_fxp_cpu --container a.dlc --use_aip --iterations 2
     --chip sd855 --udl own.py ENERGY
+snpe-throughput-net-run --container a.dlc --use_htp --iterations 2 --chip sd8gen3
+    --udl own.py ENERGY
+snpe-parallel-run --container a.dlc --input_list list.txt --output_dir htp --use_htp
+    --chip sd8gen3 --udl own.py ENERGY
 snpe-parallel-run --container a.dlc --input_list list.txt --output_dir parallel --use_dsp
     --use_gpu --use_aip --use_cpu --use_gpu_fp16 --use_fxp_cpu --runtime_order dsp,cpu
     --cpu_fallback true --perf_profile burst --profiling_level detailed --storage_dir s
@@ -70,6 +81,8 @@ EXTRAS = {
     "snpe-pytorch-to-dlc": b"\x80\x02",
 }
 """Tools whose frameworks are no part of a plain installation, and how their files begin."""
+FRONTS = ("snpe-dlc-graph-prepare", *(name for name in TOOLS if name.startswith(("qairt", "qnn"))))
+"""Tools with a test of their own, test_qnn.py."""
 BENCH = """
 snpe_bench.py -c bench.json -p burst -l moderate -b tf8 -s 20 -json -cache -d -r localhost -t le64
     -v sd855 -o base --draws --chip sd855 --stack snpe-1.30
@@ -77,8 +90,11 @@ snpe_bench.py --config_file bench.json -a --float net.dlc
 """
 SCRIPT = CONVERT + QUANTIZE + LOOK + RUN + BENCH
 LEFT = """
-a.dlc b.dlc c.dlc caffe.dlc diag.csv diff.csv info.csv net.dlc net_quantized.dlc
-output page.html output/Result_0 output/Result_0/y.raw output/Result_1 output/Result_1/y.raw
+a.dlc b.dlc c.dlc caffe.dlc d.dlc diag.csv e.dlc symbolic.dlc
+diff.csv info.csv net.dlc net_quantized.dlc
+output
+htp htp/Result_0 htp/Result_0/y.raw htp/Result_1 htp/Result_1/y.raw page.html
+output/Result_0 output/Result_0/y.raw output/Result_1 output/Result_1/y.raw
 output/SNPEDiag_0.log parallel parallel/Result_0 parallel/Result_0/y.raw parallel/Result_1
 parallel/Result_1/y.raw parallel/SNPEDiag_0.log parallel/SNPEDiag_1.log parallel/SNPEDiag_2.log
 parallel/SNPEDiag_3.log parallel/SNPEDiag_4.log parallel/SNPEDiag_5.log parallel/SNPEDiag_6.log
@@ -118,6 +134,9 @@ def given(tmp_path: Path, onnx_model: Callable[..., onnx.ModelProto]) -> set[Pat
     ]
     weight = {"w": rng.standard_normal((8, 3, 3, 3)).astype(np.float32)}
     onnx.save(onnx_model(nodes, {"x": (1, 3, 8, 8)}, ["y"], weight), tmp_path / "net.onnx")
+    symbolic = onnx_model(nodes, {"x": (1, 3, 8, 8)}, ["y"], weight)
+    symbolic.graph.input[0].type.tensor_type.shape.dim[2].dim_param = "height"
+    onnx.save(symbolic, tmp_path / "symbolic.onnx")
     overrides = '{"activation_encodings": {"y": [{"bitwidth": 32, "dtype": "float"}]}, '
     (tmp_path / "overrides.json").write_text(overrides + '"param_encodings": {}}')
     for index in range(2):
@@ -156,7 +175,7 @@ def test_it_has_every_option_that_is_taken() -> None:
         typed.setdefault(name, set()).update(word.partition("=")[0] for word in words)
     typed["snpe-dlc-quantize"] |= typed["snpe-dlc-quant"]
     for name, tool in TOOLS.items():
-        if name in ("snpe-net-run", "snpe-dlc-quant", *EXTRAS):
+        if name in ("snpe-net-run", "snpe-dlc-quant", *EXTRAS, *FRONTS):
             continue
         for option in tool.options:
             effect = option.effect

@@ -50,6 +50,14 @@ class Measurement:
         return self.statistic == "forward_propagate"
 
 
+@dataclass(frozen=True)
+class MeasuredLayer(Measurement):
+    """One latency of a layer, from a profile of its network; `layer_class` is that of its call."""
+
+    layer: str
+    layer_class: str
+
+
 @functools.cache
 def rows() -> tuple[Measurement, ...]:
     """Read every row, in file order."""

@@ -186,8 +186,8 @@ class Kernels(DatasheetTable):
     """The kernel library.
 
     `stall_factor` lengthens loops with operands of scalar loads, `depthwise_stall_v66` the vector
-    loops of depthwise convolutions on V66. `matrix_rows` says whether a fully connected layer of
-    several rows fetches its weights from DDR once for all rows or once for each.
+    loops of depthwise convolutions on V66. `matrix_rows` says whether the rows of a fully
+    connected layer are computed together, or each after the other with all weights.
 
     `operator_workers` is the most workers that an element-wise layer, a pooling or a concat uses.
     With `waits_for_loads` the loop of a sum or product, which is written in C, waits for each of
@@ -252,7 +252,8 @@ class Quantization(DatasheetTable):
 class Load(DatasheetTable):
     """The cost of initialising a network, before the first inference.
 
-    `float_on_dsp` is what the DSP runtime does with a file that is not quantised. Releasing the
+    `float_on_dsp` is what the DSP runtime does with a file that is not quantised. Dequantising
+    takes `dequantize_s_per_element` more than reading the floats would have taken. Releasing the
     layers takes `release_share` of the time of creating them.
     """
 
@@ -316,11 +317,17 @@ class HtpRuntime(DatasheetTable):
     """Costs of a compiled graph on a tensor processor: clocks per graph and per operation.
 
     `crossing_s` is the time between a graph and layers of the same network on the CPU, one way.
+    A softmax of 16 bits costs as much as `softmax_vectors` operations of HVX on each vector of its
+    result, weights that are codes beside floats as `unpacked_vectors` on each vector of floats that
+    they become. Between the parts of a split model the runtime takes `part_s`.
     """
 
     graph_clk: Clocks
     crossing_s: Seconds
     operator_clk: Clocks
+    softmax_vectors: Ratio
+    unpacked_vectors: Ratio
+    part_s: Seconds
 
 
 class Stack(Datasheet):

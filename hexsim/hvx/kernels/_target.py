@@ -22,7 +22,7 @@ class Target:
     memory (0 if there is none). `restart_slots` are lost when a thread leaves a loop by a
     mispredicted jump: the packets in flight and, because the queue of vector loads is
     empty, the latency of the first load from L2. `depthwise_stall` is a factor on the time of
-    depthwise loops; `each_row` says that fully connected layers fetch their weights for every row.
+    depthwise loops; `each_row` says that fully connected layers compute one row after another.
 
     `convolution_packets` are those of the main thread before a dense convolution,
     `operator_workers` is the most workers of element-wise layers, poolings and concats.

@@ -12,13 +12,19 @@ from collections.abc import Callable
 
 from hexsim.graph.ir import Shape
 from hexsim.graph.nhwc import as_nhwc
-from hexsim.hvx.isa import HvxMachine
 from hexsim.hvx.kernels._blocking import RowCost, row_stage
-from hexsim.hvx.kernels._per_vector import per_vector_stage
 from hexsim.hvx.kernels._sixteen_bit import twice_stage
 from hexsim.hvx.kernels._target import Target
-from hexsim.hvx.layout import SHEET, has_few_channels, is_spatial, row_vectors
-from hexsim.hvx.streams import Kernel, elementwise, layout_change
+from hexsim.hvx.layout import (
+    SHEET,
+    VECTOR_BYTES,
+    ceil_div,
+    has_few_channels,
+    is_spatial,
+    row_vectors,
+    sheets,
+)
+from hexsim.hvx.streams import elementwise, layout_change
 from hexsim.timing.memory import Traffic
 from hexsim.timing.work import Stage
 
@@ -31,24 +37,46 @@ _ROW_PACKETS = 2
 
 def to_d32(shape: Shape, target: Target, traffic: Traffic, bits: int = 8) -> Stage | None:
     """Return the conversion of flat codes to d32; None for a tensor without spatial axes."""
-    return _change(shape, layout_change.to_d32, target, traffic, bits)
+    return _change(shape, into_d32, target, traffic, bits)
 
 
 def from_d32(shape: Shape, target: Target, traffic: Traffic, bits: int = 8) -> Stage | None:
     """Return the conversion of codes from d32; None for a tensor without spatial axes."""
-    return _change(shape, layout_change.from_d32, target, traffic, bits)
+    return _change(shape, out_of_d32, target, traffic, bits)
+
+
+def into_d32(shape: Shape, target: Target) -> RowCost:
+    """Return the cost of a row of a conversion to d32.
+
+    Four sheets are a pass with four stores for four loads. One or two sheets take four loads too,
+    and three are computed as four if there is another one before them.
+    """
+    _, _, width, channels = as_nhwc(shape)
+    machine, groups = target.machine, row_vectors(width)
+    whole, rest = divmod(sheets(channels), 4)
+    if rest == 3 and whole:
+        whole, rest = whole + 1, 0
+    row = RowCost.of(layout_change.to_d32(machine).cost, groups * whole)
+    for count in (2, 1):
+        if rest & count:
+            row += RowCost.of(layout_change.to_d32_edge(machine, count).cost, groups)
+    return row
 
 
 def out_of_d32(shape: Shape, target: Target) -> RowCost:
     """Return the cost of a row of a conversion from d32.
 
     Four pixels are a pass over whole groups of four sheets, then one over the rest. One sheet is in
-    the flat order already, and copied.
+    the flat order already, and copied; less than one is packed, vector by vector.
     """
     _, _, width, channels = as_nhwc(shape)
     groups = row_vectors(width)
     if channels == SHEET:
         return RowCost.of(elementwise.copy(target.machine).cost, groups)
+    if channels < SHEET:
+        row = RowCost.of(layout_change.from_d32_packed(target.machine).cost, groups)
+        stores = ceil_div(width * channels, VECTOR_BYTES)
+        return row + RowCost.of(layout_change.packed_store(target.machine).cost, stores)
     whole, rest = divmod(channels, 4 * SHEET)
     row = RowCost.of(layout_change.from_d32(target.machine).cost, groups * whole)
     if rest:
@@ -58,7 +86,7 @@ def out_of_d32(shape: Shape, target: Target) -> RowCost:
 
 def _change(
     shape: Shape,
-    loop: Callable[[HvxMachine], Kernel],
+    cost_of_row: Callable[[Shape, Target], RowCost],
     target: Target,
     traffic: Traffic,
     bits: int,
@@ -66,15 +94,11 @@ def _change(
     if not is_spatial(shape):
         return None
     threads = min(_THREADS, target.workers)
+    batch, height, width, channels = as_nhwc(shape)
     if has_few_channels(shape):
-        batch, height, width, channels = as_nhwc(shape)
         pixel = layout_change.few_channels(target.machine, channels * bits // 8).cost
         row = RowCost.of(pixel, width)
         return row_stage(batch * height, row, threads, traffic, target.l2_bytes)
-    if loop is layout_change.from_d32:
-        batch, height, _, _ = as_nhwc(shape)
-        row = out_of_d32(shape, target)
-        stage = row_stage(batch * height, row, threads, traffic, target.l2_bytes)
-        return stage if bits == 8 else twice_stage(stage)
-    stage = per_vector_stage(shape, loop(target.machine).cost, threads, traffic, target.l2_bytes)
+    row = cost_of_row(shape, target)
+    stage = row_stage(batch * height, row, threads, traffic, target.l2_bytes)
     return stage if bits == 8 else twice_stage(stage)

@@ -2,8 +2,10 @@
 
 The main thread issues the prefetch of every group while it queues the jobs, without waiting,
 so fetches run ahead of the work; with a batch of one the layer runs at the speed of DDR.
-A spatial input is first converted from d32. Some releases fetch the weights again for every row
-of a batch (`kernels.matrix_rows`).
+A spatial input is first converted from d32. The rows of a batch are shared by the workers, so that
+each group of weights is a job for each of them. Some releases compute the rows one after another
+instead (`kernels.matrix_rows`): each row is a stage over all weights, which come from DDR again
+unless they fit in L2.
 
 Source: Hexagon NN, hexagon/ops/src/op_superfc_d32.c (lines 718-722, 1335-1400); packets around the
 loops: tests/hexagon_nn/packets.
@@ -17,7 +19,7 @@ import math
 from hexsim.graph.ir import Shape
 from hexsim.graph.nhwc import as_nhwc
 from hexsim.hvx.kernels import _loops
-from hexsim.hvx.kernels._blocking import RowCost, row_stage
+from hexsim.hvx.kernels._blocking import RowCost, parts, row_stage
 from hexsim.hvx.kernels._model import KernelModel, Models
 from hexsim.hvx.kernels._sixteen_bit import is_16bit, twice_stage
 from hexsim.hvx.kernels._target import Target
@@ -43,18 +45,16 @@ _MAIN_PACKETS = {60: 35, 65: 35, 66: 40}
 def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
     """Return the matrix loops and, for a spatial input, the conversion from d32."""
     source = call.operands[0]
-    loops = _rows(call, target)
+    loops = _rows(call, target, 1 if target.each_row else source[0])
     kernels = tuple(kernel for kernel, _ in loops)
     return (*kernels, layout_change.from_d32(target.machine)) if _is_spatial(source) else kernels
 
 
-def _rows(call: KernelCall, target: Target) -> tuple[tuple[Kernel, int], ...]:
-    """Return the streams for 32 outputs of the batch, with how often each runs."""
-    batch = call.operands[0][0]
-    inputs = math.prod(call.operands[0]) // batch
+def _rows(call: KernelCall, target: Target, rows: int) -> tuple[tuple[Kernel, int], ...]:
+    """Return the streams for 32 outputs of some rows, with how often each runs."""
     if is_16bit(call):
-        return ((two_bytes.fully_connected(target.machine, inputs), batch),)
-    return _loops.matrix_rows(target.machine, inputs, batch)
+        return ((two_bytes.fully_connected(target.machine, _inputs(call)), rows),)
+    return _loops.matrix_rows(target.machine, _inputs(call), rows)
 
 
 def _is_spatial(shape: Shape) -> bool:
@@ -65,33 +65,62 @@ def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
     """Return one job per weight group."""
     assert isinstance(call.layer, FullyConnected)
     source = call.operands[0]
-    batch = source[0]
-    inputs = math.prod(source) // batch
-    slice_bytes = _slice_bytes(inputs)
-    group = ceil_div(_GROUP_BYTES, slice_bytes)
-    count = sheets(call.layer.output_channels)
-    sizes = [min(group, count - begin) for begin in range(0, count, group)]
-    slice_cost = RowCost(_SLICE_PACKETS * ceil_div(batch, 2))
-    for kernel, times in _rows(call, target):
-        slice_cost += RowCost.of(kernel.cost, times)
-    times_read = batch if target.each_row else 1
-    pieces = [
-        Slice((slice_cost.item(size, _GROUP_PACKETS),), times_read * size * slice_bytes)
-        for size in sizes
-    ]
-    main = len(pieces) * (_MAIN_PACKETS[66] if target.version >= 66 else _MAIN_PACKETS[60])
-    pieces[-1] = dataclasses.replace(pieces[-1], write_bytes=traffic.write_bytes)
+    batch, products = source[0], _products(call, target)
+    main = sum(stage.jobs for stage in products) * _MAIN_PACKETS[66 if target.version >= 66 else 60]
+    last = products[-1]
+    written = dataclasses.replace(last.slices[-1], write_bytes=traffic.write_bytes)
+    products[-1] = dataclasses.replace(last, slices=(*last.slices[:-1], written))
     if not _is_spatial(source):
-        first = pieces[0].read_bytes + traffic.read_bytes
-        pieces[0] = dataclasses.replace(pieces[0], read_bytes=first)
-        return NodeWork((_stage(pieces, target),), "kernel", main_packets=main)
+        first = products[0].slices[0]
+        fetched = dataclasses.replace(first, read_bytes=first.read_bytes + traffic.read_bytes)
+        products[0] = dataclasses.replace(products[0], slices=(fetched, *products[0].slices[1:]))
+        return NodeWork(tuple(products), "kernel", main_packets=main)
     height = as_nhwc(source)[1]
     out_of_d32 = layout_change.from_d32(target.machine).cost
     flatten = RowCost.of(out_of_d32, ceil_div(vectors(source), 4 * batch * height))
     read = traffic.part(is_first=True, is_last=False)
     flat = row_stage(batch * height, flatten, _FLATTEN_THREADS, read, target.l2_bytes)
     flat = twice_stage(flat) if is_16bit(call) else flat
-    return NodeWork((flat, _stage(pieces, target)), "kernel", nodes=2, main_packets=main)
+    return NodeWork((flat, *products), "kernel", nodes=2, main_packets=main)
+
+
+def _products(call: KernelCall, target: Target) -> list[Stage]:
+    """Return the stages of the products: one for all rows, or one for each."""
+    batch = call.operands[0][0]
+    if not target.each_row or batch == 1:
+        return [_stage(call, target, list(parts(batch, target.workers)), fetches=True)]
+    fit = packed_bytes(call, target) <= target.l2_bytes
+    first = _stage(call, target, [1], fetches=True)
+    other = _stage(call, target, [1], fetches=False) if fit else first
+    return [first, *[other] * (batch - 1)]
+
+
+def _stage(call: KernelCall, target: Target, rows: list[int], *, fetches: bool) -> Stage:
+    """Return one slice per group of weights, with a job for each part of the rows."""
+    assert isinstance(call.layer, FullyConnected)
+    slice_bytes = _slice_bytes(_inputs(call))
+    group = ceil_div(_GROUP_BYTES, slice_bytes)
+    count = sheets(call.layer.output_channels)
+    costs = [_slice_cost(call, target, part) for part in rows]
+    slices = []
+    for begin in range(0, count, group):
+        size = min(group, count - begin)
+        jobs = tuple(cost.item(size, _GROUP_PACKETS) for cost in costs)
+        slices.append(Slice(jobs, size * slice_bytes if fetches else 0))
+    return Stage(tuple(slices), target.workers, buffers=len(slices))
+
+
+def _slice_cost(call: KernelCall, target: Target, rows: int) -> RowCost:
+    """Return the cost of 32 outputs of some rows."""
+    cost = RowCost(_SLICE_PACKETS * ceil_div(rows, 2))
+    for kernel, times in _rows(call, target, rows):
+        cost += RowCost.of(kernel.cost, times)
+    return cost
+
+
+def _inputs(call: KernelCall) -> int:
+    """Return the inputs of a row."""
+    return math.prod(call.operands[0]) // call.operands[0][0]
 
 
 def _slice_bytes(inputs: int) -> int:
@@ -102,12 +131,7 @@ def _slice_bytes(inputs: int) -> int:
 def packed_bytes(call: KernelCall, target: Target) -> int:
     """Return the bytes of all slices."""
     assert isinstance(call.layer, FullyConnected)
-    inputs = math.prod(call.operands[0]) // call.operands[0][0]
-    return sheets(call.layer.output_channels) * _slice_bytes(inputs)
-
-
-def _stage(pieces: list[Slice], target: Target) -> Stage:
-    return Stage(tuple(pieces), target.workers, buffers=len(pieces))
+    return sheets(call.layer.output_channels) * _slice_bytes(_inputs(call))
 
 
 def _all_of_l2(call: KernelCall, target: Target) -> int:

@@ -54,6 +54,47 @@ def from_d32(machine: HvxMachine) -> Kernel:
 
 
 @lru_cache(maxsize=16)
+def to_d32_edge(machine: HvxMachine, count: int) -> Kernel:
+    """Convert `count` sheets, one or two, of four pixels that are not aligned: a load for each
+    pixel, however few of its bytes are used."""
+    s = Stream()
+    for k in range(4):
+        s("loadu", f"x{k}", "in")
+    s("shuff.pair", "a", "x2", "x0", "half")
+    s("shuff.pair", "b", "x3", "x1", "half")
+    s("shuff.pair", "c", "b.lo", "a.lo", "quarter")
+    for part in ("c.lo", "c.hi")[:count]:
+        s("store", "", f"out_{part[-2:]}", part)
+    return plain_loop("to d32, last sheets", machine, s.insns)
+
+
+@lru_cache(maxsize=16)
+def from_d32_packed(machine: HvxMachine) -> Kernel:
+    """Pack the bytes of four pixels of less than a sheet, and append them to the vector that is
+    being filled; one that is full is stored by `packed_store`."""
+    s = Stream()
+    s("load", "x", "in")
+    s("delta", "packed", "x", "control")
+    s("r.min", "turn", "bytes", "room")
+    s("lalign", "filled", "packed", "filled", "turn")
+    s("r.sub", "room", "room", "bytes")
+    s("r.gt", "more", "room", imm=0)
+    s("jump.if", "", "more")
+    return plain_loop("from d32, less than a sheet", machine, s.insns)
+
+
+@lru_cache(maxsize=16)
+def packed_store(machine: HvxMachine) -> Kernel:
+    """Store a full vector of packed pixels, and begin the next one with what is left over."""
+    s = Stream()
+    s("store", "", "out", "filled")
+    s("r.add", "room", "room", "vector")
+    s("lalign", "next", "packed", "packed", "bytes")
+    s("jump.if", "", "more")
+    return plain_loop("from d32, a packed vector", machine, s.insns)
+
+
+@lru_cache(maxsize=16)
 def from_d32_edge(machine: HvxMachine) -> Kernel:
     """Convert one to three sheets of four pixels: shuffled like four, then stored pixel by pixel
     across two vectors, under masks."""

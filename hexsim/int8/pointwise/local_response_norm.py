@@ -12,19 +12,15 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from hexsim.int8.machine_code.inner_loops.float_bits import bits_of_float
 from hexsim.int8.machine_code.jit import template
 from hexsim.int8.machine_code.record import record
+from hexsim.int8.pointwise.window_sums import exponent, sum_squares
 from hexsim.int8.prepared import Out, Preparers
 from hexsim.int8.requantize.constants import RequantizeStage, one_stage
 from hexsim.int8.requantize.run import requantize_run
 from hexsim.int8.step import FIRST, LAST, Scratch, Step, Work, Workspace
 from hexsim.lowering.local_response_norm import OCTAVE_BITS, LoweredLocalResponseNorm
 from hexsim.lowering.lowered_call import Codes, Int32, Int64
-
-_EXPONENT_OF_ONE = 127
-_FRACTION_BITS = 23
-"""Fraction bits of an IEEE float32."""
 
 
 @record("int32,int64,int32[::1],RequantizeStage")
@@ -96,32 +92,12 @@ def _local_response_norm(
     knots, power = lines.knots, lines.power
     wide = slopes.dtype.type
     channels = x.shape[1]
-    behind = (size - 1) // 2
-    middle = squares[behind : behind + channels]
     squares[:] = 0
     for pixel in range(first, last):
         row = x[pixel]
+        sum_squares(row, zero_point, size, squares, sums)
         for c in range(channels):
-            distance = np.int32(np.int32(row[c]) - zero_point)
-            middle[c] = np.int32(distance * distance)
-        sums[:] = 0
-        for tap in range(0, size - 1, 2):
-            square, next_square = (
-                squares[tap : tap + channels],
-                squares[tap + 1 : tap + 1 + channels],
-            )
-            for c in range(channels):
-                sums[c] = np.int32(sums[c] + np.int32(square[c] + next_square[c]))
-        if size % 2:
-            square = squares[size - 1 : size - 1 + channels]
-            for c in range(channels):
-                sums[c] = np.int32(sums[c] + square[c])
-        for c in range(channels):
-            # No two bits in a row, so that the float is not rounded up to the next octave.
-            sparse = np.int32(sums[c] & np.int32(~(sums[c] >> np.int32(1))))
-            octave = np.int32(bits_of_float(sparse) >> np.int32(_FRACTION_BITS))
-            octave = np.int32(octave - np.int32(_EXPONENT_OF_ONE + OCTAVE_BITS))
-            octave = max(octave, np.int32(0))
+            octave = max(np.int32(exponent(sums[c]) - np.int32(OCTAVE_BITS)), np.int32(0))
             bits[c] = octave
             knots[c] = np.int32(np.int32(octave << np.int32(OCTAVE_BITS)) + (sums[c] >> octave))
         for c in range(channels):

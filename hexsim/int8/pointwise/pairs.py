@@ -15,11 +15,17 @@ from hexsim.lowering.pairs import LoweredPairProduct, LoweredPairSum
 
 
 class PreparedPairSum:
-    """Sum or difference of two operands."""
+    """Sum or difference of two operands.
+
+    Two shifts with a constant between them are one shift of a larger constant. The saturation to
+    16 bits between them changes no code: the last shift is of 7 bits at most, so what saturates
+    lies beyond the codes.
+    """
 
     def __init__(self, call: LoweredPairSum) -> None:
-        limits = (call.offset, call.shift, call.low, call.high)
-        self._constants = np.array([*call.factors, call.cut, *limits], np.int32)
+        start = (call.offset + (1 << call.shift >> 1)) << call.cut
+        places = call.cut + call.shift
+        self._constants = np.array([*call.factors, start, places, call.low, call.high], np.int32)
 
     def steps(self, inputs: Sequence[Codes], output: Out, workspace: Workspace) -> list[Work]:
         """See PreparedCall."""
@@ -45,9 +51,9 @@ class PreparedPairProduct:
 def _sum(
     operands: Spread, scratch: Codes, constants: Int32, out: Codes, first: int, last: int
 ) -> None:
-    factor_a, factor_b, cut, offset = constants[0], constants[1], constants[2], constants[3]
-    shift, low, high = constants[4], constants[5], constants[6]
-    half = np.int32(np.int32(1) << shift >> np.int32(1))
+    factor_a, factor_b, start = constants[0], constants[1], constants[2]
+    places = constants[3] & np.int32(31)  # so that it is a shift of 32-bit lanes
+    low, high = constants[4], constants[5]
     for at in range(first, last, CHUNK):
         end = min(at + CHUNK, last)
         a = chunk(operands, scratch[:CHUNK], 0, at, end)
@@ -57,9 +63,7 @@ def _sum(
             total = np.int32(
                 np.int32(factor_a * np.int32(a[k])) + np.int32(factor_b * np.int32(b[k]))
             )
-            fine = np.int32(np.int32(total >> cut) + offset)
-            fine = min(max(fine, np.int32(-32768)), np.int32(32767))
-            code = np.int32(np.int32(fine + half) >> shift)
+            code = np.int32(np.int32(total + start) >> places)
             part[k] = min(max(code, low), high)
 
 
@@ -69,6 +73,7 @@ def _product(
 ) -> None:
     zero_a, zero_b, centre, factor = constants[0], constants[1], constants[2], constants[3]
     offset, shift, low, high = constants[4], constants[5], constants[6], constants[7]
+    shift = shift & np.int32(31)  # so that it is a shift of 32-bit lanes
     half = np.int32(np.int32(1) << shift >> np.int32(1))
     for at in range(first, last, CHUNK):
         end = min(at + CHUNK, last)

@@ -16,18 +16,39 @@ from hexsim.onnx_io.file.node import outer_names
 from hexsim.onnx_io.file.source import OnnxSource
 
 
+def ends(source: OnnxSource, names: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return the tensors that `names` mean, and remarks on names of nodes among them.
+
+    A name that no tensor has may be that of a node, which stands for its outputs. Raises
+    HexsimError for any other name.
+    """
+    writers = _writers(source)
+    nodes = {node.name: [name for name in node.output if name] for node in source.graph.node}
+    tensors, remarks = [], []
+    for name in names:
+        if name in writers:
+            tensors.append(name)
+            continue
+        if not nodes.get(name):
+            raise unknown(f"tensor of {source.label}", name, writers)
+        tensors += nodes[name]
+        written = ", ".join(f"'{output}'" for output in nodes[name])
+        remarks.append(f"'{name}' is a node, not a tensor; its output {written} is taken")
+    return tensors, remarks
+
+
+def _writers(source: OnnxSource) -> dict[str, onnx.NodeProto]:
+    return {name: node for node in source.graph.node for name in node.output if name}
+
+
 def ending_at(source: OnnxSource, names: Sequence[str]) -> OnnxSource:
     """Return `source` with the outputs `names` and the nodes that they need.
 
-    Without `names`, `source` is returned unchanged. Raises HexsimError for a name that no node
-    writes.
+    Without `names`, `source` is returned unchanged. They are names of tensors that nodes write.
     """
     if not names:
         return source
-    writers = {name: node for node in source.graph.node for name in node.output if name}
-    for name in names:
-        if name not in writers:
-            raise unknown(f"tensor of {source.label}", name, writers)
+    writers = _writers(source)
     needed, waiting = set[str](), list(names)
     while waiting:
         name = waiting.pop()

@@ -1,7 +1,8 @@
 """Determines the shapes of a model's inputs, and the values of symbols in them.
 
 Rules
-1. A shape from the user replaces that of the file.
+1. A shape from the user replaces that of the file; where it contradicts a fixed size of the file,
+   notes and errors say which sizes are whose.
 2. It gives values to the symbols in the shape of the file, which then hold for all inputs.
 3. An unknown first dimension is the batch and becomes 1.
 4. Any other unknown dimension is refused.
@@ -49,6 +50,46 @@ def bind_input_shapes(
     }
 
 
+def replaced_sizes(
+    source: OnnxSource, given: Mapping[str, Sequence[int]] | None
+) -> tuple[str, ...]:
+    """Return a sentence on each input whose `given` shape contradicts sizes of the file."""
+    inputs = {value.name: value for value in source.graph.input}
+    sentences = []
+    for name, shape in (given or {}).items():
+        dims = _dims(source, inputs[name]) or ()
+        if any(d.dim_value > 0 and d.dim_value != n for d, n in zip(dims, shape, strict=False)):
+            sentences.append(
+                f"input '{name}' is {','.join(map(str, shape))} as --input-dim says, and not "
+                f"{_text(dims)} as in {source.label}"
+            )
+    return tuple(sentences)
+
+
+def shapes_of_symbols(source: OnnxSource, symbols: Mapping[str, int]) -> dict[str, Shape]:
+    """Return the shapes (ONNX axis order) of the inputs whose sizes name one of `symbols`.
+
+    Raises HexsimError for a symbol that no input has, and for an input with other unknown sizes.
+    """
+    weights = {tensor.name for tensor in source.graph.initializer}
+    named = {
+        value.name: (value, [dim.dim_param for dim in _dims(source, value) or () if dim.dim_param])
+        for value in source.graph.input
+        if value.name not in weights
+    }
+    known = {symbol for _, own in named.values() for symbol in own}
+    for symbol, size in symbols.items():
+        if symbol not in known:
+            raise unknown(f"symbol of {source.label}", symbol, known)
+        if size < 1:
+            raise HexsimError(f"symbol '{symbol}' is a size, and at least 1, not {size}")
+    return {
+        name: _shape(source, value, symbols)
+        for name, (value, own) in named.items()
+        if symbols.keys() & set(own)
+    }
+
+
 def _symbols(source: OnnxSource, value: onnx.ValueInfoProto, shape: Shape) -> dict[str, int]:
     """Check a shape from the user and return the values of its symbols."""
     text = ",".join(map(str, shape))
@@ -86,12 +127,18 @@ def _shape(source: OnnxSource, value: onnx.ValueInfoProto, symbols: Mapping[str,
 
 def _unknown(dims: Sequence[onnx.TensorShapeProto.Dimension]) -> str:
     """Describe the first size that is not known, after the batch."""
-    sizes = [str(d.dim_value) if d.HasField("dim_value") else d.dim_param or "?" for d in dims]
-    text = ",".join(sizes)
+    text = _text(dims)
     for number, dim in enumerate(dims):
         if number and dim.HasField("dim_value") and dim.dim_value < 1:
             return f"the size {dim.dim_value} in its shape {text}"
     return f"the symbolic shape {text}"
+
+
+def _text(dims: Sequence[onnx.TensorShapeProto.Dimension]) -> str:
+    """Return a shape of the file in words."""
+    return ",".join(
+        str(d.dim_value) if d.HasField("dim_value") else d.dim_param or "?" for d in dims
+    )
 
 
 def _dims(

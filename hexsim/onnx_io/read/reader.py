@@ -36,10 +36,10 @@ from hexsim.onnx_io.file.node import MisfitError, NotALayerError, OnnxNode, oute
 from hexsim.onnx_io.file.source import OnnxSource, open_source
 from hexsim.onnx_io.read import dynamic_shapes
 from hexsim.onnx_io.read import node_results as inference
-from hexsim.onnx_io.read.ends import ending_at
+from hexsim.onnx_io.read.ends import ending_at, ends
 from hexsim.onnx_io.read.expansions import SHAPED, expanded, expanded_by_shape
 from hexsim.onnx_io.read.importer import Importer
-from hexsim.onnx_io.read.input_shapes import bind_input_shapes
+from hexsim.onnx_io.read.input_shapes import bind_input_shapes, replaced_sizes
 from hexsim.onnx_io.read.moved_codes import with_real_constants
 from hexsim.onnx_io.read.node_check import check
 from hexsim.onnx_io.read.node_codes import NodeCodes
@@ -97,7 +97,9 @@ def read_with_codes(
     Inputs with `input_values` become constants. The network ends at `output_names` instead of the
     outputs of the file, unless it is empty.
     """
-    source = ending_at(open_source(model), output_names)
+    source = open_source(model)
+    output_tensors, remarks = ends(source, output_names)
+    source = ending_at(source, output_tensors)
     if name is None:
         name = (
             source.graph.name if isinstance(model, onnx.ModelProto) else visible(Path(model).stem)
@@ -109,9 +111,16 @@ def read_with_codes(
             why = f"input '{value.name}' of {source.label}"
             budget.require_shape(shapes[value.name], why)
             net.add_input(_input(source, value, shapes[value.name]))
+    replaced = replaced_sizes(source, input_dims)
+    net.record.notes.extend((*remarks, *replaced))
     net.known.update(_given(source, input_values or {}))
     net.facts.outputs = frozenset(value.name for value in source.graph.output)
-    _read_graph(source.graph, net, source)
+    try:
+        _read_graph(source.graph, net, source)
+    except HexsimError as error:
+        if not replaced:
+            raise
+        raise HexsimError("; ".join((str(error), *replaced))) from None
     outputs = tuple(value.name for value in source.graph.output)
     dynamic_shapes.finish(net, source, outputs)
     for output in outputs:

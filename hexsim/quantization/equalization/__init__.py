@@ -37,7 +37,8 @@ class Equalization:
     `skipped` are the convolutions without partner. `rescaled` names the tensors and constants
     whose values changed, so that encodings made for them no longer hold.
     `without_relu6` names the layers that lost their bound, `without_moments` those whose high
-    biases could not be absorbed, since no batch norm is known.
+    biases could not be absorbed, since no batch norm is known, `padded` those whose high biases
+    stay because the next layer, named too, pads its input.
     """
 
     network: Network
@@ -46,6 +47,7 @@ class Equalization:
     without_relu6: tuple[str, ...]
     absorptions: tuple[Absorption, ...]
     without_moments: tuple[str, ...]
+    padded: tuple[tuple[str, str], ...]
     rescaled: frozenset[str]
 
 
@@ -72,6 +74,7 @@ def equalize(network: Network) -> Equalization:
         relu6,
         absorbed.absorptions,
         absorbed.unknown,
+        absorbed.padded,
         _rescaled(chains, absorbed.network),
     )
 

@@ -6,7 +6,8 @@ So c is subtracted from its bias, and the next layer's response to c is added to
 layer. The activations need less range. Values below c, one in a thousand in a normal distribution,
 do change.
 
-A next layer that pads its input with zeros is left out, because c would be missing at the border.
+A next layer that pads its input with zeros is left out, because c would be missing at the border;
+the report names such pairs if there was something to absorb.
 """
 
 from __future__ import annotations
@@ -39,30 +40,38 @@ class Absorption:
 
 @dataclass(frozen=True)
 class Absorbed:
-    """The changed network, its absorptions, and the layers whose moments are unknown."""
+    """The changed network, its absorptions, and the layers whose moments are unknown.
+
+    `padded` are pairs of layers with high biases that stay, because the second one pads.
+    """
 
     network: Network
     absorptions: tuple[Absorption, ...]
     unknown: tuple[str, ...]
+    padded: tuple[tuple[str, str], ...]
 
 
 def absorb_high_biases(network: Network, chains: Sequence[Chain]) -> Absorbed:
     """Absorb along `chains`; the layers of `network` own their parameters."""
-    done, unknown = [], []
+    done, unknown, padded = [], [], []
     for chain in chains:
         members = convolutions(chain.layers, network)
         for giver, taker in pairwise(members):
-            if giver.clamp != RELU or any(taker.window.pads):
+            if giver.clamp != RELU:
                 continue
+            pads = any(taker.window.pads)
             if giver.moments is None:
-                unknown.append(giver.name)
+                if not pads:
+                    unknown.append(giver.name)
                 continue
             surplus = _surplus(network.constants[giver.moments].finite())
-            if surplus.any():
+            if surplus.any() and pads:
+                padded.append((giver.name, taker.name))
+            elif surplus.any():
                 network = _moved(network, giver, taker, surplus)
                 count, largest = np.count_nonzero(surplus), float(surplus.max())
                 done.append(Absorption(giver.name, taker.name, int(count), largest))
-    return Absorbed(network, tuple(done), tuple(unknown))
+    return Absorbed(network, tuple(done), tuple(unknown), tuple(padded))
 
 
 def _surplus(moments: npt.NDArray[np.generic]) -> npt.NDArray[np.float64]:

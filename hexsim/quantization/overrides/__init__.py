@@ -2,18 +2,22 @@
 
 from hexsim.quantization.overrides.override import (
     NO_OVERRIDES,
+    BlockOverride,
     FloatOverride,
     IntegerOverride,
     Override,
     Overrides,
     Range,
+    TensorOverride,
 )
 
 __all__ = [
     "NO_OVERRIDES",
+    "BlockOverride",
     "FloatOverride",
     "IntegerOverride",
     "Override",
     "Overrides",
     "Range",
+    "TensorOverride",
 ]

@@ -1,4 +1,4 @@
-"""Reads the encodings files of AIMET: versions 0.4 and older, 0.5.0, 0.6.1 and 1.0.0.
+"""Reads the encodings files of AIMET: versions 0.4 and older, 0.5.0, 0.6.1, 1.0.0 and 2.0.0.
 
 | version | sections | keys of an entry |
 | --- | --- | --- |
@@ -6,6 +6,9 @@
 | 0.5.0 | same | also dtype "int"/"float"; a float needs dtype and bitwidth only |
 | 0.6.1 | same | same; quantizer_args beside the sections change no tensor |
 | 1.0.0 | lists of entries | name, enc_type, dtype "INT"/"FLOAT", bw, is_sym, scale[], offset[] |
+| 2.0.0 | one list, "encodings" | name, output_dtype "int8", y_scale, y_zero_point, axis |
+
+In 1.0.0 and 2.0.0 a weight may have blocks (LPBQ).
 
 A tensor with several entries, or with enc_type PER_CHANNEL, is encoded per channel. An integer
 entry without any numbers is calibrated: the guide's full override file gives bitwidth and dtype
@@ -21,14 +24,15 @@ from typing import Any
 from hexsim.errors import HexsimError, InvalidDataError
 from hexsim.quantization.overrides.aimet_listed import listed_section
 from hexsim.quantization.overrides.aimet_named import named_section
+from hexsim.quantization.overrides.aimet_tensors import tensor_encodings
 from hexsim.quantization.overrides.override import Overrides
 from hexsim.texts.json_text import parse_json
 from hexsim.texts.text import read_text, shortened
 
 ACTIVATIONS, PARAMETERS = "activation_encodings", "param_encodings"
-"""The two sections of every version."""
+"""The two sections of every version but 2.0.0."""
 
-VERSIONS = ("0.4.0", "0.5.0", "0.6.1", "1.0.0")
+VERSIONS = ("0.4.0", "0.5.0", "0.6.1", "1.0.0", "2.0.0")
 """Versions that are read; a file without version counts as the first."""
 
 
@@ -45,6 +49,8 @@ def read_aimet(path: str | Path) -> Overrides:
             f"{where}: version {shortened(version)} is not known; export the encodings with one of "
             f"{', '.join(VERSIONS)}"
         )
+    if version == "2.0.0":
+        return Overrides(unassigned=tensor_encodings(document, where))
     read = listed_section if version == "1.0.0" else named_section
     sections = {}
     for section in (ACTIVATIONS, PARAMETERS):

@@ -1,13 +1,19 @@
-"""Sections of AIMET's encodings files of version 1.0.0: lists of entries with a name."""
+"""Sections of AIMET's encodings files of version 1.0.0: lists of entries with a name.
+
+An entry of LPBQ has the scales of its channels, and the whole scales of their blocks, channel
+after channel.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any, Literal
 
+import numpy as np
 from pydantic import BaseModel, ConfigDict
 
 from hexsim.errors import HexsimError
+from hexsim.quantization.overrides.aimet_blocks import block_override, numbers, scale_per_block
 from hexsim.quantization.overrides.aimet_entry import (
     WIDTH,
     float_override,
@@ -28,12 +34,15 @@ class _ListedEntry(BaseModel):
     model_config = ConfigDict(allow_inf_nan=False)
 
     name: str
-    enc_type: Literal["PER_TENSOR", "PER_CHANNEL", "PER_BLOCK"]
-    dtype: Literal["INT", "FLOAT"] = "INT"
+    enc_type: Literal["PER_TENSOR", "PER_CHANNEL", "PER_BLOCK", "LPBQ"]
+    dtype: Literal["INT", "FLOAT", "FP"] = "INT"
     bw: int = WIDTH
     is_sym: bool | None = None
     scale: list[float] = []
     offset: list[float] = []
+    compressed_bw: int | None = None
+    block_size: int | None = None
+    per_block_int_scale: list[Any] = []
 
 
 def listed_section(section: Any, where: str) -> Mapping[str, Override]:
@@ -53,12 +62,17 @@ def listed_section(section: Any, where: str) -> Mapping[str, Override]:
 
 
 def _listed(entry: _ListedEntry, where: str) -> Override:
-    if entry.dtype == "FLOAT":
+    if entry.dtype != "INT":
         return float_override(entry.bw, where)
     if entry.enc_type == "PER_BLOCK":
-        raise HexsimError(
-            f"{where}: a scale per block (PER_BLOCK) fits no kernel of the DSP; export the "
-            "encoding PER_TENSOR or PER_CHANNEL"
+        raise scale_per_block(where)
+    if entry.enc_type == "LPBQ":
+        return block_override(
+            where,
+            bits=(entry.compressed_bw, entry.bw),
+            block_size=entry.block_size,
+            scales=np.array(entry.scale),
+            multiples=np.array(numbers(entry.per_block_int_scale, where, "per_block_int_scale")),
         )
     if entry.enc_type == "PER_TENSOR" and not entry.scale and not entry.offset:
         return IntegerOverride(entry.bw, (Range(),), entry.is_sym)

@@ -4,6 +4,7 @@
 | --- | --- | --- |
 | activation | 8, 16 | one, stored unsigned; per channel is refused |
 | weight | 4, 8, 16 | asymmetric; symmetric per channel, or if file or options say so |
+| weight in blocks | 4 | per channel, with decompressed codes: a BlockEncoding |
 | bias | 8 | one, stored unsigned |
 | bias | 32 | none: the accumulator's scale, which is what the kernels add |
 | any | as above | no range given: only the width is taken, the range is calibrated |
@@ -16,10 +17,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from hexsim.errors import HexsimError
+from hexsim.graph.ir import Shape
+from hexsim.quantization.block_encoding import BlockEncoding
 from hexsim.quantization.encodings import AxisEncoding, Encoding
 from hexsim.quantization.options import QuantizationOptions
 from hexsim.quantization.overrides import numbers
-from hexsim.quantization.overrides.override import IntegerOverride, Range
+from hexsim.quantization.overrides.override import BlockOverride, IntegerOverride, Range
 from hexsim.quantization.overrides.unranged import Unranged
 
 ACTIVATION_BITS = (8, 16)
@@ -84,6 +87,52 @@ def weight(
     if symmetric_by_options or (override.symmetric and not _all_positive(given)):
         return _symmetric(given, override, where)
     return Applied(*numbers.asymmetric(given, override.bitwidth, options.minimum_range, where))
+
+
+def blocks(
+    key: str, override: BlockOverride, shape: Shape, options: QuantizationOptions
+) -> Applied:
+    """Return the encoding of a weight in blocks, of shape (..., input channels, channels).
+
+    Raises HexsimError naming the key if blocks do not fit the shape, or weights stay floats.
+    """
+    where = f"override of weight '{key}'"
+    *_, depth, channels = shape
+    if len(override.scales) != channels:
+        raise HexsimError(
+            f"{where}: {len(override.scales)} scales for {channels} output channels; give one per "
+            "channel"
+        )
+    count = len(override.multiples) // channels
+    if count * override.block_size != depth or count * channels != len(override.multiples):
+        raise HexsimError(
+            f"{where}: {len(override.multiples)} scales of blocks of {override.block_size} do not "
+            f"fit {depth} input and {channels} output channels; export it for this network"
+        )
+    if override.decompressed_bitwidth != 8:
+        raise HexsimError(
+            f"{where}: blocks that decompress to {override.decompressed_bitwidth} bits fit no "
+            "kernel; export them with 8 bits, or PER_CHANNEL"
+        )
+    if options.float_weights:
+        raise HexsimError(
+            f"{where}: its blocks are in the codes, and no codes are stored for weights that stay "
+            "floats; quantise the weights too, or export it PER_CHANNEL"
+        )
+    encoding = BlockEncoding(
+        tuple(numbers.symmetric_steps(scale, 8) for scale in override.scales),
+        override.bitwidth,
+        override.block_size,
+        tuple(
+            override.multiples[channel * count : (channel + 1) * count]
+            for channel in range(channels)
+        ),
+    )
+    remark = (
+        f"{override.bitwidth}-bit codes in blocks of {override.block_size} input channels (LPBQ), "
+        "stored decompressed, with 8 bits"
+    )
+    return Applied(encoding, remark)
 
 
 def _axis(override: IntegerOverride, channels: int, where: str) -> Applied:

@@ -1,15 +1,17 @@
 """Computes an encoding from the numbers of one override.
 
-1. Minimum and maximum alone: the default rule, or for a symmetric code -2^(bits-1) to
-   2^(bits-1) - 1 steps around zero.
+1. Minimum and maximum alone: the default rule, or for a symmetric code the range itself if it is
+   -2^(bits-1) to 2^(bits-1) - 1 steps around zero, else rule 4.
 2. Scale and offset as well: used if they agree with minimum and maximum within one step, else
    the range is encoded anew and a remark says so. Releases differ here: 1.59 and 2.5 use them as
    given, the guide of 2025 always recomputes.
 3. An offset counts by its magnitude: AIMET has written both signs, and the guide's examples show
    magnitudes cut to whole numbers. With a minimum it is round(-min / scale).
-4. An asymmetric range that has to be symmetric is widened to its larger magnitude, and a remark
-   says so. The guide advises is_symmetric for this: encodings that were measured asymmetric are
-   stored symmetric. The tools refuse strict symmetry (one step less).
+4. A range that has to be symmetric and is not becomes -limit to limit, exactly, where limit is its
+   larger magnitude; step and offset follow from these two as in the default rule, so the offset is
+   -2^(bits-1). A remark says so unless the range was -limit to limit already. The guide advises
+   is_symmetric for this: encodings that were measured asymmetric are stored symmetric. The tools
+   refuse strict symmetry: -limit to limit with an offset of -(2^(bits-1) - 1).
 """
 
 from __future__ import annotations
@@ -57,7 +59,7 @@ def symmetric(given: Range, bits: int, where: str) -> tuple[Encoding, str]:
     zero = abs(given.offset) or half  # signed codes are stored without their offset
     if given.min is not None and zero == half - 1:  # cut to a whole number, or really strict
         zero = round(-given.min / given.scale)
-    if zero == half - 1:
+    if zero == half - 1 and (given.min is None or _mirrored(given)):
         raise HexsimError(
             f"Invalid offset overridden for symmetric encodings got [{given.offset}], expected "
             f"{-half}. ({where}): export the encodings without strict symmetry"
@@ -75,10 +77,9 @@ def symmetric_limit(given: Range, bits: int, where: str) -> tuple[Encoding, str]
         steps, _ = asymmetric(given, bits, 0.0, where)
         given = Range(steps.min, steps.max)
     encoding = _limited(given, bits, where)
-    asymmetry = abs(abs(given.min or 0.0) - abs(given.max or 0.0))
-    if asymmetry <= encoding.delta * (
-        1 + _EXACTLY_SYMMETRIC
-    ):  # -limit to limit, or a step less above
+    ends = given.min or 0.0, given.max or 0.0
+    tolerance = encoding.delta * _EXACTLY_SYMMETRIC
+    if max(abs(encoding.min - ends[0]), abs(encoding.max - ends[1])) < tolerance:
         return encoding, ""
     low, high = encoding.min, encoding.max
     return encoding, f"asymmetric range made symmetric, {low:g} to {high:g}"
@@ -91,7 +92,7 @@ def symmetric_steps(delta: float, bits: int) -> Encoding:
 
 
 def _limited(given: Range, bits: int, where: str) -> Encoding:
-    """Return the encoding of -2^(bits-1) to 2^(bits-1) - 1 steps, or over the larger magnitude."""
+    """Return the encoding of -2^(bits-1) to 2^(bits-1) - 1 steps, or of -limit to limit."""
     low, high = given.min or 0.0, given.max or 0.0
     half = 1 << (bits - 1)
     delta = (high - low) / (2 * half - 1)
@@ -100,7 +101,14 @@ def _limited(given: Range, bits: int, where: str) -> Encoding:
         raise HexsimError(f"{where}: a symmetric range of zero width; leave the key out")
     if delta and abs(-low / delta - half) < _EXACTLY_SYMMETRIC:
         return symmetric_steps(delta, bits)
-    return Encoding.symmetric_of(limit, bits)
+    return Encoding(bits, -limit, limit, 2 * limit / (2 * half - 1), -half, symmetric=True)
+
+
+def _mirrored(given: Range) -> bool:
+    """Return True for a range of -limit to limit."""
+    assert given.scale is not None
+    ends = (given.min or 0.0) + (given.max or 0.0)
+    return abs(ends) < given.scale * _EXACTLY_SYMMETRIC
 
 
 def _from_min_max(given: Range, bits: int, minimum_range: float) -> Encoding:

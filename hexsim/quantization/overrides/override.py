@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 from annotated_types import Interval
 
-from hexsim.graph.domains import Real
+from hexsim.graph.domains import UNSTORED, Factor, Positive, Real
 from hexsim.quantization.encodings import FloatBits
 
 _LARGEST_CODE = 2**32 - 1
@@ -25,6 +25,11 @@ Section = Literal["activation", "parameter"]
 
 OverrideSource = Literal["override", "QDQ node"]
 """Where an override came from: a file of the user, or nodes of the ONNX file."""
+
+
+def is_overridden(origin: str | None) -> bool:
+    """Return True if the origin of an encoding says that an override gave it."""
+    return origin in get_args(OverrideSource)
 
 
 @dataclass(frozen=True)
@@ -73,7 +78,34 @@ class FloatOverride:
     source: OverrideSource = "override"
 
 
-Override = IntegerOverride | FloatOverride
+@dataclass(frozen=True)
+class BlockOverride:
+    """A weight of `bitwidth` bits in blocks of `block_size` input channels (LPBQ).
+
+    `scales` are the steps of the channels in real units, and `multiples` the whole scales of their
+    blocks, block after block and channel after channel. Codes have `decompressed_bitwidth` bits.
+    """
+
+    bitwidth: Bits
+    decompressed_bitwidth: Bits
+    block_size: Positive
+    scales: tuple[Factor, ...]
+    multiples: tuple[Positive, ...]
+    source: OverrideSource = "override"
+
+
+Override = IntegerOverride | FloatOverride | BlockOverride
+
+
+@dataclass(frozen=True)
+class TensorOverride:
+    """An override of a file that does not say whether the tensor is a parameter.
+
+    `axis` is the axis of the channels in the ONNX file, or None if the file does not state it.
+    """
+
+    override: Override
+    axis: int | None = None
 
 
 @dataclass(frozen=True)
@@ -83,16 +115,18 @@ class Overrides:
     `activations` by the name of the tensor that an ONNX node writes, or of an input;
     `parameters` by the name of the initialiser. Optimising the network may remove the tensor of a
     key: `renamed` maps the key to the tensor that now holds the values, `absorbed` maps it to the
-    layer that took the tensor over, or to an empty string if there is none.
+    layer that took the tensor over, or to an empty string if there is none. `unassigned` are of a
+    file without sections; `hexsim.quantization.overrides.assigned` sorts them by a network.
     """
 
     activations: Mapping[str, Override] = field(default_factory=dict)
     parameters: Mapping[str, Override] = field(default_factory=dict)
     renamed: Mapping[str, str] = field(default_factory=dict)
     absorbed: Mapping[str, str] = field(default_factory=dict)
+    unassigned: Mapping[str, TensorOverride] = field(default_factory=dict, metadata=UNSTORED)
 
     def __len__(self) -> int:
-        return len(self.activations) + len(self.parameters)
+        return len(self.activations) + len(self.parameters) + len(self.unassigned)
 
     def sections(self) -> tuple[tuple[Section, Mapping[str, Override]], ...]:
         """Both sections with their names."""
@@ -107,7 +141,7 @@ class Overrides:
         if not any(from_nodes.values()):
             return NO_OVERRIDES
         activations, parameters = from_nodes["activation"], from_nodes["parameter"]
-        return replace(self, activations=activations, parameters=parameters)
+        return replace(self, activations=activations, parameters=parameters, unassigned={})
 
     def over(self, other: Overrides) -> Overrides:
         """Return these overrides and those of `other`; for a key of both, these hold."""
@@ -116,6 +150,7 @@ class Overrides:
             {**other.parameters, **self.parameters},
             {**other.renamed, **self.renamed},
             {**other.absorbed, **self.absorbed},
+            {**other.unassigned, **self.unassigned},
         )
 
 

@@ -16,11 +16,14 @@ from types import MappingProxyType
 
 import numpy as np
 
+from hexsim.errors import HexsimError
 from hexsim.graph.ir import Layer, Network
+from hexsim.layers import Weighted
 from hexsim.quantization.encodings import AxisEncoding
 from hexsim.quantization.options import QuantizationOptions
 from hexsim.quantization.overrides import apply
 from hexsim.quantization.overrides.apply import Applied, Given
+from hexsim.quantization.overrides.assigned import assigned
 from hexsim.quantization.overrides.floats import (
     FloatTensor,
     float_outcome,
@@ -29,6 +32,7 @@ from hexsim.quantization.overrides.floats import (
 )
 from hexsim.quantization.overrides.outcome import KeyOutcome, Outcome
 from hexsim.quantization.overrides.override import (
+    BlockOverride,
     FloatOverride,
     IntegerOverride,
     Override,
@@ -73,6 +77,7 @@ def settle(
     Raises HexsimError if an override contradicts the options or cannot be stored, or if none of
     the keys belongs to this network.
     """
+    overrides = assigned(overrides, network)
     require_this_network(overrides, network)
     targets = Targets(network, overrides)
     floats = float_tensors(overrides, network, targets, options)
@@ -117,15 +122,21 @@ class _Settling:
             self._note(section, key, override.source, outcome, targets.reason)
         elif isinstance(override, FloatOverride):
             bits = override.float_bitwidth or self._options.float_bits
-            result = float_outcome(targets, bits, self._floats, self._network)
-            self._note(section, key, override.source, *result)
+            outcome, reason = float_outcome(targets, bits, self._floats, self._network)
+            remark = self._targets.remark(section, key)
+            reason = "; ".join(filter(None, (remark, reason)))
+            self._note(section, key, override.source, outcome, reason)
         else:
             self._apply(section, key, override, targets)
 
     def _apply(
-        self, section: Section, key: str, override: IntegerOverride, targets: tuple[str, ...]
+        self,
+        section: Section,
+        key: str,
+        override: IntegerOverride | BlockOverride,
+        targets: tuple[str, ...],
     ) -> None:
-        remarks = []
+        remarks = [self._targets.remark(section, key)]
         for target in targets:
             if reason := never_coded(target, self._network) or self._float(target):
                 self._note(section, key, override.source, "ignored", reason)
@@ -152,13 +163,26 @@ class _Settling:
         tensor = self._floats.get(target)
         return f"'{target}' is float{tensor.bits}, {tensor.origin}" if tensor else ""
 
-    def _applied(self, key: str, target: str, override: IntegerOverride) -> Applied:
+    def _applied(self, key: str, target: str, override: IntegerOverride | BlockOverride) -> Applied:
         network, options = self._network, self._options
+        if isinstance(override, BlockOverride):
+            return self._blocks(key, target, override)
         if target not in network.weights:
             return apply.activation(key, override, options)
         if any(target in layer.parameters[1:] for layer in network.layers):
             return apply.bias(key, override, options)
         return apply.weight(key, override, network.constants[target].shape[-1], options)
+
+    def _blocks(self, key: str, target: str, override: BlockOverride) -> Applied:
+        if not any(
+            isinstance(layer, Weighted) and layer.weight == target for layer in self._network.layers
+        ):
+            raise HexsimError(
+                f"override '{key}': blocks (LPBQ) are for weights of layers that multiply, and "
+                f"'{target}' is none; export it PER_TENSOR"
+            )
+        shape = self._network.constants[target].shape
+        return apply.blocks(key, override, shape, self._options)
 
     def _cut(self, target: str, encoding: Given) -> str:
         """Return a remark if a range cuts off values of a constant by more than a step."""

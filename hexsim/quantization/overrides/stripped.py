@@ -32,7 +32,7 @@ def from_nodes(codes: Mapping[str, NodeCodes], network: Network) -> Overrides:
 
 def followed(overrides: Overrides, provenance: Provenance) -> Overrides:
     """Return `overrides` with the tensors or layers that their keys name after optimising."""
-    keys = {*overrides.activations, *overrides.parameters}
+    keys = {*overrides.activations, *overrides.parameters, *overrides.unassigned}
     return replace(
         overrides,
         renamed={key: name for key, name in provenance.renamed.items() if key in keys},

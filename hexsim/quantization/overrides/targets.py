@@ -1,6 +1,7 @@
 """Finds the tensor of the network that a key of the overrides names.
 
-1. A key of an activation is the name of a tensor, or of a constant that is an operand.
+1. A key of an activation is the name of a tensor, or of a constant that is an operand. If no
+   tensor has the name, the name of a layer stands for its outputs.
 2. A key of a parameter is the name of a weight or bias. If several layers shared it before batch
    norms were folded into it, the key names the copies of all these layers. A constant that is an
    operand may be named here as well.
@@ -36,6 +37,7 @@ class Targets:
         self._operands = {
             name for layer in network.layers for name in layer.inputs if name in network.constants
         }
+        self._layers = {layer.name: layer for layer in network.layers}
         self._copies: dict[str, list[str]] = {}
         for layer in network.layers:
             for name in layer.parameters:
@@ -54,7 +56,18 @@ class Targets:
             return (key,)
         if section == "activation" and key in network.tensors:
             return (key,)
+        if section == "activation" and key in self._layers and key not in self._absorbed:
+            return self._layers[key].outputs
         return Missing(*self._why(section, key))
+
+    def remark(self, section: Section, key: str) -> str:
+        """Return a remark if `key` is the name of a layer, which stands for its outputs, or ""."""
+        key = self._renamed.get(key, key)
+        targets = self.of(section, key)
+        if isinstance(targets, Missing) or key in targets or key not in self._layers:
+            return ""
+        written = ", ".join(f"'{name}'" for name in targets)
+        return f"that is a layer, not a tensor; its output {written} is meant"
 
     def knows(self, section: Section, key: str) -> bool:
         """Return True if `key` names anything in the network, even if it cannot be used there."""
@@ -62,6 +75,7 @@ class Targets:
         return (
             name in self._absorbed
             or name in network.tensors
+            or (section == "activation" and name in self._layers)
             or (name in network.constants or (section == "parameter" and name in self._copies))
         )
 
@@ -73,9 +87,7 @@ class Targets:
     def _why(self, section: Section, key: str) -> tuple[bool, str]:
         network = self._network
         if key in self._absorbed:
-            layer = next(
-                (layer for layer in network.layers if layer.name == self._absorbed[key]), None
-            )
+            layer = self._layers.get(self._absorbed[key])
             if layer is None:
                 return True, "removed at conversion; no layer computes it any more"
             what = "tensor" if section == "activation" else "constant"
@@ -85,10 +97,9 @@ class Targets:
             return True, "it is an activation; give it in the section of activations"
         if key in network.weights:
             return True, "it is a parameter; give it in the section of parameters"
-        for layer in network.layers:
-            if layer.name == key:
-                written = ", ".join(f"'{name}'" for name in layer.outputs)
-                return False, f"that is a layer; it writes {written}"
+        if key in self._layers:
+            written = ", ".join(f"'{name}'" for name in self._layers[key].outputs)
+            return False, f"that is a layer; it writes {written}"
         nearest = difflib.get_close_matches(key, sorted(self._names(section)), n=1, cutoff=0.5)
         return (
             False,

@@ -12,8 +12,6 @@ from typing import Literal, cast
 
 from hexsim.quantization.encodings import Encoding
 from hexsim.quantization.options import QuantizationOptions
-from hexsim.quantization.overrides import numbers
-from hexsim.quantization.overrides.override import Range
 
 
 @dataclass(frozen=True)
@@ -46,5 +44,8 @@ class Unranged:
         """Return a calibrated encoding; if `symmetric`, around zero and stored unsigned."""
         if not self.symmetric or encoding.min >= 0:  # unsigned symmetric keeps all its codes
             return encoding
-        around, _ = numbers.symmetric_limit(Range(encoding.min, encoding.max), self.bits, "")
+        half = 1 << (self.bits - 1)
+        if encoding.offset == -half:
+            return encoding
+        around = Encoding.symmetric_of(max(-encoding.min, encoding.max), self.bits)
         return replace(around, symmetric=False)

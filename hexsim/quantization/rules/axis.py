@@ -9,12 +9,14 @@ kernels take a larger one (hexsim.lowering.headroom).
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import numpy.typing as npt
 
 from hexsim.quantization.encodings import MINIMUM_RANGE, AxisEncoding
 from hexsim.quantization.observation import Observation
-from hexsim.quantization.rules.enhanced import EnhancedSymmetric
+from hexsim.quantization.rules.rule import EncodingRule
 from hexsim.quantization.rules.symmetric import Symmetric
 
 SPREAD = 4096
@@ -25,15 +27,18 @@ Our choice: the multiplier of such a channel keeps the precision of an 8-bit cod
 
 def axis_encoding(
     weight: npt.NDArray[np.generic],
-    rule: type[Symmetric | EnhancedSymmetric],
+    rule: Callable[[int, float], EncodingRule],
     bits: int = 8,
     minimum_range: float = MINIMUM_RANGE,
 ) -> AxisEncoding:
-    """Return one encoding by `rule` per output channel, the last axis of `weight`."""
+    """Return one encoding per output channel, the last axis of `weight`.
+
+    `rule` makes a symmetric rule of its bits and its smallest range.
+    """
     limit = Symmetric(bits, minimum_range).limit(Observation.of(weight))
     chosen = rule(bits, 2 * limit / SPREAD)
     channels = np.ascontiguousarray(weight.reshape(-1, weight.shape[-1]).T)
-    histograms = rule.needs_histogram
+    histograms = chosen.needs_histogram
     return AxisEncoding(
         tuple(
             chosen.encode(Observation.of(channel, with_histogram=histograms))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Protocol
+from typing import Protocol
 
 from hexsim.quantization.encodings import Encoding
 from hexsim.quantization.observation import Observation
@@ -14,8 +14,9 @@ class EncodingRule(Protocol):
     Rules are frozen dataclasses; their fields are choices such as bits and smallest range.
     """
 
-    needs_histogram: ClassVar[bool]
-    """True if `encode` needs a histogram besides the range."""
+    @property
+    def needs_histogram(self) -> bool:
+        """Whether `encode` needs a histogram besides the range."""
 
     def encode(self, seen: Observation) -> Encoding:
         """Return the encoding of a tensor with this observation."""

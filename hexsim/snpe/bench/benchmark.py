@@ -61,8 +61,10 @@ class Bench:
         from hexsim.dlc.loading import load, load_container
         from hexsim.inputs.source import listed
 
-        wanted = flavours(config.runtimes, settings.buffers)
+        named = flavours(config.runtimes, settings.buffers)
         read = load_container(str(config.dlc))
+        quantized = read.model.quantized
+        wanted = tuple(flavour.on(platform, quantized=quantized) for flavour in named)
         network = in_float = read.model.network
         if float_model is not None:
             in_float = with_reference(read.model, load(float_model).network).network

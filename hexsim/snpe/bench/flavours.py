@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from hexsim.errors import HexsimError, unknown
+from hexsim.snpe.runtimes import on_platform
 
 if TYPE_CHECKING:
+    from hexsim.deployment.platform import Platform
     from hexsim.runtimes import Runtime
 
 _FLOAT = ("float", "ub_float")
@@ -35,10 +37,10 @@ _KINDS: Mapping[str, _FlavourKind] = {
     "AIP": _FlavourKind("aip", "--use_aip", _CODES),
     "DSP_ACT16": _FlavourKind("dsp", "--use_dsp", _CODES_16),
     "AIP_ACT16": _FlavourKind("aip", "--use_aip", _CODES_16),
+    "DSP_FP16": _FlavourKind("htp_fp16", "--use_dsp", _FLOAT),
     "CPU_FXP8": _FlavourKind("fxp_cpu", "--use_fxp_cpu", _FLOAT),
 }
 _NOT_HERE: Mapping[str, str] = {
-    "DSP_FP16": "the DSP of these chips does not compute in floats; take DSP",
     "GPU_S": "the small library for the GPU is not simulated; take GPU",
 }
 BUFFERS = ("float", "ub_float", "ub_tf8", "ub_tf16", "ub_auto")
@@ -57,6 +59,20 @@ class Flavour:
     def name(self) -> str:
         """The name of its folders and columns."""
         return self.runtime_name + (f"_ub_{self.user_buffer}" if self.user_buffer else "")
+
+    def on(self, platform: Platform, *, quantized: bool) -> Flavour:
+        """Return the flavour with the runtime that the platform calls by this name.
+
+        Raises HexsimError for DSP_FP16 on a platform whose DSP does not compute in floats.
+        """
+        if self.runtime == "htp_fp16":
+            if self.runtime not in platform.runtimes:
+                raise HexsimError(
+                    f"runtime {self.runtime_name}: the DSP of {platform.chip.name} does not "
+                    "compute in floats; take DSP"
+                )
+            return self
+        return replace(self, runtime=on_platform(self.runtime, platform, quantized=quantized))
 
     def flags(self, *, float_outputs: bool) -> str:
         """Return the flags of snpe-net-run that run it."""

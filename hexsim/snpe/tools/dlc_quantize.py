@@ -1,7 +1,20 @@
 """`snpe-dlc-quantize`, and `snpe-dlc-quant` of 2.x, quantise a float .dlc file."""
 
+from dataclasses import replace
+
 from hexsim.cli.quantize import quantize
-from hexsim.snpe.option import CHIP, NO_UDO, STACK, UDL, Ignored, Option, Ours, RefusedOption, Tool
+from hexsim.snpe.option import (
+    CHIP,
+    NO_UDO,
+    STACK,
+    UDL,
+    Ignored,
+    Option,
+    Ours,
+    RefusedOption,
+    Tool,
+)
+from hexsim.snpe.quantizer_options import CALIBRATION_OPTIONS, LEGACY_OPTIONS, not_adjusted
 
 _NO_HTP = Ignored("graphs are compiled for a tensor processor when they are simulated on htp")
 _LOG = Ignored("the log goes to stderr, as it is")
@@ -59,7 +72,7 @@ _RANGES = (
     ),
     Option(
         ("--use_adjusted_weights_quantizer",), (), "Widen the range of 8-bit weights.",
-        Ours("--use-adjusted-weights-quantizer"),
+        Ours("--use-adjusted-weights-quantizer"), gives_way_to=not_adjusted(),
     ),
     Option(
         ("--use_symmetric_quantize_weights",), (), "Signed weights around zero.",
@@ -70,13 +83,15 @@ _RANGES = (
         "Symmetric weights, a step per output channel.", Ours("--axis-quant"),
     ),
     Option(
-        ("--optimizations",), ("WHICH",),
+        ("--optimizations", "--algorithms", "--apply_algorithms"), ("WHICH",),
         "cle: equalise weights across layers; bc: correct biases; repeatable.",
         Ours("--optimizations"),
     ),
     Option(
-        ("--override_params",), (), "Take the encodings that the file holds.",
-        Ours("--override-params"),
+        ("--override_params",), (),
+        "Take the encodings that the file holds: those of --quantization_overrides, and those of "
+        "FakeQuant or Q/DQ nodes. Without it all ranges are those of the inputs.",
+        Ours("--override-params"), otherwise=("--no-override-params",),
     ),
     Option(
         ("--no_weight_quantization",), (), "Store weights as floats beside their encodings.",
@@ -86,6 +101,8 @@ _RANGES = (
         ("--float_fallback",), (), "Leave tensors without encoding float.",
         RefusedOption("tensors without encoding are calibrated on --input_list; leave it out"),
     ),
+    *LEGACY_OPTIONS,
+    *CALIBRATION_OPTIONS,
     Option(
         ("--use_encoding_optimizations",), (), "Deprecated.",
         Ignored("releases since 2.0 do nothing with it either"),
@@ -98,7 +115,7 @@ _OFFLINE = (
         Ours("--enable-hta"),
     ),
     Option(
-        ("--hta_partitions",), ("IDS",),
+        ("--hta_partitions", "--enable_partitions"), ("IDS",),
         "Layer ids of the sections: 0-11,15-20, or sm8150:0-20 for one chip; repeatable.",
         Ours("--hta-partitions"),
     ),
@@ -109,8 +126,14 @@ _OFFLINE = (
     Option(("--buffer_data_type",), ("TYPES",), "Buffers of an HTP's graph.", _NO_HTP),
     Option(("--udo_package_path",), ("FILE",), "User-defined operators.", NO_UDO),
     UDL,
-    CHIP,
-    STACK,
+    replace(
+        CHIP, help="The chip for --enable_hta, and whose stack gives the minimum range; "
+        "default: sd855.",
+    ),
+    replace(
+        STACK, help="Its software; default: the chip's own. It gives the minimum range of an "
+        "encoding: 0.01 in releases 1.x, 0.0001 in those of 2.x that are simulated.",
+    ),
 )  # fmt: skip
 
 _LOGGING = (
@@ -127,7 +150,48 @@ _LOGGING = (
 
 OPTIONS = (*_FILES, *_BITS, *_RANGES, *_OFFLINE, *_LOGGING)
 
+_QAIRT_FILES = (
+    Option(
+        ("--input_dlc", "-i"), ("FILE",), "The float .dlc file.", Ours(), is_required=True,
+    ),
+    Option(
+        ("--input_list", "-l"), ("FILE",), "Text file that names raw inputs, a set per line.",
+        Ours("--input-list"), is_required=True,
+    ),
+    Option(
+        ("--output_dlc", "-o"), ("FILE",), "The file to write; default: INPUT_quantized.dlc.",
+        Ours("--output"),
+    ),
+)  # fmt: skip
+_ANY_CHIP = Ignored("the file is for every chip; the chip is named when it runs")
+_QAIRT = (
+    *_QAIRT_FILES,
+    *_BITS,
+    *_RANGES,
+    Option(("--target_backend",), ("NAME",), "Backend that is meant.", _ANY_CHIP),
+    Option(("--target_soc_model",), ("NAME",), "Chip that is meant.", _ANY_CHIP),
+    Option(
+        ("--preserve_io_datatype",), ("NAMES",), "Inputs and outputs that stay float.",
+        Ignored("files of inputs and outputs hold floats anyway"),
+    ),
+    Option(("--op_package_lib",), ("TEXT",), "User-defined operators.", NO_UDO),
+    UDL,
+    *_LOGGING[:1],
+)  # fmt: skip
+
 TOOLS = {
     name: Tool(name, "Quantise a float .dlc file, calibrating on raw inputs.", quantize, OPTIONS)
     for name in ("snpe-dlc-quantize", "snpe-dlc-quant")
+} | {
+    "qairt-quantizer": Tool(
+        "qairt-quantizer",
+        "Quantise a float .dlc file, calibrating on raw inputs.",
+        quantize,
+        _QAIRT,
+        release="2.39",
+        notes=(
+            "It does what snpe-dlc-quant does: the file is the same, with the encodings that the "
+            "converter kept left out unless --override_params takes them.",
+        ),
+    )
 }

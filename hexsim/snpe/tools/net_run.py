@@ -11,7 +11,7 @@ import typer
 from hexsim.cli._files import INPUT_LIST, MODEL, Writes
 from hexsim.cli._groups import grouped
 from hexsim.cli._overrides import print_override_use
-from hexsim.cli._say import say
+from hexsim.cli._say import remark, say
 from hexsim.cli._simulated import Hardware
 from hexsim.cli.run import RULE, announce
 from hexsim.errors import HexsimError
@@ -43,11 +43,11 @@ class Runs(Hardware):
     perf_profile: Annotated[str, typer.Option("--perf-profile")] = "default"
     profiling_level: Annotated[Level, typer.Option("--profiling-level")] = "detailed"
 
-    def choice(self, platform: Platform) -> runtimes.RuntimeChoice:
-        """Return the runtime that the options select."""
+    def choice(self, platform: Platform, *, quantized: bool) -> runtimes.RuntimeChoice:
+        """Return the runtime that the options select for a network."""
         if self.runtime_order is not None:
-            return runtimes.ordered(self.runtime_order, platform)
-        runtime = runtimes.flagged(self.runtime or (), self.gpu_mode)
+            return runtimes.ordered(self.runtime_order, platform, quantized=quantized)
+        runtime = runtimes.flagged(self.runtime or (), self.gpu_mode, platform, quantized=quantized)
         return runtimes.RuntimeChoice(runtime, self.cpu_fallback)
 
 
@@ -79,7 +79,8 @@ class Wanted:
 
         chosen = [name for name in self.set_output_tensors.split(",") if name]
         named = (*source.output_tensors, *chosen)
-        selected = wanted(network, source.output_layers, named, every=self.debug)
+        layers = source.output_layers
+        selected = wanted(network, layers, named, every=self.debug, told=remark)
         if not self.unconsumed:
             return selected
         read = {name for layer in network.layers for name in layer.inputs}
@@ -103,10 +104,11 @@ def net_run(
     from hexsim.inputs.source import listed, padding
 
     platform = runs.platform()
-    choice = runs.choice(platform)
+    read = _read(container, wanted.shapes())
+    choice = runs.choice(platform, quantized=read.model.quantized)
+    runtimes.remark_profile(choice.runtime, runs.perf_profile)
     if wanted.debug and choice.runtime == "aip":
         raise HexsimError("--debug is not for aip, as on a device; leave it out")
-    read = _read(container, wanted.shapes())
     preparation = Preparation(cpu_fallback=choice.cpu_fallback)
     given = GivenModel(container, read, platform, preparation)
     deployment = given.deployment(choice.runtime)
@@ -158,6 +160,8 @@ TOOLS = {
         notes=(
             "Without a runtime the network runs on the CPU. Values are those of the runtime, and "
             "times those of the chip that is simulated; both are the same in every run.",
+            "From V68 on, --use_dsp is the tensor processor (HTP). It runs a quantised network in "
+            "codes, and a float one in float16 if it has that.",
             "With buffers of quantised values, and without --static_min_max, each input gets "
             "a range of its own. That changes values, but no times.",
         ),

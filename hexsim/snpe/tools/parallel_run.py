@@ -16,13 +16,13 @@ import typer
 
 from hexsim.cli._files import INPUT_LIST, MODEL, Writes
 from hexsim.cli._groups import grouped
-from hexsim.cli._say import say
+from hexsim.cli._say import remark, say
 from hexsim.cli._simulated import Hardware
 from hexsim.cli.run import announce
 from hexsim.errors import HexsimError
 from hexsim.snpe import runtimes
 from hexsim.snpe.log import Level, write_log
-from hexsim.snpe.net_run_options import PROFILES
+from hexsim.snpe.net_run_options import FALLBACK, profile_option
 from hexsim.snpe.option import CHIP, NO_UDO, STACK, UDL, Ignored, Option, Ours, Tool
 
 if TYPE_CHECKING:
@@ -41,12 +41,12 @@ class ParallelRuntimes(Hardware):
     perf_profile: Annotated[list[str] | None, typer.Option("--perf-profile")] = None
     cpu_fallback: Annotated[Literal["true", "false"], typer.Option("--cpu-fallback")] = "false"
 
-    def choices(self, platform: Platform) -> list[runtimes.RuntimeChoice]:
+    def choices(self, platform: Platform, *, quantized: bool) -> list[runtimes.RuntimeChoice]:
         """Return the runtime of each thread."""
         if not self.runtime:
             raise HexsimError("no thread has a runtime; give --use_... or --runtime_order for each")
         falls_back = self.cpu_fallback == "true"
-        choices = [runtimes.ordered(order, platform) for order in self.runtime]
+        choices = [runtimes.ordered(order, platform, quantized=quantized) for order in self.runtime]
         return [
             runtimes.RuntimeChoice(choice.runtime, choice.cpu_fallback or falls_back)
             for choice in choices
@@ -102,11 +102,12 @@ def parallel_run(
     from hexsim.inputs.source import listed
 
     platform = threads.platform()
-    choices = threads.choices(platform)
-    profiles = threads.profiles(len(choices))
     read = load_container(container)
+    choices = threads.choices(platform, quantized=read.model.quantized)
+    profiles = threads.profiles(len(choices))
     source = listed(input_list, read.model.network)
-    names = wanted(read.model.network, source.output_layers, source.output_tensors, every=False)
+    layers, tensors = source.output_layers, source.output_tensors
+    names = wanted(read.model.network, layers, tensors, every=False, told=remark)
     deployments = []
     for choice in choices:
         preparation = Preparation(cpu_fallback=choice.cpu_fallback)
@@ -158,21 +159,17 @@ OPTIONS = (
     ),
     *(
         Option((f"--use_{name}",), (), f"A thread on {name}; repeatable.", Ours("--runtime", name))
-        for name in ("cpu", "gpu", "gpu_fp16", "dsp", "aip", "fxp_cpu")
+        for name in ("cpu", "gpu", "gpu_fp16", "dsp", "htp", "aip", "fxp_cpu")
     ),
     Option(
         ("--runtime_order",), ("LIST",),
         "A thread on the first available runtime, with CPU fallback if cpu is listed; repeatable.",
         Ours("--runtime"),
     ),
-    Option(
-        ("--perf_profile",), ("PROFILE",),
-        "Performance profile of all threads, or in turn of each; default: default.",
-        Ours("--perf-profile"), choices=PROFILES,
-    ),
+    profile_option(" of all threads, or in turn of each"),
     Option(
         ("--cpu_fallback",), ("WHETHER",),
-        "Run layers that a runtime refuses on the CPU; default: false.",
+        f"Run layers that a runtime refuses on the CPU; default: false. {FALLBACK}",
         Ours("--cpu-fallback"), choices=("true", "false"),
     ),
     Option(

@@ -14,7 +14,7 @@ from hexsim.cli._say import remark, say
 from hexsim.cli._simulated import Hardware
 from hexsim.errors import HexsimError
 from hexsim.snpe import runtimes
-from hexsim.snpe.net_run_options import PROFILES
+from hexsim.snpe.net_run_options import FALLBACK, profile_option
 from hexsim.snpe.option import CHIP, NO_UDO, STACK, UDL, Ignored, Option, Ours, RefusedOption, Tool
 
 if TYPE_CHECKING:
@@ -53,8 +53,11 @@ def throughput_net_run(
     deployments = []
     for source, name in zip(container, runtime_names, strict=True):
         preparation = Preparation(cpu_fallback=cpu_fallback)
-        given = GivenModel(source, load_container(source), platform, preparation)
-        deployments.append(given.deployment(runtimes.NAMES[name]))
+        read = load_container(source)
+        given = GivenModel(source, read, platform, preparation)
+        named, quantized = runtimes.NAMES[name], read.model.quantized
+        runs_on = runtimes.on_platform(named, platform, quantized=quantized)
+        deployments.append(given.deployment(runs_on))
     callers = [
         Caller(deployment.plan, perf_profile=profile)
         for deployment, profile in zip(deployments, profiles, strict=True)
@@ -108,15 +111,12 @@ OPTIONS = (
     ),
     *(
         Option((f"--use_{name}",), (), f"The thread runs on {name}.", Ours("--runtime", name))
-        for name in ("cpu", "gpu", "gpu_fp16", "dsp", "aip", "fxp_cpu")
+        for name in ("cpu", "gpu", "gpu_fp16", "dsp", "htp", "aip", "fxp_cpu")
     ),
+    profile_option(" of the thread"),
     Option(
-        ("--perf_profile",), ("PROFILE",), "Performance profile of the thread; default: default.",
-        Ours("--perf-profile"), choices=PROFILES,
-    ),
-    Option(
-        ("--enable_cpu_fallback",), (), "Run layers that a runtime refuses on the CPU.",
-        Ours("--cpu-fallback"),
+        ("--enable_cpu_fallback",), (),
+        f"Run layers that a runtime refuses on the CPU. {FALLBACK}", Ours("--cpu-fallback"),
     ),
     Option(("--json",), ("FILE",), "Write every latency, as JSON of our own.", Ours("--json")),
     Option(("--input_raw",), ("FILES",), "Inputs of the network.", _ALIKE),

@@ -2,6 +2,7 @@
 
 from hexsim.cli.convert import convert
 from hexsim.graph.input_format import INPUT_ENCODINGS, INPUT_TYPES
+from hexsim.snpe.converter_options import DEFINE_SYMBOL, IO_OPTIONS
 from hexsim.snpe.option import (
     NO_UDO,
     UDL,
@@ -75,6 +76,7 @@ _SHARED = (
     Option(
         ("--debug",), ("LEVEL",), "Print more.", _NOTHING_MORE, alone="1", choices=tuple("0123")
     ),
+    *IO_OPTIONS,
     UDL,
     Option(("--udo_config_paths", "-udo"), ("FILE",), "User-defined operators.", NO_UDO),
 )  # fmt: skip
@@ -135,6 +137,12 @@ _RELAY = (
 )  # fmt: skip
 
 
+_CAFFE2 = (
+    "files of Caffe2 are not read, and SNPE itself has no converter for them since release 2.0; "
+    "export the network to ONNX, and take snpe-onnx-to-dlc"
+)
+
+
 def _converter(framework: str, what: str, *options: Option) -> Tool:
     summary = f"Convert {what[0].lower()}{what[1:]} to a float .dlc file."
     dtype = _input_dtype(_OF_A_SCRIPT if framework == "pytorch" else _OF_THE_FILE)
@@ -146,7 +154,7 @@ TOOLS = {
     for tool in (
         _converter(
             "onnx", "An ONNX file", _network("The ONNX file", "--model_path", "-m", "--graph"),
-            _DRY_RUN,
+            _DRY_RUN, DEFINE_SYMBOL,
         ),
         _converter("caffe", "A prototxt of Caffe", _network("The prototxt", "-c"), *_CAFFE),
         _converter(
@@ -156,6 +164,10 @@ TOOLS = {
         _converter("tflite", "A TensorFlow Lite file", _network("The .tflite file"), *_RELAY),
         _converter(
             "pytorch", "A program of PyTorch", _network("The .pt2 or TorchScript file"), *_RELAY
+        ),
+        Tool(
+            "snpe-caffe2-to-dlc", "Only tells what to do instead.", convert, (),
+            notes=(f"{_CAFFE2[0].upper()}{_CAFFE2[1:]}.",), refusal=_CAFFE2,
         ),
     )
 }  # fmt: skip

@@ -37,8 +37,9 @@ from hexsim.studies.calibration.estimator import (
     estimate,
     settle,
 )
+from hexsim.studies.calibration.layer_rows import read_layers
 from hexsim.studies.calibration.own_rows import Names, read_rows
-from hexsim.studies.calibration.prediction import MeasuredRun, Predictions, weights
+from hexsim.studies.calibration.prediction import MeasuredRun, Predictions, group, weights
 
 Adjust = Literal["stack", "chip", "both"]
 ADJUSTABLE: tuple[Adjust, ...] = ("stack", "chip", "both")
@@ -106,13 +107,17 @@ class OwnCalibration:
 
 
 def calibrate(
-    source: str | Path,
+    source: str | Path | None,
     chip: str | Path,
     stack: str | Path | None = None,
     adjust: Adjust = "stack",
     progress: Callable[[str], None] = lambda what: None,
+    layers: Path | None = None,
 ) -> OwnCalibration:
     """Calibrate the stack, the chip or both by the rows of a CSV file.
+
+    `layers` is a file in the format of layer_latency.csv, with times of single layers; `source` may
+    then be None.
 
     Raises HexsimError for rows that cannot be read or simulated, with file and line, and for rows
     that do not depend on the constants to adjust.
@@ -123,9 +128,16 @@ def calibrate(
         frozenset({platform.chip.name, *platform.chip.part_numbers, str(chip)}),
         frozenset({platform.stack.name, str(stack or platform.stack.name)}),
     )
-    rows = read_rows(Path(source), platform, names, loaded)
+    if source is None and layers is None:
+        raise HexsimError("there is nothing to calibrate with; give measured rows, or --layers")
+    rows: list[Measurement] = []
+    if source is not None:
+        rows += read_rows(Path(source), platform, names, loaded)
+    if layers is not None:
+        rows += read_layers(layers, platform, names, loaded)
     predictions = Predictions(lambda chip, stack: platform, loaded)
-    return _Update(platform, rows, predictions, adjust, Path(source).name, progress).calibration()
+    files = " and ".join(Path(file).name for file in (source, layers) if file is not None)
+    return _Update(platform, rows, predictions, adjust, files, progress).calibration()
 
 
 class _Update:
@@ -279,16 +291,17 @@ class _Update:
         return [self._predictions.ms(row, values) for row in (self._rows if rows is None else rows)]
 
     def _left_out(self, best: FittedConstants) -> list[float | None]:
-        """Return the time of each row by a calibration without its run."""
+        """Return the time of each row by a calibration without its run, or its class of layers."""
         times_ms: list[float | None] = [None] * len(self._rows)
-        runs = list(dict.fromkeys(self._runs))
-        for number, run in enumerate(runs if len(runs) > 1 else [], 1):
-            self._progress(f"leaving out {number} of {len(runs)}")
-            other_rows = [at for at, row_run in enumerate(self._runs) if row_run != run]
+        groups = [group(row) for row in self._rows]
+        names = list(dict.fromkeys(groups))
+        for number, name in enumerate(names if len(names) > 1 else [], 1):
+            self._progress(f"leaving out {number} of {len(names)}")
+            other_rows = [at for at, row_group in enumerate(groups) if row_group != name]
             logs = settle(self._problem(other_rows), best.logs, best.slopes[other_rows])
             times = self._times(logs)
-            for at, row_run in enumerate(self._runs):
-                if row_run == run:
+            for at, row_group in enumerate(groups):
+                if row_group == name:
                     times_ms[at] = times[at]
         return times_ms
 

@@ -10,7 +10,7 @@ from typing import NamedTuple, cast
 import numpy as np
 
 from hexsim.datasheets.datasheet import recorded
-from hexsim.datasheets.measurements import Measurement
+from hexsim.datasheets.measurements import MeasuredLayer, Measurement
 from hexsim.datasheets.stacks import BufferType
 from hexsim.deployment import Deployment
 from hexsim.deployment.platform import Platform
@@ -53,6 +53,14 @@ class MeasuredRun(NamedTuple):
         )
 
 
+class _Times(NamedTuple):
+    """The simulated times of one run in microseconds."""
+
+    total_us: float
+    forward_us: float
+    layers_us: dict[str, float]
+
+
 class Predictions:
     """Simulates rows, each once for the same constants.
 
@@ -69,17 +77,17 @@ class Predictions:
         self._platforms: dict[tuple[str, str], Platform] = {}
         self._workloads: dict[MeasuredRun, Workload] = {}
         self._reads: dict[MeasuredRun, dict[str, set[str]]] = {}
-        self._times: dict[
-            tuple[MeasuredRun, tuple[tuple[Parameter, float], ...]], tuple[float, float]
-        ] = {}
+        self._times: dict[tuple[MeasuredRun, tuple[tuple[Parameter, float], ...]], _Times] = {}
 
     def ms(self, row: Measurement, values: Values) -> float:
         """Simulated latency of a row with some constants at other values."""
         run = MeasuredRun.of(row)
         reads = self.read(run)
         moved = [(p, value) for p, value in values.items() if p.sheets & reads.get(p.path, set())]
-        total_us, forward_us = self._simulated(run, tuple(moved))
-        return (forward_us if row.forward else total_us) / 1e3
+        times = self._simulated(run, tuple(moved))
+        if isinstance(row, MeasuredLayer):
+            return times.layers_us[row.layer] / 1e3
+        return (times.forward_us if row.forward else times.total_us) / 1e3
 
     def logs(self, rows: Sequence[Measurement], values: Values) -> Array:
         """Logarithms of the simulated latencies."""
@@ -106,10 +114,7 @@ class Predictions:
             self._platforms[key] = self._load_platform(*key)
         return self._platforms[key]
 
-    def _simulated(
-        self, run: MeasuredRun, moved: tuple[tuple[Parameter, float], ...]
-    ) -> tuple[float, float]:
-        """Total and forward time in microseconds."""
+    def _simulated(self, run: MeasuredRun, moved: tuple[tuple[Parameter, float], ...]) -> _Times:
         key = run, moved
         if key not in self._times:
             platform = self.platform(run)
@@ -117,7 +122,8 @@ class Predictions:
             for parameter, value in moved:
                 chip, stack = parameter.set(chip, value), parameter.set(stack, value)
             result = Platform(chip, stack).simulate(self._workload(run))
-            self._times[key] = result.total_us, result.forward_us
+            layers_us = {layer.name: layer.us for layer in result.layers}
+            self._times[key] = _Times(result.total_us, result.forward_us, layers_us)
         return self._times[key]
 
     def _workload(self, run: MeasuredRun) -> Workload:
@@ -152,15 +158,32 @@ def deployed(model: Model, platform: Platform, runtime: str) -> Deployment:
 def weights(rows: Sequence[Measurement]) -> Array:
     """Weights of the rows' log residuals; two rows of one run count as one.
 
-    A published range is two rows of one figure, and as uncertain as it is wide.
+    A published range is two rows of one figure, and as uncertain as it is wide. All layers of a run
+    count as one more row, because an error in the model of a class is in all of its layers.
     """
-    count = Counter(map(MeasuredRun.of, rows))
-    figures: dict[tuple[MeasuredRun, bool], list[float]] = {}
+    count = Counter(map(_weighed, rows))
+    figures: dict[tuple[MeasuredRun, bool, str], list[float]] = {}
     for row in rows:
-        figures.setdefault((MeasuredRun.of(row), row.forward), []).append(row.latency_ms)
+        figures.setdefault(_figure(row), []).append(row.latency_ms)
     errors = []
     for row in rows:
-        latencies = figures[MeasuredRun.of(row), row.forward]
+        latencies = figures[_figure(row)]
         doubt_ms = max(row.resolution_ms, (max(latencies) - min(latencies)) / 2)
         errors.append(math.hypot(doubt_ms / row.latency_ms, MODEL_ERROR))
-    return np.array([count[MeasuredRun.of(row)] ** -0.5 for row in rows]) / errors
+    return np.array([count[_weighed(row)] ** -0.5 for row in rows]) / errors
+
+
+def group(row: Measurement) -> tuple[MeasuredRun, str]:
+    """Return the rows that are left out together: those of a run, or of a class of its layers."""
+    return MeasuredRun.of(row), row.layer_class if isinstance(row, MeasuredLayer) else ""
+
+
+def _weighed(row: Measurement) -> tuple[MeasuredRun, bool]:
+    """Return what counts as one row."""
+    return MeasuredRun.of(row), isinstance(row, MeasuredLayer)
+
+
+def _figure(row: Measurement) -> tuple[MeasuredRun, bool, str]:
+    """Return what a row is a measurement of."""
+    layer = row.layer if isinstance(row, MeasuredLayer) else ""
+    return MeasuredRun.of(row), row.forward, layer

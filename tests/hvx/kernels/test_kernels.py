@@ -146,10 +146,24 @@ def test_fully_connected_streams_its_weights_in_groups() -> None:
 
 
 def test_a_batch_shares_the_weights_of_a_fully_connected_layer() -> None:
-    one, four = Sketch((1, 1024)), Sketch((4, 1024))
-    single, batch = work_of(one, one.dense("in", 96)), work_of(four, four.dense("in", 96))
+    one, eight = Sketch((1, 1024)), Sketch((8, 1024))
+    single, batch = work_of(one, one.dense("in", 96)), work_of(eight, eight.dense("in", 96))
     assert batch.read_bytes == single.read_bytes
-    assert single.packets < batch.packets < 4 * single.packets
+    assert single.packets < batch.packets < 8 * single.packets
+    assert [stage.jobs for stage in batch.stages] == [4], "each worker has two rows"
+
+
+@pytest.mark.parametrize(("l2_bytes", "times_read"), [(1 << 20, 1), (1 << 16, 8)])
+def test_rows_one_after_another_read_weights_again_unless_they_fit_in_l2(
+    l2_bytes: int, times_read: int
+) -> None:
+    one, eight = Sketch((1, 1024)), Sketch((8, 1024))
+    target = dataclasses.replace(TARGET, each_row=True, l2_bytes=l2_bytes)
+    single = node_work(only_call(one, one.dense("in", 96)), target, NONE)
+    batch = node_work(only_call(eight, eight.dense("in", 96)), target, NONE)
+    assert len(batch.stages) == 8
+    assert batch.packets == 8 * single.packets
+    assert batch.read_bytes == times_read * single.read_bytes
 
 
 def test_softmax_and_layout_changes_run_on_two_threads_at_most() -> None:
@@ -179,7 +193,7 @@ def test_concat_rescales_every_vector_of_its_inputs() -> None:
     out = net.add(Concat, "in", "in", axis=3)
     work = work_of(net, out)
     cost = elementwise.rescale(V66).cost
-    assert slots(work) == 2 * (cost.tile * VECTORS + 16 * cost.row) + 4 * 60
+    assert slots(work) == 2 * (cost.tile * VECTORS + 16 * cost.row) + 2 * 60
 
 
 def test_a_slice_of_whole_vectors_is_copied_and_others_are_out_of_neighbours() -> None:

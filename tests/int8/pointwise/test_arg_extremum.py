@@ -7,6 +7,7 @@ from hexsim.graph.ir import Network, Tensor
 from hexsim.layers import ArgExtremum
 from hexsim.layers.support import refusal
 from hexsim.lowering.arg_extremum import LoweredArgExtremum
+from hexsim.quantization.float_inputs import input_codes
 from hexsim.quantization.options import QuantizationOptions
 from hexsim.quantization.quantizer import quantize
 from tests.int8.drawn import BITS, CODES, arrays, assert_equals_twin, operands
@@ -51,7 +52,7 @@ def test_places_are_whole_numbers_whatever_calibration_saw(bits):
     assert (model.activations["y"].delta, model.activations["y"].offset) == (1.0, 0)
     places = subnet_of(model).run({"x": x})["y"]
     assert places[0, 0, 0, 0] == 255
-    seen = model.activations["x"].quantize(x)
+    seen = input_codes(x, model.activations["x"])
     np.testing.assert_array_equal(places[..., 0], seen.argmax(-1))
 
 

@@ -6,6 +6,10 @@ from hypothesis import strategies as st
 from hexsim.layers import LocalResponseNorm
 from hexsim.lowering import Operand, Requantize
 from hexsim.lowering.local_response_norm import LoweredLocalResponseNorm, power_knots
+from hexsim.lowering.response_norm_of_bytes import (
+    LoweredByteResponseNorm,
+    lower_byte_response_norm,
+)
 from tests.int8.drawn import (
     BITS,
     CODES,
@@ -38,6 +42,32 @@ def test_equals_twin(data):
         stage=data.draw(stages(1, bits, bits - 8)),
     )
     assert_equals_twin(call, [data.draw(arrays(shape, CODES[bits]))])
+
+
+@given(st.data())
+@examples(80)
+def test_bytes_equal_their_twin(data):
+    shape = (*data.draw(st.lists(st.integers(1, 3), max_size=2)), data.draw(st.integers(1, 20)))
+    call = LoweredByteResponseNorm(
+        layer="norm",
+        inputs=(data.draw(operands(shape)),),
+        output=data.draw(operands(shape, "y")),
+        size=data.draw(st.integers(1, 9)),
+        kappa=data.draw(st.integers(1, 1 << data.draw(st.integers(0, 30)))),
+        beta=data.draw(st.integers(1, 1 << 15)),
+        sigma=data.draw(st.integers(-(1 << 24), 1 << 24) | st.integers(-(1 << 19), 0)),
+    )
+    assert_equals_twin(call, [data.draw(arrays(shape, CODES[8]))])
+
+
+def test_numbers_that_hexagon_nn_refuses_have_the_general_rule():
+    x, y = (Operand(name, (1, 4), encoding(0, 1.0)) for name in "xy")
+    layer = LocalResponseNorm(
+        name="n", inputs=("x",), outputs=("y",), size=5, alpha=1e-4, beta=0.75, bias=1.0
+    )
+    assert lower_byte_response_norm(layer, x, y) is not None
+    for numbers in ({"beta": 1.5}, {"beta": 0.0}, {"alpha": 0.0}, {"alpha": 1e-12}, {"bias": 1e-9}):
+        assert lower_byte_response_norm(layer.replace(**numbers), x, y) is None
 
 
 @given(SEEDS)

@@ -59,6 +59,13 @@ def test_an_end_in_the_middle_drops_what_it_does_not_need(onnx_model: Make) -> N
     assert [layer.name for layer in model.network.layers] == ["conv"]
 
 
+def test_a_node_stands_for_its_output(onnx_model: Make) -> None:
+    read = read_with_codes(detector(onnx_model), output_names=["conv", "boxes"])
+    assert read.network.outputs == ("c", "boxes")  # the tensor called boxes, not the node
+    said = [note for note in read.report.notes if "is taken" in note]
+    assert said == ["'conv' is a node, not a tensor; its output 'c' is taken"]
+
+
 def test_what_no_node_writes_is_no_end(onnx_model: Make) -> None:
     with pytest.raises(HexsimError, match=r"'box'.*boxes"):
         read_with_codes(detector(onnx_model), output_names=["box"])

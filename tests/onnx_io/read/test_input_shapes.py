@@ -7,7 +7,7 @@ import pytest
 from onnx import helper
 
 from hexsim.errors import HexsimError
-from hexsim.onnx_io.read.reader import read
+from hexsim.onnx_io.read.reader import read, read_with_codes
 
 Make = Callable[..., onnx.ModelProto]
 
@@ -31,6 +31,20 @@ def test_another_unknown_dimension_is_refused(onnx_model: Make) -> None:
 def test_a_given_shape_replaces_the_files(onnx_model: Make) -> None:
     model = _model(onnx_model, ("N", 3, "H", 8))
     assert read(model, input_dims={"x": [2, 3, 5, 8]}).tensors["y"].source_shape == (2, 3, 5, 8)
+
+
+def test_a_shape_against_fixed_sizes_says_whose_they_are(onnx_model: Make) -> None:
+    said = "input 'x' is 1,3,4,4 as --input-dim says, and not N,3,5,W as in model 'small'"
+    shape = ("N", 3, 5, "W")
+    notes = read_with_codes(_model(onnx_model, shape), input_dims={"x": (1, 3, 4, 4)}).report.notes
+    assert tuple(notes) == (said,)
+    reshape = helper.make_node("Reshape", ["x", "sizes"], ["y"])
+    model = onnx_model([reshape], {"x": shape}, ["y"], {"sizes": [1, 60]})
+    with pytest.raises(HexsimError, match=r"cannot reshape \[1, 3, 4, 4\] to \[1, 60\]") as error:
+        read(model, input_dims={"x": (1, 3, 4, 4)})
+    assert str(error.value).endswith(f"; {said}")
+    fitting = read_with_codes(model, input_dims={"x": (2, 3, 5, 2)})
+    assert fitting.report.notes == ()
 
 
 def test_a_symbol_is_bound_everywhere(onnx_model: Make) -> None:

@@ -5,8 +5,12 @@ import pytest
 
 from hexsim.graph.ir import Network
 from hexsim.layers import NO_CLAMP
+from hexsim.quantization.equalization import equalize
 from hexsim.quantization.equalization.absorption import absorb_high_biases
 from hexsim.quantization.equalization.chains import find_chains
+from hexsim.quantization.model import Model
+from hexsim.quantization.optimizations import Optimized
+from hexsim.reports.quantizer_log import optimization_log
 from tests.quantization.equalization.made import Made, difference
 
 MOMENTS = [[40.0, 1.0, 400.0, -9.0], [1.0, 1.0, 100.0, 0.5]]
@@ -38,6 +42,14 @@ def test_a_layer_that_pads_takes_nothing() -> None:
     network = _made(kernel=3)
     done = absorb_high_biases(network, find_chains(network))
     assert (done.network, done.absorptions, done.unknown) == (network, (), ())
+    assert done.padded == (("a", "b"),), "and it is said"
+    (line,) = (line for line in log_of(network) if "High biases" in line)
+    assert line.startswith("[INFO] High biases of 'a' stay where they are: 'b' pads its input")
+
+
+def log_of(network: Network) -> list[str]:
+    equalization = equalize(network)
+    return list(optimization_log(Optimized(Model(equalization.network), equalization)))
 
 
 def test_without_a_batch_norm_the_layer_is_named() -> None:

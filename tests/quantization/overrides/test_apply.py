@@ -20,7 +20,7 @@ def over(low: float, high: float, bits: int = 8, symmetric: bool | None = None) 
 def test_activations_are_stored_unsigned() -> None:
     assert activation("a", over(-1, 3), PLAIN) == Applied(Encoding.from_range(-1, 3))
     symmetric = activation("a", over(-1, 1, symmetric=True), PLAIN).encoding
-    assert symmetric == Encoding(8, -128 / 127, 1.0, 1 / 127, -128, symmetric=False)
+    assert symmetric == Encoding(8, -1.0, 1.0, 2 / 255, -128, symmetric=False)
     unsigned = activation("a", over(0, 1, symmetric=True), PLAIN).encoding
     assert unsigned == Encoding.from_range(0, 1)
     assert activation("a", over(-1, 3, 16), PLAIN).encoding == Encoding.from_range(-1, 3, 16)
@@ -31,10 +31,11 @@ def test_weights_take_their_sign_from_file_and_options() -> None:
     assert weight("w", over(-1, 3, symmetric=False), 2, PLAIN) == Applied(
         Encoding.from_range(-1, 3)
     )
-    assert weight("w", over(-3, 3, symmetric=True), 2, PLAIN) == Applied(Encoding.symmetric_of(3))
+    around = Encoding(8, -3, 3, 6 / 255, -128, symmetric=True)
+    assert weight("w", over(-3, 3, symmetric=True), 2, PLAIN) == Applied(around)
     for options in (SYMMETRIC, AXIS):
         made = weight("w", over(-1, 3), 2, options)
-        assert made.encoding == Encoding.symmetric_of(3)
+        assert made.encoding == around
         assert "made symmetric" in made.remark
         with pytest.raises(HexsimError) as error:
             weight("w", over(-1, 3, symmetric=False), 2, options)
@@ -60,7 +61,7 @@ def test_channels_that_were_changed_are_named() -> None:
     ranges = (Range(-1, 1), Range(-1, 3), Range(-4, 1))
     made = weight("w", IntegerOverride(4, ranges), 3, PLAIN)
     assert isinstance(made.encoding, AxisEncoding)
-    assert made.encoding.channels[2] == Encoding.symmetric_of(4, 4)
+    assert made.encoding.channels[2] == Encoding(4, -4, 4, 8 / 15, -8, symmetric=True)
     assert made.remark.startswith("channel 1: asymmetric range made symmetric")
     assert "(and 1 more channels)" in made.remark
 

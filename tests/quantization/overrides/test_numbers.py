@@ -84,35 +84,53 @@ def test_strict_symmetry_is_refused() -> None:
         symmetric(Range(scale=0.01, offset=-7), 4, "")
 
 
+def mirrored(limit: float, bits: int = 8) -> Encoding:
+    """-limit to limit in 2^bits - 1 steps, zero at the code above the middle."""
+    steps = (1 << bits) - 1
+    return Encoding(bits, -limit, limit, 2 * limit / steps, -(steps // 2 + 1), symmetric=True)
+
+
 def test_symmetric_ranges_without_scale() -> None:
-    assert symmetric(Range(-1.0, 1.0), 8, "")[0] == Encoding.symmetric_of(1.0)
-    assert symmetric(Range(-0.25, 1.0), 8, "")[0] == Encoding.symmetric_of(1.0)
-    assert symmetric(Range(-7.0, 7.0), 4, "")[0].delta == 1.0
+    assert symmetric(Range(-1.0, 1.0), 8, "") == (mirrored(1.0), "")
+    assert symmetric(Range(-0.25, 1.0), 8, "")[0] == mirrored(1.0)
+    assert symmetric(Range(-7.0, 7.0), 4, "")[0].delta == 14.0 / 15
+    assert mirrored(7.0, 4).fault() is None
     with pytest.raises(HexsimError, match="zero width"):
         symmetric(Range(0.0, 0.0), 8, "w")
 
 
 def test_symmetric_scale_that_contradicts_the_range() -> None:
     encoding, remark = symmetric(Range(-1.0, 1.0, 0.5, -128), 8, "")
-    assert encoding == Encoding.symmetric_of(1.0)
+    assert encoding == mirrored(1.0)
     assert "recomputed" in remark
 
 
 def test_asymmetric_ranges_are_made_symmetric_by_their_larger_end() -> None:
     encoding, remark = symmetric_limit(Range(-3.0, 1.0), 8, "")
-    assert encoding == Encoding.symmetric_of(3.0)
-    assert remark == "asymmetric range made symmetric, -3.02362 to 3"
+    assert encoding == mirrored(3.0)
+    assert remark == "asymmetric range made symmetric, -3 to 3"
     encoding, _ = symmetric_limit(Range(scale=0.1, offset=-5), 8, "")
-    assert encoding.delta == pytest.approx(25.0 / 127)
+    assert encoding.delta == pytest.approx(50.0 / 255)
 
 
 def test_is_symmetric_makes_an_encoding_symmetric_that_was_measured_asymmetric() -> None:
-    """The guide's own [-1.8, 0.5], offset -200, flagged symmetric: 127 steps reach 1.803922."""
+    """The guide's own [-1.8, 0.5], offset -200, flagged symmetric: 1.803922 on either side."""
     measured = Encoding.from_range(-1.8, 0.5)
     full = Range(measured.min, measured.max, measured.delta, measured.offset)
     for one in (full, Range(scale=measured.delta, offset=-200)):
         encoding, remark = symmetric(one, 8, "")
-        assert encoding.delta == pytest.approx(1.803922 / 127, rel=1e-6)
+        assert encoding.delta == pytest.approx(2 * 1.803922 / 255, rel=1e-6)
         assert (encoding.offset, encoding.symmetric) == (-128, True)
+        assert encoding.min == -encoding.max
         assert encoding.max == pytest.approx(1.803922, rel=1e-6)
-        assert remark == "asymmetric range made symmetric, -1.81813 to 1.80392"
+        assert remark == "asymmetric range made symmetric, -1.80392 to 1.80392"
+
+
+@pytest.mark.parametrize("low_steps", [127, 126])
+def test_an_offset_beside_the_middle_is_no_error_if_the_range_is_not_symmetric(
+    low_steps: int,
+) -> None:
+    high = (255 - low_steps) * 0.04
+    encoding, remark = symmetric(Range(-low_steps * 0.04, high, 0.04, -low_steps), 8, "")
+    assert encoding == mirrored(high)
+    assert "made symmetric" in remark

@@ -169,13 +169,24 @@ def test_parameters_that_stay_float_and_activations_among_them() -> None:
     assert told.reason == "it is an activation; give it in the section of activations"
 
 
-@pytest.mark.parametrize(
-    ("key", "reason"),
-    [("conv", "that is a layer; it writes 'c'"), ("cc", "no such tensor; the nearest is 'c'")],
-)
-def test_unmatched_with_the_nearest_name(key: str, reason: str) -> None:
-    told = outcome(Overrides({"x": given(0, 1), key: given(0, 1)}))
-    assert (told.outcome, told.reason) == ("unmatched", reason)
+def test_unmatched_with_the_nearest_name() -> None:
+    told = outcome(Overrides({"x": given(0, 1), "cc": given(0, 1)}))
+    assert (told.outcome, told.reason) == ("unmatched", "no such tensor; the nearest is 'c'")
+    told = outcome(Overrides({"x": given(0, 1)}, {"conv": given(0, 1)}))
+    assert (told.outcome, told.reason) == ("unmatched", "that is a layer; it writes 'c'")
+
+
+def test_a_layer_stands_for_its_output() -> None:
+    overrides = Overrides({"conv": given(0, 1)})
+    told = outcome(overrides)
+    said = "that is a layer, not a tensor; its output 'c' is meant"
+    assert (told.outcome, told.reason) == ("applied", said)
+    assert (
+        quantized(overrides).activations["c"]
+        == quantized(Overrides({"c": given(0, 1)})).activations["c"]
+    )
+    told = outcome(Overrides({"conv": FloatOverride(16)}))
+    assert told.reason == f"{said}; layer 'conv' is float16"
 
 
 def test_a_range_that_cuts_off_weights_says_how_many() -> None:

@@ -39,7 +39,6 @@ def test_flags() -> None:
     ("runtimes", "sentence"),
     [
         (["GPU_s"], "runtime GPU_S: the small library"),
-        (["DSP_FP16"], "runtime DSP_FP16: the DSP"),
         (["NPU"], "unknown runtime 'NPU'"),
     ],
 )

@@ -85,7 +85,7 @@ def test_more_rows_say_how_the_left_out_ones_fare(tmp_path: Path) -> None:
         assert row.before_ms == pytest.approx(times_ms(found.before)[row.row.model])
         assert row.after_ms == pytest.approx(after[row.row.model])
     before = error(times_ms(found.before), measured, "")
-    assert left_out_error(found.rows) < 0.3 * before
+    assert left_out_error(found.rows) < 0.5 * before
     assert found.one_run is not None
     assert found.one_run[1] < 0.7 * found.one_run[0]
 

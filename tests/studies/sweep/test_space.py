@@ -36,6 +36,9 @@ EFFICIENCY = '[constants."memory.efficiency"]\n'
         (M + "[workload]\ninstances = [1, 2]\nidle_ms = [0, 5]", "workload' is wrong; expected no"),
         (M + '[workload]\nbackground = [["audio"]]\nidle_ms = [5]', "a loop of calls without"),
         (M + "= 1", "not valid TOML"),
+        (M + "[workload]\nbuffers = 1979-05-27", "(1979, 5, 27); expected a list"),
+        (M + "stacks = 1", "key 'stacks' is 1; expected a list"),
+        (M + '"" = 1', "key '' is not known"),
     ],
 )
 def test_mistakes_in_the_file(space: Callable[[str], Space], text: str, said: str) -> None:

@@ -3,8 +3,7 @@
 1. Tensors of three axes are split into heads. Past keys and values precede the new ones.
 2. Query heads that share a key head are rows of one product, so that no keys are repeated.
 3. Scores are scaled, bounded (softcap), and masked by adding zero or minus infinity.
-
-4. A boolean mask that varies is added as (1 - mask) * float32's lowest number, so that every step
+4. A boolean mask that varies is added as (1 - mask) * -32768, so that every step
    is a layer. ONNX requires zeros for a query from which all keys are hidden: its result is
    multiplied by zero, and that of the other queries by one.
 
@@ -34,7 +33,9 @@ _ATTRIBUTES = {
 """What version 23 of the operator has."""
 _WINDOWS = ("left_window_size", "right_window_size")
 """Attributes of version 25; -1 means no window."""
-_LOWEST = float(np.finfo(np.float32).min)
+_HIDES = -32768.0
+"""What hides a key by a varying mask (our choice): half of the range of float16, so that it is
+finite there, with scores added too. Minus infinity times zero would be no number."""
 
 
 def attention(node: OnnxNode, net: Importer) -> Sequence[onnx.NodeProto]:
@@ -62,7 +63,7 @@ def attention(node: OnnxNode, net: Importer) -> Sequence[onnx.NodeProto]:
         scores = _reshaped(parts, scores, scores_shape)
     visible = _varying_visibility(node, net, parts)
     causal = _causal_visibility(node, net, scores_shape)
-    for bias in _biases(node, net, parts, scores_shape, visible):
+    for bias in _biases(node, net, parts, scores_shape, visible, causal):
         scores = parts.add("Add", [scores, bias])
     weights = parts.add("Softmax", [scores], axis=3)
     if heads != groups:
@@ -170,10 +171,14 @@ def _causal_visibility(node: OnnxNode, net: Importer, scores: Shape) -> np.ndarr
 
 
 def _biases(
-    node: OnnxNode, net: Importer, parts: ExpansionNodes, scores: Shape, visible: str
+    node: OnnxNode,
+    net: Importer,
+    parts: ExpansionNodes,
+    scores: Shape,
+    visible: str,
+    causal: np.ndarray | None,
 ) -> list[str]:
     """Return the addends of scores; the constant ones are summed into one."""
-    causal = _causal_visibility(node, net, scores)
     mask = node.input(3)
     constant = np.zeros((), np.float32)
     if causal is not None:
@@ -193,7 +198,7 @@ def _biases(
             constant = constant + (_hidden(array) if array.dtype == bool else array)
         elif visible:
             hidden = parts.add("Sub", [parts.constant(1.0), visible])
-            addends.append(parts.add("Mul", [hidden, parts.constant(_LOWEST)]))
+            addends.append(parts.add("Mul", [hidden, parts.constant(_HIDES)]))
         else:
             addends.append(mask)
     if causal is not None or mask in net.known:

@@ -1,0 +1,258 @@
+"""How well speeds of language models are predicted, beside simpler rules: docs/results/llm.md.
+
+python -m benchmarks.llm_scoreboard            prints the tables
+python -m benchmarks.llm_scoreboard --write    writes them into the page
+
+The rows are those of llm_latency.csv; the configurations of their models, in llm_configs, have the
+public numbers of the architectures. Every prediction is of a model (or chip) that its constants
+have not seen. The rules beside the model are: the bytes of a token over the bandwidth of DDR, for a
+block the slower of these and multiply-adds over the peak of HMX; the same plus a constant; and a
+factor times the same plus a constant, which has as many fitted constants as the model.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.pages import RESULTS, with_block
+from hexsim.datasheets.measurements.llm import BLOCK, LlmRow, llm_rows
+from hexsim.deployment.platform import Platform
+from hexsim.files import write_text
+from hexsim.htp.compiler import HtpOperation, compile_graph
+from hexsim.htp.machine import HtpMachine
+from hexsim.htp.schedule import schedule
+from hexsim.llm.architecture import Architecture, read_architecture
+from hexsim.llm.network import Widths
+from hexsim.llm.parts import GIGABYTE, Part, split
+from hexsim.llm.study import Conditions, deployment_of
+
+PAGE = RESULTS / "llm.md"
+CONFIGS = Path(__file__).with_name("llm_configs")
+FITTED = ("softmax_vectors", "unpacked_vectors")
+"""Constants of the release that are fitted to the rows."""
+_SOFTMAX = tuple(round(4 + 0.2 * step, 1) for step in range(61))
+_UNPACKED = tuple(round(0.8 + 0.05 * step, 2) for step in range(45))
+Constants = tuple[float, float]
+Case = tuple[LlmRow, int]
+"""A row with 1 for its token, or with BLOCK for its block of the prompt."""
+Predictor = Callable[[Case, Sequence[Case]], float]
+"""Seconds of a case, with constants that were fitted to other cases."""
+
+
+def cases() -> tuple[Case, ...]:
+    """Every measured time; a time to the first token that repeats another row is left out."""
+    return tuple(
+        (row, tokens)
+        for row in llm_rows()
+        for tokens in (1, BLOCK)
+        if tokens == 1 or not row.repeats_another
+    )
+
+
+def measured_s(case: Case) -> float:
+    """The measured seconds of a case."""
+    row, tokens = case
+    return 1 / row.tokens_per_second if tokens == 1 else row.block_ms / 1e3
+
+
+def widths_of(row: LlmRow) -> Widths:
+    """4-bit weights beside activations of 16 bits (w4a16) or in float16 (w4)."""
+    return Widths(4, "16" if row.precision == "w4a16" else "float")
+
+
+@functools.cache
+def architecture_of(row: LlmRow) -> Architecture:
+    """The architecture of a row's model."""
+    return read_architecture(CONFIGS / f"{row.model}.json")
+
+
+@functools.cache
+def _platform(chip: str) -> Platform:
+    return Platform.load(chip)
+
+
+@functools.cache
+def _machine(chip: str) -> HtpMachine:
+    platform = _platform(chip)
+    return HtpMachine.of(platform.chip, platform.stack)
+
+
+@functools.cache
+def _parts(row: LlmRow) -> tuple[Part, ...]:
+    most_bytes = Conditions().part_gb * GIGABYTE
+    return split(architecture_of(row), widths_of(row), row.context_length, most_bytes)
+
+
+@functools.cache
+def _graph(case: Case, layers: int, head: bool) -> tuple[HtpOperation, ...]:
+    row, tokens = case
+    conditions = Conditions(widths_of(row), context=row.context_length, prompt=BLOCK)
+    part = Part(0, layers, head)
+    deployment = deployment_of(
+        architecture_of(row), _platform(row.chip), conditions, part, tokens, row.context_length
+    )
+    calls = tuple(deployment.plan.calls())
+    return compile_graph(calls, deployment.network, _machine(row.chip).vtcm_bytes)
+
+
+@functools.cache
+def modelled_s(case: Case, constants: Constants) -> float:
+    """The model's seconds with these values of FITTED, as the simulation gives them."""
+    row, _ = case
+    release = _platform(row.chip).stack.htp
+    softmax, unpacked = constants
+    known = _machine(row.chip)
+    machine = replace(
+        known,
+        softmax_vector_s=known.softmax_vector_s * softmax / release.softmax_vectors,
+        unpacked_vector_s=known.unpacked_vector_s * unpacked / release.unpacked_vectors,
+    )
+
+    @functools.cache
+    def end_s(layers: int, head: bool) -> float:
+        return schedule(_graph(case, layers, head), machine)[-1].end_s
+
+    return sum(
+        release.part_s
+        + end_s(2, part.head)
+        + (len(part.layers) - 2) * (end_s(2, part.head) - end_s(1, part.head))
+        for part in _parts(row)
+    )
+
+
+def stated() -> Constants:
+    """The values of FITTED in the release's file."""
+    release = _platform("sd8gen4").stack.htp
+    return release.softmax_vectors, release.unpacked_vectors
+
+
+def fitted(known: Sequence[Case]) -> Constants:
+    """The constants with the least sum of absolute logarithmic errors.
+
+    Rows of w4a16 have no weights to unpack, so the softmax is fitted to them alone.
+    """
+
+    def loss(some: Sequence[Case], constants: Constants) -> float:
+        return sum(abs(np.log(modelled_s(case, constants) / measured_s(case))) for case in some)
+
+    floats = [case for case in known if widths_of(case[0]).floats]
+    codes = [case for case in known if not widths_of(case[0]).floats]
+    unpacked = stated()[1]
+    softmax = min(_SOFTMAX, key=lambda value: loss(codes, (value, unpacked)))
+    if floats:
+        unpacked = min(_UNPACKED, key=lambda value: loss(floats, (softmax, value)))
+    return softmax, unpacked
+
+
+def by_model(case: Case, known: Sequence[Case]) -> float:
+    """Predict by this model."""
+    return modelled_s(case, fitted_to(tuple(known)))
+
+
+fitted_to = functools.cache(fitted)
+
+
+@functools.cache
+def bound_s(case: Case) -> float:
+    """Bytes over bandwidth; for a block, or multiply-adds over the peak if these are slower."""
+    row, tokens = case
+    architecture, widths, machine = architecture_of(row), widths_of(row), _machine(row.chip)
+    matrices = architecture.layers * architecture.layer_weights
+    moved = (matrices * widths.weights + architecture.head_weights * widths.head_bits) / 8
+    moved += architecture.cache_bytes(row.context_length, widths.cache_bits)
+    moved_s = moved / machine.ddr_bytes_per_s
+    if tokens == 1:
+        return moved_s
+    peak = machine.fp16_macs_per_s if widths.floats else machine.int8_macs_per_s / 2
+    attention = 2 * architecture.layers * architecture.heads * architecture.head_size
+    macs = matrices + architecture.head_weights + attention * row.context_length
+    return max(moved_s, tokens * macs / peak)
+
+
+def _line(case: Case, known: Sequence[Case], *, factor: bool) -> float:
+    """A constant, with or without a factor, of least squared relative errors."""
+    same = [other for other in known if other[1] == case[1]]
+    times = np.array([measured_s(other) for other in same])
+    bounds = np.array([bound_s(other) for other in same])
+    if factor:
+        matrix = np.stack([np.ones(len(same)), bounds], axis=1) / times[:, None]
+        (constant, slope), *_ = np.linalg.lstsq(matrix, np.ones(len(same)), rcond=None)
+        return float(constant + slope * bound_s(case))
+    weights = 1 / times
+    constant = float(np.sum(weights**2 * (times - bounds)) / np.sum(weights**2))
+    return constant + bound_s(case)
+
+
+PREDICTORS: dict[str, Predictor] = {
+    "bytes over bandwidth": lambda case, known: bound_s(case),
+    "plus a constant": functools.partial(_line, factor=False),
+    "times a factor, plus a constant": functools.partial(_line, factor=True),
+    "this model": by_model,
+}
+
+
+def errors(predictor: Predictor, key: str) -> dict[Case, float]:
+    """Errors of predicted rates (tokens) and times (blocks); `key`, model or chip, is left out."""
+    results = {}
+    for case in cases():
+        known = [other for other in cases() if getattr(other[0], key) != getattr(case[0], key)]
+        ratio = max(predictor(case, known), 1e-9) / measured_s(case)
+        results[case] = (1 / ratio if case[1] == 1 else ratio) - 1
+    return results
+
+
+def board() -> str:
+    """The table of predictors."""
+    lines = [
+        "| predictor | left out | tokens/s, median | worst | first token, median | worst |",
+        "|---" * 6 + "|",
+    ]
+    for key in ("model", "chip"):
+        for name, predictor in PREDICTORS.items():
+            found = errors(predictor, key)
+            cells = []
+            for tokens in (1, BLOCK):
+                sizes = np.abs([error for case, error in found.items() if case[1] == tokens])
+                cells += [f"{100 * np.median(sizes):.1f} %", f"{100 * max(sizes):.1f} %"]
+            lines.append(f"| {name} | {key} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def each() -> str:
+    """The table of rows: what was measured, and the errors of the model."""
+    lines = [
+        "| model | precision | chip | tokens/s | model left out | chip left out "
+        "| block ms | model left out | chip left out |",
+        "|---" * 9 + "|",
+    ]
+    left_out = [errors(by_model, key) for key in ("model", "chip")]
+    for row in llm_rows():
+        cells = [row.model, row.precision, row.chip]
+        for tokens, shown in ((1, f"{row.tokens_per_second:.2f}"), (BLOCK, f"{row.block_ms:.1f}")):
+            known = [found.get((row, tokens)) for found in left_out]
+            cells += [shown, *("" if e is None else f"{100 * e:+.0f} %" for e in known)]
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def main() -> None:
+    """Print the tables, or write them."""
+    blocks = {"scoreboard": board(), "rows": each()}
+    if "--write" in sys.argv:
+        text = PAGE.read_text(encoding="utf-8")
+        for name, body in blocks.items():
+            text = with_block(text, name, body)
+        write_text(PAGE, text)
+        return
+    print(dict(zip(FITTED, fitted(cases()), strict=True)), "stated:", stated())
+    print("\n\n".join(blocks.values()))
+
+
+if __name__ == "__main__":
+    main()

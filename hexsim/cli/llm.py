@@ -1,0 +1,85 @@
+"""`hexsim llm`: the speed and the memory of a language model on a tensor processor."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from hexsim.cli._files import FILE
+from hexsim.cli._groups import grouped
+from hexsim.cli._options import ChipOption, StackOption
+from hexsim.cli._output import Json
+from hexsim.cli._page import paged
+from hexsim.cli._say import say
+
+if TYPE_CHECKING:
+    from hexsim.llm.network import Widths
+    from hexsim.llm.study import Conditions
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """The widths of a model's numbers."""
+
+    weights: Annotated[str, typer.Option("--weights", help="Weights: w4 or w8.")] = "w4"
+    activations: Annotated[
+        str, typer.Option("--activations", help="Activations: 16 or 8 bits, or float (float16).")
+    ] = "16"
+
+    def widths(self) -> Widths:
+        """Parse both."""
+        from hexsim.llm.network import Widths
+
+        return Widths.parse(self.weights, self.activations)
+
+
+@dataclass(frozen=True)
+class Lengths:
+    """Numbers of tokens, and the size of a part."""
+
+    context: Annotated[
+        int, typer.Option("--context", help="Tokens for which the graphs are compiled.")
+    ] = 4096
+    prompt: Annotated[int, typer.Option("--prompt", help="Tokens of the prompt.")] = 1024
+    generate: Annotated[int, typer.Option("--generate", help="Tokens to generate.")] = 256
+    block: Annotated[
+        int, typer.Option("--block", help="Tokens of the prompt that are processed at once.")
+    ] = 128
+    part_gb: Annotated[
+        float, typer.Option("--part-gb", help="Most gigabytes of a part of the model.")
+    ] = 2.0
+
+    def conditions(self, widths: Widths) -> Conditions:
+        """Return the conditions with these widths; raise HexsimError if they do not fit."""
+        from hexsim.llm.study import Conditions
+
+        return Conditions(
+            widths, self.context, self.prompt, self.generate, self.block, self.part_gb
+        )
+
+
+@paged
+@grouped
+def llm(
+    *,
+    model: Annotated[
+        str, typer.Argument(help="config.json of a language model, or its folder."), FILE
+    ],
+    chip: ChipOption = "sd8gen4",
+    stack: StackOption = None,
+    numbers: Numbers,
+    lengths: Lengths,
+    outputs: Json,
+) -> None:
+    """Tokens per second, time to the first token and memory of a language model."""
+    from hexsim.deployment.platform import Platform
+    from hexsim.llm.architecture import read_architecture
+    from hexsim.llm.study import speed_of
+    from hexsim.reports.llm_table import llm_json, llm_text
+
+    conditions = lengths.conditions(numbers.widths())
+    speed = speed_of(read_architecture(model), Platform.load(chip, stack), conditions)
+    outputs.write(json=lambda: llm_json(speed))
+    say(llm_text(speed))

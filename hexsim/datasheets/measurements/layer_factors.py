@@ -1,0 +1,39 @@
+"""How wrong simulated times of layers have been, by class of layer: layer_factors.csv.
+
+`python -m benchmarks.layer_times FOLDER --write` writes the file. It compares the times of single
+layers in layer_latency.csv, which are of one chip and one release, with simulated ones.
+"""
+
+from __future__ import annotations
+
+import csv
+import functools
+from dataclasses import dataclass
+from pathlib import Path
+
+FACTORS_FILE = Path(__file__).with_name("layer_factors.csv")
+
+
+@dataclass(frozen=True)
+class LayerFactor:
+    """The median factor of the measured layers of one class on one runtime.
+
+    A factor is the ratio of simulated and measured time or its reciprocal, whichever is larger.
+    """
+
+    runtime: str
+    layer_class: str
+    layers: int
+    factor: float
+
+
+@functools.cache
+def layer_factors() -> tuple[LayerFactor, ...]:
+    """Read the factors, in file order."""
+    with FACTORS_FILE.open(encoding="utf-8", newline="") as file:
+        return tuple(
+            LayerFactor(
+                record["runtime"], record["class"], int(record["layers"]), float(record["factor"])
+            )
+            for record in csv.DictReader(file)
+        )

@@ -1,0 +1,70 @@
+"""Published speeds of language models on tensor processors.
+
+A row of llm_latency.csv is one deployment of the performance tables of AI Hub Models (BSD-3). The
+time for a full context is that of one block times the number of blocks, so it holds no further
+measurement. Two rows need care: that of Llama 2 has its time for a full context in both columns,
+and that of Llama 3.2 3B in w4 has the times to the first token of the row in w4a16.
+"""
+
+from __future__ import annotations
+
+import csv
+import functools
+from dataclasses import dataclass
+from pathlib import Path
+
+_FILE = Path(__file__).with_name("llm_latency.csv")
+BLOCK = 128
+"""Tokens of a block of the prompt in every row."""
+
+
+@dataclass(frozen=True)
+class LlmRow:
+    """One published deployment; times to the first token in ms."""
+
+    model: str
+    precision: str
+    chip: str
+    runtime: str
+    context_length: int
+    tokens_per_second: float
+    ttft_128_tokens_ms: float
+    ttft_full_context_ms: float
+    note: str
+    source: str
+
+    @property
+    def block_ms(self) -> float:
+        """The time of one block of the prompt."""
+        return self.ttft_full_context_ms * BLOCK / self.context_length
+
+    @property
+    def repeats_another(self) -> bool:
+        """Whether the times to the first token are those of the same model in w4a16."""
+        return self.precision == "w4" and any(
+            row.ttft_128_tokens_ms == self.ttft_128_tokens_ms
+            and (row.model, row.chip) == (self.model, self.chip)
+            and row.precision != self.precision
+            for row in llm_rows()
+        )
+
+
+@functools.cache
+def llm_rows() -> tuple[LlmRow, ...]:
+    """Read every row, in file order."""
+    with _FILE.open(encoding="utf-8", newline="") as file:
+        return tuple(
+            LlmRow(
+                model=record["model"],
+                precision=record["precision"],
+                chip=record["chip"],
+                runtime=record["runtime"],
+                context_length=int(record["context_length"]),
+                tokens_per_second=float(record["tokens_per_second"]),
+                ttft_128_tokens_ms=float(record["ttft_128_tokens_ms"]),
+                ttft_full_context_ms=float(record["ttft_full_context_ms"]),
+                note=record["note"],
+                source=record["source"],
+            )
+            for record in csv.DictReader(file)
+        )

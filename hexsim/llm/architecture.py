@@ -1,0 +1,217 @@
+"""The architecture of a decoder, from its public `config.json`.
+
+The keys are those that Hugging Face's transformers writes for the model types below. Only what
+changes shapes is read; constants of training and sampling are ignored. Left out: mixtures of
+experts, and sliding windows of attention, which deployments for the tensor processor do not use:
+every layer reads the whole context.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from hexsim.errors import HexsimError, InvalidDataError, unknown
+from hexsim.texts.json_text import parse_json
+from hexsim.texts.text import read_text
+
+_MOST = 1 << 20
+"""The largest size that a configuration may state, far above every public model."""
+_LAYERS = 1000
+
+
+@dataclass(frozen=True)
+class _Family:
+    """What a model type has that its configuration does not say.
+
+    `qkv_bias`: the projections of queries, keys and values add a bias. `head_norms`: queries and
+    keys are normalised head by head. `norms_after`: attention and feed-forward have a second
+    normalisation, of their results. `tied`: the default of `tie_word_embeddings`.
+    """
+
+    qkv_bias: bool = False
+    head_norms: bool = False
+    norms_after: bool = False
+    tied: bool = False
+
+
+_FAMILIES: Mapping[str, _Family] = {
+    "llama": _Family(),
+    "mistral": _Family(),
+    "qwen2": _Family(qkv_bias=True),
+    "qwen3": _Family(head_norms=True),
+    "phi3": _Family(),
+    "gemma": _Family(tied=True),
+    "gemma2": _Family(tied=True, norms_after=True),
+    "gemma3_text": _Family(tied=True, norms_after=True, head_norms=True),
+    "granite": _Family(),
+}
+"""Falcon3 has the model type llama, Qwen2.5 that of Qwen2."""
+
+
+@dataclass(frozen=True)
+class Architecture:
+    """The sizes of a decoder.
+
+    `heads` query heads share `kv_heads` heads of keys and values, each of `head_size` numbers, of
+    which `rotary_size` are rotated. `feed_forward` is the width of the gated feed-forward network.
+    `tied` says that the head has the weights of the embedding.
+    """
+
+    name: str
+    model_type: str
+    hidden: int
+    layers: int
+    heads: int
+    kv_heads: int
+    head_size: int
+    rotary_size: int
+    feed_forward: int
+    vocabulary: int
+    tied: bool
+    qkv_bias: bool
+    head_norms: bool
+    norms_after: bool
+
+    @property
+    def layer_weights(self) -> int:
+        """Weights of the matrices of one layer, without norms and biases."""
+        queries, cached = self.heads * self.head_size, self.kv_heads * self.head_size
+        attention = self.hidden * (queries + 2 * cached) + queries * self.hidden
+        return attention + 3 * self.hidden * self.feed_forward
+
+    @property
+    def head_weights(self) -> int:
+        """Weights of the head, which are as many as those of the embedding."""
+        return self.hidden * self.vocabulary
+
+    @property
+    def parameters(self) -> int:
+        """Weights of all matrices; those of a tied head are counted once."""
+        return self.layers * self.layer_weights + self.head_weights * (1 if self.tied else 2)
+
+    def cache_bytes(self, context: int, bits: int) -> int:
+        """Return the bytes of keys and values of `context` tokens, in `bits` per number."""
+        return 2 * self.layers * self.kv_heads * self.head_size * context * bits // 8
+
+
+def read_architecture(path: str | Path) -> Architecture:
+    """Read a `config.json`, or the one in a folder.
+
+    Raises HexsimError naming the file and the key if the model type is unknown, a key is missing,
+    or sizes do not fit together.
+    """
+    file = Path(path)
+    if file.is_dir():
+        file = file / "config.json"
+    try:
+        text = read_text(file, "configuration", "give the config.json of a language model")
+        tree = parse_json(text, str(file))
+    except InvalidDataError as error:
+        raise HexsimError(str(error)) from None
+    if not isinstance(tree, dict):
+        raise HexsimError(f"{file}: a configuration is a JSON object, not {type(tree).__name__}")
+    name = file.parent.resolve().name if file.name == "config.json" else file.stem
+    return architecture_of(tree, name, str(file))
+
+
+def architecture_of(tree: Mapping[str, Any], name: str, where: str) -> Architecture:
+    """Return the architecture that a configuration states; errors as in `read_architecture`."""
+    keys = _Keys(tree, where)
+    model_type = tree.get("model_type")
+    if not isinstance(model_type, str):
+        raise HexsimError(f"{where}: key 'model_type' is missing; give a config.json of a decoder")
+    if model_type not in _FAMILIES:
+        raise HexsimError(f"{where}: {unknown('model_type', model_type, _FAMILIES)}")
+    family = _FAMILIES[model_type]
+    keys.refuse_experts()
+    hidden, heads = keys.size("hidden_size"), keys.size("num_attention_heads")
+    kv_heads = keys.size("num_key_value_heads", heads)
+    head_size = keys.size("head_dim", 0) or keys.quotient("hidden_size", hidden, heads)
+    if heads % kv_heads:
+        raise HexsimError(
+            f"{where}: key 'num_key_value_heads' is {kv_heads}, which does not divide the {heads} "
+            "of 'num_attention_heads'"
+        )
+    rotary = round(head_size * keys.share("partial_rotary_factor"))
+    if rotary < 2:
+        raise HexsimError(
+            f"{where}: key 'partial_rotary_factor' leaves nothing to rotate of heads of {head_size}"
+        )
+    return Architecture(
+        name=name,
+        model_type=model_type,
+        hidden=hidden,
+        layers=keys.size("num_hidden_layers", most=_LAYERS),
+        heads=heads,
+        kv_heads=kv_heads,
+        head_size=head_size,
+        rotary_size=rotary - rotary % 2,
+        feed_forward=keys.size("intermediate_size"),
+        vocabulary=keys.size("vocab_size"),
+        tied=keys.flag("tie_word_embeddings", default=family.tied),
+        qkv_bias=family.qkv_bias or keys.flag("attention_bias", default=False),
+        head_norms=family.head_norms,
+        norms_after=family.norms_after,
+    )
+
+
+@dataclass(frozen=True)
+class _Keys:
+    """The keys of a configuration; errors name the file and the key."""
+
+    tree: Mapping[str, Any]
+    where: str
+
+    def size(self, key: str, default: int | None = None, most: int = _MOST) -> int:
+        """Return a whole number from 1 to `most`; a missing key or null gives `default`."""
+        value = self.tree.get(key)
+        if value is None and default is not None:
+            return default
+        if value is None:
+            raise HexsimError(f"{self.where}: key '{key}' is missing; give a complete config.json")
+        if type(value) is not int or not 1 <= value <= most:
+            raise HexsimError(
+                f"{self.where}: key '{key}' is {value!r}; expected a whole number from 1 to {most}"
+            )
+        return value
+
+    def quotient(self, key: str, whole: int, parts: int) -> int:
+        """Return the size of one of `parts` equal parts of the value of `key`."""
+        if whole % parts:
+            raise HexsimError(
+                f"{self.where}: key '{key}' is {whole}, which the {parts} of "
+                "'num_attention_heads' do not divide, and key 'head_dim' is missing"
+            )
+        return whole // parts
+
+    def share(self, key: str) -> float:
+        """Return a number above 0 and up to 1, which is 1 if the key is missing."""
+        value = self.tree.get(key)
+        if value is None:
+            return 1.0
+        if type(value) not in (int, float) or not 0 < value <= 1:
+            raise HexsimError(
+                f"{self.where}: key '{key}' is {value!r}; expected a number above 0 and up to 1"
+            )
+        return float(value)
+
+    def flag(self, key: str, *, default: bool) -> bool:
+        """Return true or false."""
+        value = self.tree.get(key)
+        if value is None:
+            return default
+        if not isinstance(value, bool):
+            raise HexsimError(f"{self.where}: key '{key}' is {value!r}; expected true or false")
+        return value
+
+    def refuse_experts(self) -> None:
+        """Raise HexsimError for a mixture of experts."""
+        for key in ("num_local_experts", "num_experts"):
+            if self.tree.get(key):
+                raise HexsimError(
+                    f"{self.where}: key '{key}' states a mixture of experts, which is not "
+                    "simulated; give a dense model"
+                )

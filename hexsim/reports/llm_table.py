@@ -1,0 +1,124 @@
+"""The speed of a language model as tables, and as JSON."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hexsim.llm.study import SHARES, LanguageModelSpeed, Pass
+from hexsim.reports.document import attributes, json_document
+from hexsim.reports.text import number, table
+
+_GB = 1e9
+
+
+def llm_text(speed: LanguageModelSpeed) -> str:
+    """Return tables of speeds, of where the time goes, and of memory."""
+    conditions = speed.conditions
+    generated = conditions.generate
+    summary = (
+        f"{speed.architecture.name} ({speed.architecture.parameters / 1e9:.2f} billion weights) on "
+        f"{speed.chip}, {speed.stack}\n\n"
+        f"{speed.tokens_per_second:.2f} tokens/s, first token after "
+        f"{speed.first_token_s(conditions.prompt):.2f} s for {conditions.prompt} tokens of prompt; "
+        f"{speed.total_s:.2f} s with {number(generated, 'generated token')}"
+    )
+    return "\n\n".join((summary, _prompts(speed), _positions(speed), _shares(speed), _fit(speed)))
+
+
+def _prompts(speed: LanguageModelSpeed) -> str:
+    rows = [(f"{prompt}", f"{1e3 * speed.first_token_s(prompt):.1f}") for prompt in prompts(speed)]
+    return table(("prompt", "first token ms"), rows)
+
+
+def prompts(speed: LanguageModelSpeed) -> list[int]:
+    """Return the lengths of prompts to report: one block, doubled, and the one asked for."""
+    lengths, length = {speed.conditions.prompt}, speed.conditions.block
+    while length < speed.conditions.context:
+        lengths.add(length)
+        length *= 2
+    return sorted({*lengths, speed.conditions.context})
+
+
+def _positions(speed: LanguageModelSpeed) -> str:
+    rows = [(f"1 to {context}", f"{rate:.2f}") for context, rate in speed.by_context.items()]
+    return (
+        table(("positions", "tokens/s"), rows)
+        + "\n\nA graph attends to the whole context it was compiled for, so its speed is the same "
+        "at all positions."
+    )
+
+
+def _shares(speed: LanguageModelSpeed) -> str:
+    passes = (speed.token, speed.block)
+    rows = [
+        (
+            name,
+            *(
+                cell
+                for one in passes
+                for cell in (f"{1e3 * one.parts_s[name]:.2f}", _share(one, name))
+            ),
+        )
+        for name in SHARES
+    ]
+    rows.append(("total", *(c for one in passes for c in (f"{1e3 * one.seconds:.2f}", "100.0%"))))
+    block = f"block of {speed.conditions.block}"
+    return table(("time", "token ms", "share", f"{block} ms", "share"), rows)
+
+
+def _share(one: Pass, name: str) -> str:
+    return f"{one.parts_s[name] / one.seconds:.1%}"
+
+
+def _fit(speed: LanguageModelSpeed) -> str:
+    memory, largest = speed.memory, max(speed.part_sizes)
+    names = ("weights", "embedding", "cache", "activations", "peak", "peak_without_sharing")
+    rows = [(name.replace("_", " "), f"{getattr(memory, name) / _GB:.3f}") for name in names]
+    return (
+        table(("memory", "GB"), rows)
+        + f"\n\nFits in {number(len(speed.parts), 'part')} of at most "
+        f"{speed.conditions.part_gb:g} GB; the largest has {largest / _GB:.2f} GB of weights and "
+        f"cache.\nA token moves {speed.token.ddr_bytes / _GB:.3f} GB from and to DDR, a block "
+        f"{speed.block.ddr_bytes / _GB:.3f} GB."
+    )
+
+
+def llm_json(speed: LanguageModelSpeed) -> str:
+    """Return the speed as a JSON document."""
+    return json_document(llm_facts(speed))
+
+
+def llm_facts(speed: LanguageModelSpeed) -> dict[str, Any]:
+    """Return the speed as data; times in ms, memory in bytes."""
+    memory = speed.memory
+    return {
+        **attributes(speed, "chip", "stack", "architecture", "conditions"),
+        "parameters": speed.architecture.parameters,
+        "tokens_per_second": speed.tokens_per_second,
+        "tokens_per_second_by_context": {
+            str(context): rate for context, rate in speed.by_context.items()
+        },
+        "first_token_ms": {
+            str(prompt): 1e3 * speed.first_token_s(prompt) for prompt in prompts(speed)
+        },
+        "total_ms": 1e3 * speed.total_s,
+        "token": _pass(speed.token),
+        "block": _pass(speed.block),
+        "memory_bytes": {
+            **attributes(memory, "weights", "embedding", "cache", "activations"),
+            **attributes(memory, "peak", "peak_without_sharing"),
+        },
+        "parts": [
+            {"first_layer": part.first, "layers": len(part.layers), "head": part.head}
+            | {"bytes": size}
+            for part, size in zip(speed.parts, speed.part_sizes, strict=True)
+        ],
+    }
+
+
+def _pass(one: Pass) -> dict[str, Any]:
+    return {
+        "ms": 1e3 * one.seconds,
+        "parts_ms": {name: 1e3 * seconds for name, seconds in one.parts_s.items()},
+        "ddr_bytes": one.ddr_bytes,
+    }

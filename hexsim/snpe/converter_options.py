@@ -1,0 +1,34 @@
+"""The options that the converters of 2.x have beside those of 1.x."""
+
+from __future__ import annotations
+
+from hexsim.snpe.option import Ignored, Option, Ours, RefusedOption
+
+STORED_ORDER = (
+    "raw files of inputs and outputs hold floats in stored order, an image NHWC, whatever the "
+    "order of the source; leave it out and write the files so"
+)
+
+DEFINE_SYMBOL = Option(
+    ("--define_symbol", "-s"), ("NAME", "SIZE"),
+    "Size that a name in the shapes of the inputs stands for; repeatable.",
+    Ours("--define-symbol"),
+)  # fmt: skip
+
+IO_OPTIONS = (
+    Option(
+        ("--preserve_io",), ("WHAT",), "Keep layout or types of inputs and outputs.",
+        RefusedOption(STORED_ORDER),
+    ),
+    Option(
+        ("--custom_io",), ("FILE",), "Layout, types and encodings of inputs and outputs.",
+        RefusedOption(STORED_ORDER),
+    ),
+    Option(
+        ("--keep_int64_inputs",), (), "Keep 64-bit integers of inputs.",
+        Ignored(
+            "an input has the type that the file states, and a raw file of its own numbers may "
+            "hold 64 or 32 bits for each of 64"
+        ),
+    ),
+)  # fmt: skip

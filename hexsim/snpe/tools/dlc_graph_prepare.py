@@ -1,0 +1,226 @@
+"""`snpe-dlc-graph-prepare` and `qnn-context-binary-generator` prepare a network for an HTP.
+
+What a record of the real tools holds and how long they take to make it is not published. So no
+record is written: the file is the network as it was, and the graph is compiled whenever it is
+simulated. What the compiled graph reads and keeps is printed.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from hexsim.cli._files import MODEL, Writes
+from hexsim.cli._groups import grouped
+from hexsim.cli._output import beside_model
+from hexsim.cli._say import remark, say
+from hexsim.cli._simulated import Hardware
+from hexsim.errors import HexsimError
+from hexsim.snpe import runtimes
+from hexsim.snpe.option import CHIP, NO_UDO, STACK, UDL, Ignored, Option, Ours, RefusedOption, Tool
+from hexsim.snpe.qnn_options import CONFIG_FILE, MODEL_LIBRARY
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from hexsim.deployment.platform import Platform
+    from hexsim.dlc import Container
+
+
+def _target(given: Mapping[str, Any]) -> Path:
+    return beside_model(given, f"{Path(given['model']).stem}_cached.dlc")
+
+
+@grouped
+def graph_prepare(
+    *,
+    model: Annotated[str, typer.Argument(), MODEL],
+    output: Annotated[Path | None, typer.Option("--output"), Writes(_target)] = None,
+    socs: Annotated[str | None, typer.Option("--socs")] = None,
+    vtcm_mb: Annotated[float | None, typer.Option("--vtcm-mb")] = None,
+    hardware: Hardware,
+) -> None:
+    """Compile the graph of a network for tensor processors, and write the network."""
+    from hexsim.deployment.platform import Platform
+
+    names = [name for name in (socs or "").split(",") if name]
+    platforms = [Platform.load(name, hardware.stack) for name in names] or [hardware.platform()]
+    assert output is not None
+    _prepare(model, output, platforms, vtcm_mb)
+
+
+@grouped
+def context_binary(
+    *,
+    model: Annotated[str, typer.Argument(), MODEL],
+    binary_file: Annotated[str, typer.Option("--binary-file")],
+    output_dir: Annotated[Path, typer.Option("--output-dir"), Writes(folder=True)] = Path("output"),
+    hardware: Hardware,
+) -> None:
+    """Compile the graph of a network for the tensor processor of a chip, and write the network."""
+    if Path(binary_file).name != binary_file:
+        raise HexsimError(f"--binary-file '{binary_file}' is a name without folders")
+    target = output_dir / f"{binary_file}.bin"
+    _prepare(model, target, [hardware.platform()], None, parents=True)
+
+
+def _prepare(
+    model: str,
+    output: Path,
+    platforms: Sequence[Platform],
+    vtcm_mb: float | None,
+    *,
+    parents: bool = False,
+) -> None:
+    """Compile the graph for each platform, write the network, and print what was compiled."""
+    from hexsim import dlc
+    from hexsim.dlc.loading import load_container
+
+    container = load_container(model)
+    lines = [_prepared(model, container, platform, vtcm_mb) for platform in platforms]
+    dlc.write(output, container.model, container.metadata, container.overrides, parents=parents)
+    for line in lines:
+        say(line)
+    remark(
+        "[INFO] no record is added to the file: what one holds, its size and the time to make it "
+        "are not published; the graph is compiled when it is simulated"
+    )
+
+
+def _prepared(source: str, container: Container, platform: Platform, vtcm_mb: float | None) -> str:
+    """Return the line about the graph of a network on one chip."""
+    from hexsim.deployment.given import GivenModel, Preparation
+    from hexsim.htp.compiler import compile_graph
+
+    quantized = container.model.quantized
+    runtime = runtimes.on_platform("dsp", platform, quantized=quantized)
+    if runtime not in ("htp", "htp_fp16"):
+        raise HexsimError(
+            f"{platform.chip.name} with {platform.stack.name} has no tensor processor; name a chip "
+            "of V68 or later, as sm8650"
+        )
+    vtcm_bytes = platform.chip.htp.vtcm_bytes
+    if vtcm_mb is not None and vtcm_mb * 2**20 > vtcm_bytes:
+        raise HexsimError(
+            f"a VTCM of {vtcm_mb:g} MB is more than {platform.chip.name} has, which is "
+            f"{vtcm_bytes / 2**20:g} MB"
+        )
+    used_bytes = vtcm_bytes if not vtcm_mb else round(vtcm_mb * 2**20)
+    given = GivenModel(source, container, platform, Preparation(cpu_fallback=False))
+    plan = given.deployment(runtime).plan
+    operations = [
+        operation
+        for subnet in plan.subnets
+        for operation in compile_graph(subnet.calls, plan.network, used_bytes)
+    ]
+    weights = sum(operation.cost.weight_bytes for operation in operations)
+    spilled = sum(operation.spill_bytes for operation in operations)
+    return (
+        f"{platform.chip.name} ({runtime}): {len(operations)} operations, VTCM of "
+        f"{used_bytes / 2**20:g} MB, weights of {_bytes(weights)} in its layout, "
+        f"{_bytes(spilled)} spilled and filled"
+    )
+
+
+def _bytes(count: float) -> str:
+    return f"{count / 2**20:.2f} MB" if count >= 2**18 else f"{count / 2**10:.2f} kB"
+
+
+_LOG = Ignored("the log goes to stderr, as it is")
+_ONE_SETTING = Ignored(
+    "the compiler here has one setting, that of the latencies to which it was fitted"
+)
+
+
+def _logging(names: Sequence[str]) -> tuple[Option, ...]:
+    return tuple(Option((name,), (), "How much is logged.", _LOG) for name in names)
+
+
+_PREPARE = (
+    Option(("--input_dlc",), ("FILE",), "The .dlc file.", Ours(), is_required=True),
+    Option(
+        ("--output_dlc",), ("FILE",), "The file to write; default: INPUT_cached.dlc.",
+        Ours("--output"),
+    ),
+    Option(
+        ("--htp_socs",), ("CHIPS",),
+        "Chips to compile for, by part number, with commas; default: --chip.", Ours("--socs"),
+    ),
+    Option(
+        ("--vtcm_override",), ("MB",),
+        "VTCM to compile for, in MB; 0 and the default: all that the chip has.", Ours("--vtcm-mb"),
+        number="real",
+    ),
+    Option(
+        ("--input_list",), ("FILE",), "List whose # and % lines name outputs.",
+        RefusedOption("outputs are chosen when the network runs; leave it out"),
+    ),
+    Option(
+        ("--set_output_tensors", "--set_output_layers"), ("LIST",), "Outputs of the graph.",
+        RefusedOption("outputs are chosen when the network runs; leave it out"),
+    ),
+    Option(("--optimization_level",), ("LEVEL",), "How well to compile.", _ONE_SETTING),
+    Option(("--num_hvx_threads",), ("N",), "Vector threads to use.", _ONE_SETTING),
+    Option(("--htp_dlbc",), ("WHETHER",), "Compress activations in DDR.", _ONE_SETTING),
+    Option(
+        ("--overwrite_cache_records",), (), "Prepare the graph again.",
+        Ignored("no record is kept in the file"),
+    ),
+    Option(("--udo_package_path",), ("FILE",), "User-defined operators.", NO_UDO),
+    *_logging(("--verbose", "--quiet", "--silent")),
+    UDL,
+    CHIP,
+    STACK,
+)  # fmt: skip
+
+_NOTES = (
+    "Prints what the compiled graph has: operations, VTCM, bytes of weights in the layout of the "
+    "processor, and bytes that do not fit VTCM. The last two are estimates of the compiler here, "
+    "which was fitted to published latencies. Size and time of a real record are not known. "
+    "--vtcm_override changes these figures only.",
+)
+
+_CONTEXT = (
+    Option(
+        ("--dlc_path",), ("FILE",), "The .dlc file, quantised or float.", Ours(), is_required=True
+    ),
+    Option(
+        ("--binary_file",), ("NAME",), "Name of the file to write, without .bin.",
+        Ours("--binary-file"), is_required=True,
+    ),
+    Option(
+        ("--output_dir",), ("FOLDER",), "Where to write; default: output.", Ours("--output-dir")
+    ),
+    MODEL_LIBRARY,
+    Option(
+        ("--backend",), ("FILE",), "Library of the backend.",
+        Ignored("context binaries are for tensor processors here"),
+    ),
+    CONFIG_FILE,
+    Option(("--op_packages",), ("TEXT",), "User-defined operators.", NO_UDO),
+    Option(("--log_level",), ("LEVEL",), "How much is logged.", _LOG),
+    UDL,
+    CHIP,
+    STACK,
+)  # fmt: skip
+
+TOOLS = {
+    "snpe-dlc-graph-prepare": Tool(
+        "snpe-dlc-graph-prepare",
+        "Compile a network for tensor processors (HTP), and write it as it is.",
+        graph_prepare,
+        _PREPARE,
+        release="2.39",
+        notes=_NOTES,
+    ),
+    "qnn-context-binary-generator": Tool(
+        "qnn-context-binary-generator",
+        "Compile a network for the tensor processor (HTP) of --chip, and write it as it is.",
+        context_binary,
+        _CONTEXT,
+        release="2.39",
+        notes=(*_NOTES[:1], "qnn-net-run takes the file as --retrieve_context."),
+    ),
+}

@@ -1,0 +1,161 @@
+"""`qairt-converter` and `qnn-onnx-converter`: the converters of SNPE by QAIRT's options."""
+
+from __future__ import annotations
+
+from hexsim.cli.convert import convert
+from hexsim.snpe.converter_options import IO_OPTIONS, STORED_ORDER
+from hexsim.snpe.option import UDL, Anyway, Effect, Ignored, Option, Ours, RefusedOption, Tool
+
+_ANY_CHIP = Ignored("the file is for every chip; the chip is named when it runs")
+_TYPES = ("float32", "float16", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64")
+_LAYOUT = RefusedOption("the order of axes follows from the file; leave it out")
+_NETWORK = Option(
+    ("--input_network", "-i"), ("FILE",), "File of ONNX or another framework.", Ours(),
+    is_required=True,
+)  # fmt: skip
+_OUTPUT = Option(
+    ("--output_path", "-o"), ("FILE",), "The .dlc file; default: the model's name with .dlc.",
+    Ours("--output"),
+)  # fmt: skip
+_SIMPLIFY = Ignored("constants are folded and layers fused in any case, without a change of values")
+
+
+def _shape(*names: str) -> Option:
+    return Option(
+        names, ("NAME", "DIMS"),
+        "Shape of an input, as 1,3,224,224 in the order of the file; repeatable.",
+        Ours("--input-dim"),
+    )  # fmt: skip
+
+
+def _ends(*names: str) -> Option:
+    return Option(
+        names, ("NAME",), "Tensor at which the network ends, instead of its outputs; repeatable.",
+        Ours("--out-name"),
+    )  # fmt: skip
+
+
+def _types(name: str) -> Option:
+    others = Ignored("the file says what numbers its inputs hold")
+    effects: dict[str, Effect] = {"float32": Anyway(), **dict.fromkeys(_TYPES[1:], others)}
+    return Option((name,), ("NAME", "DTYPE"), "Type of an input's numbers.", effects)
+
+
+def _symbol(*names: str) -> Option:
+    return Option(
+        names, ("NAME", "SIZE"),
+        "Size that a name in the shapes of the inputs stands for; repeatable.",
+        Ours("--define-symbol"),
+    )  # fmt: skip
+
+
+_SHARED = (
+    Option(
+        ("--quantization_overrides",), ("JSON",),
+        "Encodings in AIMET's JSON, kept for the quantiser.", Ours("--quantization-overrides"),
+    ),
+    Option(
+        ("--dry_run",), ("LEVEL",),
+        "Write nothing; list the layers that fall back to the CPU and why.",
+        {"info": Ours("--dry-run"), "debug": Ours("--dry-run")}, alone="info",
+    ),
+    Option(
+        ("--float_bitwidth",), ("BITS",), "Bits of floats in the file.",
+        {
+            "32": Anyway(),
+            "16": RefusedOption(
+                "files hold floats of 32 bits, and the HTP rounds them to 16 at load; leave it out"
+            ),
+        },
+    ),
+    Option(
+        ("--copyright_file",), ("FILE",), "Text to keep in the file.",
+        Ignored("the file has no place for a copyright"),
+    ),
+    Option(("--op_package_lib", "--package_name"), ("TEXT",), "User-defined operators.",
+        RefusedOption("define the operators in a Python file (--udl)"),
+    ),
+    UDL,
+)  # fmt: skip
+
+_QAIRT = (
+    _NETWORK,
+    _OUTPUT,
+    _shape("--source_model_input_shape", "--desired_input_shape", "--input_dim", "-d", "-s"),
+    _ends("--out_tensor_node", "--out_tensor_name"),
+    _types("--source_model_input_datatype"),
+    Option(
+        (
+            "--source_model_input_layout", "--desired_input_layout",
+            "--source_model_output_layout", "--desired_output_layout",
+        ),
+        ("NAME", "LAYOUT"), "Order of a tensor's axes.", _LAYOUT,
+    ),
+    Option(
+        ("--desired_input_color_encoding",), ("NAME", "ENCODING"),
+        "How an input holds colours; other than bgr adds a layer that converts them; repeatable.",
+        Ours("--input-encoding"),
+    ),
+    Option(
+        ("--preserve_io_datatype",), ("NAMES",), "Inputs and outputs of the file's types.",
+        Ignored("files of inputs and outputs hold floats anyway"),
+    ),
+    Option(
+        ("--config", "--io_config"), ("FILE",), "Layout, types and encodings of tensors.",
+        RefusedOption(STORED_ORDER),
+    ),
+    _symbol("--onnx_define_symbol"),
+    Option(("--onnx_skip_simplification",), (), "Leave the graph as it is.", _SIMPLIFY),
+    Option(
+        ("--onnx_override_batch", "--onnx_batch"), ("N",), "Another batch.",
+        RefusedOption("give the whole shape with --source_model_input_shape"),
+    ),
+    Option(
+        ("--export_format",), ("FORMAT",), "What becomes of encodings in the source.",
+        {
+            "DLC_DEFAULT": Anyway(),
+            "DLC_STRIP_QUANT": RefusedOption(
+                "encodings of the source stay in the file; quantise with --ignore_encodings instead"
+            ),
+        },
+    ),
+    Option(("--remove_unused_inputs",), (), "Leave inputs out that nothing reads.",
+        RefusedOption("inputs are those of the source; leave it out"),
+    ),
+    Option(("--target_backend",), ("NAME",), "Backend that is meant.", _ANY_CHIP),
+    Option(("--target_soc_model",), ("NAME",), "Chip that is meant.", _ANY_CHIP),
+    *_SHARED,
+)  # fmt: skip
+
+_QNN = (
+    _NETWORK,
+    _OUTPUT,
+    _shape("--input_dim", "-d"),
+    _ends("--out_node", "--out_name"),
+    _types("--input_dtype"),
+    Option(("--input_layout",), ("NAME", "LAYOUT"), "Order of an input's axes.", _LAYOUT),
+    _symbol("--define_symbol", "-s"),
+    Option(("--no_simplification", "-n"), (), "Leave the graph as it is.", _SIMPLIFY),
+    Option(
+        ("--input_list",), ("FILE",), "Quantise on these inputs.",
+        RefusedOption("the converter makes a float file; quantise it with qairt-quantizer"),
+    ),
+    *IO_OPTIONS,
+    *_SHARED,
+)  # fmt: skip
+
+TOOLS = {
+    "qairt-converter": Tool(
+        "qairt-converter",
+        "Convert a file of ONNX, TensorFlow, TensorFlow Lite or PyTorch to a float .dlc file.",
+        convert, _QAIRT, release="2.39",
+    ),
+    "qnn-onnx-converter": Tool(
+        "qnn-onnx-converter", "Convert an ONNX file to a float .dlc file.", convert, _QNN,
+        release="2.39",
+        notes=(
+            "The real tool writes C++ that calls QNN. Here the file is a .dlc file, whatever its "
+            "name, and qnn-net-run takes it as --dlc_path.",
+        ),
+    ),
+}  # fmt: skip

@@ -1,0 +1,79 @@
+"""Reads the JSON of a profile job of AI Hub: execution_summary and execution_detail."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from hexsim.datasheets.refusals import sentence
+from hexsim.errors import HexsimError
+from hexsim.studies.phone_profile.profile import (
+    MeasuredLayer,
+    MeasuredRun,
+    PhoneProfile,
+    cycles_remark,
+    us_per_cycle,
+)
+
+_RUNTIMES = {"CPU": "cpu", "GPU": "gpu"}
+"""Runtimes by compute unit; NPU is whatever the chip has."""
+
+
+class _Read(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="ignore", allow_inf_nan=False)
+
+
+class _Layer(_Read):
+    name: str
+    type: str = ""
+    compute_unit: str = ""
+    execution_time: float | None = None
+    execution_cycles: float | None = None
+
+
+class _Summary(_Read):
+    estimated_inference_time: Annotated[float, Field(ge=0)] | None = None
+
+
+class _Profile(_Read):
+    execution_detail: tuple[_Layer, ...]
+    execution_summary: _Summary = _Summary()
+
+
+def is_ai_hub(tree: Any) -> bool:
+    """Return True if the JSON `tree` is that of a profile job."""
+    return isinstance(tree, dict) and "execution_detail" in tree
+
+
+def read_ai_hub(tree: Any, where: str) -> PhoneProfile:
+    """Return the run of a job; raise HexsimError, with `where`, for the first wrong key."""
+    try:
+        profile = _Profile.model_validate(tree)
+    except ValidationError as error:
+        raise HexsimError(sentence(_Profile, error, where)) from None
+    total_us = profile.execution_summary.estimated_inference_time or 0.0
+    detail = profile.execution_detail
+    factor, remark = 0.0, ""
+    if detail and not any(map(_us, detail)):
+        cycles = [layer.execution_cycles or 0.0 for layer in detail]
+        factor = us_per_cycle(cycles, total_us, 0.0, where)
+        remark = cycles_remark(factor)
+    layers = tuple(
+        MeasuredLayer(
+            layer.name,
+            (layer.execution_cycles or 0.0) * factor if factor else _us(layer),
+            type=layer.type,
+        )
+        for layer in detail
+    )
+    units = {layer.compute_unit for layer in detail}
+    runtime = _RUNTIMES.get(units.pop(), "") if len(units) == 1 else ""
+    totals = {"estimated inference time": total_us} if total_us else {}
+    run = MeasuredRun(runtime, layers, totals=totals)
+    return PhoneProfile("AI Hub profile job", (run,) if layers else (), remark=remark)
+
+
+def _us(layer: _Layer) -> float:
+    """Return the microseconds of a layer; the service writes a negative number for none."""
+    return max(layer.execution_time or 0.0, 0.0)

@@ -1,0 +1,94 @@
+"""Reads the benchmark_stats CSV that snpe_bench.py writes: four cells per flavour and layer."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Sequence
+
+from hexsim.errors import InvalidDataError
+from hexsim.studies.phone_profile.profile import MeasuredLayer, MeasuredRun, PhoneProfile
+
+_TITLE = re.compile(r"(?P<flavour>\w+)_timing\s*\(.*\)")
+_LAYER = re.compile(
+    r"layer_(?P<id>\d{1,9})\s*\((?:Name:(?P<name>.*) Type:(?P<type>[^ ]*)|unknown)\)"
+)
+_FLAVOUR = re.compile(r"(?P<runtime>\w+?)(?:_ub_(?P<buffer>\w+))?")
+_RUNTIMES = {"cpu_fxp8": "fxp_cpu", "dsp_fp16": "htp_fp16", "dsp_act16": "dsp", "aip_act16": "aip"}
+"""Runtimes of the benchmark that have another name here."""
+
+Rows = Sequence[Sequence[str]]
+
+
+def is_benchmark_csv(text: str) -> bool:
+    """Return True if `text` begins like the file of snpe_bench.py."""
+    return text.lstrip().lower().startswith("snpe sdk version")
+
+
+def read_benchmark_csv(text: str, where: str) -> PhoneProfile:
+    """Return the runs of all flavours; raise InvalidDataError, with `where`, for other texts."""
+    try:
+        rows = [[cell.strip() for cell in row] for row in csv.reader(text.splitlines())]
+    except csv.Error as error:
+        raise InvalidDataError(f"{where} is no CSV ({error})") from None
+    line, flavours = _flavours(rows, where)
+    cells = rows[line + 1 :]
+    runs = [_run(flavour, column, cells, where) for column, flavour in flavours]
+    settings = {row[0]: row[1] for row in rows[:line] if len(row) > 1}
+    profile = settings.get("PerfProfile", "")
+    return PhoneProfile(
+        "snpe_bench CSV",
+        tuple(run for run in runs if run.layers),
+        "" if profile.lower() in ("", "none") else profile,
+        inputs_have_ids=not settings.get("SNPE SDK version:", "").startswith("2."),
+    )
+
+
+def _flavours(rows: Rows, where: str) -> tuple[int, list[tuple[int, str]]]:
+    """Return the line of the titles, and column and name of each flavour."""
+    for line, row in enumerate(rows):
+        titles = [(column, _TITLE.fullmatch(cell)) for column, cell in enumerate(row)]
+        flavours = [(column, title["flavour"]) for column, title in titles if title]
+        if flavours:
+            return line, flavours
+    raise InvalidDataError(
+        f"{where} has no columns of times, such as DSP_timing(2 runs); measure 'timing', not "
+        "'mem' alone"
+    )
+
+
+def _run(flavour: str, column: int, rows: Rows, where: str) -> MeasuredRun:
+    layers, totals = [], {}
+    for row in rows:
+        name = next(filter(None, row[:column]), "")
+        mean, most, least = (_us(row, column + place, name, where) for place in range(3))
+        layer = _LAYER.fullmatch(name)
+        if mean is None:
+            continue
+        if layer:
+            layers.append(
+                MeasuredLayer(
+                    layer["name"] or "", mean, int(layer["id"]), layer["type"] or "", least, most
+                )
+            )
+        else:
+            totals[name] = mean
+    parts = _FLAVOUR.fullmatch(flavour.lower())
+    assert parts  # a title holds word characters only
+    runtime = _RUNTIMES.get(parts["runtime"], parts["runtime"])
+    return MeasuredRun(runtime, tuple(layers), parts["buffer"] or "", totals)
+
+
+def _us(row: Sequence[str], column: int, name: str, where: str) -> float | None:
+    text = row[column] if column < len(row) else ""
+    if not text or not name:
+        return None
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value < float("inf"):
+        if not name.startswith("layer_"):
+            return None  # the rows of units and of our own answers hold words
+        raise InvalidDataError(f"{where}, row '{name}': '{text}' is no time in microseconds")
+    return value

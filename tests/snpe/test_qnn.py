@@ -1,0 +1,153 @@
+"""The tools of QAIRT and QNN, and graph preparation, are thin fronts of the same functions."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from hexsim.htp.compiler import compile_graph
+from tests.accuracy import culprits
+from tests.cli.conftest import Done
+from tests.deployed import deployed
+
+Tool = Callable[[str], Done]
+HTP = "--backend /opt/qairt/lib/libQnnHtp.so"
+
+pytestmark = pytest.mark.usefixtures("files")
+
+
+def raws(folder: Path) -> dict[str, bytes]:
+    return {p.relative_to(folder).as_posix(): p.read_bytes() for p in folder.rglob("*.raw")}
+
+
+@pytest.mark.parametrize(
+    ("line", "theirs"),
+    [
+        (
+            "qairt-converter --input_network m.onnx --output_path o.dlc "
+            "--source_model_input_shape x 1,3,4,4 --out_tensor_node y --float_bitwidth 32 "
+            "--source_model_input_datatype x float32 --export_format DLC_DEFAULT",
+            "snpe-onnx-to-dlc -i m.onnx -o t.dlc -d x 1,3,4,4 --out_node y",
+        ),
+        (
+            "qnn-onnx-converter --input_network m.onnx -o o.dlc --input_dim x 1,3,4,4 "
+            "--out_node y --input_dtype x float32",
+            "snpe-onnx-to-dlc -i m.onnx -o t.dlc -d x 1,3,4,4 --out_node y",
+        ),
+        (
+            "qairt-quantizer -i m.dlc -l list.txt -o o.dlc --act_bitwidth 16 --weights_bitwidth 8 "
+            "--use_per_channel_quantization --act_quantizer_calibration sqnr --algorithms cle",
+            "snpe-dlc-quant --input_dlc m.dlc --input_list list.txt --output_dlc t.dlc "
+            "--act_bitwidth 16 --weights_bitwidth 8 --axis_quant --act_quantizer enhanced "
+            "--optimizations cle",
+        ),
+        (
+            "qairt-converter -i m.onnx -o o.dlc --target_backend HTP --target_soc_model SM8650 "
+            "--onnx_skip_simplification --preserve_io_datatype x --copyright_file none "
+            "--desired_input_color_encoding x rgb",
+            "snpe-onnx-to-dlc -i m.onnx -o t.dlc -e x rgb",
+        ),
+    ],
+)
+def test_files_are_those_of_the_snpe_tools(
+    line: str, theirs: str, tool: Tool, tmp_path: Path
+) -> None:
+    for typed in (line, theirs):
+        code, _, err = tool(typed)
+        assert code == 0, err
+    assert (tmp_path / "o.dlc").read_bytes() == (tmp_path / "t.dlc").read_bytes()
+
+
+def test_from_context_binary_to_profile(tool: Tool, tmp_path: Path) -> None:
+    code, out, err = tool(
+        f"qnn-context-binary-generator --dlc_path q.dlc {HTP} --binary_file ctx --output_dir bin "
+        "--config_file c.json --log_level info --chip sd8gen3"
+    )
+    assert (code, out.startswith("sd8gen3 (htp): 5 operations, VTCM of 8 MB, ")) == (0, True), err
+    assert (tmp_path / "bin/ctx.bin").read_bytes() == (tmp_path / "q.dlc").read_bytes()
+    code, _, err = tool(
+        f"qnn-net-run --retrieve_context bin/ctx.bin {HTP} --input_list list.txt --output_dir qnn "
+        "--perf_profile burst --profiling_level detailed --input_data_type float "
+        "--output_data_type float --num_inferences 10 --duration 3 --keep_num_outputs 1 "
+        "--shared_buffer --synchronous --system_library x --log_level info --config_file c.json "
+        "--chip sd8gen3"
+    )
+    assert code == 0, err
+    line = "--container q.dlc --input_list list.txt --use_dsp --chip sd8gen3 --perf_profile burst"
+    assert tool(f"snpe-net-run {line} --output_dir snpe").code == 0
+    assert raws(tmp_path / "qnn") == raws(tmp_path / "snpe") != {}
+    logs = [tmp_path / folder / "SNPEDiag_0.log" for folder in ("qnn", "snpe")]
+    assert logs[0].read_text().split("\n")[1:] == logs[1].read_text().split("\n")[1:]
+    code, out, _ = tool(
+        "qnn-profile-viewer --input_log qnn/SNPEDiag_0.log --reader x --output c.csv"
+    )
+    assert (code, "Total Inference Time: " in out, out.endswith("us : DSP\n")) == (0, True, True)
+    assert tool("snpe-diagview --input_log snpe/SNPEDiag_0.log --output d.csv").code == 0
+    assert (tmp_path / "c.csv").read_text() == (tmp_path / "d.csv").read_text()
+
+
+@pytest.mark.parametrize(
+    ("library", "runtime"),
+    [("libQnnCpu.so", "cpu"), ("a/libQnnGpu.so", "gpu"), ("/b/libQnnDsp.so", "dsp")],
+)
+def test_a_library_says_the_runtime(
+    library: str, runtime: str, tool: Tool, command: Tool, tmp_path: Path
+) -> None:
+    line = f"qnn-net-run --dlc_path q.dlc --backend {library} --input_list list.txt --debug"
+    code, _, err = tool(f"{line} --chip sd855 --output_dir theirs")
+    assert code == 0, err
+    ours = f"run q.dlc --input-list list.txt --runtime {runtime} --chip sd855 --debug -o ours"
+    assert command(ours).code == 0
+    assert raws(tmp_path / "theirs") == raws(tmp_path / "ours") != {}
+
+
+def test_graph_preparation_prints_the_compiled_graph(tool: Tool, tmp_path: Path) -> None:
+    """Weights of 1 x 1 convolutions of 8 channels are padded to tiles of 32 x 32."""
+    line = "snpe-dlc-graph-prepare --input_dlc q.dlc --htp_socs sm8650,sm8550 --vtcm_override 4"
+    code, out, err = tool(f"{line} --optimization_level 3 --verbose")
+    assert (code, len(out.splitlines())) == (0, 2)
+    assert "no record is added to the file" in err
+    assert (tmp_path / "q_cached.dlc").read_bytes() == (tmp_path / "q.dlc").read_bytes()
+    deployment = deployed(culprits.quantized("outlier"), "htp", "sd8gen3")
+    (subnet,) = deployment.plan.subnets
+    operations = compile_graph(subnet.calls, deployment.plan.network, 4 << 20)
+    weights = sum(operation.cost.weight_bytes for operation in operations) / 1024
+    assert out.splitlines()[0] == (
+        f"sd8gen3 (htp): 5 operations, VTCM of 4 MB, weights of {weights:.2f} kB in its layout, "
+        "0.00 kB spilled and filled"
+    )
+    assert tool("snpe-dlc-graph-prepare --input_dlc m.dlc --chip sd8gen3").out.startswith(
+        "sd8gen3 (htp_fp16): "
+    )
+
+
+@pytest.mark.parametrize(
+    ("line", "sentence"),
+    [
+        ("snpe-dlc-graph-prepare --input_dlc q.dlc --htp_socs sm8150", "has no tensor processor"),
+        (
+            "snpe-dlc-graph-prepare --input_dlc q.dlc --chip sd8gen3 --vtcm_override 16",
+            "a VTCM of 16 MB is more than sd8gen3 has, which is 8 MB",
+        ),
+        (
+            f"qnn-net-run --dlc_path q.dlc {HTP} --input_list list.txt --model libm.so",
+            "--model: a library of a network is code for a device",
+        ),
+        (
+            "qnn-net-run --dlc_path q.dlc --backend libQnnNpu.so --input_list list.txt",
+            "unknown library of --backend 'libQnnNpu.so'",
+        ),
+        (
+            f"qnn-context-binary-generator --dlc_path q.dlc {HTP} --binary_file a/b --chip sd8gen3",
+            "--binary_file 'a/b' is a name without folders",
+        ),
+        ("qnn-onnx-converter -i m.onnx --input_list list.txt", "quantise it with qairt-quantizer"),
+        ("qairt-converter -i m.onnx --io_config c.yaml", "stored order, an image NHWC"),
+        ("qairt-converter -i m.onnx --float_bitwidth 16", "the HTP rounds them to 16 at load"),
+    ],
+)
+def test_refusals(line: str, sentence: str, tool: Tool) -> None:
+    code, out, err = tool(line)
+    assert (code, out) == (2, "")
+    assert err.splitlines()[-1].startswith(f"{line.split()[0]}: ")
+    assert sentence in err.splitlines()[-1]
