@@ -32,6 +32,20 @@ RECIPES = {
         "snpe-onnx-to-dlc -i m.onnx -o net.dlc",
         "snpe-dlc-quantize --input_dlc net.dlc --output_dlc net_quantized.dlc --input_list raw.txt",
     ),
+    # "PySNPE support for SNPE v2.25": https://github.com/qualcomm/qidk/issues/59
+    "MiDaS": (
+        "snpe-onnx-to-dlc -i m.onnx --input_dim x 1,3,4,4 --out_node y -o net.dlc",
+        f"{QUANTIZE} --output_dlc net_quantized.dlc",
+    ),
+    # The reference guide of 2.39, "Tools", sections of snpe-onnx-to-dlc and
+    # snpe-dlc-graph-prepare: part of
+    # https://softwarecenter.qualcomm.com/api/download/software/sdks/Qualcomm_AI_Runtime_Community
+    "graph prepared offline": (
+        "snpe-onnx-to-dlc -i m.onnx -d x 1,3,4,4 --input_layout x NCHW -o net.dlc",
+        f"{QUANTIZE} --output_dlc prepared.dlc",
+        "snpe-dlc-graph-prepare --input_dlc=prepared.dlc --output_dlc=net_quantized.dlc "
+        "--htp_socs=sm8650",
+    ),
 }
 """The lines from the ONNX file to net_quantized.dlc, by what the source is about."""
 
@@ -55,3 +69,11 @@ def test_recipe_runs_to_its_profile(recipe: str, chip: str, tool: Tool, tmp_path
     expected = np.maximum(np.linspace(-1, 1, 48), 0)
     # Half a step of the input and of the output, of at most 2 / 255 each.
     assert np.abs(values - expected).max() <= 2 / 255 + 1e-6
+
+
+@pytest.mark.usefixtures("files")
+def test_layout_says_what_is_assumed_or_is_refused(tool: Tool) -> None:
+    line = "snpe-onnx-to-dlc -i m.onnx -o net.dlc --input_layout x"
+    assert tool(f"{line} NCHW").code == 0
+    code, _, err = tool(f"{line} NHWC")
+    assert (code, "images are NCHW; leave it out" in err) == (2, True)
