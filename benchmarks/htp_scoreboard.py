@@ -9,8 +9,10 @@ that have a file there.
 Every prediction is of a network that its constants have not seen: multiply-adds plus a constant,
 a roofline plus a constant (the slower of multiply-adds and weights), both fitted for each chip and
 precision, and the model with its calibrated constants fitted again without the network, one set
-for all chips and precisions. The last table leaves out a chip instead. One measured network that
-is scaled between chips (each of the others in turn) is no model, but what a user could do.
+for all chips and precisions. Chips of which two networks are measured have a pace, which is fitted
+to the rows that are left, and to none if the chip is left out. The last table leaves out a chip.
+One measured network that is scaled between chips (each of the others in turn) is no model, but what
+a user could do.
 """
 
 from __future__ import annotations
@@ -52,6 +54,8 @@ OF_RELEASE = ("htp.operator_clk", "htp.graph_clk")
 PRECISIONS = ("float", "w8a8", "w8a16")
 _PUBLIC_CLOCK_HZ = {"sd8gen1": 1.65e9}
 """What a claim alone gives where a chip's clock is fitted."""
+_PACES, _HALVINGS = (0.1, 10.0), 16
+"""Where a pace is sought, and how often the interval is halved."""
 Logs = npt.NDArray[np.float64]
 _STEP, _ROUNDS, _LIMIT = 1e-3, 3, 0.25
 
@@ -98,13 +102,38 @@ def _compiled(name: str, precision: str, vtcm_bytes: int) -> tuple[HtpOperation,
 
 
 @functools.cache
-def _machine(chip: str) -> HtpMachine:
-    return HtpMachine.of(chips.load(chip), stacks.load(STACK))
+def _machine(chip: str, pace: float | None) -> HtpMachine:
+    """A chip at a pace, None for the one that its file states."""
+    known = chips.load(chip)
+    at_pace = known if pace is None else known.with_value("htp.pace", pace)
+    return HtpMachine.of(at_pace, stacks.load(STACK))
 
 
-def predicted_ms(row: HtpRow, constants: Sequence[float], *, public: bool = False) -> float:
+@functools.cache
+def _has_pace(chip: str) -> bool:
+    """Whether the pace of a chip is fitted to rows of its own."""
+    return dict(chips.load(chip).quantities())["htp.pace"].confidence == "calibrated"
+
+
+def _pace(rows: Sequence[HtpRow], constants: Sequence[float]) -> float:
+    """The pace at which the mean logarithm of errors of these rows is zero; 1 without rows."""
+    low, high = _PACES
+    if not rows:
+        return 1.0
+    for _ in range(_HALVINGS):
+        middle = math.sqrt(low * high)
+        slow = sum(
+            math.log(predicted_ms(row, constants, pace=middle) / row.latency_ms) for row in rows
+        )
+        low, high = (middle, high) if slow > 0 else (low, middle)
+    return math.sqrt(low * high)
+
+
+def predicted_ms(
+    row: HtpRow, constants: Sequence[float], *, public: bool = False, pace: float | None = None
+) -> float:
     """The model's latency with these values of FITTED and OF_RELEASE."""
-    known = _machine(row.chip)
+    known = _machine(row.chip, pace)
     share, vector, shallow, dma, operator, graph = (
         float(value / one) for value, one in zip(constants, stated(), strict=True)
     )
@@ -164,11 +193,18 @@ def by_model(rows: Sequence[HtpRow], key: str) -> Errors:
     """Each row by constants that have seen none with its network (or chip)."""
     found: Errors = {}
     for left_out in dict.fromkeys(getattr(row, key) for row in rows):
-        constants = fitted([row for row in rows if getattr(row, key) != left_out])
+        seen = [row for row in rows if getattr(row, key) != left_out]
+        constants = fitted([row for row in seen if not _has_pace(row.chip)])
+        paces: dict[str, float | None] = {}
         for row in rows:
             if getattr(row, key) == left_out:
-                is_public = key == "chip"
-                found[row] = predicted_ms(row, constants, public=is_public) / row.latency_ms - 1
+                if row.chip not in paces:
+                    own = [other for other in seen if other.chip == row.chip]
+                    has_pace = _has_pace(row.chip)
+                    paces[row.chip] = _pace(own, constants) if has_pace else None
+                is_public, pace = key == "chip", paces[row.chip]
+                ms = predicted_ms(row, constants, public=is_public, pace=pace)
+                found[row] = ms / row.latency_ms - 1
     return found
 
 
@@ -241,10 +277,17 @@ def scores(errors: Errors, precision: str) -> tuple[float, float, float]:
     return float(np.median(sizes)), float(np.quantile(sizes, 0.9)), float(np.mean(ranks))
 
 
+def _of_paced(errors: Errors, *, paced: bool) -> Errors:
+    """The rows of chips with or without a pace of their own."""
+    return {row: error for row, error in errors.items() if _has_pace(row.chip) == paced}
+
+
 def _table(named: Iterable[tuple[str, Errors]]) -> str:
     lines = ["| predictor | precision | median | 90th percentile | rank |", "|---|---|---|---|---|"]
     for name, errors in named:
         for precision in PRECISIONS:
+            if not any(row.precision == precision for row in errors):
+                continue
             middle, high, rank = scores(errors, precision)
             lines.append(
                 f"| {name} | {precision} | {100 * middle:.1f} % | {100 * high:.1f} % | {rank:.3f} |"
@@ -304,7 +347,8 @@ def main() -> None:
         (
             ("multiply-adds plus a constant", _by_line(rows, _macs)),
             ("roofline plus a constant", _by_line(rows, _roofline)),
-            ("this model", cross),
+            ("this model, chips without a pace", _of_paced(cross, paced=False)),
+            ("this model, pace by the chip's other network", _of_paced(cross, paced=True)),
             ("the same network on other chips, scaled", by_another_chip(rows)),
         )
     )
@@ -320,7 +364,8 @@ def main() -> None:
         write_text(PAGE, text)
         return
     names = (*FITTED, *OF_RELEASE)
-    print({name: round(value, 3) for name, value in zip(names, fitted(rows), strict=True)})
+    shared = [row for row in rows if not _has_pace(row.chip)]
+    print({name: round(value, 3) for name, value in zip(names, fitted(shared), strict=True)})
     print("\n\n".join(blocks.values()))
 
 

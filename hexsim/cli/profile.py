@@ -74,14 +74,14 @@ def profile(
 def _show(case: Case) -> None:
     from hexsim.reports.background_table import background_tables, slowdown_table
     from hexsim.reports.profile import profile_table
-    from hexsim.reports.summary import summary
+    from hexsim.reports.summary import processor_lines, summary
     from hexsim.reports.uncertainty_table import uncertainty_table
 
     say(
         f"{case.network} on {case.chip} {case.runtime}, {case.software}, {case.perf_profile}, "
         f"{case.buffer} buffers\n"
     )
-    say(f"{summary(case)}\n")
+    say("\n".join((summary(case), *processor_lines(case), "")))
     say(profile_table(case.timing, case.memory, case.energy))
     if case.interference is not None:
         say(f"\n{background_tables([case])}\n\n{slowdown_table(case.interference)}")

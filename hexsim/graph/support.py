@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 HTA: frozenset[LayerTarget] = frozenset({"hta"})
 GPU: frozenset[LayerTarget] = frozenset({"gpu", "gpu_fp16"})
 INTEGER: frozenset[LayerTarget] = frozenset({"dsp", "aip", "fxp_cpu", "hta", "htp"})
+HTP: frozenset[LayerTarget] = frozenset({"htp", "htp_fp16"})
 _HTP_FLOATS: frozenset[LayerTarget] = frozenset({"htp_fp16"})
 ACCELERATORS = GPU | INTEGER | _HTP_FLOATS
 CPU: frozenset[LayerTarget] = frozenset({"cpu"})

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from itertools import pairwise
 
 from hexsim.datasheets.stacks import Profile, Stack
 from hexsim.planning.load_rules import Effect, load_rule
@@ -37,7 +38,7 @@ def initialisation(plan: Plan, stack: Stack, profile: Profile) -> tuple[Overhead
     load = stack.load
     read_s_per_byte = 1 / load.file_bytes_per_s + load.deserialize_s_per_byte
     dequantized = _weights(plan, stack, "dequantise")
-    on_dsp = sum(subnet.engine in _WITH_GRAPHS for subnet in plan.subnets)
+    on_dsp = _graphs(plan)
     rpc = dict(stack.entry.rpc)[profile.qos]
     parts = {
         "load": plan.stored_bytes / load.file_bytes_per_s,
@@ -53,12 +54,19 @@ def initialisation(plan: Plan, stack: Stack, profile: Profile) -> tuple[Overhead
 
 def release(plan: Plan, stack: Stack, profile: Profile) -> tuple[Overhead, ...]:
     """Return the parts of tearing a network down, in order."""
-    on_dsp = sum(subnet.engine in _WITH_GRAPHS for subnet in plan.subnets)
+    on_dsp = _graphs(plan)
     rpc = dict(stack.entry.rpc)[profile.qos]
     created_s = len(plan.network.layers) * stack.load.create_s_per_layer
     return _in_order(
         {"release": created_s * stack.load.release_share, "rpc_release": on_dsp * rpc.job_11ms_s}
     )
+
+
+def _graphs(plan: Plan) -> int:
+    """Return the number of graphs; neighbouring subnets on the tensor processor are one."""
+    engines = [subnet.engine for subnet in plan.subnets]
+    again = sum(pair == ("htp", "htp") for pair in pairwise(engines))
+    return sum(engine in _WITH_GRAPHS for engine in engines) - again
 
 
 def _in_order(parts: Mapping[str, float]) -> tuple[Overhead, ...]:

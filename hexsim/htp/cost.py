@@ -6,9 +6,11 @@
 - So are products of two tensors, of which none is a weight, matrix by matrix.
 - All other layers, including depthwise convolutions, are vectors on HVX, each kind with its vectors
   per vector of output.
+- An operator without a layer type is the operations and products that its kind counts, on vectors
+  and on HMX, and the vectors that its tensors take. Indices have 32 bits. A cast between types of
+  indices is none: the layer before it writes the type that is wanted.
 - A shallow image (up to four channels) that an elementwise operation changes is converted to
   croutons, one for its few channels.
-
 - 4-bit weights of a layer in floats become half floats on HVX first; HMX itself multiplies
   by 4-bit codes.
 - Inputs that are states are in DDR in the layout of the processor; DMA fetches them like weights.
@@ -32,12 +34,14 @@ from hexsim.htp.layout import (
     working_bytes,
 )
 from hexsim.layers import (
+    ArgExtremum,
     Convolution,
     Deconvolution,
     Elementwise,
     FullyConnected,
     MatMul,
     Neuron,
+    Opaque,
     Pooling,
     Softmax,
 )
@@ -46,6 +50,7 @@ from hexsim.planning.plan import KernelCall
 _MOVES = frozenset(
     {"concatenation", "strided_slice", "reshape", "permute", "pad", "depth_to_space", "tile"}
 )
+_INDICES = frozenset({"int64", "int32", "uint32", "uint64", "bool"})
 _VECTORS_MOVED, _VECTORS_REST, _VECTORS_EDGE = 0.5, 1.5, 4.0
 _FUNCTION_VECTORS = {"float": 2.0, "a8": 1.0, "a16": 1.5}
 """Vectors per vector of a function: a table in 8 bits, a polynomial in floats."""
@@ -59,7 +64,7 @@ class CallCost:
     `unpacked_vectors` of weights in half floats that DDR holds as codes.
     `weight_bytes` and the `state_bytes` of states come from DDR; `port_bytes` pass the ports of
     VTCM; `resident_bytes` are those of its operands and results together, which VTCM should hold,
-    `result_bytes` of the results.
+    `result_bytes` of the results. `operators` is 0 if the compiler leaves the call out, else 1.
     """
 
     hmx_macs: float = 0.0
@@ -73,6 +78,7 @@ class CallCost:
     port_bytes: int = 0
     resident_bytes: int = 0
     result_bytes: int = 0
+    operators: int = 1
 
     @property
     def fetched_bytes(self) -> float:
@@ -87,6 +93,8 @@ class CallCost:
 
 def cost_of(call: KernelCall, network: Network) -> CallCost:
     """Return the work of a call of `network`."""
+    if _casts_indices(call, network):
+        return CallCost(operators=0)
     bits = call.activation_bits
     named = zip(call.layer.inputs, call.operands, strict=True)
     operands = [(name, shape) for name, shape in named if name not in network.constants]
@@ -97,6 +105,8 @@ def cost_of(call: KernelCall, network: Network) -> CallCost:
         work |= _product(call)
     elif isinstance(call.layer, MatMul):
         work |= _product_of_tensors(call)
+    elif isinstance(call.layer, Opaque):
+        work |= _of_operator(call, call.layer)
     else:
         work |= _on_vectors(call)
     ends = {name: math.prod(shape) for name, shape in operands if name in network.inputs}
@@ -111,8 +121,30 @@ def cost_of(call: KernelCall, network: Network) -> CallCost:
         + sum(crouton_bytes(shape, bits) for shape in call.results),
         resident_bytes=sum(working_bytes(shape, bits) for shape in tensors.values()),
         result_bytes=sum(working_bytes(shape, bits) for shape in call.results),
+        operators=1,
         **work,
     )
+
+
+def _casts_indices(call: KernelCall, network: Network) -> bool:
+    """Tell whether a call is a cast from or to an index, of which the graph has one type alone.
+
+    Positions of an extremum are floats here and integers on the processor.
+    """
+    layer = call.layer
+    if not isinstance(layer, Opaque) or layer.op_type != "Cast":
+        return False
+    types = {network.tensors[name].dtype for name in (*layer.inputs, *layer.outputs)}
+    writer = network.producers.get(layer.inputs[0])
+    return types <= _INDICES or (isinstance(writer, ArgExtremum) and bool(types & _INDICES))
+
+
+def _of_operator(call: KernelCall, layer: Opaque) -> dict[str, float]:
+    """Return the work of an operator without a layer type."""
+    in_vector = 8 * VECTOR_BYTES / call.activation_bits
+    moved = layer.elements_read(call.operands) + sum(math.prod(shape) for shape in call.results)
+    vectors = (layer.operations + _VECTORS_MOVED * moved) / in_vector
+    return {"hmx_macs": float(layer.products), "vectors": vectors}
 
 
 def _product(call: KernelCall) -> dict[str, float]:

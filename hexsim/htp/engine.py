@@ -93,7 +93,7 @@ class TensorProcessor:
             hmx_s, hvx_s, port_s = self.machine.parts_s(operation)
             busy_ps = seconds_to_ps(max(hmx_s, hvx_s))
             port_ps = max(0, seconds_to_ps(port_s) - busy_ps)
-            overhead_ps = seconds_to_ps(self.machine.operator_s)
+            overhead_ps = seconds_to_ps(self.machine.operator_s * operation.cost.operators)
             yield begun[at]
             yield env.timeout(busy_ps + port_ps + overhead_ps)
             yield arrived[at]

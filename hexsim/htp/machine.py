@@ -25,6 +25,7 @@ class HtpMachine:
     """
 
     clock_hz: float
+    crossing_s: float
     vtcm_bytes: int
     int8_macs_per_s: float
     fp16_macs_per_s: float
@@ -44,9 +45,10 @@ class HtpMachine:
     def of(cls, chip: Chip, stack: Stack) -> HtpMachine:
         """Return the rates of a chip and a stack; HexsimError if one of them states none."""
         htp, memory, release = chip.htp, chip.memory, stack.htp
-        clock_hz = htp.clock_hz
+        clock_hz = htp.clock_hz * htp.pace
         return cls(
             clock_hz=clock_hz,
+            crossing_s=release.crossing_s,
             vtcm_bytes=htp.vtcm_bytes,
             int8_macs_per_s=htp.int8_macs_per_clk * clock_hz,
             fp16_macs_per_s=htp.fp16_macs_per_clk * clock_hz,
@@ -58,7 +60,7 @@ class HtpMachine:
             float_factor=htp.float_factor,
             float_function_factor=htp.float_function_factor,
             port_bytes_per_s=htp.port_vectors_per_clk * VECTOR_BYTES * clock_hz,
-            ddr_bytes_per_s=memory.ddr_peak_bytes_per_s * memory.efficiency,
+            ddr_bytes_per_s=memory.ddr_peak_bytes_per_s * memory.efficiency * min(1.0, htp.pace),
             operator_s=release.operator_clk / clock_hz,
             graph_s=release.graph_clk / clock_hz,
         )

@@ -71,12 +71,11 @@ def schedule(
         fetched = begun + dma_s
         start = end_times[-1]
         hmx_s, hvx_s, port_s = machine.parts_s(operation)
-        work = max(hmx_s, hvx_s, port_s) + machine.operator_s
+        overhead_s = machine.operator_s * operation.cost.operators
+        work = max(hmx_s, hvx_s, port_s) + overhead_s
         end = max(max(start, begun) + work, fetched)
         runs.append(
-            ScheduledOperation(
-                operation, start, end, hmx_s, hvx_s, port_s, dma_s, machine.operator_s
-            )
+            ScheduledOperation(operation, start, end, hmx_s, hvx_s, port_s, dma_s, overhead_s)
         )
         end_times.append(end)
     return tuple(runs)

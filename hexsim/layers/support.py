@@ -11,7 +11,8 @@ from __future__ import annotations
 from hexsim.datasheets import stacks
 from hexsim.datasheets.operators import Column, Operators, Verdict, column
 from hexsim.graph.ir import Layer, Network
-from hexsim.graph.support import ACCELERATORS, HTA, INTEGER, Rule
+from hexsim.graph.support import ACCELERATORS, HTA, HTP, INTEGER, Rule
+from hexsim.layers.opaque import Opaque
 from hexsim.runtimes import LayerTarget
 
 _HTA_AXES = 4
@@ -78,6 +79,25 @@ def refusal(
         if target in rule.targets and rule.refuses(layer, network):
             return rule.sentence
     return None
+
+
+def runs_in_graph(layer: Layer, target: LayerTarget, network: Network, release: Operators) -> bool:
+    """Tell whether a tensor processor runs a layer that its runtimes compute no values of.
+
+    Those are ONNX operators that the release's table has for it, and layers of indices and masks,
+    which are refused for their type of element alone.
+    """
+    if target not in HTP:
+        return False
+    if isinstance(layer, Opaque):
+        return not layer.sized_by_values and release.runs_in_graph(layer.op_type)
+    limits = () if layer.counts else layer.limits  # positions are integers there, not codes
+    others = (rule for rule in (*RULES, *limits) if rule.refuses is not _not_float)
+    return (
+        target in layer.support.targets
+        and (layer.counts or _not_float(layer, network))
+        and not any(target in rule.targets and rule.refuses(layer, network) for rule in others)
+    )
 
 
 def _missing(

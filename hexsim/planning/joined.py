@@ -1,7 +1,8 @@
 """Neighbouring subnets that one call into the DSP runs, and the inputs and outputs of the call.
 
 A run of subnets of one DSP runtime is one FastRPC call: the executor on the Q6 runs them in order
-on HVX and on the tensor engine. A subnet on the CPU or the GPU is not joined with others.
+on HVX and on the tensor engine. Subnets on the tensor processor are one graph. A subnet on the CPU
+or the GPU is not joined with others.
 """
 
 from __future__ import annotations
@@ -94,6 +95,13 @@ def joined_subnets(plan: Plan) -> tuple[JoinedSubnets, ...]:
 def _joined(plan: Plan) -> Iterator[JoinedSubnets]:
     for _, run in groupby(
         enumerate(plan.subnets),
-        key=lambda item: item[1].runtime if item[1].engine in _ON_DSP else item[0],
+        key=lambda item: _call_of(item[1]) or item[0],
     ):
         yield JoinedSubnets.of(plan.network, tuple(subnet for _, subnet in run))
+
+
+def _call_of(subnet: PlannedSubnet) -> str | None:
+    """Return a key that neighbours in one call share, None on CPU and GPU."""
+    if subnet.engine == "htp":
+        return subnet.engine
+    return subnet.runtime if subnet.engine in _ON_DSP else None

@@ -18,6 +18,7 @@ from hexsim.datasheets.operators import Operators
 from hexsim.datasheets.stacks.stack import PartitionRules
 from hexsim.errors import HexsimError
 from hexsim.graph.ir import Layer, Network
+from hexsim.layers.support import runs_in_graph
 from hexsim.planning.sections.single import is_single
 from hexsim.planning.subnet import Subnet
 from hexsim.quantization.float_layers import refusal_in
@@ -25,6 +26,8 @@ from hexsim.quantization.model import Model
 from hexsim.runtimes import MAIN_ENGINE, Engine, Runtime
 
 _SINGLE = "the 1.23 rules allow AIP one HTA and one HNN subnet, with one input and one output each"
+
+_IN_GRAPH = "the tensor processor runs it in the same graph"
 
 
 @dataclass(frozen=True)
@@ -81,6 +84,10 @@ def _place(
         return _Placement(runtime, "hta", section, "compiled for the HTA")
     refused = refusal_in(model, layer, runtime, operators)
     if refused is not None:
+        release = operators or Operators.of("snpe-1")
+        if runs_in_graph(layer, runtime, model.network, release):
+            # Its values are those of the CPU runtime, its time that of the processor.
+            return _Placement("cpu", MAIN_ENGINE[runtime], -1, _IN_GRAPH)
         return _Placement("cpu", "cpu", -1, refused)
     return _Placement(runtime, MAIN_ENGINE[runtime], -1, f"{runtime} takes every layer")
 
@@ -105,7 +112,7 @@ def _single_subnets(network: Network, places: list[_Placement]) -> list[_Placeme
 
 def _require_no_fallback(network: Network, runtime: Runtime, places: list[_Placement]) -> None:
     for layer, place in zip(network.layers, places, strict=True):
-        if place.runtime != runtime:
+        if place.engine == "cpu":
             raise HexsimError(
                 f"layer '{layer.name}' ({layer.type}) cannot run on {runtime}: "
                 f"{place.reason}; allow CPU fallback or choose another runtime"
@@ -116,7 +123,7 @@ def _merge_fallbacks(subnets: list[Subnet]) -> list[Subnet]:
     """Join neighbouring CPU subnets that were refused for different reasons."""
     merged: list[Subnet] = []
     for subnet in subnets:
-        if merged and merged[-1].runtime == subnet.runtime == "cpu":
+        if merged and merged[-1].engine == subnet.engine == "cpu":
             last = merged.pop()
             reasons = dict.fromkeys((*last.reason.split("; "), subnet.reason))
             subnet = replace(subnet, layers=last.layers + subnet.layers, reason="; ".join(reasons))

@@ -15,6 +15,8 @@ from hexsim.quantization.model import Model
 from hexsim.runtimes import FIXED_POINT, Runtime
 
 _FLOAT_BITS: dict[Runtime, int] = {"cpu": 32, "gpu": 16, "gpu_fp16": 16, "htp_fp16": 16}
+_INDEX_BITS = 32
+"""Bits of an index on the tensor processor, which has no 64-bit types."""
 
 
 def make_plan(model: Model, runtime: Runtime, cuts: Sequence[Subnet]) -> Plan:
@@ -80,6 +82,8 @@ def _call(layer: Layer, cut: Subnet, model: Model) -> KernelCall:
         if weight is not None:
             weight_bits = weight.bitwidth
             symmetric = isinstance(weight, AxisEncoding) or weight.symmetric
+    elif cut.engine == "htp" and cut.runtime == "cpu":
+        activation_bits = _bits_in_graph(layer, model)
     elif converts_floats(layer, model):
         operand_bits, activation_bits = (_bits(n, model) for n in (layer.inputs[0], layer.output))
     elif layer.outputs[0] in model.floats:
@@ -98,6 +102,15 @@ def _call(layer: Layer, cut: Subnet, model: Model) -> KernelCall:
         operand_bits=operand_bits,
         computes_float=cut.runtime not in FIXED_POINT,
     )
+
+
+def _bits_in_graph(layer: Layer, model: Model) -> int:
+    """Return the bits of what a layer of a graph writes whose values the CPU runtime computes."""
+    name = layer.outputs[0]
+    if model.network.tensors[name].dtype not in ("float32", "float16"):
+        return _INDEX_BITS
+    encoding = model.activations.get(name)
+    return encoding.bitwidth if encoding else _FLOAT_BITS["htp_fp16"]
 
 
 def _packed_bits(layer: Layer, model: Model, float_bits: int) -> int:

@@ -10,8 +10,9 @@ from hexsim.accuracy.agreement import Agreement
 from hexsim.datasheets.measurements import Measurement
 from hexsim.reports.energy_facts import millijoules
 from hexsim.reports.measured import is_outside, measured
-from hexsim.reports.summary import fell_back, summary
+from hexsim.reports.summary import fell_back, processor_lines, summary
 from hexsim.reports.text import number, table
+from hexsim.runtimes import MAIN_ENGINE
 from hexsim.studies.benchmark import SEEDED, Case, Refusal
 from hexsim.studies.uncertainty import Scope, Uncertainty
 from hexsim.timing.simtime import PS_PER_MS
@@ -30,6 +31,10 @@ _DRAWN = (
 _ENERGY = (
     "energy (low .. high): by constants that are mostly assumed, all at their lower and all at "
     "their upper ends at once; times as simulated."
+)
+_PUBLIC = (
+    "cpu, gpu: for chips with a tensor processor by assumed public constants alone (cores, clocks, "
+    "NEON and dot products, peaks of the GPU), not measured; --uncertainty one gives intervals."
 )
 _MIB = 2**20
 _CUT = ("dsp", "aip")
@@ -67,6 +72,12 @@ def _on_times(cases: Sequence[Case]) -> Iterator[str]:
     )
     if cases:
         yield _ENERGY
+    if any(MAIN_ENGINE[case.runtime] == "htp" for case in cases) and any(
+        MAIN_ENGINE[case.runtime] in ("cpu", "gpu")
+        or any(layer.engine == "cpu" for layer in case.timing.layers)
+        for case in cases
+    ):
+        yield _PUBLIC
     if any(
         _mark(case, row)
         for case in cases
@@ -153,6 +164,7 @@ def network_table(cases: Sequence[Case]) -> str:
     lines = [summary(case) for case in cases if fell_back(case)]
     lines += [f"{first.network} on {where}", table(header, rows)]
     lines += [summary(case) for case in cases if case.runtime in _CUT and not fell_back(case)]
+    lines += [line for case in cases for line in processor_lines(case)]
     lines += [_dominant(case, case.uncertainty) for case in cases if case.uncertainty]
     return "\n".join(lines)
 

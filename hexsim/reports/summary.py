@@ -14,6 +14,7 @@ from hexsim.graph.ir import Layer, Network
 from hexsim.quantization.float_layers import refusal_in
 from hexsim.quantization.model import Model
 from hexsim.runtimes import MAIN_ENGINE, LayerTarget
+from hexsim.simulation.htp_call import CROSSINGS
 from hexsim.studies.benchmark import Case
 from hexsim.timing.results import LayerTiming
 
@@ -30,6 +31,27 @@ def summary(case: Case) -> str:
         )
     cuts = "no cut" if case.subnets == 1 else f"{case.subnets} subnets"
     return f"{case.network} on {case.runtime}: {_engines(layers)}; {cuts}; {_largest_part(case)}"
+
+
+def processor_lines(case: Case) -> list[str]:
+    """Return the share of time on a tensor processor, and the layers that it does not take."""
+    if MAIN_ENGINE[case.runtime] != "htp":
+        return []
+    on_cpu = [layer for layer in case.timing.layers if layer.engine == "cpu"]
+    crossings = [part for part in case.timing.overheads if part.name in CROSSINGS]
+    elsewhere_ps = sum(layer.duration_ps for layer in on_cpu)
+    elsewhere_ps += sum(part.duration_ps for part in crossings)
+    share = 1 - elsewhere_ps / max(1, case.timing.total_ps)
+    lines = [
+        f"{case.runtime}: npu {share:.0%}, {_layers(len(on_cpu)) if on_cpu else 'none'} on cpu"
+    ]
+    reasons: dict[str, list[str]] = {}
+    for layer in on_cpu:
+        reasons.setdefault(case.refused.get(layer.name, ""), []).append(
+            f"{layer.name} ({layer.type})"
+        )
+    lines += [f"  on cpu: {', '.join(names)}: {reason}" for reason, names in reasons.items()]
+    return lines
 
 
 def fell_back(case: Case) -> bool:

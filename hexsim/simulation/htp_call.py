@@ -1,39 +1,77 @@
 """One graph on the tensor processor: it is started, run operation by operation, and charged.
 
-Left out: the call from the CPU, the return, and conversions of inputs and outputs. The published
-latencies do not separate them from the start of a graph, whose fitted time includes them.
+If layers of the same network run on the CPU before or after, the way there and the way back are
+charged, and one core converts the tensors that cross.
+
+Left out: the call by the application, the return to it, and conversions of its inputs and outputs.
+The published latencies do not separate them from the start of a graph, whose fitted time includes
+them.
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable
 from functools import partial
 
 from hexsim.graph.ir import Network
 from hexsim.htp.compiler import compile_graph
 from hexsim.htp.engine import OperationRun
-from hexsim.planning.plan import PlannedSubnet
+from hexsim.planning.joined import JoinedSubnets
 from hexsim.simulation.ledger import Ledger
 from hexsim.simulation.phone import Phone
 from hexsim.timing.results import LayerTiming
-from hexsim.timing.simtime import Process
+from hexsim.timing.simtime import Process, seconds_to_ps
+
+CROSSINGS = ("from_cpu", "to_cpu")
+"""Names of the overheads between the layers of a network on the CPU and a graph."""
+_FLOAT_BYTES = 4
 
 
 class HtpCall:
-    """A subnet of `network`, compiled for one phone; it can be run any number of times."""
+    """Subnets of `network` that are one graph for one phone; it can be run any number of times."""
 
-    def __init__(self, phone: Phone, network: Network, subnet: PlannedSubnet, urgency: int) -> None:
+    def __init__(self, phone: Phone, network: Network, joined: JoinedSubnets, urgency: int) -> None:
         self._phone = phone
         self._urgency = urgency
-        self._graph = compile_graph(subnet.calls, network, phone.chip.htp.vtcm_bytes)
+        calls = [call for subnet in joined.subnets for call in subnet.calls]
+        self._graph = compile_graph(calls, network, phone.chip.htp.vtcm_bytes)
+        self._in_s = self._crossing_s(network, joined, joined.inputs, frozenset(network.inputs))
+        self._out_s = self._crossing_s(network, joined, joined.outputs, frozenset(network.outputs))
 
     def run(self, ledger: Ledger) -> Process:
         """Wait for the processor, and run the graph on it."""
         processor = self._phone.htp
+        yield from self._cross(ledger, self._in_s, CROSSINGS[0])
         with processor.turn(self._urgency) as turn:
             yield turn
             ledger.overhead("htp_wait")
             started = partial(ledger.overhead, "graph_start", scope="graph")
             yield from processor.run(self._graph, started, partial(self._charge, ledger))
+        yield from self._cross(ledger, self._out_s, CROSSINGS[1])
+
+    def _cross(self, ledger: Ledger, seconds: float, name: str) -> Process:
+        """Wait for the way between graph and CPU, if there is one."""
+        if seconds:
+            yield self._phone.env.timeout(seconds_to_ps(seconds))
+            ledger.overhead(name)
+
+    def _crossing_s(
+        self, network: Network, joined: JoinedSubnets, names: Iterable[str], ends: frozenset[str]
+    ) -> float:
+        """Return the seconds of one way, in which tensors are converted; 0 if none crosses.
+
+        Each is read in one form and written in the other, floats on the side of the CPU.
+        """
+        crossing = [name for name in names if name not in ends]
+        if not crossing:
+            return 0.0
+        moved = sum(
+            math.prod(network.shape(name)) * (_FLOAT_BYTES + joined.bits.get(name, 8) / 8)
+            for name in crossing
+        )
+        crossing_s = self._phone.stack.htp.crossing_s
+        return crossing_s + moved / self._phone.chip.cpu.bandwidth_bytes_per_s
 
     def _charge(self, ledger: Ledger, run: OperationRun) -> None:
         """Charge an operation that has just ended."""

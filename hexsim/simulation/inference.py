@@ -76,9 +76,9 @@ class Inference:
 
     def _graph(self, index: int) -> HtpCall:
         if index not in self._graphs:
-            request, subnet = self._request, self._joined[index].subnets[0]
+            request, joined = self._request, self._joined[index]
             self._graphs[index] = HtpCall(
-                self._phone, request.plan.network, subnet, request.urgency
+                self._phone, request.plan.network, joined, request.urgency
             )
         return self._graphs[index]
 

@@ -24,7 +24,7 @@ from hexsim.inputs.seeded import EVALUATION_INPUTS, EVALUATION_SEED, seeded_cali
 from hexsim.inputs.source import InputSource
 from hexsim.memory import Footprint
 from hexsim.quantization.overrides.use import OverrideUse
-from hexsim.runtimes import Runtime
+from hexsim.runtimes import MAIN_ENGINE, Runtime
 from hexsim.simulation.simulator import Workload
 from hexsim.studies.cuts import FastestCut, LayerTimes, Prices, compiled_sections, search
 from hexsim.studies.draws import DrawnTimes, drawn, draws
@@ -50,7 +50,8 @@ class Case:
     quantised, here or at load. `timing`, `memory` and `energy` are for the network alone;
     `interference` compares it with a run beside other clients. `evaluated` describes the inputs of
     comparison and calibration. `drawn` are times with all constants drawn at once, the same draws
-    for all cases of a platform. `subnets` is the number of its subnets.
+    for all cases of a platform. `subnets` is the number of its subnets; `refused` has the layers
+    that run on the CPU instead, by name, each with the reason.
     """
 
     network: str
@@ -75,6 +76,7 @@ class Case:
     drawn: DrawnTimes | None = None
     evaluated: str = SEEDED
     subnets: int = 1
+    refused: Mapping[str, str] = field(default_factory=dict)
     ideal_cpu: bool = False
     anchor: str | None = None
 
@@ -87,6 +89,14 @@ class Case:
     def fastest_us(self) -> float:
         """Total inference time with the fastest cut, if there are several."""
         return self.timing.total_us - self.saved_us
+
+
+def _refused(deployment: Deployment) -> dict[str, str]:
+    """Return the layers that fall back to the CPU, each with the reason."""
+    fallbacks = (cut for cut in deployment.subnets if cut.engine != MAIN_ENGINE[deployment.runtime])
+    return {
+        layer.name: cut.reason for cut in fallbacks if cut.engine == "cpu" for layer in cut.layers
+    }
 
 
 @dataclass(frozen=True)
@@ -296,6 +306,7 @@ class _Cases:
             drawn=self._drawn(workload, runtime),
             evaluated=self._source_of_inputs.description if self._source_of_inputs else SEEDED,
             subnets=len(deployment.subnets),
+            refused=_refused(deployment),
             ideal_cpu=platform.ideal_cpu,
             anchor=platform.anchor,
         )

@@ -186,7 +186,7 @@ def test_lists_and_pages(command: Command, words: str, expected: str) -> None:
         ("bench --runtime dps", "unknown runtime 'dps'; did you mean dsp"),
         ("bench --runtime ,", "names no runtime"),
         ("bench --chip sd835 --runtime aip", "chip sd835 has no aip runtime"),
-        ("bench --chip sd888 --runtime dsp", "chip sd888 cannot be simulated on dsp"),
+        ("bench --chip sd778g --runtime dsp", "chip sd778g cannot be simulated on dsp"),
         (
             "bench --model probe.onnx --chip sd855 --runtime aip --no-quantize",
             "aip of snpe-1.30 refuses it",

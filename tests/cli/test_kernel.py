@@ -39,7 +39,7 @@ def test_a_chip_changes_the_form(command):
     [
         ("kernel convolution --shape 1x1x1", "did you mean conv?"),
         ("kernel conv --shape banana", "is not a shape that conv takes"),
-        ("kernel relu --shape 5x5x5 --chip sd888", "cannot be simulated on dsp"),
+        ("kernel relu --shape 5x5x5 --chip sd778g", "cannot be simulated on dsp"),
         ("kernel relu --shape 5x5x5 --json missing/x.json", "cannot write"),
     ],
 )

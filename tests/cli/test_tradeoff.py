@@ -66,7 +66,7 @@ def test_a_quantized_file_alone_and_with_its_float_model(command: Command) -> No
         ("none.dlc", "no such file"),
         ("m.dlc --float q.dlc", "--float goes with a quantised model"),
         ("q.dlc --float q.dlc", "is quantised already"),
-        ("m.dlc --chip sd888", "cannot be simulated"),
+        ("m.dlc --chip sd778g", "cannot be simulated"),
         ("m.dlc --stack none", "unknown stack 'none'"),
         ("m.dlc --perf-profile fast", "unknown performance profile 'fast'"),
         ("m.dlc --labels labels.txt", "give both"),

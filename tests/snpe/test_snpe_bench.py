@@ -358,7 +358,7 @@ def test_what_is_about_a_device_is_said_once(tool: Tool, tmp_path: Path) -> None
             "",
             "Devices: unknown chip '454d40f3'",
         ),
-        ({"Devices": ["888"]}, "", "chip sd888 cannot be simulated"),
+        ({"Devices": ["778G"]}, "", "chip sd778g cannot be simulated"),
         ({"Measurements": ["time"]}, "", '"time" is unknown measurement'),
         ({"Runtimes": ["AIP"]}, "", "chip sd835 has no aip runtime"),
         ({"Runtimes": ["NPU"]}, "", "unknown runtime 'NPU'"),

@@ -184,12 +184,15 @@ class Htp(DatasheetTable):
 
     Full tiles reach the share `hmx_share` of the peak in multiply-adds. `vector_clk` is the time of
     HVX with all its contexts for a vector of 128 bytes, `shallow_vector_clk` for one of an image
-    with few channels. In floats HVX takes `float_factor` times as long, and
-    `float_function_factor` for functions of one number. Left out: lower clocks of profiles.
+    with few channels. `pace` is the speed of all its parts, DMA included, over what these constants
+    give: one figure of a chip that measured networks may fix. In floats HVX takes `float_factor`
+    times as long, and `float_function_factor` for functions of one number. Left out: lower
+    clocks of profiles.
     """
 
     arch: HtpArch
     clock_hz: Hertz
+    pace: Ratio
     int8_macs_per_clk: MacsPerClock
     fp16_macs_per_clk: MacsPerClock
     hmx_share: Fraction

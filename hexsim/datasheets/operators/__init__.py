@@ -32,9 +32,11 @@ def load(family: str) -> OperatorTable:
 
 
 def column(target: LayerTarget) -> Column | None:
-    """Return the column of a table for a runtime; None for the CPU, the HTA and the HTP."""
-    if target in ("cpu", "hta", "htp", "htp_fp16"):
+    """Return the column of a table for a runtime; None for the CPU and the HTA."""
+    if target in ("cpu", "hta"):
         return None
+    if target in ("htp", "htp_fp16"):
+        return "htp"
     return "gpu" if target in ("gpu", "gpu_fp16") else "dsp"
 
 
@@ -55,6 +57,12 @@ class Operators:
         """Return a release of a family; raises HexsimError for an unknown family."""
         table = load(family)
         return cls(name or table.title, table, release)
+
+    def runs_in_graph(self, operator: str) -> bool:
+        """Tell whether an ONNX operator without a layer type runs on the tensor processor."""
+        return self.table.word(operator, "", "htp") is not None and (
+            (verdict := self.verdict(operator, "", "htp")) is not None and verdict.taken
+        )
 
     def verdict(self, layer: str, variant: str, of: Column) -> Verdict | None:
         """Return the published verdict on a layer; None if there is none, so that it is assumed."""

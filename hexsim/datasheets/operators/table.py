@@ -9,8 +9,11 @@ each engine but the CPU, which supports every layer:
   all of them are assumed to support it;
 - no word: the source does not mention the layer.
 
-The word for "dsp" holds for every integer runtime. The tensor engine inside AIP is not in
-these tables, because a single list is published for it, which the layer types state.
+The word for "dsp" holds for every integer runtime of Hexagon up to V66, that for "htp" for both
+runtimes of the tensor processor. There a row may also name an ONNX operator without a layer type.
+It then runs inside the graph ("yes"), or on the CPU (no word, or "no"). The tensor
+engine inside AIP is not in these tables, because a single list is published for it, which the
+layer types state.
 
 Left out: limits on sizes and strides, which hold for single layers (`Layer.limits`).
 """
@@ -26,7 +29,7 @@ from pydantic_core import PydanticCustomError
 from hexsim.datasheets.datasheet import Datasheet, DatasheetTable
 from hexsim.datasheets.quantity import Confidence
 
-Column = Literal["gpu", "dsp"]
+Column = Literal["gpu", "dsp", "htp"]
 Word = Annotated[str, Field(pattern=r"^(yes|no|(by )?\d+(\.\d+)*)$")]
 
 
@@ -42,6 +45,7 @@ class OperatorRow(DatasheetTable):
 
     gpu: Word | None = None
     dsp: Word | None = None
+    htp: Word | None = None
     source: str
 
 
@@ -50,6 +54,7 @@ class Unlisted(DatasheetTable):
 
     gpu: Literal["assumed", "refused"]
     dsp: Literal["assumed", "refused"]
+    htp: Literal["assumed", "refused"] = "assumed"
 
 
 @dataclass(frozen=True)

@@ -316,12 +316,14 @@ class GpuRuntime(DatasheetTable):
 class HtpRuntime(DatasheetTable):
     """Costs of a compiled graph on a tensor processor: clocks per graph and per operation.
 
+    `crossing_s` is the time between a graph and layers of the same network on the CPU, one way.
     A softmax of 16 bits costs as much as `softmax_vectors` operations of HVX on each vector of its
     result, weights that are codes beside floats as `unpacked_vectors` on each vector of floats that
     they become. Between the parts of a split model the runtime takes `part_s`.
     """
 
     graph_clk: Clocks
+    crossing_s: Seconds
     operator_clk: Clocks
     softmax_vectors: Ratio
     unpacked_vectors: Ratio

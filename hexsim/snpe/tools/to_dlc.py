@@ -42,10 +42,6 @@ _SHARED = (
         Ours("--input-encoding"), choices=tuple(INPUT_ENCODINGS),
     ),
     Option(
-        ("--input_layout",), ("NAME", "LAYOUT"), "Order of an input's axes.",
-        RefusedOption("the order of axes follows from the file; leave it out"),
-    ),
-    Option(
         ("--disable_batchnorm_folding",), (), "Keep batch norms as layers.",
         Ours("--keep-batch-norm"),
     ),
@@ -92,6 +88,21 @@ _OF_A_SCRIPT = RefusedOption(
 def _input_dtype(others: Effect) -> Option:
     effects = {"float32": Anyway(), **dict.fromkeys(_OTHER_NUMBERS, others)}
     return Option(("--input_dtype",), ("NAME", "DTYPE"), "Type of an input's numbers.", effects)
+
+
+_LAYOUTS = ("NCDHW", "NDHWC", "NCHW", "NHWC", "NFC", "NCF", "NTF", "TNF", "NF", "NC", "F")
+_CHANNELS_LAST = ("tensorflow", "tflite")
+
+
+def _input_layout(framework: str) -> Option:
+    """Return the option for the order of axes: it may say what is assumed anyway, and no more."""
+    last = framework in _CHANNELS_LAST
+    assumed = ("NHWC", "NDHWC", "NFC") if last else ("NCHW", "NCDHW", "NCF")
+    other = RefusedOption(
+        f"the order of axes follows from the file: images are {assumed[0]}; leave it out"
+    )
+    effects = {name: Anyway() if name in assumed else other for name in (*_LAYOUTS, "NONTRIVIAL")}
+    return Option(("--input_layout",), ("NAME", "LAYOUT"), "Order of an input's axes.", effects)
 
 
 _DRY_RUN = Option(
@@ -146,7 +157,8 @@ _CAFFE2 = (
 def _converter(framework: str, what: str, *options: Option) -> Tool:
     summary = f"Convert {what[0].lower()}{what[1:]} to a float .dlc file."
     dtype = _input_dtype(_OF_A_SCRIPT if framework == "pytorch" else _OF_THE_FILE)
-    return Tool(f"snpe-{framework}-to-dlc", summary, convert, (*options, *_SHARED, dtype))
+    layout = _input_layout(framework)
+    return Tool(f"snpe-{framework}-to-dlc", summary, convert, (*options, *_SHARED, layout, dtype))
 
 
 TOOLS = {

@@ -11,8 +11,14 @@ from hexsim.errors import HexsimError
 from hexsim.runtimes import RUNTIMES
 
 FULL = tuple(name for name in chips.names() if chips.load(name).dsp_table is not None)
-HTP = ("qcm6490", "qcs8550", "sd8gen1", "sd8gen2", "sd8gen3", "sd8gen4", "sdxelite")
-"""Those of measured rows, and two that follow from public constants."""
+FITTED = (
+    *("qcm6690", "qcs8275", "qcs9075", "sa8295p", "sa8775p", "sd7gen4", "sd8elitegen5"),
+    *("sd8gen4", "sdx2elite", "sdxelite"),
+)
+"""Chips of which two networks are measured, which give their pace."""
+PUBLIC = ("sa8255p", "sd888", "sd8cxgen3", "sd8gen2")
+"""Chips that follow from public constants."""
+HTP = (*("qcm6490", "qcs8550", "sd8gen1", "sd8gen3"), *FITTED, *PUBLIC)
 HEXAGON = (
     *("sd820", "sd821", "sd835", "sd660", "sd710", "qcs605", "sd845", "sd855", "sd865"),
     *("sd765", "sd750g", "sd690", "qrb5165", "qcs7230", "sd695", "sd680", "sd480", "sd460"),
@@ -64,7 +70,7 @@ def test_every_chip_of_the_guide_has_its_column_entries() -> None:
         assert chip.asic
     assert chips.load("sd835").dsp_words == "ADSP V62"
     assert chips.load("sd660").dsp_words == "CDSP V60"
-    assert chips.load("sd888").dsp_words == "HTP V68"
+    assert chips.load("sd778g").dsp_words == "HTP V68"
 
 
 @pytest.mark.parametrize(
@@ -157,14 +163,14 @@ def test_aip_exists_on_the_855_and_the_v66_chips_with_a_tensor_engine() -> None:
 
 
 def test_a_listed_chip_is_refused_with_what_is_missing() -> None:
-    chip = chips.load("sd888")
+    chip = chips.load("sd778g")
     assert not any(chip.simulates(runtime) for runtime in RUNTIMES)
     with pytest.raises(HexsimError) as error:
         chip.require("dsp")
-    assert "sd888 cannot be simulated on dsp" in str(error.value)
+    assert "sd778g cannot be simulated on dsp" in str(error.value)
     assert "[dsp] and [memory]" in str(error.value)
     assert "HTP V68" in str(error.value)
-    with pytest.raises(HexsimError, match=r"sd888 states no \[gpu\] data"):
+    with pytest.raises(HexsimError, match=r"sd778g states no \[gpu\] data"):
         _ = chip.gpu
 
 
@@ -202,10 +208,10 @@ def test_a_chip_survives_a_journey_to_another_process() -> None:
 
 
 @pytest.mark.parametrize("name", HTP)
-def test_a_chip_with_a_tensor_processor_has_its_runtimes_alone(name: str) -> None:
+def test_a_chip_with_a_tensor_processor_has_no_runtime_of_its_dsp(name: str) -> None:
     chip = chips.load(name)
     simulated = {runtime for runtime in RUNTIMES if chip.simulates(runtime)}
-    assert simulated == {"htp", "htp_fp16"}
+    assert simulated == {"htp", "htp_fp16", "cpu", "fxp_cpu", "gpu", "gpu_fp16"}
     assert chip.dsp_words == f"HTP {chip.htp.arch.upper()}"
     assert chip.default_stack == "qnn-2.43"
     with pytest.raises(HexsimError, match=r"on dsp: its data for \[dsp\] is not known .*htp"):
@@ -214,6 +220,26 @@ def test_a_chip_with_a_tensor_processor_has_its_runtimes_alone(name: str) -> Non
         chip.require("aip")
     for path, value in swept(chip):
         chip.with_value(path, value)
+
+
+def test_a_chip_has_at_most_one_constant_of_its_own_rows() -> None:
+    """Its pace, if two of its networks are measured; without rows the pace is in wide bounds."""
+    for name in (*FITTED, *PUBLIC):
+        known = dict(chips.load(name).quantities())
+        own = [path for path, constant in known.items() if "of this chip in" in constant.source]
+        assert own == (["htp.pace"] if name in FITTED else [])
+        confidence = "calibrated" if name in FITTED else "assumed"
+        assert known["htp.pace"].confidence == confidence
+
+
+@pytest.mark.parametrize("name", HTP)
+def test_cpu_and_gpu_beside_a_tensor_processor_are_assumed_with_bounds(name: str) -> None:
+    for path, constant in chips.load(name).quantities():
+        if path.startswith(("cpu.", "gpu.")):
+            assert constant.confidence == "assumed", path
+            assert constant.low is not None, path
+            assert constant.high is not None, path
+            assert constant.low <= constant.value <= constant.high, path
 
 
 def test_other_chips_have_no_tensor_processor() -> None:

@@ -9,7 +9,7 @@ from hexsim.datasheets.measurements.htp import htp_rows
 
 def test_every_row_has_a_latency_and_a_source() -> None:
     """No number without an owner."""
-    assert len(htp_rows()) == 433
+    assert len(htp_rows()) == 482
     assert all(row.latency_ms > 0 and "AI Hub Models" in row.source for row in htp_rows())
 
 

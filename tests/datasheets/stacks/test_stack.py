@@ -45,6 +45,7 @@ def test_at_most_nine_constants_of_a_family_are_calibrated() -> None:
     tensor_processors = {key for key in calibrated() if "htp_latency.csv" in key[1]}
     assert {key[0] for key in tensor_processors} == {
         *("htp.clock_hz", "htp.hmx_share", "htp.vector_clk", "htp.shallow_vector_clk"),
+        "htp.pace",
         *("memory.efficiency", "htp.graph_clk", "htp.operator_clk"),
     }
     layers = {key for key in calibrated() if "layer_latency.csv" in key[1]}
