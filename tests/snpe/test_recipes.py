@@ -1,4 +1,8 @@
-"""Command lines that public guides and reports show work as typed, with other file names only."""
+"""Command lines of public guides and reports work as typed, with other file names only.
+
+A comment names the source of the lines that convert and quantise, and which of them are ours to
+make the sequence whole. All runs and profiles (snpe-net-run, snpe-diagview) are ours.
+"""
 
 import json
 from collections.abc import Callable
@@ -26,20 +30,19 @@ RECIPES = {
         f"{QUANTIZE} --use_enhanced_quantizer --use_adjusted_weights_quantizer --axis_quant "
         "--output_dlc net_quantized.dlc",
     ),
-    # "Add inference sample for SNPE EP C#":
+    # "Add inference sample for SNPE EP C#"; the conversion is ours:
     # https://github.com/microsoft/onnxruntime-inference-examples/pull/156
     "VGG16": (
         "snpe-onnx-to-dlc -i m.onnx -o net.dlc",
         "snpe-dlc-quantize --input_dlc net.dlc --output_dlc net_quantized.dlc --input_list raw.txt",
     ),
-    # "PySNPE support for SNPE v2.25": https://github.com/qualcomm/qidk/issues/59
+    # "PySNPE support for SNPE v2.25"; quantising is ours:
+    # https://github.com/qualcomm/qidk/issues/59
     "MiDaS": (
         "snpe-onnx-to-dlc -i m.onnx --input_dim x 1,3,4,4 --out_node y -o net.dlc",
         f"{QUANTIZE} --output_dlc net_quantized.dlc",
     ),
-    # The reference guide of 2.39, "Tools", sections of snpe-onnx-to-dlc and
-    # snpe-dlc-graph-prepare: part of
-    # https://softwarecenter.qualcomm.com/api/download/software/sdks/Qualcomm_AI_Runtime_Community
+    # Put together from the descriptions of these options in the reference guide of SNPE 2.39.
     "graph prepared offline": (
         "snpe-onnx-to-dlc -i m.onnx -d x 1,3,4,4 --input_layout x NCHW -o net.dlc",
         f"{QUANTIZE} --output_dlc prepared.dlc",
