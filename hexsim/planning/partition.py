@@ -112,18 +112,22 @@ def _single_subnets(network: Network, places: list[_Placement]) -> list[_Placeme
 
 def _require_no_fallback(network: Network, runtime: Runtime, places: list[_Placement]) -> None:
     for layer, place in zip(network.layers, places, strict=True):
-        if place.engine == "cpu":
+        if place.runtime != runtime and place.engine == "cpu":
             raise HexsimError(
                 f"layer '{layer.name}' ({layer.type}) cannot run on {runtime}: "
                 f"{place.reason}; allow CPU fallback or choose another runtime"
             )
 
 
+def _is_fallback(subnet: Subnet) -> bool:
+    return (subnet.runtime, subnet.engine) == ("cpu", "cpu")
+
+
 def _merge_fallbacks(subnets: list[Subnet]) -> list[Subnet]:
     """Join neighbouring CPU subnets that were refused for different reasons."""
     merged: list[Subnet] = []
     for subnet in subnets:
-        if merged and merged[-1].engine == subnet.engine == "cpu":
+        if merged and _is_fallback(merged[-1]) and _is_fallback(subnet):
             last = merged.pop()
             reasons = dict.fromkeys((*last.reason.split("; "), subnet.reason))
             subnet = replace(subnet, layers=last.layers + subnet.layers, reason="; ".join(reasons))

@@ -30,7 +30,7 @@ def raws(folder: Path) -> dict[str, bytes]:
         ("q.dlc", "--use_dsp", "htp"),
         ("q.dlc", "--use_htp", "htp"),
         ("q.dlc", "--runtime_order dsp,cpu", "htp"),
-        ("q.dlc", "--runtime_order gpu_float16,dsp_fixed8_tf", "htp"),
+        ("q.dlc", "--runtime_order dsp_fixed8_tf,gpu_float16", "htp"),
         ("m.dlc", "--use_dsp", "htp_fp16"),
         ("m.dlc", "--use_htp", "htp_fp16"),
     ],
