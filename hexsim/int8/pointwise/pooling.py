@@ -37,7 +37,8 @@ class PreparedMaxPool:
 
 
 @record(
-    "int64[:,::1],int32,int32[:,::1],int64[::1],int64[::1],int64[::1],int64[::1],int64[::1],bool[::1]"
+    "int64[:,::1],int32,int32[:,::1],int64[::1],int64[::1],int64[::1],int64[::1],int64[::1],"
+    "boolean[::1]"
 )
 class Average(NamedTuple):
     """A window as `_window` returns it, the zero point, each pixel's entry, and the `Means`.
