@@ -26,7 +26,8 @@ snpe-onnx-to-dlc -i symbolic.onnx -o symbolic.dlc --define_symbol height 8 --inp
 snpe-caffe-to-dlc -i net.prototxt -b weights.caffemodel -o caffe.dlc -d x 1,3,8,8 --out_node y
     --input_layout x NCHW -t x image --input_dtype x float32 -e x bgr
     --quantization_overrides overrides.json --model_version 1 --copyright_file net.txt
-    --validation_target dsp snapdragon_835 --strict --debug --disable_batchnorm_folding --keep_int64_inputs --udl own.py ENERGY
+    --validation_target dsp snapdragon_835 --strict --debug
+    --disable_batchnorm_folding --keep_int64_inputs --udl own.py ENERGY
 """
 QUANTIZE = """
 snpe-dlc-quantize --input_dlc net.dlc --input_list list.txt --output_dlc a.dlc
