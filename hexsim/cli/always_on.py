@@ -70,6 +70,9 @@ def always_on(
     outputs: Json,
 ) -> None:
     """Average power of a network that listens all the time: on the low-power island, on the DSP."""
+    where = scene.where()
+    platform = hardware.platform()
+
     from hexsim.cli._progress import status
     from hexsim.datasheets.background import load
     from hexsim.deployment.given import GivenModel, Preparation
@@ -77,8 +80,6 @@ def always_on(
     from hexsim.reports.always_on import always_on_json, always_on_text
     from hexsim.studies.always_on import always_on
 
-    where = scene.where()
-    platform = hardware.platform()
     clients = [load(name) for name in scene.background or ()]
     with status() as progress:
         progress(f"loading {model}")

@@ -41,6 +41,15 @@ ModelsOption = Annotated[
     ),
     MODEL,
 ]
+ModelArguments = Annotated[
+    list[str] | None,
+    typer.Argument(
+        help=".dlc or ONNX files or built-in networks, as with --model; default: the networks of "
+        "the published Snapdragon 835 benchmark.",
+        autocompletion=network_names,
+    ),
+    MODEL,
+]
 DEFAULT_MODELS = ("alexnet", "googlenet", "mobilenet_v1", "mobilenet_v2", "squeezenet1_1")
 """The networks of the published Snapdragon 835 benchmark."""
 _DRAWS = 200
@@ -114,6 +123,7 @@ class Scope(Workers, Inputs):
 @grouped
 def bench(
     *,
+    models: ModelArguments = None,
     model: ModelsOption = None,
     hardware: Hardware,
     runtime: Annotated[
@@ -131,16 +141,18 @@ def bench(
     outputs: JsonCsvTraceHtml,
 ) -> None:
     """Benchmark networks: latency per runtime, measured values, agreement with float."""
+    outputs.check()
+    platform = power.of(hardware.platform())
+
     from hexsim.cli._progress import status
     from hexsim.reports.benchmark_data import benchmark_csv, benchmark_json
     from hexsim.reports.benchmark_table import benchmark_tables
     from hexsim.reports.benchmark_trace import benchmark_trace
     from hexsim.studies.benchmark import by_network
 
-    outputs.check()
-    platform = power.of(hardware.platform())
     runtimes = parse_runtimes(runtime)
-    names, chosen = model or DEFAULT_MODELS, runtimes or platform.runtimes
+    names = (*(models or ()), *(model or ())) or DEFAULT_MODELS
+    chosen = runtimes or platform.runtimes
     with scope.sharing() as pool, status() as progress:
         conditions = circumstances.conditions(
             platform,

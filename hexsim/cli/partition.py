@@ -66,6 +66,11 @@ def partition(
     outputs: Drawings,
 ) -> None:
     """Show the subnets of AIP, each cut with its reason and cost, and what the HTA refuses."""
+    outputs.check()
+    if parse_runtime(runtime) != "aip":
+        raise HexsimError(f"runtime {runtime} has one engine and makes no such cuts; give aip")
+    platform = hardware.platform()
+
     from hexsim.cli._progress import status
     from hexsim.deployment import Deployment
     from hexsim.dlc.loading import load
@@ -75,10 +80,6 @@ def partition(
     from hexsim.studies.cuts import Prices, chosen_sections, search, survey
     from hexsim.studies.cuts.times import LayerTimes
 
-    outputs.check()
-    if parse_runtime(runtime) != "aip":
-        raise HexsimError(f"runtime {runtime} has one engine and makes no such cuts; give aip")
-    platform = hardware.platform()
     platform.chip.require("aip")
     platform.stack.require("aip")
     loaded = load(model, input_dims=parse_input_dims(input_dim))

@@ -37,14 +37,15 @@ def profile(
     outputs: JsonCsvTraceHtml,
 ) -> None:
     """Profile one inference: cycles, time, MACs, bytes by memory level and bound of every layer."""
+    outputs.check()
+    platform = power.of(runs_on.platform())
+
     from hexsim.cli._progress import status
     from hexsim.reports.benchmark_data import benchmark_json
     from hexsim.reports.benchmark_trace import benchmark_trace
     from hexsim.reports.profile import profile_csv
     from hexsim.studies.benchmark import run_case
 
-    outputs.check()
-    platform = power.of(runs_on.platform())
     conditions = circumstances.conditions(
         platform,
         power,

@@ -69,6 +69,9 @@ def report(
 
     It is one file that needs no network. A float model is quantised where the runtime asks for it.
     """
+    depth.require_one_kind()
+    platform = power.of(hardware.platform())
+
     from hexsim.cli._progress import status
     from hexsim.cli._report import Examination
     from hexsim.deployment.given import GivenModel
@@ -78,8 +81,6 @@ def report(
     from hexsim.studies.benchmark import Case, Refusal, run_benchmark
 
     load_bokeh()
-    depth.require_one_kind()
-    platform = power.of(hardware.platform())
     runtimes, dims = parse_runtimes(runtime) or (), parse_input_dims(input_dim)
     preparation = replace(circumstances.preparation(), quantize=True)
     conditions = circumstances.conditions(

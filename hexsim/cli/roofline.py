@@ -72,14 +72,15 @@ def roofline(
     outputs: Charts,
 ) -> None:
     """Set every layer under the roofs of the chip: multiply-adds per byte and per second."""
+    outputs.check()
+    platform = runs_on.platform()
+
     from hexsim.cli._progress import status
     from hexsim.deployment.given import Preparation
     from hexsim.reports.roofline import roofline_csv, roofline_json, roofline_table
     from hexsim.studies.benchmark import BenchmarkConditions, run_case
     from hexsim.studies.roofline import roofline
 
-    outputs.check()
-    platform = runs_on.platform()
     conditions = BenchmarkConditions(
         perf_profile=perf_profile,
         accuracy=False,

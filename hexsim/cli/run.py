@@ -85,6 +85,8 @@ def run(
     outputs: JsonCsvTrace,
 ) -> None:
     """Run every input, of a list, a folder or seeded ones, and write the outputs as raw floats."""
+    platform, runtime = runs_on.platform(), runs_on.asked()
+
     from hexsim.accuracy.answers import Answering
     from hexsim.deployment import AtLoad, deploy
     from hexsim.dlc.loading import applied_overrides, load_container
@@ -93,7 +95,6 @@ def run(
     from hexsim.reports.answers import answers_csv, answers_json, answers_text
     from hexsim.reports.trace import trace_json
 
-    platform, runtime = runs_on.platform(), runs_on.asked()
     if results.debug and runtime == "aip":
         raise HexsimError("--debug is not for aip, as on a device; leave it out")
     read = load_container(model, input_dims=parse_input_dims(loading.input_dim))

@@ -93,6 +93,11 @@ def throughput(
     outputs: JsonTraceHtml,
 ) -> None:
     """Run instances of networks at once: throughput, latencies, utilisation and what limits."""
+    outputs.check()
+    length.require_one()
+    wanted = threads.of(len(model))
+    platform = hardware.platform()
+
     from hexsim.cli._progress import status
     from hexsim.deployment.given import GivenModel
     from hexsim.dlc.loading import load_container
@@ -100,10 +105,6 @@ def throughput(
     from hexsim.reports.trace import trace_json
     from hexsim.studies.throughput import Caller, throughput
 
-    outputs.check()
-    length.require_one()
-    wanted = threads.of(len(model))
-    platform = hardware.platform()
     loop = length.loop(circumstances, platform)
     preparation = circumstances.preparation()
     callers, uses = [], {}

@@ -26,12 +26,13 @@ def tradeoff(
     outputs: JsonCsv,
 ) -> None:
     """Compare file size, initialisation, inference and accuracy of every choice."""
+    platform = power.of(hardware.platform())
+
     from hexsim.cli._progress import status
     from hexsim.reports.tradeoff import tradeoff_csv, tradeoff_json, tradeoff_table
     from hexsim.studies.tradeoff import TradeoffConditions
     from hexsim.studies.tradeoff import tradeoff as run_tradeoff
 
-    platform = power.of(hardware.platform())
     platform.stack.profile(perf_profile)
     floats, given = compared.both(model)
     network = floats or given.model.network

@@ -44,15 +44,16 @@ def validate(
     outputs: JsonCsvHtml,
 ) -> None:
     """Compare a runtime with float: top-1, top-5, and the error of every layer."""
+    outputs.check()
+    shared_out.check()
+    platform, runtime = runs_on.platform(), runs_on.asked()
+
     from hexsim.accuracy.study import Study
     from hexsim.deployment import deploy
     from hexsim.reports.quantizer_log import findings_log
     from hexsim.reports.validation_data import validation_csv, validation_json
     from hexsim.reports.validation_table import validation_text
 
-    outputs.check()
-    shared_out.check()
-    platform, runtime = runs_on.platform(), runs_on.asked()
     platform.chip.require(runtime)
     platform.stack.require(runtime)
     _require_suitable(runtime, compared, findings)

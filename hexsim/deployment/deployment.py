@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Unpack
+from typing import TYPE_CHECKING, Unpack
 
 from hexsim.datasheets.signed_kernels import SignedKernels
 from hexsim.datasheets.stacks import BufferType
@@ -20,7 +20,6 @@ from hexsim.deployment.platform import Platform
 from hexsim.deployment.release import as_run_by
 from hexsim.errors import HexsimError
 from hexsim.execution.arithmetic import Arithmetic
-from hexsim.execution.plan_executor import PlanExecutor
 from hexsim.graph.ir import Network
 from hexsim.memory import Footprint, footprint_of
 from hexsim.planning.partition import partition
@@ -33,6 +32,9 @@ from hexsim.quantization.overrides.outcome import KeyOutcome
 from hexsim.runtimes import Runtime
 from hexsim.simulation.simulator import CallPattern, Workload
 from hexsim.timing.results import Result
+
+if TYPE_CHECKING:
+    from hexsim.execution.plan_executor import PlanExecutor
 
 Sections = Sequence[Collection[str]]
 """HTA sections, the names of the layers of each."""
@@ -152,6 +154,9 @@ class Deployment:
 
     def executor(self, threads: int = 0) -> PlanExecutor:
         """Return an executor of the plan; `threads` share a layer's work, 0 for one per core."""
+        # Kernels are compiled code; who asks for times alone does not load them.
+        from hexsim.execution.plan_executor import PlanExecutor
+
         kernels = self.signed_kernels
         return PlanExecutor(self.plan, self.loaded, signed_kernels=kernels, threads=threads)
 

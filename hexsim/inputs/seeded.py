@@ -24,7 +24,6 @@ from hexsim.graph.coded_end import CodedEnd
 from hexsim.graph.ir import FloatArray, Network
 from hexsim.graph.whole_numbers import WHOLE_TYPES, limits
 from hexsim.inputs.stored import stored_inputs
-from hexsim.onnx_io.positions import positions
 from hexsim.threads.cores import default_threads
 
 CALIBRATION_INPUTS = 8
@@ -85,6 +84,8 @@ def seeded_calibration(
             for feed in sets:
                 feed[name] = _coded(feed[name], network.coded_ends[name])
         elif (dtype := network.tensors[name].dtype) in WHOLE_TYPES:
+            from hexsim.onnx_io.positions import positions
+
             choices = positions(network, name)
             for index, feed in enumerate(sets):
                 rng = np.random.default_rng((seed, index, zlib.crc32(name.encode())))

@@ -8,8 +8,6 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
-from hexsim.accuracy.agreement import Agreement
-from hexsim.accuracy.agreements import Agreements
 from hexsim.datasheets.background import Background
 from hexsim.datasheets.stacks import BufferType
 from hexsim.deployment import Deployment
@@ -34,6 +32,8 @@ from hexsim.studies.uncertainty import Scope, Uncertainty, sweep
 from hexsim.timing.results import Result
 
 if TYPE_CHECKING:
+    from hexsim.accuracy.agreement import Agreement
+    from hexsim.accuracy.agreements import Agreements
     from hexsim.studies.pool import Pool
 
 SEEDED = "seeded inputs"
@@ -328,6 +328,9 @@ class _Cases:
     @cached_property
     def _agreements(self) -> Agreements:
         """Agreements of runtimes with the float network, on the inputs of the conditions."""
+        # It loads the kernels, which times alone do not need.
+        from hexsim.accuracy.agreements import Agreements
+
         if self._source_of_inputs is not None:
             return Agreements(self.network, self._source_of_inputs.feeds)
         seeded = seeded_calibration(self.network, EVALUATION_INPUTS, EVALUATION_SEED)
