@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 
 from hexsim.graph.ir import Network
 from hexsim.htp.cost import CallCost, cost_of
+from hexsim.htp.matrices import in_tiles
 from hexsim.layers import Elementwise
 from hexsim.planning.plan import KernelCall
 
@@ -48,11 +49,11 @@ def compile_graph(
     calls: Sequence[KernelCall], network: Network, vtcm_bytes: int
 ) -> tuple[HtpOperation, ...]:
     """Compile the calls of `network` in order for a VTCM of `vtcm_bytes`."""
-    folded = _folded(calls, network)
+    folded, tiles = _folded(calls, network), in_tiles(network)
     room = vtcm_bytes * RESIDENT_SHARE
     operations = []
     for call in calls:
-        cost = cost_of(call, network)
+        cost = cost_of(call, network, tiles)
         if call.layer.name in folded:
             cost = replace(cost, shallow_vectors=0.0)
         spilled = max(0.0, cost.resident_bytes - room)

@@ -1,14 +1,20 @@
 """The work of one kernel call on HMX, HVX, the ports of VTCM and DMA.
 
 - Convolutions and matrix multiplications are HMX tiles: pixels in croutons, output channels in
-  multiples of 32, input channels of a group in multiples of 32. Groups of fewer channels share
-  a tile, with zeros between them, which are stored and fetched as weights are.
+  multiples of 32, input channels of a group in multiples of 32. Groups of few channels share
+  a tile, with zeros between them, which are stored and fetched as weights are. Groups whose
+  channels do not fill tiles (48, say) have tiles of their own; the channels of operand and result
+  are moved apart and together.
 - So are products of two tensors, of which none is a weight, matrix by matrix.
 - All other layers, including depthwise convolutions, are vectors on HVX, each kind with its vectors
   per vector of output.
 - An operator without a layer type is the operations and products that its kind counts, on vectors
   and on HMX, and the vectors that its tensors take. Indices have 32 bits. A cast between types of
   indices is none: the layer before it writes the type that is wanted.
+- Of a concatenation of codes, each operand that keeps its own encoding is an operation that reads,
+  requantises and writes it; the others are only moved, as floats are.
+- A normalisation of codes is several elementwise operations, one of floats a single one.
+- Tensors without four axes that meet no product of matrices are images of one row.
 - A shallow image (up to four channels) that an elementwise operation changes is converted to
   croutons, one for its few channels.
 - 4-bit weights of a layer in floats become half floats on HVX first; HMX itself multiplies
@@ -21,10 +27,12 @@ A layer takes as long as the slowest of HMX, HVX and ports; weights are fetched 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from hexsim.graph.ir import Network
+from hexsim.htp.concatenations import requantised
 from hexsim.htp.layout import (
+    DEPTH,
     SHALLOW,
     VECTOR_BYTES,
     as_image,
@@ -33,8 +41,11 @@ from hexsim.htp.layout import (
     padded_pixels,
     working_bytes,
 )
+from hexsim.htp.matrices import in_tiles
 from hexsim.layers import (
     ArgExtremum,
+    BatchNorm,
+    Concat,
     Convolution,
     Deconvolution,
     Elementwise,
@@ -52,6 +63,11 @@ _MOVES = frozenset(
 )
 _INDICES = frozenset({"int64", "int32", "uint32", "uint64", "bool"})
 _VECTORS_MOVED, _VECTORS_REST, _VECTORS_EDGE = 0.5, 1.5, 4.0
+_VECTORS_REQUANTISED = 1.0
+"""Vectors per vector of codes that are requantised, as of an elementwise operation (assumed)."""
+_NORMALISATION_OPERATIONS = 3
+"""Elementwise operations of a normalisation of codes that is folded into no convolution: DenseNet
+has 62, and 125 layers more on a device in codes than in floats (htp_latency.csv; inferred)."""
 _FUNCTION_VECTORS = {"float": 2.0, "a8": 1.0, "a16": 1.5}
 """Vectors per vector of a function: a table in 8 bits, a polynomial in floats."""
 
@@ -64,7 +80,8 @@ class CallCost:
     `unpacked_vectors` of weights in half floats that DDR holds as codes.
     `weight_bytes` and the `state_bytes` of states come from DDR; `port_bytes` pass the ports of
     VTCM; `resident_bytes` are those of its operands and results together, which VTCM should hold,
-    `result_bytes` of the results. `operators` is 0 if the compiler leaves the call out, else 1.
+    `result_bytes` of the results. `operators` is the number of operations that the compiler makes
+    of the call, 0 if it leaves the call out.
     """
 
     hmx_macs: float = 0.0
@@ -91,24 +108,37 @@ class CallCost:
         return self.result_bytes / max(1, self.resident_bytes)
 
 
-def cost_of(call: KernelCall, network: Network) -> CallCost:
-    """Return the work of a call of `network`."""
+def cost_of(call: KernelCall, network: Network, tiles: frozenset[str] | None = None) -> CallCost:
+    """Return the work of a call of `network`.
+
+    `tiles` are the tensors without four axes that are tiles of HMX, None for those of `in_tiles`.
+    """
     if _casts_indices(call, network):
         return CallCost(operators=0)
     bits = call.activation_bits
+    laid_out = _laid_out(call, in_tiles(network) if tiles is None else tiles)
     named = zip(call.layer.inputs, call.operands, strict=True)
     operands = [(name, shape) for name, shape in named if name not in network.constants]
     tensors = dict([*operands, *zip(call.layer.outputs, call.results, strict=True)])
     weights = sum(math.prod(shape) for shape in call.parameters) * call.weight_bits / 8
     work: dict[str, float] = {"weight_bytes": weights}
+    operators = 1
     if isinstance(call.layer, Convolution | Deconvolution | FullyConnected):
         work |= _product(call)
     elif isinstance(call.layer, MatMul):
         work |= _product_of_tensors(call)
     elif isinstance(call.layer, Opaque):
         work |= _of_operator(call, call.layer)
+    elif isinstance(call.layer, Concat) and not call.computes_float:
+        kept = requantised(call.layer, network)
+        work |= _concatenation(laid_out, kept)
+        operators = 1 + len(kept)
+    elif isinstance(call.layer, BatchNorm) and not call.computes_float:
+        operators = _NORMALISATION_OPERATIONS
+        passes = operators * crouton_bytes(laid_out.results[0], bits)
+        work["vectors"] = passes / VECTOR_BYTES
     else:
-        work |= _on_vectors(call)
+        work |= _on_vectors(laid_out)
     ends = {name: math.prod(shape) for name, shape in operands if name in network.inputs}
     states = [ends.pop(name) for name in tuple(ends) if name in network.states]
     work["state_bytes"] = sum(states) * bits / 8
@@ -117,13 +147,27 @@ def cost_of(call: KernelCall, network: Network) -> CallCost:
     work["vectors"] = work.get("vectors", 0.0) + edge_vectors
     work["unpacked_vectors"] = _unpacked_vectors(call, work["weight_bytes"])
     return CallCost(
-        port_bytes=sum(crouton_bytes(shape, bits) for _, shape in operands)
-        + sum(crouton_bytes(shape, bits) for shape in call.results),
+        port_bytes=sum(
+            crouton_bytes(shape, bits)
+            for name, shape in zip(call.layer.inputs, laid_out.operands, strict=True)
+            if name not in network.constants
+        )
+        + sum(crouton_bytes(shape, bits) for shape in laid_out.results),
         resident_bytes=sum(working_bytes(shape, bits) for shape in tensors.values()),
         result_bytes=sum(working_bytes(shape, bits) for shape in call.results),
-        operators=1,
+        operators=operators,
         **work,
     )
+
+
+def _laid_out(call: KernelCall, tiles: frozenset[str]) -> KernelCall:
+    """Return the call with the shapes that its tensors have in croutons."""
+    if not tiles.isdisjoint((*call.layer.inputs, *call.layer.outputs)):
+        return call
+    operands, results = (
+        tuple(as_image(shape) for shape in shapes) for shapes in (call.operands, call.results)
+    )
+    return replace(call, operands=operands, results=results)
 
 
 def _casts_indices(call: KernelCall, network: Network) -> bool:
@@ -159,13 +203,19 @@ def _product(call: KernelCall) -> dict[str, float]:
         inputs, outputs = as_image(call.operands[0])[3], layer.output_channels
         if isinstance(layer, Deconvolution):
             taps /= math.prod(call.results[0][1:3]) / math.prod(call.operands[0][1:3])
-    padded_outputs = padded_channels(outputs)
     if groups > 1 and groups == inputs:
-        return {"vectors": pixels * padded_outputs * taps * bits / 8 / VECTOR_BYTES}
-    depth = padded_channels(inputs // groups)
+        return {"vectors": pixels * padded_channels(outputs) * taps * bits / 8 / VECTOR_BYTES}
+    in_tile = max(1, DEPTH // max(1, inputs // groups))
+    tiles = math.ceil(groups / in_tile)
+    of_tile = [padded_channels(size * min(in_tile, groups) // groups) for size in (inputs, outputs)]
+    weights = taps * tiles * math.prod(of_tile)
+    fills_tiles = tiles == 1 or padded_channels(inputs) == tiles * of_tile[0]
+    tensors = () if fills_tiles else (call.operands[0], call.results[0])
+    moved = sum(crouton_bytes(shape, bits) for shape in tensors) / VECTOR_BYTES
     return {
-        "hmx_macs": pixels * padded_outputs * taps * depth,
-        "weight_bytes": taps * padded_outputs * depth * call.weight_bits / 8,
+        "hmx_macs": pixels * weights,
+        "weight_bytes": weights * call.weight_bits / 8,
+        "vectors": _VECTORS_MOVED * moved,
     }
 
 
@@ -181,6 +231,15 @@ def _unpacked_vectors(call: KernelCall, weight_bytes: float) -> float:
     if not call.computes_float or call.weight_bits >= call.activation_bits:
         return 0.0
     return weight_bytes / call.weight_bits * call.activation_bits / VECTOR_BYTES
+
+
+def _concatenation(call: KernelCall, kept: tuple[str, ...]) -> dict[str, float]:
+    """Return the vectors of a concatenation of codes, whose operands `kept` are requantised."""
+    vectors = 0.0
+    for name, shape in zip(call.layer.inputs, call.operands, strict=True):
+        factor = _VECTORS_REQUANTISED if name in kept else _VECTORS_MOVED
+        vectors += factor * crouton_bytes(shape, call.activation_bits) / VECTOR_BYTES
+    return {"vectors": vectors}
 
 
 def _on_vectors(call: KernelCall) -> dict[str, float]:

@@ -3,7 +3,8 @@
 A crouton holds 8 x 8 pixels of 32 channels in 8 bits, 8 x 4 in 16 (apache/tvm, Hexagon layouts).
 Inputs and outputs of a graph with at most four channels stay flat.
 
-A tensor of four axes is an image. Any other is a row of matrices, the last two axes of each; the
+A tensor of four axes is an image. Any other is a row of matrices, the last two axes of each, if it
+meets products of matrices (`hexsim.htp.matrices`), otherwise an image of one row (`as_image`). The
 rows of a matrix take the places of the pixels, so that 64 of them fill a crouton in 8 bits and 32
 in 16 (apache/tvm and ggml-org/llama.cpp: tiles of HMX).
 """

@@ -22,6 +22,15 @@ def test_groups_share_a_tile(tmp_path: Path) -> None:
     assert cost_of(call, network).hmx_macs == 64 * 128 * 9 * 32
 
 
+def test_groups_that_do_not_fill_tiles_have_their_own(tmp_path: Path) -> None:
+    """Two groups of 48 channels are two tiles of 64 x 64; 96 channels are moved in and out."""
+    network, (call,) = convolution(str(tmp_path / "m.onnx"), 96, 8, 96, groups=2)
+    cost = cost_of(call, network)
+    assert cost.hmx_macs == 64 * 9 * 2 * 64 * 64
+    assert cost.weight_bytes == 9 * 2 * 64 * 64
+    assert cost.vectors == 0.5 * 2 * 64 * 96 / 128 + 4 * 64 * 96 / 128
+
+
 def test_a_depthwise_convolution_is_none_of_hmx(tmp_path: Path) -> None:
     """It is a vector per tap and 128 codes, beside those of the input's conversion."""
     network, (call,) = convolution(str(tmp_path / "m.onnx"), 32, 8, 32, groups=32)
