@@ -36,7 +36,7 @@ print("loaded", *(name for name in {names!r} if name in sys.modules))
     ("words", "code", "names"),
     [
         ("bench squeezenet1_1 --chip sd855 --timing-only", "0", ("numba", "hexsim.int8")),
-        ("profile squeezenet1_1 --chip sd855 --json -", "0", ("numba", "hexsim.int8")),
+        ("profile squeezenet1_1 --chip sd855", "0", ("numba", "hexsim.int8")),
         ("bench squeezenet1_1 --chip sd85", "2", ("numba", "onnx", "simpy", "hexsim.deployment")),
         ("run squeezenet1_1 --chip sd85 -o out", "2", ("numba", "onnx", "hexsim.deployment")),
     ],
