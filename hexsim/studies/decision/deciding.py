@@ -151,6 +151,8 @@ class _Deciding:
             self._remaining.more(len(self._of(mode)))
             candidates += self._candidates(order, mode)
         self._remaining.end()
+        if not candidates and not any(out.limit for out in self._out):
+            raise HexsimError(f"no candidate can run; the first because {self._out[0].reason}")
         float_top1 = self._float_top1(candidates)
         beyond, rated = question.limits.worth_beyond, self._with_loss(candidates, float_top1)
         allowed = [rating for rating in rated if not self._is_beyond(rating, beyond(rating))]
@@ -202,14 +204,20 @@ class _Deciding:
                     continue
                 if not self._is_beyond(candidate, self._question.limits.cost_beyond(candidate)):
                     accuracy = self._parts.accuracy(mode, place, cut)
-                    yield replace(candidate, accuracy=accuracy)
+                    if isinstance(accuracy, str):
+                        self._refuse(candidate, accuracy)
+                    else:
+                        yield replace(candidate, accuracy=accuracy)
 
     def _is_beyond(self, candidate: DecisionCandidate, reason: str | None) -> bool:
         if reason is not None:
-            where = candidate.where.removeprefix(f"{candidate.chip} ")
-            mode = candidate.mode.name
-            self._out.append(RuledOut(mode, candidate.chip, where, reason, limit=True))
+            self._refuse(candidate, reason, limit=True)
         return reason is not None
+
+    def _refuse(self, candidate: DecisionCandidate, reason: str, *, limit: bool = False) -> None:
+        where = candidate.where.removeprefix(f"{candidate.chip} ")
+        mode = candidate.mode.name
+        self._out.append(RuledOut(mode, candidate.chip, where, reason, limit=limit))
 
     def _mixed(self, candidates: list[DecisionCandidate]) -> Iterator[Mode]:
         """Yield the most accurate 8-bit mode with its worst layers float, if it has noise."""

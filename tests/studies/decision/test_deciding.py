@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from hexsim.accuracy.validation import validate
-from hexsim.deployment import deploy
+from hexsim.deployment import Deployment, deploy
 from hexsim.deployment.offline_hta import prepared
 from hexsim.deployment.platform import Platform
 from hexsim.dlc.loading import load_container
@@ -178,3 +178,27 @@ def _never(*args: Any, **named: Any) -> Any:
 
 def _right(decision: Decision) -> list[int | None]:
     return [one.accuracy.runtime_top1 for one in decision.ranked if one.accuracy is not None]
+
+
+@pytest.mark.parametrize("fails", ["simulate", "executor"])
+def test_a_candidate_that_fails_is_ruled_out_and_nothing_else_is_lost(
+    fails: str, question: Question, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = decide(question)
+    monkeypatch.setattr(checkpoint, "private_folder", lambda name: Path("again").absolute())
+    Path("again").mkdir()
+    works = getattr(Deployment, fails)
+
+    def fails_on_dsp(deployment: Deployment, *arguments: Any, **options: Any) -> Any:
+        if deployment.runtime == "dsp":
+            raise HexsimError("layer 'first' has no time")
+        return works(deployment, *arguments, **options)
+
+    monkeypatch.setattr(Deployment, fails, fails_on_dsp)
+    found = decide(replace(question, runtimes=["cpu", "dsp"]))
+    others = [one for one in whole.ranked if one.runtime == "cpu"]
+    assert [one.timed for one in found.ranked] == [one.timed for one in others]
+    reasons = {(out.mode, out.reason, out.limit) for out in found.ruled_out}
+    assert reasons == {(mode, "layer 'first' has no time", False) for mode in ("default", "axis")}
+    with pytest.raises(HexsimError, match="no candidate can run; the first because layer 'first'"):
+        decide(replace(question, runtimes=["dsp"]))
