@@ -52,6 +52,21 @@ ModelArguments = Annotated[
 ]
 DEFAULT_MODELS = ("alexnet", "googlenet", "mobilenet_v1", "mobilenet_v2", "squeezenet1_1")
 """The networks of the published Snapdragon 835 benchmark."""
+
+
+@dataclass(frozen=True)
+class Networks:
+    """The networks that are asked for, as arguments or as options."""
+
+    models: ModelArguments = None
+    model: ModelsOption = None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All of them, arguments first; those of the published benchmark if none is given."""
+        return (*(self.models or ()), *(self.model or ())) or DEFAULT_MODELS
+
+
 _DRAWS = 200
 """Default number of draws: the ends of an interval then vary by one or two percent of the time."""
 
@@ -123,8 +138,7 @@ class Scope(Workers, Inputs):
 @grouped
 def bench(
     *,
-    models: ModelArguments = None,
-    model: ModelsOption = None,
+    networks: Networks,
     hardware: Hardware,
     runtime: Annotated[
         str | None,
@@ -151,7 +165,6 @@ def bench(
     from hexsim.studies.benchmark import by_network
 
     runtimes = parse_runtimes(runtime)
-    names = (*(models or ()), *(model or ())) or DEFAULT_MODELS
     chosen = runtimes or platform.runtimes
     with scope.sharing() as pool, status() as progress:
         conditions = circumstances.conditions(
@@ -165,8 +178,8 @@ def bench(
             input_dims=parse_input_dims(input_dim),
             recorded=outputs.trace is not None,
         )
-        networks = by_network(names, platform, chosen, conditions, progress)
-        cases, refusals = _gathered(networks, None if outputs.asked else progress)
+        results = by_network(networks.names, platform, chosen, conditions, progress)
+        cases, refusals = _gathered(results, None if outputs.asked else progress)
     if not cases:
         raise HexsimError(refusals[0].reason)
     outputs.write(

@@ -136,6 +136,7 @@ class _Deciding:
         self._question, self._classifier, self._tell = question, classifier, progress
         self._parts = DecisionParts(question)
         self._out: list[RuledOut] = []
+        self._failed_draws: list[str] = []
         self._places = tuple(self._runtimes())
         if not self._places:
             raise HexsimError(self._out[0].reason if self._out else "there is no chip to ask")
@@ -151,8 +152,8 @@ class _Deciding:
             self._remaining.more(len(self._of(mode)))
             candidates += self._candidates(order, mode)
         self._remaining.end()
-        if not candidates and not any(out.limit for out in self._out):
-            raise HexsimError(f"no candidate can run; the first because {self._out[0].reason}")
+        if not candidates:
+            self._require_limits_alone()
         float_top1 = self._float_top1(candidates)
         beyond, rated = question.limits.worth_beyond, self._with_loss(candidates, float_top1)
         allowed = [rating for rating in rated if not self._is_beyond(rating, beyond(rating))]
@@ -170,6 +171,17 @@ class _Deciding:
             tuple(_sure(best)),
             self._notes(),
         )
+
+    def _require_limits_alone(self) -> None:
+        """Raise HexsimError if there is no candidate, and no limit is the reason."""
+        if any(out.limit for out in self._out):
+            return
+        reasons = dict.fromkeys(out.reason for out in self._out if out.reason != AS_DSP)
+        if not reasons:
+            modes = ", ".join(mode.name for mode in self._question.modes)
+            runtimes = ", ".join(dict.fromkeys(runtime for _, runtime in self._places))
+            raise HexsimError(f"no mode of {modes} runs on {runtimes}; give others of --modes")
+        raise HexsimError(f"no candidate can run: {'; '.join(reasons)}")
 
     def _runtimes(self) -> Iterator[Place]:
         for platform in self._question.platforms:
@@ -264,7 +276,14 @@ class _Deciding:
         for head in heads(best)[:DRAWN]:
             self._tell(f"{draws} draws of the constants for {head.mode.name} on {head.where}")
             place = (platforms[head.chip], head.runtime)
-            totals[head.mode, head.place] = self._parts.drawn(head.mode, place, head.timed, draws)
+            try:
+                drawn = self._parts.drawn(head.mode, place, head.timed, draws)
+            except HexsimError as error:
+                self._failed_draws.append(
+                    f"{head.mode.name} on {head.where} has no interval: {error}"
+                )
+            else:
+                totals[head.mode, head.place] = drawn
         return tuple(replace(c, drawn=totals.get((c.mode, c.place))) for c in best)
 
     def _notes(self) -> tuple[str, ...]:
@@ -274,7 +293,7 @@ class _Deciding:
             if source.seeded and calibration is None
             else "the " + (calibration or source).description
         )
-        return source.description, f"quantised on {on}"
+        return source.description, f"quantised on {on}", *self._failed_draws
 
 
 def _sure(best: tuple[DecisionCandidate, ...]) -> Iterator[float]:

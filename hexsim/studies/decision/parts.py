@@ -63,16 +63,20 @@ class DecisionParts:
 
     def timed(self, mode: Mode, place: Place) -> tuple[Timed, ...] | str:
         """Return the times of a mode by cut, or the sentence why the runtime refuses it."""
-        rows = self._stored.part(self._timing(mode, place), lambda: self._time(mode, place))
+        try:
+            rows = self._stored.part(self._timing(mode, place), lambda: self._time(mode, place))
+        except HexsimError as error:  # not stored: the next run may have more memory
+            return str(error)
         return rows if isinstance(rows, str) else tuple(Timed(**row) for row in rows)
 
     def accuracy(self, mode: Mode, place: Place, timed: Timed) -> CandidateAccuracy | str:
         """Return how well the answers of a mode agree with float, or why none can be computed."""
         cpu = repr(compiled_for())  # float sums are added up in an order that depends on it
         key = ("accuracy", repr(mode), cpu, timed.values, self._inputs)
-        fields = self._stored.part(key, lambda: self._judge(mode, place, timed))
-        if isinstance(fields, str):
-            return fields
+        try:
+            fields = self._stored.part(key, lambda: self._judge(mode, place, timed))
+        except HexsimError as error:  # not stored, as above
+            return str(error)
         return CandidateAccuracy(**{**fields, "worst": tuple(fields["worst"])})
 
     def drawn(self, mode: Mode, place: Place, timed: Timed, count: int) -> DrawnTotals:
@@ -93,16 +97,12 @@ class DecisionParts:
         return deploy(model, platform, runtime, cpu_fallback=self._question.cpu_fallback)
 
     def _time(self, mode: Mode, place: Place) -> list[dict[str, Any]] | str:
+        platform, runtime = place
         try:
-            return self._rows(mode, place)
+            uncut = self.deployment(mode, place, "", "")
+            plan = uncut.plan
         except HexsimError as error:
             return str(error)
-
-    def _rows(self, mode: Mode, place: Place) -> list[dict[str, Any]]:
-        """Return the times of all cuts; raise HexsimError if a layer cannot be placed or timed."""
-        platform, runtime = place
-        uncut = self.deployment(mode, place, "", "")
-        plan = uncut.plan
         calls = (plan.subnets, plan.quantized, plan.stored_bytes, plan.floats)
         for priced in self._priced:
             if priced.place == place and priced.calls == calls:
@@ -149,18 +149,15 @@ class DecisionParts:
         )
         return asdict(timed)
 
-    def _judge(self, mode: Mode, place: Place, timed: Timed) -> dict[str, Any] | str:
+    def _judge(self, mode: Mode, place: Place, timed: Timed) -> dict[str, Any]:
         question, source = self._question, self._question.inputs
-        try:
-            validation = validate(
-                self.deployment(mode, place, timed.cut, timed.sections),
-                source.feeds(),
-                labels=question.labels,
-                batch=source.batch,
-                items=source.items,
-            )
-        except HexsimError as error:
-            return str(error)
+        validation = validate(
+            self.deployment(mode, place, timed.cut, timed.sections),
+            source.feeds(),
+            labels=question.labels,
+            batch=source.batch,
+            items=source.items,
+        )
         return asdict(accuracy_of(validation))
 
     def _draw(self, mode: Mode, place: Place, timed: Timed, count: int) -> dict[str, Any]:

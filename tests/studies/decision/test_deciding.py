@@ -200,5 +200,26 @@ def test_a_candidate_that_fails_is_ruled_out_and_nothing_else_is_lost(
     assert [one.timed for one in found.ranked] == [one.timed for one in others]
     reasons = {(out.mode, out.reason, out.limit) for out in found.ruled_out}
     assert reasons == {(mode, "layer 'first' has no time", False) for mode in ("default", "axis")}
-    with pytest.raises(HexsimError, match="no candidate can run; the first because layer 'first'"):
+    with pytest.raises(HexsimError, match="no candidate can run: layer 'first' has no time"):
         decide(replace(question, runtimes=["dsp"]))
+    monkeypatch.setattr(Deployment, fails, works)
+    assert len(decide(replace(question, runtimes=["dsp"])).ranked) == 2, "failures are not stored"
+
+
+def test_modes_that_fit_no_runtime_are_told(question: Question) -> None:
+    modes, _ = parse_modes("float")
+    with pytest.raises(HexsimError, match="no mode of float runs on dsp; give others of --modes"):
+        decide(replace(question, runtimes=["dsp"], modes=modes))
+
+
+def test_draws_that_fail_leave_the_candidate_without_interval(
+    question: Question, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*arguments: object) -> None:
+        raise HexsimError("a bound is none")
+
+    whole = decide(question)
+    monkeypatch.setattr(parts, "drawn", fail)
+    found = decide(replace(question, draws=3))
+    assert [one.timed for one in found.ranked] == [one.timed for one in whole.ranked]
+    assert any("has no interval: a bound is none" in note for note in found.notes)
