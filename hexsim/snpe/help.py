@@ -9,6 +9,8 @@ from hexsim import __version__
 from hexsim.snpe.option import Effect, Ignored, Option, RefusedOption, Tool
 
 _WIDTH = 79
+_LONGEST_FORM = 157
+"""Characters of a form that stays on one line; longer ones are broken after commas."""
 
 
 def version(stack: str | None = None) -> str:
@@ -31,7 +33,7 @@ def help_text(tool: Tool, general: Sequence[Option]) -> str:
         if options:
             lines += ["", title]
             for option in options:
-                lines += [f"  {option.form}", *_wrapped(option_text(option), " " * 8)]
+                lines += [*_form_lines(option), *_wrapped(option_text(option), " " * 8)]
     return "\n".join(lines)
 
 
@@ -56,6 +58,13 @@ def _difference(effect: Effect) -> Iterator[str]:
         yield f"Changes nothing: {effect.why}."
     if isinstance(effect, RefusedOption):
         yield f"Refused: {effect.why}."
+
+
+def _form_lines(option: Option) -> list[str]:
+    if len(option.form) <= _LONGEST_FORM:
+        return [f"  {option.form}"]
+    lines = textwrap.wrap(option.form.replace(",", ", "), _WIDTH - 6)
+    return [f"{'  ' if line is lines[0] else ' ' * 6}{line.replace(', ', ',')}" for line in lines]
 
 
 def _wrapped(text: str, indent: str) -> list[str]:

@@ -1,6 +1,6 @@
 """Forged .dlc files end in answers or in one sentence, whatever is wrong in them.
 
-The long mode judges as many cases as HEXSIM_FUZZ_CASES says, by default 8 000:
+The long mode judges as many cases as HEXSIM_FUZZ_CASES says, by default 20 000:
 
     HEXSIM_FUZZ_CASES=100000 python -m pytest -m slow tests/fuzz/test_containers.py
 """
@@ -19,7 +19,7 @@ from tests.fuzz.containers import forged, good, judge, judged, sealed
 QUICK = 120
 SHARE = 5
 """Of how many good files the quick tests take one."""
-LONG = int(os.environ.get("HEXSIM_FUZZ_CASES", "8000"))
+LONG = int(os.environ.get("HEXSIM_FUZZ_CASES", "20000"))
 
 
 def _is_one_sentence(said: str) -> bool:

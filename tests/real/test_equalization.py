@@ -70,10 +70,13 @@ def test_keywords_gain_by_equalization(real_data: Path) -> None:
 
 @pytest.mark.parametrize("name", ["resnet8", "vww"])
 def test_bias_correction_brings_int8_closer_to_float(real_data: Path, name: str) -> None:
-    """On noise, where rounding shifts most; on photos equalization does not help VWW."""
+    """On noise, where rounding shifts most; on photos equalization does not help VWW.
+
+    It brings 13.6 and 5.0 dB (with inputs rounded to the nearest code, VWW had a little more).
+    """
     network = _load(real_data, name)
     _, equalized, corrected = _ratios(network, seeded_calibration(network))
-    assert corrected > equalized + 4
+    assert corrected > equalized + 4.9
 
 
 def test_a_network_without_batch_norm_says_so(real_data: Path) -> None:

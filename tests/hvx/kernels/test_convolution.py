@@ -160,9 +160,10 @@ def test_v65_has_a_kernel_for_widths_of_six() -> None:
 def test_v65_falls_back_to_v60_if_a_slice_exceeds_vtcm() -> None:
     work = conv_work("v65", (7, 7, 1024), 32, 3)  # 288 KB a slice
     assert work.vtcm_bytes == 0
-    assert work.packets == pytest.approx(
-        convolution.v60(HvxMachine(65), 3, 96).cost.tile * 14, rel=0.1
-    )
+    assert work.packets == conv_work("v60", (7, 7, 1024), 32, 3).packets
+    tiles = convolution.v60(HvxMachine(65), 3, 96).cost.tile * 14
+    sums = 2 * 5 * 243  # two workers read five rows of 32 sheets, with those of the padding
+    assert work.packets == pytest.approx(tiles + sums, rel=0.05)
 
 
 def test_v66_leaves_strides_above_two_to_v60() -> None:
@@ -176,8 +177,9 @@ def test_the_first_layer_uses_the_depth_four_kernel_on_every_version() -> None:
     copies = 224 * (7 * 3 + 17)
     sums = 224 * 7 * 8 + 112 * (7 * 3 + 7)  # 256 sums of a row in eight vectors
     rows = 112 * (14 + 20)
+    calls = 12 * (80 + 13)  # of at most ten rows each
     for total in packets.values():
-        assert total == pytest.approx(tiles + copies + sums + rows, rel=0.03)
+        assert total == pytest.approx(tiles + copies + sums + rows + calls, rel=0.01)
 
 
 def test_only_loops_fed_by_scalar_loads_wait_for_memory() -> None:

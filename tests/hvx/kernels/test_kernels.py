@@ -149,7 +149,8 @@ def test_a_batch_shares_the_weights_of_a_fully_connected_layer() -> None:
     one, eight = Sketch((1, 1024)), Sketch((8, 1024))
     single, batch = work_of(one, one.dense("in", 96)), work_of(eight, eight.dense("in", 96))
     assert batch.read_bytes == single.read_bytes
-    assert single.packets < batch.packets < 8 * single.packets
+    # Two rows share each load of weights, beside what every row has of its own.
+    assert 4 * single.packets < batch.packets < 0.6 * 8 * single.packets
     assert [stage.jobs for stage in batch.stages] == [4], "each worker has two rows"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import zlib
 from functools import cache
 from pathlib import Path
 
@@ -32,10 +33,12 @@ def times_ms(platform: Platform, networks: tuple[str, ...] = NETWORKS) -> dict[s
 
 def phone(seed: int) -> Platform:
     """The platform with every constant of its stack drawn from what is known of it."""
-    drawn, platform = np.random.default_rng(seed), Platform.load(CHIP)
+    platform = Platform.load(CHIP)
     stack = platform.stack
     for path, constant in list(stack.quantities()):
         if constant.low and constant.high and constant.unit != "B":
+            # Its own stream of numbers, so that a new constant leaves the others as they are.
+            drawn = np.random.default_rng((seed, zlib.crc32(path.encode())))
             error = math.log(constant.high / constant.low) / 4
             value = constant.value * math.exp(drawn.normal(0.0, error))
             stack = stack.with_value(path, min(max(value, constant.low), constant.high))
@@ -77,7 +80,7 @@ def test_one_row_helps_on_the_other_networks(tmp_path: Path, only: str) -> None:
 
 
 def test_more_rows_say_how_the_left_out_ones_fare(tmp_path: Path) -> None:
-    measured = times_ms(phone(3))
+    measured = times_ms(phone(4))  # 13 % from the platform; others are nearer than rows can tell
     found = calibrate(written(tmp_path, measured), CHIP)
     assert [row.row.model for row in found.rows] == list(NETWORKS)
     after = times_ms(found.after)
@@ -85,9 +88,9 @@ def test_more_rows_say_how_the_left_out_ones_fare(tmp_path: Path) -> None:
         assert row.before_ms == pytest.approx(times_ms(found.before)[row.row.model])
         assert row.after_ms == pytest.approx(after[row.row.model])
     before = error(times_ms(found.before), measured, "")
-    assert left_out_error(found.rows) < 0.5 * before
+    assert left_out_error(found.rows) < 0.3 * before
     assert found.one_run is not None
-    assert found.one_run[1] < 0.8 * found.one_run[0]
+    assert found.one_run[1] < 0.7 * found.one_run[0]
 
 
 def test_only_what_is_adjusted_moves_and_it_says_by_whom(tmp_path: Path) -> None:
