@@ -6,12 +6,14 @@ chips on which the model is tested are not in this file.
 
 from __future__ import annotations
 
-import csv
 import functools
+from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
+from typing import TypeVar
 
-_FILE = Path(__file__).with_name("measured_latency.csv")
+from hexsim.datasheets.measurements.csv_rows import read_rows
+
+_Value = TypeVar("_Value")
 
 
 @dataclass(frozen=True)
@@ -61,8 +63,14 @@ class MeasuredLayer(Measurement):
 @functools.cache
 def rows() -> tuple[Measurement, ...]:
     """Read every row, in file order."""
-    with _FILE.open(encoding="utf-8", newline="") as file:
-        return tuple(_measurement(record) for record in csv.DictReader(file))
+    return read_rows(
+        "measured_latency.csv",
+        Measurement,
+        input_nhwc=lambda record: tuple(map(int, record["input_nhwc"].split("x"))),
+        idle_ms=lambda record: _unless(record["idle_ms_before_call"], "unknown", float),
+        perf_profile=lambda record: _unless(record["perf_profile"], "", str),
+        buffer=lambda record: _unless(record["buffer"], "unknown", str),
+    )
 
 
 def find(
@@ -76,23 +84,5 @@ def find(
     return tuple(sorted(matching, key=lambda row: row.latency_ms))
 
 
-def _measurement(record: dict[str, str]) -> Measurement:
-    idle = record["idle_ms_before_call"]
-    return Measurement(
-        chip=record["chip"],
-        runtime=record["runtime"],
-        stack=record["stack"],
-        network=record["network"],
-        network_variant=record["network_variant"],
-        model=record["model"],
-        input_nhwc=tuple(int(size) for size in record["input_nhwc"].split("x")),
-        batch=int(record["batch"]),
-        idle_ms=None if idle == "unknown" else float(idle),
-        perf_profile=record["perf_profile"] or None,
-        buffer=None if record["buffer"] == "unknown" else record["buffer"],
-        statistic=record["statistic"],
-        latency_ms=float(record["latency_ms"]),
-        resolution_ms=float(record["resolution_ms"]),
-        note=record["note"],
-        source=record["source"],
-    )
+def _unless(text: str, unknown: str, read: Callable[[str], _Value]) -> _Value | None:
+    return None if text == unknown else read(text)

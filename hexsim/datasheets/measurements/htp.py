@@ -8,12 +8,10 @@ from two frameworks by 2 % in floats and 12 % in codes.
 
 from __future__ import annotations
 
-import csv
 import functools
 from dataclasses import dataclass
-from pathlib import Path
 
-_FILE = Path(__file__).with_name("htp_latency.csv")
+from hexsim.datasheets.measurements.csv_rows import read_rows
 
 
 @dataclass(frozen=True)
@@ -33,17 +31,4 @@ class HtpRow:
 @functools.cache
 def htp_rows() -> tuple[HtpRow, ...]:
     """Read every row, in file order."""
-    with _FILE.open(encoding="utf-8", newline="") as file:
-        return tuple(
-            HtpRow(
-                network=record["network"],
-                network_file=record["network_file"],
-                precision=record["precision"],
-                runtime=record["runtime"],
-                chip=record["chip"],
-                latency_ms=float(record["latency_ms"]),
-                note=record["note"],
-                source=record["source"],
-            )
-            for record in csv.DictReader(file)
-        )
+    return read_rows("htp_latency.csv", HtpRow)

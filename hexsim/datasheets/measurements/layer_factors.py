@@ -6,10 +6,11 @@ layers in layer_latency.csv, which are of one chip and one release, with simulat
 
 from __future__ import annotations
 
-import csv
 import functools
 from dataclasses import dataclass
 from pathlib import Path
+
+from hexsim.datasheets.measurements.csv_rows import read_rows
 
 FACTORS_FILE = Path(__file__).with_name("layer_factors.csv")
 
@@ -30,10 +31,4 @@ class LayerFactor:
 @functools.cache
 def layer_factors() -> tuple[LayerFactor, ...]:
     """Read the factors, in file order."""
-    with FACTORS_FILE.open(encoding="utf-8", newline="") as file:
-        return tuple(
-            LayerFactor(
-                record["runtime"], record["class"], int(record["layers"]), float(record["factor"])
-            )
-            for record in csv.DictReader(file)
-        )
+    return read_rows(FACTORS_FILE.name, LayerFactor, layer_class=lambda record: record["class"])

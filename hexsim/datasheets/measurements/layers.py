@@ -7,13 +7,11 @@ network after some idle time. The networks are not ours; files with their struct
 
 from __future__ import annotations
 
-import csv
 import functools
 from dataclasses import dataclass
-from pathlib import Path
 
-_LAYERS = Path(__file__).with_name("layer_latency.csv")
-_OPERATORS = Path(__file__).with_name("op_latency.csv")
+from hexsim.datasheets.measurements.csv_rows import Record, read_rows
+
 _ROUNDING_US = 0.5
 
 
@@ -56,42 +54,21 @@ class OperatorRow:
 @functools.cache
 def layer_rows() -> tuple[LayerRow, ...]:
     """Read every layer, in file order."""
-    with _LAYERS.open(encoding="utf-8", newline="") as file:
-        return tuple(_layer(record) for record in csv.DictReader(file))
+    return read_rows(
+        "layer_latency.csv",
+        LayerRow,
+        output_nchw=lambda record: tuple(map(int, record["output_nchw"].split("x"))),
+        us=lambda record: {name: float(record[f"{name}_us"]) for name in ("dsp", "cpu", "gpu")},
+        dsp_resolution_us=_dsp_resolution_us,
+    )
 
 
 @functools.cache
 def operator_rows() -> tuple[OperatorRow, ...]:
     """Read every operator, in file order."""
-    with _OPERATORS.open(encoding="utf-8", newline="") as file:
-        return tuple(
-            OperatorRow(
-                operator=record["op"],
-                input_nchw=record["input_nchw"],
-                precision=record["precision"],
-                chip=record["chip"],
-                runtime=record["runtime"],
-                stack=record["stack"],
-                latency_ms=float(record["latency_ms"]),
-                note=record["note"],
-                source=record["source"],
-            )
-            for record in csv.DictReader(file)
-        )
+    return read_rows("op_latency.csv", OperatorRow, operator=lambda record: record["op"])
 
 
-def _layer(record: dict[str, str]) -> LayerRow:
+def _dsp_resolution_us(record: Record) -> float:
     spread = (float(record["dsp_max_us"]) - float(record["dsp_min_us"])) / 2
-    return LayerRow(
-        network=record["network"],
-        chip=record["chip"],
-        stack=record["stack"],
-        profile=record["profile"],
-        layer=record["layer"],
-        index=int(record["index"]),
-        type=record["type"],
-        output_nchw=tuple(int(size) for size in record["output_nchw"].split("x")),
-        us={runtime: float(record[f"{runtime}_us"]) for runtime in ("dsp", "cpu", "gpu")},
-        dsp_resolution_us=max(spread, _ROUNDING_US),
-        source=record["source"],
-    )
+    return max(spread, _ROUNDING_US)

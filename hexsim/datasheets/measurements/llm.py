@@ -8,12 +8,11 @@ and that of Llama 3.2 3B in w4 has the times to the first token of the row in w4
 
 from __future__ import annotations
 
-import csv
 import functools
 from dataclasses import dataclass
-from pathlib import Path
 
-_FILE = Path(__file__).with_name("llm_latency.csv")
+from hexsim.datasheets.measurements.csv_rows import read_rows
+
 BLOCK = 128
 """Tokens of a block of the prompt in every row."""
 
@@ -52,19 +51,4 @@ class LlmRow:
 @functools.cache
 def llm_rows() -> tuple[LlmRow, ...]:
     """Read every row, in file order."""
-    with _FILE.open(encoding="utf-8", newline="") as file:
-        return tuple(
-            LlmRow(
-                model=record["model"],
-                precision=record["precision"],
-                chip=record["chip"],
-                runtime=record["runtime"],
-                context_length=int(record["context_length"]),
-                tokens_per_second=float(record["tokens_per_second"]),
-                ttft_128_tokens_ms=float(record["ttft_128_tokens_ms"]),
-                ttft_full_context_ms=float(record["ttft_full_context_ms"]),
-                note=record["note"],
-                source=record["source"],
-            )
-            for record in csv.DictReader(file)
-        )
+    return read_rows("llm_latency.csv", LlmRow)
