@@ -28,7 +28,7 @@ import numpy as np
 import numpy.typing as npt
 
 import hexsim
-from benchmarks.pages import RESULTS, with_block
+from benchmarks.pages import RESULTS, with_blocks
 from hexsim.datasheets import chips, stacks
 from hexsim.datasheets.measurements.htp import HtpRow, htp_rows
 from hexsim.deployment import Deployment
@@ -358,10 +358,7 @@ def main() -> None:
         "chips": _by_chip(by_model(rows, "chip")),
     }
     if "--write" in sys.argv:
-        text = PAGE.read_text(encoding="utf-8")
-        for name, block in blocks.items():
-            text = with_block(text, name, block)
-        write_text(PAGE, text)
+        write_text(PAGE, with_blocks(PAGE.read_text(encoding="utf-8"), blocks))
         return
     names = (*FITTED, *OF_RELEASE)
     shared = [row for row in rows if not _has_pace(row.chip)]

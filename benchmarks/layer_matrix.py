@@ -12,7 +12,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 
-from benchmarks.pages import REFERENCE, with_block
+from benchmarks.pages import REFERENCE, with_blocks
 from hexsim.datasheets import operators, stacks
 from hexsim.datasheets.operators import Column, Operators
 from hexsim.datasheets.stacks import Stack
@@ -109,9 +109,7 @@ def page() -> str:
     """The page with today's tables."""
     text = PAGE.read_text(encoding="utf-8")
     blocks = {"stacks": releases(), "sources": sources(), "matrix": matrix(), "limits": limits()}
-    for name, block in blocks.items():
-        text = with_block(text, name, block)
-    return text
+    return with_blocks(text, blocks)
 
 
 def main() -> None:

@@ -20,7 +20,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.pages import RESULTS, with_block
+from benchmarks.pages import RESULTS, with_blocks
 from hexsim.datasheets.measurements.llm import BLOCK, LlmRow, llm_rows
 from hexsim.deployment.platform import Platform
 from hexsim.files import write_text
@@ -245,10 +245,7 @@ def main() -> None:
     """Print the tables, or write them."""
     blocks = {"scoreboard": board(), "rows": each()}
     if "--write" in sys.argv:
-        text = PAGE.read_text(encoding="utf-8")
-        for name, body in blocks.items():
-            text = with_block(text, name, body)
-        write_text(PAGE, text)
+        write_text(PAGE, with_blocks(PAGE.read_text(encoding="utf-8"), blocks))
         return
     print(dict(zip(FITTED, fitted(cases()), strict=True)), "stated:", stated())
     print("\n\n".join(blocks.values()))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -16,6 +17,13 @@ def with_block(text: str, name: str, body: str) -> str:
     begin, end = f"<!-- {name}: begin -->\n", f"<!-- {name}: end -->"
     before, rest = text.split(begin)
     return before + begin + body.rstrip("\n") + "\n" + end + rest.split(end)[1]
+
+
+def with_blocks(text: str, bodies: Mapping[str, str]) -> str:
+    """Return `text` with every body between the marks of its name."""
+    for name, body in bodies.items():
+        text = with_block(text, name, body)
+    return text
 
 
 def block(text: str, name: str) -> str:

@@ -29,7 +29,7 @@ from benchmarks.int8_against_onnxruntime import (
     take_turns,
     theirs,
 )
-from benchmarks.pages import DOCS, with_block
+from benchmarks.pages import DOCS, with_blocks
 from benchmarks.scale_plan import Cost, measured_table, per_core_table, planned_table
 from benchmarks.sweep_speed import space
 from hexsim.accuracy.observation import Observer, Totals
@@ -273,10 +273,7 @@ def main() -> None:
         "planned": planned_table([(point, 1_000_000), (picture, 50_000)], rate),
     }
     if given.write:
-        page = PAGE.read_text(encoding="utf-8")
-        for name, body in blocks.items():
-            page = with_block(page, name, body)
-        write_text(PAGE, page)
+        write_text(PAGE, with_blocks(PAGE.read_text(encoding="utf-8"), blocks))
     else:
         print("\n\n".join(blocks.values()))
 

@@ -16,6 +16,18 @@ def _halves() -> tuple[str, str]:
     return ("lo", "hi")
 
 
+def _scale(s: Stream, half: str, source: str) -> None:
+    """Scale half a vector in 16 bits and add the output's zero point."""
+    s("mpy.h.h.frac", f"s{half}", source, "scale")
+    s("add.h.sat", f"t{half}", f"s{half}", "offset")
+
+
+def _store_scaled(s: Stream) -> None:
+    """Bring both halves that `_scale` has made to codes, and store them."""
+    s("asr.h.ub.rnd", "out", "thi", "tlo", "shift")
+    s("store.new", "", "output", "out")
+
+
 @lru_cache(maxsize=16)
 def add(machine: HvxMachine) -> Kernel:
     """Add two tensors: each minus its zero point, scaled in 16 bits, added, saturated.
@@ -51,10 +63,8 @@ def multiply(machine: HvxMachine) -> Kernel:
     for half in _halves():
         s("mpy.h.h.frac", f"p{half}", f"x16.{half}", f"y16.{half}")
         s("sub.h", f"q{half}", f"p{half}", f"corrections.{half}")
-        s("mpy.h.h.frac", f"s{half}", f"q{half}", "scale")
-        s("add.h.sat", f"t{half}", f"s{half}", "offset")
-    s("asr.h.ub.rnd", "out", "thi", "tlo", "shift")
-    s("store.new", "", "output", "out")
+        _scale(s, half, f"q{half}")
+    _store_scaled(s)
     return tile_loop("multiply", machine, s.insns)
 
 
@@ -67,10 +77,8 @@ def batch_norm(machine: HvxMachine) -> Kernel:
     for half in _halves():
         s("mpy.h.h.frac", f"scaled{half}", f"x16.{half}", "factors")
         s("add.h.sat", f"sum{half}", f"scaled{half}", "offsets")
-        s("mpy.h.h.frac", f"s{half}", f"sum{half}", "scale")
-        s("add.h.sat", f"t{half}", f"s{half}", "offset")
-    s("asr.h.ub.rnd", "out", "thi", "tlo", "shift")
-    s("store.new", "", "output", "out")
+        _scale(s, half, f"sum{half}")
+    _store_scaled(s)
     return tile_loop("batch norm", machine, s.insns)
 
 
@@ -107,10 +115,8 @@ def rescale(machine: HvxMachine) -> Kernel:
     s("shuffe.b", "xlo", "signed", "zero")  # the code is the high byte of 16 bits
     s("shuffo.b", "xhi", "signed", "zero")
     for half in _halves():
-        s("mpy.h.h.frac", f"s{half}", f"x{half}", "scale")
-        s("add.h.sat", f"t{half}", f"s{half}", "offset")
-    s("asr.h.ub.rnd", "out", "thi", "tlo", "shift")
-    s("store.new", "", "output", "out")
+        _scale(s, half, f"x{half}")
+    _store_scaled(s)
     return tile_loop("rescale", machine, s.insns)
 
 
