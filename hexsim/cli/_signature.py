@@ -35,7 +35,7 @@ def wraps(
 
     def decorate(wrapper: Command) -> Command:
         functools.update_wrapper(wrapper, command)
-        wrapper.__signature__ = signature  # type: ignore[attr-defined]
+        vars(wrapper)["__signature__"] = signature
         wrapper.__annotations__ = {
             name: parameter.annotation for name, parameter in signature.parameters.items()
         }

@@ -13,6 +13,7 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 
 class _Printed(io.RawIOBase):
@@ -32,7 +33,7 @@ class _Printed(io.RawIOBase):
     def isatty(self) -> bool:
         return os.isatty(self._descriptor)
 
-    def write(self, data) -> int:  # type: ignore[no-untyped-def]
+    def write(self, data: Any) -> int:
         """Write some bytes; after an error, drop all bytes."""
         if not self._is_over:
             try:

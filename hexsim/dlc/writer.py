@@ -57,7 +57,7 @@ def write(
             for array, constant in zip(array_descriptions, stored, strict=True):
                 value = constant.finite() if constant.name in network.weights else constant.value()
                 if array.packing is not None:
-                    value = pack(value, array.packing)  # type: ignore[arg-type]
+                    value = pack(value, array.packing)
                 data = _bytes(value)
                 arrays.append(replace(array, sha256=hashlib.sha256(data).hexdigest()))
                 stream.write(data)

@@ -60,7 +60,7 @@ class _Conversions:
     def _converted(self, source: str, target: str, values: Mapping[str, FloatArray]) -> FloatArray:
         constants = self._part.constants
         array = constants[source].finite() if source in constants else values[source]
-        return self._model.rounded(target, self._model.rounded(source, array))  # type: ignore[arg-type]
+        return self._model.rounded(target, self._model.rounded(source, array))
 
 
 def _kind(layer: Layer, model: Model) -> _Kind:

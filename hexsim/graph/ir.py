@@ -24,7 +24,7 @@ import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -46,6 +46,7 @@ _DTYPE = re.compile(r"bool|object|(u?int|bfloat|float|complex)\d+(_e\dm\d\w*)?")
 NamedShapes = Sequence[tuple[str, Shape]]
 """Names with shapes; a name may occur twice and must then have both shapes."""
 FloatArray = npt.NDArray[np.float32]
+_Element = TypeVar("_Element", bound=np.generic)
 ANY_BUT_SCALAR = tuple(range(1, 65))
 """Ranks of a layer that needs a last axis; numpy knows 64."""
 Sign = Literal["signed", "unsigned", "as inputs"]
@@ -107,7 +108,7 @@ class Tensor:
         """Return `stored` (shape `shape`) in the ONNX file's axis order."""
         return stored.transpose(np.argsort(self.order)) if self.order else stored
 
-    def from_source(self, source: npt.NDArray[np.generic]) -> npt.NDArray[np.generic]:
+    def from_source(self, source: npt.NDArray[_Element]) -> npt.NDArray[_Element]:
         """Return `source` (shape `source_shape`) in stored axis order."""
         return contiguous(source.transpose(self.order)) if self.order else source
 
@@ -146,7 +147,7 @@ class Constant:
         """Number of elements."""
         return math.prod(self.shape)
 
-    def value(self) -> npt.NDArray[np.generic]:
+    def value(self) -> npt.NDArray[Any]:
         """Return the array, read-only, of `shape` and `dtype`."""
         with self._reading:
             cached = self._cached()
@@ -160,7 +161,7 @@ class Constant:
             self._cached = (lambda: array) if self.kept else weakref.ref(array)
             return array
 
-    def finite(self) -> npt.NDArray[np.generic]:
+    def finite(self) -> npt.NDArray[Any]:
         """Return `value()` of a weight; raise HexsimError if it holds NaN or infinity.
 
         Operands that are no weights may be infinite, as the masks of attention layers are.
@@ -313,9 +314,9 @@ class Layer:
         (name,) = self.outputs
         return name
 
-    def replace(self, **changes: object) -> Self:
+    def replace(self, **changes: Any) -> Self:
         """Return a copy with fields changed."""
-        return dataclasses.replace(self, **changes)  # type: ignore[arg-type]
+        return dataclasses.replace(self, **changes)
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,8 @@ checked here before they are converted.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
@@ -24,7 +26,7 @@ def limits(dtype: str) -> tuple[int, int]:
     return int(info.min), int(info.max)
 
 
-def first_wrong(values: npt.NDArray[np.generic], dtype: str) -> int | None:
+def first_wrong(values: npt.NDArray[Any], dtype: str) -> int | None:
     """Return the flat index of the first value that `dtype` lacks; None if there is none.
 
     `values` are numbers or booleans of any shape. A type outside `WHOLE_TYPES` accepts all.
@@ -37,7 +39,7 @@ def first_wrong(values: npt.NDArray[np.generic], dtype: str) -> int | None:
         floats = values.astype(np.float64, copy=False)
         valid = (floats >= low) & (floats < high + 1) & (floats == np.rint(floats))
     else:
-        valid = (values >= low) & (values <= high)  # type: ignore[operator]
+        valid = (values >= low) & (values <= high)
     return None if valid.all() else int(np.argmin(valid))
 
 

@@ -78,7 +78,7 @@ def _stored(network: Network, name: str, array: npt.NDArray[np.generic]) -> Floa
             f"input '{name}' has shape {_shape(array.shape)}, "
             f"the model expects {_shape(tensor.source_shape)}"
         )
-    return tensor.from_source(values_of(network, name, array))  # type: ignore[return-value]
+    return tensor.from_source(values_of(network, name, array))
 
 
 def _require_numbers(name: str, array: npt.NDArray[np.generic]) -> None:

@@ -27,7 +27,9 @@ def wanted() -> Name | None:
     named = os.environ.get("HEXSIM_KERNELS", "")
     if not named:
         return None
-    if named not in get_args(Name):
-        known = ", ".join(get_args(Name))
-        raise HexsimError(f"HEXSIM_KERNELS is '{named}'; leave it out or set it to one of {known}")
-    return named  # type: ignore[return-value]
+    names: tuple[Name, ...] = get_args(Name)
+    for name in names:
+        if name == named:
+            return name
+    known = ", ".join(names)
+    raise HexsimError(f"HEXSIM_KERNELS is '{named}'; leave it out or set it to one of {known}")

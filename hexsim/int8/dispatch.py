@@ -12,7 +12,7 @@ from hexsim.int8.fully_connected import prepare_fully_connected
 from hexsim.int8.gemm.deconvolution import PreparedDeconvolution
 from hexsim.int8.gemm.depthwise import PreparedDepthwise
 from hexsim.int8.prepared import PreparedCall, Preparers
-from hexsim.int8.sixteen_bit.by_bytes import PreparedBytes
+from hexsim.int8.sixteen_bit.by_bytes import Linear, PreparedBytes
 from hexsim.lowering import LoweredCall
 from hexsim.lowering.convolution import LoweredConvolution
 from hexsim.lowering.deconvolution import LoweredDeconvolution
@@ -25,7 +25,8 @@ def prepare(call: LoweredCall) -> PreparedCall:
         return _prepare_8bit(call)
     if type(call) in _PREPARERS_16BIT:
         return _PREPARERS_16BIT[type(call)](call)
-    return PreparedBytes(call, _prepare_8bit)  # type: ignore[arg-type]
+    assert isinstance(call, Linear), call
+    return PreparedBytes(call, _prepare_8bit)
 
 
 def is_16bit(call: LoweredCall) -> bool:

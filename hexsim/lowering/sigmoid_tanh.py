@@ -97,8 +97,11 @@ def coefficients(function: SquashingFunction) -> tuple[Int64, Int64, Int64]:
     solution = np.linalg.lstsq(free, wanted, rcond=None)[0]
     knots = np.concatenate([[0.0], solution[: PIECES - 1], [end]])
     bulges = solution[PIECES - 1 :]
-    numbers = (knots[:-1], 4 * (np.diff(knots) - bulges), 64 * bulges)
-    return tuple(rounded(each).astype(np.int64) for each in numbers)  # type: ignore[return-value]
+    slopes = 4 * (np.diff(knots) - bulges)
+    knots, slopes, bends = (
+        rounded(reals).astype(np.int64) for reals in (knots[:-1], slopes, 64 * bulges)
+    )
+    return knots, slopes, bends
 
 
 def _input_scale(gain: float) -> tuple[int, int]:

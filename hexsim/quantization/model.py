@@ -152,7 +152,7 @@ class Model(Shown):
         They are cached as long as the caller refers to them.
         """
         assert self.encoding(name) is not None, f"constant '{name}' has no encoding"
-        return self._coded(name).value()  # type: ignore[return-value]
+        return self._coded(name).value()
 
     def _coded(self, name: str) -> Constant:
         """Return the codes of a constant, or the constant as stored if it has none."""

@@ -8,6 +8,7 @@ bounded by the widest cut through the network times the number of inputs.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -47,10 +48,10 @@ class Codes:
         """Drop all tensors except `names`."""
         self._arrays = {name: arrays for name, arrays in self._arrays.items() if name in names}
 
-    def _real(self, name: str, stored: npt.NDArray[np.generic]) -> FloatArray:
+    def _real(self, name: str, stored: npt.NDArray[Any]) -> FloatArray:
         encoding = self._encodings.get(name)
         if encoding is None:
-            return stored.astype(np.float32, copy=False) if stored.dtype == np.float16 else stored  # type: ignore[return-value]
+            return stored.astype(np.float32, copy=False) if stored.dtype == np.float16 else stored
         return encoding.dequantize(stored)
 
 

@@ -7,7 +7,7 @@ the sums up, each raised by its place, in 64 bits.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -26,6 +26,7 @@ from hexsim.lowering.bytes_of import byte_operands, byte_weights
 from hexsim.lowering.convolution import LoweredConvolution
 from hexsim.lowering.elementwise import LoweredSum
 from hexsim.lowering.fully_connected import LoweredFullyConnected
+from hexsim.lowering.local_response_norm import LoweredLocalResponseNorm
 from hexsim.lowering.lowered_call import Codes, Int32, Int64
 from hexsim.lowering.pooling import LoweredAveragePool16
 from hexsim.lowering.reduce import LoweredReduceSum
@@ -47,7 +48,7 @@ class PreparedBytes:
     """A call that is linear in its operand's codes and, if it has weights, in theirs."""
 
     def __init__(self, call: Linear, prepare: Callable[[LoweredCall], PreparedCall]) -> None:
-        passes = _passes(call)
+        passes = list(_passes(call))
         self._bytes = [byte for byte, _, _ in passes]
         self._kernels = [prepare(narrow_call) for _, _, narrow_call in passes]
         self._finish = Stage16(call, [8 * (byte + weight) for byte, weight, _ in passes])
@@ -82,25 +83,16 @@ def _take_byte(codes: Codes, place: int, plane: Codes, first: int, last: int) ->
         target[i] = np.uint8(source[i] >> place)
 
 
-def _passes(call: Linear) -> list[tuple[int, int, Linear]]:
-    """Return (byte of the operands, byte of the weights, 8-bit call) for every pass."""
-    operands = zip(*(byte_operands(x) for x in call.inputs), strict=True)
-    passes = [
-        (
-            operand_bytes[0][0],
-            0,
-            replace(call, inputs=tuple(x for _, x in operand_bytes), stage=_bare(call.stage)),
-        )
-        for operand_bytes in operands
-    ]
-    if not isinstance(call, LoweredConvolution | LoweredFullyConnected):
-        return passes
-    weights = byte_weights(call.weights)
-    return [
-        (byte, place, replace(narrow_call, weights=part))  # type: ignore[arg-type]
-        for byte, _, narrow_call in passes
-        for place, part in weights
-    ]
+def _passes(call: Linear) -> Iterator[tuple[int, int, Linear]]:
+    """Yield (byte of the operands, byte of the weights, 8-bit call) for every pass."""
+    for operands in zip(*(byte_operands(x) for x in call.inputs), strict=True):
+        byte, inputs = operands[0][0], tuple(x for _, x in operands)
+        narrow_call = replace(call, inputs=inputs, stage=_bare(call.stage))
+        if isinstance(narrow_call, LoweredConvolution | LoweredFullyConnected):
+            for place, part in byte_weights(narrow_call.weights):
+                yield byte, place, replace(narrow_call, weights=part)
+        else:
+            yield byte, 0, narrow_call
 
 
 def _bare(stage: Requantize) -> Requantize:
@@ -132,8 +124,8 @@ class Stage16:
     axis, per pixel (average pooling) or one for all.
     """
 
-    def __init__(self, call: LoweredCall, places: Sequence[int]) -> None:
-        stage: Requantize = call.stage  # type: ignore[attr-defined]
+    def __init__(self, call: Linear | LoweredLocalResponseNorm, places: Sequence[int]) -> None:
+        stage = call.stage
         self._places = np.array(places, np.int64)
         along = int(stage.preload.size > 1 and not isinstance(call, LoweredAveragePool16))
         entries = np.zeros(1, np.int32)

@@ -6,6 +6,8 @@ images, whose first axis is the depth; for larger batches the depth is the secon
 
 from __future__ import annotations
 
+from typing import Any
+
 from hexsim.errors import InvalidDataError
 from hexsim.graph.ir import Layer, Shape
 from hexsim.layers import (
@@ -116,9 +118,9 @@ class JoinedImages:
         role: str,
         inputs: tuple[str, ...],
         rank: int,
-        **attributes: object,
+        **attributes: Any,
     ) -> None:
         label = self._net.unique(f"{self._node.name}.{role}")
-        layer = kind(name=label, inputs=inputs, outputs=(label,), **attributes)  # type: ignore[arg-type]
+        layer = kind(name=label, inputs=inputs, outputs=(label,), **attributes)
         self._net.add(layer, channels_last(rank))
         self.name = label
