@@ -12,7 +12,7 @@ from hexsim.reports.csv_text import csv_text
 from hexsim.reports.document import attributes, json_document
 from hexsim.reports.energy_facts import energy_facts, estimate_facts
 from hexsim.reports.layer_facts import layer_facts
-from hexsim.reports.measured import is_outside, measured, measured_ms
+from hexsim.reports.measured import is_outside, measured, measured_ms, measured_outcome
 from hexsim.reports.memory_facts import memory_facts
 from hexsim.reports.recommendation import orders
 from hexsim.reports.row_names import IN_CSV, inference, initialisation
@@ -44,6 +44,7 @@ def case_facts(case: Case) -> dict[str, Any]:
             "total_inference": measured_ms(case, forward=False),
             "forward_propagate": measured_ms(case, forward=True),
         },
+        "measured_outcome": measured_outcome(case),
         "uncertainty": _uncertainty(case, case.uncertainty),
         "draws": _draws(case.drawn),
         **attributes(timing, initialisation_total_us="init_ps"),

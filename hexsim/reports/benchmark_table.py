@@ -8,8 +8,9 @@ from itertools import groupby
 
 from hexsim.accuracy.agreement import Agreement
 from hexsim.datasheets.measurements import Measurement
+from hexsim.datasheets.measurements.answers import FAULT
 from hexsim.reports.energy_facts import millijoules
-from hexsim.reports.measured import is_outside, measured
+from hexsim.reports.measured import is_outside, measured, measured_outcome
 from hexsim.reports.summary import fell_back, processor_lines, summary
 from hexsim.reports.text import number, table
 from hexsim.runtimes import MAIN_ENGINE
@@ -35,6 +36,10 @@ _ENERGY = (
 _PUBLIC = (
     "cpu, gpu: for chips with a tensor processor by assumed public constants alone (cores, clocks, "
     "NEON and dot products, peaks of the GPU), not measured; --uncertainty one gives intervals."
+)
+_OUTCOMES = (
+    "[right], [wrong]: answers of the trained network on the device (?: inferred), from "
+    "measured_answers.csv; made-up weights judge nothing, so the two need not be alike."
 )
 _MIB = 2**20
 _CUT = ("dsp", "aip")
@@ -93,6 +98,8 @@ def _on_agreement(cases: Sequence[Case]) -> Iterator[str]:
         yield f"Agreement is that of the outputs (before a final softmax) on {evaluated}."
     if any(case.builtin for case in compared):
         yield "Weights of built-in networks are made up (seeded)."
+    if any(_outcome(case) for case in compared):
+        yield _OUTCOMES
     for case in compared:
         if case.agreement and not case.agreement.classes:
             yield f"{case.network} scores no classes, so it has no top-1."
@@ -158,7 +165,7 @@ def network_table(cases: Sequence[Case]) -> str:
         rows.append(("SQNR against float (dB)", *(_sqnr(case.agreement) for case in cases)))
     if any(case.agreement and case.agreement.classes for case in cases):
         rows += [
-            ("same top-1 as float", *(_top1(case.agreement) for case in cases)),
+            (_top1_title(first), *(_top1(case) for case in cases)),
             ("top-1 margin kept", *(_margin(case.agreement) for case in cases)),
         ]
     lines = [summary(case) for case in cases if fell_back(case)]
@@ -173,7 +180,16 @@ def _time(case: Case, *, forward: bool) -> str:
     text = f"{(case.timing.forward_us if forward else case.timing.total_us) / 1e3:.2f}"
     rows = measured(case, forward=forward)
     published = "-".join(f"{row.latency_ms:g}{_mark(case, row)}" for row in rows)
+    row = measured_outcome(case)
+    if row and row.outcome == FAULT:
+        published = str(row)
     return f"{text} [{published}]" if published else text
+
+
+def _outcome(case: Case) -> str:
+    """Return what the device answered, if its program did not crash."""
+    row = measured_outcome(case)
+    return f"[{row}]" if row and row.outcome != FAULT else ""
 
 
 def _mark(case: Case, row: Measurement) -> str:
@@ -215,8 +231,14 @@ def _sqnr(agreement: Agreement | None) -> str:
     return "exact" if math.isinf(agreement.sqnr_db) else f"{agreement.sqnr_db:.1f}"
 
 
-def _top1(agreement: Agreement | None) -> str:
-    return f"{agreement.top1}/{agreement.inputs}" if agreement else ""
+def _top1_title(case: Case) -> str:
+    """Return the name of the row, which says where weights are made up beside trained ones."""
+    return "same top-1, made-up weights" if case.builtin else "same top-1 as float"
+
+
+def _top1(case: Case) -> str:
+    agreement = case.agreement
+    return f"{agreement.top1}/{agreement.inputs} {_outcome(case)}".strip() if agreement else ""
 
 
 def _margin(agreement: Agreement | None) -> str:

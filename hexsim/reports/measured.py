@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from hexsim.datasheets import measurements
 from hexsim.datasheets.measurements import Measurement
+from hexsim.datasheets.measurements.answers import MeasuredOutcome, outcome
 from hexsim.studies.benchmark import Case
 from hexsim.studies.uncertainty import Uncertainty
 
@@ -22,6 +23,13 @@ def measured(case: Case, *, forward: bool) -> tuple[Measurement, ...]:
         for row in rows
         if row.buffer in (None, case.buffer) and row.perf_profile in (None, case.perf_profile)
     )
+
+
+def measured_outcome(case: Case) -> MeasuredOutcome | None:
+    """Return what is published of the answers of a case; None for files of the user."""
+    if not case.builtin:
+        return None
+    return outcome(case.network, case.chip, case.stack, case.runtime)
 
 
 def measured_ms(case: Case, *, forward: bool) -> tuple[float, ...]:

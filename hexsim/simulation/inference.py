@@ -7,7 +7,7 @@ passed, to one layer or one named overhead, so that these add up to the total ex
 from __future__ import annotations
 
 import math
-from functools import cached_property
+from functools import cached_property, partial
 
 from hexsim.graph.ir import Shape
 from hexsim.host import cpu, gpu
@@ -48,6 +48,7 @@ class Inference:
         subnets = self._request.plan.subnets
         if subnets:
             yield from self._copy(ledger, "input_copy", subnets[0].input_shapes)
+            yield from self._outside(ledger)
         number = 0
         for index, call in enumerate(self._joined):
             begin = env.now
@@ -92,18 +93,30 @@ class Inference:
             ledger.aside("cpu", name, start)
         ledger.overhead(name, forward=False)
 
+    def _outside(self, ledger: Ledger) -> Process:
+        """Spend what the CPU runtime takes outside forward propagate, if all layers are on it."""
+        subnets = self._request.plan.subnets
+        if all(subnet.engine == "cpu" for subnet in subnets):
+            floats = all(subnet.runtime != "fxp_cpu" for subnet in subnets)
+            seconds = self._phone.stack.cpu_outside_s(floats=floats)
+            yield self._phone.cores.run(seconds_to_ps(seconds))
+            ledger.overhead("cpu_runtime", forward=False)
+
     def _on_host(self, ledger: Ledger, subnet: PlannedSubnet) -> Process:
         """Run a CPU or GPU subnet, layer by layer, with the engine to itself."""
         phone = self._phone
         if subnet.engine == "gpu":
-            engine, layer_cost, clock_hz = phone.gpu, gpu.layer_cost, phone.chip.gpu.clock_hz
+            half = subnet.runtime == "gpu_fp16"
+            engine, clock_hz = phone.gpu, phone.chip.gpu.clock_hz
+            layer_cost = partial(gpu.layer_cost, chip=phone.chip, stack=phone.stack, half=half)
         else:
-            engine, layer_cost, clock_hz = phone.cpu, cpu.layer_cost, phone.chip.cpu.clock_hz
+            engine, clock_hz = phone.cpu, phone.chip.cpu.clock_hz
+            layer_cost = partial(cpu.layer_cost, chip=phone.chip, stack=phone.stack)
         with engine.request(priority=self._request.urgency) as turn:
             yield turn
             ledger.overhead(f"{subnet.engine}_wait")
             for call in subnet.calls:
-                cost = layer_cost(call, phone.chip, phone.stack)
+                cost = layer_cost(call)
                 start = phone.env.now
                 if subnet.engine == "cpu":
                     yield phone.cores.run(cost.duration_ps, phone.chip.cpu.cores)

@@ -2,12 +2,35 @@
 
 from __future__ import annotations
 
-from hexsim.snpe.option import Ignored, Option, Ours, RefusedOption
+from hexsim.snpe.option import Anyway, Effect, Ignored, Option, Ours, RefusedOption
 
 STORED_ORDER = (
     "raw files of inputs and outputs hold floats in stored order, an image NHWC, whatever the "
     "order of the source; leave it out and write the files so"
 )
+
+_LAYOUTS = (
+    *("NCDHW", "NDHWC", "NCHW", "NHWC", "NFC", "NCF", "NTF", "TNF", "NF", "NC", "F"),
+    "NONTRIVIAL",
+)
+
+
+CHANNELS_FIRST = ("NCHW", "NCDHW", "NCF")
+CHANNELS_LAST = ("NHWC", "NDHWC", "NFC")
+
+
+def layout_option(names: tuple[str, ...], help_: str, assumed: tuple[str, ...]) -> Option:
+    """Return an option for the order of axes: it may say what is `assumed` anyway, and no more.
+
+    Two axes have one order, the batch first.
+    """
+    other = RefusedOption(
+        f"the order of axes follows from the file: images are {assumed[0]}; leave it out"
+    )
+    known = (*assumed, "NF", "NC", "F")
+    effects: dict[str, Effect] = {n: Anyway() if n in known else other for n in _LAYOUTS}
+    return Option(names, ("NAME", "LAYOUT"), help_, effects)
+
 
 DEFINE_SYMBOL = Option(
     ("--define_symbol", "-s"), ("NAME", "SIZE"),

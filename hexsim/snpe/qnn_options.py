@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import PurePath
+from typing import Annotated
 
-from hexsim.errors import unknown
-from hexsim.snpe.option import Ignored, Option, RefusedOption
+import typer
+
+from hexsim.errors import HexsimError, unknown
+from hexsim.snpe.option import Ignored, Option, Ours
 
 LIBRARIES: Mapping[str, str] = {
     "libQnnCpu.so": "cpu",
@@ -29,13 +32,25 @@ def runtime_of(flag: str) -> str:
     return LIBRARIES[library]
 
 
+_DLC_LIBRARIES = ("libQnnModelDlc.so", "QnnModelDlc.dll")
 MODEL_LIBRARY = Option(
-    ("--model",), ("FILE",), "Library of a network.",
-    RefusedOption(
-        "a library of a network is code for a device; convert with qairt-converter and give "
-        "--dlc_path"
-    ),
+    ("--model",), ("FILE",),
+    f"Library of the network, in any folder: {_DLC_LIBRARIES[0]}, which stands for the file of "
+    "--dlc_path. Others are refused: they are code for a device.",
+    Ours("--model-library"),
 )  # fmt: skip
+ModelLibrary = Annotated[str | None, typer.Option("--model-library")]
+
+
+def check_model_library(library: str | None) -> None:
+    """Raise HexsimError unless a library, which may have a path, is that for .dlc files."""
+    if library is not None and PurePath(library).name not in _DLC_LIBRARIES:
+        raise HexsimError(
+            f"--model {library}: a library of a network is code for a device; convert with "
+            f"qairt-converter, and give --dlc_path, alone or beside {_DLC_LIBRARIES[0]}"
+        )
+
+
 CONFIG_FILE = Option(
     ("--config_file",), ("FILE",), "Settings of the backend's extensions.",
     Ignored("--chip and --perf_profile say what they say of chip and clocks"),

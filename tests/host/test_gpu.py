@@ -14,15 +14,30 @@ from tests.small_networks import Sketch, plan
 CHIP, STACK = chips.load("sd835"), stacks.load("snpe-1.23")
 
 
-@pytest.mark.parametrize("runtime", ["gpu", "gpu_fp16"])
-def test_two_constants_make_the_time_of_a_convolution(runtime: str) -> None:
+@pytest.mark.parametrize("half", [False, True])
+@pytest.mark.parametrize(("kernel", "groups"), [(1, 1), (3, 1), (3, 64)])
+def test_two_constants_make_the_time_of_a_convolution(kernel: int, groups: int, half: bool) -> None:
+    """The multipliers, twice as fast in halves, work for a share of a dense window's time."""
     net = Sketch((1, 56, 56, 64))
-    (call,) = plan(net.network(net.conv("in", 64, 3)), runtime).calls()  # type: ignore[arg-type]
-    cost = layer_cost(call, CHIP, STACK)
-    peak = CHIP.gpu.clock_hz * CHIP.gpu.fp32_flops_per_clk
-    flops = 2 * 56 * 56 * 64 * 64 * 9
-    assert cost.compute_s == pytest.approx(flops / peak / STACK.gpu.efficiency)
+    out = net.conv("in", 64, kernel, groups=groups)
+    (call,) = plan(net.network(out), "gpu").calls()
+    cost = layer_cost(call, CHIP, STACK, half=half)
+    at_peak_s = 2 * call.macs / (CHIP.gpu.clock_hz * CHIP.gpu.fp32_flops_per_clk)
+    waiting_s = at_peak_s / STACK.gpu.efficiency - at_peak_s
+    faster = 2 if half and kernel == 3 and groups == 1 else 1
+    assert cost.compute_s == pytest.approx(waiting_s + at_peak_s / faster)
     assert cost.start_s == STACK.gpu.layer_s
+
+
+def test_half_arithmetic_is_that_of_its_own_runtime() -> None:
+    net = Sketch((1, 56, 56, 64))
+    network = net.network(net.conv("in", 64, 3))
+    hybrid, half = (
+        Platform(CHIP, STACK).simulate(Workload.single(plan(network, runtime))).layers[0].us
+        for runtime in ("gpu", "gpu_fp16")
+    )
+    at_peak_us = 2e6 * 56 * 56 * 64 * 64 * 9 / (CHIP.gpu.clock_hz * CHIP.gpu.fp32_flops_per_clk)
+    assert hybrid - half == pytest.approx(at_peak_us / 2, rel=1e-3)
 
 
 def test_weights_are_halves_and_a_convolution_streams_them() -> None:

@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+import pytest
+
 from hexsim.datasheets import chips, stacks
 from hexsim.deployment import deploy
 from hexsim.deployment.platform import Platform
 from hexsim.dlc.loading import load
 from hexsim.graph.ir import Network
 from hexsim.layers import Opaque
+from hexsim.runtimes import Runtime
 from hexsim.simulation.simulator import Job, Workload, simulate
 from hexsim.timing.results import Result
 from tests.deployed import planned
@@ -50,6 +53,18 @@ def test_forward_propagate_leaves_out_the_copies() -> None:
     result = run(image_network())
     copies = sum(o.duration_ps for o in result.overheads if o.name.endswith("copy"))
     assert result.total_ps - result.forward_ps == copies > 0
+
+
+@pytest.mark.parametrize(("runtime", "table"), [("cpu", "floats"), ("fxp_cpu", "codes")])
+def test_the_cpu_runtime_takes_time_outside_forward_propagate(runtime: Runtime, table: str) -> None:
+    result = run(image_network(), runtime)
+    (part,) = (o for o in result.overheads if o.name == "cpu_runtime")
+    software = stacks.load("snpe-1.23").cpu_software
+    assert software is not None
+    assert part.us == pytest.approx(1e6 * getattr(software, table).outside_s)
+    copies_us = sum(o.us for o in result.overheads if o.name.endswith("copy"))
+    assert result.total_us - result.forward_us == pytest.approx(part.us + copies_us)
+    assert "cpu_runtime" not in names(run(image_network(), "gpu"))
 
 
 def test_prefetches_come_in_order_and_the_first_slice_of_every_layer_is_exposed() -> None:
@@ -101,9 +116,9 @@ def test_a_fallback_to_the_cpu_enters_the_dsp_twice() -> None:
 
 
 def test_cpu_and_gpu_have_layers_and_copies_only() -> None:
-    for runtime in ("cpu", "gpu"):
+    for runtime, own in (("cpu", ["cpu_runtime"]), ("gpu", [])):
         result = run(image_network(), runtime)
-        assert names(result) == ["input_copy", "output_copy"]
+        assert names(result) == ["input_copy", *own, "output_copy"]
         assert {layer.cost_model for layer in result.layers} == {"analytic"}
 
 

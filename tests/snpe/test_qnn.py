@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from hexsim import dlc
 from hexsim.htp.compiler import compile_graph
 from tests.accuracy import culprits
 from tests.cli.conftest import Done
@@ -131,7 +132,7 @@ def test_graph_preparation_prints_the_compiled_graph(tool: Tool, tmp_path: Path)
         ),
         (
             f"qnn-net-run --dlc_path q.dlc {HTP} --input_list list.txt --model libm.so",
-            "--model: a library of a network is code for a device",
+            "--model libm.so: a library of a network is code for a device",
         ),
         (
             "qnn-net-run --dlc_path q.dlc --backend libQnnNpu.so --input_list list.txt",
@@ -151,3 +152,53 @@ def test_refusals(line: str, sentence: str, tool: Tool) -> None:
     assert (code, out) == (2, "")
     assert err.splitlines()[-1].startswith(f"{line.split()[0]}: ")
     assert sentence in err.splitlines()[-1]
+
+
+def test_the_outputs_of_a_prepared_graph_are_those_that_are_named(
+    tool: Tool, tmp_path: Path
+) -> None:
+    """Layers behind them are left out; values are those that the whole network has there."""
+    whole = dlc.read(tmp_path / "q.dlc").model
+    inner = whole.network.layers[1].outputs[0]
+    (tmp_path / "named.txt").write_text(f"%{inner}\n0.raw\n")
+    line = "snpe-dlc-graph-prepare --input_dlc q.dlc --htp_archs v75 --use_float_io"
+    for chosen in (f"--set_output_tensors={inner}", "--input_list named.txt"):
+        code, out, err = tool(f"{line} {chosen} --output_dlc cut.dlc")
+        assert (code, out.startswith("sd8gen3 (htp): ")) == (0, True), err
+        cut = dlc.read(tmp_path / "cut.dlc").model
+        assert cut.network.outputs == (inner,)
+        assert cut.network.layers == whole.network.layers[:2]
+        assert cut.activations == {n: whole.activations[n] for n in cut.network.tensors}
+    run = "--input_list list.txt --use_dsp --chip sd8gen3"
+    assert tool(f"snpe-net-run --container cut.dlc {run} --output_dir cut").code == 0
+    named = f"--set_output_tensors {inner} --output_dir whole"
+    assert tool(f"snpe-net-run --container q.dlc {run} {named}").code == 0
+    assert raws(tmp_path / "cut") == raws(tmp_path / "whole") != {}
+    code, _, err = tool(f"{line} --set_output_tensors nothing --output_dlc other.dlc")
+    assert (code, "nothing" in err, (tmp_path / "other.dlc").exists()) == (2, True, False)
+    code, _, err = tool("snpe-dlc-graph-prepare --input_dlc q.dlc --htp_archs v66")
+    assert (code, "architecture of a tensor processor" in err) == (2, True)
+
+
+def test_the_library_of_dlc_files_may_be_named(tool: Tool, tmp_path: Path) -> None:
+    library = "--model /opt/qairt/lib/libQnnModelDlc.so"
+    context = f"qnn-context-binary-generator --dlc_path q.dlc {HTP} {library} --chip sd8gen3"
+    assert tool(f"{context} --binary_file ctx").code == 0
+    assert (tmp_path / "output/ctx.bin").is_file()
+    run = "qnn-net-run --dlc_path q.dlc --backend libQnnCpu.so --input_list list.txt"
+    assert tool(f"{run} {library}").code == 0
+
+
+@pytest.mark.parametrize(
+    ("line", "refusal"),
+    [
+        ("qnn-onnx-converter --input_layout x NCHW", ""),
+        ("qnn-onnx-converter --input_layout x NHWC", "images are NCHW; leave it out"),
+        ("qairt-converter --source_model_input_layout x NCHW --desired_input_layout x NHWC", ""),
+        ("qairt-converter --source_model_input_layout x NF", ""),
+        ("qairt-converter --desired_output_layout y NCHW", "images are NHWC; leave it out"),
+    ],
+)
+def test_a_layout_may_say_what_is_assumed(line: str, refusal: str, tool: Tool) -> None:
+    code, _, err = tool(f"{line} -i m.onnx -o o.dlc")
+    assert (code, refusal in err) == (2 if refusal else 0, True), err

@@ -281,6 +281,7 @@ class CpuClasses(DatasheetTable):
 
     A class that is left out (None) reaches the share of [cpu]. A function with an exponential in it
     takes one thread `function_clk_per_element`; None counts it like other element-wise layers.
+    An inference takes `outside_s` more than its layers, outside forward propagate; None: nothing.
     """
 
     convolution_efficiency: Fraction | None = None
@@ -288,6 +289,7 @@ class CpuClasses(DatasheetTable):
     fully_connected_efficiency: Fraction | None = None
     other_efficiency: Fraction | None = None
     function_clk_per_element: ClocksPerElement | None = None
+    outside_s: Seconds | None = None
 
 
 class CpuSoftware(CpuClasses):
@@ -415,6 +417,11 @@ class Stack(Datasheet):
         """Return the clocks per element of a function with an exponential, None if not known."""
         known = (table.function_clk_per_element for table in self._software(floats=floats))
         return next((clocks for clocks in known if clocks is not None), None)
+
+    def cpu_outside_s(self, *, floats: bool) -> float:
+        """Return the seconds of an inference on the CPU that are outside forward propagate."""
+        known = (table.outside_s for table in self._software(floats=floats))
+        return next((seconds for seconds in known if seconds is not None), 0.0)
 
     def _software(self, *, floats: bool) -> tuple[CpuClasses, ...]:
         """Return the tables of the release's own CPU code, the most special one first."""

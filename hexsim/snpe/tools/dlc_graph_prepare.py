@@ -7,30 +7,105 @@ simulated. What the compiled graph reads and keeps is printed.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hexsim.cli._files import MODEL, Writes
+from hexsim.cli._files import INPUT_LIST, MODEL, Writes
 from hexsim.cli._groups import grouped
 from hexsim.cli._output import beside_model
 from hexsim.cli._say import remark, say
 from hexsim.cli._simulated import Hardware
-from hexsim.errors import HexsimError
+from hexsim.errors import HexsimError, unknown
 from hexsim.snpe import runtimes
-from hexsim.snpe.option import CHIP, NO_UDO, STACK, UDL, Ignored, Option, Ours, RefusedOption, Tool
-from hexsim.snpe.qnn_options import CONFIG_FILE, MODEL_LIBRARY
+from hexsim.snpe.option import CHIP, NO_UDO, STACK, UDL, Ignored, Option, Ours, Tool
+from hexsim.snpe.qnn_options import (
+    CONFIG_FILE,
+    MODEL_LIBRARY,
+    ModelLibrary,
+    check_model_library,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from hexsim.deployment.platform import Platform
     from hexsim.dlc import Container
+    from hexsim.quantization.model import Model
 
 
 def _target(given: Mapping[str, Any]) -> Path:
     return beside_model(given, f"{Path(given['model']).stem}_cached.dlc")
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """The tensors that are to be the outputs of the graph."""
+
+    input_list: Annotated[Path | None, typer.Option("--input-list"), INPUT_LIST] = None
+    set_output_tensors: Annotated[str, typer.Option("--set-output-tensors")] = ""
+
+    def of(self, container: Container) -> Container:
+        """Return the network with these outputs, without layers that none of them needs."""
+        from hexsim.execution.net_run import wanted
+        from hexsim.inputs.source import listed
+
+        network = container.model.network
+        tensors = [name for name in self.set_output_tensors.split(",") if name]
+        layers: tuple[str, ...] = ()
+        if self.input_list is not None:
+            source = listed(self.input_list, network)
+            layers, tensors = source.output_layers, [*source.output_tensors, *tensors]
+        names = wanted(network, layers, tensors, every=False, told=remark)
+        return replace(container, model=_ending_at(container.model, names))
+
+
+def _ending_at(model: Model, names: tuple[str, ...]) -> Model:
+    """Return the model with other outputs and what they need; HexsimError if that cuts its HTA."""
+    from hexsim.passes.dead_code import remove_dead_code
+
+    network = remove_dead_code(replace(model.network, outputs=names))
+    if model.hta and network.layers != model.network.layers:
+        raise HexsimError(
+            f"'{model.name}' has sections for the HTA of AIP, which end at its own outputs; "
+            "quantise it without --enable_hta"
+        )
+    kept = {*network.tensors, *network.constants}
+    return replace(
+        model,
+        network=network,
+        activations={n: e for n, e in model.activations.items() if n in kept},
+        parameters={n: e for n, e in model.parameters.items() if n in kept},
+        floats={n: bits for n, bits in model.floats.items() if n in kept},
+    )
+
+
+@dataclass(frozen=True)
+class Chips(Hardware):
+    """The chips to compile for, by part number or by the architecture of their processor."""
+
+    socs: Annotated[str | None, typer.Option("--socs")] = None
+    archs: Annotated[str | None, typer.Option("--archs")] = None
+
+    def platforms(self) -> list[Platform]:
+        """Return the chips that are named with their software; without a name that of --chip."""
+        from hexsim.deployment.platform import Platform
+
+        names = [name for name in (self.socs or "").split(",") if name]
+        names += [_of_arch(arch) for arch in (self.archs or "").split(",") if arch]
+        return [Platform.load(name, self.stack) for name in names] or [self.platform()]
+
+
+def _of_arch(arch: str) -> str:
+    """Return a chip with a tensor processor of an architecture: a phone's, if there is one."""
+    from hexsim.datasheets import chips
+
+    of = {c.htp.arch: c.name for c in map(chips.load, sorted(chips.names())) if "htp" in c.runtimes}
+    if arch not in of:
+        raise unknown("architecture of a tensor processor", arch, of)
+    return of[arch]
 
 
 @grouped
@@ -38,17 +113,15 @@ def graph_prepare(
     *,
     model: Annotated[str, typer.Argument(), MODEL],
     output: Annotated[Path | None, typer.Option("--output"), Writes(_target)] = None,
-    socs: Annotated[str | None, typer.Option("--socs")] = None,
     vtcm_mb: Annotated[float | None, typer.Option("--vtcm-mb")] = None,
-    hardware: Hardware,
+    outputs: Outputs,
+    chips: Chips,
 ) -> None:
     """Compile the graph of a network for tensor processors, and write the network."""
-    from hexsim.deployment.platform import Platform
+    from hexsim.dlc.loading import load_container
 
-    names = [name for name in (socs or "").split(",") if name]
-    platforms = [Platform.load(name, hardware.stack) for name in names] or [hardware.platform()]
     assert output is not None
-    _prepare(model, output, platforms, vtcm_mb)
+    _prepare(model, outputs.of(load_container(model)), output, chips.platforms(), vtcm_mb)
 
 
 @grouped
@@ -57,17 +130,22 @@ def context_binary(
     model: Annotated[str, typer.Argument(), MODEL],
     binary_file: Annotated[str, typer.Option("--binary-file")],
     output_dir: Annotated[Path, typer.Option("--output-dir"), Writes(folder=True)] = Path("output"),
+    model_library: ModelLibrary = None,
     hardware: Hardware,
 ) -> None:
     """Compile the graph of a network for the tensor processor of a chip, and write the network."""
+    from hexsim.dlc.loading import load_container
+
+    check_model_library(model_library)
     if Path(binary_file).name != binary_file:
         raise HexsimError(f"--binary-file '{binary_file}' is a name without folders")
     target = output_dir / f"{binary_file}.bin"
-    _prepare(model, target, [hardware.platform()], None, parents=True)
+    _prepare(model, load_container(model), target, [hardware.platform()], None, parents=True)
 
 
 def _prepare(
     model: str,
+    container: Container,
     output: Path,
     platforms: Sequence[Platform],
     vtcm_mb: float | None,
@@ -76,9 +154,7 @@ def _prepare(
 ) -> None:
     """Compile the graph for each platform, write the network, and print what was compiled."""
     from hexsim import dlc
-    from hexsim.dlc.loading import load_container
 
-    container = load_container(model)
     lines = [_prepared(model, container, platform, vtcm_mb) for platform in platforms]
     dlc.write(output, container.model, container.metadata, container.overrides, parents=parents)
     for line in lines:
@@ -154,12 +230,27 @@ _PREPARE = (
         number="real",
     ),
     Option(
-        ("--input_list",), ("FILE",), "List whose # and % lines name outputs.",
-        RefusedOption("outputs are chosen when the network runs; leave it out"),
+        ("--htp_archs",), ("ARCHS",),
+        "Architectures to compile for, as v75, with commas: a chip of each is taken.",
+        Ours("--archs"),
     ),
     Option(
-        ("--set_output_tensors", "--set_output_layers"), ("LIST",), "Outputs of the graph.",
-        RefusedOption("outputs are chosen when the network runs; leave it out"),
+        ("--input_list",), ("FILE",), "List whose # and % lines name outputs of the graph.",
+        Ours("--input-list"),
+    ),
+    Option(
+        ("--set_output_tensors", "--set_output_layers"), ("LIST",),
+        "Outputs of the graph, with commas. They become the outputs of the file, and layers that "
+        "none of them needs are left out.",
+        Ours("--set-output-tensors"),
+    ),
+    Option(
+        ("--use_float_io",), (), "Float buffers of the graph.",
+        Ignored("files of inputs and outputs hold floats anyway"),
+    ),
+    Option(
+        ("--buffer_data_type", "--memorymapped_buffer_hint"), ("TYPES",), "Buffers of the graph.",
+        Ignored("the buffers are those of the run: --userbuffer_... of snpe-net-run"),
     ),
     Option(("--optimization_level",), ("LEVEL",), "How well to compile.", _ONE_SETTING),
     Option(("--num_hvx_threads",), ("N",), "Vector threads to use.", _ONE_SETTING),
@@ -209,7 +300,7 @@ _CONTEXT = (
 TOOLS = {
     "snpe-dlc-graph-prepare": Tool(
         "snpe-dlc-graph-prepare",
-        "Compile a network for tensor processors (HTP), and write it as it is.",
+        "Compile a network for tensor processors (HTP), and write it.",
         graph_prepare,
         _PREPARE,
         release="2.39",

@@ -14,4 +14,7 @@ OPTIONS = (
     UDL,
 )  # fmt: skip
 
-TOOLS = {"snpe-dlc-info": Tool("snpe-dlc-info", "List the layers of a .dlc file.", info, OPTIONS)}
+TOOLS = {
+    name: Tool(name, "List the layers of a .dlc file.", info, OPTIONS)
+    for name in ("snpe-dlc-info", "qairt-dlc-info")
+}

@@ -21,6 +21,7 @@ from hexsim.snpe.help import version
 from hexsim.snpe.log import Level, write_log
 from hexsim.snpe.net_run_options import OPTIONS
 from hexsim.snpe.option import Tool
+from hexsim.snpe.qnn_options import ModelLibrary, check_model_library
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -42,6 +43,7 @@ class Runs(Hardware):
     cpu_fallback: Annotated[bool, typer.Option("--cpu-fallback")] = False
     perf_profile: Annotated[str, typer.Option("--perf-profile")] = "default"
     profiling_level: Annotated[Level, typer.Option("--profiling-level")] = "detailed"
+    model_library: ModelLibrary = None
 
     def choice(self, platform: Platform, *, quantized: bool) -> runtimes.RuntimeChoice:
         """Return the runtime that the options select for a network."""
@@ -103,6 +105,7 @@ def net_run(
     from hexsim.execution.net_run import run as run_all
     from hexsim.inputs.source import listed, padding
 
+    check_model_library(runs.model_library)
     platform = runs.platform()
     read = _read(container, wanted.shapes())
     choice = runs.choice(platform, quantized=read.model.quantized)

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from hexsim.cli.convert import convert
-from hexsim.snpe.converter_options import IO_OPTIONS, STORED_ORDER
+from hexsim.snpe.converter_options import (
+    CHANNELS_FIRST,
+    CHANNELS_LAST,
+    IO_OPTIONS,
+    STORED_ORDER,
+    layout_option,
+)
 from hexsim.snpe.option import UDL, Anyway, Effect, Ignored, Option, Ours, RefusedOption, Tool
 
 _ANY_CHIP = Ignored("the file is for every chip; the chip is named when it runs")
 _TYPES = ("float32", "float16", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64")
-_LAYOUT = RefusedOption("the order of axes follows from the file; leave it out")
 _NETWORK = Option(
     ("--input_network", "-i"), ("FILE",), "File of ONNX or another framework.", Ours(),
     is_required=True,
@@ -84,12 +89,13 @@ _QAIRT = (
     _shape("--source_model_input_shape", "--desired_input_shape", "--input_dim", "-d", "-s"),
     _ends("--out_tensor_node", "--out_tensor_name"),
     _types("--source_model_input_datatype"),
-    Option(
-        (
-            "--source_model_input_layout", "--desired_input_layout",
-            "--source_model_output_layout", "--desired_output_layout",
-        ),
-        ("NAME", "LAYOUT"), "Order of a tensor's axes.", _LAYOUT,
+    layout_option(
+        ("--source_model_input_layout", "--source_model_output_layout"),
+        "Order of a tensor's axes in a file of ONNX or PyTorch.", CHANNELS_FIRST,
+    ),
+    layout_option(
+        ("--desired_input_layout", "--desired_output_layout"),
+        "Order of a tensor's axes in raw files.", CHANNELS_LAST,
     ),
     Option(
         ("--desired_input_color_encoding",), ("NAME", "ENCODING"),
@@ -105,7 +111,10 @@ _QAIRT = (
         RefusedOption(STORED_ORDER),
     ),
     _symbol("--onnx_define_symbol"),
-    Option(("--onnx_skip_simplification",), (), "Leave the graph as it is.", _SIMPLIFY),
+    Option(
+        ("--onnx_skip_simplification", "--onnx_no_simplification"), (),
+        "Leave the graph as it is.", _SIMPLIFY,
+    ),
     Option(
         ("--onnx_override_batch", "--onnx_batch"), ("N",), "Another batch.",
         RefusedOption("give the whole shape with --source_model_input_shape"),
@@ -133,7 +142,7 @@ _QNN = (
     _shape("--input_dim", "-d"),
     _ends("--out_node", "--out_name"),
     _types("--input_dtype"),
-    Option(("--input_layout",), ("NAME", "LAYOUT"), "Order of an input's axes.", _LAYOUT),
+    layout_option(("--input_layout",), "Order of an input's axes in the file.", CHANNELS_FIRST),
     _symbol("--define_symbol", "-s"),
     Option(("--no_simplification", "-n"), (), "Leave the graph as it is.", _SIMPLIFY),
     Option(

@@ -2,7 +2,13 @@
 
 from hexsim.cli.convert import convert
 from hexsim.graph.input_format import INPUT_ENCODINGS, INPUT_TYPES
-from hexsim.snpe.converter_options import DEFINE_SYMBOL, IO_OPTIONS
+from hexsim.snpe.converter_options import (
+    CHANNELS_FIRST,
+    CHANNELS_LAST,
+    DEFINE_SYMBOL,
+    IO_OPTIONS,
+    layout_option,
+)
 from hexsim.snpe.option import (
     NO_UDO,
     UDL,
@@ -90,19 +96,12 @@ def _input_dtype(others: Effect) -> Option:
     return Option(("--input_dtype",), ("NAME", "DTYPE"), "Type of an input's numbers.", effects)
 
 
-_LAYOUTS = ("NCDHW", "NDHWC", "NCHW", "NHWC", "NFC", "NCF", "NTF", "TNF", "NF", "NC", "F")
-_CHANNELS_LAST = ("tensorflow", "tflite")
+_WITH_CHANNELS_LAST = ("tensorflow", "tflite")
 
 
 def _input_layout(framework: str) -> Option:
-    """Return the option for the order of axes: it may say what is assumed anyway, and no more."""
-    last = framework in _CHANNELS_LAST
-    assumed = ("NHWC", "NDHWC", "NFC") if last else ("NCHW", "NCDHW", "NCF")
-    other = RefusedOption(
-        f"the order of axes follows from the file: images are {assumed[0]}; leave it out"
-    )
-    effects = {name: Anyway() if name in assumed else other for name in (*_LAYOUTS, "NONTRIVIAL")}
-    return Option(("--input_layout",), ("NAME", "LAYOUT"), "Order of an input's axes.", effects)
+    assumed = CHANNELS_LAST if framework in _WITH_CHANNELS_LAST else CHANNELS_FIRST
+    return layout_option(("--input_layout",), "Order of an input's axes.", assumed)
 
 
 _DRY_RUN = Option(
