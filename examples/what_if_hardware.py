@@ -41,7 +41,7 @@ def chip(path: str, factor: float) -> str:
 
 def main(name: str) -> None:
     """Print the time with each constant halved, as it is, and doubled."""
-    model = hexsim.quantize(hexsim.load(name))
+    model = hexsim.load(name)
     as_it_is = hexsim.simulate(model, LIKE).total_us / 1000
     print(f"{name} on {LIKE}, dsp, in ms")
     print(f"{'constant':30}    halved    as it is     doubled")

@@ -12,6 +12,7 @@ Arrays that come from or go to the caller are in the ONNX file's own axis order.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -29,7 +30,7 @@ from hexsim.deployment.platform import Platform
 from hexsim.display import DisplayTable, Shown
 from hexsim.dlc.loading import import_report, load, load_container
 from hexsim.energy import Energy
-from hexsim.errors import HexsimError
+from hexsim.errors import HexsimError, keywords_checked, unknown
 from hexsim.execution.net_run import wanted
 from hexsim.graph.ir import FloatArray, Network
 from hexsim.inputs.seeded import seeded_calibration
@@ -69,6 +70,19 @@ __all__ = [
     "simulate_llm",
     "use_layers",
 ]
+
+
+_NOISE = (
+    "hexsim.quantize got no inputs and calibrates on noise: sizes and times are right, answers "
+    "mean nothing; give `inputs`, some arrays as the network will see them"
+)
+
+
+class Outputs(dict[str, FloatArray]):
+    """Arrays by the names of outputs; an unknown name raises HexsimError with the known ones."""
+
+    def __missing__(self, name: str) -> FloatArray:
+        raise unknown("output", name, self)
 
 
 class Circumstances(TypedDict, total=False):
@@ -162,6 +176,7 @@ class Simulation(Shown):
         )
 
 
+@keywords_checked
 def quantize(
     model: Model,
     inputs: Iterable[Inputs] | None = None,
@@ -172,15 +187,16 @@ def quantize(
     """Quantise a float model.
 
     `inputs` are calibration inputs, each an array (one input) or a mapping by input name, in
-    ONNX axis order; None takes seeded ones. `optimizations` are "cle", cross-layer equalization,
-    and "bc", bias correction, which needs "cle". `overrides` (see `read_overrides`) replace the
-    choices of the quantiser; None takes the encodings of an ONNX file's own quantising nodes, and
-    an empty `Overrides()` takes none at all. `Model.overrides` has their outcomes, and
+    ONNX axis order; None takes seeded noise, with a warning. `optimizations` are "cle", cross-layer
+    equalization, and "bc", bias correction, which needs "cle". `overrides` (see `read_overrides`)
+    replace the choices of the quantiser; None takes the encodings of an ONNX file's own quantising
+    nodes, and an empty `Overrides()` takes none at all. `Model.overrides` has their outcomes, and
     `Model.findings` the certain losses. Raises HexsimError if `model` is quantised already, or if
     the overrides do not fit to it.
     """
     network = require_float(model)
     if inputs is None:
+        warnings.warn(_NOISE, stacklevel=3)  # at the caller of the checked function
         feeds: Iterable[dict[str, FloatArray]] = seeded_calibration(network)
     else:
         feeds = (_stored(network, input_) for input_ in inputs)
@@ -190,6 +206,7 @@ def quantize(
     return quantize_optimized(network, lambda: feeds, options, optimizations, given).model
 
 
+@keywords_checked
 def compile_hta(
     model: Model,
     chip: str | Path = "sd855",
@@ -207,6 +224,7 @@ def compile_hta(
     return with_hta(model, order)
 
 
+@keywords_checked
 def read_overrides(source: str | Path) -> Overrides:
     """Read overrides from an encodings file of AIMET (.json), or those that a model file holds.
 
@@ -218,6 +236,7 @@ def read_overrides(source: str | Path) -> Overrides:
     return load_container(source).overrides
 
 
+@keywords_checked
 def simulate(
     model: Model | str | Path,
     chip: str | Path = "sd835",
@@ -248,6 +267,7 @@ def simulate(
     return Simulation(timing, memory, energy, outputs, deployment.overrides)
 
 
+@keywords_checked
 def simulate_llm(
     config: str | Path,
     chip: str | Path = "sd8gen4",
@@ -267,6 +287,7 @@ def simulate_llm(
     return speed_of(read_architecture(config), Platform.load(chip, stack), conditions)
 
 
+@keywords_checked
 def run(
     model: Model | str | Path,
     inputs: Iterable[Inputs],
@@ -295,6 +316,7 @@ def run(
     return _answers(deployment, inputs)
 
 
+@keywords_checked
 def save(model: Model, path: str | Path, *, model_version: str = "N/A") -> None:
     """Write `model`, float or quantised, as a .dlc file, completely or not at all.
 
@@ -336,7 +358,7 @@ def _answers(deployment: Deployment, inputs: Iterable[Inputs]) -> Iterator[dict[
     in_memory = isinstance(inputs, Sequence | np.ndarray)
     answers = executor.run_each(stored) if in_memory else map(executor.run, stored)
     return (
-        {name: file_output(network, name, array) for name, array in answer.items()}
+        Outputs({name: file_output(network, name, array) for name, array in answer.items()})
         for answer in answers
     )
 

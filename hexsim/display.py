@@ -14,7 +14,7 @@ from html import escape
 from importlib import import_module
 from typing import Any
 
-from hexsim.errors import HexsimError
+from hexsim.texts.extras import missing
 from hexsim.texts.names import visible
 
 MOST_ROWS = 200
@@ -49,9 +49,7 @@ class Shown:
         try:
             pandas = import_module("pandas")
         except ImportError:
-            raise HexsimError(
-                "a data frame needs pandas, which is not installed; pip install 'hexsim[notebook]'"
-            ) from None
+            raise missing("a data frame needs pandas, which is not installed", "notebook") from None
         table = self.display_table()
         return pandas.DataFrame(list(table.rows), columns=list(table.columns))
 

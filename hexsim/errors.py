@@ -8,10 +8,16 @@ The command line prints that sentence and exits with code 2; library callers cat
 from __future__ import annotations
 
 import difflib
+import functools
 import math
 import re
-from collections.abc import Iterable
-from typing import Any, SupportsFloat
+import typing
+from collections.abc import Callable, Iterable
+from importlib import import_module
+from typing import Any, ParamSpec, SupportsFloat, TypeVar
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 _MOST = 200
 """The most characters of a name that are compared and shown."""
@@ -61,6 +67,53 @@ def unknown(kind: str, name: str, known: Iterable[str]) -> HexsimError:
     name = str(name)
     short_name = name if len(name) <= _MOST else f"{name[:_MOST]}..."
     return HexsimError(f"unknown {kind} '{short_name}'; {nearest(name, known)}")
+
+
+def keywords_checked(function: Callable[P, R]) -> Callable[P, R]:
+    """Return a public `function` that raises HexsimError for a keyword that it does not have.
+
+    The sentence names the public functions that have the keyword, or the nearest keywords of this
+    one. A parameter `**settings: Unpack[Settings]` has the keywords of its typed dictionary.
+    """
+    known: dict[str, Iterable[str]] = {}
+
+    @functools.wraps(function)
+    def checked(*arguments: P.args, **given: P.kwargs) -> R:
+        if given and "names" not in known:
+            known["names"] = keywords_of(function)
+        for keyword in given:
+            if keyword not in known["names"]:
+                raise unknown_keyword(function.__name__, keyword, known["names"])
+        return function(*arguments, **given)
+
+    return checked
+
+
+def keywords_of(function: Callable[..., Any]) -> tuple[str, ...]:
+    """Return the names that may be given to a function as keywords."""
+    import inspect  # which `import hexsim` does without
+
+    names: list[str] = []
+    for name, parameter in inspect.signature(function).parameters.items():
+        if parameter.kind is parameter.VAR_KEYWORD:
+            settings = typing.get_type_hints(function)[name]
+            names += typing.get_type_hints(typing.get_args(settings)[0])
+        elif parameter.kind is not parameter.VAR_POSITIONAL:
+            names.append(name)
+    return tuple(names)
+
+
+def unknown_keyword(function: str, keyword: str, known: Iterable[str]) -> HexsimError:
+    """Return the error for a keyword that the public function called `function` does not have."""
+    public = import_module("hexsim")
+    functions = (getattr(public, name) for name in public.__all__ if name.islower())
+    owners = [
+        f"hexsim.{owner.__name__}"
+        for owner in functions
+        if callable(owner) and keyword in keywords_of(owner)
+    ]
+    where = f"{', '.join(owners)} would take it" if owners else nearest(keyword, known)
+    return HexsimError(f"hexsim.{function} takes no '{keyword}'; {where}")
 
 
 def require_number(name: str, value: Any, least: float, most: float) -> None:

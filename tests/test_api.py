@@ -2,6 +2,7 @@
 
 import math
 import re
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -207,3 +208,35 @@ def test_one_background_load_needs_no_list() -> None:
         for given in ("audio", ["audio"])
     )
     assert one == listed
+
+
+def test_unknown_names_are_answered_with_the_known_ones() -> None:
+    model = hexsim.load("conv1x1_768to768@1024x1")
+    array = np.zeros((1, 768, 1024, 1), np.float32)
+    result = hexsim.simulate(model, inputs=array)
+    assert result.outputs is not None
+    (output,) = result.outputs
+    for mistake, sentence in (
+        (lambda: hexsim.simulate(model, chp="sd855"), "simulate takes no 'chp'; did you mean chip"),  # type: ignore[call-arg]
+        (
+            lambda: hexsim.simulate(model, prompt=3),  # type: ignore[call-arg]
+            r"simulate takes no 'prompt'; hexsim\.simulate_llm would take it",
+        ),
+        (lambda: hexsim.load("alexnet", dims={}), "load takes no 'dims'; did you mean input_dims"),  # type: ignore[call-arg]
+        (lambda: result.timeline.busy_ps("q6 worker 9"), "unknown track 'q6 worker 9'; did you me"),
+        (lambda: result.timeline.idle_ps("?"), "unknown track '.'; known: .*q6 worker 0"),
+        (lambda: result.outputs and result.outputs["?"], f"unknown output '.'; known: {output}"),
+    ):
+        with pytest.raises(HexsimError, match=sentence):
+            mistake()
+    assert result.outputs.get("?") is None
+
+
+def test_calibration_on_noise_is_told_at_the_line_that_asks_for_it() -> None:
+    model = hexsim.load("conv1x1_768to768@1024x1")
+    with pytest.warns(UserWarning, match="got no inputs and calibrates on noise") as warned:
+        hexsim.quantize(model)
+    assert [warning.filename for warning in warned] == [__file__]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        hexsim.quantize(model, [np.zeros((1, 768, 1024, 1), np.float32)])

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from hexsim.accuracy.truth import Truth
-from hexsim.errors import HexsimError
+from hexsim.texts.extras import missing
 
 
 @dataclass(frozen=True)
@@ -49,9 +49,8 @@ def average_precision(
         from pycocotools.coco import COCO
         from pycocotools.cocoeval import COCOeval
     except ImportError:
-        raise HexsimError(
-            "mean average precision needs pycocotools; install it (pip install 'hexsim[detection]')"
-        ) from None
+        needs = "mean average precision needs pycocotools, which is not installed"
+        raise missing(needs, "detection") from None
     with redirect_stdout(io.StringIO()):  # the library prints its progress
         truth_coco, detected_coco = COCO(), COCO()
         _fill(truth_coco, truth, _annotations(truth))

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from hexsim import dlc, models
 from hexsim.dlc import Container, Metadata
-from hexsim.errors import HexsimError, nearest
+from hexsim.errors import HexsimError, keywords_checked, nearest
 from hexsim.files import is_there, require_ordinary
 from hexsim.graph.imports import ImportReport, after_passes
 from hexsim.passes.resizing import resized
@@ -33,6 +33,7 @@ InputDims = Mapping[str, Sequence[int]]
 InputValues = Mapping[str, npt.ArrayLike]
 
 
+@keywords_checked
 def load(
     source: str | Path | ModelProto,
     *,
@@ -105,6 +106,7 @@ def load_container(
     return _from_onnx(partial(_read, str(source), options, caffe_bin), settings)
 
 
+@keywords_checked
 def import_report(
     source: str | Path,
     *,

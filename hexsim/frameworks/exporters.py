@@ -20,6 +20,7 @@ import onnx
 
 from hexsim import budget, isolation
 from hexsim.errors import HexsimError
+from hexsim.texts.extras import missing
 from hexsim.texts.names import visible
 from hexsim.texts.text import shortened
 
@@ -45,10 +46,8 @@ class Exporter:
     def require(self, path: Path, description: str) -> None:
         """Raise HexsimError unless all packages are installed that the file at `path` needs."""
         if not all(find_spec(module) for module in self.modules):
-            raise HexsimError(
-                f"'{path}' is {description}, which {self.name} converts to ONNX; pip install "
-                f"'hexsim[{self.extra}]'"
-            )
+            needs = f"'{path}' is {description}, which {self.name} converts to ONNX"
+            raise missing(needs, self.extra)
         for name, floor in self.floors:
             if _numbers(version(name)) < _numbers(floor):
                 raise HexsimError(

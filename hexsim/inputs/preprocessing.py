@@ -27,6 +27,7 @@ from hexsim.errors import HexsimError
 from hexsim.files import require_ordinary
 from hexsim.files.zip_faults import ZIP_FAULTS
 from hexsim.graph.ir import FloatArray
+from hexsim.texts.extras import missing
 
 Doubles = npt.NDArray[np.float64]
 
@@ -183,9 +184,7 @@ def _require_pillow() -> None:
     try:
         import PIL.Image  # noqa: F401
     except ImportError:
-        raise HexsimError(
-            "pictures need Pillow to be read; install it (pip install 'hexsim[images]')"
-        ) from None
+        raise missing("pictures need Pillow, which is not installed", "images") from None
 
 
 def _array(path: Path) -> npt.NDArray[np.generic]:

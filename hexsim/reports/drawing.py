@@ -11,8 +11,8 @@ import os
 from importlib import import_module
 from types import ModuleType
 
-from hexsim.errors import HexsimError
 from hexsim.files.private import private_folder
+from hexsim.texts.extras import missing
 
 _PLACE = "MPLCONFIGDIR"
 """The environment variable that names the folder; else matplotlib uses a temporary one."""
@@ -27,6 +27,4 @@ def load_matplotlib() -> ModuleType:
             import_module(f"matplotlib.{part}")
         return import_module("matplotlib")
     except ImportError:
-        raise HexsimError(
-            "drawing needs matplotlib, which is not installed; pip install 'hexsim[report]'"
-        ) from None
+        raise missing("drawing needs matplotlib, which is not installed", "report") from None

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Protocol, TypeVar
 
 from hexsim.errors import HexsimError
+from hexsim.texts.extras import missing
 
 Shared = TypeVar("Shared")
 Answer = TypeVar("Answer")
@@ -58,10 +59,7 @@ def require_libraries(user: str, *names: str) -> None:
             importlib.import_module(name)
     except ImportError as error:
         why = f"{error.name} is missing" if error.name else str(error)
-        raise HexsimError(
-            f"{user} {' and '.join(names)} ({why}); install what is needed with: pip install "
-            "'hexsim[sweep]'"
-        ) from None
+        raise missing(f"{user} {' and '.join(names)} ({why})", "sweep") from None
 
 
 def deadly(items: str, part: range) -> HexsimError:

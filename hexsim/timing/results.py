@@ -12,6 +12,7 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Literal
 
+from hexsim.errors import unknown
 from hexsim.runtimes import Engine
 from hexsim.timing.simtime import PS_PER_SECOND, PS_PER_US, ps_to_clocks
 from hexsim.timing.work import CostModel
@@ -171,7 +172,9 @@ class Timeline:
         return tuple(sorted({span.track for span in self.spans}))
 
     def busy_ps(self, track: str) -> int:
-        """Return the time in which a track has a span."""
+        """Return the time in which a track has a span; HexsimError for an unknown track."""
+        if track not in self.tracks:
+            raise unknown("track", track, self.tracks)
         return sum(span.t1_ps - span.t0_ps for span in self.spans if span.track == track)
 
     def idle_ps(self, track: str) -> int:

@@ -119,4 +119,4 @@ def test_mistakes(refused: Callable[[str], str], line: str, sentence: str) -> No
 def test_without_the_library(refused: Callable[[str], str], monkeypatch: Any) -> None:
     monkeypatch.setitem(__import__("sys").modules, "pycocotools.coco", None)
     result((BOXES[0], 0.9))
-    assert "pip install 'hexsim[detection]'" in refused(f"{LINE} --first-class 1")
+    assert "[detection]'" in refused(f"{LINE} --first-class 1")

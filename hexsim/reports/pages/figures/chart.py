@@ -13,7 +13,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from hexsim.errors import HexsimError
+from hexsim.texts.extras import missing
 
 ALPHA = "alpha"
 """The column that the page changes to fade marks that do not match a search."""
@@ -37,9 +37,8 @@ def load_bokeh() -> ModuleType:
             import_module(f"bokeh.{part}")
         return import_module("bokeh")
     except ImportError:
-        raise HexsimError(
-            "pages with figures need bokeh, which is not installed; pip install 'hexsim[report]'"
-        ) from None
+        needs = "pages with figures need bokeh, which is not installed"
+        raise missing(needs, "report") from None
 
 
 def library() -> str:
