@@ -35,8 +35,8 @@ from hexsim.execution.net_run import wanted
 from hexsim.graph.ir import FloatArray, Network
 from hexsim.inputs.seeded import seeded_calibration
 from hexsim.inputs.stored import file_output, stored_inputs
-from hexsim.llm.architecture import read_architecture
 from hexsim.llm.network import Widths
+from hexsim.llm.reading import read_decoder
 from hexsim.llm.study import Conditions, LanguageModelSpeed, speed_of
 from hexsim.memory import Footprint
 from hexsim.quantization.model import Model, require_float
@@ -273,18 +273,20 @@ def simulate_llm(
     chip: str | Path = "sd8gen4",
     *,
     stack: str | Path | None = None,
-    weights: str = "w4",
+    weights: str | None = None,
     activations: str = "16",
     **lengths: Unpack[Lengths],
 ) -> LanguageModelSpeed:
-    """Simulate a language model, given by its `config.json`, on a tensor processor.
+    """Simulate a language model, given by its `config.json` or ONNX export, on a tensor processor.
 
-    No weights are needed. `weights` are "w4" or "w8", `activations` "8", "16" or "float". `lengths`
-    are the fields of `Lengths`: context, prompt, generate, block, part_gb. Raises HexsimError if
-    the configuration lacks a key, or the model cannot be deployed under these conditions.
+    No weights are needed. `weights` are "w4" or "w8", by default those of an ONNX file and w4 for a
+    configuration; `activations` are "8", "16" or "float". `lengths` are the fields of `Lengths`:
+    context, prompt, generate, block, part_gb. Raises HexsimError if the configuration lacks a key,
+    or the model cannot be deployed under these conditions.
     """
-    conditions = Conditions(Widths.parse(weights, activations), **lengths)
-    return speed_of(read_architecture(config), Platform.load(chip, stack), conditions)
+    architecture = read_decoder(config)
+    widths = Widths.parse(weights, activations, architecture.weight_bits)
+    return speed_of(architecture, Platform.load(chip, stack), Conditions(widths, **lengths))
 
 
 @keywords_checked

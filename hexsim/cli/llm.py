@@ -23,16 +23,19 @@ if TYPE_CHECKING:
 class Numbers:
     """The widths of a model's numbers."""
 
-    weights: Annotated[str, typer.Option("--weights", help="Weights: w4 or w8.")] = "w4"
+    weights: Annotated[
+        str | None,
+        typer.Option("--weights", help="Weights: w4 or w8. Default: those of the file, or w4."),
+    ] = None
     activations: Annotated[
         str, typer.Option("--activations", help="Activations: 16 or 8 bits, or float (float16).")
     ] = "16"
 
-    def widths(self) -> Widths:
-        """Parse both."""
+    def widths(self, stated_bits: int | None) -> Widths:
+        """Parse both; `stated_bits` are those of the weights in the file."""
         from hexsim.llm.network import Widths
 
-        return Widths.parse(self.weights, self.activations)
+        return Widths.parse(self.weights, self.activations, stated_bits)
 
 
 @dataclass(frozen=True)
@@ -65,7 +68,9 @@ class Lengths:
 def llm(
     *,
     model: Annotated[
-        str, typer.Argument(help="config.json of a language model, or its folder."), FILE
+        str,
+        typer.Argument(help="config.json of a language model, its folder, or its ONNX export."),
+        FILE,
     ],
     chip: ChipOption = "sd8gen4",
     stack: StackOption = None,
@@ -75,11 +80,12 @@ def llm(
 ) -> None:
     """Tokens per second, time to the first token and memory of a language model."""
     from hexsim.deployment.platform import Platform
-    from hexsim.llm.architecture import read_architecture
+    from hexsim.llm.reading import read_decoder
     from hexsim.llm.study import speed_of
     from hexsim.reports.llm_table import llm_json, llm_text
 
-    conditions = lengths.conditions(numbers.widths())
-    speed = speed_of(read_architecture(model), Platform.load(chip, stack), conditions)
+    architecture = read_decoder(model)
+    conditions = lengths.conditions(numbers.widths(architecture.weight_bits))
+    speed = speed_of(architecture, Platform.load(chip, stack), conditions)
     outputs.write(json=lambda: llm_json(speed))
     say(llm_text(speed))

@@ -61,8 +61,12 @@ class Widths:
     activations: Activations = "16"
 
     @classmethod
-    def parse(cls, weights: str, activations: str) -> Widths:
-        """Read "w4" or "w8", and "8", "16" or "float"; raise HexsimError for others."""
+    def parse(cls, weights: str | None, activations: str, stated_bits: int | None = None) -> Widths:
+        """Read "w4" or "w8", and "8", "16" or "float"; raise HexsimError for others.
+
+        Without `weights` they have `stated_bits`, which are those of an ONNX file, or else 4.
+        """
+        weights = f"w{stated_bits or 4}" if weights is None else weights
         known = {"w4": 4, "w8": 8}
         if weights not in known:
             raise unknown("width of weights", weights, known)
