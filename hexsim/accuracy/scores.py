@@ -20,6 +20,9 @@ from hexsim.passes.dead_code import remove_dead_code
 from hexsim.quantization.masks.found import Masks
 from hexsim.quantization.model import Model
 
+LEAST_DB = 10.0
+"""SQNR of outputs, in dB, below which they are no answer: over a tenth of their power is noise."""
+
 
 def class_scores(network: Network) -> Network:
     """Return the network with the tensors to compare as its outputs."""

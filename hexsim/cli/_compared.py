@@ -106,7 +106,7 @@ class Compared:
 
         A model that is quantised here is prepared for `runtime`, if the platform has it.
         """
-        from hexsim.deployment.offline_hta import prepared
+        from hexsim.deployment.offline_hta import chosen
         from hexsim.quantization.model import require_float
 
         model = given.model
@@ -118,8 +118,9 @@ class Compared:
             )
             return model, f"encodings of the file{others}"
         coded, how = self._calibrated(given, platform, source)
-        if runtime in platform.runtimes:
-            coded = prepared(coded, platform, runtime, hta=not self.no_hta)
+        if runtime == "aip" and runtime in platform.runtimes and not self.no_hta:
+            coded, choice = chosen(coded, platform)
+            how += f"; {choice.sentence}" if choice else ""
         return coded, how
 
     def _calibrated(

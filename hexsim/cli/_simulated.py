@@ -129,6 +129,7 @@ class CallOptions:
             quantize=self.quantize,
             override_params=self.override_params,
             hta=not self.no_hta,
+            faster_hta=True,
             cpu_fallback=not self.no_cpu_fallback,
         )
 

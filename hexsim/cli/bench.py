@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from hexsim.inputs.source import InputSource
     from hexsim.studies.benchmark import Case, Refusal
     from hexsim.studies.pool import Pool
+    from hexsim.studies.uncertainty import Scope as IntervalScope
 
 ModelsOption = Annotated[
     list[str] | None,
@@ -71,6 +72,13 @@ _DRAWS = 200
 """Default number of draws: the ends of an interval then vary by one or two percent of the time."""
 
 
+_INTERVALS: dict[str | None, IntervalScope | None] = {
+    None: "a few draws",
+    "one": "everything",
+    "joint": None,
+}
+
+
 @dataclass(frozen=True)
 class Scope(Workers, Inputs):
     """The studies besides latencies, their workers, and the inputs to compare answers on."""
@@ -85,9 +93,9 @@ class Scope(Workers, Inputs):
         Literal["one", "joint"] | None,
         typer.Option(
             "--uncertainty",
-            help="Give each time an interval. one: assumed and calibrated constants are changed "
-            "one at a time, which shows which of them matter. joint: all are drawn at once, which "
-            "shows how certain the order of runtimes is.",
+            help="How times get their intervals; by default all constants in doubt are drawn "
+            "a dozen times. one: they are changed one at a time, which shows which of them matter. "
+            "joint: many draws, which show how certain the order of runtimes is.",
         ),
     ] = None
     draws: Annotated[
@@ -170,7 +178,7 @@ def bench(
         conditions = circumstances.conditions(
             platform,
             power,
-            sweep="everything" if scope.uncertainty == "one" else "tensor engine",
+            sweep=_INTERVALS[scope.uncertainty],
             draws=scope.joint_draws,
             pool=pool,
             accuracy=not scope.timing_only,

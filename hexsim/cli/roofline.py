@@ -84,7 +84,7 @@ def roofline(
     conditions = BenchmarkConditions(
         perf_profile=perf_profile,
         accuracy=False,
-        preparation=Preparation(quantize, override_params),
+        preparation=Preparation(quantize, override_params, faster_hta=True),
         input_dims=parse_input_dims(input_dim),
     )
     with status() as progress:

@@ -113,7 +113,9 @@ def throughput(
             progress(f"loading {source}")
             read = load_container(source, input_dims=parse_input_dims(input_dim))
             given = GivenModel(source, read, platform, preparation, progress)
-            deployment = given.deployment(runtime)
+            deployment = given.deployment(runtime, circumstances.perf_profile)
+            if runtime == "aip" and given.hta_choice is not None:
+                progress.print_above(f"{given.model.name} on aip: {given.hta_choice.sentence}")
             if use := given.use(runtime):
                 uses[given.model.name] = use
             callers.append(Caller(deployment.plan, count, hint))

@@ -13,7 +13,7 @@ from typing import Literal
 
 from hexsim.deployment.at_load import AtLoad, Calibration
 from hexsim.deployment.deployment import Deployment, deploy
-from hexsim.deployment.offline_hta import prepared
+from hexsim.deployment.offline_hta import HtaChoice, chosen, prepared
 from hexsim.deployment.platform import Platform
 from hexsim.dlc import Container
 from hexsim.dlc.loading import applied_overrides
@@ -30,7 +30,8 @@ class Preparation:
     """How a model may be prepared for a runtime.
 
     With `quantize` a float model is quantised for a runtime that only loads quantised ones; with
-    `hta` it then gets sections for the tensor engine. With `override_params` both this and
+    `hta` it then gets the compiler's sections for the tensor engine, with `faster_hta` only if the
+    model of time says that they make it faster. With `override_params` both this and
     quantising at load apply the overrides in the file; None applies those of the nodes of an ONNX
     file, False none.
     """
@@ -38,6 +39,7 @@ class Preparation:
     quantize: bool = False
     override_params: bool | None = None
     hta: bool = True
+    faster_hta: bool = False
     cpu_fallback: bool = True
 
 
@@ -62,6 +64,9 @@ class GivenModel:
         self._platform = platform
         self._preparation = preparation
         self._progress = progress
+        self.hta_choice: HtaChoice | None = None
+        """How aip got its sections, if they were chosen here."""
+        self._for_aip: Model | None = None
         self._at_load = AtLoad(
             container.model.network,
             platform,
@@ -73,16 +78,28 @@ class GivenModel:
         """Quantise on `inputs`, not on seeded ones; to be called before anything is quantised."""
         self._at_load = replace(self._at_load, calibration=inputs)
 
-    def deployment(self, runtime: Runtime) -> Deployment:
-        """Deploy the model on a runtime; raise HexsimError if the runtime refuses it."""
+    def deployment(self, runtime: Runtime, perf_profile: str | None = None) -> Deployment:
+        """Deploy the model on a runtime; raise HexsimError if the runtime refuses it.
+
+        The sections of the tensor engine are chosen by the times with `perf_profile`.
+        """
         ready, at_load = self.model, None
         if self.given(runtime) == "quantised here":
-            hta = self._preparation.hta
-            ready = prepared(self.quantized, self._platform, runtime, hta=hta)
+            ready = self._on_aip(perf_profile) if runtime == "aip" else self.quantized
         elif self._quantizes(runtime):
             at_load = self._at_load
         fallback = self._preparation.cpu_fallback
         return deploy(ready, self._platform, runtime, cpu_fallback=fallback, at_load=at_load)
+
+    def _on_aip(self, perf_profile: str | None) -> Model:
+        """Return the model that was quantised here with sections, chosen once."""
+        if self._for_aip is None:
+            hta, platform = self._preparation.hta, self._platform
+            if hta and self._preparation.faster_hta:
+                self._for_aip, self.hta_choice = chosen(self.quantized, platform, perf_profile)
+            else:
+                self._for_aip = prepared(self.quantized, platform, "aip", hta=hta)
+        return self._for_aip
 
     def given(self, runtime: Runtime) -> Given:
         """Return the kind of file that the runtime gets."""

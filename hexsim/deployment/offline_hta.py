@@ -13,7 +13,7 @@ from hexsim.deployment.deployment import Deployment
 from hexsim.deployment.platform import Platform
 from hexsim.errors import HexsimError
 from hexsim.hta.compiler import compile_subnet
-from hexsim.planning.sections import Listed, automatic, given, parse, refusals
+from hexsim.planning.sections import Listed, all_listed, automatic, given, parse, refusals
 from hexsim.quantization.model import HtaSection, Model
 from hexsim.runtimes import Runtime
 
@@ -81,6 +81,55 @@ def _nothing(model: Model, order: CompileOrder) -> NothingToCompile:
     return NothingToCompile(
         f"nothing of '{network.name}' can be compiled for the HTA of {order.chip.name} ({where})"
     )
+
+
+@dataclass(frozen=True)
+class HtaChoice:
+    """The sections of the compiler, as `--hta-partitions` reads them, and what they are worth.
+
+    Times are those of one inference with the compiler's sections and with none, in us.
+    """
+
+    ids: str
+    compiled_us: float
+    uncut_us: float
+
+    @property
+    def takes_sections(self) -> bool:
+        """True if the sections make the inference faster."""
+        return self.compiled_us < self.uncut_us
+
+    @property
+    def sentence(self) -> str:
+        """What was chosen, and what the compiler would have done."""
+        sections = f"sections {self.ids}" if "," in self.ids else f"section {self.ids}"
+        compiled, uncut = (f"{us / 1e3:.3g} ms" for us in (self.compiled_us, self.uncut_us))
+        if self.takes_sections:
+            return f"HTA {sections}, as SNPE's compiler makes them: {compiled}, without {uncut}"
+        return (
+            f"no HTA section: SNPE's compiler makes {sections}, with which an inference takes "
+            f"{compiled}, without {uncut}; hexsim quantize --enable-hta compiles them"
+        )
+
+
+def chosen(
+    model: Model, platform: Platform, perf_profile: str | None = None
+) -> tuple[Model, HtaChoice | None]:
+    """Return a newly quantised model for aip, with the compiler's sections if they make it faster.
+
+    The choice is None if the compiler finds no section, or the chip lacks the data for times: the
+    model then is as compiled.
+    """
+    compiled = prepared(model, platform, "aip")
+    if compiled is model or not platform.chip.simulates("aip"):
+        return compiled, None
+    with_sections, without = (
+        Deployment(candidate, platform, "aip").simulate(perf_profile=perf_profile).total_us
+        for candidate in (compiled, model)
+    )
+    ids = all_listed(model.network, automatic(model, platform.stack.partitioning))
+    choice = HtaChoice(ids, with_sections, without)
+    return (compiled if choice.takes_sections else model), choice
 
 
 def prepared(model: Model, platform: Platform, runtime: Runtime, *, hta: bool = True) -> Model:

@@ -15,15 +15,16 @@ from hexsim.reports.summary import fell_back, processor_lines, summary
 from hexsim.reports.text import number, table
 from hexsim.runtimes import MAIN_ENGINE
 from hexsim.studies.benchmark import SEEDED, Case, Refusal
+from hexsim.studies.draws import FEW
 from hexsim.studies.uncertainty import Scope, Uncertainty
 from hexsim.timing.simtime import PS_PER_MS
 
-_SWEPT: dict[Scope, str] = {
+_BETWEEN: dict[Scope, str] = {
     "everything": "x .. y: the time lies in between with a chance of about nine in ten, for "
     "what is not known of assumed and calibrated constants; shares are of the squared width.",
-    "tensor engine": "x .. y: the time lies in between with a chance of about nine in ten, for "
-    "what is not known of the HTA, of whose inside nothing is published, and of handing subnets to "
-    "it; --uncertainty one sweeps the other constants too; shares are of the squared width.",
+    "a few draws": f"x .. y: the time lies in between with a chance of about nine in ten, by {FEW} "
+    "draws of all assumed and calibrated constants at once; --uncertainty one shows which of them "
+    "matter.",
 }
 _DRAWN = (
     "9 in 10 draws: 5th and 95th percentile of {} of all assumed and calibrated constants at "
@@ -71,7 +72,7 @@ def footnotes(cases: Sequence[Case], refusals: Sequence[Refusal] = ()) -> str:
 def _on_times(cases: Sequence[Case]) -> Iterator[str]:
     if any(measured(c, forward=f) for c in cases for f in (False, True)):
         yield "[x]: measured on the device; its sources are in measured_latency.csv."
-    yield from (_SWEPT[case.uncertainty.scope] for case in cases if case.uncertainty)
+    yield from (_BETWEEN[case.uncertainty.scope] for case in cases if case.uncertainty)
     yield from (
         _DRAWN.format(number(len(case.drawn.times), "draw")) for case in cases if case.drawn
     )
@@ -127,7 +128,8 @@ def _on_loading(cases: Sequence[Case]) -> Iterator[str]:
 
 
 def _on_costs(cases: Sequence[Case]) -> Iterator[str]:
-    if any(case.runtime == "aip" and not case.timing.uses_hta for case in cases):
+    on_aip = [case for case in cases if case.runtime == "aip" and case.hta_choice is None]
+    if any(not case.timing.uses_hta for case in on_aip):
         yield "aip runs on HVX alone, as it does for files without HTA sections."
     if any(case.interference for case in cases):
         yield (
@@ -172,7 +174,8 @@ def network_table(cases: Sequence[Case]) -> str:
     lines += [f"{first.network} on {where}", table(header, rows)]
     lines += [summary(case) for case in cases if case.runtime in _CUT and not fell_back(case)]
     lines += [line for case in cases for line in processor_lines(case)]
-    lines += [_dominant(case, case.uncertainty) for case in cases if case.uncertainty]
+    causes = (_dominant(case, case.uncertainty) for case in cases if case.uncertainty)
+    lines += filter(None, causes)
     return "\n".join(lines)
 
 

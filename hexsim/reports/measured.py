@@ -40,7 +40,7 @@ def measured_ms(case: Case, *, forward: bool) -> tuple[float, ...]:
 def is_outside(row: Measurement, uncertainty: Uncertainty) -> bool:
     """Return whether a measured time is outside the simulated interval by more than its resolution.
 
-    False for an interval of the tensor engine's constants alone, which leaves out other causes.
+    False for the interval of a few draws, whose ends are too rough to say so.
     """
     if uncertainty.scope != "everything":
         return False

@@ -34,7 +34,12 @@ def summary(case: Case) -> str:
 
 
 def processor_lines(case: Case) -> list[str]:
-    """Return the share of time on a tensor processor, and the layers that it does not take."""
+    """Return the share of time on a tensor processor, and the layers that it does not take.
+
+    For the tensor engine of aip: which sections were chosen, where that was done here.
+    """
+    if case.hta_choice is not None:
+        return [f"{case.network} on aip: {case.hta_choice.sentence}"]
     if MAIN_ENGINE[case.runtime] != "htp":
         return []
     on_cpu = [layer for layer in case.timing.layers if layer.engine == "cpu"]

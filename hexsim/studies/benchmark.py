@@ -24,8 +24,7 @@ from hexsim.memory import Footprint
 from hexsim.quantization.overrides.use import OverrideUse
 from hexsim.runtimes import MAIN_ENGINE, Runtime
 from hexsim.simulation.simulator import Workload
-from hexsim.studies.cuts import FastestCut, LayerTimes, Prices, compiled_sections, search
-from hexsim.studies.draws import DrawnTimes, drawn, draws
+from hexsim.studies.draws import FEW, DrawnTimes, drawn, draws, few_draws
 from hexsim.studies.interference import Interference, interference
 from hexsim.studies.shared_draws import drawn_by
 from hexsim.studies.uncertainty import Scope, Uncertainty, sweep
@@ -34,6 +33,7 @@ from hexsim.timing.results import Result
 if TYPE_CHECKING:
     from hexsim.accuracy.agreement import Agreement
     from hexsim.accuracy.agreements import Agreements
+    from hexsim.deployment.offline_hta import HtaChoice
     from hexsim.studies.pool import Pool
 
 SEEDED = "seeded inputs"
@@ -45,8 +45,8 @@ class Case:
     """One network on one runtime: its simulated time and, if requested, uncertainty and agreement.
 
     `source` is the file or built-in network as the user named it. `builtin` is True for a built-in
-    network, whose measurements are known. `cut` is the fastest cut of aip, if other runtimes run
-    too; it would save `saved_us`. `overrides` is the use of the overrides of a float file that is
+    network, whose measurements are known. `hta_choice` says why aip got its sections, where they
+    were chosen here. `overrides` is the use of the overrides of a float file that is
     quantised, here or at load. `timing`, `memory` and `energy` are for the network alone;
     `interference` compares it with a run beside other clients. `evaluated` describes the inputs of
     comparison and calibration. `drawn` are times with all constants drawn at once, the same draws
@@ -70,8 +70,7 @@ class Case:
     agreement: Agreement | None
     interference: Interference | None = None
     given: Given = "float"
-    cut: FastestCut | None = None
-    saved_us: float = 0.0
+    hta_choice: HtaChoice | None = None
     overrides: OverrideUse | None = None
     drawn: DrawnTimes | None = None
     evaluated: str = SEEDED
@@ -84,11 +83,6 @@ class Case:
     def software(self) -> str:
         """The stack's name with the changes made to it."""
         return software(self.stack, ideal_cpu=self.ideal_cpu, anchor=self.anchor)
-
-    @property
-    def fastest_us(self) -> float:
-        """Total inference time with the fastest cut, if there are several."""
-        return self.timing.total_us - self.saved_us
 
 
 def _refused(deployment: Deployment) -> dict[str, str]:
@@ -113,7 +107,7 @@ class Refusal:
 class BenchmarkConditions:
     """The conditions that all cases of one benchmark share.
 
-    `sweep` gives times an interval: all times, or only those of the tensor engine (None: none).
+    `sweep` gives times an interval: by a sweep of the constants, or by a few draws (None: none).
     `draws` is the number of draws of all constants, and `pool` has workers that share them (None:
     this process). `inputs` returns the inputs of comparison and calibration; None: seeded ones.
     """
@@ -182,7 +176,7 @@ def run_case(
     """Return the one case of `run_benchmark`; raise HexsimError if the runtime refuses it."""
     drawing = _drawing(platform, conditions)
     cases = _Cases.load(source, platform, conditions, progress, drawing)
-    return cases.case(cases.given.deployment(runtime))
+    return cases.case(cases.given.deployment(runtime, conditions.perf_profile))
 
 
 Drawing = Callable[[Workload], DrawnTimes]
@@ -201,14 +195,6 @@ def _drawing(platform: Platform, conditions: BenchmarkConditions) -> Drawing | N
 
 def _alone(workload: Workload) -> Workload:
     return replace(workload, background=(), recorded=False)
-
-
-def _fastest(deployment: Deployment, perf_profile: str | None) -> tuple[FastestCut, float]:
-    """Return the fastest cut, and the time it saves against the sections of the model."""
-    prices = Prices(LayerTimes(deployment, perf_profile))
-    cut = search(prices)
-    now = prices.simulated(compiled_sections(deployment))
-    return cut, now.total_us - cut.best_us
 
 
 class _Cases:
@@ -253,21 +239,18 @@ class _Cases:
     def all(self, runtimes: Sequence[Runtime]) -> list[Case | Refusal]:
         """Return the result of the network on each of the runtimes."""
         results: list[Case | Refusal] = []
+        conditions = self._conditions
         for runtime in runtimes:
             try:
-                deployment = self.given.deployment(runtime)
+                deployment = self.given.deployment(runtime, conditions.perf_profile)
             except HexsimError as error:
                 results.append(Refusal(self.name, self.source, runtime, str(error)))
             else:
-                choice = runtime == "aip" and len(runtimes) > 1
-                results.append(self.case(deployment, choose_cut=choice))
+                results.append(self.case(deployment))
         return results
 
-    def case(self, deployment: Deployment, *, choose_cut: bool = False) -> Case:
-        """Time a deployment and compare answers, if the conditions say so.
-
-        With `choose_cut` the case also has the time that the fastest cut would save.
-        """
+    def case(self, deployment: Deployment) -> Case:
+        """Time a deployment and compare answers, if the conditions say so."""
         conditions, runtime = self._conditions, deployment.runtime
         self._progress(f"{self.name} on {runtime}")
         workload = deployment.workload(
@@ -280,9 +263,6 @@ class _Cases:
         platform = self._platform
         slowdowns = interference(platform, workload) if conditions.background else None
         timing = slowdowns.alone if slowdowns else platform.simulate(workload)
-        cut, saved_us = None, 0.0
-        if choose_cut:
-            cut, saved_us = _fastest(deployment, conditions.perf_profile)
         return Case(
             network=self.name,
             source=self.source,
@@ -300,8 +280,7 @@ class _Cases:
             agreement=self._agreements.of(deployment) if conditions.accuracy else None,
             interference=slowdowns,
             given=self.given.given(runtime),
-            cut=cut,
-            saved_us=saved_us,
+            hta_choice=self.given.hta_choice if runtime == "aip" else None,
             overrides=self.given.use(runtime),
             drawn=self._drawn(workload, runtime),
             evaluated=self._source_of_inputs.description if self._source_of_inputs else SEEDED,
@@ -312,12 +291,17 @@ class _Cases:
         )
 
     def _interval(self, workload: Workload, timing: Result, runtime: Runtime) -> Uncertainty | None:
-        scope = self._conditions.sweep
-        if scope is None or not (scope == "everything" or timing.uses_hta):
+        scope, alone = self._conditions.sweep, _alone(workload)
+        if scope is None:
             return None
         self._progress(f"{self.name} on {runtime}: uncertainty")
-        alone = _alone(workload)
+        if scope == "a few draws":
+            return few_draws(self._platforms, timing, lambda changed: changed.simulate(alone))
         return sweep(self._platform, lambda changed: changed.simulate(alone), scope)
+
+    @cached_property
+    def _platforms(self) -> tuple[Platform, ...]:
+        return draws(self._platform, FEW)
 
     def _drawn(self, workload: Workload, runtime: Runtime) -> DrawnTimes | None:
         if self._drawing is None:

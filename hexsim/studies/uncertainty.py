@@ -30,9 +30,9 @@ from hexsim.deployment.platform import Platform
 from hexsim.timing.results import Result
 
 Side = Literal["chip", "stack"]
-Scope = Literal["everything", "tensor engine"]
-"""Which constants are moved: all, or those of the HTA and of handing subnets to it, about which
-little is published and which only aip reads."""
+Scope = Literal["everything", "tensor engine", "a few draws"]
+"""Which constants are moved: all one at a time, or those of the HTA and of handing subnets to it,
+about which little is published and which only aip reads; or all at once (`studies.draws`)."""
 
 _TENSOR_ENGINE = ("hta.", "partitioning.")
 _SIDES: tuple[Side, ...] = ("chip", "stack")

@@ -1,15 +1,19 @@
-"""The line names the fastest runtime, the cut, and the runner-up."""
+"""The line names the fastest runtime and its rival."""
 
+import re
 from dataclasses import replace
 
 import pytest
 
+from hexsim.accuracy.agreement import Agreement
 from hexsim.deployment.given import Preparation
 from hexsim.deployment.platform import Platform
-from hexsim.reports.recommendation import known_us, orders_text, recommendations
+from hexsim.reports.recommendation import orders_text, recommendations
+from hexsim.runtimes import Runtime
 from hexsim.studies.benchmark import BenchmarkConditions, Case, run_benchmark
 from hexsim.studies.draws import DrawnTimes
-from hexsim.studies.uncertainty import Times
+from hexsim.studies.uncertainty import Times, Uncertainty
+from hexsim.timing.simtime import PS_PER_MS
 
 CONDITIONS = BenchmarkConditions(accuracy=False, preparation=Preparation(quantize=True))
 
@@ -19,30 +23,54 @@ def cases() -> list[Case]:
     return list(run_benchmark(["alexnet"], Platform.load("sd855"), ["dsp", "aip"], CONDITIONS))
 
 
-def test_the_fastest_and_the_next(cases: list[Case]) -> None:
-    dsp, aip = cases
-    assert aip.cut is not None
-    assert dsp.cut is None
-    assert aip.fastest_us == aip.timing.total_us - (aip.cut.default_us - aip.cut.best_us)
-    line = recommendations(cases)
-    assert line.startswith(f"Fastest for alexnet: aip with HTA sections {aip.cut.best_ids}, ")
-    assert line.endswith(f"next dsp, {dsp.timing.total_us / 1e3:.2f} ms")
-    assert "the default cut's speed" in line
+def between(case: Case, runtime: Runtime, ms: float, low: float, high: float) -> Case:
+    """The case with a total time, and an interval around it, in ms."""
+    ends = (Times(1e3 * end, 1e3 * end) for end in (low, ms, high))
+    doubt = Uncertainty(*ends, swings=(), shares=(), scope="a few draws")
+    (inference,) = case.timing.inferences
+    stop_ps = inference.start_ps + round(ms * PS_PER_MS)
+    timing = replace(case.timing, inferences=(replace(inference, end_ps=stop_ps),))
+    return replace(case, runtime=runtime, timing=timing, uncertainty=doubt)
 
 
-def test_order_follows_the_times(cases: list[Case]) -> None:
-    dsp, aip = cases
-    slow = replace(aip, saved_us=-1e6)
-    assert recommendations([slow, dsp]).startswith("Fastest for alexnet: dsp")
-
-
-def test_no_cut_is_needed(cases: list[Case]) -> None:
-    dsp = cases[0]
-    gpu = replace(dsp, runtime="gpu", saved_us=-1e3)
-    line = recommendations([gpu, dsp])
-    assert line.startswith(
-        f"Fastest for alexnet: dsp, {dsp.timing.total_us / 1e3:.2f} ms; next gpu"
+def test_what_is_known_is_preferred_to_what_may_be_four_times_as_long(cases: list[Case]) -> None:
+    """The middles are sqrt(2.6 x 13.4) = 5.9 and sqrt(3.7 x 5.4) = 4.5 ms."""
+    dsp = between(cases[0], "dsp", 4.2, 3.7, 5.4)
+    fixed_point = between(cases[0], "fxp_cpu", 3.51, 2.6, 13.4)
+    first, second, *more = recommendations([fixed_point, dsp]).splitlines()
+    assert first == (
+        "Fastest for alexnet: dsp, 4.20 ms (3.70 .. 5.40); next fxp_cpu, 3.51 ms (2.60 .. 13.40)"
     )
+    assert second == (
+        "  fxp_cpu would be faster than dsp with the constants as stated, but they are known less "
+        "well."
+    )
+    assert more == [], "the energies are the same"
+
+
+def test_the_rival_is_on_other_hardware(cases: list[Case]) -> None:
+    """dsp and aip are wrong together; gpu is not."""
+    aip, dsp = between(cases[1], "aip", 4, 3, 5), between(cases[0], "dsp", 4.1, 3.1, 5.1)
+    gpu = between(cases[0], "gpu", 6, 4.5, 8)
+    gpu = replace(gpu, energy=replace(gpu.energy, layers=3 * gpu.energy.layers))
+    lines = recommendations([gpu, dsp, aip]).splitlines()
+    assert lines[0].endswith("aip, 4.00 ms (3.00 .. 5.00); next gpu, 6.00 ms (4.50 .. 8.00)")
+    assert lines[1] == "  Their intervals overlap, so aip is not surely the faster one."
+    assert re.fullmatch("  gpu takes [23].* times the energy of aip: .* mJ.", lines[2])
+    assert len(lines) == 3
+
+
+def test_noise_is_not_an_answer(cases: list[Case]) -> None:
+    noisy = replace(between(cases[0], "dsp", 1, 1, 1), agreement=Agreement(1, 3.7, 1, 1.0))
+    good = replace(between(cases[0], "gpu", 2, 2, 2), agreement=Agreement(1, 40.0, 1, 1.0))
+    assert recommendations([noisy, good]).splitlines() == [
+        "Fastest for alexnet: gpu, 2.00 ms",
+        "  dsp, 1.00 ms does not count: its outputs have 3.7 dB, under the 10 dB of an answer that "
+        "can be used.",
+    ]
+    both = recommendations([noisy, replace(good, agreement=noisy.agreement)])
+    assert both.startswith("Fastest for alexnet: dsp, 1.00 ms; next gpu")
+    assert both.endswith("The outputs of none have 10 dB, which an answer needs to be of use.")
 
 
 def test_nothing_to_choose_is_nothing_to_say(cases: list[Case]) -> None:
@@ -53,21 +81,18 @@ def test_a_runtime_is_not_called_fastest_on_a_figure_that_was_measured_otherwise
     cases: list[Case],
 ) -> None:
     """On sd835 dsp was measured with 23 ms and gpu with 25."""
-    dsp, aip = cases
     here = {"chip": "sd835", "stack": "snpe-1.23"}
-    gpu = replace(dsp, **here, runtime="gpu", saved_us=dsp.timing.total_us / 2)
-    assert gpu.fastest_us < dsp.fastest_us
-    assert known_us(gpu) == 25e3
-    line = recommendations([replace(dsp, **here), gpu, replace(aip, **here, saved_us=-1e6)])
+    gpu = replace(between(cases[0], "gpu", 1, 1, 1), **here)
+    line = recommendations([gpu, replace(cases[0], **here)])
     assert line == "Fastest for alexnet: dsp, 23 ms as measured; next gpu, 25 ms as measured"
 
 
 def test_a_published_range_counts_with_its_middle(cases: list[Case]) -> None:
     cpu = replace(cases[0], chip="sd835", stack="snpe-1.23", runtime="cpu")
-    assert known_us(cpu) == (196e3 + 278e3) / 2
-    assert known_us(replace(cpu, builtin=False)) == cpu.timing.total_us
-    line = recommendations([cpu, cases[1]])
-    assert line.endswith("next cpu, 196-278 ms as measured")
+    gpu = between(cpu, "gpu", 238, 238, 238)
+    gpu = replace(gpu, builtin=False)
+    (line, *_) = recommendations([gpu, cpu]).splitlines()
+    assert line.endswith("cpu, 196-278 ms as measured; next gpu, 238.00 ms")
 
 
 def test_an_order_of_draws_tells_that_it_was_measured_the_other_way_round(

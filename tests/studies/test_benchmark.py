@@ -1,5 +1,6 @@
 """A quantised file is benchmarked as it is; a float one as each runtime loads it."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -89,7 +90,34 @@ def test_what_is_quantized_here_gets_sections(hta: bool, engines: set[str]) -> N
     )
     case = run_case("squeezenet1_1", Platform.load("sd855"), "aip", conditions)
     assert {layer.engine for layer in case.timing.layers} == engines
-    assert case.cut is None, "one runtime leaves no choice"
+
+
+def test_sections_that_cost_time_are_not_automatic() -> None:
+    """The compiler's one section of SqueezeNet takes 3.5 ms, and the inference without it 2.5."""
+    conditions = BenchmarkConditions(
+        accuracy=False, preparation=Preparation(quantize=True, faster_hta=True), sweep="a few draws"
+    )
+    platform = Platform.load("sd855")
+    compiled, dsp, aip = (
+        run_case("squeezenet1_1", platform, runtime, changed)
+        for runtime, changed in (
+            ("aip", replace(conditions, preparation=QUANTIZE)),
+            ("dsp", conditions),
+            ("aip", conditions),
+        )
+    )
+    choice = aip.hta_choice
+    assert choice is not None
+    assert (choice.ids, choice.takes_sections) == ("1-40", False)
+    assert choice.compiled_us == compiled.timing.total_us > dsp.timing.total_us
+    assert choice.uncut_us == aip.timing.total_us == dsp.timing.total_us
+    assert "SNPE's compiler makes section 1-40" in choice.sentence
+    assert aip.uncertainty is not None, "every time has an interval"
+    assert aip.uncertainty.low < aip.uncertainty.nominal < aip.uncertainty.high
+    alexnet = run_case("alexnet", platform, "aip", conditions)
+    assert alexnet.hta_choice is not None
+    assert alexnet.hta_choice.takes_sections
+    assert alexnet.timing.uses_hta
 
 
 def test_networks_of_one_name_are_called_by_their_files(files: tuple[Path, Path]) -> None:
