@@ -63,6 +63,23 @@ class CalibrationInputs(Inputs):
         return seeded_source(network) if self.seeded_inputs else super().source(network)
 
 
+@dataclass(frozen=True)
+class Overriding(MixedPrecision):
+    """Mixed precision, and whether --override-params may be given for a file without overrides."""
+
+    overrides_optional: Annotated[bool, typer.Option("--overrides-optional", hidden=True)] = False
+
+    def asked(self, source: Container, model: str) -> bool | None:
+        """Return whether overrides are asked for; say so where they may be missing, and are."""
+        if not self.overrides_optional or source.overrides or source.metadata.had_overrides:
+            return self.override_params
+        remark(
+            f"[WARNING] --override-params changes nothing: '{model}' holds no overrides; convert "
+            "the model with --quantization-overrides"
+        )
+        return None
+
+
 @grouped
 def quantize(
     *,
@@ -79,7 +96,7 @@ def quantize(
             "with cle. Repeat the option or write cle,bc.",
         ),
     ] = None,
-    precision: MixedPrecision,
+    precision: Overriding,
     hta: HtaSections,
 ) -> None:
     """Quantise a network, calibrating activations on raw inputs or pictures."""
@@ -95,7 +112,8 @@ def quantize(
     steps = parse_optimizations(optimizations or ())
     source = load_container(model)
     network = require_float(source.model)
-    overrides = applied_overrides(source, model, asked=precision.override_params)
+    asked = precision.asked(source, model)
+    overrides = applied_overrides(source, model, asked=asked)
     orders = hta.orders(source.model)
     calibration = inputs.source(network)
     feeds, count = calibration.feeds, calibration.sets
@@ -112,7 +130,7 @@ def quantize(
     }
     command = _command(sources, ranges, bits, precision, hta)
     outputs.store(compiled, replace(source.metadata, quantizer_command=command))
-    _tell_unapplied(source, overrides, Path(model).name, precision.override_params)
+    _tell_unapplied(source, overrides, Path(model).name, asked)
     outputs.log(replace(result, model=compiled), failures, release)
 
 

@@ -98,7 +98,11 @@ def _on_agreement(cases: Sequence[Case]) -> Iterator[str]:
     for evaluated in dict.fromkeys(case.evaluated for case in compared):
         yield f"Agreement is that of the outputs (before a final softmax) on {evaluated}."
     if any(case.builtin for case in compared):
-        yield "Weights of built-in networks are made up (seeded)."
+        yield (
+            "Weights of built-in networks are made up (seeded): agreement on them ranks no "
+            "networks, such as the quantisation-friendly MobileNet and the plain one. Trained ones "
+            "are in docs/results/equalisation.md and accuracy.md."
+        )
     if any(_outcome(case) for case in compared):
         yield _OUTCOMES
     for case in compared:

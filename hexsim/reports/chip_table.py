@@ -72,6 +72,12 @@ def _facts(chip: Chip) -> Iterator[str]:
         yield f"part number: {', '.join(chip.part_numbers).upper()}"
     if chip.dsp_words:
         yield f"DSP: {chip.dsp_words}"
+    if _inapplicable(chip):
+        clock_hz, threads = chip.dsp.clock_hz("turbo"), chip.dsp.hardware_threads
+        yield (
+            f"barrel: {clock_hz / 1e6:.0f} MHz are {threads} threads of "
+            f"{clock_hz / threads / 1e6:.0f} MHz, which take turns"
+        )
     if chip.first_listed:
         yield f"listed by: {chip.first_listed}"
     yield f"runtimes: {', '.join(_runtimes(chip))}; stack {chip.default_stack}"

@@ -38,6 +38,25 @@ DEFINE_SYMBOL = Option(
     Ours("--define-symbol"),
 )  # fmt: skip
 
+_SIMPLIFY = Ignored("constants are folded and layers fused in any case, without a change of values")
+
+
+def simplification(*names: str) -> Option:
+    """Return the option to leave the graph of the source as it is."""
+    return Option(names, (), "Leave the graph as it is.", _SIMPLIFY)
+
+
+SIMPLIFICATION = simplification("--no_simplification", "-n")
+FLOAT_BITWIDTH = Option(
+    ("--float_bitwidth",), ("BITS",), "Bits of floats in the file.",
+    {
+        "32": Anyway(),
+        "16": RefusedOption(
+            "files hold floats of 32 bits, and the HTP rounds them to 16 at load; leave it out"
+        ),
+    },
+)  # fmt: skip
+
 IO_OPTIONS = (
     Option(
         ("--preserve_io",), ("WHAT",), "Keep layout or types of inputs and outputs.",

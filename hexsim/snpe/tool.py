@@ -126,6 +126,8 @@ def _in_their_words(sentence: str, *tools: Tool) -> str:
         option.effect.words[0]: option.name
         for tool in reversed(tools)
         for option in reversed(tool.options)
-        if isinstance(option.effect, Ours) and len(option.effect.words) == 1
+        if isinstance(option.effect, Ours)
+        and option.effect.words
+        and all(word.startswith("--") for word in option.effect.words)
     }
     return re.sub(r"--[a-z0-9-]+", lambda match: theirs.get(match[0], match[0]), sentence)

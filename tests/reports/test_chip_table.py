@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
+from benchmarks.pages import ROOT
 from hexsim.datasheets import chips, stacks
 from hexsim.reports.chip_table import chip_page, chip_table
 
@@ -58,12 +57,11 @@ def test_fxp_cpu_is_listed_where_the_stack_of_the_chip_has_it() -> None:
     assert "fxp_cpu" not in chip_page(chips.load("sd865"))
 
 
-def test_constants_that_mean_nothing_on_a_barrel_are_not_shown(tmp_path: Path) -> None:
-    file = tmp_path / "barrel.toml"
-    known = 'runtimes = ["cpu", "dsp"]\ndefault_stack = "snpe-1.23"\nfirst_listed = "here"\n'
-    dsp = 'part_numbers = []\n[dsp]\nmultithreading = "barrel"\n'
-    file.write_text(f'name = "barrel"\ntitle = "Barrel"\nlike = "sd835"\n{known}{dsp}')
+def test_a_barrel_says_what_its_clock_means_and_leaves_out_what_means_nothing() -> None:
+    file = ROOT / "examples/barrel.toml"
     barrel, dynamic = (chip_page(chips.load(name)) for name in (file, "sd835"))
+    assert "barrel: 600 MHz are 3 threads of 200 MHz, which take turns" in barrel
+    assert "barrel" not in dynamic
     for path in ("dsp.issue_clk_per_packet", "dsp.lone_thread_speedup"):
         assert path in dynamic
         assert path not in barrel

@@ -44,7 +44,7 @@ _NET_RUN = (
 )
 DOCUMENTED = {
     "snpe-onnx-to-dlc": f"{_CONVERTER} --dry_run --define_symbol -s --preserve_io --custom_io "
-    "--keep_int64_inputs --graph --dlc",
+    "--keep_int64_inputs --no_simplification -n --float_bitwidth --graph --dlc",
     "snpe-tensorflow-to-dlc": f"{_CONVERTER} --show_unconsumed_nodes --allow_unconsumed_nodes "
     "--saved_model_tag --saved_model_signature_key --graph --dlc",
     "snpe-caffe-to-dlc": f"{_CONVERTER} --caffe_bin -b -c --enable_preprocessing",
@@ -56,13 +56,22 @@ DOCUMENTED = {
     "snpe-net-run": _NET_RUN,
     "snpe-throughput-net-run": "--container --duration --use_cpu --use_gpu --use_gpu_fp16 "
     "--use_dsp --use_aip --perf_profile --iterations --input_raw --json --skip_execute "
-    "--enable_cpu_fallback --storage_dir --verbose --debug --udo_package_path",
+    "--enable_cpu_fallback --storage_dir --verbose --debug --udo_package_path "
+    "--userbuffer_float --userbuffer_tf8 --userbuffer_tfN --userbuffer_auto --enable_init_cache",
     "snpe-parallel-run": "--perf_profile --cpu_fallback --runtime_order --use_cpu --use_gpu "
     "--use_dsp --use_aip",
     "snpe-dlc-info": "-i -s",
     "snpe-dlc-diff": "-i1 -i2 -c -l -p -d -w -o -i -x -s",
     "snpe-dlc-viewer": "-i -s",
     "snpe-diagview": "--input_log --output --csv_format_version",
+    "snpe-dlc-graph-prepare": "--input_dlc --output_dlc --input_list --set_output_tensors "
+    "--set_output_layers --htp_socs --htp_archs --vtcm_override --optimization_level "
+    "--use_float_io --buffer_data_type --overwrite_cache_records --udo_package_path",
+    "qairt-converter": "-i -o -d --target_backend --target_soc_model --onnx_no_simplification "
+    "--source_model_input_layout --desired_input_layout --quantization_overrides",
+    "qnn-context-binary-generator": "--model --backend --dlc_path --output_dir --binary_file "
+    "--config_file",
+    "qnn-net-run": "--model --backend --dlc_path --retrieve_context --input_list --output_dir",
     "snpe_bench.py": "-c -o -v -r -a -t -d -s -b -p -l -json -cache",
 }
 """Options by tool, as the reference guides of releases 1.17 to 2.5 and later command lines say."""

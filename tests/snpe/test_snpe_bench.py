@@ -2,6 +2,7 @@
 
 import csv
 import json
+import math
 import os
 import shlex
 import subprocess
@@ -134,6 +135,21 @@ def test_the_tree_and_the_head_of_the_csv(tool: Tool, tmp_path: Path) -> None:
                 assert cells[name] == shown
             else:
                 assert cells[name] == [" "] * 4
+
+
+def test_memory_is_the_peak_of_an_inference(tool: Tool, command: Tool, tmp_path: Path) -> None:
+    config(tmp_path, Measurements=["mem"], Runtimes=["DSP"], BufferTypes=["float", "ub_tf8"])
+    assert tool(f"{RUN} -json").code == 0
+    told = json.loads((results(tmp_path) / "benchmark_stats_Small.json").read_text())
+    for title, buffer in (("DSP", "float"), ("DSP_ub_tf8", "tf8")):
+        line = f"bench q.dlc --runtime dsp --timing-only --buffer {buffer} --json b.json"
+        assert command(line).code == 0
+        (case,) = json.loads((tmp_path / "b.json").read_text())["results"]
+        peak = str(math.ceil(case["memory"]["peak_bytes"] / 1024))
+        cells = figures(tmp_path)[f"{title}_mem(2 runs)"]
+        assert cells["pss"] == cells["prv_dirty"] == [peak, peak, peak, " "]
+        assert cells["prv_clean"] == [" "] * 4
+        assert {str(kb) for kb in told["Execution_Data"][f"{title}_mem"]["pss"].values()} == {peak}
 
 
 @pytest.mark.parametrize(

@@ -46,6 +46,19 @@ def test_figures_are_those_of_our_command(tool: Tool, command: Tool, tmp_path: P
     assert total == f"Total throughput: {told['total']['inferences_per_second']:.4f} infs/sec"
 
 
+def test_user_buffers_are_those_of_all_threads(tool: Tool, command: Tool, tmp_path: Path) -> None:
+    """Codes as buffers leave out the conversion of floats, as --buffer tf8 does."""
+    line = f"{RUN} --use_dsp --duration 0.01 --enable_init_cache --perf_profile burst"
+    assert tool(f"{line} --userbuffer_tf8 --json t.json").code == 0
+    ours = "throughput q.dlc --runtime dsp --perf-profile burst --duration-ms 10 --json o.json"
+    assert command(f"{ours} --buffer tf8").code == 0
+    assert (tmp_path / "t.json").read_bytes() == (tmp_path / "o.json").read_bytes()
+    assert tool(f"{line} --json t.json").code == 0
+    assert (tmp_path / "t.json").read_bytes() != (tmp_path / "o.json").read_bytes()
+    code, _, err = tool(f"{line} --userbuffer_tf8 --container m.dlc --use_cpu")
+    assert (code, "compute in their width; leave --userbuffer_... out" in err) == (2, True)
+
+
 def test_the_time_to_build_is_that_of_the_log(tool: Tool) -> None:
     found = LINE.match(tool(f"{RUN} --use_dsp --iterations 2")[1])
     assert found is not None

@@ -73,6 +73,21 @@ def test_a_tool_that_there_is_not_says_what_to_do_instead(tool: Tool) -> None:
     assert "export the network to ONNX" in " ".join(tool("snpe-caffe2-to-dlc -h").out.split())
 
 
+@pytest.mark.parametrize(
+    ("name", "instead"),
+    [
+        ("snpe-dlc-reorder", "--hta_partitions"),
+        ("snpe-udo-package-generator", "in a Python file (--udl)"),
+        ("snpe-platform-validator", "hexsim chips show CHIP"),
+        ("snpe-architecture-checker", "hexsim roofline"),
+        ("snpe-quantization-checker", "hexsim validate --explain"),
+    ],
+)
+def test_tools_without_a_meaning_here_say_what_to_do(name: str, instead: str, tool: Tool) -> None:
+    code, out, err = tool(f"{name} --input_dlc m.dlc")
+    assert (code, out, instead in err) == (2, "", True)
+
+
 def test_the_default_of_cpu_fallback_is_said(tool: Tool) -> None:
     for name in ("snpe-net-run", "snpe-throughput-net-run", "snpe-parallel-run"):
         words = " ".join(tool(f"{name} --help").out.split())

@@ -204,9 +204,12 @@ class Bench:
     def _memory(self, place: Path, flavour: Flavour) -> Column:
         from hexsim.snpe.bench.files import Column
 
+        deployment = self.deployments[flavour.runtime]
+        peak_bytes = deployment.memory(_buffers(flavour).timed(deployment)).peak_bytes
+        peak_kb = -(-peak_bytes // 1024)
         for number in range(1, self.config.runs + 1):
-            runs.memory_run(place / f"Run{number}")
-        return Column(flavour.name, "mem", ((),) * self.config.runs)
+            runs.memory_run(place / f"Run{number}", peak_kb)
+        return Column(flavour.name, "mem", ((),) * self.config.runs, peak_kb=peak_kb)
 
 
 def _buffers(flavour: Flavour) -> Buffers:

@@ -34,12 +34,13 @@ Key = tuple[str, int | str]
 
 @dataclass(frozen=True)
 class Column:
-    """A measurement of a flavour: the rows of each run, none if memory is measured."""
+    """A measurement of a flavour: the rows of each run, or the peak memory of all runs in kB."""
 
     flavour: str
     measurement: str
     runs: tuple[tuple[DiagRow, ...], ...]
     answers: AgreeingAnswers | None = None
+    peak_kb: int | None = None
 
 
 @dataclass(frozen=True)
@@ -163,10 +164,20 @@ def _csv_rows(results: BenchmarkResults, table: _ColumnCells) -> Iterator[Sequen
         yield "", "", table.name(key), *_joined(cells)
     if any(column.measurement == "mem" for column in results.columns):
         for name in MEMORY:
-            yield "", "", name, *_joined((MISSING,) * 4 for _ in numbers)
+            cells = (_sizes(column, name) for column in results.columns)
+            yield "", "", name, *_joined([size or MISSING for size in each] for each in cells)
     if any(column.answers for column in results.columns):
         yield ()
         yield "", "", _ANSWERS, *_joined(_verdict(column.answers) for column in results.columns)
+
+
+def _sizes(column: Column, name: str) -> tuple[int | None, ...]:
+    """Return mean, largest and smallest size in kB, which are alike, and no runtime.
+
+    What an inference allocates is private memory that it writes. Memory that it shares with others
+    or only reads, such as the code of libraries, is not simulated.
+    """
+    return (*((None if name == "prv_clean" else column.peak_kb,) * 3), None)
 
 
 def _joined(cells: Iterable[Sequence[Any]]) -> list[Any]:
@@ -202,8 +213,9 @@ def _column_name(column: Column) -> str:
 
 def _column_json(column: Column, table: _ColumnCells, number: int) -> Mapping[str, Any]:
     if column.measurement == "mem":
-        sizes = dict.fromkeys(("Avg_Size", "Max_Size", "Min_Size"))
-        return {**{name: dict(sizes) for name in MEMORY}, "Units": "kB"}
+        names = ("Avg_Size", "Max_Size", "Min_Size")
+        sizes = {name: dict(zip(names, _sizes(column, name), strict=False)) for name in MEMORY}
+        return {**sizes, "Units": "kB"}
     document: dict[str, Any] = {}
     for key in table.keys:
         cell = table.cell(number, key)

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from hexsim.deployment import Deployment
     from hexsim.snpe.diag_log import DiagRow, DiagRun
 
-NO_MEMORY = "The memory of the process is not simulated.\n"
-
 
 def finished_run(folder: Path, run: DiagRun) -> list[DiagRow] | None:
     """Return the rows of a finished run; None if there is none, or the run is a different one."""
@@ -49,6 +47,7 @@ def new_run(
     return rows
 
 
-def memory_run(folder: Path) -> None:
+def memory_run(folder: Path, peak_kb: int) -> None:
     """Write the folder of a run that measures memory."""
-    write_bytes(folder / "MemLog.txt", NO_MEMORY.encode(), parents=True)
+    text = f"Peak memory of an inference: {peak_kb} kB. That of the process is not simulated.\n"
+    write_bytes(folder / "MemLog.txt", text.encode(), parents=True)

@@ -174,7 +174,8 @@ TOOLS = {
             "Devices names the chip: as hexsim chips list does, by part number, or by the digits "
             "of either. The config of a device that has another name needs --chip.",
             "Runs are simulated alike, so mean, largest and smallest are one number; --draws makes "
-            "them differ. Memory is not simulated: its cells are empty.",
+            "them differ. Of memory, pss and prv_dirty are the peak of an inference that hexsim "
+            "bench prints; prv_clean is not simulated.",
             "The last row shows on how many inputs each runtime gives the same answer as float. "
             "A quantised Dlc does not have the weights of its float file, so give that file with "
             "--float.",

@@ -90,8 +90,9 @@ _RANGES = (
     Option(
         ("--override_params",), (),
         "Take the encodings that the file holds: those of --quantization_overrides, and those of "
-        "FakeQuant or Q/DQ nodes. Without it all ranges are those of the inputs.",
-        Ours("--override-params"), otherwise=("--no-override-params",),
+        "FakeQuant or Q/DQ nodes. Without it all ranges are those of the inputs. A file without "
+        "encodings is quantised with a warning.",
+        Ours("--override-params", "--overrides-optional"), otherwise=("--no-override-params",),
     ),
     Option(
         ("--no_weight_quantization",), (), "Store weights as floats beside their encodings.",

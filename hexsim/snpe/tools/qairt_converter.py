@@ -6,9 +6,12 @@ from hexsim.cli.convert import convert
 from hexsim.snpe.converter_options import (
     CHANNELS_FIRST,
     CHANNELS_LAST,
+    FLOAT_BITWIDTH,
     IO_OPTIONS,
+    SIMPLIFICATION,
     STORED_ORDER,
     layout_option,
+    simplification,
 )
 from hexsim.snpe.option import UDL, Anyway, Effect, Ignored, Option, Ours, RefusedOption, Tool
 
@@ -22,7 +25,6 @@ _OUTPUT = Option(
     ("--output_path", "-o"), ("FILE",), "The .dlc file; default: the model's name with .dlc.",
     Ours("--output"),
 )  # fmt: skip
-_SIMPLIFY = Ignored("constants are folded and layers fused in any case, without a change of values")
 
 
 def _shape(*names: str) -> Option:
@@ -64,15 +66,7 @@ _SHARED = (
         "Write nothing; list the layers that fall back to the CPU and why.",
         {"info": Ours("--dry-run"), "debug": Ours("--dry-run")}, alone="info",
     ),
-    Option(
-        ("--float_bitwidth",), ("BITS",), "Bits of floats in the file.",
-        {
-            "32": Anyway(),
-            "16": RefusedOption(
-                "files hold floats of 32 bits, and the HTP rounds them to 16 at load; leave it out"
-            ),
-        },
-    ),
+    FLOAT_BITWIDTH,
     Option(
         ("--copyright_file",), ("FILE",), "Text to keep in the file.",
         Ignored("the file has no place for a copyright"),
@@ -111,10 +105,7 @@ _QAIRT = (
         RefusedOption(STORED_ORDER),
     ),
     _symbol("--onnx_define_symbol"),
-    Option(
-        ("--onnx_skip_simplification", "--onnx_no_simplification"), (),
-        "Leave the graph as it is.", _SIMPLIFY,
-    ),
+    simplification("--onnx_skip_simplification", "--onnx_no_simplification"),
     Option(
         ("--onnx_override_batch", "--onnx_batch"), ("N",), "Another batch.",
         RefusedOption("give the whole shape with --source_model_input_shape"),
@@ -144,7 +135,7 @@ _QNN = (
     _types("--input_dtype"),
     layout_option(("--input_layout",), "Order of an input's axes in the file.", CHANNELS_FIRST),
     _symbol("--define_symbol", "-s"),
-    Option(("--no_simplification", "-n"), (), "Leave the graph as it is.", _SIMPLIFY),
+    SIMPLIFICATION,
     Option(
         ("--input_list",), ("FILE",), "Quantise on these inputs.",
         RefusedOption("the converter makes a float file; quantise it with qairt-quantizer"),

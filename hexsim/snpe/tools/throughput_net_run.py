@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -14,23 +15,48 @@ from hexsim.cli._say import remark, say
 from hexsim.cli._simulated import Hardware
 from hexsim.errors import HexsimError
 from hexsim.snpe import runtimes
-from hexsim.snpe.net_run_options import FALLBACK, profile_option
+from hexsim.snpe.buffers import Buffers
+from hexsim.snpe.net_run_options import FALLBACK, buffer_options, profile_option
 from hexsim.snpe.option import CHIP, NO_UDO, STACK, UDL, Ignored, Option, Ours, RefusedOption, Tool
 
 if TYPE_CHECKING:
     from hexsim.deployment import Deployment
     from hexsim.snpe.throughput_lines import Thread
+    from hexsim.studies.throughput import ClosedLoop
 
 _ALIKE = Ignored("the time of a call does not depend on the values of its inputs")
 _NO_MORE = Ignored("all that is known is printed anyway")
+
+
+@dataclass(frozen=True)
+class Calls(Buffers):
+    """How long the threads call, and with which buffers."""
+
+    duration: Annotated[float | None, typer.Option("--duration")] = None
+    iterations: Annotated[int | None, typer.Option("--iterations")] = None
+
+    def loop(self, deployments: Sequence[Deployment]) -> ClosedLoop:
+        """Return the loop of all threads; HexsimError if it does not say when they stop."""
+        from hexsim.studies.throughput import ClosedLoop
+
+        if (self.duration is None) == (self.iterations is None):
+            raise HexsimError("give --duration or --iterations; either says when the threads stop")
+        kinds = {self.timed(deployment) for deployment in deployments}
+        if len(kinds) > 1:
+            raise HexsimError(
+                "buffers of quantised values are for threads that all compute in their width; "
+                "leave --userbuffer_... out, or time the threads apart"
+            )
+        if self.duration is None:
+            return ClosedLoop(inferences=self.iterations or 0, buffer=kinds.pop())
+        return ClosedLoop(duration_ms=1e3 * self.duration, buffer=kinds.pop())
 
 
 @grouped
 def throughput_net_run(
     *,
     container: Annotated[list[str], typer.Option("--container"), MODEL],
-    duration: Annotated[float | None, typer.Option("--duration")] = None,
-    iterations: Annotated[int | None, typer.Option("--iterations")] = None,
+    calls: Calls,
     runtime: Annotated[list[str] | None, typer.Option("--runtime")] = None,
     perf_profile: Annotated[list[str] | None, typer.Option("--perf-profile")] = None,
     cpu_fallback: Annotated[bool, typer.Option("--cpu-fallback")] = False,
@@ -43,10 +69,8 @@ def throughput_net_run(
     from hexsim.files import write_bytes
     from hexsim.reports.throughput import repeats, throughput_json
     from hexsim.snpe.throughput_lines import throughput_lines
-    from hexsim.studies.throughput import Caller, ClosedLoop, throughput
+    from hexsim.studies.throughput import Caller, throughput
 
-    if (duration is None) == (iterations is None):
-        raise HexsimError("give --duration or --iterations; either says when the threads stop")
     platform = hardware.platform()
     runtime_names = _each("--use_...", runtime or ["cpu"], len(container))
     profiles = _each("--perf_profile", perf_profile or ["default"], len(container))
@@ -62,12 +86,7 @@ def throughput_net_run(
         Caller(deployment.plan, perf_profile=profile)
         for deployment, profile in zip(deployments, profiles, strict=True)
     ]
-    loop = (
-        ClosedLoop(duration_ms=1e3 * duration)
-        if duration is not None
-        else ClosedLoop(inferences=iterations or 0)
-    )
-    result = throughput(platform, callers, loop)
+    result = throughput(platform, callers, calls.loop(deployments))
     if json is not None:
         write_bytes(json, throughput_json(result, platform).encode())
     threads = [_thread(*pair) for pair in zip(deployments, profiles, strict=True)]
@@ -128,6 +147,12 @@ OPTIONS = (
         ("--storage_dir",), ("FOLDER",), "Where compiled kernels are kept.",
         Ignored("compiling kernels of the GPU is not simulated"),
     ),
+    *buffer_options(),
+    Option(
+        ("--enable_init_cache",), (), "Keep the prepared graph.",
+        Ignored("every initialisation is reported as the first one"),
+    ),
+    Option(("--platform_options", "--userlogs"), ("TEXT",), "Settings of the device.", _NO_MORE),
     Option(("--verbose",), (), "Print more.", _NO_MORE),
     Option(("--debug",), (), "Print more.", _NO_MORE),
     Option(("--udo_package_path",), ("FILE",), "User-defined operators.", NO_UDO),

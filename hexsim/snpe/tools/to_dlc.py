@@ -6,7 +6,9 @@ from hexsim.snpe.converter_options import (
     CHANNELS_FIRST,
     CHANNELS_LAST,
     DEFINE_SYMBOL,
+    FLOAT_BITWIDTH,
     IO_OPTIONS,
+    SIMPLIFICATION,
     layout_option,
 )
 from hexsim.snpe.option import (
@@ -147,6 +149,19 @@ _RELAY = (
 )  # fmt: skip
 
 
+_INSTEAD = {
+    "snpe-dlc-reorder": "the ids of layers follow from the network; take the ranges of a section "
+    "from snpe-dlc-info, and give them to snpe-dlc-quantize as --hta_partitions",
+    "snpe-udo-package-generator": NO_UDO.why,
+    "snpe-platform-validator": "nothing is connected; hexsim chips show CHIP lists the runtimes of "
+    "a chip",
+    "snpe-architecture-checker": "hexsim bench and hexsim roofline say what limits a network, and "
+    "snpe-dlc-info which runtimes take each layer",
+    "snpe-quantization-checker": "hexsim validate --explain says which layer loses accuracy, and "
+    "what helps",
+}
+"""Tools of which only the name is here, with what to do instead."""
+
 _CAFFE2 = (
     "files of Caffe2 are not read, and SNPE itself has no converter for them since release 2.0; "
     "export the network to ONNX, and take snpe-onnx-to-dlc"
@@ -165,7 +180,7 @@ TOOLS = {
     for tool in (
         _converter(
             "onnx", "An ONNX file", _network("The ONNX file", "--model_path", "-m", "--graph"),
-            _DRY_RUN, DEFINE_SYMBOL,
+            _DRY_RUN, DEFINE_SYMBOL, SIMPLIFICATION, FLOAT_BITWIDTH,
         ),
         _converter("caffe", "A prototxt of Caffe", _network("The prototxt", "-c"), *_CAFFE),
         _converter(
@@ -176,9 +191,12 @@ TOOLS = {
         _converter(
             "pytorch", "A program of PyTorch", _network("The .pt2 or TorchScript file"), *_RELAY
         ),
-        Tool(
-            "snpe-caffe2-to-dlc", "Only tells what to do instead.", convert, (),
-            notes=(f"{_CAFFE2[0].upper()}{_CAFFE2[1:]}.",), refusal=_CAFFE2,
+        *(
+            Tool(
+                name, "Only tells what to do instead.", convert, (),
+                notes=(f"{why[0].upper()}{why[1:]}.",), refusal=why,
+            )
+            for name, why in {"snpe-caffe2-to-dlc": _CAFFE2, **_INSTEAD}.items()
         ),
     )
 }  # fmt: skip
