@@ -34,7 +34,8 @@ class Export:
 
     `bits` are those of MatMulNBits, None for MatMul. `packed`: one matrix gives queries, keys and
     values. `rotary_inside`: attention rotates. `tied`: the head has the weights of the embedding.
-    `tokens` after `past` ones, None for names of sizes. `external`: weights are in a missing file.
+    `tokens` after `past` ones, without a cache if only `past` is None, and with names of sizes if
+    `tokens` is. `external`: weights are in a missing file.
     """
 
     bits: int | None = 4
@@ -46,6 +47,11 @@ class Export:
     external: bool = False
     bias: bool = False
     head_norms: bool = False
+
+    @property
+    def has_cache(self) -> bool:
+        """Whether past keys and values are inputs."""
+        return self.tokens is None or self.past is not None
 
 
 class _Graph:
@@ -126,7 +132,8 @@ def tiny_decoder(export: Export) -> onnx.ModelProto:
         ends = []
         for kind in ("key", "value"):
             shape = [1, _GROUPS, past, _SIZE]
-            inputs.append(helper.make_tensor_value_info(f"past.{number}.{kind}", 1, shape))
+            if export.has_cache:
+                inputs.append(helper.make_tensor_value_info(f"past.{number}.{kind}", 1, shape))
             shape = [1, _GROUPS, total, _SIZE]
             outputs.append(helper.make_tensor_value_info(f"present.{number}.{kind}", 1, shape))
             ends.append(f"{number}.{kind}")
@@ -187,7 +194,7 @@ def _attention(graph: _Graph, name: str, normed: str, lengths: list[str], ends: 
             inputs = [parts[place], "position_ids", *tables]
             parts[place] = graph.fused("RotaryEmbedding", inputs, f"{name}.rotated{place}")
         tables = []
-    cache = [f"past.{end}" for end in ends]
+    cache = [f"past.{end}" if export.has_cache else "" for end in ends]
     outputs = [f"{name}.attention", *(f"present.{end}" for end in ends)]
     return graph.fused(
         "GroupQueryAttention", [*parts, *cache, *lengths, *tables], *outputs, **flags

@@ -1,14 +1,15 @@
-"""Expands MatMulNBits of com.microsoft: weights of few bits, in blocks with a scale each.
+"""Expands MatMulNBits and GatherBlockQuantized of com.microsoft: few bits, in blocks with scales.
 
 SNPE has no such blocks. So the weights are converted to floats when they are first read, and the
 quantiser computes new codes; the report of the import states this.
 
-Not supported (such nodes stay unchanged): weights that vary, and reordered groups (g_idx).
+Not supported (such nodes stay unchanged): weights that vary, reordered groups (g_idx), and tables
+of types other than uint8 or with blocks along their first axis.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -16,6 +17,7 @@ import numpy as np
 import onnx
 
 from hexsim.errors import InvalidDataError
+from hexsim.graph.ir import Shape
 from hexsim.onnx_io.file.known import Array, Known
 from hexsim.onnx_io.file.node import NotALayerError, OnnxNode
 from hexsim.onnx_io.read.expansions._parts import ExpansionNodes
@@ -74,28 +76,66 @@ def matmul_nbits(node: OnnxNode, net: Importer) -> Sequence[onnx.NodeProto]:
         packed = zeros.dtype == "uint8"
         zeros_per_column = -(-blocks.count * blocks.bits // 8) if packed else blocks.count
         _require(blocks, zeros, blocks.columns * zeros_per_column, "uint8" if packed else "float32")
-    net.charge(node.name, blocks.rows * blocks.columns)
-    label = net.unique(f"{node.inputs[1]}.real")
     make = partial(blocks.weights, codes, scales, zeros)
-    net.known[label] = Known(label, (blocks.rows, blocks.columns), "float32", make)
-    note = (
-        f"weights of {blocks.bits} bits in blocks (MatMulNBits) are taken as floats, which are "
-        "quantised anew"
-    )
-    if note not in net.record.notes:
-        net.record.notes.append(note)
+    label = _real(node, net, blocks, (blocks.rows, blocks.columns), make)
     parts = ExpansionNodes(node)
     result = parts.add("MatMul", [data, label])
     return parts.finish(parts.add("Add", [result, node.input(5)]) if node.input(5) else result)
 
 
-def _blocks(node: OnnxNode) -> _Blocks:
-    blocks = _Blocks(
-        rows=node.integer("K", 0),
-        columns=node.integer("N", 0),
-        bits=node.integer("bits", 4),
-        size=node.integer("block_size", 0),
+def gather_block_quantized(node: OnnxNode, net: Importer) -> Sequence[onnx.NodeProto]:
+    """Return the look-up in a table of floats."""
+    codes, scales = (net.array(node.required(place)) for place in (0, 2))
+    zeros = net.array(node.inputs[3]) if node.input(3) else None
+    if codes.dtype != "uint8" or len(codes.shape) != 2:
+        raise NotALayerError("its table is not one of uint8 with two axes")
+    if node.integer("gather_axis", 0) != 0 or node.integer("quantize_axis", 1) not in (1, -1):
+        raise NotALayerError("its blocks are not those of rows")
+    bits, size = node.integer("bits", 4), node.integer("block_size", 128)
+    count, columns = codes.shape
+    blocks = _valid(_Blocks(columns * 8 // max(bits, 1), count, bits, size))
+    if blocks.rows % size:
+        raise NotALayerError(f"its rows of {blocks.rows} numbers are no whole blocks of {size}")
+    _require(blocks, scales, count * blocks.count, "float32")
+    if zeros is not None:
+        _require(blocks, zeros, count * -(-blocks.count * bits // 8), "uint8")
+
+    def table() -> Array:
+        return np.ascontiguousarray(blocks.weights(codes, scales, zeros).T)
+
+    label = _real(node, net, blocks, (count, blocks.rows), table)
+    parts = ExpansionNodes(node)
+    return parts.finish(parts.add("Gather", [label, node.required(1)], axis=0))
+
+
+def _real(
+    node: OnnxNode, net: Importer, blocks: _Blocks, shape: Shape, make: Callable[[], Array]
+) -> str:
+    """Name the weights of a node as floats."""
+    net.charge(node.name, blocks.rows * blocks.columns)
+    label = net.unique(f"{node.inputs[1 if node.has('K') else 0]}.real")
+    net.known[label] = Known(label, shape, "float32", make)
+    note = (
+        f"weights of {blocks.bits} bits in blocks ({node.standard}) are taken as floats, which are "
+        "quantised anew"
     )
+    if note not in net.record.notes:
+        net.record.notes.append(note)
+    return label
+
+
+def _blocks(node: OnnxNode) -> _Blocks:
+    return _valid(
+        _Blocks(
+            rows=node.integer("K", 0),
+            columns=node.integer("N", 0),
+            bits=node.integer("bits", 4),
+            size=node.integer("block_size", 0),
+        )
+    )
+
+
+def _valid(blocks: _Blocks) -> _Blocks:
     if blocks.bits not in _BITS:
         raise NotALayerError(f"its weights have {blocks.bits} bits, not {_BITS}")
     if min(blocks.rows, blocks.columns) < 1 or blocks.size < 16 or blocks.size & (blocks.size - 1):
@@ -114,4 +154,7 @@ def _require(blocks: _Blocks, array: Known, count: int, dtype: str) -> None:
         )
 
 
-SHAPED = {"com.microsoft.MatMulNBits": matmul_nbits}
+SHAPED = {
+    "com.microsoft.GatherBlockQuantized": gather_block_quantized,
+    "com.microsoft.MatMulNBits": matmul_nbits,
+}

@@ -1,0 +1,82 @@
+"""GroupQueryAttention in its forms with constant lengths, and a table of codes in blocks."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from onnx import helper
+
+from hexsim.onnx_io.read.reader import read_with_codes
+from tests.onnx_io.read.expansions.judged import assert_same, fused, model_of
+
+RNG = np.random.default_rng(8)
+TOKENS, PAST, HEADS, GROUPS, SIZE = 3, 5, 4, 2, 16
+LENGTHS = {"n": np.array([7], np.int32), "t": np.array(8, np.int32)}
+TURNS = RNG.uniform(-3, 3, (9, SIZE // 2)).astype(np.float32)
+TABLES = {"c": np.cos(TURNS), "s": np.sin(TURNS)}
+FLAGS = {"num_heads": HEADS, "kv_num_heads": GROUPS}
+
+
+def normal(*shape: int) -> np.ndarray:
+    return RNG.standard_normal(shape).astype(np.float32)
+
+
+def feed_of(*, packed: bool = False) -> dict[str, np.ndarray]:
+    past = {name: normal(1, GROUPS, PAST, SIZE) for name in ("pk", "pv")}
+    if packed:
+        return {"q": normal(1, TOKENS, (HEADS + 2 * GROUPS) * SIZE), **past}
+    new = {name: normal(1, TOKENS, GROUPS * SIZE) for name in ("k", "v")}
+    return {"q": normal(1, TOKENS, HEADS * SIZE), **new, **past}
+
+
+@pytest.mark.parametrize(
+    ("inputs", "attributes"),
+    [
+        ("q k v pk pv n t", {}),
+        ("q k v pk pv n t", {"scale": 0.3, "softcap": 2.0}),
+        ("q k v pk pv n t c s", {"do_rotary": 1}),
+        ("q k v pk pv n t c s", {"do_rotary": 1, "rotary_interleaved": 1}),
+        ("q - - pk pv n t c s", {"do_rotary": 1, "local_window_size": 9}),
+    ],
+)
+def test_attention_after_a_cache(inputs: str, attributes: dict[str, Any]) -> None:
+    feed = feed_of(packed="- -" in inputs)
+    node = fused("GroupQueryAttention", inputs, "y a b", **FLAGS, **attributes)
+    assert_same(model_of([node], feed, {**LENGTHS, **TABLES}, "y a b"), feed)
+
+
+@pytest.mark.parametrize(
+    ("changed", "reason"),
+    [
+        ({"n": np.array([5], np.int32)}, "its lengths are not those of 5 past and 3 new tokens"),
+        ({"local_window_size": 4}, "its window hides keys"),
+        ({"smooth_softmax": 1}, "it has sinks"),
+    ],
+)
+def test_what_is_not_supported_stays(changed: dict[str, Any], reason: str) -> None:
+    feed = feed_of()
+    arrays = {name: value for name, value in changed.items() if isinstance(value, np.ndarray)}
+    attributes = {name: value for name, value in changed.items() if name not in arrays}
+    node = fused("GroupQueryAttention", "q k v pk pv n t", "y a b", **FLAGS, **attributes)
+    model = model_of([node], feed, {**LENGTHS, **arrays}, "y a b")
+    shapes = {"y": (1, TOKENS, HEADS * SIZE)} | dict.fromkeys("ab", (1, GROUPS, 8, SIZE))
+    for end in model.graph.output:
+        end.CopyFrom(helper.make_tensor_value_info(end.name, 1, shapes[end.name]))
+    (left,) = read_with_codes(model).report.opaque
+    assert left.reason.startswith(reason)
+
+
+@pytest.mark.parametrize("bits", [4, 8])
+@pytest.mark.parametrize("zeros", [False, True])
+def test_a_table_of_codes_in_blocks(bits: int, zeros: bool) -> None:
+    """Ten rows of 64 numbers in blocks of 32, of which some are looked up."""
+    weights = {
+        "d": RNG.integers(0, 256, (10, 64 * bits // 8), np.uint8),
+        "s": normal(10, 2),
+    }
+    if zeros:
+        weights["z"] = RNG.integers(0, 256, (10, 2 * bits // 8), np.uint8)
+    feed = {"i": np.array([[3, 0, 9]])}
+    inputs = "d i s z" if zeros else "d i s"
+    node = fused("GatherBlockQuantized", inputs, bits=bits, block_size=32, quantize_axis=1)
+    assert_same(model_of([node], feed, weights, "y"), feed, opaque=["Gather"])
