@@ -35,6 +35,12 @@ if TYPE_CHECKING:
         use_layers,
     )
     from hexsim.errors import HexsimError
+    from hexsim.reports.report import Report
+
+    def benchmark(*models: Any, **options: Any) -> Report:
+        """Return the report of a command; the others below are of this type too."""
+
+    compare = decide = partition = profile = throughput = validate = benchmark
 
 __all__ = [
     "HexsimError",
@@ -42,17 +48,27 @@ __all__ = [
     "QuantizationOptions",
     "Simulation",
     "__version__",
+    "benchmark",
+    "compare",
     "compile_hta",
+    "decide",
     "import_report",
     "load",
+    "partition",
+    "profile",
     "quantize",
     "read_overrides",
     "run",
     "save",
     "simulate",
     "simulate_llm",
+    "throughput",
     "use_layers",
+    "validate",
 ]
+
+
+_REPORTED = ("benchmark", "compare", "decide", "partition", "profile", "throughput", "validate")
 
 
 def __dir__() -> list[str]:
@@ -62,6 +78,10 @@ def __dir__() -> list[str]:
 def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module 'hexsim' has no attribute '{name}'")
+    if name in _REPORTED:
+        from hexsim.cli import functions
+
+        return getattr(functions, name)
     from hexsim import api, errors
 
     return getattr(errors if name == "HexsimError" else api, name)

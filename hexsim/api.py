@@ -74,7 +74,7 @@ __all__ = [
 
 _NOISE = (
     "hexsim.quantize got no inputs and calibrates on noise: sizes and times are right, answers "
-    "mean nothing; give `inputs`, some arrays as the network will see them"
+    "mean nothing; give `inputs`, arrays as the network will see them"
 )
 
 

@@ -70,49 +70,42 @@ def unknown(kind: str, name: str, known: Iterable[str]) -> HexsimError:
 
 
 def keywords_checked(function: Callable[P, R]) -> Callable[P, R]:
-    """Return a public `function` that raises HexsimError for a keyword that it does not have.
-
-    The sentence names the public functions that have the keyword, or the nearest keywords of this
-    one. A parameter `**settings: Unpack[Settings]` has the keywords of its typed dictionary.
-    """
-    known: dict[str, Iterable[str]] = {}
+    """Return a public `function` that raises HexsimError for a keyword that it does not have."""
 
     @functools.wraps(function)
     def checked(*arguments: P.args, **given: P.kwargs) -> R:
-        if given and "names" not in known:
-            known["names"] = keywords_of(function)
         for keyword in given:
-            if keyword not in known["names"]:
-                raise unknown_keyword(function.__name__, keyword, known["names"])
+            if keyword not in keywords_of(function):
+                raise unknown_keyword(function.__name__, keyword, keywords_of(function))
         return function(*arguments, **given)
 
     return checked
 
 
+@functools.cache
 def keywords_of(function: Callable[..., Any]) -> tuple[str, ...]:
-    """Return the names that may be given to a function as keywords."""
+    """Return the keywords of a function, those of the typed dictionary of `**settings` as well."""
     import inspect  # which `import hexsim` does without
 
     names: list[str] = []
     for name, parameter in inspect.signature(function).parameters.items():
+        names.append(name)
         if parameter.kind is parameter.VAR_KEYWORD:
-            settings = typing.get_type_hints(function)[name]
-            names += typing.get_type_hints(typing.get_args(settings)[0])
-        elif parameter.kind is not parameter.VAR_POSITIONAL:
-            names.append(name)
+            (settings,) = typing.get_args(typing.get_type_hints(function)[name])
+            names += typing.get_type_hints(settings)
     return tuple(names)
 
 
 def unknown_keyword(function: str, keyword: str, known: Iterable[str]) -> HexsimError:
-    """Return the error for a keyword that the public function called `function` does not have."""
+    """Return the error for a keyword that the public function called `function` does not have.
+
+    It names the public functions that have it, or else the nearest keywords of this one.
+    """
     public = import_module("hexsim")
-    functions = (getattr(public, name) for name in public.__all__ if name.islower())
-    owners = [
-        f"hexsim.{owner.__name__}"
-        for owner in functions
-        if callable(owner) and keyword in keywords_of(owner)
-    ]
-    where = f"{', '.join(owners)} would take it" if owners else nearest(keyword, known)
+    functions = [getattr(public, name) for name in public.__all__ if name.islower()]
+    owners = [f for f in functions if callable(f) and keyword in keywords_of(f)]
+    names = ", ".join(f"hexsim.{owner.__name__}" for owner in owners)
+    where = f"{names} would take it" if names else nearest(keyword, known)
     return HexsimError(f"hexsim.{function} takes no '{keyword}'; {where}")
 
 

@@ -7,11 +7,46 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass, field
 
 from hexsim.texts.names import visible
 
 _WORDING: ContextVar[Callable[[str], str]] = ContextVar("wording", default=str)
 """Rewrites the names of options in remarks, which SNPE's tools spell differently."""
+
+
+@dataclass(frozen=True)
+class Collected:
+    """What a command reports that a Python function runs: nothing is printed or written.
+
+    `call` is the call of the function, which pages show in place of a command line; `files` makes
+    the files that the command can write, by their options.
+    """
+
+    call: str
+    printed: list[str] = field(default_factory=list)
+    remarks: list[str] = field(default_factory=list)
+    files: dict[str, Callable[[], str | bytes]] = field(default_factory=dict)
+
+    def made(self, kind: str) -> str | bytes:
+        """Return the content of a file."""
+        with collecting(self):
+            return self.files[kind]()
+
+
+_COLLECTED: ContextVar[Collected | None] = ContextVar("collected", default=None)
+collected = _COLLECTED.get
+"""Returns what is being collected; None where a command prints and writes."""
+
+
+@contextmanager
+def collecting(report: Collected) -> Iterator[None]:
+    """Collect inside the block what commands print and can write."""
+    token = _COLLECTED.set(report)
+    try:
+        yield
+    finally:
+        _COLLECTED.reset(token)
 
 
 @contextmanager
@@ -26,17 +61,24 @@ def reworded(wording: Callable[[str], str]) -> Iterator[None]:
 
 def say(text: str) -> None:
     """Print a report or a part of it."""
-    print(_shown(text))
+    report_progress(text, flush=False)
 
 
-def report_progress(text: str) -> None:
+def report_progress(text: str, *, flush: bool = True) -> None:
     """Print a line of a report at once, also into a pipe or file, as later lines take long."""
-    print(_shown(text), flush=True)
+    if report := collected():
+        report.printed.append(_shown(text))
+    else:
+        print(_shown(text), flush=flush)
 
 
 def remark(text: str) -> None:
     """Print a line on stderr, outside the report."""
-    print(_shown(_WORDING.get()(text)), file=sys.stderr)
+    line = _shown(_WORDING.get()(text))
+    if report := collected():
+        report.remarks.append(line)
+    else:
+        print(line, file=sys.stderr)
 
 
 def _shown(text: str) -> str:
@@ -46,4 +88,6 @@ def _shown(text: str) -> str:
 
 def command_line() -> str:
     """Return the command as it was typed, for a report that is read elsewhere."""
+    if report := collected():
+        return report.call
     return shlex.join(["hexsim", *sys.argv[1:]])

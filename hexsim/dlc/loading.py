@@ -33,6 +33,22 @@ InputDims = Mapping[str, Sequence[int]]
 InputValues = Mapping[str, npt.ArrayLike]
 
 
+class ModelInMemory(str):
+    """The name of `model` where a file is expected; loading it gives the model itself."""
+
+    model: Model
+    __hash__ = object.__hash__
+
+    def __new__(cls, model: Model) -> ModelInMemory:
+        """Return the name of `model` with the model."""
+        name = super().__new__(cls, model.name)
+        name.model = model
+        return name
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+
 @keywords_checked
 def load(
     source: str | Path | ModelProto,
@@ -94,6 +110,9 @@ def load_container(
     settings = _Settings(optimized, keep_batch_norm, overrides)
     if not isinstance(source, str | Path):
         return _from_onnx(partial(_read_model, source, options), settings)
+    if isinstance(source, ModelInMemory):
+        model = _resized(source.model, input_dims or {})
+        return Container(model, Metadata(), model.own_overrides)
     require_ordinary(source)
     if is_dlc(source) and is_there(source):
         if input_values or output_names:
@@ -163,8 +182,11 @@ def applied_overrides(read: Container, source: str | Path, *, asked: bool | None
 def is_dlc(source: str | Path) -> bool:
     """Return whether `source` has the suffix of a .dlc file, or is one that ends in .bin.
 
-    Context binaries end so, and files of weights too; what the file holds decides.
+    Context binaries end so, and files of weights too; what the file holds decides. A model in
+    memory is converted, as a .dlc file is.
     """
+    if isinstance(source, ModelInMemory):
+        return True
     path = Path(source)
     if path.suffix.lower() != ".bin" or not path.is_file():
         return path.suffix.lower() == ".dlc"
@@ -177,6 +199,8 @@ def is_dlc(source: str | Path) -> bool:
 
 def is_builtin(source: str | Path) -> bool:
     """Return whether `load` takes `source` as the name of a built-in network."""
+    if isinstance(source, ModelInMemory):
+        return False
     return models.is_name(str(source)) and not is_there(source)
 
 

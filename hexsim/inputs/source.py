@@ -7,10 +7,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol, Self
 
+import numpy as np
+import numpy.typing as npt
+
+from hexsim.errors import HexsimError
 from hexsim.graph.ir import FloatArray, Network
 from hexsim.inputs.batches import batch_size
 from hexsim.inputs.input_list import InputList, read_input_list
 from hexsim.inputs.seeded import seeded_calibration
+from hexsim.inputs.stored import stored_inputs
 
 Feed = Mapping[str, FloatArray]
 
@@ -88,13 +93,44 @@ class InputSource:
         return replace(self, read=self.read.absolute())
 
 
+@dataclass(frozen=True)
+class GivenInputs:
+    """Inputs in memory where a list is expected: arrays, or mappings by input name.
+
+    They are in ONNX axis order, each for one inference.
+    """
+
+    arrays: Sequence[npt.ArrayLike | Mapping[str, npt.ArrayLike]]
+
+    def source(self, network: Network) -> InputSource:
+        """Return the inputs of `network`; raise HexsimError for one that does not fit."""
+        named = (
+            given if isinstance(given, Mapping) else {network.inputs[0]: given}
+            for given in self.arrays
+        )
+        feeds = [
+            stored_inputs(network, {name: np.asarray(array) for name, array in each.items()})
+            for each in named
+        ]
+        if not feeds:
+            raise HexsimError("the list of inputs is empty; give one array or more")
+        text = f"{len(feeds)} input{'s' * (len(feeds) > 1)} in memory"
+        files = tuple((f"input {index}",) for index in range(len(feeds)))
+        return replace(seeded(feeds, network), description=text, files=files, seeded=False)
+
+    def __str__(self) -> str:
+        return "INPUTS"
+
+
 def listed(
-    path: Path,
+    path: Path | GivenInputs,
     network: Network,
     types: Mapping[str, str] | None = None,
     place: Callable[[Path], Path] = Path,
 ) -> InputSource:
     """Return the raw files that an input list names; arguments as in `read_input_list`."""
+    if isinstance(path, GivenInputs):
+        return path.source(network)
     input_list = read_input_list(path, network, types, place)
     batch = batch_size(network)
     return InputSource(

@@ -10,7 +10,6 @@ import json
 import shlex
 from importlib.metadata import distributions
 from pathlib import Path
-from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from hexsim.errors import HexsimError
@@ -28,19 +27,11 @@ def install(extra: str) -> str:
     """Return the command that installs what `extra` of hexsim names."""
     if (_ROOT / "pyproject.toml").is_file():
         return f"pip install -e {shlex.quote(f'{_ROOT}[{extra}]')}"
-    origin = _origin()
-    url = str(origin.get("url", ""))
-    path = unquote(urlsplit(url).path)
-    if url.startswith("file:") and Path(path).exists():
-        return f"pip install {shlex.quote(f'{path}[{extra}]')}"
+    records = (found.read_text("direct_url.json") for found in distributions(name="hexsim"))
+    origin = json.loads(next(filter(None, records), "{}"))  # of pip, by PEP 610
+    url = urlsplit(origin.get("url", ""))
+    if url.scheme == "file" and Path(unquote(url.path)).exists():
+        return f"pip install {shlex.quote(f'{unquote(url.path)}[{extra}]')}"
     if "vcs_info" in origin:
-        return f"pip install 'hexsim[{extra}] @ {origin['vcs_info']['vcs']}+{url}'"
+        return f"pip install 'hexsim[{extra}] @ {origin['vcs_info']['vcs']}+{url.geturl()}'"
     return f"pip install 'hexsim[{extra}]'"
-
-
-def _origin() -> dict[str, Any]:
-    """Return what pip recorded about the source of hexsim (PEP 610); empty for a package index."""
-    for found in distributions(name="hexsim"):
-        if recorded := found.read_text("direct_url.json"):
-            return dict(json.loads(recorded))
-    return {}

@@ -1,0 +1,132 @@
+"""The functions of `hexsim` that are commands: the same bytes by both doors, and Python values."""
+
+import re
+from collections.abc import Callable
+from html import unescape
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import numpy as np
+import onnx
+import pytest
+from onnx import helper
+
+import hexsim
+from benchmarks.pages import CONCEPTS
+
+Command = Callable[[str], tuple[int, str, str]]
+
+
+@pytest.fixture
+def small(command: Command, tmp_path: Path, onnx_model: Callable[..., onnx.ModelProto]) -> Command:
+    """The commands, in a folder with m.onnx (convolution, ReLU), three inputs and their list."""
+    nodes = [
+        helper.make_node("Conv", ["x", "w"], ["c"], "conv"),
+        helper.make_node("Relu", ["c"], ["y"], "relu"),
+    ]
+    weights = np.random.default_rng(0).normal(0, 1, (8, 4, 1, 1))
+    onnx.save(onnx_model(nodes, {"x": (1, 4, 6, 5)}, ["y"], {"w": weights}), tmp_path / "m.onnx")
+    for index, array in enumerate(arrays()):
+        array.transpose(0, 2, 3, 1).tofile(tmp_path / f"{index}.raw")
+    (tmp_path / "list.txt").write_text("0.raw\n1.raw\n2.raw\n")
+    return command
+
+
+def arrays() -> list[np.ndarray]:
+    """Three inputs in the axis order of the ONNX file."""
+    return [np.random.default_rng(n).normal(0, 1, (1, 4, 6, 5)).astype("f4") for n in (1, 2, 3)]
+
+
+@pytest.mark.parametrize(
+    ("line", "ask"),
+    [
+        (
+            "bench m.onnx --chip sd855 --runtime cpu,dsp",
+            lambda model: hexsim.benchmark(model, chip="sd855", runtime=["cpu", "dsp"]),
+        ),
+        (
+            "profile m.onnx --chip sd855 --idle-ms 5 --uncertainty",
+            lambda model: hexsim.profile(model, chip="sd855", idle_ms=5, uncertainty=True),
+        ),
+        (
+            "throughput m.onnx m.onnx --instances 2,1 --runtime dsp,cpu --inferences 3",
+            lambda model: hexsim.throughput(
+                model, model, instances=(2, 1), runtime=["dsp", "cpu"], inferences=3
+            ),
+        ),
+        ("partition m.onnx --search", lambda model: hexsim.partition(model, search=True)),
+    ],
+    ids=lambda value: value.split()[0] if isinstance(value, str) else "",
+)
+def test_a_function_gives_what_its_command_gives(
+    small: Command, line: str, ask: Callable[[object], Any]
+) -> None:
+    code, printed, _ = small(f"{line} --json command.json")
+    assert code == 0
+    for model in ("m.onnx", hexsim.load("m.onnx")):
+        report = ask(model)
+        report.save("function.json")
+        assert Path("function.json").read_bytes() == Path("command.json").read_bytes()
+        assert f"{report}\n" == printed.replace("\n\n\n", "\n\n")
+
+
+def test_inputs_in_memory_are_those_of_files(small: Command) -> None:
+    inputs = "m.onnx --input-list list.txt --chip sd855"
+    choices = {"chips": ["sd855"], "runtime": "dsp", "modes": ["default", "enhanced"], "draws": 2}
+    assert small(f"validate {inputs} --runtime dsp --json v.json")[0] == 0
+    words = "--chips sd855 --runtime dsp --modes default,enhanced --draws 2"
+    assert small(f"decide m.onnx --input-list list.txt {words} --json d.json")[0] == 0
+    validated = hexsim.validate("m.onnx", inputs="list.txt", chip="sd855")
+    assert validated.to_json() == Path("v.json").read_text()
+    decided = hexsim.decide("m.onnx", inputs=Path("list.txt"), **choices)
+    assert decided.to_json() == Path("d.json").read_text()
+    model = hexsim.load("m.onnx")
+    given = hexsim.validate(model, inputs=arrays(), chip="sd855").facts
+    assert given["layers"] == validated.facts["layers"]
+    assert hexsim.decide(model, inputs=arrays(), max_ms=1e-6, **choices).exit_code == 1
+
+
+def test_reports_are_compared_and_show_themselves(small: Command) -> None:
+    before, after = (hexsim.profile("m.onnx", chip=chip) for chip in ("sd835", "sd855"))
+    before.save("a.json")
+    after.save("b.json")
+    assert small("compare a.json b.json --json c.json")[0] == 0
+    assert hexsim.compare(before, after).to_json() == Path("c.json").read_text()
+    page = ElementTree.fromstring(f"<div>{before._repr_html_()}</div>")
+    rows = [[cell.text for cell in row] for row in page.iter("tr")]
+    layer, *_ = before.facts["results"][0]["layers"]
+    assert rows[0][:2] == ["layer", "type"]
+    assert [layer["name"], layer["type"]] == rows[1][:2]
+    before.save("page.html")
+    assert "hexsim.profile('m.onnx', chip='sd835')" in unescape(Path("page.html").read_text())
+    with pytest.raises(hexsim.HexsimError, match="has no graph; it has csv, html, json, trace"):
+        before.save("g.svg")
+
+
+def test_mistakes_are_sentences(small: Command) -> None:
+    for given, sentence in (
+        ({"chp": "sd855"}, r"profile takes no 'chp'; did you mean chip\?"),
+        ({"sensitivity": True}, r"profile takes no 'sensitivity'; hexsim\.validate would take it"),
+        ({"idle_ms": -1}, "idle_ms is a number from 0 to inf, not -1"),
+        ({"uncertainty": "yes"}, "profile: uncertainty is True or False, not 'yes'"),
+        ({"chip": "sd999"}, "unknown chip 'sd999'"),
+    ):
+        with pytest.raises(hexsim.HexsimError, match=sentence):
+            hexsim.profile("m.onnx", **given)
+    with pytest.raises(hexsim.HexsimError, match="throughput: inferences is a whole number"):
+        hexsim.throughput("m.onnx", inferences=2.5)
+    with pytest.raises(hexsim.HexsimError, match="profile needs 'model'; give it first"):
+        hexsim.profile()
+
+
+def test_the_page_runs_as_it_is(small: Command, capsys: pytest.CaptureFixture[str]) -> None:
+    page = (CONCEPTS / "running.md").read_text(encoding="utf-8")
+    (code,) = (
+        block for block in re.findall(r"```python\n(.*?)```", page, re.S) if "compare(" in block
+    )
+    names: dict[str, object] = {}
+    exec(code, names)
+    assert Path("before.csv").is_file()
+    assert 0 < names["milliseconds"] < 100  # type: ignore[operator]
+    assert "squeezenet1_1 on dsp" in capsys.readouterr().out
