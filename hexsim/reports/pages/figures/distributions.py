@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from hexsim.reports.pages.figures.chart import GREY, PALETTE, chart, source
+from hexsim.reports.colours import BAD, ENCODING, GREY, MAIN
+from hexsim.reports.pages.figures.chart import chart, source
 from hexsim.reports.pages.figures.figure import Figure, FigureTable
 
 _FLOOR = 0.5
@@ -18,7 +19,7 @@ _RULER = (0.28, 0.42)
 """Bottom and top of the ruler, below the bars."""
 _MOST_CODES = 256
 """The most codes of a ruler, those of 8 bits; more would be narrower than a pixel."""
-_VALUES, _CLIPPED, _CODE = PALETTE[0], PALETTE[1], PALETTE[2]
+_VALUES, _CLIPPED, _CODE = MAIN, BAD, ENCODING
 
 
 class _Mark(NamedTuple):

@@ -6,7 +6,8 @@ from typing import Any
 
 from hexsim.quantization.encodings import AxisEncoding, Encoding
 from hexsim.quantization.model import Model
-from hexsim.reports.pages.figures.chart import PALETTE, chart, source
+from hexsim.reports.colours import MAIN
+from hexsim.reports.pages.figures.chart import chart, source
 from hexsim.reports.pages.figures.figure import Figure, FigureTable
 from hexsim.reports.pages.histogram import BinnedValues, histogram
 
@@ -35,7 +36,7 @@ def histograms_figure(model: Model) -> Figure | None:
         right="right",
         bottom=0,
         top="count",
-        fill_color=PALETTE[0],
+        fill_color=MAIN,
         line_color=None,
         source=source(next(iter(choices.values()))),
     )
