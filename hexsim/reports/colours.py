@@ -9,50 +9,24 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import cycle
 
-from hexsim.energy.estimate import Part
-from hexsim.runtimes import Engine
-from hexsim.timing.results import Bound
-
 GREY = "#8a929e"
 """What has no meaning of its own: overheads, intervals, what contains others."""
 MAIN, MARKED = "#5b82b8", "#d6457e"
 """A quantity of which a chart has only one; and what a reader should look at."""
-ENGINES: Mapping[Engine, str] = {
-    "hvx": "#8e6fd8",
-    "hta": "#83a13a",
-    "htp": "#2fa3a3",
-    "gpu": "#5aa9e6",
-    "cpu": "#b08457",
+ENGINES: Mapping[str, str] = {
+    **{"hvx": "#8e6fd8", "hta": "#83a13a", "htp": "#2fa3a3", "gpu": "#5aa9e6", "cpu": "#b08457"}
 }
-ENGINE_NAMES: Mapping[Engine, str] = {
-    "hvx": "HVX",
-    "hta": "HTA",
-    "htp": "HTP",
-    "gpu": "GPU",
-    "cpu": "CPU",
-}
-BOUNDS: Mapping[Bound, str] = {
-    "compute": "#0072b2",
-    "ddr": "#d55e00",
-    "latency": "#e69f00",
-    "l2": "#cc79a7",
-    "imbalance": "#009e73",
-    "overhead": GREY,
-    "preemption": "#6f6250",
+BOUNDS: Mapping[str, str] = {
+    **{"compute": "#0072b2", "ddr": "#d55e00", "latency": "#e69f00", "l2": "#cc79a7"},
+    **{"imbalance": "#009e73", "overhead": GREY, "preemption": "#6f6250"},
 }
 MEMORIES: Mapping[str, str] = {"ddr": BOUNDS["ddr"], "l2": BOUNDS["l2"], "vtcm": "#a8477f"}
-ENERGY: Mapping[Part, str] = {
-    "vector packets": ENGINES["hvx"],
-    "scalar packets": "#b9a6ee",
-    "macs": BOUNDS["compute"],
-    "l2": MEMORIES["l2"],
-    "vtcm": MEMORIES["vtcm"],
-    "ddr": MEMORIES["ddr"],
-    "leakage": GREY,
-    "clock tree": "#b9bfc8",
-    "cpu": ENGINES["cpu"],
-    "gpu": ENGINES["gpu"],
+ENERGY: Mapping[str, str] = {
+    **{"vector packets": ENGINES["hvx"], "scalar packets": "#b9a6ee", "macs": BOUNDS["compute"]},
+    **MEMORIES,
+    **{"leakage": GREY, "clock tree": "#b9bfc8", "cpu": ENGINES["cpu"], "gpu": ENGINES["gpu"]},
 }
+"""By part of an energy."""
 ENCODING = "#7fb8a4"
 """The range that the codes of a tensor can say."""
 GOOD, FAIR, BAD = "#3fa66b", "#d99a1c", "#d65f6a"

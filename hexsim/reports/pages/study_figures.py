@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import Any
 
 from hexsim.accuracy.study import Study
@@ -16,14 +17,8 @@ from hexsim.reports.validation_table import remedy_text, useless
 def validation_figures(study: Study) -> list[Figure]:
     """Return the figures of a validation, each only if the study has its data."""
     facts = validation_facts(study)
-    figures = [
-        errors_figure(facts),
-        _diagnoses_figure(study),
-        _remedies_figure(study),
-        _findings_figure(study),
-        ranges_figure(facts),
-        distributions_figure(facts),
-    ]
+    of_study = (_diagnoses_figure(study), _remedies_figure(study), _findings_figure(study))
+    figures = [errors_figure(facts), *of_study, ranges_figure(facts), distributions_figure(facts)]
     return [figure for figure in figures if figure is not None]
 
 
@@ -55,14 +50,11 @@ def _diagnoses_figure(study: Study) -> Figure | None:
         return None
     rows: list[tuple[Any, ...]] = []
     for diagnosis in study.diagnoses:
-        start = (diagnosis.layer, diagnosis.type, diagnosis.alone_db)
-        if not diagnosis.findings:
-            rows.append((*start, None, "nothing found that an option would improve", None, None))
-        rows += [
-            (*start, cause.kind, cause.finding, cause.remedy, finding.remedied_db)
+        causes = [
+            (*attrgetter("kind", "finding", "remedy")(finding.cause), finding.remedied_db)
             for finding in diagnosis.findings
-            for cause in (finding.cause,)
-        ]
+        ] or [(None, "nothing found that an option would improve", None, None)]
+        rows += [(diagnosis.layer, diagnosis.type, diagnosis.alone_db, *cause) for cause in causes]
     header = ("layer", "type", "alone dB", "cause", "finding", "remedy", "then dB")
     text = (
         "Why the layers that add most noise lose accuracy, each alone on float inputs, and its "
@@ -90,10 +82,7 @@ def _remedies_figure(study: Study) -> Figure | None:
 def _findings_figure(study: Study) -> Figure | None:
     if not study.findings:
         return None
-    rows = [
-        (finding.layer, finding.tensor, finding.kind, finding.sentence)
-        for finding in study.findings
-    ]
+    rows = map(attrgetter("layer", "tensor", "kind", "sentence"), study.findings)
     text = "Values that the encodings lose for certain, the largest share first."
     header = ("layer", "tensor", "kind", "finding")
     return Figure("Findings", text, FigureTable(header, list(dict.fromkeys(rows))))

@@ -116,6 +116,15 @@ def _plain_powers(plot: Any) -> None:
         axis.formatter = BasicTickFormatter(use_scientific=False)
 
 
+def rectangles(plot: Any, columns: Mapping[str, Sequence[Any]], **style: Any) -> Any:
+    """Draw a rectangle per row of left, right, bottom, top and colour; return their data."""
+    marks = source(columns)
+    looks: dict[str, Any] = {key: key for key in ("left", "right", "top", "bottom")}
+    looks |= {"fill_color": "colour", "line_color": None, "fill_alpha": ALPHA, **style}
+    plot.quad(source=marks, **looks)
+    return marks
+
+
 def name_rows(plot: Any, names: Sequence[str]) -> None:
     """Write names on the left, one per row; row 0 is at height 0, and the others below it."""
     _named(plot.yaxis[0], plot.ygrid, names, -1)

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from hexsim.reports.colours import BAD, ENCODING, GREY, MAIN
-from hexsim.reports.pages.figures.chart import chart, source
+from hexsim.reports.pages.figures.chart import chart, rectangles
 from hexsim.reports.pages.figures.figure import Figure, FigureTable
 
 _FLOOR = 0.5
@@ -45,17 +45,8 @@ def distributions_figure(facts: Mapping[str, Any]) -> Figure | None:
     }
     tooltip = (("", "@what: @number"), ("from", "@left{0.00000}"), ("to", "@right{0.00000}"))
     plot = chart("value in float", "how many, by powers of ten", tooltip=tooltip, y_axis_type="log")
-    plot.quad(
-        left="left",
-        right="right",
-        bottom="bottom",
-        top="top",
-        fill_color="colour",
-        line_color="colour",
-        line_alpha="edge",
-        line_width=2,
-        source=source(next(iter(choices.values()))),
-    )
+    first = next(iter(choices.values()))
+    rectangles(plot, first, line_color="colour", line_alpha="edge", line_width=2, fill_alpha=1)
     header = ("layer", "tensor", "SQNR dB", "values", "code low", "code high", "step", "bits")
     return Figure(
         "Values and codes",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,6 +15,12 @@ class FigureTable:
 
     header: tuple[str, ...]
     rows: Sequence[Sequence[Cell]]
+
+
+def table_of(rows: Sequence[Mapping[str, Any]], header: Mapping[str, str]) -> FigureTable:
+    """Return the table of rows; `header` has the key of each column."""
+    cells = [tuple(row[key] for key in header.values()) for row in rows]
+    return FigureTable(tuple(header), cells)
 
 
 @dataclass(frozen=True)

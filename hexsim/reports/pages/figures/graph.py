@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from hexsim.accuracy.validation import Validation
 from hexsim.graph.ir import Network
-from hexsim.reports.colours import BAD, ENGINE_NAMES, ENGINES, MAIN, tint
+from hexsim.reports.colours import BAD, ENGINES, MAIN, tint
 from hexsim.reports.network_svg import Box, network_svg
 from hexsim.reports.pages.figures.figure import Figure, FigureTable, Paint
 from hexsim.reports.partition_svg import shapes_of
@@ -28,31 +28,31 @@ def graph_figure(
         us = {layer.name: layer.us for layer in result.layers}
         paints["time"] = amounts_paint(names, us, MAIN, lambda value: f"{value:.1f} us")
         engines = {layer.name: layer.engine for layer in result.layers}
+        fills = {engine: tint(ENGINES[engine], _DARKEST) for engine in engines.values()}
         paints["engine"] = Paint(
-            tuple(
-                tint(ENGINES[engines[name]], _DARKEST) if name in engines else _NONE
-                for name in names
-            ),
-            tuple(ENGINE_NAMES[engines[name]] if name in engines else "" for name in names),
-            tuple((ENGINES[e], ENGINE_NAMES[e]) for e in dict.fromkeys(engines.values())),
+            tuple(fills[engines[name]] if name in engines else _NONE for name in names),
+            tuple(engines.get(name, "").upper() for name in names),
+            tuple((fill, engine.upper()) for engine, fill in fills.items()),
         )
     if validation is not None:
         noise = {row.layer: 10 ** (-row.sqnr_db / 20) for row in validation.layers}
-        decibels = {row.layer: row.sqnr_db for row in validation.layers}
-        painted = amounts_paint(names, noise, BAD, lambda value: f"{value:.1%} noise")
-        notes = tuple(f"{decibels[name]:.1f} dB" if name in decibels else "" for name in names)
-        paints["error"] = Paint(painted.fills, notes, painted.legend)
+        paints["error"] = amounts_paint(names, noise, BAD, lambda share: f"{share:.1%} noise")
     if not paints:
         return None
-    rows = [
-        (name, *(paint.notes[number] for paint in paints.values()))
-        for number, name in enumerate(names)
-    ]
+    notes = (paint.notes for paint in paints.values())
     return Figure(
         "Network",
         "Each box is a layer; below it is the shape that it writes. Choose what its colour shows.",
-        FigureTable(("layer", *paints), rows),
-        drawing=_drawing(network, next(iter(paints.values()))),
+        FigureTable(("layer", *paints), list(zip(names, *notes, strict=True))),
+        drawing=network_svg(
+            [
+                Box(
+                    *(layer.name, layer.type, f"{layer.name}: {layer.type}", _NONE),
+                    *(layer.inputs, layer.outputs, shapes_of(layer, network)),
+                )
+                for layer in network.layers
+            ]
+        ),
         paints=paints,
     )
 
@@ -64,34 +64,12 @@ def amounts_paint(
     told: Callable[[float], str],
 ) -> Paint:
     """Return tints that are darkest at the largest amount; `told` writes an amount."""
-    most = max((amounts[name] for name in names if name in amounts), default=0.0)
-    shades = {
-        share: tint(colour, _LIGHTEST + (_DARKEST - _LIGHTEST) * share) for share in (0.0, 0.5, 1.0)
-    }
-    fills = tuple(
-        tint(colour, _LIGHTEST + (_DARKEST - _LIGHTEST) * amounts[name] / (most or 1.0))
-        if name in amounts
-        else _NONE
-        for name in names
-    )
+    most = max((amounts[name] for name in names if name in amounts), default=0.0) or 1.0
+
+    def shade(share: float) -> str:
+        return tint(colour, _LIGHTEST + (_DARKEST - _LIGHTEST) * share)
+
+    fills = tuple(shade(amounts[name] / most) if name in amounts else _NONE for name in names)
     notes = tuple(told(amounts[name]) if name in amounts else "" for name in names)
-    return Paint(
-        fills, notes, tuple((shade, told(share * most)) for share, shade in shades.items())
-    )
-
-
-def _drawing(network: Network, paint: Paint) -> str:
-    return network_svg(
-        [
-            Box(
-                layer.name,
-                note,
-                f"{layer.name}: {layer.type}",
-                fill,
-                layer.inputs,
-                layer.outputs,
-                shapes_of(layer, network),
-            )
-            for layer, fill, note in zip(network.layers, paint.fills, paint.notes, strict=True)
-        ]
-    )
+    legend = tuple((shade(part), told(part * most)) for part in (0.0, 0.5, 1.0))
+    return Paint(fills, notes, legend)

@@ -6,13 +6,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from hexsim.reports.colours import MAIN, MARKED
-from hexsim.reports.pages.figures.chart import chart, name_rows, source
 from hexsim.reports.pages.figures.figure import Figure, FigureTable
+from hexsim.reports.pages.figures.layer_bars import BarPart, layer_bars
 from hexsim.reports.text import quantity
 
 MOST = 20
 """The most constants that are drawn; the table has all."""
-_ROW, _BORDERS = 22, 80
 
 
 def interval_figure(case: Mapping[str, Any]) -> Figure:
@@ -34,30 +33,15 @@ def interval_figure(case: Mapping[str, Any]) -> Figure:
 
 def _bars(constants: list[Mapping[str, Any]], nominal: float) -> Any:
     drawn = constants[:MOST]
-    intervals = [[us / 1e3 for us in constant["total_inference_us"]] for constant in drawn]
-    columns = {
-        "constant": [f"{constant['stated_by']}: {constant['constant']}" for constant in drawn],
-        "left": [min(interval) for interval in intervals],
-        "right": [max(interval) for interval in intervals],
-        "row": [-row for row in range(len(drawn))],
-        "share": [constant["share"] for constant in drawn],
-    }
-    tooltip = (
-        ("", "@constant"),
-        ("ms", "@left{0.000} to @right{0.000}"),
-        ("share", "@share{0.0%}"),
-    )
-    plot = chart(
-        "ms",
-        "",
-        height=_ROW * len(drawn) + _BORDERS,
-        tooltip=tooltip,
-        y_range=(0.5 - len(drawn), 0.5),
-    )
-    style = {"fill_color": MAIN, "line_color": MAIN, "source": source(columns)}
-    plot.hbar("row", 0.7, "right", "left", **style)
+    parts = []
+    for row, constant in enumerate(drawn):
+        left, right = sorted(us / 1e3 for us in constant["total_inference_us"])
+        name = f"{constant['stated_by']}: {constant['constant']}"
+        place = (left, right, -row - 0.35, -row + 0.35)
+        parts.append(BarPart(name, f"{left:.3f} to", right, constant["share"], *place, MAIN))
+    tooltip = (("ms", "@what @amount{0.000}"), ("share", "@whole{0.0%}"))
+    plot = layer_bars("ms", [constant["constant"] for constant in drawn], parts, tooltip)
     plot.line([nominal, nominal], [0.5 - len(drawn), 0.5], line_color=MARKED, line_width=2)
-    name_rows(plot, [constant["constant"] for constant in drawn])
     return plot
 
 

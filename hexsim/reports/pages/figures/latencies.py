@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from hexsim.reports.colours import MAIN, SERIES
-from hexsim.reports.pages.figures.chart import chart, name_rows, source
+from hexsim.reports.pages.figures.chart import chart, source
 from hexsim.reports.pages.figures.figure import Figure, FigureTable
+from hexsim.reports.pages.figures.layer_bars import layer_bars, stacked
 
 
 def latencies_figure(facts: Mapping[str, Any]) -> Figure:
@@ -67,22 +68,8 @@ def use_figure(facts: Mapping[str, Any]) -> Figure:
 
 def share_bars(across: str, what: str, shares: Mapping[str, float]) -> Any:
     """Return a chart of shares (0 .. 1) by name, the largest on top."""
-    ordered = sorted(shares.items(), key=lambda item: -item[1])
-    plot = chart(
-        across,
-        "",
-        height=26 * len(ordered) + 80,
-        tooltip=(("", "@name"), (what, "@share{0.0%}")),
-        x_range=(0, 1),
-        y_range=(0.5 - len(ordered), 0.5),
-    )
-    names = [name for name, _ in ordered]
-    columns: dict[str, list[Any]] = {
-        "name": names,
-        "share": [share for _, share in ordered],
-        "row": [-row for row in range(len(ordered))],
-    }
-    style: dict[str, Any] = {"color": MAIN, "fill_alpha": "alpha", "line_alpha": "alpha"}
-    plot.hbar("row", 0.6, "share", 0, source=source(columns), **style)
-    name_rows(plot, names)
+    rows = [(name, {what: shares[name]}) for name in sorted(shares, key=lambda name: -shares[name])]
+    bars = [part for row, pair in enumerate(rows) for part in stacked(row, *pair, {what: MAIN})]
+    plot = layer_bars(across, [name for name, _ in rows], bars, ((what, "@whole{0.0%}"),))
+    plot.x_range.end = 1
     return plot

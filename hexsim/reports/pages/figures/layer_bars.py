@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import accumulate
 from typing import Any, NamedTuple
 
-from hexsim.reports.pages.figures.chart import chart, name_rows, source
+from hexsim.reports.pages.figures.chart import chart, name_rows, rectangles
 from hexsim.reports.text import number
 
 BAR = 0.8
@@ -77,18 +77,10 @@ def layer_bars(
         y_range=(0.5 - max(1, len(names)), 0.5),
     )
     columns = {key: [getattr(part, key) for part in parts] for key in BarPart._fields}
-    plot.quad(
-        left="left",
-        right="right",
-        bottom="bottom",
-        top="top",
-        fill_color="colour",
-        line_color=None,
-        fill_alpha="alpha",
-        source=source(columns),
-    )
+    rectangles(plot, columns)
     name_rows(plot, names)
-    plot.x_range.start = 0
+    if min((part.left for part in parts), default=0.0) == 0.0:
+        plot.x_range.start = 0
     return plot
 
 

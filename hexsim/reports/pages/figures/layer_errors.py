@@ -8,7 +8,7 @@ from typing import Any
 
 from hexsim.reports.colours import BAD, ENCODING, MAIN
 from hexsim.reports.pages.figures.chart import chart, name_columns, source
-from hexsim.reports.pages.figures.figure import Figure, FigureTable
+from hexsim.reports.pages.figures.figure import Figure, FigureTable, table_of
 from hexsim.reports.text import number
 
 _HEIGHT = 420
@@ -38,21 +38,18 @@ def errors_figure(facts: Mapping[str, Any]) -> Figure:
     style = {"color": MAIN, "fill_alpha": "alpha", "line_alpha": "alpha", "source": marks}
     plot.scatter("number", "db", size=7, **style)
     name_columns(plot, [row["layer"] for row in layers])
-    header = (
-        *("layer", "type", "tensor", "runtime", "SQNR dB", "cosine", "largest error"),
-        *("added noise", "low", "high", "clipped"),
-    )
-    keys = (
-        *("layer", "type", "tensor", "runtime", "sqnr_db", "cosine", "max_error"),
-        *("added_noise", "low", "high", "clipped"),
-    )
+    header = {
+        **{key: key for key in ("layer", "type", "tensor", "runtime")},
+        **{"SQNR dB": "sqnr_db", "cosine": "cosine", "largest error": "max_error"},
+        **{"added noise": "added_noise", "low": "low", "high": "high", "clipped": "clipped"},
+    }
     exact = len(layers) - len(drawn)
     remark = f" Not drawn: {number(exact, 'tensor')} without any error." if exact else ""
     return Figure(
         "Error by layer",
         "Signal over noise of every tensor against the float network, in the order of the network; "
         f"more is better.{remark}",
-        FigureTable(header, [tuple(row[key] for key in keys) for row in layers]),
+        table_of(layers, header),
         plot,
     )
 
@@ -76,11 +73,8 @@ def ranges_figure(facts: Mapping[str, Any]) -> Figure | None:
         "bits": [_headroom(pair) for pair in shares],
     }
     tooltip = (
-        ("", "@name"),
-        ("tensor", "@tensor"),
-        ("floats", "@low{0.0000} to @high{0.0000}"),
-        ("codes", "@min{0.0000} to @max{0.0000}"),
-        ("headroom", "@bits{0.00} bits"),
+        *(("", "@name"), ("tensor", "@tensor"), ("floats", "@low{0.0000} to @high{0.0000}")),
+        *(("codes", "@min{0.0000} to @max{0.0000}"), ("headroom", "@bits{0.00} bits")),
     )
     plot = chart("", "range of the codes", height=_HEIGHT, tooltip=tooltip)
     marks = source(columns)
@@ -125,13 +119,10 @@ def _headroom(shares: tuple[float, float]) -> float:
 
 
 def _most_headroom(columns: Mapping[str, list[Any]]) -> str:
-    bits = columns["bits"]
-    most = max(range(len(bits)), key=bits.__getitem__)
-    beyond = sum(
-        first < 0 or last > 1
-        for first, last in zip(columns["below"], columns["above"], strict=True)
-    )
+    bits, ends = columns["bits"], zip(columns["below"], columns["above"], strict=True)
+    most = bits.index(max(bits))
+    beyond = number(sum(low < 0 or high > 1 for low, high in ends), "tensor")
     return (
-        f"Most headroom has {columns['name'][most]}, {bits[most]:.1f} bits. "
-        f"{number(beyond, 'tensor')} had floats beyond the codes."
+        f"Most headroom has {columns['name'][most]}, {bits[most]:.1f} bits. {beyond} had floats "
+        "beyond the codes."
     )

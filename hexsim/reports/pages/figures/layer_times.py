@@ -38,15 +38,9 @@ def _table(case: Mapping[str, Any]) -> FigureTable:
     total = case["total_inference_us"] or 1.0
     rows: list[tuple[Any, ...]] = [
         (
-            layer["name"],
-            layer["type"],
-            layer["engine"],
-            layer["us"],
-            layer["us"] / total,
-            layer["bound"],
-            layer["macs"] / 1e6,
-            layer["ddr_bytes"] / 1024,
-            layer["cost_model"],
+            *(layer[key] for key in ("name", "type", "engine", "us")),
+            *(layer["us"] / total, layer["bound"], layer["macs"] / 1e6),
+            *(layer["ddr_bytes"] / 1024, layer["cost_model"]),
         )
         for layer in case["layers"]
     ]

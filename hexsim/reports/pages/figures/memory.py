@@ -7,12 +7,13 @@ from typing import Any
 
 from hexsim.reports.colours import MAIN
 from hexsim.reports.memory_facts import memory_parts
-from hexsim.reports.pages.figures.chart import chart, name_columns, source
+from hexsim.reports.pages.figures.chart import chart, name_columns, rectangles
 from hexsim.reports.pages.figures.figure import Figure, FigureTable
 from hexsim.reports.text import quantity
 
 _KIB = 1024
 _HEIGHT = 420
+_SIZES = ("live", "weight", "packed", "on_chip")
 
 
 def memory_figure(memory: Mapping[str, Any]) -> Figure:
@@ -23,24 +24,16 @@ def memory_figure(memory: Mapping[str, Any]) -> Figure:
         "name": [layer["name"] for layer in layers],
         "left": [number - 0.5 for number in range(len(layers))],
         "right": [number + 0.5 for number in range(len(layers))],
-        "live": live,
+        "bottom": [0] * len(layers),
+        "top": live,
     }
     plot = chart(
         "",
         "KiB live",
         height=_HEIGHT,
-        tooltip=(("", "@name"), ("live", "@live{0,0.0} KiB")),
+        tooltip=(("", "@name"), ("live", "@top{0,0.0} KiB")),
     )
-    plot.quad(
-        left="left",
-        right="right",
-        bottom=0,
-        top="live",
-        fill_color=MAIN,
-        line_color=None,
-        fill_alpha="alpha",
-        source=source(columns),
-    )
+    rectangles(plot, columns, fill_color=MAIN)
     name_columns(plot, columns["name"])
     plot.y_range.start = 0
     return Figure(
@@ -51,13 +44,8 @@ def memory_figure(memory: Mapping[str, Any]) -> Figure:
             ("layer", "type", "engine", "live KiB", "weights KiB", "packed KiB", "on chip KiB"),
             [
                 (
-                    layer["name"],
-                    layer["type"],
-                    layer["engine"],
-                    *(
-                        layer[f"{key}_bytes"] / _KIB
-                        for key in ("live", "weight", "packed", "on_chip")
-                    ),
+                    *(layer[key] for key in ("name", "type", "engine")),
+                    *(layer[f"{key}_bytes"] / _KIB for key in _SIZES),
                 )
                 for layer in layers
             ],

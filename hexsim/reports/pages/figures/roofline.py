@@ -21,20 +21,11 @@ from hexsim.studies.roofline import Roofline, RooflinePoint
 def roofline_figure(roofline: Roofline) -> Figure:
     """Return the figure: a mark per layer in the colour of its bound."""
     tooltip = (
-        ("", "@name"),
-        ("per byte", "@place{0.00} MAC"),
-        ("reaches", "@reached{0.000} GMAC/s"),
-        ("of", "@roofed{0.000} GMAC/s by @roof"),
-        ("bound", "@bound, @share{0%} of its time"),
+        *(("", "@name"), ("per byte", "@place{0.00} MAC"), ("reaches", "@reached{0.000} GMAC/s")),
+        *(("of", "@roofed{0.000} GMAC/s by @roof"), ("bound", "@bound, @share{0%} of its time")),
     )
-    plot = chart(
-        "multiply-adds per byte",
-        "GMAC/s",
-        height=460,
-        tooltip=tooltip,
-        x_axis_type="log",
-        y_axis_type="log",
-    )
+    log: dict[str, Any] = {"x_axis_type": "log", "y_axis_type": "log"}
+    plot = chart("multiply-adds per byte", "GMAC/s", height=460, tooltip=tooltip, **log)
     drawn = [point for point in roofline.points if math.isfinite(point.place)]
     legend = _roofs(plot, roofline, drawn)
     own = [point for point in drawn if point.layer.bound == "compute"]
@@ -105,15 +96,10 @@ def _table(points: Sequence[RooflinePoint]) -> FigureTable:
     )
     rows = [
         (
-            point.layer.name,
-            point.layer.type,
+            *(point.layer.name, point.layer.type),
             *(x if math.isfinite(x) else None for x in (point.ddr_intensity, point.l2_intensity)),
-            point.macs_per_s / 1e9,
-            point.roof,
-            point.share_of_roof,
-            point.lost_us,
-            point.layer.bound,
-            point.layer.bound_share,
+            *(point.macs_per_s / 1e9, point.roof, point.share_of_roof, point.lost_us),
+            *(point.layer.bound, point.layer.bound_share),
         )
         for point in points
     ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from hexsim.reports.colours import ENGINE_NAMES, ENGINES, GREY, MARKED
+from hexsim.reports.colours import ENGINES, GREY, MARKED
 from hexsim.reports.pages.figures.chart import chart, name_rows, source
 from hexsim.reports.pages.figures.figure import Figure, FigureTable
 from hexsim.reports.text import quantity
@@ -25,7 +25,7 @@ def runtimes_figure(cases: Sequence[Mapping[str, Any]]) -> Figure:
     runtimes = [case["runtime"] for case in cases]
     rows = [-row for row in range(len(cases))]
     engines = [engine_of(case["runtime"]) for case in cases]
-    columns = {
+    columns: dict[str, list[Any]] = {
         "name": labels,
         "row": rows,
         "ms": [case["total_inference_us"] / 1e3 for case in cases],
@@ -42,7 +42,7 @@ def runtimes_figure(cases: Sequence[Mapping[str, Any]]) -> Figure:
     plot.hbar("row", 0.7, "ms", 0, source=source(columns), **style)
     name_rows(plot, labels if len({case["network"] for case in cases}) > 1 else runtimes)
     legend = [
-        (ENGINES[engine], f"simulated, {ENGINE_NAMES[engine]}") for engine in dict.fromkeys(engines)
+        (ENGINES[engine], f"simulated, {engine.upper()}") for engine in dict.fromkeys(engines)
     ]
     uncertain = [(row, case) for row, case in zip(rows, cases, strict=True) if case["uncertainty"]]
     if uncertain:
@@ -74,20 +74,15 @@ def _table(cases: Sequence[Mapping[str, Any]]) -> FigureTable:
     rows = []
     for case in cases:
         uncertainty, accuracy = case["uncertainty"], case["accuracy"]
-        low, high = uncertainty["total_inference_us"] if uncertainty else (None, None)
+        interval = uncertainty["total_inference_us"] if uncertainty else (None, None)
         rows.append(
             (
-                case["network"],
-                case["runtime"],
-                case["total_inference_us"] / 1e3,
-                None if low is None else low / 1e3,
-                None if high is None else high / 1e3,
+                *(case["network"], case["runtime"], case["total_inference_us"] / 1e3),
+                *(None if us is None else us / 1e3 for us in interval),
                 case["forward_propagate_us"] / 1e3,
                 " .. ".join(f"{ms:g}" for ms in case["measured_ms"]["total_inference"]),
                 quantity(case["memory"]["peak_bytes"], "B"),
-                accuracy and accuracy["sqnr_db"],
-                accuracy and accuracy["top1_agreement"],
-                accuracy and accuracy["inputs"],
+                *(accuracy and accuracy[key] for key in ("sqnr_db", "top1_agreement", "inputs")),
             )
         )
     return FigureTable(header, rows)

@@ -10,8 +10,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from hexsim.reports.colours import ENGINE_NAMES, ENGINES, GREY, tint
-from hexsim.reports.pages.figures.chart import chart, name_rows, source
+from hexsim.reports.colours import ENGINES, GREY, tint
+from hexsim.reports.pages.figures.chart import chart, name_rows, rectangles, source
 from hexsim.reports.pages.figures.figure import Figure, FigureTable
 from hexsim.reports.text import number
 from hexsim.reports.trace_tracks import Nested, Track, tracks
@@ -42,6 +42,8 @@ _PLAIN = (
     (r"^hta fetch$", "HTA copies from DDR"),
     (r"^hta write-back$", "HTA copies to DDR"),
 )
+_Row = tuple[str, Track, Result]
+"""A name, and the track that stands beside it."""
 
 
 def plain_name(track: str) -> str:
@@ -57,95 +59,61 @@ def timeline(result: Result) -> Figure:
     drawn = _as_many_as_fit(all_tracks)
     missing = len(all_tracks) - len(drawn)
     remark = f" Too long to be drawn: {number(missing, 'more track')}." if missing else ""
-    names = [plain_name(track.name) for track in drawn]
-    colours = _Colours([result])
-    return Figure(
+    return _figure(
         "Timeline",
-        "Every track of the simulated phone. Neighbouring layers differ in shade. Drag to select "
-        f"a part of the time.{remark} Option --trace of hexsim profile and throughput writes all "
-        "of it for ui.perfetto.dev.",
+        f"Every track of the simulated phone.{remark} Option --trace of hexsim profile and "
+        "throughput writes all of it for ui.perfetto.dev.",
+        [(plain_name(track.name), track, result) for track in drawn],
         _table(all_tracks, result),
-        _chart(drawn, names, result.timeline.end_ps, colours),
-        colours.legend,
     )
 
 
 def timelines(results: Mapping[str, Result]) -> Figure:
     """Return the inferences of several runs below each other, with their names."""
-    inferences = {
-        name: track
-        for name, result in results.items()
-        for track in tracks(result)[:1]
-        if track.name.endswith("inference")
-    }
-    end_ps = max(result.timeline.end_ps for result in results.values())
-    colours = _Colours(list(results.values()))
-    rows = [(name, result.total_ps / PS_PER_US) for name, result in results.items()]
-    return Figure(
+    return _figure(
         "Inferences below each other",
-        "What each run does when, on one axis of time. Neighbouring layers differ in shade.",
-        FigureTable(("run", "us"), rows),
-        _chart(list(inferences.values()), list(inferences), end_ps, colours),
-        colours.legend,
+        "What each run does when, on one axis of time.",
+        [(name, tracks(result)[0], result) for name, result in results.items()],
+        FigureTable(("run", "us"), [(name, result.total_us) for name, result in results.items()]),
     )
 
 
-class _Colours:
-    """The colours of spans: those of the engine of a layer, grey for all else."""
-
-    def __init__(self, results: Sequence[Result]) -> None:
-        layers = [layer for result in results for layer in result.layers]
-        self._engines = {layer.name: layer.engine for layer in layers}
-        self._numbers = {name: number for number, name in enumerate(self._engines)}
-        engines = dict.fromkeys(layer.engine for layer in layers)
-        self.legend = (
-            *((ENGINES[engine], f"layer on {ENGINE_NAMES[engine]}") for engine in engines),
-            (GREY, "overhead: no layer"),
-            (_OUTER, "contains others: an inference, who holds a thread or a vector context"),
-        )
-
-    def of(self, name: str, works: bool) -> str:
-        if not works:
-            return _OUTER
-        if name not in self._engines:
-            return GREY
-        shade = _SHADES[self._numbers[name] % len(_SHADES)]
-        return tint(ENGINES[self._engines[name]], shade)
+def _figure(title: str, text: str, rows: Sequence[_Row], table: FigureTable) -> Figure:
+    engines = dict.fromkeys(layer.engine for _, _, result in rows for layer in result.layers)
+    legend = (
+        *((ENGINES[engine], f"layer on {engine.upper()}") for engine in engines),
+        (GREY, "overhead: no layer"),
+        (_OUTER, "contains others: an inference, who holds a thread or a vector context"),
+    )
+    text += " Neighbouring layers differ in shade. Drag to select a part of the time."
+    return Figure(title, text, table, _chart(rows), legend)
 
 
-def _chart(drawn: Sequence[Track], names: Sequence[str], end_ps: int, colours: _Colours) -> Any:
-    spans = [
-        _span(row, nested, nested.depth == inner, colours)
-        for row, (track, inner) in enumerate(zip(drawn, map(_inner, drawn), strict=True))
-        for nested in track.spans
-    ]
-    keys = ("name", "left", "right", "us", "bottom", "top", "colour", "works", "row")
-    marks = source({key: [span[key] for span in spans] for key in keys})
-    marks.name = "spans"
+def _chart(rows: Sequence[_Row]) -> Any:
+    end_ps = max(result.timeline.end_ps for _, _, result in rows)
+    spans: list[dict[str, Any]] = []
+    for row, (_, track, result) in enumerate(rows):
+        colours = {
+            layer.name: tint(ENGINES[layer.engine], _SHADES[place % len(_SHADES)])
+            for place, layer in enumerate(result.layers)
+        }
+        inner = _inner(track)
+        spans += [_span(row, nested, nested.depth == inner, colours) for nested in track.spans]
     plot = chart(
         "us from the start",
         "",
-        height=_ROW * len(drawn) + _BORDERS,
+        height=_ROW * len(rows) + _BORDERS,
         tooltip=(("", "@name"), ("from", "@left{0.0} us"), ("takes", "@us{0.00} us")),
         zoom="xbox_zoom",
         x_range=(0, end_ps / PS_PER_US),
-        y_range=(0.5 - len(drawn), 0.5),
+        y_range=(0.5 - len(rows), 0.5),
     )
-    plot.quad(
-        left="left",
-        right="right",
-        bottom="bottom",
-        top="top",
-        fill_color="colour",
-        line_color=None,
-        fill_alpha="alpha",
-        source=marks,
-    )
+    marks = rectangles(plot, {key: [span[key] for span in spans] for key in spans[0]})
     words = source({"x": [], "y": [], "text": []})
-    words.name = "slices"
+    marks.name, words.name = "spans", "slices"
     style = {"text_align": "center", "text_baseline": "middle", "text_font_size": "11px"}
     plot.text("x", "y", "text", source=words, text_color="#14181f", **style)
-    name_rows(plot, names)
+    name_rows(plot, [name for name, _, _ in rows])
     return plot
 
 
@@ -165,7 +133,7 @@ def _inner(track: Track) -> int:
     return max((nested.depth for nested in track.spans), default=0)
 
 
-def _span(row: int, nested: Nested, works: bool, colours: _Colours) -> dict[str, Any]:
+def _span(row: int, nested: Nested, works: bool, colours: Mapping[str, str]) -> dict[str, Any]:
     span, depth = nested.span, min(nested.depth, _DEEPEST)
     return {
         "name": span.name,
@@ -174,7 +142,7 @@ def _span(row: int, nested: Nested, works: bool, colours: _Colours) -> dict[str,
         "us": (span.t1_ps - span.t0_ps) / PS_PER_US,
         "bottom": -row - _EDGE + _INSET * depth,
         "top": -row + _EDGE - _INSET * depth,
-        "colour": colours.of(span.name, works),
+        "colour": colours.get(span.name, GREY) if works else _OUTER,
         "works": int(works),
         "row": row,
     }
