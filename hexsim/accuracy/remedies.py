@@ -27,6 +27,11 @@ class RemedyTrial:
     before_db: float
     after_db: float
 
+    @property
+    def helps(self) -> bool:
+        """Whether the outputs are better with it, in the decimals that are shown."""
+        return round(self.after_db, 1) > round(self.before_db, 1)
+
 
 def try_remedies(
     model: Model, errors: Sequence[LayerError], judge: OutputJudge

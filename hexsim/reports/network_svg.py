@@ -1,7 +1,9 @@
 """A network drawn from top to bottom as SVG: boxes in rows, and arrows from writers to readers.
 
 A box stands one row below the lowest box that it reads. Boxes of one row stand side by side in
-their order; an arrow that crosses rows goes around the boxes between. The caller chooses text and
+their order; an arrow that crosses rows goes around the boxes between. Below a box is the shape that
+it writes. A long narrow network is folded: its rows continue at the top, further to the right, and
+arrows from one fold to another run in the gutters between the folds. The caller chooses text and
 colour of each box. A page can restyle the drawing by the classes `box` and `edge` and by
 `data-box`, the number of a box; without a style sheet its attributes give its appearance.
 """
@@ -15,7 +17,11 @@ from xml.sax.saxutils import escape, quoteattr
 
 WIDTH = 190
 """Width of a box, in px."""
-_HEIGHT, _GAP_X, _GAP_Y, _MARGIN, _LEGEND = 30, 16, 20, 24, 34
+_HEIGHT, _GAP_X, _GAP_Y, _MARGIN, _LEGEND = 30, 16, 26, 24, 34
+_GUTTER, _LANES = 44, 6
+"""Width between folds in px, and the number of lanes in which arrows run there."""
+_WIDE, _FEWEST_ROWS = 1100, 14
+"""The width in px that a drawing fills by folds, and the least number of rows in a fold."""
 _SWATCH = 14
 _MOST_LETTERS = 26
 _MOST_TITLE = 300
@@ -30,7 +36,10 @@ _Span = tuple[float, float]
 
 @dataclass(frozen=True)
 class Box:
-    """A layer as it is drawn: its texts, its colour, and the tensors that it reads and writes."""
+    """A layer as it is drawn: its texts, its colour, and the tensors that it reads and writes.
+
+    `shapes` are those of the tensors that it writes, as text.
+    """
 
     name: str
     note: str
@@ -38,6 +47,7 @@ class Box:
     fill: str
     reads: tuple[str, ...]
     writes: tuple[str, ...]
+    shapes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -50,11 +60,13 @@ class LegendEntry:
 
 @dataclass(frozen=True)
 class _BoxPosition:
-    """Top left corner of a box, in px, and its row."""
+    """Top left corner of a box, in px, its row, and its fold with the left edge of that."""
 
     x: float
     y: float
     row: int
+    fold: int
+    left: float
 
     @property
     def middle(self) -> float:
@@ -73,7 +85,8 @@ def network_svg(boxes: Sequence[Box], legend: Sequence[LegendEntry] = ()) -> str
         f'viewBox="0 0 {width:g} {height:g}" font-family="sans-serif" font-size="11">'
     )
     paper = '<rect width="100%" height="100%" class="paper" fill="white"/>'
-    body = (*_legend(legend), *_edges(boxes, places), *_boxes(boxes, places))
+    body = (*_legend(legend), *_edges(boxes, places), *_shapes(boxes, places))
+    body += tuple(_boxes(boxes, places))
     return "\n".join((head, _ARROW, paper, *body, "</svg>")) + "\n"
 
 
@@ -90,14 +103,16 @@ def _places(boxes: Sequence[Box], top: float) -> list[_BoxPosition]:
         writer_rows.update(dict.fromkeys(box.writes, row))
     widest = max(lengths.values(), default=0)
     step_x, step_y = WIDTH + _GAP_X, _HEIGHT + _GAP_Y
-    return [
-        _BoxPosition(
-            _MARGIN + (widest - lengths[row]) * step_x / 2 + column * step_x,
-            top + row * step_y,
-            row,
-        )
-        for row, column in zip(rows, columns, strict=True)
-    ]
+    fold_width = widest * step_x - _GAP_X + _GUTTER
+    folds = max(1, min(_WIDE // fold_width, len(lengths) // _FEWEST_ROWS)) if lengths else 1
+    height = -(-len(lengths) // folds)
+    places = []
+    for row, column in zip(rows, columns, strict=True):
+        left = _MARGIN + row // max(1, height) * fold_width
+        x = left + (widest - lengths[row]) * step_x / 2 + column * step_x
+        y = top + row % max(1, height) * step_y
+        places.append(_BoxPosition(x, y, row, row // max(1, height), left))
+    return places
 
 
 def _edges(boxes: Sequence[Box], places: Sequence[_BoxPosition]) -> Iterator[str]:
@@ -112,12 +127,43 @@ def _edges(boxes: Sequence[Box], places: Sequence[_BoxPosition]) -> Iterator[str
             if name in writers:
                 start, end = places[writers[name]], places[number]
                 between = {x for row in range(start.row + 1, end.row) for x in rows[row]}
+                folded = start.fold != end.fold
+                lane = 8 + (writers[name] % _LANES) * (_GUTTER - 16) / _LANES
+                path = _around(start, end, lane) if folded else _path(start, end, between)
                 yield (
                     f'<path class="edge" data-from="{writers[name]}" data-to="{number}" '
-                    f'd="{_path(start, end, between)}" fill="none" stroke="{_LINE}" '
+                    f'd="{path}" fill="none" stroke="{_LINE}" '
                     'marker-end="url(#arrow)"/>'
                 )
         writers.update(dict.fromkeys(box.writes, number))
+
+
+def _around(start: _BoxPosition, end: _BoxPosition, lane: float) -> str:
+    """Return a path to another fold, in the gutters left of the folds behind both boxes.
+
+    It is level only between rows and above all of them.
+    """
+    fold_width = (end.left - start.left) / (end.fold - start.fold)
+    out, into = start.left + fold_width - _GUTTER + lane, end.left - _GUTTER + lane
+    down, up = start.y + _HEIGHT + _GAP_Y / 2, end.y - _GAP_Y / 2
+    over = "" if out == into else f"V{_MARGIN / 4:g} H{into:g} "
+    return (
+        f"M{start.middle:g},{start.y + _HEIGHT:g} V{down:g} H{out:g} {over}"
+        f"V{up:g} H{end.middle:g} V{end.y:g}"
+    )
+
+
+def _shapes(boxes: Sequence[Box], places: Sequence[_BoxPosition]) -> Iterator[str]:
+    """Yield the shapes beside the arrows that leave the boxes; of several outputs the first."""
+    read = {name for box in boxes for name in box.reads}
+    for box, place in zip(boxes, places, strict=True):
+        shown = [shape for name, shape in zip(box.writes, box.shapes, strict=False) if name in read]
+        if shown:
+            more = ", …" if len(shown) > 1 else ""
+            yield (
+                f'<text class="shape" x="{place.middle + 5:g}" y="{place.y + _HEIGHT + 11:g}" '
+                f'fill="#555" font-size="9">{escape(shown[0])}{more}</text>'
+            )
 
 
 def _path(start: _BoxPosition, end: _BoxPosition, between: Iterable[float]) -> str:

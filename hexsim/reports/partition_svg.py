@@ -7,18 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from hexsim.graph.ir import Network
+from hexsim.graph.ir import Layer, Network
+from hexsim.reports.colours import ENGINES, tint
 from hexsim.reports.network_svg import Box, LegendEntry, network_svg
 from hexsim.runtimes import Engine
 from hexsim.studies.cuts import Survey
 
-_COLOURS: Mapping[Engine, tuple[str, str]] = {
-    "hta": ("#8fd19e", "#5fb878"),
-    "hvx": ("#9ecbff", "#6aa9f0"),
-    "htp": ("#8fd19e", "#5fb878"),
-    "cpu": ("#ffd59e", "#f0b35a"),
-    "gpu": ("#e0b3ff", "#c58af0"),
-}
+_SHADES = (0.4, 0.7)
 _NAMES: Mapping[Engine, str] = {
     "hta": "HTA",
     "hvx": "HNN on HVX",
@@ -26,6 +21,12 @@ _NAMES: Mapping[Engine, str] = {
     "cpu": "CPU fallback",
     "gpu": "GPU",
 }
+
+
+def shapes_of(layer: Layer, network: Network) -> tuple[str, ...]:
+    """Return the shapes that a layer writes, as text for the arrows of a drawing."""
+    shapes = (network.tensors[name].shape for name in layer.outputs)
+    return tuple("x".join(map(str, shape)) or "scalar" for shape in shapes)
 
 
 def partition_svg(network: Network, survey: Survey) -> str:
@@ -41,15 +42,17 @@ def partition_svg(network: Network, survey: Survey) -> str:
                 layer.name,
                 note,
                 f"{layer.name}: {note}, {engine}",
-                _COLOURS[engine][number % 2],
+                tint(ENGINES[engine], _SHADES[number % 2]),
                 layer.inputs,
                 layer.outputs,
+                shapes_of(layer, network),
             )
         )
     fills = {box.fill for box in boxes}
     engines = dict.fromkeys(piece.engine for piece in survey.pieces)
+    shades = {engine: [tint(ENGINES[engine], share) for share in _SHADES] for engine in engines}
     legend = [
-        LegendEntry(_NAMES[engine], tuple(shade for shade in _COLOURS[engine] if shade in fills))
+        LegendEntry(_NAMES[engine], tuple(shade for shade in shades[engine] if shade in fills))
         for engine in engines
     ]
     return network_svg(boxes, legend)

@@ -6,10 +6,11 @@ import math
 from typing import Any
 
 from hexsim import __version__
+from hexsim.reports.colours import BOUNDS
 from hexsim.reports.csv_text import csv_text
 from hexsim.reports.document import attributes, json_document
 from hexsim.reports.text import table
-from hexsim.studies.roofline import Roofline, RooflinePoint
+from hexsim.studies.roofline import MemoryRoof, Roofline, RooflinePoint
 
 HEADER = (
     "layer",
@@ -38,6 +39,18 @@ _LEGEND = (
     "roof: the lowest one over the layer; lost: time beyond that roof; "
     "bound: what most of its time goes on"
 )
+
+
+OWN_ROOF = (
+    "The dash above a layer bound by compute is its own roof, what its instructions alone allow."
+)
+
+
+def roof_colour(memory: MemoryRoof) -> str:
+    """Return the colour of a memory's roof, that of the layers which it binds."""
+    if memory.name == "one stream":
+        return BOUNDS["latency"]
+    return BOUNDS["l2" if memory.level == "l2" else "ddr"]
 
 
 def left_out(chart: Roofline) -> str:

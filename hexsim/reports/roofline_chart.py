@@ -1,9 +1,9 @@
 """A roofline as a picture: PNG or SVG, drawn by matplotlib.
 
-A filled circle is a layer at its multiply-adds per byte of DDR. Its colour is the bound of the
-layer and its area is proportional to the layer's time. A small cross at the same height marks the
-layer's multiply-adds per byte of L2, for the roof of L2. The layers that lose most time are
-numbered, and named beside the chart.
+A filled circle is a layer at its multiply-adds per byte of the memory that binds it. Its colour is
+the bound of the layer, as that of the roof is, and its area is proportional to the layer's time. A
+dash above a layer bound by compute is the rate that its instructions allow. The layers that lose
+most time are numbered, and named beside the chart.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from hexsim.errors import HexsimError
+from hexsim.reports.colours import BOUNDS
 from hexsim.reports.drawing import load_matplotlib
-from hexsim.reports.roofline import left_out
+from hexsim.reports.roofline import left_out, roof_colour
 from hexsim.studies.roofline import Roofline, RooflinePoint
-from hexsim.timing.results import Bound
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -29,15 +29,6 @@ _NAMED = 10
 """The number of layers that are numbered and named."""
 _CLEAR = 15
 """A distance in typographic points from a number to other marks that is enough."""
-_COLOURS: dict[Bound, str] = {
-    "compute": "#0072b2",
-    "latency": "#e69f00",
-    "ddr": "#d55e00",
-    "l2": "#cc79a7",
-    "imbalance": "#009e73",
-    "overhead": "#999999",
-}
-"""The palette of Okabe and Ito, which readers with any colour vision tell apart."""
 _INK = "#333333"
 
 
@@ -72,12 +63,7 @@ def picture(chart: Roofline, kind: Format) -> bytes:
 def _set_up(axes: Axes, chart: Roofline) -> None:
     """Set scales, limits and titles; other elements need the limits for their places."""
     case, roofs = chart.case, chart.roofs
-    intensities = [
-        intensity
-        for point in chart.points
-        for intensity in (point.ddr_intensity, point.l2_intensity)
-        if math.isfinite(intensity)
-    ]
+    intensities = [point.place for point in _placed(chart.points)]
     ridges = [roofs.peak_macs_per_s / memory.bytes_per_s for memory in roofs.memories]
     rates = [point.macs_per_s / 1e9 for point in chart.points]
     peak = roofs.peak_macs_per_s / 1e9
@@ -112,7 +98,7 @@ def _draw_roofs(axes: Axes, chart: Roofline) -> None:
         memory.name: chart.roofs.peak_macs_per_s / memory.bytes_per_s
         for memory in chart.roofs.memories
     }
-    axes.plot([min(ridges.values()), right], [peak, peak], color=_INK, linewidth=1.6)
+    axes.plot([min(ridges.values()), right], [peak, peak], color=BOUNDS["compute"], linewidth=1.6)
     axes.annotate(
         f"{chart.roofs.peak_name} {peak:.0f} GMAC/s",
         (right, peak),
@@ -126,8 +112,9 @@ def _draw_roofs(axes: Axes, chart: Roofline) -> None:
     for memory in chart.roofs.memories:
         rate = memory.bytes_per_s / 1e9
         line = (max(left, bottom / rate), ridges[memory.name])
-        style = {"ddr": "-", "l2": "--"}[memory.level] if memory.is_limit else ":"
-        axes.plot(line, [x * rate for x in line], color=_INK, linewidth=1.4, linestyle=style)
+        style = "-" if memory.is_limit else ":"
+        colour = roof_colour(memory)
+        axes.plot(line, [x * rate for x in line], color=colour, linewidth=1.6, linestyle=style)
         middle = math.sqrt(line[0] * line[1])
         axes.text(
             middle,
@@ -151,22 +138,19 @@ def _angle(axes: Axes, line: tuple[float, float], rate: float) -> float:
 
 def _draw_points(axes: Axes, chart: Roofline) -> None:
     longest = max((point.layer.us for point in chart.points), default=1.0)
-    crosses = [point for point in chart.points if math.isfinite(point.l2_intensity)]
-    if crosses:
-        axes.scatter(
-            [point.l2_intensity for point in crosses],
-            [point.macs_per_s / 1e9 for point in crosses],
-            s=18,
-            marker="+",
-            linewidths=0.8,
-            color="#aaaaaa",
-            label="per byte of L2",
-        )
-    for bound, colour in _COLOURS.items():
+    own = [point for point in _placed(chart.points) if point.layer.bound == "compute"]
+    if own:
+        places = [point.place for point in own]
+        ends = [[point.macs_per_s / 1e9 for point in own], [p.own_macs_per_s / 1e9 for p in own]]
+        axes.vlines(places, *ends, color=BOUNDS["compute"], linewidth=0.8)
+        label = "what its own instructions allow"
+        style = {"marker": "_", "s": 60, "linewidths": 1.6, "color": BOUNDS["compute"]}
+        axes.scatter(places, ends[1], label=label, **style)
+    for bound, colour in BOUNDS.items():
         chosen = [point for point in _placed(chart.points) if point.layer.bound == bound]
         if chosen:
             axes.scatter(
-                [point.ddr_intensity for point in chosen],
+                [point.place for point in chosen],
                 [point.macs_per_s / 1e9 for point in chosen],
                 s=[18 + 260 * point.layer.us / longest for point in chosen],
                 color=colour,
@@ -174,7 +158,7 @@ def _draw_points(axes: Axes, chart: Roofline) -> None:
                 edgecolors="white",
                 linewidths=0.7,
             )
-            axes.scatter([], [], s=45, color=colour, label=f"per byte of DDR, bound by {bound}")
+            axes.scatter([], [], s=45, color=colour, label=f"layer bound by {bound}")
     if chart.points:
         axes.legend(loc="lower right", fontsize=8.5, framealpha=0.95, edgecolor="#dddddd")
 
@@ -201,7 +185,7 @@ def _draw_numbers(axes: Axes, points: Sequence[RooflinePoint]) -> None:
         occupied.append(best)
         axes.annotate(
             str(number),
-            (point.ddr_intensity, point.macs_per_s / 1e9),
+            (point.place, point.macs_per_s / 1e9),
             xytext=((best[0] - x) / unit, (best[1] - y) / unit),
             textcoords="offset points",
             ha="center",
@@ -214,12 +198,12 @@ def _draw_numbers(axes: Axes, points: Sequence[RooflinePoint]) -> None:
 
 
 def _placed(points: Sequence[RooflinePoint]) -> list[RooflinePoint]:
-    """Return the points that move bytes of DDR and so have a place on the chart."""
-    return [point for point in points if math.isfinite(point.ddr_intensity)]
+    """Return the points that move bytes and so have a place on the chart."""
+    return [point for point in points if math.isfinite(point.place)]
 
 
 def _pixels(axes: Axes, point: RooflinePoint) -> tuple[float, float]:
-    x, y = axes.transData.transform((point.ddr_intensity, point.macs_per_s / 1e9))
+    x, y = axes.transData.transform((point.place, point.macs_per_s / 1e9))
     return float(x), float(y)
 
 
@@ -233,8 +217,8 @@ def _list_names(axes: Axes, chart: Roofline) -> None:
         title = f"{row + 1}  {_shortened(point.layer.name)}"
         axes.text(0, y, title, fontsize=9.5, **style)
         facts = (
-            f"{point.lost_us:.0f} of {point.layer.us:.0f} us, at {point.share_of_roof:.0%} "
-            f"of {point.roof}, bound by {point.layer.bound}"
+            f"{point.lost_us:.0f} of {point.layer.us:.0f} us, at {point.share_of_roof:.0%} of "
+            f"{point.roof}; {point.layer.bound} takes {point.layer.bound_share:.0%}"
         )
         axes.text(0.07, y - 0.034, facts, fontsize=8.5, alpha=0.75, **style)
     axes.text(0, 0.06, left_out(chart), fontsize=8.5, wrap=True, alpha=0.75, **style)

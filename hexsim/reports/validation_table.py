@@ -11,7 +11,7 @@ from hexsim.accuracy.sensitivity import Sensitivity
 from hexsim.accuracy.study import Study
 from hexsim.accuracy.validation import Original, Validation
 from hexsim.reports.rescaling_table import rescaling_line
-from hexsim.reports.text import table
+from hexsim.reports.text import number, table
 
 WORST_LAYERS = 10
 """The number of rows of the table of layers, unless every layer is requested."""
@@ -139,13 +139,24 @@ def _remedies(trials: Sequence[RemedyTrial]) -> str:
         "remedies tried on all layers at once: SQNR of the outputs (before a final softmax), "
         f"{trials[0].before_db:.1f} dB as it is"
     )
-    lines = (f"  {trial.after_db:.1f} dB: {_remedy(trial, trials)}" for trial in trials)
-    return "\n".join([head, *lines])
+    helpful = [trial for trial in trials if trial.helps]
+    lines = [f"  {trial.after_db:.1f} dB: {remedy_text(trial, helpful)}" for trial in helpful]
+    return "\n".join([head, *lines, *(f"  {line}" for line in useless(trials))])
 
 
-def _remedy(trial: RemedyTrial, trials: Sequence[RemedyTrial]) -> str:
+def useless(trials: Sequence[RemedyTrial]) -> list[str]:
+    """Return a line on the trials that do not make the outputs better, if there are any."""
+    count = sum(not trial.helps for trial in trials)
+    if not count:
+        return []
+    return [f"{number(count, 'other trial')} did not make the outputs better"]
+
+
+def remedy_text(trial: RemedyTrial, helpful: Sequence[RemedyTrial]) -> str:
+    """Return what a trial changes; `helpful` are the trials that stand beside it."""
     if len(trial.remedies) == 1:
         return trial.remedies[0]
-    alone = [other.remedies[0] for other in trials if len(other.remedies) == 1]
-    left_out = [remedy for remedy in alone if remedy not in trial.remedies]
-    return f"all of these together{', but not: ' if left_out else ''}{'; '.join(left_out)}"
+    alone = {other.remedies[0] for other in helpful if len(other.remedies) == 1}
+    if alone == set(trial.remedies):
+        return "all of these together"
+    return f"together: {'; '.join(trial.remedies)}"

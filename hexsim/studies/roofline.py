@@ -15,6 +15,9 @@ roofs are those of the engine with most of the multiply-adds.
 
 For the tensor processor they are HMX with every tile full, in codes or in float16, and DDR.
 
+A layer that most of its time computes, far below the roofs, has instructions that multiply less
+than the engine's best: it is bound by a roof of its own, the rate of those instructions alone.
+
 The loss of a layer is its time beyond the lowest roof over it. CPU and GPU have one memory roof.
 Layers without multiply-adds, and layers on other engines, are not in the chart; their share of the
 time is stated.
@@ -24,16 +27,18 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from hexsim.deployment.platform import Platform
 from hexsim.errors import HexsimError
 from hexsim.simulation.phone import Phone, PhoneDsp
 from hexsim.studies.benchmark import Case
-from hexsim.timing.results import LayerTiming
+from hexsim.timing.results import Bound, LayerTiming
 from hexsim.timing.simtime import PS_PER_SECOND, PS_PER_US
 
 FLOPS_PER_MAC = 2
+_MEMORY_OF: Mapping[Bound, str] = {"ddr": "ddr", "latency": "ddr", "l2": "l2"}
 
 
 @dataclass(frozen=True)
@@ -88,6 +93,19 @@ class RooflinePoint:
     def l2_intensity(self) -> float:
         """Multiply-adds per byte through the port of L2."""
         return self.layer.macs / self.layer.l2_bytes if self.layer.l2_bytes else math.inf
+
+    @property
+    def place(self) -> float:
+        """The intensity at which a layer is drawn: at the memory of its bound, else of its roof."""
+        intensities = {"ddr": self.ddr_intensity, "l2": self.l2_intensity}
+        level = _MEMORY_OF.get(self.layer.bound, self.roof.lower())
+        chosen = intensities.get(level, math.inf)
+        return chosen if math.isfinite(chosen) else min(intensities.values())
+
+    @property
+    def own_macs_per_s(self) -> float:
+        """The rate that the layer would reach if its time went on nothing but its bound."""
+        return self.macs_per_s / (self.layer.bound_share or 1.0)
 
     @property
     def share_of_roof(self) -> float:

@@ -31,7 +31,7 @@ def test_an_svg_names_roofs_bounds_and_the_worst_layers() -> None:
     for text in ("HVX 200 GMAC/s", "DDR 20.0 GB/s", "one stream 5.0 GB/s", "L2 100.0 GB/s"):
         assert text in svg
     assert [name for name in re.findall(r">\d  (\w+)<", svg)] == ["thin", "dense", "wide"]
-    assert "bound by latency" in svg
+    assert "layer bound by latency" in svg
     assert "bound by imbalance" not in svg
 
 

@@ -3,7 +3,7 @@
 import math
 from dataclasses import replace
 
-from hexsim.accuracy.cross_layer import REMEDY
+from hexsim.accuracy.remedies import RemedyTrial
 from hexsim.reports.validation_table import validation_text
 from tests.reports.studies import study
 
@@ -46,12 +46,30 @@ def test_ranking_and_reasons() -> None:
     assert reasons[1].startswith("c0")
     tried = study().remedies
     assert tried is not None
-    lines = reasons[-1].splitlines()[1:]
-    for line, trial in zip(lines, tried, strict=True):
-        together = len(trial.remedies) > 1
-        everything = f"all of these together, but not: {REMEDY}"
-        name = everything if together else trial.remedies[0]
+    head, *lines = reasons[-1].splitlines()
+    assert head.endswith(f"{tried[0].before_db:.1f} dB as it is")
+    helpful = [trial for trial in tried if trial.helps]
+    assert 0 < len(helpful) < len(tried)
+    assert len(lines) == len(helpful) + 1
+    for line, trial in zip(lines, helpful, strict=False):
+        together = "together: " if len(trial.remedies) > 1 else ""
+        name = f"{together}{'; '.join(trial.remedies)}"
         assert line == f"  {trial.after_db:.1f} dB: {name}"
+    assert lines[-1].endswith("did not make the outputs better")
+
+
+def test_what_makes_it_worse_is_no_remedy() -> None:
+    better, same, worse = (
+        RemedyTrial((name,), 20.0, db)
+        for name, db in (("axis", 24.0), ("bias", 20.04), ("clip", 18.0))
+    )
+    both = RemedyTrial(("axis", "clip"), 20.0, 23.0)
+    found = replace(study(), remedies=(better, both, same, worse))
+    assert validation_text(found, every_layer=False).split("\n\n")[-1].splitlines()[1:] == [
+        "  24.0 dB: axis",
+        "  23.0 dB: together: axis; clip",
+        "  2 other trials did not make the outputs better",
+    ]
 
 
 def test_infinite_figures_are_words() -> None:

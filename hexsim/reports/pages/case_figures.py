@@ -18,12 +18,13 @@ from hexsim.reports.pages.figures.memory import memory_figure
 from hexsim.reports.pages.figures.roofline import roofline_figure
 from hexsim.reports.pages.figures.timeline import timeline
 from hexsim.reports.pages.figures.traffic import traffic_figure
-from hexsim.reports.roofline import roofline_facts
 from hexsim.reports.text import quantity
 from hexsim.studies.benchmark import Case
 from hexsim.studies.roofline import roofline
 
 Summary = tuple[tuple[str, str], ...]
+_NAMED = 5
+_COUNTS = ("no", "one", "two", "three", "four", "five")
 
 
 def case_figures(case: Case, platform: Platform) -> list[Figure]:
@@ -31,7 +32,7 @@ def case_figures(case: Case, platform: Platform) -> list[Figure]:
     facts = case_facts(case)
     figures = [layer_times(facts), timeline(case.timing)]
     with suppress(HexsimError):
-        figures.append(roofline_figure(roofline_facts(roofline(case, platform))))
+        figures.append(roofline_figure(roofline(case, platform)))
     figures += [memory_figure(facts["memory"]), *_traffic(facts), energy_figure(facts)]
     if facts["uncertainty"]:
         figures.append(interval_figure(facts))
@@ -43,16 +44,29 @@ def _traffic(facts: Mapping[str, Any]) -> list[Figure]:
     return [] if figure is None else [figure]
 
 
+def most_time(facts: Mapping[str, Any]) -> str:
+    """Return a sentence on the layers that take most of the time of a case."""
+    times = {layer["name"]: layer["us"] for layer in facts["layers"]}
+    return most_of(times, facts["total_inference_us"], "of the inference")
+
+
+def most_of(amounts: Mapping[str, float], total: float, whole: str, *, verb: str = "take") -> str:
+    """Return `These five layers take 61 % of the inference: a, b, c, d, e.`"""
+    largest = sorted(amounts, key=lambda name: -amounts[name])[:_NAMED]
+    if not largest or not total:
+        return ""
+    share = f"{sum(amounts[name] for name in largest) / total:.0%} {whole}"
+    if len(largest) == 1:
+        return f"Layer {largest[0]} {verb}s {share}."
+    return f"These {_COUNTS[len(largest)]} layers {verb} {share}: {', '.join(largest)}."
+
+
 def summary(facts: Mapping[str, Any]) -> Summary:
     """Return the main figures of a case; `facts` are its data for JSON."""
-    uncertainty, accuracy = facts["uncertainty"], facts["accuracy"]
-    total = f"{facts['total_inference_us'] / 1e3:.2f} ms"
-    if uncertainty:
-        low, high = uncertainty["total_inference_us"]
-        total += f" ({low / 1e3:.2f} .. {high / 1e3:.2f})"
+    accuracy = facts["accuracy"]
     engines = Counter(layer["engine"] for layer in facts["layers"])
     entries = [
-        ("Total inference", total),
+        ("Total inference", total_text(facts)),
         ("Forward propagate", f"{facts['forward_propagate_us'] / 1e3:.2f} ms"),
         ("Initialisation", f"{facts['initialisation_total_us'] / 1e3:.1f} ms"),
         ("Peak memory", quantity(facts["memory"]["peak_bytes"], "B")),
@@ -66,6 +80,15 @@ def summary(facts: Mapping[str, Any]) -> Summary:
             ("Same top-1 as float", f"{accuracy['top1_agreement']} of {accuracy['inputs']}")
         )
     return tuple(entries)
+
+
+def total_text(facts: Mapping[str, Any]) -> str:
+    """Return the total inference time, with its interval if it has one."""
+    total = f"{facts['total_inference_us'] / 1e3:.2f} ms"
+    if not facts["uncertainty"]:
+        return total
+    low, high = facts["uncertainty"]["total_inference_us"]
+    return f"{total} ({low / 1e3:.2f} .. {high / 1e3:.2f})"
 
 
 def source_of(case: Case) -> str:

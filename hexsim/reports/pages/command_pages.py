@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -10,21 +10,32 @@ from hexsim.accuracy.study import Study
 from hexsim.deployment.platform import Platform
 from hexsim.graph.ir import Network
 from hexsim.reports.benchmark_data import case_facts
-from hexsim.reports.pages.case_figures import case_figures, source_of, summary
+from hexsim.reports.pages.case_figures import (
+    case_figures,
+    most_time,
+    source_of,
+    summary,
+    total_text,
+)
 from hexsim.reports.pages.figures.cuts import cuts_figures
-from hexsim.reports.pages.figures.distributions import distributions_figure
 from hexsim.reports.pages.figures.figure import Figure, FigureTable
 from hexsim.reports.pages.figures.interval import interval_figure
-from hexsim.reports.pages.figures.latencies import latencies_figure, use_figure
-from hexsim.reports.pages.figures.layer_errors import errors_figure, ranges_figure
+from hexsim.reports.pages.figures.latencies import latencies_figure, throughput_answer, use_figure
 from hexsim.reports.pages.figures.layer_times import layer_times
 from hexsim.reports.pages.figures.memory import memory_figure
 from hexsim.reports.pages.figures.runtimes import runtimes_figure
-from hexsim.reports.pages.figures.sweeps import effects_figure, lines_figure, scatter_figure
-from hexsim.reports.pages.figures.timeline import timeline
+from hexsim.reports.pages.figures.sweeps import (
+    effect_answer,
+    effects_figure,
+    lines_figure,
+    scatter_figure,
+)
+from hexsim.reports.pages.figures.timeline import timeline, timelines
 from hexsim.reports.pages.report import Heading, report
+from hexsim.reports.pages.study_figures import most_noise, remedy_answer, validation_figures
 from hexsim.reports.partition_json import partition_facts
 from hexsim.reports.partition_svg import partition_svg
+from hexsim.reports.recommendation import recommendations
 from hexsim.reports.throughput import throughput_facts
 from hexsim.reports.validation_data import validation_facts
 from hexsim.studies.benchmark import Case, Refusal
@@ -33,61 +44,60 @@ from hexsim.studies.sweep.effects import Effects
 from hexsim.studies.sweep.table import Swept
 from hexsim.studies.throughput import Throughput
 
+_LARGE = 6
+"""The most cases and networks at the top of a page of a benchmark; a figure has all."""
+
 
 def profile_page(case: Case, platform: Platform, command: str) -> str:
     """Return the page of one case; it should be of a recorded workload."""
     title = f"{case.network} on {case.chip} {case.runtime}"
-    heading = Heading(title, source_of(case), command, summary(case_facts(case)))
+    facts = case_facts(case)
+    heading = Heading(title, source_of(case), command, summary(facts), (most_time(facts),))
     return report(heading, case_figures(case, platform), _layers([case]))
 
 
 def bench_page(cases: Sequence[Case], refusals: Sequence[Refusal], command: str) -> str:
     """Return the page of a benchmark: all times beside each other, then each case."""
+    networks = dict.fromkeys(case.network for case in cases)
     with_facts = [(case, case_facts(case)) for case in cases]
     figures = [runtimes_figure([facts for _, facts in with_facts])]
     if refusals:
         rows = [(refusal.network, refusal.runtime, refusal.reason) for refusal in refusals]
         text = "Networks that a runtime does not take, and why."
         figures.append(Figure("Refused", text, FigureTable(("network", "runtime", "reason"), rows)))
+    if len(cases) > 1:
+        figures.append(timelines({_case_name(case, networks): case.timing for case in cases}))
     for case, facts in with_facts:
         case_charts = [layer_times(facts), memory_figure(facts["memory"])]
         if facts["uncertainty"]:
             case_charts.append(interval_figure(facts))
         figures += called(f"{case.network} on {case.runtime}", case_charts)
-    networks = dict.fromkeys(case.network for case in cases)
     first = cases[0]
+    fastest = min(with_facts, key=lambda pair: pair[1]["total_inference_us"])[1]
+    answers = recommendations(cases).splitlines() or [most_time(fastest)]
     heading = Heading(
         f"{len(networks)} networks on {first.chip}" if len(networks) > 1 else first.network,
         source_of(first),
         command,
-        (("Networks", f"{len(networks)}"), ("Cases", f"{len(cases)}")),
+        tuple(
+            (_case_name(case, networks), total_text(facts)) for case, facts in with_facts[:_LARGE]
+        ),
+        tuple(answers[:_LARGE]),
     )
     return report(heading, figures, _layers(cases))
+
+
+def _case_name(case: Case, networks: Collection[str]) -> str:
+    return f"{case.network} on {case.runtime}" if len(networks) > 1 else case.runtime
 
 
 def validation_page(study: Study, command: str) -> str:
     """Return the page of a validation."""
     facts = validation_facts(study)
     title = f"{study.network} on {study.chip} {study.runtime} against float"
-    heading = Heading(title, "; ".join(study.notes), command, validation_summary(facts))
+    lead = (most_noise(facts), *remedy_answer(study))
+    heading = Heading(title, "; ".join(study.notes), command, validation_summary(facts), lead)
     return report(heading, validation_figures(study), (row["layer"] for row in facts["layers"]))
-
-
-def validation_figures(study: Study) -> list[Figure]:
-    """Return the figures of a validation; ranges and values only if tensors are quantised."""
-    facts = validation_facts(study)
-    coded = (ranges_figure(facts), distributions_figure(facts))
-    figures = [errors_figure(facts), *(figure for figure in coded if figure is not None)]
-    return [*figures, _findings_figure(study)] if study.findings else figures
-
-
-def _findings_figure(study: Study) -> Figure:
-    rows = [
-        (finding.layer, finding.tensor, finding.kind, finding.sentence)
-        for finding in study.findings
-    ]
-    text = "Values that the encodings lose for certain, the largest share first."
-    return Figure("Findings", text, FigureTable(("layer", "tensor", "kind", "finding"), rows))
 
 
 def validation_summary(facts: dict[str, Any]) -> tuple[tuple[str, str], ...]:
@@ -112,8 +122,14 @@ def partition_page(
     if search is not None:
         fastest = f"{search.best_us / 1e3:.2f} ms: {search.best_ids or 'no section'}"
         entries.append(("Fastest cut", fastest))
+    answer = (
+        f"The tensor engine runs {facts['mac_share']:.0%} of the multiply-adds: "
+        f"{facts['total_us'] / 1e3:.2f} ms, without it {facts['hvx_us'] / 1e3:.2f} ms."
+    )
     title = f"{facts['network']} on {facts['chip']} aip"
-    heading = Heading(title, f"{facts['stack']}, rules {facts['rules']}", command, tuple(entries))
+    heading = Heading(
+        title, f"{facts['stack']}, rules {facts['rules']}", command, tuple(entries), (answer,)
+    )
     figures = cuts_figures(facts, partition_svg(network, survey))
     return report(heading, figures, (layer.name for layer in network.layers))
 
@@ -129,6 +145,7 @@ def throughput_page(throughput: Throughput, platform: Platform, command: str) ->
             ("Inferences per second", f"{facts['total']['inferences_per_second']:.2f}"),
             ("Limited by", facts["limited_by"] or "nothing"),
         ),
+        (throughput_answer(facts),),
     )
     figures = [latencies_figure(facts), use_figure(facts), timeline(throughput.result)]
     return report(heading, figures)
@@ -151,6 +168,7 @@ def sweep_page(
             ("Parameters that vary", f"{len(swept.varied)}"),
             ("Points that nothing beats", f"{len(rows)}"),
         ),
+        tuple(map(effect_answer, effects)),
     )
     charts = [scatter_figure(swept, rows, figures), lines_figure(swept, rows, figures)]
     return report(heading, [*charts, *map(effects_figure, effects)])

@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from hexsim.accuracy.study import Study
 from hexsim.deployment.platform import Platform
+from hexsim.graph.ir import Network
 from hexsim.quantization.model import Model
 from hexsim.reports.benchmark_data import case_facts
-from hexsim.reports.pages.case_figures import Summary, case_figures, source_of, summary
-from hexsim.reports.pages.command_pages import called, validation_figures
+from hexsim.reports.pages.case_figures import Summary, case_figures, most_time, source_of, summary
+from hexsim.reports.pages.command_pages import called
 from hexsim.reports.pages.figures.cuts import cuts_figures
 from hexsim.reports.pages.figures.figure import Figure, FigureTable
+from hexsim.reports.pages.figures.graph import graph_figure
 from hexsim.reports.pages.figures.histograms import histograms_figure
 from hexsim.reports.pages.figures.runtimes import runtimes_figure
+from hexsim.reports.pages.figures.timeline import timelines
 from hexsim.reports.pages.report import Heading, report
+from hexsim.reports.pages.study_figures import most_noise, validation_figures
 from hexsim.reports.partition_json import partition_facts
 from hexsim.reports.partition_svg import partition_svg
+from hexsim.reports.recommendation import recommendations
+from hexsim.reports.validation_data import validation_facts
 from hexsim.studies.benchmark import Case, Refusal
 from hexsim.studies.cuts import Prices, Survey
 
@@ -47,24 +53,44 @@ def model_page(
     """
     first = results[0].case
     several = len(results) > 1
-    figures = [runtimes_figure([case_facts(result.case) for result in results])]
+    figures = []
+    if several:
+        figures.append(runtimes_figure([case_facts(result.case) for result in results]))
+        figures.append(timelines({result.case.runtime: result.case.timing for result in results}))
     if refusals:
         rows = [(refusal.runtime, refusal.reason) for refusal in refusals]
         text = "Runtimes that do not take the model, and why."
         figures.append(Figure("Refused", text, FigureTable(("runtime", "reason"), rows)))
     for result in results:
-        charts = _figures(result, platform)
+        charts = _figures(result, model.network, platform)
         figures += called(result.case.runtime, charts) if several else charts
     weights = histograms_figure(model)
     heading = Heading(
-        f"{first.network} on {first.chip}", source_of(first), command, _summary(results, several)
+        f"{first.network} on {first.chip}",
+        source_of(first),
+        command,
+        _summary(results, several),
+        tuple(_answers(results)),
     )
     layers = dict.fromkeys(layer.name for layer in model.network.layers)
     return report(heading, [*figures, *([weights] if weights else [])], layers)
 
 
-def _figures(result: OnRuntime, platform: Platform) -> list[Figure]:
+def _answers(results: Sequence[OnRuntime]) -> Iterator[str]:
+    """Yield the fastest runtime, then for each runtime what takes its time and adds its noise."""
+    yield from recommendations([result.case for result in results]).splitlines()
+    for result in results:
+        prefix = f"{result.case.runtime}: " if len(results) > 1 else ""
+        yield prefix + most_time(case_facts(result.case))
+        if result.study is not None:
+            yield prefix + most_noise(validation_facts(result.study))
+
+
+def _figures(result: OnRuntime, network: Network, platform: Platform) -> list[Figure]:
     figures = case_figures(result.case, platform)
+    validation = None if result.study is None else result.study.validation
+    graph = graph_figure(network, result.case.timing, validation)
+    figures += [graph] if graph else []
     if result.cut is not None:
         prices, survey = result.cut
         drawing = partition_svg(prices.times.network, survey)

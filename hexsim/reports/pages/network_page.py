@@ -10,16 +10,13 @@ from string import Template
 from typing import Any
 
 from hexsim.dlc import Container
+from hexsim.reports.colours import SERIES, tint
 from hexsim.reports.network_svg import Box, network_svg
 from hexsim.reports.pages.network_facts import network_facts
 from hexsim.reports.pages.shell import asset, page
 
 _INPUTS, _OTHERS = "#f1f1f1", "#c4c8ce"
-_COLOURS = (
-    *("#9ecbff", "#ffd59e", "#8fd19e", "#e0b3ff", "#ffb3b8", "#f3e38a"),
-    *("#8fdcd6", "#c9b8a3", "#b7c4ff", "#d3e79a", "#f7b4dd", "#a9c7b0"),
-)
-_DATA = "data"
+_DATA, _SHARE = "data", 0.55
 
 
 def network_page(source: str, container: Container) -> str:
@@ -42,7 +39,7 @@ def _legend(layers: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return types with their colours and counts, the most frequent first."""
     counts = Counter(layer["type"] for layer in layers)
     ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
-    colours = iter(_COLOURS)
+    colours = iter([tint(colour, _SHARE) for colour in SERIES])
     return [
         {
             "type": kind,

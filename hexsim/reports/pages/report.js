@@ -10,6 +10,7 @@ const dark = matchMedia("(prefers-color-scheme: dark)");
 const AHEAD = "600px";
 const FADED = 0.12;
 const STEP = 0.25;
+const MOST_LARGE = 8;
 const LONG = 30;
 const charts = [];
 let wanted = "";
@@ -175,6 +176,93 @@ function ticked({ plot, view }) {
   }
 }
 
+// Names beside rows and below columns: as many, and as much of each, as there is room for.
+const [LETTER, LINE, FEWEST_LETTERS, MOST_LETTERS] = [6.3, 13, 12, 40];
+
+// Bokeh would take a pair of dollars in a name for a formula; an invisible space keeps it text.
+const plain = (name) => name.replace(/\$(?=\$)|\\(?=[[(])/g, "$&\u200b");
+
+function shortened(name, most) {
+  const front = most < 12 ? 0 : Math.floor(most / 4);  // the ends of names differ within a block
+  return plain(name.length <= most ? name : `${name.slice(0, front)}…${name.slice(front + 1 - most)}`);
+}
+
+function named({ plot, view }) {
+  for (const [axes, range, side] of [[plot.below, plot.x_range, "width"], [plot.left, plot.y_range, "height"]]) {
+    for (const axis of axes.filter((one) => one.tags[0]?.names)) {
+      const { names, direction } = axis.tags[0];
+      const set = () => {
+        const pixels = view.frame.bbox[side];
+        const step = Math.max(1, Math.ceil((LINE * Math.abs(range.end - range.start)) / pixels));
+        const share = side === "width" ? 150 : 0.36 * view.el.getBoundingClientRect().width;
+        const most = Math.min(MOST_LETTERS, Math.max(FEWEST_LETTERS, Math.floor(share / LETTER)));
+        const [low, high] = [range.start, range.end].map((end) => end * direction).sort((a, b) => a - b);
+        const at = names.map((_, place) => place).filter((place) => place % step === 0 && place >= low && place <= high);
+        const labels = new Map(at.map((place) => [place * direction, shortened(names[place], most)]));
+        axis.setv({ major_label_overrides: labels });
+        axis.ticker.ticks = [...labels.keys()];
+      };
+      range.change.connect(set);
+      plot.properties[`inner_${side}`].change.connect(set);
+      set();
+    }
+  }
+}
+
+// ---- timelines: names in the slices, and sums over what is in view
+
+const MOST_SUMS = 8;
+const LEAST_NAME = 6;
+
+function timed(chart, place) {
+  const [spans, slices] = ["spans", "slices"].map((name) => chart.sources.find((one) => one.name === name));
+  if (!spans) return;
+  const { name, left, right, top, bottom, works, row } = spans.data;
+  const tracks = chart.plot.left[0].tags[0].names;
+  const range = chart.plot.x_range;
+  const box = element("div", null, { class: "sums", "aria-live": "polite" });
+  const head = element("p");
+  const [by_track, by_name] = ["Track", `In ${tracks[0]}`].map((title) => {
+    const body = element("tbody");
+    const heads = [title, "us", "share"].map((text, at) => element("th", text, at ? { class: "number", scope: "col" } : { scope: "col" }));
+    box.append(element("table", null, {}, [element("thead", null, {}, [element("tr", null, {}, heads)]), body]));
+    return body;
+  });
+  const lines = (sums, names) => sums.map(([key, us]) => element("tr", null, {}, [element("td", names(key)),
+    element("td", us.toFixed(1), { class: "number" }),
+    element("td", `${((100 * us) / (range.end - range.start)).toFixed(1)} %`, { class: "number" })]));
+  const add = (sums, key, us) => sums.set(key, (sums.get(key) ?? 0) + us);
+  const set = () => {
+    const scale = chart.view.frame.bbox.width / (range.end - range.start);
+    const shown = { x: [], y: [], text: [] };
+    const [busy, named_sums] = [new Map(tracks.map((_, at) => [at, 0])), new Map()];
+    for (let at = 0; at < name.length; at += 1) {
+      const [from, to] = [Math.max(left[at], range.start), Math.min(right[at], range.end)];
+      if (!works[at] || to <= from) continue;
+      add(busy, row[at], to - from);
+      if (row[at] === 0) add(named_sums, name[at], to - from);
+      const letters = Math.floor(((to - from) * scale - 4) / LETTER);
+      if (letters < LEAST_NAME) continue;
+      shown.x.push((from + to) / 2);
+      shown.y.push((top[at] + bottom[at]) / 2);
+      shown.text.push(shortened(name[at], letters));
+    }
+    slices.data = shown;
+    head.textContent = `In view: ${told(range.start)} to ${told(range.end)} us, ${told(range.end - range.start)} us. Drag over a part, or use the buttons, to see its sums.`;
+    by_track.replaceChildren(...lines([...busy], (at) => tracks[at]));
+    const largest = [...named_sums].sort((a, b) => b[1] - a[1]);
+    const others = largest.slice(MOST_SUMS).reduce((sum, [, us]) => sum + us, 0);
+    const rest = others ? [[`${whole(largest.length - MOST_SUMS)} others`, others]] : [];
+    by_name.replaceChildren(...lines([...largest.slice(0, MOST_SUMS), ...rest], (key) => key));
+  };
+  let waiting = 0;
+  const soon = () => { cancelAnimationFrame(waiting); waiting = requestAnimationFrame(set); };
+  range.change.connect(soon);
+  chart.plot.properties.inner_width.change.connect(soon);
+  place.after(head, box);
+  set();
+}
+
 const everything = (chart) => chart.view.reset();
 
 function* within(root) {
@@ -196,6 +284,8 @@ async function draw(figure, place) {
   charts.push(chart);
   paint(chart);
   ticked(chart);
+  named(chart);
+  timed(chart, place);
   if (wanted) fade(chart);
   place.dataset.drawn = figure.id;
   return chart;
@@ -261,6 +351,7 @@ function introduce() {
     element("div", null, {}, [element("dt", name), element("dd", value)])));
   const [answer = "", ...reasons] = data.lead;
   byId("answer").textContent = answer;
+  document.querySelector("header").classList.toggle("short", data.summary.length <= MOST_LARGE);
   byId("reasons").append(...reasons.map((sentence) => element("p", sentence)));
   byId("contents").append(...data.figures.map((figure) => element("a", figure.title, { href: `#${figure.id}` })));
 }
@@ -279,27 +370,50 @@ const CORNERS = {
   star: "8,0 10,5.6 16,5.8 11.2,9.4 13,15 8,11.8 3,15 4.8,9.4 0,5.8 6,5.6",
 };
 
-function shaped(shape) {
+function shaped(shape, colour) {
   const of_svg = (tag, attributes) => {
     const made = document.createElementNS("http://www.w3.org/2000/svg", tag);
     Object.entries(attributes).forEach(([key, value]) => made.setAttribute(key, value));
     return made;
   };
-  const made = of_svg("svg", { class: "shape", viewBox: "0 0 16 16", fill: "currentColor", "aria-hidden": "true" });
+  const made = of_svg("svg", { class: "shape", viewBox: "0 0 16 16", fill: colour || "currentColor", "aria-hidden": "true" });
   const points = CORNERS[shape];
   made.append(points ? of_svg("polygon", { points }) : of_svg("circle", { cx: 8, cy: 8, r: 6.5 }));
   return made;
+}
+
+function legend(entries) {
+  const made = entries.map(([colour, text, shape]) =>
+    element("li", null, {}, [shape ? shaped(shape, colour) : swatch(colour), text]));
+  return element("ul", null, { class: "legend" }, made);
+}
+
+// The boxes of a drawing in the colours of one of the figure's paints, as the reader chooses.
+function painted(figure, drawing) {
+  const names = Object.keys(figure.paints);
+  if (!drawing || !names.length) return [];
+  const boxes = [...drawing.querySelectorAll(".box")];
+  const choice = element("select", null, { "aria-label": "What the colours show" }, names.map((name) => element("option", name)));
+  const place = element("div");
+  const set = () => {
+    const paint = figure.paints[names[choice.selectedIndex]];
+    boxes.forEach((box, at) => {
+      box.querySelector("rect").setAttribute("fill", paint.fills[at]);
+      box.querySelectorAll("text")[1].textContent = paint.notes[at];
+    });
+    place.replaceChildren(legend(paint.legend));
+  };
+  choice.addEventListener("change", set);
+  set();
+  return [element("div", null, { class: "tools" }, [element("label", "Colour: ", {}, [choice])]), place];
 }
 
 function shown(figure) {
   const section = byId(figure.id);
   const drawing = section.querySelector(".drawing");
   section.prepend(element("h2", figure.title, { id: `${figure.id}-title` }), element("p", figure.text));
-  if (figure.legend.length) {
-    const entries = figure.legend.map(([colour, text, shape]) =>
-      element("li", null, {}, [shape ? shaped(shape) : swatch(colour), text]));
-    section.append(element("ul", null, { class: "legend" }, entries));
-  }
+  if (figure.legend.length) section.append(legend(figure.legend));
+  section.append(...painted(figure, drawing));
   if (figure.item) charted(figure, section);
   if (drawing) section.append(drawing);
   return tabled(figure, section);

@@ -67,6 +67,7 @@ def _data(name: str, figure: Figure, layers: set[str]) -> dict[str, Any]:
         "legend": figure.legend,
         "item": None if figure.chart is None else item(figure.chart),
         "choices": figure.choices,
+        "paints": {name: asdict(paint) for name, paint in figure.paints.items()},
         "table": asdict(figure.table),
         "by_layer": any(cell in layers for row in figure.table.rows for cell in row),
     }

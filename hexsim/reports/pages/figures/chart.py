@@ -17,12 +17,6 @@ from hexsim.texts.extras import missing
 
 ALPHA = "alpha"
 """The column that the page changes to fade marks that do not match a search."""
-PALETTE = (
-    *("#4c8bd6", "#e08a2e", "#3fa66b", "#a873d1", "#d65f6a", "#b59a1f"),
-    *("#2fa3a3", "#9a7b5c", "#7482d9", "#83a13a", "#cf67a8", "#6d8f7c"),
-)
-"""Colours that are visible on white and on black."""
-GREY = "#8a929e"
 _POWERS = range(-6, 13)
 """Exponents of the ticks, from which the page later chooses those that fit."""
 
@@ -82,11 +76,12 @@ def chart(
     *,
     height: int = 320,
     tooltip: Sequence[tuple[str, str]] = (),
+    zoom: str = "box_zoom",
     **options: Any,
 ) -> Any:
     """Return an empty chart with labels of both axes; `tooltip` is shown for a mark pointed at.
 
-    `options` are those of Bokeh's figure.
+    `zoom` is the tool that a drag uses, `options` are those of Bokeh's figure.
     """
     from bokeh.models import HoverTool
     from bokeh.plotting import figure
@@ -94,8 +89,8 @@ def chart(
     plot = figure(
         height=height,
         sizing_mode="stretch_width",
-        tools="box_zoom,reset",
-        active_drag="box_zoom",
+        tools=f"{zoom},reset",
+        active_drag=zoom,
         toolbar_location=None,
         x_axis_label=across,
         y_axis_label=up,
@@ -118,3 +113,32 @@ def _plain_powers(plot: Any) -> None:
     for axis in plot.select(LogAxis):
         axis.ticker = FixedTicker(ticks=[10.0**power for power in _POWERS])
         axis.formatter = BasicTickFormatter(use_scientific=False)
+
+
+def rectangles(plot: Any, columns: Mapping[str, Sequence[Any]], **style: Any) -> Any:
+    """Draw a rectangle per row of left, right, bottom, top and colour; return their data."""
+    marks = source(columns)
+    looks: dict[str, Any] = {key: key for key in ("left", "right", "top", "bottom")}
+    looks |= {"fill_color": "colour", "line_color": None, "fill_alpha": ALPHA, **style}
+    plot.quad(source=marks, **looks)
+    return marks
+
+
+def name_rows(plot: Any, names: Sequence[str]) -> None:
+    """Write names on the left, one per row; row 0 is at height 0, and the others below it."""
+    _named(plot.yaxis[0], plot.ygrid, names, -1)
+
+
+def name_columns(plot: Any, names: Sequence[str]) -> None:
+    """Write names below, one per column; column 0 is at 0, and the others on its right."""
+    _named(plot.xaxis[0], plot.xgrid, names, 1)
+    plot.xaxis.major_label_orientation = "vertical"
+
+
+def _named(axis: Any, grid: Any, names: Sequence[str], direction: int) -> None:
+    """Leave names to the page, which writes as many and as much of each as there is room for."""
+    from bokeh.models import FixedTicker
+
+    axis.ticker = FixedTicker(ticks=[])
+    axis.tags = [{"names": list(names), "direction": direction}]
+    grid.grid_line_color = None

@@ -9,7 +9,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from hexsim.reports.pages.figures.chart import GREY, PALETTE, chart, source
+from hexsim.reports.colours import BAD, GREY, in_turn
+from hexsim.reports.pages.figures.chart import chart, source
 from hexsim.reports.pages.figures.figure import Cell, Figure, FigureTable
 
 _SHAPES = ("circle", "square", "triangle", "diamond", "hex", "star")
@@ -47,7 +48,7 @@ def choices_figure(facts: Mapping[str, Any]) -> Figure:
     choices = facts["choices"]
     chips = list(dict.fromkeys(choice["chip"] for choice in choices))
     runtimes = list(dict.fromkeys(choice["runtime"] for choice in choices))
-    colours = {chip: PALETTE[n % len(PALETTE)] for n, chip in enumerate(chips)}
+    colours = in_turn(chips)
     shapes = {runtime: _SHAPES[n % len(_SHAPES)] for n, runtime in enumerate(runtimes)}
     height = _above(choices)
     plot = chart(
@@ -160,7 +161,7 @@ def _limits(plot: Any, limits: Mapping[str, Any]) -> None:
 
     for key, dimension in (("max_ms", "height"), ("min_db", "width")):
         if limits[key] is not None:
-            style = {"line_color": PALETTE[4], "line_dash": "dashed"}
+            style = {"line_color": BAD, "line_dash": "dashed"}
             plot.add_layout(Span(location=limits[key], dimension=dimension, **style))
 
 

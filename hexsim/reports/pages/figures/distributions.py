@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from hexsim.reports.pages.figures.chart import GREY, PALETTE, chart, source
+from hexsim.reports.colours import BAD, ENCODING, GREY, MAIN
+from hexsim.reports.pages.figures.chart import chart, rectangles
 from hexsim.reports.pages.figures.figure import Figure, FigureTable
 
 _FLOOR = 0.5
@@ -18,7 +19,7 @@ _RULER = (0.28, 0.42)
 """Bottom and top of the ruler, below the bars."""
 _MOST_CODES = 256
 """The most codes of a ruler, those of 8 bits; more would be narrower than a pixel."""
-_VALUES, _CLIPPED, _CODE = PALETTE[0], PALETTE[1], PALETTE[2]
+_VALUES, _CLIPPED, _CODE = MAIN, BAD, ENCODING
 
 
 class _Mark(NamedTuple):
@@ -44,17 +45,8 @@ def distributions_figure(facts: Mapping[str, Any]) -> Figure | None:
     }
     tooltip = (("", "@what: @number"), ("from", "@left{0.00000}"), ("to", "@right{0.00000}"))
     plot = chart("value in float", "how many, by powers of ten", tooltip=tooltip, y_axis_type="log")
-    plot.quad(
-        left="left",
-        right="right",
-        bottom="bottom",
-        top="top",
-        fill_color="colour",
-        line_color="colour",
-        line_alpha="edge",
-        line_width=2,
-        source=source(next(iter(choices.values()))),
-    )
+    first = next(iter(choices.values()))
+    rectangles(plot, first, line_color="colour", line_alpha="edge", line_width=2, fill_alpha=1)
     header = ("layer", "tensor", "SQNR dB", "values", "code low", "code high", "step", "bits")
     return Figure(
         "Values and codes",

@@ -2,50 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hexsim.energy.estimate import PARTS
-from hexsim.reports.pages.figures.chart import GREY, PALETTE, source
+from hexsim.reports.colours import ENERGY, GREY
+from hexsim.reports.pages.figures.chart import source
 from hexsim.reports.pages.figures.figure import Figure, FigureTable
-from hexsim.reports.pages.figures.layer_bars import layer_bars, legend, stacked
-
-_COLOURS: dict[str, str] = dict(zip(PARTS, PALETTE, strict=False))
+from hexsim.reports.pages.figures.layer_bars import layer_bars, legend, longest, not_drawn, stacked
 
 
 def energy_figure(case: Mapping[str, Any]) -> Figure:
     """Return the figure of a case: a bar per layer; the table also has the overheads."""
-    energy = case["energy"]
-    parts = [
-        part
-        for number, layer in enumerate(case["layers"])
-        for part in stacked(number, layer["name"], layer["mj"], layer["parts_mj"].items(), _COLOURS)
-    ]
+    energy, layers = case["energy"], {layer["name"]: layer for layer in case["layers"]}
+    rows = longest((name, layer["parts_mj"]) for name, layer in layers.items())
+    names = [name for name, _ in rows]
+    parts = [part for row, (name, mj) in enumerate(rows) for part in stacked(row, name, mj, ENERGY)]
     tooltip = (("energy", "@whole{0.0000} mJ"), ("of it", "@what @amount{0.0000} mJ"))
-    plot = layer_bars("mJ", parts, tooltip)
-    _intervals(plot, case)
+    plot = layer_bars("mJ", names, parts, tooltip)
+    _intervals(plot, [layers[name] for name in names if name in layers])
     return Figure(
         "Energy",
         f"{energy['mj']:.3g} mJ for an inference, between {energy['mj_low']:.3g} and "
         f"{energy['mj_high']:.3g}: its constants are assumed, so it is for comparing. "
-        f"{_largest(energy)} What is spent outside the layers is in the table.",
+        f"{_largest(energy)}{not_drawn(len(layers))} What is spent outside the layers is in the "
+        "table.",
         _table(case),
         plot,
-        (*legend(parts, _COLOURS), (GREY, "interval: all constants at one end")),
+        (*legend(parts, ENERGY), (GREY, "line: all constants at one end of their intervals")),
     )
 
 
-def _intervals(plot: Any, case: Mapping[str, Any]) -> None:
+def _intervals(plot: Any, layers: Sequence[Mapping[str, Any]]) -> None:
     """Draw a line for each bar from the lower to the upper bound of its energy."""
-    layers = case["layers"]
     columns = {
         "name": [layer["name"] for layer in layers],
-        "number": list(range(len(layers))),
+        "row": [-row for row in range(len(layers))],
         "low": [layer["mj_low"] for layer in layers],
         "high": [layer["mj_high"] for layer in layers],
     }
     style = {"line_color": GREY, "line_alpha": "alpha", "line_width": 1.5}
-    plot.segment("number", "low", "number", "high", source=source(columns), **style)
+    plot.segment("low", "row", "high", "row", source=source(columns), **style)
 
 
 def _largest(energy: Mapping[str, Any]) -> str:

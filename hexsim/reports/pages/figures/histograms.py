@@ -6,7 +6,8 @@ from typing import Any
 
 from hexsim.quantization.encodings import AxisEncoding, Encoding
 from hexsim.quantization.model import Model
-from hexsim.reports.pages.figures.chart import PALETTE, chart, source
+from hexsim.reports.colours import MAIN
+from hexsim.reports.pages.figures.chart import chart, rectangles
 from hexsim.reports.pages.figures.figure import Figure, FigureTable
 from hexsim.reports.pages.histogram import BinnedValues, histogram
 
@@ -30,15 +31,8 @@ def histograms_figure(model: Model) -> Figure | None:
     plot = chart(
         "value", "how many", tooltip=(("values", "@left{0.0000} to @right{0.0000}"), ("", "@count"))
     )
-    plot.quad(
-        left="left",
-        right="right",
-        bottom=0,
-        top="count",
-        fill_color=PALETTE[0],
-        line_color=None,
-        source=source(next(iter(choices.values()))),
-    )
+    first = next(iter(choices.values()))
+    rectangles(plot, first, bottom=0, top="count", fill_color=MAIN)
     plot.y_range.start = 0
     return Figure(
         "Weights",

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from hexsim.reports.pages.figures.chart import PALETTE, chart, source
+from hexsim.reports.colours import MAIN, MARKED
 from hexsim.reports.pages.figures.figure import Figure, FigureTable
+from hexsim.reports.pages.figures.layer_bars import BarPart, layer_bars
 from hexsim.reports.text import quantity
 
 MOST = 20
 """The most constants that are drawn; the table has all."""
-_ROW, _BORDERS = 34, 70
 
 
 def interval_figure(case: Mapping[str, Any]) -> Figure:
@@ -27,51 +27,22 @@ def interval_figure(case: Mapping[str, Any]) -> Figure:
         "each at both ends of its own interval. The table says who states each.",
         _table(uncertainty["constants"]),
         _bars(uncertainty["constants"], nominal) if uncertainty["constants"] else None,
+        ((MAIN, "from one end of the constant's interval to the other"), (MARKED, "as stated")),
     )
 
 
 def _bars(constants: list[Mapping[str, Any]], nominal: float) -> Any:
     drawn = constants[:MOST]
-    intervals = [[us / 1e3 for us in constant["total_inference_us"]] for constant in drawn]
-    rows = [-row for row in range(len(drawn))]
-    columns = {
-        "constant": [f"{constant['stated_by']}: {constant['constant']}" for constant in drawn],
-        "left": [min(interval) for interval in intervals],
-        "right": [max(interval) for interval in intervals],
-        "bottom": [row - 0.36 for row in rows],
-        "top": [row - 0.04 for row in rows],
-        "share": [constant["share"] for constant in drawn],
-    }
-    tooltip = (
-        ("", "@constant"),
-        ("ms", "@left{0.000} to @right{0.000}"),
-        ("share", "@share{0.0%}"),
-    )
-    plot = chart(
-        "ms",
-        "",
-        height=_ROW * len(drawn) + _BORDERS,
-        tooltip=tooltip,
-        y_range=(-len(drawn) + 0.4, 0.6),
-    )
-    marks = source(columns)
-    style = {"fill_color": PALETTE[0], "line_color": PALETTE[0], "source": marks}
-    plot.quad(left="left", right="right", bottom="bottom", top="top", **style)
-    _names(plot, marks)
-    plot.line([nominal, nominal], [-len(drawn) + 0.5, 0.5], line_color=PALETTE[1], line_width=2)
-    plot.yaxis.visible = False
-    plot.ygrid.visible = False
+    parts = []
+    for row, constant in enumerate(drawn):
+        left, right = sorted(us / 1e3 for us in constant["total_inference_us"])
+        name = f"{constant['stated_by']}: {constant['constant']}"
+        place = (left, right, -row - 0.35, -row + 0.35)
+        parts.append(BarPart(name, f"{left:.3f} to", right, constant["share"], *place, MAIN))
+    tooltip = (("ms", "@what @amount{0.000}"), ("share", "@whole{0.0%}"))
+    plot = layer_bars("ms", [constant["constant"] for constant in drawn], parts, tooltip)
+    plot.line([nominal, nominal], [0.5 - len(drawn), 0.5], line_color=MARKED, line_width=2)
     return plot
-
-
-def _names(plot: Any, marks: Any) -> None:
-    """Write the names above their bars, where they fit on a narrow screen."""
-    from bokeh.models import LabelSet
-
-    style = {"text_font_size": "11px", "text_baseline": "bottom"}
-    plot.add_layout(
-        LabelSet(x=4, x_units="screen", y="top", text="constant", source=marks, **style)
-    )
 
 
 def _table(constants: list[Mapping[str, Any]]) -> FigureTable:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from hexsim.reports.pages.figures.chart import PALETTE, chart, source
+from hexsim.reports.colours import MAIN, SERIES
+from hexsim.reports.pages.figures.chart import chart, source
 from hexsim.reports.pages.figures.figure import Figure, FigureTable
+from hexsim.reports.pages.figures.layer_bars import layer_bars, stacked
 
 
 def latencies_figure(facts: Mapping[str, Any]) -> Figure:
@@ -22,7 +24,7 @@ def latencies_figure(facts: Mapping[str, Any]) -> Figure:
             "call": list(range(len(latencies))),
             "ms": latencies,
         }
-        marks, colour = source(columns), PALETTE[number % len(PALETTE)]
+        marks, colour = source(columns), SERIES[number % len(SERIES)]
         style = {"color": colour, "fill_alpha": "alpha", "line_alpha": "alpha"}
         plot.scatter("call", "ms", size=7, source=marks, **style)
         legend.append((colour, name))
@@ -32,32 +34,42 @@ def latencies_figure(facts: Mapping[str, Any]) -> Figure:
     plot.y_range.start = 0
     names = facts["threads"][0]["latency_us"] if facts["threads"] else ()
     header = ("thread", "inferences", "per second", "per second alone")
-    total = facts["total"]["inferences_per_second"]
-    limit = f", limited by {facts['limited_by']}" if facts["limited_by"] else ""
     return Figure(
         "Latencies",
-        f"{total:.2f} inferences per second together{limit}. Each point is a call.",
+        f"{throughput_answer(facts)} Each point is a call.",
         FigureTable((*header, *(f"{name} ms" for name in names)), rows),
         plot,
         tuple(legend),
     )
 
 
+def throughput_answer(facts: Mapping[str, Any]) -> str:
+    """Return a sentence on what all threads reach together."""
+    total, count = facts["total"]["inferences_per_second"], len(facts["threads"])
+    alone = sum(thread["alone"]["inferences_per_second"] for thread in facts["threads"])
+    limit = f", limited by {facts['limited_by']}" if facts["limited_by"] else ""
+    if count == 1:
+        return f"One thread reaches {total:.2f} inferences per second{limit}."
+    return (
+        f"{count} threads together reach {total:.2f} inferences per second{limit}: "
+        f"{total / alone:.0%} of what they would reach if each were alone."
+    )
+
+
 def use_figure(facts: Mapping[str, Any]) -> Figure:
     """Return the figure of the utilisation of each resource."""
     shares = facts["utilisation"]
-    plot = chart(
-        "share used",
-        "",
-        height=30 * len(shares) + 90,
-        tooltip=(("", "@name"), ("used", "@share{0.0%}")),
-        x_range=(0, 1),
-        y_range=list(reversed(shares)),
-    )
-    columns = {"name": list(shares), "share": list(shares.values())}
-    style = {"color": PALETTE[6], "fill_alpha": "alpha", "line_alpha": "alpha"}
-    plot.hbar(y="name", right="share", height=0.6, source=source(columns), **style)
+    plot = share_bars("share used", "used", shares)
     text = "How much of its time each part of the phone is busy."
     return Figure(
         "Utilisation", text, FigureTable(("resource", "share"), list(shares.items())), plot
     )
+
+
+def share_bars(across: str, what: str, shares: Mapping[str, float]) -> Any:
+    """Return a chart of shares (0 .. 1) by name, the largest on top."""
+    rows = [(name, {what: shares[name]}) for name in sorted(shares, key=lambda name: -shares[name])]
+    bars = [part for row, pair in enumerate(rows) for part in stacked(row, *pair, {what: MAIN})]
+    plot = layer_bars(across, [name for name, _ in rows], bars, ((what, "@whole{0.0%}"),))
+    plot.x_range.end = 1
+    return plot

@@ -1,4 +1,7 @@
-"""A bar for each layer, in the order in which they run, made of parts with a name and a colour."""
+"""A bar for each layer, the longest on top, made of parts with a name and a colour.
+
+Only the longest are drawn, and figures say how many are not; tables have every layer.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +9,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import accumulate
 from typing import Any, NamedTuple
 
-from hexsim.reports.pages.figures.chart import chart, source
+from hexsim.reports.pages.figures.chart import chart, name_rows, rectangles
+from hexsim.reports.text import number
 
 BAR = 0.8
-"""The width of a bar, as a share of the space of a layer."""
+"""The height of a bar, as a share of the space of a layer."""
+MOST = 24
+"""The number of layers with a bar of their own."""
+_BORDERS = 80
+"""Height in px of the axis and its title."""
 
 
 class BarPart(NamedTuple):
@@ -26,39 +34,53 @@ class BarPart(NamedTuple):
     colour: str
 
 
-def stacked(
-    number: int,
-    name: str,
-    whole: float,
-    amounts: Iterable[tuple[str, float]],
-    colours: Mapping[str, str],
-) -> list[BarPart]:
-    """Return the parts of the bar of layer `number`, stacked from the bottom up."""
-    pairs = list(amounts)
-    tops = accumulate(amount for _, amount in pairs)
-    left, right = number - BAR / 2, number + BAR / 2
+Amounts = Mapping[str, float]
+
+
+def longest(layers: Iterable[tuple[str, Amounts]]) -> list[tuple[str, Amounts]]:
+    """Return the layers with the largest sums, in that order."""
+    return sorted(layers, key=lambda layer: -sum(layer[1].values()))[:MOST]
+
+
+def not_drawn(count: int) -> str:
+    """Return a sentence on the layers of `count` that have no bar."""
+    missing = count - MOST
+    return f" Not drawn: {number(missing, 'shorter one')}." if missing > 0 else ""
+
+
+def stacked(row: int, name: str, amounts: Amounts, colours: Mapping[str, str]) -> list[BarPart]:
+    """Return the parts of the bar of a row, from left to right."""
+    whole = sum(amounts.values())
+    ends = accumulate(amounts.values())
+    bottom, top = -row - BAR / 2, -row + BAR / 2
     return [
-        BarPart(name, what, amount, whole, left, right, top - amount, top, colours[what])
-        for (what, amount), top in zip(pairs, tops, strict=True)
+        BarPart(name, what, amount, whole, end - amount, end, bottom, top, colours[what])
+        for (what, amount), end in zip(amounts.items(), ends, strict=True)
+        if amount > 0
     ]
 
 
-def layer_bars(up: str, parts: Sequence[BarPart], tooltip: Sequence[tuple[str, str]]) -> Any:
-    """Return a chart of bars; `up` is its quantity, `tooltip` is shown for the part pointed at."""
-    plot = chart("layers, in the order in which they run", up, tooltip=(("", "@name"), *tooltip))
-    columns = {key: [getattr(part, key) for part in parts] for key in BarPart._fields}
-    plot.quad(
-        left="left",
-        right="right",
-        bottom="bottom",
-        top="top",
-        fill_color="colour",
-        line_color=None,
-        fill_alpha="alpha",
-        source=source(columns),
+def layer_bars(
+    across: str,
+    names: Sequence[str],
+    parts: Sequence[BarPart],
+    tooltip: Sequence[tuple[str, str]],
+    *,
+    row_height: int = 20,
+) -> Any:
+    """Return a chart of bars; `across` is its quantity, `tooltip` is for the part pointed at."""
+    plot = chart(
+        across,
+        "",
+        height=row_height * len(names) + _BORDERS,
+        tooltip=(("", "@name"), *tooltip),
+        y_range=(0.5 - max(1, len(names)), 0.5),
     )
-    plot.xaxis.ticker.min_interval = 1
-    plot.y_range.start = 0
+    columns = {key: [getattr(part, key) for part in parts] for key in BarPart._fields}
+    rectangles(plot, columns)
+    name_rows(plot, names)
+    if min((part.left for part in parts), default=0.0) == 0.0:
+        plot.x_range.start = 0
     return plot
 
 

@@ -1,13 +1,18 @@
-"""The error of each tensor of a runtime against float, in the order of the network."""
+"""The error of each tensor of a runtime against float, and how much of its codes is used."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
-from hexsim.reports.pages.figures.chart import PALETTE, chart, source
-from hexsim.reports.pages.figures.figure import Figure, FigureTable
+from hexsim.reports.colours import BAD, ENCODING, MAIN
+from hexsim.reports.pages.figures.chart import chart, name_columns, source
+from hexsim.reports.pages.figures.figure import Figure, FigureTable, table_of
 from hexsim.reports.text import number
+
+_HEIGHT = 420
+"""With room for the names of layers, in px."""
 
 
 def errors_figure(facts: Mapping[str, Any]) -> Figure:
@@ -20,7 +25,7 @@ def errors_figure(facts: Mapping[str, Any]) -> Figure:
         ("SQNR", "@db{0.0} dB"),
         ("largest error", "@largest{0.0000}"),
     )
-    plot = chart("tensors, in the order of the network", "SQNR, dB", tooltip=tooltip)
+    plot = chart("", "SQNR, dB", height=_HEIGHT, tooltip=tooltip)
     columns = {
         "name": [row["layer"] for _, row in drawn],
         "tensor": [row["tensor"] for _, row in drawn],
@@ -29,66 +34,95 @@ def errors_figure(facts: Mapping[str, Any]) -> Figure:
         "largest": [row["max_error"] for _, row in drawn],
     }
     marks = source(columns)
-    plot.line("number", "db", line_color=PALETTE[0], line_alpha=0.5, source=marks)
-    style = {"color": PALETTE[0], "fill_alpha": "alpha", "line_alpha": "alpha", "source": marks}
+    plot.line("number", "db", line_color=MAIN, line_alpha=0.5, source=marks)
+    style = {"color": MAIN, "fill_alpha": "alpha", "line_alpha": "alpha", "source": marks}
     plot.scatter("number", "db", size=7, **style)
-    if layers:
-        plot.xaxis.ticker.min_interval = 1
-    header = (
-        *("layer", "type", "tensor", "runtime", "SQNR dB", "cosine", "largest error"),
-        *("added noise", "low", "high", "clipped"),
-    )
-    keys = (
-        *("layer", "type", "tensor", "runtime", "sqnr_db", "cosine", "max_error"),
-        *("added_noise", "low", "high", "clipped"),
-    )
+    name_columns(plot, [row["layer"] for row in layers])
+    header = {
+        **{key: key for key in ("layer", "type", "tensor", "runtime")},
+        **{"SQNR dB": "sqnr_db", "cosine": "cosine", "largest error": "max_error"},
+        **{"added noise": "added_noise", "low": "low", "high": "high", "clipped": "clipped"},
+    }
     exact = len(layers) - len(drawn)
     remark = f" Not drawn: {number(exact, 'tensor')} without any error." if exact else ""
     return Figure(
         "Error by layer",
-        f"Signal over noise of every tensor against the float network; more is better.{remark}",
-        FigureTable(header, [tuple(row[key] for key in keys) for row in layers]),
+        "Signal over noise of every tensor against the float network, in the order of the network; "
+        f"more is better.{remark}",
+        table_of(layers, header),
         plot,
     )
 
 
 def ranges_figure(facts: Mapping[str, Any]) -> Figure | None:
-    """Return the float range of each tensor with that of its encoding; None without encodings."""
-    quantised = [(number, row) for number, row in enumerate(facts["layers"]) if row["encoding"]]
+    """Return the share of its codes that each tensor uses; None without encodings."""
+    quantised = [row for row in facts["layers"] if row["encoding"]]
     if not quantised:
         return None
+    shares = [_shares(row) for row in quantised]
     columns: dict[str, list[Any]] = {
-        "name": [row["layer"] for _, row in quantised],
-        "tensor": [row["tensor"] for _, row in quantised],
-        "number": [number for number, _ in quantised],
-        "low": [row["low"] for _, row in quantised],
-        "high": [row["high"] for _, row in quantised],
-        "min": [row["encoding"]["min"] for _, row in quantised],
-        "max": [row["encoding"]["max"] for _, row in quantised],
+        "name": [row["layer"] for row in quantised],
+        "tensor": [row["tensor"] for row in quantised],
+        "number": list(range(len(quantised))),
+        **{key: [row[key] for row in quantised] for key in ("low", "high")},
+        **{key: [row["encoding"][key] for row in quantised] for key in ("min", "max")},
+        "first": [max(0.0, first) for first, _ in shares],
+        "last": [min(1.0, last) for _, last in shares],
+        "below": [min(0.0, first) for first, _ in shares],
+        "above": [max(1.0, last) for _, last in shares],
+        "bits": [_headroom(pair) for pair in shares],
     }
     tooltip = (
-        ("", "@name"),
-        ("tensor", "@tensor"),
-        ("floats", "@low{0.0000} to @high{0.0000}"),
-        ("codes", "@min{0.0000} to @max{0.0000}"),
+        *(("", "@name"), ("tensor", "@tensor"), ("floats", "@low{0.0000} to @high{0.0000}")),
+        *(("codes", "@min{0.0000} to @max{0.0000}"), ("headroom", "@bits{0.00} bits")),
     )
-    plot = chart("tensors, in the order of the network", "value", tooltip=tooltip)
+    plot = chart("", "range of the codes", height=_HEIGHT, tooltip=tooltip)
     marks = source(columns)
     style = {"line_color": None, "fill_alpha": "alpha", "source": marks}
-    plot.vbar("number", 0.8, "max", "min", fill_color=PALETTE[2], **style)
-    plot.vbar("number", 0.4, "high", "low", fill_color=PALETTE[1], **style)
-    plot.xaxis.ticker.min_interval = 1
+    for bottom, top, colour in ((0, 1, ENCODING), (1, "above", BAD), ("below", 0, BAD)):
+        plot.vbar("number", 0.8, top, bottom, fill_color=colour, **style)
+    plot.vbar("number", 0.8, "last", "first", fill_color=MAIN, **style)
+    plot.yaxis.formatter.use_scientific = False
+    name_columns(plot, columns["name"])
     keys = ("layer", "tensor", "low", "high")
     parts = ("min", "max", "delta", "offset", "bitwidth")
     rows = [
-        (*(row[key] for key in keys), *(row["encoding"][part] for part in parts))
-        for _, row in quantised
+        (*(row[key] for key in keys), *(row["encoding"][part] for part in parts), bits)
+        for row, bits in zip(quantised, columns["bits"], strict=True)
     ]
     header = ("layer", "tensor", "float low", "float high", "code low", "code high")
     return Figure(
-        "Ranges and encodings",
-        "The floats that were seen, within what the codes of each tensor can say.",
-        FigureTable((*header, "step", "offset", "bits"), rows),
+        "Ranges and headroom",
+        "The floats that were seen, within the range of the codes of their tensor: 0 is the lowest "
+        f"code and 1 the highest. {_most_headroom(columns)}",
+        FigureTable((*header, "step", "offset", "bits", "headroom in bits"), rows),
         plot,
-        ((PALETTE[2], "range of the encoding"), (PALETTE[1], "floats that were seen")),
+        (
+            (MAIN, "floats that were seen"),
+            (ENCODING, "headroom: codes that nothing used"),
+            (BAD, "floats beyond the codes: clipped"),
+        ),
+    )
+
+
+def _shares(row: Mapping[str, Any]) -> tuple[float, float]:
+    """Return where the floats begin and end in the range of the codes, which is 0 .. 1."""
+    low, high = (row["encoding"][end] for end in ("min", "max"))
+    span = (high - low) or 1.0
+    return (row["low"] - low) / span, (row["high"] - low) / span
+
+
+def _headroom(shares: tuple[float, float]) -> float:
+    """Return how many bits fewer the codes would need if their range were that of the floats."""
+    first, last = max(0.0, shares[0]), min(1.0, shares[1])
+    return -math.log2(last - first) if last > first else 0.0
+
+
+def _most_headroom(columns: Mapping[str, list[Any]]) -> str:
+    bits, ends = columns["bits"], zip(columns["below"], columns["above"], strict=True)
+    most = bits.index(max(bits))
+    beyond = number(sum(low < 0 or high > 1 for low, high in ends), "tensor")
+    return (
+        f"Most headroom has {columns['name'][most]}, {bits[most]:.1f} bits. {beyond} had floats "
+        "beyond the codes."
     )

@@ -5,56 +5,47 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from hexsim.reports.colours import MAIN
 from hexsim.reports.memory_facts import memory_parts
-from hexsim.reports.pages.figures.chart import PALETTE, chart, source
+from hexsim.reports.pages.figures.chart import chart, name_columns, rectangles
 from hexsim.reports.pages.figures.figure import Figure, FigureTable
 from hexsim.reports.text import quantity
 
 _KIB = 1024
+_HEIGHT = 420
+_SIZES = ("live", "weight", "packed", "on_chip")
 
 
 def memory_figure(memory: Mapping[str, Any]) -> Figure:
     """Return the figure of the data under `memory` in JSON reports."""
     layers = memory["layers"]
     live = [layer["live_bytes"] / _KIB for layer in layers]
-    columns = {
+    columns: dict[str, list[Any]] = {
         "name": [layer["name"] for layer in layers],
         "left": [number - 0.5 for number in range(len(layers))],
         "right": [number + 0.5 for number in range(len(layers))],
-        "live": live,
+        "bottom": [0] * len(layers),
+        "top": live,
     }
     plot = chart(
-        "layers, in the order in which they run",
+        "",
         "KiB live",
-        tooltip=(("", "@name"), ("live", "@live{0,0.0} KiB")),
+        height=_HEIGHT,
+        tooltip=(("", "@name"), ("live", "@top{0,0.0} KiB")),
     )
-    plot.quad(
-        left="left",
-        right="right",
-        bottom=0,
-        top="live",
-        fill_color=PALETTE[6],
-        line_color=None,
-        fill_alpha="alpha",
-        source=source(columns),
-    )
-    plot.xaxis.ticker.min_interval = 1
+    rectangles(plot, columns, fill_color=MAIN)
+    name_columns(plot, columns["name"])
     plot.y_range.start = 0
     return Figure(
         "Memory",
-        f"Activations that are live while a layer runs. All that is allocated is "
-        f"{quantity(memory['peak_bytes'], 'B')}: {memory_parts(memory)}.",
+        "Activations that are live while a layer runs, in the order in which layers run. All that "
+        f"is allocated is {quantity(memory['peak_bytes'], 'B')}: {memory_parts(memory)}.",
         FigureTable(
             ("layer", "type", "engine", "live KiB", "weights KiB", "packed KiB", "on chip KiB"),
             [
                 (
-                    layer["name"],
-                    layer["type"],
-                    layer["engine"],
-                    *(
-                        layer[f"{key}_bytes"] / _KIB
-                        for key in ("live", "weight", "packed", "on_chip")
-                    ),
+                    *(layer[key] for key in ("name", "type", "engine")),
+                    *(layer[f"{key}_bytes"] / _KIB for key in _SIZES),
                 )
                 for layer in layers
             ],

@@ -11,8 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from hexsim.reports.pages.figures.chart import GREY, PALETTE, chart, source
+from hexsim.reports.colours import GREY, MAIN, MARKED
+from hexsim.reports.pages.figures.chart import chart, source
 from hexsim.reports.pages.figures.figure import Cell, Figure, FigureTable
+from hexsim.reports.pages.figures.latencies import share_bars
 from hexsim.reports.sweep import spread_text
 from hexsim.studies.sweep.effects import Effects
 from hexsim.studies.sweep.front import numbers
@@ -21,7 +23,7 @@ from hexsim.studies.sweep.table import Swept
 _MOST_DOTS, _MOST_LINES = 5000, 500
 _SLANT = -0.35
 """The slope in radians of the names under the axes, so that long names do not overlap."""
-_FRONT, _OTHERS = PALETTE[1], PALETTE[0]
+_FRONT, _OTHERS = MARKED, MAIN
 _LEGEND = ((_FRONT, "nothing beats it"), (_OTHERS, "other points"))
 
 
@@ -84,6 +86,14 @@ def lines_figure(swept: Swept, rows: Sequence[int], figures: Sequence[str]) -> F
     return Figure("Parallel coordinates", text, table, plot, _LEGEND)
 
 
+def effect_answer(effects: Effects) -> str:
+    """Return a sentence on the parameter that matters most to a figure."""
+    if not effects.alone:
+        return f"{effects.result} is the same at all points."
+    name, part = next(iter(effects.alone.items()))
+    return f"{name} matters most to {effects.result}: {part:.0%} of its variance."
+
+
 def effects_figure(effects: Effects) -> Figure:
     """Return the part of a figure's variance due to each parameter, and to pairs."""
     pairs = {f"{first} with {second}": part for (first, second), part in effects.together.items()}
@@ -93,17 +103,7 @@ def effects_figure(effects: Effects) -> Figure:
     alone = dict(effects.alone)
     if not alone:
         return Figure(f"What matters to {effects.result}", "The same at all points.", table)
-    plot = chart(
-        "part of the variance",
-        "",
-        height=30 * len(alone) + 90,
-        tooltip=(("", "@name"), ("part", "@share{0.0%}")),
-        x_range=(0, 1),
-        y_range=list(reversed(alone)),
-    )
-    columns: dict[str, Any] = {"name": list(alone), "share": list(alone.values())}
-    style: dict[str, Any] = {"color": PALETTE[6], "fill_alpha": "alpha", "line_alpha": "alpha"}
-    plot.hbar(y="name", right="share", height=0.6, source=source(columns), **style)
+    plot = share_bars("part of the variance", "part", alone)
     return Figure(f"What matters to {effects.result}", text, table, plot)
 
 

@@ -1,15 +1,17 @@
-"""All tracks of a trace, one below another.
+"""All tracks of a trace, one below another, with the names of layers in their slices.
 
 A page must open fast, so only the first tracks of a very long trace are drawn; the sentence gives
-the number of the others.
+the number of the others. Several runs are drawn below each other, on one axis of time.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from hexsim.reports.pages.figures.chart import GREY, PALETTE, chart, source
+from hexsim.reports.colours import ENGINES, GREY, tint
+from hexsim.reports.pages.figures.chart import chart, name_rows, rectangles, source
 from hexsim.reports.pages.figures.figure import Figure, FigureTable
 from hexsim.reports.text import number
 from hexsim.reports.trace_tracks import Nested, Track, tracks
@@ -17,55 +19,102 @@ from hexsim.timing.results import Result
 from hexsim.timing.simtime import PS_PER_US
 
 MOST_SPANS = 20_000
-_ROW, _BORDERS = 30, 90
+_ROW, _BORDERS = 30, 80
 """Heights in px."""
 _EDGE = 0.46
 _INSET = 0.14
 _DEEPEST = 2
+_OUTER = tint(GREY, 0.5)
+"""The colour of spans that contain others."""
+_SHADES = (0.9, 0.6)
+"""Neighbouring layers differ in shade."""
+_PLAIN = (
+    (r"\bcpu$", "CPU"),
+    (r"\bgpu$", "GPU"),
+    (r"\bfastrpc$", "call of the DSP"),
+    (r"^hardware thread", "DSP hardware thread"),
+    (r"^hvx context", "vector context"),
+    (r"q6 main$", "DSP main thread"),
+    (r"q6 worker", "DSP worker thread"),
+    (r"q6 prefetch$", "copies from DDR"),
+    (r"q6 write-back$", "copies to DDR"),
+    (r"^hta array$", "HTA multiply-adds"),
+    (r"^hta fetch$", "HTA copies from DDR"),
+    (r"^hta write-back$", "HTA copies to DDR"),
+)
+_Row = tuple[str, Track, Result]
+"""A name, and the track that stands beside it."""
+
+
+def plain_name(track: str) -> str:
+    """Return the name of a track of a trace in plain words."""
+    for pattern, words in _PLAIN:
+        track = re.sub(pattern, words, track)
+    return track
 
 
 def timeline(result: Result) -> Figure:
     """Return the figure of a result; a recorded one has hardware threads and contexts too."""
     all_tracks = tracks(result)
     drawn = _as_many_as_fit(all_tracks)
-    colours: dict[str, str] = {}
-    spans = [
-        _span(-row, nested, nested.depth == inner, colours)
-        for row, (track, inner) in enumerate(zip(drawn, map(_inner, drawn), strict=True))
-        for nested in track.spans
-    ]
-    keys = ("name", "left", "right", "us", "bottom", "top", "colour")
-    columns = {key: [span[key] for span in spans] for key in keys}
+    missing = len(all_tracks) - len(drawn)
+    remark = f" Too long to be drawn: {number(missing, 'more track')}." if missing else ""
+    return _figure(
+        "Timeline",
+        f"Every track of the simulated phone.{remark} Option --trace of hexsim profile and "
+        "throughput writes all of it for ui.perfetto.dev.",
+        [(plain_name(track.name), track, result) for track in drawn],
+        _table(all_tracks, result),
+    )
+
+
+def timelines(results: Mapping[str, Result]) -> Figure:
+    """Return the inferences of several runs below each other, with their names."""
+    return _figure(
+        "Inferences below each other",
+        "What each run does when, on one axis of time.",
+        [(name, tracks(result)[0], result) for name, result in results.items()],
+        FigureTable(("run", "us"), [(name, result.total_us) for name, result in results.items()]),
+    )
+
+
+def _figure(title: str, text: str, rows: Sequence[_Row], table: FigureTable) -> Figure:
+    engines = dict.fromkeys(layer.engine for _, _, result in rows for layer in result.layers)
+    legend = (
+        *((ENGINES[engine], f"layer on {engine.upper()}") for engine in engines),
+        (GREY, "overhead: no layer"),
+        (_OUTER, "contains others: an inference, who holds a thread or a vector context"),
+    )
+    text += " Neighbouring layers differ in shade. Drag to select a part of the time."
+    return Figure(title, text, table, _chart(rows), legend)
+
+
+def _chart(rows: Sequence[_Row]) -> Any:
+    end_ps = max(result.timeline.end_ps for _, _, result in rows)
+    spans: list[dict[str, Any]] = []
+    for row, (_, track, result) in enumerate(rows):
+        colours = {
+            layer.name: tint(ENGINES[layer.engine], _SHADES[place % len(_SHADES)])
+            for place, layer in enumerate(result.layers)
+        }
+        inner = _inner(track)
+        spans += [_span(row, nested, nested.depth == inner, colours) for nested in track.spans]
     plot = chart(
         "us from the start",
         "",
-        height=_ROW * len(drawn) + _BORDERS,
+        height=_ROW * len(rows) + _BORDERS,
         tooltip=(("", "@name"), ("from", "@left{0.0} us"), ("takes", "@us{0.00} us")),
-        y_range=(0.5 - len(drawn), 0.5),
+        zoom="xbox_zoom",
+        x_range=(0, end_ps / PS_PER_US),
+        y_range=(0.5 - len(rows), 0.5),
     )
-    plot.quad(
-        left="left",
-        right="right",
-        bottom="bottom",
-        top="top",
-        fill_color="colour",
-        line_color=None,
-        fill_alpha="alpha",
-        source=source(columns),
-    )
-    plot.yaxis.ticker = [-row for row in range(len(drawn))]
-    plot.yaxis.major_label_overrides = {-row: track.name for row, track in enumerate(drawn)}
-    plot.ygrid.visible = False
-    missing = len(all_tracks) - len(drawn)
-    remark = f" Too long to be drawn: {number(missing, 'more track')}." if missing else ""
-    return Figure(
-        "Timeline",
-        "Every track of the simulated phone. Grey is what contains others: inferences, and who "
-        f"holds a thread or a vector context.{remark} Option --trace of hexsim profile and "
-        "throughput writes all of it for ui.perfetto.dev.",
-        _table(all_tracks, result),
-        plot,
-    )
+    marks = rectangles(plot, {key: [span[key] for span in spans] for key in spans[0]})
+    words = source({"x": [], "y": [], "text": []})
+    marks.name, words.name = "spans", "slices"
+    style = {"text_align": "center", "text_baseline": "middle", "text_font_size": "11px"}
+    plot.text("x", "y", "text", source=words, text_color="#14181f", **style)
+    name_rows(plot, [name for name, _, _ in rows])
+    return plot
 
 
 def _as_many_as_fit(all_tracks: Sequence[Track]) -> list[Track]:
@@ -84,18 +133,18 @@ def _inner(track: Track) -> int:
     return max((nested.depth for nested in track.spans), default=0)
 
 
-def _span(row: int, nested: Nested, works: bool, colours: dict[str, str]) -> dict[str, Any]:
+def _span(row: int, nested: Nested, works: bool, colours: Mapping[str, str]) -> dict[str, Any]:
     span, depth = nested.span, min(nested.depth, _DEEPEST)
-    name = span.name
-    colour = colours.setdefault(name, PALETTE[len(colours) % len(PALETTE)]) if works else GREY
     return {
-        "name": name,
+        "name": span.name,
         "left": span.t0_ps / PS_PER_US,
         "right": span.t1_ps / PS_PER_US,
         "us": (span.t1_ps - span.t0_ps) / PS_PER_US,
-        "bottom": row - _EDGE + _INSET * depth,
-        "top": row + _EDGE - _INSET * depth,
-        "colour": colour,
+        "bottom": -row - _EDGE + _INSET * depth,
+        "top": -row + _EDGE - _INSET * depth,
+        "colour": colours.get(span.name, GREY) if works else _OUTER,
+        "works": int(works),
+        "row": row,
     }
 
 
@@ -104,5 +153,7 @@ def _table(all_tracks: Sequence[Track], result: Result) -> FigureTable:
     rows = []
     for track in all_tracks:
         busy = sum(span.span.t1_ps - span.span.t0_ps for span in track.spans if span.depth == 0)
-        rows.append((track.name, len(track.spans), busy / PS_PER_US, busy / end))
-    return FigureTable(("track", "spans", "busy us", "share"), rows)
+        rows.append(
+            (plain_name(track.name), track.name, len(track.spans), busy / PS_PER_US, busy / end)
+        )
+    return FigureTable(("track", "in a trace", "spans", "busy us", "share"), rows)

@@ -8,18 +8,27 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from hexsim.reports.pages.figures.chart import PALETTE
+from hexsim.reports.colours import MEMORIES, tint
 from hexsim.reports.pages.figures.figure import Figure, FigureTable
-from hexsim.reports.pages.figures.layer_bars import BAR, BarPart, layer_bars, legend
+from hexsim.reports.pages.figures.layer_bars import (
+    BAR,
+    Amounts,
+    BarPart,
+    layer_bars,
+    legend,
+    longest,
+    not_drawn,
+)
 from hexsim.reports.text import quantity
 
 _KIB = 1024
 _LEVELS = {
-    "ddr_read_bytes": ("DDR, read", PALETTE[0]),
-    "ddr_write_bytes": ("DDR, written", PALETTE[6]),
-    "l2_bytes": ("L2", PALETTE[1]),
-    "vtcm_bytes": ("VTCM", PALETTE[3]),
+    "ddr_read_bytes": ("DDR, read", MEMORIES["ddr"]),
+    "ddr_write_bytes": ("DDR, written", tint(MEMORIES["ddr"], 0.55)),
+    "l2_bytes": ("L2", MEMORIES["l2"]),
+    "vtcm_bytes": ("VTCM", MEMORIES["vtcm"]),
 }
+_ROW = 26
 
 
 def traffic_figure(case: Mapping[str, Any]) -> Figure | None:
@@ -29,13 +38,15 @@ def traffic_figure(case: Mapping[str, Any]) -> Figure | None:
     levels = [key for key in _LEVELS if sums[key]]
     if not levels:
         return None
-    parts = [part for number, layer in enumerate(layers) for part in _parts(number, layer, levels)]
+    rows = longest((layer["name"], {key: layer[key] for key in levels}) for layer in layers)
+    parts = [part for row, (name, sizes) in enumerate(rows) for part in _parts(row, name, sizes)]
     totals = ", ".join(f"{_LEVELS[key][0]} {quantity(sums[key], 'B')}" for key in levels)
     return Figure(
         "Memory traffic",
         f"Bytes that a layer moves, by level of memory; all layers together: {totals}. Levels "
         "stand beside each other: what comes from DDR passes L2 as well. Layers whose cost model "
-        "counts no bytes, those on the CPU above all, have no bar.",
+        "counts no bytes, those on the CPU above all, have no bar. The largest layers are first."
+        f"{not_drawn(len(layers))}",
         FigureTable(
             ("layer", "type", "engine", *(f"{_LEVELS[key][0]} KiB" for key in levels)),
             [
@@ -46,24 +57,29 @@ def traffic_figure(case: Mapping[str, Any]) -> Figure | None:
                 for layer in layers
             ],
         ),
-        layer_bars("KiB moved", parts, [("@what", "@amount{0,0.0} KiB")]),
+        layer_bars(
+            "KiB moved",
+            [name for name, _ in rows],
+            parts,
+            [("@what", "@amount{0,0.0} KiB")],
+            row_height=_ROW,
+        ),
         legend(parts, dict(_LEVELS[key] for key in levels)),
     )
 
 
-def _parts(number: int, layer: Mapping[str, Any], levels: list[str]) -> list[BarPart]:
-    """Return bars of a layer side by side; bytes written to DDR are stacked on those read."""
-    bars = [key for key in levels if key != "ddr_write_bytes" or "ddr_read_bytes" not in levels]
-    width = BAR / len(bars)
+def _parts(row: int, name: str, sizes: Amounts) -> list[BarPart]:
+    """Return bars of a layer below each other; bytes written to DDR continue those read."""
+    bars = [key for key in sizes if key != "ddr_write_bytes" or "ddr_read_bytes" not in sizes]
+    height = BAR / len(bars)
     parts = []
-    for key in levels:
-        kib = layer[key] / _KIB
+    for key, size in sizes.items():
+        kib = size / _KIB
         if not kib:
             continue
-        is_above = key not in bars
-        bottom = layer["ddr_read_bytes"] / _KIB if is_above else 0.0
-        left = number - BAR / 2 + width * (0 if is_above else bars.index(key))
+        continues = key not in bars
+        left = sizes["ddr_read_bytes"] / _KIB if continues else 0.0
+        top = -row + BAR / 2 - height * (0 if continues else bars.index(key))
         label, colour = _LEVELS[key]
-        place = (left, left + width, bottom, bottom + kib)
-        parts.append(BarPart(layer["name"], label, kib, kib, *place, colour))
+        parts.append(BarPart(name, label, kib, kib, left, left + kib, top - height, top, colour))
     return parts

@@ -1,0 +1,88 @@
+"""The figures of a validation: errors, ranges, diagnoses with their remedies, and findings."""
+
+from __future__ import annotations
+
+from operator import attrgetter
+from typing import Any
+
+from hexsim.accuracy.study import Study
+from hexsim.reports.pages.case_figures import most_of
+from hexsim.reports.pages.figures.distributions import distributions_figure
+from hexsim.reports.pages.figures.figure import Figure, FigureTable
+from hexsim.reports.pages.figures.layer_errors import errors_figure, ranges_figure
+from hexsim.reports.validation_data import validation_facts
+from hexsim.reports.validation_table import remedy_text, useless
+
+
+def validation_figures(study: Study) -> list[Figure]:
+    """Return the figures of a validation, each only if the study has its data."""
+    facts = validation_facts(study)
+    of_study = (_diagnoses_figure(study), _remedies_figure(study), _findings_figure(study))
+    figures = [errors_figure(facts), *of_study, ranges_figure(facts), distributions_figure(facts)]
+    return [figure for figure in figures if figure is not None]
+
+
+def most_noise(facts: dict[str, Any]) -> str:
+    """Return a sentence on the layers that add most noise."""
+    added: dict[str, float] = {}
+    for row in facts["layers"]:
+        if row["added_noise"] > 0:
+            added[row["layer"]] = added.get(row["layer"], 0.0) + row["added_noise"]
+    return most_of(added, sum(added.values()), "of the noise that layers add", verb="cause")
+
+
+def remedy_answer(study: Study) -> tuple[str, ...]:
+    """Return a sentence on the best remedy; none if none was tried."""
+    if not study.remedies:
+        return ()
+    best = study.remedies[0]
+    if not best.helps:
+        return ("None of the remedies that were tried makes the outputs better.",)
+    return (
+        f"Best remedy: {best.before_db:.1f} dB before a final softmax become {best.after_db:.1f} "
+        f"dB with {' and '.join(best.remedies)}.",
+    )
+
+
+def _diagnoses_figure(study: Study) -> Figure | None:
+    """Return each cause once; a layer without any has a row that says so."""
+    if not study.diagnoses:
+        return None
+    rows: list[tuple[Any, ...]] = []
+    for diagnosis in study.diagnoses:
+        causes = [
+            (*attrgetter("kind", "finding", "remedy")(finding.cause), finding.remedied_db)
+            for finding in diagnosis.findings
+        ] or [(None, "nothing found that an option would improve", None, None)]
+        rows += [(diagnosis.layer, diagnosis.type, diagnosis.alone_db, *cause) for cause in causes]
+    header = ("layer", "type", "alone dB", "cause", "finding", "remedy", "then dB")
+    text = (
+        "Why the layers that add most noise lose accuracy, each alone on float inputs, and its "
+        "SQNR with the remedy; the dominating cause of a layer is first."
+    )
+    return Figure("Diagnoses", text, FigureTable(header, list(dict.fromkeys(rows))))
+
+
+def _remedies_figure(study: Study) -> Figure | None:
+    if not study.remedies:
+        return None
+    helpful = [trial for trial in study.remedies if trial.helps]
+    rows = [
+        (remedy_text(trial, helpful), trial.after_db, trial.after_db - trial.before_db)
+        for trial in helpful
+    ]
+    text = (
+        "Tried on all layers at once: SQNR of the outputs before a final softmax, "
+        f"{study.remedies[0].before_db:.1f} dB as it is. {'. '.join(useless(study.remedies))}"
+    )
+    header = ("remedy", "SQNR dB", "gain dB")
+    return Figure("Remedies", text, FigureTable(header, rows))
+
+
+def _findings_figure(study: Study) -> Figure | None:
+    if not study.findings:
+        return None
+    rows = map(attrgetter("layer", "tensor", "kind", "sentence"), study.findings)
+    text = "Values that the encodings lose for certain, the largest share first."
+    header = ("layer", "tensor", "kind", "finding")
+    return Figure("Findings", text, FigureTable(header, list(dict.fromkeys(rows))))
