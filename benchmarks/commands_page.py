@@ -12,142 +12,20 @@ from __future__ import annotations
 import argparse
 import inspect
 import textwrap
-import types
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
-
-import typer
-from typer.models import ArgumentInfo, OptionInfo
 
 from benchmarks.pages import DOCS, REFERENCE, with_block
-from hexsim.cli._files import INPUT_LIST, MODEL, PICTURES, ReadOption, Writes
-from hexsim.cli.app import app
+from hexsim.cli._help import examples_of
+from hexsim.cli._parameters import Parameter, parameters
+from hexsim.cli.app import commands
 
 FOLDER = REFERENCE / "commands"
 INDEX = DOCS / "index.md"
 
 Command = Callable[..., None]
 
-_PLAIN = {str: "text", int: "integer", float: "number", bool: "flag"}
-_READ = {MODEL: "model", PICTURES: "folder, read", INPUT_LIST: "list, read"}
 _WIDTH = 108
 """Characters of a line of prose."""
-
-
-@dataclass(frozen=True)
-class Parameter:
-    """An option or argument of a command, in the words of its page."""
-
-    names: tuple[str, ...]
-    kind: str
-    default: str
-    help: str
-    is_option: bool
-
-    @property
-    def is_required(self) -> bool:
-        """Whether the command does not run without it."""
-        return self.default == "required"
-
-    @property
-    def in_call(self) -> str:
-        """How it stands in the line that calls the command."""
-        if self.is_option:
-            return f"{self.names[0]} {self.kind.split(',')[0].upper()}"
-        return self.names[0] if self.is_required else f"[{self.names[0]}]"
-
-    @property
-    def row(self) -> str:
-        """Its row in a table."""
-        names = ", ".join(f"`{name}`" for name in self.names)
-        return f"| {names} | {self.kind} | {self.default} | {self.help} |"
-
-
-def commands() -> dict[str, Command]:
-    """The commands by their words, such as `bench` or `chips show`, in the order of the help."""
-    return dict(_within(app, ()))
-
-
-def _within(group: typer.Typer, words: tuple[str, ...]) -> Iterator[tuple[str, Command]]:
-    for command in group.registered_commands:
-        if command.callback is not None and not command.hidden:
-            name = command.name or command.callback.__name__.replace("_", "-")
-            yield " ".join((*words, name)), command.callback
-    for inner in group.registered_groups:
-        if inner.typer_instance is not None:
-            yield from _within(inner.typer_instance, (*words, str(inner.name)))
-
-
-def parameters(command: Command) -> list[Parameter]:
-    """What a command takes: what must be given first, then as declared."""
-    hints = get_type_hints(command, include_extras=True)
-    found = []
-    for name, one in inspect.signature(command).parameters.items():
-        kind, *metadata = get_args(hints.get(name, one.annotation))
-        (info,) = (m for m in metadata if isinstance(m, ArgumentInfo | OptionInfo))
-        if not info.hidden:
-            found.append(_parameter(one, kind, info, metadata))
-    return sorted(found, key=lambda parameter: not parameter.is_required)
-
-
-def _parameter(
-    one: inspect.Parameter, kind: Any, info: ArgumentInfo | OptionInfo, metadata: list[Any]
-) -> Parameter:
-    return Parameter(
-        _names(one.name, info, several=get_origin(kind) is list),
-        _kind(kind, info, next((m for m in metadata if isinstance(m, ReadOption | Writes)), None)),
-        _default(one.default),
-        " ".join((info.help or "").split()).replace("|", "\\|").replace("<", "&lt;"),
-        isinstance(info, OptionInfo),
-    )
-
-
-def _names(name: str, info: ArgumentInfo | OptionInfo, several: bool) -> tuple[str, ...]:
-    if isinstance(info, ArgumentInfo):
-        return ((info.metavar or name.upper()).strip("[]") + ("..." if several else ""),)
-    declared = [info.default, *(info.param_decls or ())]
-    given = [part for text in declared if isinstance(text, str) for part in text.split("/")]
-    names = [text for text in given if text.startswith("-")]
-    return (*sorted(names, key=lambda text: not text.startswith("--")),) or (
-        f"--{name.replace('_', '-')}",
-    )
-
-
-def _kind(kind: Any, info: ArgumentInfo | OptionInfo, mark: ReadOption | Writes | None) -> str:
-    """What may be given: a mark of files says more than a type."""
-    if isinstance(mark, Writes):
-        return "folder, written" if mark.folder else "file, written"
-    if mark is not None and mark in _READ:
-        return _READ[mark]
-    bare = _without_none_and_list(kind)
-    if get_origin(bare) is Literal:
-        return ", ".join(f"`{choice}`" for choice in get_args(bare))
-    if bare in _PLAIN:
-        return _PLAIN[bare] + _bounds(info.min, info.max)
-    return "file, read"
-
-
-def _bounds(low: float | None, high: float | None) -> str:
-    if low is None and high is None:
-        return ""
-    if high is None:
-        return f", {low:g} or more"
-    return f", {high:g} or less" if low is None else f", {low:g} to {high:g}"
-
-
-def _without_none_and_list(kind: Any) -> Any:
-    if get_origin(kind) in (types.UnionType, Union):
-        (kind,) = (get_arg for get_arg in get_args(kind) if get_arg is not type(None))
-    return get_args(kind)[0] if get_origin(kind) is list else kind
-
-
-def _default(value: Any) -> str:
-    if value in (inspect.Parameter.empty, ...):
-        return "required"
-    if value is None or value is False or value in ("", [], ()):
-        return ""
-    return "on" if value is True else f"`{value}`"
 
 
 def pages() -> dict[str, str]:
@@ -167,6 +45,8 @@ def _page(name: str, command: Command) -> str:
     rest = ["[OPTIONS]"] if any(not option.is_required for option in options) else []
     lines = [f"# hexsim {name}", "", *_prose(command)]
     lines += ["```", " ".join(("hexsim", name, *words, *rest)), "```"]
+    if examples := examples_of(command):
+        lines += ["", "Examples:", "", "```", *examples, "```"]
     lines += _table("Arguments", "argument", arguments) + _table("Options", "option", options)
     return "\n".join(lines) + "\n"
 
@@ -182,7 +62,15 @@ def _table(title: str, first: str, taken: list[Parameter]) -> list[str]:
     if not taken:
         return []
     head = [f"| {first} | takes | default | what it is |", "| --- | --- | --- | --- |"]
-    return ["", f"## {title}", "", *head, *(one.row for one in taken)]
+    return ["", f"## {title}", "", *head, *map(_row, taken)]
+
+
+def _row(parameter: Parameter) -> str:
+    names = ", ".join(f"`{name}`" for name in parameter.names)
+    is_word = parameter.default in ("", "required", "on")
+    default = parameter.default if is_word else f"`{parameter.default}`"
+    text = parameter.help.replace("|", "\\|").replace("<", "&lt;")
+    return f"| {names} | {parameter.kind} | {default} | {text} |"
 
 
 def listed() -> str:

@@ -7,3 +7,4 @@ from models import export as export
 from models import is_name as is_name
 from models import materialise as materialise
 from models import names as names
+from models import require_model as require_model

@@ -12,13 +12,24 @@ from __future__ import annotations
 import os
 import pkgutil
 from importlib import import_module
+from pathlib import Path
 
-from hexsim.errors import unknown
+from hexsim.errors import HexsimError, nearest, unknown
+from hexsim.files import is_there
 
 from . import conv1x1
 from ._built import LOCATION, BuiltModel, materialise, write
 
-__all__ = ["LOCATION", "BuiltModel", "build", "export", "is_name", "materialise", "names"]
+__all__ = [
+    "LOCATION",
+    "BuiltModel",
+    "build",
+    "export",
+    "is_name",
+    "materialise",
+    "names",
+    "require_model",
+]
 
 
 def names() -> tuple[str, ...]:
@@ -31,6 +42,19 @@ def names() -> tuple[str, ...]:
 def is_name(name: str) -> bool:
     """Tell whether `name` asks for a built-in network, a probe of any size included."""
     return conv1x1.is_probe(name) or name in names()
+
+
+def require_model(source: str) -> None:
+    """Raise HexsimError unless `source` is a path that exists, or asks for a built-in network."""
+    if is_there(source) or is_name(source):
+        return
+    if (path := Path(source)).suffix or len(path.parts) > 1:
+        raise HexsimError(
+            f"no such file: '{source}'; give a .dlc or ONNX file, or a network's name"
+        )
+    raise HexsimError(
+        f"'{source}' is neither a file nor a built-in network; {nearest(source, names())}"
+    )
 
 
 def build(name: str) -> BuiltModel:

@@ -13,15 +13,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-import numpy.typing as npt
-
 from hexsim.files import write_bytes
 
 if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
     import onnx
 
-FloatArray = npt.NDArray[np.float32]
+    FloatArray = npt.NDArray[np.float32]
 
 LOCATION = "hexsim.models"
 """External-data location of an initialiser whose values are in `BuiltModel.weights`."""

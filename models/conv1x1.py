@@ -8,11 +8,12 @@ A name is `conv1x1_<input channels>to<output channels>`, optionally followed by
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 from hexsim.errors import HexsimError
 
-from ._builder import Builder
-from ._built import BuiltModel
+if TYPE_CHECKING:
+    from ._built import BuiltModel
 
 MEASURED = (
     "conv1x1_1to1",
@@ -53,5 +54,7 @@ def build(name: str) -> BuiltModel:
             f"network '{name}' has {in_channels * out_channels} weights, more than the "
             f"{MAX_WEIGHTS} that an ONNX file can hold; choose fewer channels"
         )
+    from ._builder import Builder  # with numpy, which names are known without
+
     net = Builder(name, "input", (1, in_channels, height, width))
     return net.finish(net.conv("input", "conv", out_channels, 1))

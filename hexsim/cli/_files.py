@@ -36,16 +36,27 @@ _PRINTED = "is where this command prints"
 class ReadOption:
     """The mark of an option that names a file to read.
 
-    `file` makes the path from the option's value; `also` finds the files that the file names.
+    `file` makes the path from the option's value; `also` finds the files that the file names;
+    `check` raises HexsimError for a value that names nothing, before the command begins.
     """
 
     also: Callable[[Path], Iterable[Path]] = lambda path: ()
     file: Callable[[str], Path] = Path
+    check: Callable[[str], None] = lambda value: None
+
+    def values(self, value: Any) -> list[Any]:
+        """Return the names in a value: it is one, several, or None."""
+        values = value if isinstance(value, list | tuple) else [value]
+        return [value for value in values if value is not None]
+
+    def require(self, value: Any) -> None:
+        """Raise HexsimError if a name in a value names nothing."""
+        for name in self.values(value):
+            self.check(name)
 
     def files(self, value: Any) -> Iterator[Path]:
         """Yield all files that are read for a value, which is a name, several names, or None."""
-        values = value if isinstance(value, list | tuple) else [value]
-        for path in (self.file(value) for value in values if value is not None):
+        for path in map(self.file, self.values(value)):
             yield path
             with suppress(OSError, ValueError, csv.Error):  # its reader reports the error
                 if path.is_file() or path.is_dir():
@@ -72,6 +83,24 @@ def _weights(model: Path) -> Iterable[Path]:
     return () if is_dlc(model) else (*weight_files(model), *external_files(model))
 
 
+def _require_model(name: str) -> None:
+    from hexsim import models
+
+    models.require_model(name)
+
+
+def _require_chip(name: str) -> None:
+    from hexsim.datasheets.texts import CHIPS, chip_name
+
+    CHIPS.located(chip_name(name))
+
+
+def _require_stack(name: str) -> None:
+    from hexsim.datasheets.texts import STACKS
+
+    STACKS.located(name)
+
+
 def _listed(path: Path) -> Iterator[Path]:
     for word in path.read_text("utf-8").split():
         yield from map(Path, {word, word.partition(":=")[2]} - {""})
@@ -93,8 +122,14 @@ def _layers_file(text: str) -> Path:
 
 FILE = ReadOption()
 """A file, or the name of something built in."""
-MODEL = ReadOption(_weights)
+MODEL = ReadOption(_weights, check=_require_model)
 """A model, whose weights may be in other files."""
+RESULT_OR_MODEL = ReadOption(_weights)
+"""A file of results, or a model."""
+CHIP = ReadOption(check=_require_chip)
+"""A chip by name, or a file."""
+STACK = ReadOption(check=_require_stack)
+"""A stack by name, or a file."""
 INPUT_LIST = ReadOption(_listed)
 """A list of raw files."""
 PICTURES = ReadOption(lambda folder: folder.iterdir())
@@ -131,7 +166,7 @@ def with_files(command: Callable[..., None]) -> Callable[..., None]:
     file_options = marks(command)
     hints = get_type_hints(command, include_extras=True)
     added = []
-    if MODEL in file_options.values():
+    if {MODEL, RESULT_OR_MODEL} & {*file_options.values()}:
         file_options[_UDL], hints[_UDL] = UDL, UdlOption
         added = [keyword(_UDL, UdlOption, default=None)]
     for hint in hints.values():
@@ -168,16 +203,6 @@ def with_files(command: Callable[..., None]) -> Callable[..., None]:
             raise early_exit
 
     return claim_and_run
-
-
-def guard(app: typer.Typer) -> None:
-    """Apply `with_files` to every command of a program, including those of its groups."""
-    for info in app.registered_commands:
-        assert info.callback is not None
-        info.callback = with_files(info.callback)
-    for group in app.registered_groups:
-        assert group.typer_instance is not None
-        guard(group.typer_instance)
 
 
 def _protected_files(

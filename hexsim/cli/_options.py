@@ -9,7 +9,7 @@ from typing import Annotated, Literal, cast
 import typer
 
 from hexsim.cli._completion import chip_names, network_names, stack_names
-from hexsim.cli._files import FILE, INPUT_LIST, MODEL, OUTPUT, PICTURES
+from hexsim.cli._files import CHIP, FILE, INPUT_LIST, MODEL, OUTPUT, PICTURES, STACK
 from hexsim.errors import HexsimError, unknown
 from hexsim.runtimes import RUNTIMES, Runtime
 
@@ -27,14 +27,14 @@ ModelArgument = Annotated[
 ChipOption = Annotated[
     str,
     typer.Option("--chip", help="Chip name, or a TOML file.", autocompletion=chip_names),
-    FILE,
+    CHIP,
 ]
 StackOption = Annotated[
     str | None,
     typer.Option(
         "--stack", help="Software stack; default: the chip's own.", autocompletion=stack_names
     ),
-    FILE,
+    STACK,
 ]
 IdealCpuOption = Annotated[
     bool,

@@ -9,7 +9,7 @@ import typer
 
 from hexsim.cli._bitwidths import BitWidths, bit_widths
 from hexsim.cli._completion import chip_names, stack_names
-from hexsim.cli._files import FILE
+from hexsim.cli._files import CHIP, STACK
 from hexsim.cli._options import OverrideParamsOption
 from hexsim.errors import HexsimError
 
@@ -188,7 +188,7 @@ class HtaSections:
             "minimum range.",
             autocompletion=chip_names,
         ),
-        FILE,
+        CHIP,
     ] = DEFAULT_CHIP
     stack: Annotated[
         str | None,
@@ -198,7 +198,7 @@ class HtaSections:
             "encoding: 0.01 in releases 1.x, 0.0001 in those of 2.x that are simulated.",
             autocompletion=stack_names,
         ),
-        FILE,
+        STACK,
     ] = None
 
     def release(self) -> Stack:

@@ -45,13 +45,6 @@ class Hardware:
 
     def platform(self) -> Platform:
         """Read their descriptions."""
-        from hexsim.datasheets import chips, stacks
-
-        # An unknown name is told before the simulator, which takes longer, is loaded.
-        chips.load(self.chip)
-        if self.stack is not None:
-            stacks.load(self.stack)
-
         from hexsim.deployment.calibration_point import CalibrationPoint, calibrated_to
         from hexsim.deployment.platform import Platform
 

@@ -1,97 +1,102 @@
-"""The `hexsim` program: assembles the commands."""
+"""The `hexsim` program: finds the command, whose module alone is imported.
+
+The commands stand here with a line about each, so that the help of the program needs none of them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Annotated
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
+from importlib import import_module
+from typing import Annotated, Any
 
 import typer
 
 from hexsim import __version__
-from hexsim.cli import (
-    always_on,
-    bench,
-    calibrate,
-    chips,
-    compare,
-    convert,
-    decide,
-    detections,
-    diff,
-    info,
-    kernel,
-    llm,
-    models,
-    partition,
-    prepare,
-    profile,
-    quantize,
-    report,
-    roofline,
-    run,
-    stacks,
-    sweep,
-    throughput,
-    tradeoff,
-    validate,
-    view,
-)
-from hexsim.cli._files import guard
+from hexsim.cli._command import Command, Group, call
+from hexsim.cli._files import with_files
+from hexsim.cli._help import Row
 from hexsim.cli._pairs import join_pairs
 from hexsim.cli._say import say
+from hexsim.errors import HexsimError, nearest
+
+PANELS: Mapping[str, Mapping[str, str]] = {
+    "Simulate": {
+        "bench": "Benchmark networks: latency per runtime, measured values, agreement with float.",
+        "profile": "Profile one inference: cycles, time, MACs, bytes by memory level and bound of "
+        "every layer.",
+        "throughput": "Run instances of networks at once: throughput, latencies, utilisation and "
+        "what limits.",
+        "always-on": "Average power of a network that listens all the time: on the low-power "
+        "island, on the DSP.",
+        "roofline": "Set every layer under the roofs of the chip: multiply-adds per byte and per "
+        "second.",
+        "kernel": "Show how a kernel is blocked, and every packet of its instruction streams.",
+        "llm": "Tokens per second, time to the first token and memory of a language model.",
+        "report": "Write an HTML page on a model: times, timeline, roofline, memory, errors and "
+        "constants.",
+        "compare": "Compare two results, or a phone's profile with a model: networks, runtimes "
+        "and layers.",
+        "calibrate": "Fit a stack or a chip to latencies measured on your phone, from what is "
+        "published.",
+        "sweep": "Simulate a space of designs, and show what matters and what is best.",
+    },
+    "Models": {
+        "convert": "Convert a file of ONNX or another framework to a float .dlc file.",
+        "quantize": "Quantise a network, calibrating activations on raw inputs or pictures.",
+        "info": "List the layers: shapes, runtimes, parameters, MACs, encodings.",
+        "view": "Write an HTML page: the drawing, and each layer's attributes, encodings and "
+        "weights.",
+        "diff": "Compare two models: unique layers, parameters, dimensions, weights, output names.",
+        "partition": "Show the subnets of AIP, each cut with its reason and cost, and what the "
+        "HTA refuses.",
+    },
+    "Accuracy": {
+        "prepare": "Write pictures as raw inputs, with their list: cut, resized, moved and scaled.",
+        "run": "Run every input, of a list, a folder or seeded ones, and write the outputs as raw "
+        "floats.",
+        "validate": "Compare a runtime with float: top-1, top-5, and the error of every layer.",
+        "detections": "Judge detections: mean average precision, for one folder of results or "
+        "several.",
+        "tradeoff": "Compare file size, initialisation, inference and accuracy of every choice.",
+        "decide": "Choose chip, runtime, quantiser mode and cut: ranked, with reasons, within "
+        "your limits.",
+    },
+    "What there is": {
+        "chips": "Chips: list them, show every constant with its source.",
+        "stacks": "Software stacks: list them, show every constant.",
+        "models": "Built-in benchmark networks (seeded weights).",
+    },
+}
+"""The commands by heading, with the first sentence of their help."""
+NAMES = tuple(name for commands in PANELS.values() for name in commands)
+_COMPLETING = "_HEXSIM_COMPLETE"
+"""The variable in which a shell asks for completions."""
+
+
+class _Program(Group):
+    """All commands; each is imported when it is called."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        return list(NAMES)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        return typer.main.get_command(loaded(cmd_name)) if cmd_name in NAMES else None
+
+    def sections(self, ctx: Any) -> Iterator[tuple[str, list[Row]]]:
+        for heading, commands in PANELS.items():
+            yield heading, [*commands.items()]
+
 
 app = typer.Typer(
     name="hexsim",
+    cls=_Program,
     help="Simulate how Qualcomm's Hexagon DSP runs neural networks.",
     no_args_is_help=True,
     add_completion=True,
     pretty_exceptions_enable=False,
 )
-for _panel, _commands in (
-    (
-        "Simulate",
-        (
-            bench.bench,
-            profile.profile,
-            throughput.throughput,
-            always_on.always_on,
-            roofline.roofline,
-            kernel.kernel,
-            llm.llm,
-            report.report,
-            compare.compare,
-            calibrate.calibrate,
-        ),
-    ),
-    (
-        "Models",
-        (
-            convert.convert,
-            quantize.quantize,
-            info.info,
-            view.view,
-            diff.diff,
-            partition.partition,
-        ),
-    ),
-    (
-        "Accuracy",
-        (
-            prepare.prepare,
-            run.run,
-            validate.validate,
-            detections.detections,
-            tradeoff.tradeoff,
-            decide.decide,
-        ),
-    ),
-):
-    for _command in _commands:
-        app.command(rich_help_panel=_panel)(_command)
-app.add_typer(sweep.app, name="sweep", rich_help_panel="Simulate")
-for _name, _group in (("chips", chips.app), ("stacks", stacks.app), ("models", models.app)):
-    app.add_typer(_group, name=_name, rich_help_panel="What there is")
-guard(app)
 
 
 def _print_version(wanted: bool) -> None:
@@ -112,6 +117,40 @@ def _options(
     """Take the options that stand before a command."""
 
 
+@cache
+def loaded(name: str) -> typer.Typer:
+    """Import the file of a command, and return the command, or the group that it is."""
+    module_name = name.replace("-", "_")
+    module = import_module(f"hexsim.cli.{module_name}")
+    program: typer.Typer | None = getattr(module, "app", None)
+    if program is None:
+        program = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+        program.command(name)(getattr(module, module_name))
+    for info in program.registered_commands:
+        assert info.callback is not None
+        info.callback, info.cls = with_files(info.callback), Command
+    return program
+
+
+def commands() -> dict[str, Callable[..., Any]]:
+    """Return all commands by their words, such as `bench` or `chips show`, as the help has them."""
+    by_words = {}
+    for name in NAMES:
+        for info in loaded(name).registered_commands:
+            assert info.callback is not None
+            inner = info.name or info.callback.__name__.replace("_", "-")
+            by_words[name if inner == name else f"{name} {inner}"] = info.callback
+    return by_words
+
+
 def run_command(name: str, words: Sequence[str]) -> None:
     """Run the command that `words` begin with; raise HexsimError for a user's mistake."""
-    app(args=join_pairs(words), prog_name=name)
+    words = join_pairs(words)
+    if not words or words[0].startswith("-") or _COMPLETING in os.environ:
+        call(typer.main.get_command(app), words, name)
+        return
+    first, *rest = words
+    if first in NAMES:
+        call(typer.main.get_command(loaded(first)), rest, f"{name} {first}")
+    else:
+        raise HexsimError(f"there is no command '{first}'; {nearest(first, NAMES)}")

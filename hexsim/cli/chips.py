@@ -6,11 +6,14 @@ from typing import Annotated
 
 import typer
 
-from hexsim.cli._files import FILE
+from hexsim.cli._command import Group
+from hexsim.cli._files import CHIP
 from hexsim.cli._page import paged
 from hexsim.cli._say import say
 
-app = typer.Typer(help="Chips: list them, show every constant with its source.")
+app = typer.Typer(
+    cls=Group, add_completion=False, help="Chips: list them, show every constant with its source."
+)
 
 
 @app.callback(invoke_without_command=True)
@@ -36,7 +39,7 @@ def list_chips() -> None:
 @app.command()
 @paged
 def show(
-    name: Annotated[str, typer.Argument(help="Chip by name or part number, or a TOML file."), FILE],
+    name: Annotated[str, typer.Argument(help="Chip by name or part number, or a TOML file."), CHIP],
 ) -> None:
     """Show a chip: part numbers, DSP, runtimes, and every constant with confidence and source."""
     from hexsim.datasheets import chips

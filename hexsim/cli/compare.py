@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from hexsim.cli._files import FILE, MODEL
+from hexsim.cli._files import FILE, RESULT_OR_MODEL
 from hexsim.cli._groups import grouped
 from hexsim.cli._measured import Phone, PhoneOutputs, compare_measured
 from hexsim.cli._page import paged
@@ -23,7 +23,7 @@ def compare(
     before: Annotated[
         str,
         typer.Argument(help="A file of bench or profile (--json); with --measured a model."),
-        MODEL,
+        RESULT_OR_MODEL,
     ],
     after: Annotated[
         Path | None, typer.Argument(help="A later file of the same command."), FILE

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, fields
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hexsim.cli._files import ReadOption
+from hexsim.cli._files import CHIP, ReadOption
 from hexsim.cli._groups import grouped
 from hexsim.cli._inputs import Inputs, LabelledInputs
 from hexsim.cli._options import (
@@ -43,9 +42,9 @@ if TYPE_CHECKING:
 class _NameOptions(ReadOption):
     """Names or files separated by commas."""
 
-    def files(self, value: str) -> Iterator[Path]:
-        """Yield all files."""
-        yield from super().files(_split(value))
+    def values(self, value: str) -> list[str]:
+        """Return the names."""
+        return _split(value)
 
 
 def _split(text: str) -> list[str]:
@@ -59,7 +58,7 @@ class Chips:
     chips: Annotated[
         str,
         typer.Option("--chips", help="Names or TOML files of chips, comma separated."),
-        _NameOptions(),
+        _NameOptions(check=CHIP.check),
     ] = "sd835,sd855,sd865"
     stack: StackOption = None
     ideal_cpu: IdealCpuOption = False

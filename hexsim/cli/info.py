@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hexsim.cli._files import FILE
+from hexsim.cli._files import CHIP
 from hexsim.cli._groups import grouped
 from hexsim.cli._options import (
     InputDimOption,
@@ -39,7 +39,7 @@ def info(
             help="Also show the cost of rescaling the weights for the chip's DSP; with --memory, "
             "the chip to use.",
         ),
-        FILE,
+        CHIP,
     ] = None,
     memory: Annotated[
         str | None,

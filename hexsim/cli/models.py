@@ -7,11 +7,17 @@ from typing import Annotated
 
 import typer
 
+from hexsim.cli._command import Group
 from hexsim.cli._files import OUTPUT
 from hexsim.cli._page import paged
 from hexsim.cli._say import say
 
-app = typer.Typer(help="Built-in benchmark networks (seeded weights).", no_args_is_help=True)
+app = typer.Typer(
+    cls=Group,
+    add_completion=False,
+    help="Built-in benchmark networks (seeded weights).",
+    no_args_is_help=True,
+)
 
 
 @app.command("list")

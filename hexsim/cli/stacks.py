@@ -6,11 +6,17 @@ from typing import Annotated
 
 import typer
 
-from hexsim.cli._files import FILE
+from hexsim.cli._command import Group
+from hexsim.cli._files import STACK
 from hexsim.cli._page import paged
 from hexsim.cli._say import say
 
-app = typer.Typer(help="Software stacks: list them, show every constant.", no_args_is_help=True)
+app = typer.Typer(
+    cls=Group,
+    add_completion=False,
+    help="Software stacks: list them, show every constant.",
+    no_args_is_help=True,
+)
 
 
 @app.command("list")
@@ -30,7 +36,7 @@ def list_stacks() -> None:
 
 @app.command()
 @paged
-def show(name: Annotated[str, typer.Argument(help="Stack name, or a TOML file."), FILE]) -> None:
+def show(name: Annotated[str, typer.Argument(help="Stack name, or a TOML file."), STACK]) -> None:
     """Show every constant of a stack: value, unit, confidence and source."""
     from hexsim.datasheets import stacks
     from hexsim.reports.datasheet_table import datasheet_table

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from typer.core import TyperGroup
 
+from hexsim.cli._command import Group
 from hexsim.cli._files import FILE, Writes
 from hexsim.cli._groups import grouped
 from hexsim.cli._options import HtmlOption, JsonOption
@@ -25,7 +25,7 @@ _MOST_POINTS = 100_000
 """Points above this number need --yes: they take an hour per network on one core or more."""
 
 
-class _RunsByDefault(TyperGroup):
+class _RunsByDefault(Group):
     """A group in which `run` may be left out: `hexsim sweep space.toml`."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
@@ -36,6 +36,7 @@ class _RunsByDefault(TyperGroup):
 
 app = typer.Typer(
     cls=_RunsByDefault,
+    add_completion=False,
     no_args_is_help=True,
     help="Simulate a space of designs, and show what matters and what is best.",
 )

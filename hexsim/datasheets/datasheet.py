@@ -16,7 +16,6 @@ import copy
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from functools import cached_property
 from pathlib import Path
 from typing import Any, Generic, Literal, Self, TypeVar, get_args
 
@@ -24,14 +23,8 @@ from pydantic import BaseModel, ConfigDict, PrivateAttr, ValidationError
 
 from hexsim.datasheets.quantity import Quantity
 from hexsim.datasheets.refusals import sentence
-from hexsim.errors import HexsimError, InvalidDataError, unknown
-from hexsim.texts.text import read_text
-from hexsim.texts.toml_text import parse_toml
-
-Tree = dict[str, Any]
-
-_SHARED = "shared.toml"
-_LISTED = "listed.toml"
+from hexsim.datasheets.texts import DatasheetTexts, Tree
+from hexsim.errors import HexsimError, unknown
 
 
 class FieldsRead:
@@ -184,64 +177,26 @@ class Shelf(Generic[DatasheetT]):
 
     def __init__(self, datasheet: type[DatasheetT], kind: str, directory: Path) -> None:
         self._model = datasheet
-        self._kind = kind
-        self._directory = directory
+        self._texts = DatasheetTexts(kind, directory)
 
     def names(self) -> tuple[str, ...]:
         """List the built-in names; the datasheets with a file of their own are not read."""
-        files = self._directory.glob("*.toml")
-        own = (file.stem for file in files if file.name not in (_SHARED, _LISTED))
-        return tuple(sorted((*own, *self._listed)))
+        return self._texts.names()
 
     def load(self, name_or_path: str | Path) -> DatasheetT:
         """Load a built-in datasheet by name, or the user's own by the path of its .toml file."""
-        tree, where = self._located(name_or_path)
+        tree, where = self._texts.located(name_or_path)
         if isinstance(like := tree.get("like"), str):
-            _fill(tree, self._tables_of(like))
+            _fill(tree, self._texts.tables_of(like))
         _fill(tree, self._shared_by(tree))
         return self._model.from_tree(tree, where)
-
-    @cached_property
-    def _listed(self) -> Tree:
-        return self._read_if_any(_LISTED)
-
-    def _located(self, name_or_path: str | Path) -> tuple[Tree, str]:
-        """Return a datasheet as it is written, and the place of its text."""
-        text = str(name_or_path)
-        if text.endswith(".toml"):
-            path = Path(name_or_path)
-        elif text in self._listed:
-            tree = {"name": text, **copy.deepcopy(self._listed[text])}
-            return tree, f"{self._directory / _LISTED}, [{text}]"
-        elif text in self.names():
-            path = self._directory / f"{text}.toml"
-        else:
-            raise unknown(self._kind, text, self.names())
-        return _read(path), str(path)
-
-    def _tables_of(self, name: str) -> Tree:
-        """Return the tables of a shipped datasheet, without shared constants."""
-        if name not in self.names():
-            raise unknown(self._kind, name, self.names())
-        return {key: node for key, node in self._located(name)[0].items() if isinstance(node, dict)}
 
     def _shared_by(self, tree: Tree) -> Tree:
         """Return the shared constants, without optional tables that `tree` lacks."""
         fields = self._model.model_fields.items()
         required = {info.alias or name for name, info in fields if info.is_required()}
-        shared = self._read_if_any(_SHARED)
+        shared = self._texts.shared()
         return {key: node for key, node in shared.items() if key in required or key in tree}
-
-    def _read_if_any(self, file_name: str) -> Tree:
-        path = self._directory / file_name
-        return _read(path) if path.exists() else {}
-
-
-def _read(path: Path) -> Tree:
-    try:
-        return parse_toml(read_text(path, "datasheet", "give a TOML file"), str(path))
-    except InvalidDataError as error:
-        raise HexsimError(str(error)) from None
 
 
 def _is_whole(model: type[BaseModel], path: str) -> bool:

@@ -9,7 +9,8 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from hexsim.datasheets.datasheet import Datasheet, Tree
+from hexsim.datasheets.datasheet import Datasheet
+from hexsim.datasheets.texts import Tree
 
 
 def datasheet_text(datasheet: Datasheet, title: str) -> str:

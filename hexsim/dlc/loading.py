@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from hexsim import dlc, models
 from hexsim.dlc import Container, Metadata
-from hexsim.errors import HexsimError, keywords_checked, nearest
+from hexsim.errors import HexsimError, keywords_checked
 from hexsim.files import is_there, require_ordinary
 from hexsim.graph.imports import ImportReport, after_passes
 from hexsim.passes.resizing import resized
@@ -268,25 +268,18 @@ def _read(source: str, options: _LoadOptions, caffe_bin: str | Path | None) -> I
     if is_builtin(source):
         network = models.build(source)
         return read_with_codes(network.proto, weights=network.weights, name=source, **options)
-    if is_there(path):
-        dims, output_names = options["input_dims"], options["output_names"]
-        foreign = read_foreign(path, caffe_bin, input_dims=dims, output_names=output_names)
-        if foreign is None:
-            return read_with_codes(path, **options)
-        return read_with_codes(
-            foreign.proto,
-            input_dims=foreign.input_dims,
-            input_values=options["input_values"],
-            output_names=foreign.output_names,
-            weights=foreign.weights,
-            name=visible(path.stem),
-        )
-    if path.suffix or len(path.parts) > 1:
-        raise HexsimError(
-            f"no such file: '{source}'; give a .dlc or ONNX file, or a network's name"
-        )
-    raise HexsimError(
-        f"'{source}' is neither a file nor a built-in network; {nearest(source, models.names())}"
+    models.require_model(source)
+    dims, output_names = options["input_dims"], options["output_names"]
+    foreign = read_foreign(path, caffe_bin, input_dims=dims, output_names=output_names)
+    if foreign is None:
+        return read_with_codes(path, **options)
+    return read_with_codes(
+        foreign.proto,
+        input_dims=foreign.input_dims,
+        input_values=options["input_values"],
+        output_names=foreign.output_names,
+        weights=foreign.weights,
+        name=visible(path.stem),
     )
 
 

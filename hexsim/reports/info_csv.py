@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from hexsim.dlc import Container
 from hexsim.dlc.inspection import inspect
-from hexsim.memory import LayerMemory
 from hexsim.reports.csv_text import csv_text
 from hexsim.reports.info_table import HEADER
 from hexsim.reports.layer_text import output_dims, parameter_lines
-from hexsim.reports.memory_facts import NeededOn
+
+if TYPE_CHECKING:
+    from hexsim.memory import LayerMemory
+    from hexsim.reports.memory_facts import NeededOn
 
 _MEMORY = ("Weight Bytes", "Packed Bytes", "Live Bytes", "On-chip Bytes")
 

@@ -10,17 +10,21 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from hexsim.dlc import Container
 from hexsim.dlc.inspection import LETTERS, LayerInfo, inspect
-from hexsim.memory import LayerMemory
 from hexsim.planning.sections.described import hta_sections
 from hexsim.quantization.model import Model
 from hexsim.reports.fitting import Fitted
 from hexsim.reports.layer_text import count, output_dims, parameter_lines
-from hexsim.reports.memory_facts import NeededOn, memory_line
+from hexsim.reports.memory_facts import memory_line
 from hexsim.reports.summary import model_summary
 from hexsim.reports.text import quantity, table
+
+if TYPE_CHECKING:
+    from hexsim.memory import LayerMemory
+    from hexsim.reports.memory_facts import NeededOn
 
 HEADER = ("Id", "Name", "Type", "Inputs", "Outputs", "Out Dims", "Runtimes", "Parameters")
 _FIRST_TO_GO = tuple(map(HEADER.index, ("Outputs", "Inputs", "Parameters", "Runtimes")))

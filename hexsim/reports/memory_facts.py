@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from hexsim.memory import Footprint, LayerMemory
 from hexsim.reports.text import quantity
 from hexsim.runtimes import Runtime
+
+if TYPE_CHECKING:
+    from hexsim.memory import Footprint, LayerMemory
 
 _PARTS = {
     "weight_bytes": "weights",

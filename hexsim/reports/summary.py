@@ -8,15 +8,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from hexsim.dlc.inspection import LETTERS
 from hexsim.graph.ir import Layer, Network
 from hexsim.quantization.float_layers import refusal_in
 from hexsim.quantization.model import Model
 from hexsim.runtimes import MAIN_ENGINE, LayerTarget
-from hexsim.simulation.htp_call import CROSSINGS
-from hexsim.studies.benchmark import Case
-from hexsim.timing.results import LayerTiming
+
+if TYPE_CHECKING:
+    from hexsim.studies.benchmark import Case
+    from hexsim.timing.results import LayerTiming
 
 
 def summary(case: Case) -> str:
@@ -42,6 +44,8 @@ def processor_lines(case: Case) -> list[str]:
         return [f"{case.network} on aip: {case.hta_choice.sentence}"]
     if MAIN_ENGINE[case.runtime] != "htp":
         return []
+    from hexsim.simulation.htp_call import CROSSINGS  # with the simulator, which `info` never uses
+
     on_cpu = [layer for layer in case.timing.layers if layer.engine == "cpu"]
     crossings = [part for part in case.timing.overheads if part.name in CROSSINGS]
     elsewhere_ps = sum(layer.duration_ps for layer in on_cpu)

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import typer
 
 from hexsim import discovery
+from hexsim.cli._command import Command, call
 from hexsim.cli._files import with_files
 from hexsim.cli._say import remark, reworded, say
 from hexsim.errors import HexsimError, unknown
@@ -50,10 +51,10 @@ def _call(tool: Tool, given: list[Given]) -> None:
     for line in dict.fromkeys((*dropped, *_remarks(given))):
         remark(f"[WARNING] {line}")
     app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
-    app.command()(with_files(tool.command))
+    app.command(cls=Command)(with_files(tool.command))
     try:
         with reworded(lambda text: _in_their_words(text, tool, *_relatives(tool))):
-            app(args=translated(tool, given), prog_name=tool.name)
+            call(typer.main.get_command(app), translated(tool, given), tool.name)
     except HexsimError as error:
         raise HexsimError(_in_their_words(str(error), tool)) from error
 

@@ -10,12 +10,11 @@ from typing import get_args, get_type_hints
 import numpy as np
 import onnx
 import pytest
-import typer
 from onnx import helper
 
 from hexsim import dlc
 from hexsim.cli._files import ReadOption, marks
-from hexsim.cli.app import app
+from hexsim.cli.app import commands
 from hexsim.datasheets import background, chips, stacks
 from hexsim.dlc.loading import load
 from tests.cli.conftest import Done
@@ -26,15 +25,7 @@ Command = Callable[[str], Done]
 Refused = Callable[[str], str]
 
 
-def commands(of: typer.Typer = app) -> list[Callable[..., None]]:
-    found = [info.callback for info in of.registered_commands if info.callback is not None]
-    for group in of.registered_groups:
-        assert group.typer_instance is not None
-        found += commands(group.typer_instance)
-    return found
-
-
-@pytest.mark.parametrize("command", commands(), ids=lambda one: f"{one.__module__}.{one.__name__}")
+@pytest.mark.parametrize("command", commands().values(), ids=commands())
 def test_every_file_is_marked(command: Callable[..., None]) -> None:
     """A new option for a file cannot be forgotten: a path without a mark is red."""
     hints = get_type_hints(command, include_extras=True)

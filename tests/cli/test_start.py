@@ -20,6 +20,11 @@ def test_another_system_is_told(
     assert capsys.readouterr().err == f"{name}: {sentence}\n"
 
 
+NOT_TO_REPORT = ("numpy", "onnx", "simpy", "pydantic", "rich", "hexsim.dlc", "hexsim.deployment")
+"""What no mistake in a command line needs, nor any help."""
+NOT_TO_READ = ("numba", "onnxruntime", "scipy", "bokeh", "dask", "hexsim.int8", "hexsim.hvx")
+"""What a list of layers does not need."""
+
 LOADED = """
 import sys
 from hexsim.cli import main
@@ -37,12 +42,19 @@ print("loaded", *(name for name in {names!r} if name in sys.modules))
     [
         ("bench squeezenet1_1 --chip sd855 --timing-only", "0", ("numba", "hexsim.int8")),
         ("profile squeezenet1_1 --chip sd855", "0", ("numba", "hexsim.int8")),
-        ("bench squeezenet1_1 --chip sd85", "2", ("numba", "onnx", "simpy", "hexsim.deployment")),
-        ("run squeezenet1_1 --chip sd85 -o out", "2", ("numba", "onnx", "hexsim.deployment")),
+        ("--help", "0", (*NOT_TO_REPORT, "hexsim.cli.bench")),
+        ("bench squeezenet1_1 --chip sd85", "2", (*NOT_TO_REPORT, "hexsim.cli.run")),
+        ("run squeezenet1_1 --chip sd85 -o out", "2", NOT_TO_REPORT),
+        ("decide squeezenet1_1 --chips sd855,sd85", "2", NOT_TO_REPORT),
+        ("profile squeezenet1_1 --stack snpe-1", "2", NOT_TO_REPORT),
+        ("validate nothing.onnx", "2", NOT_TO_REPORT),
+        ("info squeezenet", "2", NOT_TO_REPORT),
+        ("report squeezenet1_1 --htlm page.html", "2", NOT_TO_REPORT),
+        ("info squeezenet1_1", "0", NOT_TO_READ),
     ],
 )
 def test_a_command_loads_what_it_needs_alone(words: str, code: str, names: tuple[str, ...]) -> None:
-    """Kernels are not loaded for times; an unknown chip is told before the simulator is."""
+    """Kernels are not loaded for times; a wrong name or option is told before anything heavy."""
     program = LOADED.format(words=words, names=names)
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     *_, ended, loaded = done.stdout.splitlines()

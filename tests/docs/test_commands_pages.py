@@ -8,6 +8,7 @@ import pytest
 
 from benchmarks.commands_page import FOLDER, INDEX, commands, index, pages
 from hexsim.cli import main
+from hexsim.cli._parameters import parameters
 
 RENEW = "python -m benchmarks.commands_page --write"
 
@@ -21,18 +22,21 @@ def test_the_index_lists_them() -> None:
     assert INDEX.read_text(encoding="utf-8") == index(), RENEW
 
 
+@pytest.mark.parametrize("width", [60, 80, 120])
 @pytest.mark.parametrize("name", commands())
 def test_a_page_has_the_options_that_the_help_has(
-    name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    name: str, width: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("sys.argv", ["hexsim", *name.split(), "--help"])
-    monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.setenv("COLUMNS", str(width))
     with pytest.raises(SystemExit):
         main()
     page = pages()[f"{name.replace(' ', '-')}.md"]
-    assert options(capsys.readouterr().out, "│") - {"--help"} == options(page, "|")
-
-
-def options(text: str, edge: str) -> set[str]:
-    """The first name of each row of a table that is an option's."""
-    return set(re.findall(rf"^{re.escape(edge)}[ *`]*(--\w[\w-]*)", text, re.MULTILINE))
+    text = capsys.readouterr().out
+    assert set(re.findall(r"^  (--[\w-]+)", text, re.MULTILINE)) - {"--help"} == set(
+        re.findall(r"^\| `(--[\w-]+)", page, re.MULTILINE)
+    )
+    for line in text.splitlines():
+        assert len(line) <= width or line.startswith("  hexsim") or len(line.split()) == 1
+    for parameter in parameters(commands()[name]):
+        assert parameter.help in " ".join(text.split()), "no word is broken"

@@ -1,0 +1,86 @@
+"""Commands and groups of commands: typer's, with our help, and with checks before any import.
+
+A mistyped option, model, chip or stack is reported from the words of the command line, before
+typer imports what it converts values with, and before the command imports the simulator.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+from hexsim.cli._files import ReadOption, marks
+from hexsim.cli._help import Row, command_help, help_text
+from hexsim.errors import HexsimError, nearest
+
+_UsageError: type[Any] = typer.BadParameter.__mro__[1]
+_GIVEN = (str, list, tuple)
+"""The types of values that are given; what is not given is None or a mark of typer's."""
+
+
+class Command(TyperCommand):
+    """A command that checks the names of files, chips and stacks first."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Check the words, then let typer convert them."""
+        if not ctx.resilient_parsing and self.callback is not None:
+            given, *_ = self.make_parser(ctx).parse_args(args=list(args))
+            if not given.get("help"):
+                for name, mark in marks(self.callback).items():
+                    if isinstance(mark, ReadOption) and isinstance(given.get(name), _GIVEN):
+                        mark.require(given[name])
+        return super().parse_args(ctx, args)
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Write the help."""
+        assert self.callback is not None
+        formatter.write(command_help(ctx.command_path, self.callback))
+
+
+class Group(TyperGroup):
+    """A group of commands, with our help; without a word behind it, it prints the help."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Print the help if nothing is given."""
+        if not args and self.no_args_is_help and not ctx.resilient_parsing:
+            args = ["--help"]
+        return super().parse_args(ctx, args)
+
+    def sections(self, ctx: Any) -> Iterator[tuple[str, list[Row]]]:
+        """Yield the commands under their headings, each with a line about it."""
+        commands = {name: self.get_command(ctx, name) for name in self.list_commands(ctx)}
+        rows = [(name, inner.help or "") for name, inner in commands.items() if inner is not None]
+        yield "Commands", [(name, text.split("\n\n")[0]) for name, text in rows]
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Write the help."""
+        options: list[Any] = [*self.get_params(ctx)]
+        sections = dict(self.sections(ctx))
+        sections["Options"] = [(", ".join(param.opts), param.help or "") for param in options]
+        formatter.write(help_text(f"{ctx.command_path} COMMAND", self.help or "", sections))
+
+
+def call(command: Any, words: Sequence[str], name: str) -> None:
+    """Run a command called `name`; raise HexsimError for a mistake in its words."""
+    try:
+        code = command.main(args=[*words], prog_name=name, standalone_mode=False)
+    except _UsageError as error:
+        raise HexsimError(_sentence(error, name)) from None
+    if isinstance(code, int) and code:
+        raise SystemExit(code)
+
+
+def _sentence(error: Any, name: str) -> str:
+    """Return what is wrong with the words of a command line, and what to do."""
+    path = error.ctx.command_path if error.ctx is not None else name
+    option = str(getattr(error, "option_name", ""))
+    if hasattr(error, "possibilities"):
+        known = {opt for param in error.ctx.command.params for opt in param.opts}
+        similar = nearest(option, {text for text in known if text.startswith("--")})
+        hint = similar if similar.startswith("did") else f"{path} --help lists those that it has"
+        return f"'{path}' has no option '{option}'; {hint}"
+    text = error.format_message().strip().rstrip(".")
+    return f"{text[:1].lower()}{text[1:]}; {path} --help says what it takes"
