@@ -1,5 +1,6 @@
 """What many tests share: real data, small ONNX models, and the comparison with onnxruntime."""
 
+import gc
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -28,6 +29,18 @@ settings.register_profile("hexsim", deadline=None, derandomize=True)
 settings.load_profile("hexsim")
 
 Arrays = dict[str, npt.NDArray[np.generic]]
+
+
+def pytest_collection() -> None:
+    """Collect no garbage while tests are collected: thousands are made, and all are kept."""
+    gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    """From now on, collecting garbage looks at what tests make, not at the tests and modules."""
+    gc.collect()
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture(autouse=True)

@@ -6,6 +6,7 @@ import csv
 import json
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -65,16 +66,15 @@ def test_table_json_and_csv_say_the_same(command: Command, tmp_path: Path) -> No
         "--modes float --runtime cpu --labels labels.txt",
         "--modes cle+bc --runtime aip --perf-profile high_performance --idle-ms 5",
         "--modes default,mixed --runtime dsp --prefer accuracy",
-        "--modes act16 --runtime fxp_cpu --input-dim x_1,3,8,8",
+        "--modes act16 --runtime fxp_cpu --input-dim 'x 1,3,8,8'",
     ],
 )
 def test_its_commands_give_its_figures(command: Command, tmp_path: Path, more: str) -> None:
     line = f"decide m.onnx --chips sd855 --input-list list.txt --draws 0 --json d.json {more}"
-    words = [word.replace("x_1", "x 1") for word in line.split()]
-    assert _run(words, tmp_path).returncode == 0
+    assert command(line).code == 0
     document = json.loads((tmp_path / "d.json").read_text())
     best = document["choices"][0]
-    _reproduce(document["commands"], tmp_path, best)
+    _reproduce(document["commands"], tmp_path, best, command)
     assert best["float_tensors"] or "mixed" not in more, "the choice is one that was to be tested"
 
 
@@ -84,19 +84,18 @@ def test_commands_without_inputs(command: Command, tmp_path: Path) -> None:
     assert "seeded inputs, on which classes mean nothing" in done.out
     document = json.loads((tmp_path / "d.json").read_text())
     assert "--seeded-inputs" in document["commands"][0]
-    _reproduce(document["commands"], tmp_path, document["choices"][0])
+    _reproduce(document["commands"], tmp_path, document["choices"][0], command)
 
 
-def _reproduce(lines: list[str], folder: Path, best: dict[str, Any]) -> None:
-    """Run the commands in a shell, and compare what they write."""
+def _reproduce(lines: list[str], folder: Path, best: dict[str, Any], command: Command) -> None:
+    """Run the commands with the words that a shell makes of them, and compare what they write."""
     for line in lines:
         more = {"profile": " --json p.json", "validate": " --json v.json"}
         typed = line + more.get(line.split()[1], "")
-        path = f'hexsim() {{ {sys.executable} -m hexsim "$@"; }}; '
-        done = subprocess.run(
-            ["bash", "-c", path + typed], cwd=folder, env=_environment(), capture_output=True
-        )
-        assert done.returncode == 0, (typed, done.stderr)
+        shell = ["bash", "-c", 'hexsim() { printf "%s\\0" "$@"; }; ' + typed]
+        words = subprocess.run(shell, cwd=folder, check=True, capture_output=True, text=True).stdout
+        done = command(shlex.join(words.split("\0")[:-1]))
+        assert done.code == 0, (typed, done.err)
     (case,) = json.loads((folder / "p.json").read_text())["results"]
     assert case["total_inference_us"] == best["total_inference_us"]
     checked = json.loads((folder / "v.json").read_text())
@@ -169,15 +168,6 @@ main()
 def _environment() -> dict[str, str]:
     path = os.pathsep.join(filter(None, (str(CHECKOUT), os.environ.get("PYTHONPATH"))))
     return {**os.environ, "PYTHONPATH": path}
-
-
-def _run(words: list[str], folder: Path) -> subprocess.CompletedProcess[bytes]:
-    return subprocess.run(
-        [sys.executable, "-c", _CHILD, str(folder / "kept"), *words],
-        cwd=folder,
-        env=_environment(),
-        capture_output=True,
-    )
 
 
 def test_nothing_within_the_limits_is_an_answer_too(command: Command, tmp_path: Path) -> None:

@@ -82,8 +82,13 @@ def test_seeded_inputs_are_said_to_be(command: Command) -> None:
     assert "top-1" not in out
 
 
-@pytest.mark.parametrize("who", ["--workers 1", "--distributed --workers 2"])
-@pytest.mark.parametrize("labels", ["", "--labels labels.txt --explain --layers"])
+@pytest.mark.parametrize(
+    ("who", "labels"),
+    [
+        ("--workers 1", "--labels labels.txt --explain --layers"),
+        ("--distributed --workers 2", ""),
+    ],
+)
 def test_workers_give_the_same_report(
     command: Command, tmp_path: Path, who: str, labels: str
 ) -> None:

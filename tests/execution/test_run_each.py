@@ -32,6 +32,7 @@ from tests.doors.examples import Example, examples
 from tests.doors.places import PLACES, Place, deployment, feed, model
 from tests.execution.test_plan_executor import _feeds, _with_constant_operands
 from tests.execution.test_plan_executor import network as fallback_network  # noqa: F401
+from tests.thorough import paired
 
 Feed = dict[str, FloatArray]
 
@@ -71,8 +72,7 @@ def _check(deployed_: Deployment, feeds: list[Feed]) -> None:
         _equal([executor.run(x) for x in feeds], expected)
 
 
-@pytest.mark.parametrize("place", PLACES, ids=str)
-@pytest.mark.parametrize("example", list(examples()), ids=str)
+@pytest.mark.parametrize(("example", "place"), paired(list(examples()), PLACES, 1), ids=str)
 def test_every_layer_type(example: Example, place: Place) -> None:
     """Several inputs and outputs, constants as operands and layers of users among them."""
     _check(deployment(model(example, place), place), _varied(feed(example), 5))

@@ -17,6 +17,7 @@ from tests.deployed import deployed
 from tests.doors.examples import examples
 from tests.mixed import mixed
 from tests.small_networks import Sketch, networks
+from tests.thorough import examples as many
 
 RUNTIMES: tuple[Runtime, ...] = ("cpu", "fxp_cpu", "gpu", "dsp", "aip")
 
@@ -141,11 +142,13 @@ def test_every_layer_type_finds_what_it_touches() -> None:
         check_live(example.network, "dsp")
 
 
+@many(100)
 @given(networks(), st.sampled_from(RUNTIMES))
 def test_whatever_a_layer_touches_is_live(network: Network, runtime: Runtime) -> None:
     check_live(network, runtime)
 
 
+@many(100)
 @given(networks(), st.sampled_from(RUNTIMES))
 def test_the_peak_is_the_sum_and_weights_are_all_there(network: Network, runtime: Runtime) -> None:
     """No constant of these networks is shared, and none has biases."""

@@ -1,12 +1,13 @@
 from __future__ import annotations
 
-from hypothesis import given, settings
+from hypothesis import given
 
 from hexsim.graph.ir import Network
 from hexsim.layers import Opaque
 from hexsim.planning.joined import JoinedSubnets, joined_subnets
 from tests.hta.shapes import on_hta
 from tests.small_networks import Sketch, networks, plan
+from tests.thorough import examples
 
 
 def test_one_call_runs_neighbours_of_one_dsp_runtime() -> None:
@@ -27,7 +28,7 @@ def test_one_call_runs_neighbours_of_one_dsp_runtime() -> None:
     assert first.bits[b] == 8
 
 
-@settings(deadline=None)
+@examples(100)
 @given(networks())
 def test_a_lone_subnet_has_the_edges_of_its_call(network: Network) -> None:
     subnets = plan(network).subnets

@@ -2,7 +2,7 @@
 
 import xml.etree.ElementTree as ElementTree
 
-from hypothesis import given, settings
+from hypothesis import given
 
 from hexsim.graph.ir import Network
 from hexsim.planning.sections import automatic
@@ -11,11 +11,12 @@ from hexsim.studies.cuts import Prices, survey
 from hexsim.studies.cuts.times import LayerTimes
 from tests.deployed import deployed
 from tests.small_networks import networks
+from tests.thorough import examples
 
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(networks())
 def test_boxes_and_edges(network: Network) -> None:
     deployment = deployed(network, "aip", "sd855")

@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hexsim.datasheets import background, chips, stacks
@@ -18,6 +18,7 @@ from hexsim.simulation.simulator import Job, Workload, simulate
 from hexsim.timing.results import Result
 from tests.reports.trace_format import complaints, ns
 from tests.small_networks import Sketch, networks, plan
+from tests.thorough import examples
 
 
 def recorded(network: Network, runtime: str = "dsp", jobs: int = 1, *loads: str) -> Result:
@@ -51,7 +52,7 @@ def by_track(text: str) -> dict[str, list[dict[str, Any]]]:
     return found
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(networks(), st.sampled_from(["dsp", "cpu", "gpu"]), st.integers(1, 3))
 def test_any_trace_is_what_the_format_says(network: Network, runtime: str, jobs: int) -> None:
     text = trace_json([("it", recorded(network, runtime, jobs))])

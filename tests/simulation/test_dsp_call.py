@@ -3,7 +3,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hexsim.datasheets import chips, stacks
@@ -13,6 +13,7 @@ from hexsim.simulation.simulator import Job, Workload, simulate
 from hexsim.timing.results import Result
 from tests.hta.shapes import on_hta
 from tests.small_networks import Sketch, networks, plan
+from tests.thorough import examples
 
 CHIP, STACK = chips.load("sd855"), stacks.load("snpe-1.30")
 
@@ -111,7 +112,7 @@ def test_two_networks_take_turns_on_the_engine_and_hvx_is_free_meanwhile() -> No
         assert before.t1_ps <= after.t0_ps
 
 
-@settings(deadline=None, max_examples=30)
+@examples(30)
 @given(networks(), st.data())
 def test_every_picosecond_is_charged_once(network: Network, data: st.DataObject) -> None:
     count = len(network.layers)

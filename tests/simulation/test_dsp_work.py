@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hexsim.graph.ir import Network
@@ -9,6 +9,7 @@ from hexsim.hvx.kernels import Target
 from hexsim.hvx.layout import tensor_sizes
 from hexsim.simulation.dsp_work import dsp_work
 from tests.small_networks import Sketch, networks, plan
+from tests.thorough import examples
 
 KB = 1024
 
@@ -53,7 +54,7 @@ def test_codes_that_the_cpu_left_in_ddr_are_read_once() -> None:
     assert way_in.read_bytes == 32 * 32 * 40
 
 
-@settings(deadline=None)
+@examples(100)
 @given(networks(), st.sampled_from([0, 64 * KB, 1024 * KB]))
 def test_with_l2_for_everything_only_weights_move(network: Network, l2_bytes: int) -> None:
     for subnet in plan(network).subnets:

@@ -14,6 +14,9 @@ from hexsim.simulation.residency import SubnetTraffic, subnet_traffic
 from hexsim.timing.memory import Traffic
 from tests.deployed import planned
 from tests.small_networks import networks, plan
+from tests.thorough import examples
+
+MANY = examples(100)
 
 
 def subnet() -> PlannedSubnet:
@@ -110,6 +113,7 @@ class ByteByByte:
         self.order = [*others, *[name] * held]
 
 
+@MANY
 @given(networks(), st.integers(0, 2000), st.randoms(use_true_random=False))
 def test_reads_agree_with_a_cache_of_single_bytes(
     network: Network, capacity: int, random: Random
@@ -136,6 +140,7 @@ def test_reads_agree_with_a_cache_of_single_bytes(
             slow.order = [name for name in slow.order if name not in dead]
 
 
+@MANY
 @given(networks(), st.integers(0, 10**6))
 def test_what_is_written_back_was_made_once_and_what_is_read_was_written(
     network: Network, capacity: int
@@ -154,6 +159,7 @@ def test_what_is_written_back_was_made_once_and_what_is_read_was_written(
             assert not any(t.read_bytes for t in (*moved.calls, *moved.outputs))
 
 
+@MANY
 @given(networks(), st.integers(0, 10**5), st.integers(1, 10**5))
 def test_more_l2_never_reads_more(network: Network, capacity: int, more: int) -> None:
     def read(l2_bytes: int) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 
 import pytest
 from hypothesis import given
@@ -34,8 +35,8 @@ SLOW = examples(40)
 
 @st.composite
 def phones(draw: st.DrawFn) -> tuple[Chip, Stack]:
-    chip_name, stack_name = draw(st.sampled_from(PHONES))
-    chip, stack = chips.load(chip_name), stacks.load(stack_name)
+    name, _ = draw(st.sampled_from(PHONES))
+    chip, stack = phone(name)
     factor = draw(st.floats(0.3, 3.0))
     for path in (
         "memory.ddr_peak_bytes_per_s",
@@ -147,8 +148,8 @@ def test_equal_inputs_give_equal_results(network: Network, phone: tuple[Chip, St
 def test_with_one_worker_more_bandwidth_or_clock_is_never_slower(
     network: Network, names: tuple[str, str], path: str, factor: float
 ) -> None:
-    chip = chips.load(names[0])
-    stack = stacks.load(names[1]).with_value("dispatch.max_vector_workers", 1)
+    chip, stack = phone(names[0])
+    stack = stack.with_value("dispatch.max_vector_workers", 1)
     if path == "clock":
         path = f"dsp.clocks_hz.{stack.profile().dsp_corner}"
     value = dict(chip.quantities())[path].value
@@ -166,6 +167,7 @@ def chain(layers: int = 3) -> Network:
     return net.network(last)
 
 
+@cache
 def phone(name: str = "sd835") -> tuple[Chip, Stack]:
     return chips.load(name), stacks.load(dict(PHONES)[name])
 

@@ -6,7 +6,7 @@ import itertools
 from collections import Counter
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hexsim.datasheets import background, chips, stacks
@@ -18,6 +18,7 @@ from hexsim.timing.recording import Recording
 from hexsim.timing.results import Result, Span
 from hexsim.timing.simtime import Environment
 from tests.small_networks import Sketch, networks, plan
+from tests.thorough import examples
 
 PHONES = [("sd820", "snpe-1.23"), ("sd835", "snpe-1.23"), ("sd855", "snpe-1.30")]
 phones = st.sampled_from(PHONES)
@@ -62,7 +63,7 @@ def test_of_readings_at_one_instant_the_last_one_counts_and_the_end_is_zero() ->
     assert level.total == pytest.approx(3e-6 + 2 * 2e-6)
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(networks(), phones, st.sampled_from(["dsp", "cpu"]))
 def test_a_record_changes_nothing_that_it_records(
     network: Network, names: tuple[str, str], runtime: str
@@ -76,7 +77,7 @@ def test_a_record_changes_nothing_that_it_records(
     assert plain.timeline.levels == ()
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(networks(), phones, st.integers(1, 3))
 def test_places_and_levels_agree_with_the_counters(
     network: Network, names: tuple[str, str], jobs: int
@@ -105,7 +106,7 @@ def test_places_and_levels_agree_with_the_counters(
     assert all(v <= chip.cpu.cores for _, v in levels["cpu cores"].steps)
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(networks(), phones)
 def test_a_thread_that_nobody_displaces_is_on_a_hardware_thread_as_long_as_it_works(
     network: Network, names: tuple[str, str]
@@ -120,7 +121,7 @@ def test_a_thread_that_nobody_displaces_is_on_a_hardware_thread_as_long_as_it_wo
     assert "q6 main" in placed
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(networks(), phones)
 def test_a_layer_on_hvx_runs_while_its_graph_holds_contexts(
     network: Network, names: tuple[str, str]

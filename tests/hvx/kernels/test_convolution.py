@@ -6,7 +6,7 @@ import dataclasses
 import math
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hexsim.hvx.isa import HvxMachine
@@ -15,6 +15,7 @@ from hexsim.hvx.streams import convolution, first_layer
 from hexsim.timing.memory import Traffic
 from hexsim.timing.work import NodeWork, Stage
 from tests.small_networks import Sketch, only_call
+from tests.thorough import examples
 
 KB = 1024
 NONE = Traffic()
@@ -60,7 +61,7 @@ def slots(work: NodeWork) -> int:
     return sum(item.packets + item.stalls for item in work.items)
 
 
-@settings(deadline=None)
+@examples(100)
 @given(
     st.tuples(st.integers(2, 20), st.integers(2, 20), st.sampled_from([8, 32, 48, 128])),
     st.sampled_from([8, 32, 64, 200]),
@@ -82,7 +83,7 @@ def test_v66_packets_are_tiles_calls_and_weight_copies(
     assert around <= rows * (9 + 6 + 6 + call) + 4 * slices * 140 + beyond + further + 4
 
 
-@settings(deadline=None)
+@examples(100)
 @given(
     st.sampled_from(sorted(TARGETS)),
     st.tuples(st.integers(1, 30), st.integers(1, 30), st.sampled_from([1, 3, 16, 64, 500])),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hexsim.hvx.isa import HvxMachine
@@ -14,6 +14,7 @@ from hexsim.layers._window import Window
 from hexsim.planning.plan import KernelCall
 from hexsim.timing.memory import Traffic
 from tests.small_networks import Sketch, only_call
+from tests.thorough import examples
 
 TARGET = Target(HvxMachine(66), 4, 1 << 20, 256 * 1024)
 
@@ -89,7 +90,7 @@ windows = st.builds(
 )
 
 
-@settings(deadline=None, max_examples=60)
+@examples(60)
 @given(windows, st.integers(1, 3))
 def test_every_window_is_vector_code_that_covers_it(window: Window, per_channel: int) -> None:
     call = depthwise(window, (20, 24), per_channel)

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Callable
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hexsim.graph.input_format import InputFormat
@@ -36,6 +36,7 @@ from hexsim.layers.colour_conversion import CONVERTED, ConvertedEncoding, encode
 from hexsim.timing.memory import Traffic
 from hexsim.timing.work import NodeWork
 from tests.small_networks import Sketch, networks, only_call, plan
+from tests.thorough import examples
 
 V66 = HvxMachine(66)
 TARGET = Target(V66, 4, 1 << 20, 1 << 18)
@@ -238,7 +239,7 @@ def test_an_unknown_layer_gets_the_generic_cost() -> None:
     assert (work.read_bytes, work.write_bytes) == (10, 20)
 
 
-@settings(deadline=None)
+@examples(100)
 @given(networks(), st.integers(0, 10**6), st.integers(0, 10**6))
 def test_no_kernel_loses_traffic_or_work(network: Network, read: int, write: int) -> None:
     for subnet in plan(network).subnets:
@@ -279,7 +280,7 @@ def test_products_have_a_loop_and_other_pairs_take_that_of_sums() -> None:
     assert names["product"] == (elementwise.multiply(V66),)
 
 
-@settings(deadline=None, max_examples=30)
+@examples(30)
 @given(networks())
 def test_more_pipes_never_cost_packets_and_fewer_never_save_them(network: Network) -> None:
     poor = dataclasses.replace(TARGET, machine=HvxMachine(66, multiply_pipes=1))

@@ -1,7 +1,7 @@
 """A survey accounts for every layer and explains every cut."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from hexsim.deployment import Deployment
 from hexsim.deployment.platform import Platform
@@ -12,6 +12,7 @@ from hexsim.quantization.model import Model
 from hexsim.studies.cuts import Prices, Survey, survey
 from hexsim.studies.cuts.times import LayerTimes
 from tests.small_networks import Sketch, networks
+from tests.thorough import examples
 
 SD855 = Platform.load("sd855")
 
@@ -25,7 +26,7 @@ def _automatic(network: Network) -> Survey:
     return survey(_prices(network), sections)
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(networks())
 def test_pieces_are_the_network_and_cuts_lie_between(network: Network) -> None:
     found = _automatic(network)
