@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any
 
 from hexsim.cli._options import (
     ChannelOrderOption,
@@ -17,6 +17,7 @@ from hexsim.cli._options import (
     ResizeOption,
     StdOption,
 )
+from hexsim.cli._say import remark
 from hexsim.errors import HexsimError
 
 if TYPE_CHECKING:
@@ -30,24 +31,45 @@ if TYPE_CHECKING:
 class Appearance:
     """The preprocessing of pictures."""
 
-    mean: MeanOption = "0"
+    mean: MeanOption = None
     mean_file: MeanFileOption = None
-    std: StdOption = "1"
-    channel_order: ChannelOrderOption = "rgb"
+    std: StdOption = None
+    channel_order: ChannelOrderOption = None
     resize: ResizeOption = None
-    fit: FitOption = "crop"
+    fit: FitOption = None
 
-    def preprocessing(self) -> Preprocessing:
-        """Read the numbers; raise HexsimError for a text that is none, or for contradictions."""
-        from hexsim.inputs.preprocessing import Preprocessing
-
-        stds = _numbers("--std", self.std)
-        if 0 in stds:
+    def steps(self) -> dict[str, Any]:
+        """Return the steps that are asked for; HexsimError for a text that is no number."""
+        values = {field.name: getattr(self, field.name) for field in fields(Appearance)}
+        given = {name: value for name, value in values.items() if value is not None}
+        for name in given.keys() & {"mean", "std"}:
+            given[name] = _numbers(f"--{name}", given[name])
+        if 0 in given.get("std", ()):
             raise HexsimError(
                 f"--std '{self.std}' would divide by zero; 1 leaves values as they are"
             )
-        means = _numbers("--mean", self.mean)
-        return Preprocessing(means, stds, self.channel_order, self.fit, self.resize, self.mean_file)
+        return given
+
+    def preprocessing(self, network: Network | None = None) -> Preprocessing:
+        """Return the steps that are asked for, and the others as the file of `network` has them.
+
+        A line says what is taken from the file, and what the options replace there. Raises
+        HexsimError for contradictions.
+        """
+        from hexsim.inputs.preprocessing import Preprocessing
+
+        given = self.steps()
+        name = network.inputs[0] if network is not None and len(network.inputs) == 1 else None
+        stored = None if network is None or name is None else network.input_format(name).pictures
+        if stored is None:
+            return Preprocessing(**given)
+        remark(f"INFO - how the file says pictures become inputs: {stored}")
+        kept = vars(stored) | ({"mean": (0.0,)} if self.mean_file else {})
+        kept |= {"resize": None} if self.fit == "stretch" else {}
+        how = Preprocessing(**kept | given)
+        if how.steps != stored or self.mean_file:
+            remark(f"[WARNING] the options say otherwise, and are followed: {how}")
+        return how
 
 
 @dataclass(frozen=True)
@@ -70,19 +92,17 @@ class Inputs(Appearance):
 
         self.require_one_kind()
         if self.images is not None:
-            return pictures(self.images, network, self.preprocessing())
+            return pictures(self.images, network, self.preprocessing(network))
         if self.input_list is not None:
             return listed(self.input_list, network)
         return seeded(seeded_calibration(network, EVALUATION_INPUTS, EVALUATION_SEED), network)
 
     def require_one_kind(self) -> None:
         """Raise HexsimError for inputs of two kinds, and for picture options without pictures."""
-        from hexsim.inputs.preprocessing import Preprocessing
-
-        how = self.preprocessing()
+        given = self.steps()
         if self.input_list is not None and self.images is not None:
             raise HexsimError("inputs come from --input-list or from --images; leave one out")
-        if self.images is None and how != Preprocessing():
+        if self.images is None and given:
             raise HexsimError(
                 "--mean, --mean-file, --std, --channel-order, --resize and --fit are for pictures; "
                 "give a folder (--images)"

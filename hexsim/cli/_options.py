@@ -119,14 +119,18 @@ ImagesOption = Annotated[
     PICTURES,
 ]
 MeanOption = Annotated[
-    str,
+    str | None,
     typer.Option(
-        "--mean", help="Pictures: subtracted from each byte; one value, or one per channel."
+        "--mean",
+        help="Pictures: subtracted from each byte; one value, or one per channel; default, as for "
+        "the options below: what the model's file stores, else 0.",
     ),
 ]
 StdOption = Annotated[
-    str,
-    typer.Option("--std", help="Pictures: divisor after --mean; one value, or one per channel."),
+    str | None,
+    typer.Option(
+        "--std", help="Pictures: divisor after --mean; one value, or one per channel; default: 1."
+    ),
 ]
 MeanFileOption = Annotated[
     Path | None,
@@ -147,10 +151,12 @@ ResizeOption = Annotated[
     ),
 ]
 ChannelOrderOption = Annotated[
-    ChannelOrder, typer.Option("--channel-order", help="Pictures: order of the channels.")
+    ChannelOrder | None,
+    typer.Option("--channel-order", help="Pictures: order of the channels; default: rgb."),
 ]
 FitOption = Annotated[
-    Fit, typer.Option("--fit", help="Pictures: cut to the input's proportions, or stretched.")
+    Fit | None,
+    typer.Option("--fit", help="Pictures: cut to the input's proportions (default), or stretched."),
 ]
 LabelsOption = Annotated[
     Path | None,

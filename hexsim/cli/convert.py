@@ -10,6 +10,7 @@ import typer
 
 from hexsim.cli._files import FILE, MODEL, Writes
 from hexsim.cli._groups import grouped
+from hexsim.cli._inputs import Appearance
 from hexsim.cli._options import (
     InputDimOption,
     InputValueOption,
@@ -213,6 +214,7 @@ def convert(
     reading: Reading,
     formats: Formats,
     preserved: PreservedParts,
+    appearance: Appearance,
     dry_run: Annotated[
         bool,
         typer.Option("--dry-run", help="Write nothing; list the layers that fall back and why."),
@@ -221,7 +223,8 @@ def convert(
     """Convert a file of ONNX or another framework to a float .dlc file."""
     from hexsim import __version__, dlc
     from hexsim.dlc.loading import is_dlc
-    from hexsim.passes.input_formats import set_input_formats
+    from hexsim.inputs.pictures import frame_of
+    from hexsim.passes.input_formats import set_input_formats, set_pictures
     from hexsim.quantization.model import Model, require_float
     from hexsim.reports.fallback_table import fallback_table
 
@@ -234,6 +237,12 @@ def convert(
         cast("Mapping[str, InputType]", types),
         cast("Mapping[str, InputEncoding]", encodings),
     )
+    if appearance.steps():
+        how = appearance.preprocessing()
+        if how.mean_file is not None:
+            raise HexsimError("a mean image is not stored; give --mean-file to later commands")
+        frame_of(network, how)
+        network = set_pictures(network, how.steps)
     if dry_run:
         say(fallback_table(network))
         return

@@ -90,7 +90,9 @@ class Pictures:
                 "--size, or --fit stretch if nothing was cut"
             )
         height, width = parse_size(self.size or "1")
-        return SeenPictures(height, width, Preprocessing(fit=self.fit, resize=self.resize))
+        return SeenPictures(
+            height, width, Preprocessing(fit=self.fit or "crop", resize=self.resize)
+        )
 
 
 @grouped

@@ -52,7 +52,7 @@ def prepare(
 
     if (model is None) == (size is None):
         raise HexsimError("pictures are as large as the input of a --model, or --size; give one")
-    files, how = picture_files(images), appearance.preprocessing()
+    files = picture_files(images)
     if model is not None:
         if grey or layout != "nhwc":
             raise HexsimError(
@@ -60,10 +60,11 @@ def prepare(
                 "--grey and --layout out"
             )
         network = load(model, input_dims=parse_input_dims(input_dim)).network
-        frame = frame_of(network, how)
+        frame = frame_of(network, appearance.preprocessing(network))
     else:
         assert size is not None
-        frame = Frame.of(*parse_size(size), 1 if grey else 3, how, "a picture of --size")
+        how, channels = appearance.preprocessing(), 1 if grey else 3
+        frame = Frame.of(*parse_size(size), channels, how, "a picture of --size")
     with bar("preparing", len(files)) as progress:
         listed = write_raw_files(files, frame, output, layout, progress)
     say(f"{len(files)} pictures as {_shape(frame, layout)}, listed in {listed}")

@@ -96,7 +96,9 @@ def _data(index: int, tensor: Tensor, model: Model) -> LayerInfo:
 def _input_attributes(network: Network, name: str) -> dict[str, str]:
     attributes, input_format = {"input_preprocessing": "passthrough"}, network.input_format(name)
     attributes |= _codes({_CODES: name}, network)
-    if input_format != PLAIN:
+    if input_format.pictures is not None:
+        attributes["pictures"] = str(input_format.pictures)
+    if dataclasses.replace(input_format, pictures=None) != PLAIN:
         attributes |= {
             "input_type": input_format.type,
             "input_encoding_in": input_format.encoding,

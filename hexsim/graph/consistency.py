@@ -91,6 +91,9 @@ def _check_ends(network: Network) -> None:
     for name in network.input_formats:
         if name not in network.inputs:
             raise InvalidDataError(f"an input format is given for '{name}', which is no input")
+        steps = network.input_format(name).pictures
+        if steps is not None and (fault := steps.fault()):
+            raise InvalidDataError(f"input '{name}' has {fault}")
     for name, end in network.coded_ends.items():
         if name not in network.tensors or network.tensors[name].dtype != "float32":
             raise InvalidDataError(f"codes are said of '{name}', which is no tensor of float32")

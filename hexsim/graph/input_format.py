@@ -7,7 +7,7 @@ picture's channels. The terms are those of the SNPE converters (`--input_type`,
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Literal, get_args
 
 import numpy as np
@@ -28,11 +28,46 @@ IMAGE_HIGH = 255
 
 
 @dataclass(frozen=True)
+class PictureSteps:
+    """How a picture becomes an input: cut or stretched, resized, its channels in order, scaled.
+
+    A value is (byte - `mean`) / `std`; each has one number, or one per channel. `resize` is the
+    shorter side in pixels before the middle is cut out; None: as few as the input needs.
+    """
+
+    mean: tuple[float, ...] = (0.0,)
+    std: tuple[float, ...] = (1.0,)
+    channel_order: Literal["rgb", "bgr"] = "rgb"
+    fit: Literal["crop", "stretch"] = "crop"
+    resize: int | None = None
+
+    def __str__(self) -> str:
+        steps = ((field.name, getattr(self, field.name)) for field in fields(self))
+        return ", ".join(f"{name} {_text(value)}" for name, value in steps if value is not None)
+
+    def fault(self) -> str | None:
+        """Return what is impossible in these steps, None if they can be done."""
+        numbers = (*self.mean, *self.std)
+        if not self.mean or not self.std or 0 in self.std or not np.isfinite(numbers).all():
+            return "a mean or divisor of pictures that is no number, or is zero"
+        too_small = self.resize is not None and self.resize < 1
+        return "pictures of no pixels" if too_small else None
+
+
+def _text(value: object) -> str:
+    return ",".join(f"{x:g}" for x in value) if isinstance(value, tuple) else str(value)
+
+
+@dataclass(frozen=True)
 class InputFormat:
-    """The form of one input; the default is that of an ONNX file, plain floats."""
+    """The form of one input; the default is that of an ONNX file, plain floats.
+
+    `pictures` says how pictures become the input, if that was said when the file was made.
+    """
 
     type: InputType = "default"
     encoding: InputEncoding = "bgr"
+    pictures: PictureSteps | None = None
 
     def fault(self, values: npt.NDArray[np.generic]) -> str | None:
         """Return which of `values` (any shape) the type does not allow, None if it allows all."""

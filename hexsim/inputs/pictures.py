@@ -63,7 +63,8 @@ def pictures(folder: Path, network: Network, how: Preprocessing) -> InputSource:
     names, paths = tuple(file.name for file in files), tuple(map(str, files))
     sets = tuple(paths[start : start + batch] for start in range(0, len(paths), batch))
     read = _Pictures(tuple(files), batch, network.without_values(), frame)
-    return InputSource(read, len(files), batch, text, names, sets)
+    steps = how.steps if how.mean_file is None else None
+    return InputSource(read, len(files), batch, text, names, sets, pictures=steps)
 
 
 def frame_of(network: Network, how: Preprocessing) -> Frame:

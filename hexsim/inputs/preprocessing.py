@@ -17,7 +17,6 @@ import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from tokenize import TokenError
-from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -26,6 +25,7 @@ from hexsim import budget
 from hexsim.errors import HexsimError
 from hexsim.files import require_ordinary
 from hexsim.files.zip_faults import ZIP_FAULTS
+from hexsim.graph.input_format import PictureSteps
 from hexsim.graph.ir import FloatArray
 from hexsim.texts.extras import missing
 
@@ -50,17 +50,9 @@ _FORMATS = ("BMP", "GIF", "JPEG", "PNG", "PPM", "TIFF", "WEBP")
 
 
 @dataclass(frozen=True)
-class Preprocessing:
-    """The steps of preprocessing; `mean` and `std` in bytes, one value or one per channel.
+class Preprocessing(PictureSteps):
+    """The steps of preprocessing, which no file stores; `mean_file` replaces `mean`."""
 
-    `mean_file` replaces `mean`; `resize` is in pixels.
-    """
-
-    mean: tuple[float, ...] = (0.0,)
-    std: tuple[float, ...] = (1.0,)
-    channel_order: Literal["rgb", "bgr"] = "rgb"
-    fit: Literal["crop", "stretch"] = "crop"
-    resize: int | None = None
     mean_file: Path | None = None
 
     def __post_init__(self) -> None:
@@ -70,6 +62,11 @@ class Preprocessing:
             raise HexsimError(
                 "--resize is for a middle that is cut out, --fit stretch cuts nothing"
             )
+
+    @property
+    def steps(self) -> PictureSteps:
+        """The steps that a file stores: all but a mean image."""
+        return PictureSteps(self.mean, self.std, self.channel_order, self.fit, self.resize)
 
     def require(self, height: int, width: int, channels: int, owner: str) -> None:
         """Raise HexsimError unless the steps fit pictures of the size of `owner`."""

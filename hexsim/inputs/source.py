@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hexsim.errors import HexsimError
+from hexsim.graph.input_format import PictureSteps
 from hexsim.graph.ir import FloatArray, Network
 from hexsim.inputs.batches import batch_size
 from hexsim.inputs.input_list import InputList, read_input_list
@@ -65,7 +66,7 @@ class InputSource:
     their file names, where each item has its own. `files` has the files of each set, or a name for
     it. A line of a list (a picture) has `items_per_line` items. A list may request the outputs of
     layers and tensors. `description` says in words where the items come from; `seeded` ones are
-    artificial.
+    artificial. `pictures` are the steps that made them of pictures, if a file can store these.
     """
 
     read: Feeds
@@ -78,6 +79,7 @@ class InputSource:
     output_layers: tuple[str, ...] = ()
     output_tensors: tuple[str, ...] = ()
     seeded: bool = False
+    pictures: PictureSteps | None = None
 
     @property
     def sets(self) -> int:

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from hexsim.errors import HexsimError, InvalidDataError, unknown
-from hexsim.graph.input_format import PLAIN, InputEncoding, InputFormat, InputType
+from hexsim.graph.input_format import PLAIN, InputEncoding, InputType, PictureSteps
 from hexsim.graph.ir import Layer, Network, Tensor
 from hexsim.layers import ColourConversion
 from hexsim.layers.colour_conversion import CONVERTED, ConvertedEncoding, encoded_shape
@@ -42,9 +42,25 @@ def set_input_formats(
                 f"input '{name}' is nv21, which is bytes, so it cannot be of type {kind}; "
                 "leave its --input-type out"
             )
-        formats[name] = InputFormat(kind, encoding)
+        formats[name] = replace(network.input_format(name), type=kind, encoding=encoding)
         if encoding in CONVERTED:
             network = _converted(network, name, encoding)
+    return replace(network, input_formats={n: form for n, form in formats.items() if form != PLAIN})
+
+
+def set_pictures(network: Network, steps: PictureSteps) -> Network:
+    """Return `network` with a note of how pictures become its input; the default steps need none.
+
+    Raises HexsimError if there are several inputs.
+    """
+    if len(network.inputs) != 1:
+        raise HexsimError(
+            f"network '{network.name}' has {len(network.inputs)} inputs; pictures can feed one"
+        )
+    (name,) = network.inputs
+    stored = None if steps == PictureSteps() else steps
+    form = replace(network.input_format(name), pictures=stored)
+    formats = {**network.input_formats, name: form}
     return replace(network, input_formats={n: form for n, form in formats.items() if form != PLAIN})
 
 

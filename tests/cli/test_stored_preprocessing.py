@@ -1,0 +1,90 @@
+"""How pictures become inputs is stored in the file, and followed by the commands that read it."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+from onnx import helper
+from PIL import Image
+
+import hexsim
+from hexsim import dlc
+from hexsim.graph.input_format import PictureSteps
+from hexsim.passes.input_formats import set_pictures
+from hexsim.quantization.model import Model
+
+Command = Callable[[str], tuple[int, str, str]]
+STEPS = PictureSteps((128.0,), (64.0, 65.0, 66.0), "bgr")
+WORDS = "--mean 128 --std 64,65,66 --channel-order bgr"
+TOLD = (
+    "how the file says pictures become inputs: mean 128, std 64,65,66, channel_order bgr, fit crop"
+)
+
+
+@pytest.fixture
+def photos(command: Command, tmp_path: Path, onnx_model: Callable[..., onnx.ModelProto]) -> Command:
+    """The commands, in a folder with m.onnx, a convolution, and two pictures in `photos`."""
+    weights = {"w": np.random.default_rng(0).normal(0, 1, (8, 3, 1, 1))}
+    node = helper.make_node("Conv", ["x", "w"], ["y"], "conv")
+    onnx.save(onnx_model([node], {"x": (1, 3, 6, 6)}, ["y"], weights), tmp_path / "m.onnx")
+    (tmp_path / "photos").mkdir()
+    for n in range(2):
+        pixels = np.random.default_rng(n).integers(0, 256, (8, 9, 3), np.uint8)
+        Image.fromarray(pixels).save(tmp_path / "photos" / f"{n}.png")
+    return command
+
+
+def stored(file: str) -> PictureSteps | None:
+    return hexsim.load(file).network.input_format("x").pictures
+
+
+def test_what_convert_stores_is_as_good_as_options(photos: Command) -> None:
+    assert photos(f"convert m.onnx {WORDS} -o m.dlc")[0] == 0
+    assert photos("convert m.onnx -o plain.dlc")[0] == 0
+    assert (stored("m.dlc"), stored("plain.dlc")) == (STEPS, None)
+    code, _, remarks = photos("quantize m.dlc --images photos -o q.dlc")
+    assert (code, TOLD in remarks) == (0, True)
+    assert photos(f"quantize plain.dlc --images photos {WORDS} -o options.dlc")[0] == 0
+    ours, theirs = hexsim.load("q.dlc"), hexsim.load("options.dlc")
+    assert stored("q.dlc") == stored("options.dlc") == STEPS
+    assert ours.activations == theirs.activations
+    assert (
+        "pictures: mean 128, std 64,65,66, channel_order bgr, fit crop" in photos("info q.dlc")[1]
+    )
+    model = hexsim.load("q.dlc")
+    bare = replace(model, network=set_pictures(model.network, PictureSteps()))
+    hexsim.save(bare, "bare.dlc")
+    for line in ("run {} --images photos -o out_{}", "validate {} --images photos --csv {}.csv"):
+        assert photos(line.format("q.dlc", "file"))[0] == 0
+        assert photos(f"{line.format('bare.dlc', 'plain')} {WORDS}")[0] == 0
+    for n in range(2):
+        results = [Path(f"out_{name}/Result_{n}/y.raw") for name in ("file", "plain")]
+        assert results[0].read_bytes() == results[1].read_bytes()
+    assert Path("file.csv").read_bytes() == Path("plain.csv").read_bytes()
+    for number, file in enumerate(("q.dlc", "plain.dlc")):
+        words = WORDS if file == "plain.dlc" else ""
+        assert photos(f"prepare photos --model {file} {words} -o raw{number}")[0] == 0
+    assert Path("raw0/0.raw").read_bytes() == Path("raw1/0.raw").read_bytes()
+
+
+def test_an_option_replaces_what_is_stored_and_says_so(photos: Command) -> None:
+    assert photos(f"convert m.onnx {WORDS} -o m.dlc")[0] == 0
+    code, _, remarks = photos("quantize m.dlc --images photos --mean 0 --std 1 -o q.dlc")
+    assert code == 0
+    assert "[WARNING] the options say otherwise, and are followed: mean 0, std 1, chann" in remarks
+    assert stored("q.dlc") == PictureSteps(channel_order="bgr")
+    _, _, remarks = photos("run m.dlc --images photos --std 64,65,66 --runtime cpu")
+    assert TOLD in remarks
+    assert "otherwise" not in remarks
+
+
+def test_files_and_options_that_are_impossible(photos: Command) -> None:
+    assert "--std has 2 values; input 'x' has 3 channels" in photos("convert m.onnx --std 1,2")[2]
+    assert "is not stored" in photos("convert m.onnx --mean-file m.npy")[2]
+    model = hexsim.load("m.onnx")
+    for steps in (PictureSteps(std=(0.0,)), PictureSteps(mean=()), PictureSteps(resize=0)):
+        with pytest.raises(hexsim.HexsimError, match="input 'x' has"):
+            dlc.write("bad.dlc", Model(set_pictures(model.network, steps)))
