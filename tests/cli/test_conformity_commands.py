@@ -46,9 +46,10 @@ def test_a_failure_would_be_seen(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("shard", range(SHARDS))
 def test_none_fails(shard: int) -> None:
-    """Each model with two of the commands in turn; all of them take hours."""
-    names, half = list(COMMANDS), len(COMMANDS) // 2
+    """Each model with one of the commands in turn; all of them take hours."""
+    names = list(COMMANDS)
     for number, case in list(enumerate(cases()))[shard::SHARDS]:
-        chosen = [names[number % half], names[half + number % half]]
-        found = ends(case.name, case.model, chosen)
+        # Models that follow each other differ little, and a shard has each eighth of them.
+        chosen = names[number // SHARDS % len(names)]
+        found = ends(case.name, case.model, [chosen])
         assert not [one for one in found if one.effect == "failed"], case.name

@@ -1,6 +1,6 @@
 """Damaged texts, lists and pictures end in answers or in one sentence.
 
-The long mode judges as many cases as HEXSIM_FUZZ_CASES says, by default 20 000:
+The long mode judges as many cases as HEXSIM_FUZZ_CASES says, by default 8 000:
 
     HEXSIM_FUZZ_CASES=100000 python -m pytest -m slow tests/fuzz/test_texts.py
 """
@@ -17,7 +17,7 @@ pytest.importorskip("PIL", reason="pictures are read by Pillow")
 from tests.fuzz.texts import good, judged
 
 QUICK = 600
-LONG = int(os.environ.get("HEXSIM_FUZZ_CASES", "20000"))
+LONG = int(os.environ.get("HEXSIM_FUZZ_CASES", "8000"))
 
 
 def _is_one_sentence(said: str) -> bool:
