@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from hexsim.graph.ir import Layer, Network
+from hexsim.graph.ir import Layer, Network, Tensor
 from hexsim.reports.colours import ENGINES, tint
 from hexsim.reports.network_svg import Box, LegendEntry, network_svg
 from hexsim.runtimes import Engine
@@ -25,8 +25,12 @@ _NAMES: Mapping[Engine, str] = {
 
 def shapes_of(layer: Layer, network: Network) -> tuple[str, ...]:
     """Return the shapes that a layer writes, as text for the arrows of a drawing."""
-    shapes = (network.tensors[name].shape for name in layer.outputs)
-    return tuple("x".join(map(str, shape)) or "scalar" for shape in shapes)
+    return tuple(size(network.tensors[name]) for name in layer.outputs)
+
+
+def size(tensor: Tensor) -> str:
+    """Return the shape of a tensor as text."""
+    return "x".join(map(str, tensor.shape)) or "scalar"
 
 
 def partition_svg(network: Network, survey: Survey) -> str:

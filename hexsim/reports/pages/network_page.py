@@ -10,10 +10,13 @@ from string import Template
 from typing import Any
 
 from hexsim.dlc import Container
-from hexsim.reports.colours import SERIES, tint
+from hexsim.reports.colours import MAIN, SERIES, tint
 from hexsim.reports.network_svg import Box, network_svg
+from hexsim.reports.pages.case_figures import most_of
+from hexsim.reports.pages.figures.graph import amounts_paint
 from hexsim.reports.pages.network_facts import network_facts
 from hexsim.reports.pages.shell import asset, page
+from hexsim.reports.partition_svg import shapes_of, size
 
 _INPUTS, _OTHERS = "#f1f1f1", "#c4c8ce"
 _DATA, _SHARE = "data", 0.55
@@ -25,13 +28,30 @@ def network_page(source: str, container: Container) -> str:
     facts = network_facts(source, container)
     legend = _legend(facts["layers"])
     fills = {entry["type"]: entry["fill"] for entry in legend}
-    boxes = [Box(name, _DATA, f"{name}: input", _INPUTS, (), (name,)) for name in network.inputs]
+    boxes = [
+        Box(name, _DATA, f"{name}: input", _INPUTS, (), (name,), (size(network.tensors[name]),))
+        for name in network.inputs
+    ]
     for layer in network.layers:
         title = f"{layer.name}: {layer.type}"
         fill = fills[layer.type]
-        boxes.append(Box(layer.name, layer.type, title, fill, layer.inputs, layer.outputs))
+        shapes = shapes_of(layer, network)
+        boxes.append(Box(layer.name, layer.type, title, fill, layer.inputs, layer.outputs, shapes))
     body = Template(asset("network.html")).substitute(drawing=network_svg(boxes))
-    data = {**facts, "legend": legend}
+    macs, parameters = (
+        {layer["name"]: layer[key] for layer in facts["layers"] if layer[key]}
+        for key in ("macs", "param_count")
+    )
+    names = [box.name for box in boxes]
+    data = {
+        **facts,
+        "legend": legend,
+        "answer": most_of(macs, facts["total_macs"], "of the multiply-adds"),
+        "paints": {
+            "MACs": amounts_paint(names, macs, MAIN, "{:,.0f} MACs".format).fills,
+            "parameters": amounts_paint(names, parameters, MAIN, "{:,.0f}".format).fills,
+        },
+    }
     return page(f"{network.name} - hexsim", body, data, ("network.css",), "network.js")
 
 
