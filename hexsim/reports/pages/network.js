@@ -206,10 +206,13 @@ function drag(event) {
 
 // The boxes in the colours of their types, or darkest where a layer has most of something.
 const of_type = boxes.map((box) => box.querySelector("rect").getAttribute("fill"));
-byId("paint").append(...Object.keys(data.paints).map((name) => element("option", name)));
+const amounts = { MACs: (layer) => layer.macs, parameters: (layer) => layer.param_count };
+byId("paint").append(...Object.keys(amounts).map((name) => element("option", name)));
 byId("paint").addEventListener("change", () => {
-  const fills = data.paints[byId("paint").value] ?? of_type;
-  boxes.forEach((box, index) => box.querySelector("rect").setAttribute("fill", fills[index]));
+  const amount = amounts[byId("paint").value];
+  const most = amount ? Math.max(1, ...layers.map((layer) => amount(layer) ?? 0)) : 1;
+  const tint = (layer) => `color-mix(in srgb, ${data.colour} ${(75 * (amount(layer) ?? 0)) / most}%, white)`;
+  boxes.forEach((box, index) => box.querySelector("rect").setAttribute("fill", amount ? tint(layers[index]) : of_type[index]));
 });
 
 // ---- details

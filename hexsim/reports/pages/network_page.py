@@ -13,7 +13,6 @@ from hexsim.dlc import Container
 from hexsim.reports.colours import MAIN, SERIES, tint
 from hexsim.reports.network_svg import Box, network_svg
 from hexsim.reports.pages.case_figures import most_of
-from hexsim.reports.pages.figures.graph import amounts_paint
 from hexsim.reports.pages.network_facts import network_facts
 from hexsim.reports.pages.shell import asset, page
 from hexsim.reports.partition_svg import shapes_of, size
@@ -38,20 +37,9 @@ def network_page(source: str, container: Container) -> str:
         shapes = shapes_of(layer, network)
         boxes.append(Box(layer.name, layer.type, title, fill, layer.inputs, layer.outputs, shapes))
     body = Template(asset("network.html")).substitute(drawing=network_svg(boxes))
-    macs, parameters = (
-        {layer["name"]: layer[key] for layer in facts["layers"] if layer[key]}
-        for key in ("macs", "param_count")
-    )
-    names = [box.name for box in boxes]
-    data = {
-        **facts,
-        "legend": legend,
-        "answer": most_of(macs, facts["total_macs"], "of the multiply-adds"),
-        "paints": {
-            "MACs": amounts_paint(names, macs, MAIN, "{:,.0f} MACs".format).fills,
-            "parameters": amounts_paint(names, parameters, MAIN, "{:,.0f}".format).fills,
-        },
-    }
+    macs = {layer["name"]: layer["macs"] for layer in facts["layers"]}
+    answer = most_of(macs, facts["total_macs"], "of the multiply-adds")
+    data = {**facts, "legend": legend, "answer": answer, "colour": MAIN}
     return page(f"{network.name} - hexsim", body, data, ("network.css",), "network.js")
 
 
