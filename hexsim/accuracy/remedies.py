@@ -2,7 +2,8 @@
 
 An option of the quantiser changes all layers, and noise of many layers partly cancels, so the
 gain of one layer alone says little about the outputs; and a remedy may show its effect only after
-another one has removed other noise. So each is tried on every layer at once, then all together.
+another one has removed other noise. So each is tried on every layer at once, then all together
+that do no harm alone.
 Cross-layer equalization (hexsim.accuracy.cross_layer), which replaces per-channel weights, is tried
 alone.
 """
@@ -36,17 +37,24 @@ class RemedyTrial:
 def try_remedies(
     model: Model, errors: Sequence[LayerError], judge: OutputJudge
 ) -> tuple[RemedyTrial, ...]:
-    """Try each remedy suggested for a layer on the whole network, then all; best first."""
-    single = _remedies(model, errors, judge)
-    combinations = [(remedy,) for remedy in single] + ([single] if len(single) > 1 else [])
-    remedied = {remedies: everywhere(remedies, model, errors) for remedies in combinations}
-    if cross_layer.could_equalize(model, judge.takes, {row.tensor: row for row in errors}):
-        remedied[cross_layer.REMEDY,] = cross_layer.equalized(model, judge.inputs)
+    """Try each remedy suggested for a layer on the whole network; best first.
+
+    Then those that did no harm are tried together.
+    """
     before = judge.sqnr_db(model, judge.takes)
-    trials = [
-        RemedyTrial(remedies, before, judge.sqnr_db(remedied_model, judge.takes))
-        for remedies, remedied_model in remedied.items()
-    ]
+
+    def trial(remedies: tuple[str, ...], remedied: Model) -> RemedyTrial:
+        return RemedyTrial(remedies, before, judge.sqnr_db(remedied, judge.takes))
+
+    def tried(*remedies: str) -> RemedyTrial:
+        return trial(remedies, everywhere(remedies, model, errors))
+
+    trials = [tried(remedy) for remedy in _remedies(model, errors, judge)]
+    harmless = [single.remedies[0] for single in trials if single.after_db >= before]
+    if len(harmless) > 1:
+        trials.append(tried(*harmless))
+    if cross_layer.could_equalize(model, judge.takes, {row.tensor: row for row in errors}):
+        trials.append(trial((cross_layer.REMEDY,), cross_layer.equalized(model, judge.inputs)))
     return tuple(sorted(trials, key=lambda trial: -trial.after_db))
 
 

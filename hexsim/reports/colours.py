@@ -29,8 +29,8 @@ ENERGY: Mapping[str, str] = {
 """By part of an energy."""
 ENCODING = "#7fb8a4"
 """The range that the codes of a tensor can say."""
-GOOD, FAIR, BAD = "#3fa66b", "#d99a1c", "#d65f6a"
-"""The status of a result: as it should be, worth a look, wrong or worse."""
+BAD = "#d65f6a"
+"""An error, a limit that is exceeded, values that are clipped."""
 SERIES = (
     *("#4c8bd6", "#e08a2e", "#3fa66b", "#a873d1", "#d65f6a", "#b59a1f"),
     *("#2fa3a3", "#9a7b5c", "#7482d9", "#83a13a", "#cf67a8", "#6d8f7c"),

@@ -145,7 +145,7 @@ def _around(start: _BoxPosition, end: _BoxPosition, lane: float) -> str:
     """
     fold_width = (end.left - start.left) / (end.fold - start.fold)
     out, into = start.left + fold_width - _GUTTER + lane, end.left - _GUTTER + lane
-    down, up = start.y + _HEIGHT + _GAP_Y / 2, end.y - _GAP_Y / 2
+    down, up = start.y + _HEIGHT + 0.7 * _GAP_Y, end.y - _GAP_Y / 2
     over = "" if out == into else f"V{_MARGIN / 4:g} H{into:g} "
     return (
         f"M{start.middle:g},{start.y + _HEIGHT:g} V{down:g} H{out:g} {over}"

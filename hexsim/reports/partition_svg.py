@@ -5,28 +5,22 @@ Consecutive subnets of one engine differ in shade, and each layer shows the numb
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-from hexsim.graph.ir import Layer, Network
+from hexsim.graph.ir import Layer, Network, Tensor
 from hexsim.reports.colours import ENGINES, tint
 from hexsim.reports.network_svg import Box, LegendEntry, network_svg
-from hexsim.runtimes import Engine
 from hexsim.studies.cuts import Survey
 
 _SHADES = (0.4, 0.7)
-_NAMES: Mapping[Engine, str] = {
-    "hta": "HTA",
-    "hvx": "HNN on HVX",
-    "htp": "HTP",
-    "cpu": "CPU fallback",
-    "gpu": "GPU",
-}
 
 
 def shapes_of(layer: Layer, network: Network) -> tuple[str, ...]:
     """Return the shapes that a layer writes, as text for the arrows of a drawing."""
-    shapes = (network.tensors[name].shape for name in layer.outputs)
-    return tuple("x".join(map(str, shape)) or "scalar" for shape in shapes)
+    return tuple(size(network.tensors[name]) for name in layer.outputs)
+
+
+def size(tensor: Tensor) -> str:
+    """Return the shape of a tensor as text."""
+    return "x".join(map(str, tensor.shape)) or "scalar"
 
 
 def partition_svg(network: Network, survey: Survey) -> str:
@@ -52,7 +46,7 @@ def partition_svg(network: Network, survey: Survey) -> str:
     engines = dict.fromkeys(piece.engine for piece in survey.pieces)
     shades = {engine: [tint(ENGINES[engine], share) for share in _SHADES] for engine in engines}
     legend = [
-        LegendEntry(_NAMES[engine], tuple(shade for shade in shades[engine] if shade in fills))
+        LegendEntry(engine.upper(), tuple(shade for shade in shades[engine] if shade in fills))
         for engine in engines
     ]
     return network_svg(boxes, legend)

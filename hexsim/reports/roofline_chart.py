@@ -144,7 +144,12 @@ def _draw_points(axes: Axes, chart: Roofline) -> None:
         ends = [[point.macs_per_s / 1e9 for point in own], [p.own_macs_per_s / 1e9 for p in own]]
         axes.vlines(places, *ends, color=BOUNDS["compute"], linewidth=0.8)
         label = "what its own instructions allow"
-        style = {"marker": "_", "s": 60, "linewidths": 1.6, "color": BOUNDS["compute"]}
+        style: dict[str, Any] = {
+            "marker": "_",
+            "s": 60,
+            "linewidths": 1.6,
+            "color": BOUNDS["compute"],
+        }
         axes.scatter(places, ends[1], label=label, **style)
     for bound, colour in BOUNDS.items():
         chosen = [point for point in _placed(chart.points) if point.layer.bound == bound]

@@ -140,16 +140,14 @@ def _remedies(trials: Sequence[RemedyTrial]) -> str:
         f"{trials[0].before_db:.1f} dB as it is"
     )
     helpful = [trial for trial in trials if trial.helps]
-    lines = [f"  {trial.after_db:.1f} dB: {remedy_text(trial, helpful)}" for trial in helpful]
-    return "\n".join([head, *lines, *(f"  {line}" for line in useless(trials))])
+    lines = [f"{trial.after_db:.1f} dB: {remedy_text(trial, helpful)}" for trial in helpful]
+    return "\n  ".join([head, *lines, *filter(None, [useless(trials)])])
 
 
-def useless(trials: Sequence[RemedyTrial]) -> list[str]:
-    """Return a line on the trials that do not make the outputs better, if there are any."""
+def useless(trials: Sequence[RemedyTrial]) -> str:
+    """Return a sentence on the trials that do not make the outputs better, if there are any."""
     count = sum(not trial.helps for trial in trials)
-    if not count:
-        return []
-    return [f"{number(count, 'other trial')} did not make the outputs better"]
+    return f"{number(count, 'other trial')} did not make the outputs better." if count else ""
 
 
 def remedy_text(trial: RemedyTrial, helpful: Sequence[RemedyTrial]) -> str:

@@ -55,7 +55,7 @@ def test_ranking_and_reasons() -> None:
         together = "together: " if len(trial.remedies) > 1 else ""
         name = f"{together}{'; '.join(trial.remedies)}"
         assert line == f"  {trial.after_db:.1f} dB: {name}"
-    assert lines[-1].endswith("did not make the outputs better")
+    assert lines[-1].endswith("did not make the outputs better.")
 
 
 def test_what_makes_it_worse_is_no_remedy() -> None:
@@ -68,7 +68,7 @@ def test_what_makes_it_worse_is_no_remedy() -> None:
     assert validation_text(found, every_layer=False).split("\n\n")[-1].splitlines()[1:] == [
         "  24.0 dB: axis",
         "  23.0 dB: together: axis; clip",
-        "  2 other trials did not make the outputs better",
+        "  2 other trials did not make the outputs better.",
     ]
 
 

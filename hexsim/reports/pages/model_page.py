@@ -27,6 +27,9 @@ from hexsim.reports.validation_data import validation_facts
 from hexsim.studies.benchmark import Case, Refusal
 from hexsim.studies.cuts import Prices, Survey
 
+_OF_SEVERAL = ("Total inference", "Peak memory", "SQNR of the outputs")
+"""What the top of the page says of each runtime if there are several."""
+
 
 @dataclass(frozen=True)
 class OnRuntime:
@@ -105,7 +108,9 @@ def _summary(results: Sequence[OnRuntime], several: bool) -> Summary:
     entries: list[tuple[str, str]] = []
     for result in results:
         prefix = f"{result.case.runtime}: " if several else ""
-        entries += [(f"{prefix}{name}", value) for name, value in summary(case_facts(result.case))]
+        for name, value in summary(case_facts(result.case)):
+            if not several or name in _OF_SEVERAL:
+                entries.append((f"{prefix}{name}", value))
         if result.cut is not None:
             entries.append((f"{prefix}Subnets", f"{len(result.cut[1].pieces)}"))
     return tuple(entries)

@@ -54,6 +54,7 @@ function table(header, rows, numeric = []) {
 function introduce() {
   byId("title").textContent = data.network;
   byId("source").textContent = `${data.source} · hexsim ${data.hexsim_version}`;
+  byId("answer").textContent = data.answer;
   const inputs = layers.filter((layer) => layer.type === "data").length;
   const figures = [
     ["Layers", whole(layers.length - inputs)],
@@ -202,6 +203,17 @@ function drag(event) {
   window.addEventListener("pointermove", move);
   window.addEventListener("pointerup", end, { once: true });
 }
+
+// The boxes in the colours of their types, or darkest where a layer has most of something.
+const of_type = boxes.map((box) => box.querySelector("rect").getAttribute("fill"));
+const amounts = { MACs: (layer) => layer.macs, parameters: (layer) => layer.param_count };
+byId("paint").append(...Object.keys(amounts).map((name) => element("option", name)));
+byId("paint").addEventListener("change", () => {
+  const amount = amounts[byId("paint").value];
+  const most = amount ? Math.max(1, ...layers.map((layer) => amount(layer) ?? 0)) : 1;
+  const tint = (layer) => `color-mix(in srgb, ${data.colour} ${(75 * (amount(layer) ?? 0)) / most}%, white)`;
+  boxes.forEach((box, index) => box.querySelector("rect").setAttribute("fill", amount ? tint(layers[index]) : of_type[index]));
+});
 
 // ---- details
 
@@ -380,4 +392,6 @@ byId("zoom").addEventListener("click", (event) => {
 document.addEventListener("keydown", (event) => {
   if (event.key === "/" && document.activeElement !== byId("search")) { event.preventDefault(); byId("search").focus(); }
 });
-scroller.scrollLeft = (scroller.scrollWidth - scroller.clientWidth) / 2;
+zoomTo(Math.min(1, Math.max(0.7, (scroller.clientWidth - 20) / fullWidth)));
+if (boxes.length) show(0);
+scroller.scrollTop = 0;

@@ -10,10 +10,12 @@ from string import Template
 from typing import Any
 
 from hexsim.dlc import Container
-from hexsim.reports.colours import SERIES, tint
+from hexsim.reports.colours import MAIN, SERIES, tint
 from hexsim.reports.network_svg import Box, network_svg
+from hexsim.reports.pages.case_figures import most_of
 from hexsim.reports.pages.network_facts import network_facts
 from hexsim.reports.pages.shell import asset, page
+from hexsim.reports.partition_svg import shapes_of, size
 
 _INPUTS, _OTHERS = "#f1f1f1", "#c4c8ce"
 _DATA, _SHARE = "data", 0.55
@@ -25,13 +27,19 @@ def network_page(source: str, container: Container) -> str:
     facts = network_facts(source, container)
     legend = _legend(facts["layers"])
     fills = {entry["type"]: entry["fill"] for entry in legend}
-    boxes = [Box(name, _DATA, f"{name}: input", _INPUTS, (), (name,)) for name in network.inputs]
+    boxes = [
+        Box(name, _DATA, f"{name}: input", _INPUTS, (), (name,), (size(network.tensors[name]),))
+        for name in network.inputs
+    ]
     for layer in network.layers:
         title = f"{layer.name}: {layer.type}"
         fill = fills[layer.type]
-        boxes.append(Box(layer.name, layer.type, title, fill, layer.inputs, layer.outputs))
+        shapes = shapes_of(layer, network)
+        boxes.append(Box(layer.name, layer.type, title, fill, layer.inputs, layer.outputs, shapes))
     body = Template(asset("network.html")).substitute(drawing=network_svg(boxes))
-    data = {**facts, "legend": legend}
+    macs = {layer["name"]: layer["macs"] for layer in facts["layers"]}
+    answer = most_of(macs, facts["total_macs"], "of the multiply-adds")
+    data = {**facts, "legend": legend, "answer": answer, "colour": MAIN}
     return page(f"{network.name} - hexsim", body, data, ("network.css",), "network.js")
 
 

@@ -29,7 +29,7 @@ const matches = (name) => String(name).toLowerCase().includes(wanted);
 function told(value) {
   if (value === null || value === undefined) return "";
   if (typeof value !== "number") return String(value);
-  return Number.isInteger(value) ? String(value) : String(Number(value.toPrecision(5)));
+  return Number.isInteger(value) ? String(value) : String(Number(value.toPrecision(4)));
 }
 
 // ---- tables

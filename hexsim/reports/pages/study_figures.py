@@ -38,10 +38,8 @@ def remedy_answer(study: Study) -> tuple[str, ...]:
     best = study.remedies[0]
     if not best.helps:
         return ("None of the remedies that were tried makes the outputs better.",)
-    return (
-        f"Best remedy: {best.before_db:.1f} dB before a final softmax become {best.after_db:.1f} "
-        f"dB with {' and '.join(best.remedies)}.",
-    )
+    what = best.remedies[0] if len(best.remedies) == 1 else f"{len(best.remedies)} of them together"
+    return (f"The best remedies take {best.before_db:.1f} dB to {best.after_db:.1f} dB: {what}.",)
 
 
 def _diagnoses_figure(study: Study) -> Figure | None:
@@ -50,7 +48,7 @@ def _diagnoses_figure(study: Study) -> Figure | None:
         return None
     rows: list[tuple[Any, ...]] = []
     for diagnosis in study.diagnoses:
-        causes = [
+        causes: list[tuple[Any, ...]] = [
             (*attrgetter("kind", "finding", "remedy")(finding.cause), finding.remedied_db)
             for finding in diagnosis.findings
         ] or [(None, "nothing found that an option would improve", None, None)]
@@ -73,7 +71,7 @@ def _remedies_figure(study: Study) -> Figure | None:
     ]
     text = (
         "Tried on all layers at once: SQNR of the outputs before a final softmax, "
-        f"{study.remedies[0].before_db:.1f} dB as it is. {'. '.join(useless(study.remedies))}"
+        f"{study.remedies[0].before_db:.1f} dB as it is. {useless(study.remedies)}"
     )
     header = ("remedy", "SQNR dB", "gain dB")
     return Figure("Remedies", text, FigureTable(header, rows))

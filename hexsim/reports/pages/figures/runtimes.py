@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from operator import itemgetter
 from typing import Any
 
 from hexsim.reports.colours import ENGINES, GREY, MARKED
@@ -20,7 +21,8 @@ def engine_of(runtime: Runtime) -> Engine:
 
 
 def runtimes_figure(cases: Sequence[Mapping[str, Any]]) -> Figure:
-    """Return the figure: a bar per case, a line for its interval, marks for measured times."""
+    """Return a bar per case, the fastest first, with lines for intervals and marks for measured."""
+    cases = sorted(cases, key=itemgetter("total_inference_us"))
     labels = [f"{case['network']} on {case['runtime']}" for case in cases]
     runtimes = [case["runtime"] for case in cases]
     rows = [-row for row in range(len(cases))]

@@ -28,27 +28,21 @@ _OUTER = tint(GREY, 0.5)
 """The colour of spans that contain others."""
 _SHADES = (0.9, 0.6)
 """Neighbouring layers differ in shade."""
-_PLAIN = (
-    (r"\bcpu$", "CPU"),
-    (r"\bgpu$", "GPU"),
-    (r"\bfastrpc$", "call of the DSP"),
-    (r"^hardware thread", "DSP hardware thread"),
-    (r"^hvx context", "vector context"),
-    (r"q6 main$", "DSP main thread"),
-    (r"q6 worker", "DSP worker thread"),
-    (r"q6 prefetch$", "copies from DDR"),
-    (r"q6 write-back$", "copies to DDR"),
-    (r"^hta array$", "HTA multiply-adds"),
-    (r"^hta fetch$", "HTA copies from DDR"),
-    (r"^hta write-back$", "HTA copies to DDR"),
-)
+_PLAIN = {
+    **{r"\bcpu$": "CPU", r"\bgpu$": "GPU", r"\bfastrpc$": "call of the DSP"},
+    **{"^hardware thread": "DSP hardware thread", "^hvx context": "vector context"},
+    **{"q6 main$": "DSP main thread", "q6 worker": "DSP worker thread"},
+    **{"q6 prefetch$": "copies from DDR", "q6 write-back$": "copies to DDR"},
+    **{"^hta array$": "HTA multiply-adds", "^hta fetch$": "HTA copies from DDR"},
+    **{"^hta write-back$": "HTA copies to DDR"},
+}
 _Row = tuple[str, Track, Result]
 """A name, and the track that stands beside it."""
 
 
 def plain_name(track: str) -> str:
     """Return the name of a track of a trace in plain words."""
-    for pattern, words in _PLAIN:
+    for pattern, words in _PLAIN.items():
         track = re.sub(pattern, words, track)
     return track
 
