@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
+from hexsim.llm.gains import Gain
 from hexsim.llm.study import SHARES, LanguageModelSpeed, Pass
 from hexsim.reports.document import attributes, json_document
+from hexsim.reports.energy_facts import estimate_facts, millijoules
 from hexsim.reports.text import number, table
 
 _GB = 1e9
 
 
-def llm_text(speed: LanguageModelSpeed) -> str:
-    """Return tables of speeds, of where the time goes, and of memory."""
+def llm_text(speed: LanguageModelSpeed, changes: Sequence[Gain] = ()) -> str:
+    """Return tables of speeds, of where the time goes, of memory, and of what `changes` gain."""
     conditions = speed.conditions
     generated = conditions.generate
     summary = (
@@ -22,7 +25,25 @@ def llm_text(speed: LanguageModelSpeed) -> str:
         f"{speed.first_token_s(conditions.prompt):.2f} s for {conditions.prompt} tokens of prompt; "
         f"{speed.total_s:.2f} s with {number(generated, 'generated token')}"
     )
-    return "\n\n".join((summary, _prompts(speed), _positions(speed), _shares(speed), _fit(speed)))
+    tables = [_prompts(speed), _positions(speed), _shares(speed), _fit(speed)]
+    return "\n\n".join((summary, *tables, *([_gains(speed, changes)] if changes else [])))
+
+
+def _gains(speed: LanguageModelSpeed, changes: Sequence[Gain]) -> str:
+    first_s = speed.first_token_s(speed.conditions.prompt)
+    rows = [
+        (
+            gain.change,
+            f"{gain.tokens_per_second:.2f}",
+            f"{gain.tokens_per_second / speed.tokens_per_second - 1:+.1%}",
+            f"{gain.first_token_s:.2f}",
+            f"{gain.first_token_s / first_s - 1:+.1%}",
+            f"{gain.peak_bytes / _GB:.3f}",
+        )
+        for gain in changes
+    ]
+    head = ("what if", "tokens/s", "change", "first token s", "change", "peak GB")
+    return table(head, rows)
 
 
 def _prompts(speed: LanguageModelSpeed) -> str:
@@ -79,17 +100,19 @@ def _fit(speed: LanguageModelSpeed) -> str:
         + f"\n\nFits in {number(len(speed.parts), 'part')} of at most "
         f"{speed.conditions.part_gb:g} GB; the largest has {largest / _GB:.2f} GB of weights and "
         f"cache.\nA token moves {speed.token.ddr_bytes / _GB:.3f} GB from and to DDR, a block "
-        f"{speed.block.ddr_bytes / _GB:.3f} GB."
+        f"{speed.block.ddr_bytes / _GB:.3f} GB.\n"
+        f"A token takes {millijoules(speed.token.energy)} mJ, a block "
+        f"{millijoules(speed.block.energy)} mJ, by assumed constants."
     )
 
 
-def llm_json(speed: LanguageModelSpeed) -> str:
-    """Return the speed as a JSON document."""
-    return json_document(llm_facts(speed))
+def llm_json(speed: LanguageModelSpeed, changes: Sequence[Gain] = ()) -> str:
+    """Return the speed, and what `changes` gain, as a JSON document."""
+    return json_document(llm_facts(speed, changes))
 
 
-def llm_facts(speed: LanguageModelSpeed) -> dict[str, Any]:
-    """Return the speed as data; times in ms, memory in bytes."""
+def llm_facts(speed: LanguageModelSpeed, changes: Sequence[Gain] = ()) -> dict[str, Any]:
+    """Return the speed as data; times in ms, memory in bytes, energy in mJ."""
     memory = speed.memory
     return {
         **attributes(speed, "chip", "stack", "architecture", "conditions"),
@@ -113,6 +136,11 @@ def llm_facts(speed: LanguageModelSpeed) -> dict[str, Any]:
             | {"bytes": size}
             for part, size in zip(speed.parts, speed.part_sizes, strict=True)
         ],
+        "what_if": [
+            attributes(gain, "change", "tokens_per_second", "peak_bytes")
+            | {"first_token_ms": 1e3 * gain.first_token_s}
+            for gain in changes
+        ],
     }
 
 
@@ -121,4 +149,5 @@ def _pass(one: Pass) -> dict[str, Any]:
         "ms": 1e3 * one.seconds,
         "parts_ms": {name: 1e3 * seconds for name, seconds in one.parts_s.items()},
         "ddr_bytes": one.ddr_bytes,
+        "energy": estimate_facts(one.energy),
     }
