@@ -10,9 +10,9 @@ import typer
 from hexsim.cli._files import FILE
 from hexsim.cli._groups import grouped
 from hexsim.cli._options import ChipOption, StackOption
-from hexsim.cli._output import JsonTrace
+from hexsim.cli._output import JsonTraceHtml
 from hexsim.cli._page import paged
-from hexsim.cli._say import say
+from hexsim.cli._say import command_line, say
 
 if TYPE_CHECKING:
     from hexsim.deployment.platform import Platform
@@ -97,13 +97,15 @@ def llm(
     numbers: Numbers,
     lengths: Lengths,
     questions: Questions,
-    outputs: JsonTrace,
+    outputs: JsonTraceHtml,
 ) -> None:
     """Tokens per second, time to the first token and memory of a language model."""
+    outputs.check()
     from hexsim.deployment.platform import Platform
     from hexsim.llm.reading import read_decoder
     from hexsim.llm.study import speed_of, timelines
     from hexsim.reports.llm_table import llm_json, llm_text
+    from hexsim.reports.pages.llm_page import llm_page
     from hexsim.reports.trace import trace_json
 
     architecture = read_decoder(model)
@@ -114,5 +116,6 @@ def llm(
     outputs.write(
         json=lambda: llm_json(speed, changes),
         trace=lambda: trace_json(timelines(speed, platform)),
+        html=lambda: llm_page(speed, changes, timelines(speed, platform), command_line()),
     )
     say(llm_text(speed, changes))

@@ -78,7 +78,8 @@ def test_the_command_asks_for_changes_and_a_timeline(
     Path("config.json").write_text(json.dumps(CONFIG))
     options = "--context 256 --prompt 100 --generate 20 --block 64"
     done = command(
-        f"llm config.json {options} --what-if --draft 3 --json a.json --trace trace.json"
+        f"llm config.json {options} --what-if --draft 3 --json a.json --trace trace.json "
+        "--html a.html"
     )
     assert done.code == 0
     facts = json.loads(Path("a.json").read_text())
@@ -90,4 +91,7 @@ def test_the_command_asks_for_changes_and_a_timeline(
     names = [event["args"]["name"] for event in events if event["name"] == "process_name"]
     assert names == ["token: 2 layers and the head", "block: 2 layers and the head"]
     assert any(event["name"] == "layer1.softmax" for event in events)
+    page = Path("a.html").read_text()
+    assert "Timeline of a block: 2 layers and the head" in page
+    assert "draft of 3 tokens, 70% right" in page
     assert "draft, a number of tokens," in refused("llm config.json --what-if --draft 65")
