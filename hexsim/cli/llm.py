@@ -10,13 +10,15 @@ import typer
 from hexsim.cli._files import FILE
 from hexsim.cli._groups import grouped
 from hexsim.cli._options import ChipOption, StackOption
-from hexsim.cli._output import Json
+from hexsim.cli._output import JsonTraceHtml
 from hexsim.cli._page import paged
-from hexsim.cli._say import say
+from hexsim.cli._say import command_line, say
 
 if TYPE_CHECKING:
+    from hexsim.deployment.platform import Platform
+    from hexsim.llm.gains import Gain
     from hexsim.llm.network import Widths
-    from hexsim.llm.study import Conditions
+    from hexsim.llm.study import Conditions, LanguageModelSpeed
 
 
 @dataclass(frozen=True)
@@ -63,6 +65,24 @@ class Lengths:
         )
 
 
+@dataclass(frozen=True)
+class Questions:
+    """What else is asked about a model."""
+
+    what_if: Annotated[
+        bool, typer.Option("--what-if", help="Also simulate changes that could help.")
+    ] = False
+    draft: Annotated[
+        int, typer.Option("--draft", help="With --what-if: tokens of a draft, 0 for none.")
+    ] = 4
+
+    def changes(self, speed: LanguageModelSpeed, platform: Platform) -> tuple[Gain, ...]:
+        """Simulate the changes, if asked."""
+        from hexsim.llm.gains import gains
+
+        return gains(speed, platform, self.draft) if self.what_if else ()
+
+
 @paged
 @grouped
 def llm(
@@ -76,16 +96,26 @@ def llm(
     stack: StackOption = None,
     numbers: Numbers,
     lengths: Lengths,
-    outputs: Json,
+    questions: Questions,
+    outputs: JsonTraceHtml,
 ) -> None:
     """Tokens per second, time to the first token and memory of a language model."""
+    outputs.check()
     from hexsim.deployment.platform import Platform
     from hexsim.llm.reading import read_decoder
-    from hexsim.llm.study import speed_of
+    from hexsim.llm.study import speed_of, timelines
     from hexsim.reports.llm_table import llm_json, llm_text
+    from hexsim.reports.pages.llm_page import llm_page
+    from hexsim.reports.trace import trace_json
 
     architecture = read_decoder(model)
     conditions = lengths.conditions(numbers.widths(architecture.weight_bits))
-    speed = speed_of(architecture, Platform.load(chip, stack), conditions)
-    outputs.write(json=lambda: llm_json(speed))
-    say(llm_text(speed))
+    platform = Platform.load(chip, stack)
+    speed = speed_of(architecture, platform, conditions)
+    changes = questions.changes(speed, platform)
+    outputs.write(
+        json=lambda: llm_json(speed, changes),
+        trace=lambda: trace_json(timelines(speed, platform)),
+        html=lambda: llm_page(speed, changes, timelines(speed, platform), command_line()),
+    )
+    say(llm_text(speed, changes))

@@ -21,7 +21,9 @@ class HtpMachine:
     `vector_s` is the time of a vector of codes on HVX, `shallow_vector_s` that of a vector of a
     shallow image, `softmax_vector_s` that of a vector of the result of a softmax,
     `unpacked_vector_s` that of a vector of weights that become floats; the factors say how much
-    longer floats take.
+    longer floats take. The pace of a chip, which is that of its convolutional networks, does not
+    hold for a softmax: on V73 and V79 a block of a prompt differs as the clocks do, not as the
+    paces (llm_latency.csv; inferred).
     """
 
     clock_hz: float
@@ -55,7 +57,7 @@ class HtpMachine:
             hmx_share=htp.hmx_share,
             vector_s=htp.vector_clk / clock_hz,
             shallow_vector_s=htp.shallow_vector_clk / clock_hz,
-            softmax_vector_s=release.softmax_vectors * htp.vector_clk / clock_hz,
+            softmax_vector_s=release.softmax_vectors * htp.vector_clk / htp.clock_hz,
             unpacked_vector_s=release.unpacked_vectors * htp.vector_clk / clock_hz,
             float_factor=htp.float_factor,
             float_function_factor=htp.float_function_factor,

@@ -54,11 +54,14 @@ class Widths:
     """Bits of weights, of activations ("float" for float16) and of the cache.
 
     The cache is kept in 8 bits beside activations in codes, which is what deployments of w4a16
-    do (assumed for the measured ones), and in float16 beside floats.
+    do (assumed for the measured ones), and in float16 beside floats; `cache_bits_stated` are other
+    bits. `head_bits` are those of the head's weights.
     """
 
     weights: int = 4
     activations: Activations = "16"
+    head_bits: int = _HEAD_BITS
+    cache_bits_stated: int | None = None
 
     @classmethod
     def parse(cls, weights: str | None, activations: str, stated_bits: int | None = None) -> Widths:
@@ -88,12 +91,7 @@ class Widths:
     @property
     def cache_bits(self) -> int:
         """Bits of a number of the cache."""
-        return 16 if self.floats else 8
-
-    @property
-    def head_bits(self) -> int:
-        """Bits of a weight of the head."""
-        return max(self.weights, _HEAD_BITS)
+        return self.cache_bits_stated or (16 if self.floats else 8)
 
 
 @dataclass

@@ -9,16 +9,17 @@ look-up of embeddings and the choice of the next token on the CPU, loading, and 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from hexsim.deployment import Deployment, deploy
 from hexsim.deployment.platform import Platform
+from hexsim.energy import EnergyEstimate
 from hexsim.errors import HexsimError, require_number
 from hexsim.llm.architecture import Architecture
 from hexsim.llm.network import HEAD, Widths, decoder
 from hexsim.llm.parts import GIGABYTE, Part, part_bytes, split
 from hexsim.runtimes import Runtime
-from hexsim.timing.results import LayerTiming
+from hexsim.timing.results import LayerTiming, Result
 from hexsim.timing.simtime import PS_PER_SECOND
 
 _W4A16 = Widths()
@@ -71,12 +72,14 @@ class Conditions:
 class Pass:
     """One pass through all parts: a block of the prompt, or a token.
 
-    `seconds` in all, and what they are spent on by SHARES; `ddr_bytes` from and to DDR.
+    `seconds` in all, and what they are spent on by SHARES; `ddr_bytes` from and to DDR; `energy` in
+    millijoules, without that of hand-overs.
     """
 
     seconds: float
     parts_s: Mapping[str, float]
     ddr_bytes: int
+    energy: EnergyEstimate
 
 
 @dataclass(frozen=True)
@@ -145,9 +148,13 @@ class LanguageModelSpeed:
 
 
 def speed_of(
-    architecture: Architecture, platform: Platform, conditions: Conditions
+    architecture: Architecture,
+    platform: Platform,
+    conditions: Conditions,
+    *,
+    shorter_contexts: bool = True,
 ) -> LanguageModelSpeed:
-    """Simulate a model on a platform.
+    """Simulate a model on a platform, also for tokens in `shorter_contexts`.
 
     Raises HexsimError if the chip has no tensor processor or the model cannot be split.
     """
@@ -160,7 +167,7 @@ def speed_of(
     token, of_token = simulated.run(1, conditions.context)
     by_context = {conditions.context: 1.0 / token.seconds}
     context = conditions.context // 2
-    while context >= max(_SHORTEST_CONTEXT, 2):
+    while shorter_contexts and context >= max(_SHORTEST_CONTEXT, 2):
         by_context[context] = 1.0 / simulated.run(1, context)[0].seconds
         context //= 2
     return LanguageModelSpeed(
@@ -181,6 +188,16 @@ def speed_of(
     )
 
 
+def pass_of(
+    architecture: Architecture, platform: Platform, conditions: Conditions, tokens: int
+) -> Pass:
+    """Simulate one pass of `tokens` at once; errors as in `speed_of`."""
+    widths = conditions.widths
+    parts = split(architecture, widths, conditions.context, conditions.part_gb * GIGABYTE)
+    simulated = _Simulated(architecture, platform, conditions, parts)
+    return simulated.run(tokens, conditions.context)[0]
+
+
 def _runtime(widths: Widths) -> Runtime:
     return "htp_fp16" if widths.floats else "htp"
 
@@ -192,11 +209,12 @@ def _weight_bytes(architecture: Architecture, widths: Widths) -> int:
 
 @dataclass(frozen=True)
 class _Measured:
-    """What a part of a model takes: seconds by share, bytes from and to DDR, bytes in memory."""
+    """What a part of a model takes: seconds by share, bytes by DDR and in memory, energy in mJ."""
 
     shares_s: Mapping[str, float]
     ddr_bytes: int
     kept_bytes: int
+    energy: EnergyEstimate
 
 
 @dataclass(frozen=True)
@@ -213,6 +231,7 @@ class _Simulated:
         seconds = dict.fromkeys(SHARES, 0.0)
         simulated: dict[tuple[int, bool], _Measured] = {}
         ddr_bytes = kept_bytes = 0
+        energy = EnergyEstimate()
         for part in self.parts:
             layers = len(part.layers)
             for count in {min(layers, _FEW - 1), min(layers, _FEW)}:
@@ -226,8 +245,9 @@ class _Simulated:
                 seconds[name] += share + repeats * (share - fewer.shares_s[name])
             ddr_bytes += measured.ddr_bytes + repeats * (measured.ddr_bytes - fewer.ddr_bytes)
             kept_bytes += measured.kept_bytes + repeats * (measured.kept_bytes - fewer.kept_bytes)
+            energy += measured.energy * (1 + repeats) + fewer.energy * -repeats
         seconds["hand-over"] = len(self.parts) * self.platform.stack.htp.part_s
-        return Pass(sum(seconds.values()), seconds, ddr_bytes), kept_bytes
+        return Pass(sum(seconds.values()), seconds, ddr_bytes, energy), kept_bytes
 
     def part(self, part: Part, tokens: int, context: int) -> _Measured:
         """Simulate one pass through a part."""
@@ -243,7 +263,8 @@ class _Simulated:
         ends = [name for name in (*network.inputs, *network.outputs) if name not in network.states]
         buffers = sum(network.tensors[name].elements for name in ends) * bits // 8
         kept_bytes = deployment.memory().activation_bytes + buffers
-        return _Measured(shares, sum(layer.ddr_bytes for layer in result.layers), kept_bytes)
+        ddr_bytes = sum(layer.ddr_bytes for layer in result.layers)
+        return _Measured(shares, ddr_bytes, kept_bytes, self.platform.energy(result).estimate)
 
 
 def deployment_of(
@@ -258,6 +279,24 @@ def deployment_of(
     widths = conditions.widths
     model = decoder(architecture, tokens, context, widths, part.layers, head=part.head)
     return deploy(model, platform, _runtime(widths), cpu_fallback=False)
+
+
+def timelines(speed: LanguageModelSpeed, platform: Platform) -> tuple[tuple[str, Result], ...]:
+    """Return the events of a token and of a block: a few layers, and the head."""
+    layers = min(_FEW, len(speed.parts[-1].layers))
+    made = []
+    for name, tokens in (("token", 1), ("block", speed.conditions.block)):
+        deployment = deployment_of(
+            speed.architecture,
+            platform,
+            speed.conditions,
+            Part(0, layers, head=True),
+            tokens,
+            speed.conditions.context,
+        )
+        workload = replace(deployment.workload(), recorded=True)
+        made.append((f"{name}: {layers} layers and the head", platform.simulate(workload)))
+    return tuple(made)
 
 
 def share_of(layer: LayerTiming) -> str:

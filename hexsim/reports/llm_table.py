@@ -2,32 +2,81 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
+from hexsim.llm.gains import Gain
 from hexsim.llm.study import SHARES, LanguageModelSpeed, Pass
 from hexsim.reports.document import attributes, json_document
+from hexsim.reports.energy_facts import estimate_facts, millijoules
 from hexsim.reports.text import number, table
 
 _GB = 1e9
 
 
-def llm_text(speed: LanguageModelSpeed) -> str:
-    """Return tables of speeds, of where the time goes, and of memory."""
-    conditions = speed.conditions
-    generated = conditions.generate
-    summary = (
+@dataclass(frozen=True)
+class Section:
+    """A table under a title; `remark` are sentences after it, which may be empty."""
+
+    title: str
+    header: tuple[str, ...]
+    rows: Sequence[tuple[str, ...]]
+    remark: str = ""
+
+
+def llm_text(speed: LanguageModelSpeed, changes: Sequence[Gain] = ()) -> str:
+    """Return tables of speeds, of where the time goes, of memory, and of what `changes` gain."""
+    blocks = [title(speed), headline(speed)]
+    for section in sections(speed, changes):
+        blocks += [table(section.header, section.rows), *filter(None, [section.remark])]
+    return "\n\n".join(blocks)
+
+
+def title(speed: LanguageModelSpeed) -> str:
+    """Return which model is on which platform."""
+    return (
         f"{speed.architecture.name} ({speed.architecture.parameters / 1e9:.2f} billion weights) on "
-        f"{speed.chip}, {speed.stack}\n\n"
+        f"{speed.chip}, {speed.stack}"
+    )
+
+
+def headline(speed: LanguageModelSpeed) -> str:
+    """Return the rate and the times in one sentence."""
+    conditions = speed.conditions
+    return (
         f"{speed.tokens_per_second:.2f} tokens/s, first token after "
         f"{speed.first_token_s(conditions.prompt):.2f} s for {conditions.prompt} tokens of prompt; "
-        f"{speed.total_s:.2f} s with {number(generated, 'generated token')}"
+        f"{speed.total_s:.2f} s with {number(conditions.generate, 'generated token')}"
     )
-    return "\n\n".join((summary, _prompts(speed), _positions(speed), _shares(speed), _fit(speed)))
 
 
-def _prompts(speed: LanguageModelSpeed) -> str:
+def sections(speed: LanguageModelSpeed, changes: Sequence[Gain] = ()) -> list[Section]:
+    """Return all tables, that of `changes` only if there are any."""
+    made = [_prompts(speed), _positions(speed), _shares(speed), _fit(speed)]
+    return [*made, *([_gains(speed, changes)] if changes else [])]
+
+
+def _gains(speed: LanguageModelSpeed, changes: Sequence[Gain]) -> Section:
+    first_s = speed.first_token_s(speed.conditions.prompt)
+    rows = [
+        (
+            gain.change,
+            f"{gain.tokens_per_second:.2f}",
+            f"{gain.tokens_per_second / speed.tokens_per_second - 1:+.1%}",
+            f"{gain.first_token_s:.2f}",
+            f"{gain.first_token_s / first_s - 1:+.1%}",
+            f"{gain.peak_bytes / _GB:.3f}",
+        )
+        for gain in changes
+    ]
+    head = ("what if", "tokens/s", "change", "first token s", "change", "peak GB")
+    return Section("What would help", head, rows)
+
+
+def _prompts(speed: LanguageModelSpeed) -> Section:
     rows = [(f"{prompt}", f"{1e3 * speed.first_token_s(prompt):.1f}") for prompt in prompts(speed)]
-    return table(("prompt", "first token ms"), rows)
+    return Section("Time to the first token", ("prompt", "first token ms"), rows)
 
 
 def prompts(speed: LanguageModelSpeed) -> list[int]:
@@ -39,16 +88,16 @@ def prompts(speed: LanguageModelSpeed) -> list[int]:
     return sorted({*lengths, speed.conditions.context})
 
 
-def _positions(speed: LanguageModelSpeed) -> str:
+def _positions(speed: LanguageModelSpeed) -> Section:
     rows = [(f"1 to {context}", f"{rate:.2f}") for context, rate in speed.by_context.items()]
-    return (
-        table(("positions", "tokens/s"), rows)
-        + "\n\nA graph attends to the whole context it was compiled for, so its speed is the same "
-        "at all positions."
+    remark = (
+        "A graph attends to the whole context it was compiled for, so its speed is the same at all "
+        "positions."
     )
+    return Section("Tokens per second", ("positions", "tokens/s"), rows, remark)
 
 
-def _shares(speed: LanguageModelSpeed) -> str:
+def _shares(speed: LanguageModelSpeed) -> Section:
     passes = (speed.token, speed.block)
     rows = [
         (
@@ -63,33 +112,36 @@ def _shares(speed: LanguageModelSpeed) -> str:
     ]
     rows.append(("total", *(c for one in passes for c in (f"{1e3 * one.seconds:.2f}", "100.0%"))))
     block = f"block of {speed.conditions.block}"
-    return table(("time", "token ms", "share", f"{block} ms", "share"), rows)
+    header = ("time", "token ms", "share", f"{block} ms", "share")
+    return Section("Where the time goes", header, rows)
 
 
 def _share(one: Pass, name: str) -> str:
     return f"{one.parts_s[name] / one.seconds:.1%}"
 
 
-def _fit(speed: LanguageModelSpeed) -> str:
+def _fit(speed: LanguageModelSpeed) -> Section:
     memory, largest = speed.memory, max(speed.part_sizes)
     names = ("weights", "embedding", "cache", "activations", "peak", "peak_without_sharing")
     rows = [(name.replace("_", " "), f"{getattr(memory, name) / _GB:.3f}") for name in names]
-    return (
-        table(("memory", "GB"), rows)
-        + f"\n\nFits in {number(len(speed.parts), 'part')} of at most "
+    remark = (
+        f"Fits in {number(len(speed.parts), 'part')} of at most "
         f"{speed.conditions.part_gb:g} GB; the largest has {largest / _GB:.2f} GB of weights and "
         f"cache.\nA token moves {speed.token.ddr_bytes / _GB:.3f} GB from and to DDR, a block "
-        f"{speed.block.ddr_bytes / _GB:.3f} GB."
+        f"{speed.block.ddr_bytes / _GB:.3f} GB.\n"
+        f"A token takes {millijoules(speed.token.energy)} mJ, a block "
+        f"{millijoules(speed.block.energy)} mJ, by assumed constants."
     )
+    return Section("Memory, traffic and energy", ("memory", "GB"), rows, remark)
 
 
-def llm_json(speed: LanguageModelSpeed) -> str:
-    """Return the speed as a JSON document."""
-    return json_document(llm_facts(speed))
+def llm_json(speed: LanguageModelSpeed, changes: Sequence[Gain] = ()) -> str:
+    """Return the speed, and what `changes` gain, as a JSON document."""
+    return json_document(llm_facts(speed, changes))
 
 
-def llm_facts(speed: LanguageModelSpeed) -> dict[str, Any]:
-    """Return the speed as data; times in ms, memory in bytes."""
+def llm_facts(speed: LanguageModelSpeed, changes: Sequence[Gain] = ()) -> dict[str, Any]:
+    """Return the speed as data; times in ms, memory in bytes, energy in mJ."""
     memory = speed.memory
     return {
         **attributes(speed, "chip", "stack", "architecture", "conditions"),
@@ -113,6 +165,11 @@ def llm_facts(speed: LanguageModelSpeed) -> dict[str, Any]:
             | {"bytes": size}
             for part, size in zip(speed.parts, speed.part_sizes, strict=True)
         ],
+        "what_if": [
+            attributes(gain, "change", "tokens_per_second", "peak_bytes")
+            | {"first_token_ms": 1e3 * gain.first_token_s}
+            for gain in changes
+        ],
     }
 
 
@@ -121,4 +178,5 @@ def _pass(one: Pass) -> dict[str, Any]:
         "ms": 1e3 * one.seconds,
         "parts_ms": {name: 1e3 * seconds for name, seconds in one.parts_s.items()},
         "ddr_bytes": one.ddr_bytes,
+        "energy": estimate_facts(one.energy),
     }

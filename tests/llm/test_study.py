@@ -42,6 +42,9 @@ def test_few_layers_stand_for_all(one_b: Architecture, monkeypatch: pytest.Monke
     assert few.token.seconds == pytest.approx(full.token.seconds, rel=1e-6)
     assert few.block.seconds == pytest.approx(full.block.seconds, rel=1e-6)
     assert few.token.ddr_bytes == full.token.ddr_bytes
+    for end in ("low", "value", "high"):
+        energies = [getattr(speed.token.energy, end) for speed in (few, full)]
+        assert energies[0] == pytest.approx(energies[1], rel=1e-6)
 
 
 def test_generating_is_bound_by_bytes(one_b: Architecture) -> None:

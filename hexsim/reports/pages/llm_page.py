@@ -1,0 +1,76 @@
+"""The page of a language model: its tables, where the time goes as bars, and timelines."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from hexsim.llm.gains import Gain
+from hexsim.llm.study import SHARES, LanguageModelSpeed
+from hexsim.reports.energy_facts import millijoules
+from hexsim.reports.llm_table import headline, sections, title
+from hexsim.reports.pages.figures.chart import PALETTE, chart, source
+from hexsim.reports.pages.figures.figure import Figure, FigureTable
+from hexsim.reports.pages.figures.timeline import timeline
+from hexsim.reports.pages.report import Heading, report
+from hexsim.reports.text import quantity
+from hexsim.timing.results import Result
+
+
+def llm_page(
+    speed: LanguageModelSpeed,
+    changes: Sequence[Gain],
+    timelines: Sequence[tuple[str, Result]],
+    command: str,
+) -> str:
+    """Return the page; HexsimError without the library that draws."""
+    figures = []
+    for section in sections(speed, changes):
+        text = section.remark or "As the command prints it."
+        figure = Figure(section.title, text, FigureTable(section.header, section.rows))
+        if section.header[0] == "time":
+            figure = replace(
+                figure, chart=_bars(speed), legend=tuple(zip(PALETTE, SHARES, strict=False))
+            )
+        figures.append(figure)
+    for name, result in timelines:
+        figures.append(replace(timeline(result), title=f"Timeline of a {name}"))
+    prompt = speed.conditions.prompt
+    summary = (
+        ("Tokens per second", f"{speed.tokens_per_second:.2f}"),
+        (f"First token, prompt of {prompt}", f"{speed.first_token_s(prompt):.2f} s"),
+        ("Peak memory", quantity(speed.memory.peak, "B")),
+        ("Energy of a token", f"{millijoules(speed.token.energy)} mJ"),
+    )
+    heading = Heading(title(speed), "", command, summary, (headline(speed) + ".",))
+    return report(heading, figures)
+
+
+def _bars(speed: LanguageModelSpeed) -> Any:
+    """Return the times of a token and of a block as bars, one part after the other."""
+    plot = chart("ms", "", height=180, tooltip=(("", "@name"), ("takes", "@ms{0.00} ms")))
+    labels = ("token", "block")
+    for row, passed in enumerate((speed.token, speed.block)):
+        left = 0.0
+        columns: dict[str, list[Any]] = {key: [] for key in ("name", "left", "right", "ms")}
+        for name in SHARES:
+            right = left + 1e3 * passed.parts_s[name]
+            for key, value in zip(columns, (name, left, right, right - left), strict=True):
+                columns[key].append(value)
+            left = right
+        colours = list(PALETTE[: len(SHARES)])
+        plot.quad(
+            left="left",
+            right="right",
+            bottom=-row - 0.4,
+            top=-row + 0.4,
+            fill_color="colour",
+            line_color=None,
+            fill_alpha="alpha",
+            source=source({**columns, "colour": colours}),
+        )
+    plot.yaxis.ticker = [0, -1]
+    plot.yaxis.major_label_overrides = {-row: label for row, label in enumerate(labels)}
+    plot.ygrid.visible = False
+    return plot
