@@ -47,13 +47,15 @@ STACK = "qnn-2.43"
 FITTED = (
     "htp.hmx_share",
     "htp.vector_clk",
-    "htp.shallow_vector_clk",
-    "memory.efficiency",
+    "htp.broadcast_vector_clk",
+    "htp.regrouped_vector_clk",
 )
-OF_RELEASE = ("htp.operator_clk", "htp.graph_clk")
+OF_RELEASE = ("htp.operator_clk",)
 PRECISIONS = ("float", "w8a8", "w8a16")
 _PUBLIC_CLOCK_HZ = {"sd8gen1": 1.65e9}
 """What a claim alone gives where a chip's clock is fitted."""
+_CLAIMED_PACE = {"sd8gen4": 1.45, "sd8elitegen5": 1.45 * 1.37}
+"""Speeds over the chip whose constants are taken, as the maker claims them for each generation."""
 _PACES, _HALVINGS = (0.1, 10.0), 16
 """Where a pace is sought, and how often the interval is halved."""
 Logs = npt.NDArray[np.float64]
@@ -116,10 +118,8 @@ def _has_pace(chip: str) -> bool:
 
 
 def _pace(rows: Sequence[HtpRow], constants: Sequence[float]) -> float:
-    """The pace at which the mean logarithm of errors of these rows is zero; 1 without rows."""
+    """The pace at which the mean logarithm of errors of these rows is zero."""
     low, high = _PACES
-    if not rows:
-        return 1.0
     for _ in range(_HALVINGS):
         middle = math.sqrt(low * high)
         slow = sum(
@@ -134,7 +134,7 @@ def predicted_ms(
 ) -> float:
     """The model's latency with these values of FITTED and OF_RELEASE."""
     known = _machine(row.chip, pace)
-    share, vector, shallow, dma, operator, graph = (
+    share, vector, broadcast, regrouped, operator = (
         float(value / one) for value, one in zip(constants, stated(), strict=True)
     )
     clock = _PUBLIC_CLOCK_HZ.get(row.chip, known.clock_hz) / known.clock_hz if public else 1.0
@@ -145,11 +145,11 @@ def predicted_ms(
         fp16_macs_per_s=known.fp16_macs_per_s * clock,
         hmx_share=known.hmx_share * share,
         vector_s=known.vector_s * vector / clock,
-        shallow_vector_s=known.shallow_vector_s * shallow / clock,
+        broadcast_vector_s=known.broadcast_vector_s * broadcast / clock,
+        regrouped_vector_s=known.regrouped_vector_s * regrouped / clock,
         port_bytes_per_s=known.port_bytes_per_s * clock,
-        ddr_bytes_per_s=known.ddr_bytes_per_s * dma,
         operator_s=known.operator_s * operator / clock,
-        graph_s=known.graph_s * graph / clock,
+        graph_s=known.graph_s / clock,
     )
     compiled = _compiled(row.network, row.precision, machine.vtcm_bytes)
     return schedule(compiled, machine)[-1].end_s * 1e3
@@ -173,7 +173,7 @@ def fitted(rows: Sequence[HtpRow]) -> tuple[float, ...]:
         values = np.exp(at)
         return np.log([predicted_ms(row, values) / row.latency_ms for row in rows])
 
-    shares = [FITTED.index("htp.hmx_share"), FITTED.index("memory.efficiency")]
+    share = FITTED.index("htp.hmx_share")
     for _ in range(_ROUNDS):
         now = errors(x)
         slopes = np.stack([(errors(x + _STEP * one) - now) / _STEP for one in np.eye(len(x))], 1)
@@ -182,7 +182,7 @@ def fitted(rows: Sequence[HtpRow]) -> tuple[float, ...]:
         matrix = np.vstack([slopes * weight[:, None], ridge])
         right = np.concatenate([-now * weight, np.zeros(len(x))])
         x = x + np.linalg.lstsq(matrix, right, rcond=None)[0]
-        x[shares] = np.minimum(0.0, x[shares])
+        x[share] = min(0.0, float(x[share]))
     return tuple(float(value) for value in np.exp(x))
 
 
@@ -201,7 +201,9 @@ def by_model(rows: Sequence[HtpRow], key: str) -> Errors:
                 if row.chip not in paces:
                     own = [other for other in seen if other.chip == row.chip]
                     has_pace = _has_pace(row.chip)
-                    paces[row.chip] = _pace(own, constants) if has_pace else None
+                    claimed = _CLAIMED_PACE.get(row.chip, 1.0)
+                    fitted_pace = _pace(own, constants) if own else claimed
+                    paces[row.chip] = fitted_pace if has_pace else None
                 is_public, pace = key == "chip", paces[row.chip]
                 ms = predicted_ms(row, constants, public=is_public, pace=pace)
                 found[row] = ms / row.latency_ms - 1

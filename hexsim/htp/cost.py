@@ -3,8 +3,8 @@
 - Convolutions and matrix multiplications are HMX tiles: pixels in croutons, output channels in
   multiples of 32, input channels of a group in multiples of 32. Groups of few channels share
   a tile, with zeros between them, which are stored and fetched as weights are. Groups whose
-  channels do not fill tiles (48, say) have tiles of their own; the channels of operand and result
-  are moved apart and together.
+  channels do not fill tiles (48, say) have tiles of their own. HVX brings the channels of operand
+  and result into the order of groups and back.
 - So are products of two tensors, of which none is a weight, matrix by matrix.
 - All other layers, including depthwise convolutions, are vectors on HVX, each kind with its vectors
   per vector of output.
@@ -13,10 +13,13 @@
   indices is none: the layer before it writes the type that is wanted.
 - Of a concatenation of codes, each operand that keeps its own encoding is an operation that reads,
   requantises and writes it; the others are only moved, as floats are.
-- A normalisation of codes is several elementwise operations, one of floats a single one.
+- An elementwise operation with an operand that repeats along rows or channels (a factor per
+  channel, a gate, a scalar) takes HVX as long for each vector as one on a shallow image.
+- A normalisation of codes is three operations, of which two have such an operand; one of floats is
+  a single one.
 - Tensors without four axes that meet no product of matrices are images of one row.
-- A shallow image (up to four channels) that an elementwise operation changes is converted to
-  croutons, one for its few channels.
+- A shallow image (up to four channels) that an elementwise operation changes is in croutons, one
+  for its few channels.
 - 4-bit weights of a layer in floats become half floats on HVX first; HMX itself multiplies
   by 4-bit codes.
 - Inputs that are states are in DDR in the layout of the processor; DMA fetches them like weights.
@@ -29,7 +32,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 
-from hexsim.graph.ir import Network
+from hexsim.graph.ir import Network, Shape
 from hexsim.htp.concatenations import requantised
 from hexsim.htp.layout import (
     DEPTH,
@@ -65,9 +68,10 @@ _INDICES = frozenset({"int64", "int32", "uint32", "uint64", "bool"})
 _VECTORS_MOVED, _VECTORS_REST, _VECTORS_EDGE = 0.5, 1.5, 4.0
 _VECTORS_REQUANTISED = 1.0
 """Vectors per vector of codes that are requantised, as of an elementwise operation (assumed)."""
-_NORMALISATION_OPERATIONS = 3
+_NORMALISATION_OPERATIONS, _PER_CHANNEL = 3, 2
 """Elementwise operations of a normalisation of codes that is folded into no convolution: DenseNet
-has 62, and 125 layers more on a device in codes than in floats (htp_latency.csv; inferred)."""
+has 62, and 125 layers more on a device in codes than in floats (htp_latency.csv; inferred). Its
+factor and its summand are one value per channel."""
 _FUNCTION_VECTORS = {"float": 2.0, "a8": 1.0, "a16": 1.5}
 """Vectors per vector of a function: a table in 8 bits, a polynomial in floats."""
 
@@ -76,7 +80,9 @@ _FUNCTION_VECTORS = {"float": 2.0, "a8": 1.0, "a16": 1.5}
 class CallCost:
     """Work of a call. `function_vectors` are those of functions of one number.
 
-    `softmax_vectors` are those of the result of a softmax of 16 bits,
+    `broadcast_vectors` are those of elementwise operations on shallow images, or with an operand
+    that repeats, `regrouped_vectors` those of operands and results of convolutions with groups,
+    `softmax_vectors` those of the result of a softmax of 16 bits,
     `unpacked_vectors` of weights in half floats that DDR holds as codes.
     `weight_bytes` and the `state_bytes` of states come from DDR; `port_bytes` pass the ports of
     VTCM; `resident_bytes` are those of its operands and results together, which VTCM should hold,
@@ -87,7 +93,8 @@ class CallCost:
     hmx_macs: float = 0.0
     vectors: float = 0.0
     function_vectors: float = 0.0
-    shallow_vectors: float = 0.0
+    broadcast_vectors: float = 0.0
+    regrouped_vectors: float = 0.0
     softmax_vectors: float = 0.0
     unpacked_vectors: float = 0.0
     weight_bytes: float = 0.0
@@ -117,9 +124,8 @@ def cost_of(call: KernelCall, network: Network, tiles: frozenset[str] | None = N
         return CallCost(operators=0)
     bits = call.activation_bits
     laid_out = _laid_out(call, in_tiles(network) if tiles is None else tiles)
-    named = zip(call.layer.inputs, call.operands, strict=True)
-    operands = [(name, shape) for name, shape in named if name not in network.constants]
-    tensors = dict([*operands, *zip(call.layer.outputs, call.results, strict=True)])
+    tensors = shapes_by_name(call, network)
+    operands = [(name, tensors[name]) for name in call.layer.inputs if name in tensors]
     weights = sum(math.prod(shape) for shape in call.parameters) * call.weight_bits / 8
     work: dict[str, float] = {"weight_bytes": weights}
     operators = 1
@@ -135,8 +141,9 @@ def cost_of(call: KernelCall, network: Network, tiles: frozenset[str] | None = N
         operators = 1 + len(kept)
     elif isinstance(call.layer, BatchNorm) and not call.computes_float:
         operators = _NORMALISATION_OPERATIONS
-        passes = operators * crouton_bytes(laid_out.results[0], bits)
-        work["vectors"] = passes / VECTOR_BYTES
+        vectors = crouton_bytes(laid_out.results[0], bits) / VECTOR_BYTES
+        work["vectors"] = (operators - _PER_CHANNEL) * vectors
+        work["broadcast_vectors"] = _PER_CHANNEL * vectors
     else:
         work |= _on_vectors(laid_out)
     ends = {name: math.prod(shape) for name, shape in operands if name in network.inputs}
@@ -158,6 +165,13 @@ def cost_of(call: KernelCall, network: Network, tiles: frozenset[str] | None = N
         operators=operators,
         **work,
     )
+
+
+def shapes_by_name(call: KernelCall, network: Network) -> dict[str, Shape]:
+    """Return the shapes of the operands and results of a call by name, without constants."""
+    operands = zip(call.layer.inputs, call.operands, strict=True)
+    tensors = {name: shape for name, shape in operands if name not in network.constants}
+    return tensors | dict(zip(call.layer.outputs, call.results, strict=True))
 
 
 def _laid_out(call: KernelCall, tiles: frozenset[str]) -> KernelCall:
@@ -209,13 +223,11 @@ def _product(call: KernelCall) -> dict[str, float]:
     tiles = math.ceil(groups / in_tile)
     of_tile = [padded_channels(size * min(in_tile, groups) // groups) for size in (inputs, outputs)]
     weights = taps * tiles * math.prod(of_tile)
-    fills_tiles = tiles == 1 or padded_channels(inputs) == tiles * of_tile[0]
-    tensors = () if fills_tiles else (call.operands[0], call.results[0])
-    moved = sum(crouton_bytes(shape, bits) for shape in tensors) / VECTOR_BYTES
+    tensors = (call.operands[0], call.results[0]) if groups > 1 else ()
     return {
         "hmx_macs": pixels * weights,
         "weight_bytes": weights * call.weight_bits / 8,
-        "vectors": _VECTORS_MOVED * moved,
+        "regrouped_vectors": sum(crouton_bytes(shape, bits) for shape in tensors) / VECTOR_BYTES,
     }
 
 
@@ -231,6 +243,17 @@ def _unpacked_vectors(call: KernelCall, weight_bytes: float) -> float:
     if not call.computes_float or call.weight_bits >= call.activation_bits:
         return 0.0
     return weight_bytes / call.weight_bits * call.activation_bits / VECTOR_BYTES
+
+
+def _repeats(call: KernelCall) -> bool:
+    """Tell whether an operand is repeated along one of the last two axes of the result.
+
+    One that is repeated along others alone, as a mask for all heads is, is the same for each
+    matrix.
+    """
+    last = call.results[0][-2:]
+    shapes = ((1, 1, *shape)[-len(last) :] for shape in call.operands)
+    return any(size < whole for shape in shapes for size, whole in zip(shape, last, strict=True))
 
 
 def _concatenation(call: KernelCall, kept: tuple[str, ...]) -> dict[str, float]:
@@ -250,8 +273,8 @@ def _on_vectors(call: KernelCall) -> dict[str, float]:
         kind = "float" if call.computes_float else f"a{bits}"
         return {"function_vectors": _FUNCTION_VECTORS[kind] * result}
     if isinstance(layer, Elementwise):
-        shallow = as_image(call.results[0])[3] <= SHALLOW
-        return {"shallow_vectors" if shallow else "vectors": result}
+        slow = as_image(call.results[0])[3] <= SHALLOW or _repeats(call)
+        return {"broadcast_vectors" if slow else "vectors": result}
     if isinstance(layer, Pooling):
         return {"vectors": operand}
     if isinstance(layer, Softmax) and bits == 16:

@@ -18,12 +18,10 @@ class HtpMachine:
     """The constants of chip and stack, as rates.
 
     Peaks are those of HMX with all of its tiles full, for codes of 8 bits and for float16.
-    `vector_s` is the time of a vector of codes on HVX, `shallow_vector_s` that of a vector of a
-    shallow image, `softmax_vector_s` that of a vector of the result of a softmax,
-    `unpacked_vector_s` that of a vector of weights that become floats; the factors say how much
-    longer floats take. The pace of a chip, which is that of its convolutional networks, does not
-    hold for a softmax: on V73 and V79 a block of a prompt differs as the clocks do, not as the
-    paces (llm_latency.csv; inferred).
+    `vector_s` is the time of a vector of codes on HVX; the others of that form are those of the
+    vectors of the same name in `CallCost`. The factors say how much longer floats take. The pace of
+    a chip, which is that of its convolutional networks, does not hold for a softmax: on V73 and V79
+    a block of a prompt differs as the clocks do, not as the paces (llm_latency.csv; inferred).
     """
 
     clock_hz: float
@@ -33,7 +31,8 @@ class HtpMachine:
     fp16_macs_per_s: float
     hmx_share: float
     vector_s: float
-    shallow_vector_s: float
+    broadcast_vector_s: float
+    regrouped_vector_s: float
     softmax_vector_s: float
     unpacked_vector_s: float
     float_factor: float
@@ -56,7 +55,8 @@ class HtpMachine:
             fp16_macs_per_s=htp.fp16_macs_per_clk * clock_hz,
             hmx_share=htp.hmx_share,
             vector_s=htp.vector_clk / clock_hz,
-            shallow_vector_s=htp.shallow_vector_clk / clock_hz,
+            broadcast_vector_s=htp.broadcast_vector_clk / clock_hz,
+            regrouped_vector_s=htp.regrouped_vector_clk / clock_hz,
             softmax_vector_s=release.softmax_vectors * htp.vector_clk / htp.clock_hz,
             unpacked_vector_s=release.unpacked_vectors * htp.vector_clk / clock_hz,
             float_factor=htp.float_factor,
@@ -77,11 +77,11 @@ class HtpMachine:
             rate, passes = self.int8_macs_per_s, _A16_PASSES if call.activation_bits == 16 else 1
             plain = function = 1.0
         vectors = cost.vectors * plain + cost.function_vectors * function
-        shallow = cost.shallow_vectors * plain
         return (
             cost.hmx_macs * passes / (rate * self.hmx_share),
             vectors * self.vector_s
-            + shallow * self.shallow_vector_s
+            + cost.broadcast_vectors * plain * self.broadcast_vector_s
+            + cost.regrouped_vectors * plain * self.regrouped_vector_s
             + cost.softmax_vectors * function * self.softmax_vector_s
             + cost.unpacked_vectors * plain * self.unpacked_vector_s,
             cost.port_bytes / self.port_bytes_per_s,

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+
 from hexsim.htp.cost import cost_of
-from tests.tensor_graphs import convolution, in_floats
+from tests.tensor_graphs import calls_of, convolution, in_floats
 
 
 def test_a_dense_convolution_is_tiles_with_padding(tmp_path: Path) -> None:
@@ -17,18 +22,19 @@ def test_a_dense_convolution_is_tiles_with_padding(tmp_path: Path) -> None:
 
 
 def test_groups_share_a_tile(tmp_path: Path) -> None:
-    """Of 128 channels in 32 groups each tile of 32 outputs reads 32 inputs, not 128."""
+    """Of 128 channels in 32 groups each tile of 32 outputs reads 32 inputs; all are regrouped."""
     network, (call,) = convolution(str(tmp_path / "m.onnx"), 128, 8, 128, groups=32)
-    assert cost_of(call, network).hmx_macs == 64 * 128 * 9 * 32
+    cost = cost_of(call, network)
+    assert cost.hmx_macs == 64 * 128 * 9 * 32
+    assert cost.regrouped_vectors == 2 * 64 * 128 / 128
 
 
 def test_groups_that_do_not_fill_tiles_have_their_own(tmp_path: Path) -> None:
-    """Two groups of 48 channels are two tiles of 64 x 64; 96 channels are moved in and out."""
+    """Two groups of 48 channels are two tiles of 64 x 64."""
     network, (call,) = convolution(str(tmp_path / "m.onnx"), 96, 8, 96, groups=2)
     cost = cost_of(call, network)
     assert cost.hmx_macs == 64 * 9 * 2 * 64 * 64
     assert cost.weight_bytes == 9 * 2 * 64 * 64
-    assert cost.vectors == 0.5 * 2 * 64 * 96 / 128 + 4 * 64 * 96 / 128
 
 
 def test_a_depthwise_convolution_is_none_of_hmx(tmp_path: Path) -> None:
@@ -47,3 +53,47 @@ def test_floats_take_twice_the_bytes(tmp_path: Path) -> None:
     )
     assert floats.weight_bytes == 2 * codes.weight_bytes
     assert floats.port_bytes == 2 * codes.port_bytes
+
+
+@pytest.mark.parametrize(
+    ("operand", "repeats"),
+    [
+        ([1, 64, 1, 1], True),
+        ([1], True),
+        ([1, 1, 8, 8], True),
+        ([1, 64, 8, 1], True),
+        ([1, 64, 1, 8], False),
+        ([1, 64, 8, 8], False),
+    ],
+)
+def test_an_operand_that_repeats_is_slow(tmp_path: Path, operand: list[int], repeats: bool) -> None:
+    """Along columns or channels, the last two axes; one per row is the same for each row."""
+    path = str(tmp_path / "m.onnx")
+    node = helper.make_node("Mul", ["x", "c"], ["y"], "mul")
+    x, y = (helper.make_tensor_value_info(name, TensorProto.FLOAT, [1, 64, 8, 8]) for name in "xy")
+    values = numpy_helper.from_array(
+        np.linspace(1, 2, np.prod(operand), dtype="f").reshape(operand), "c"
+    )
+    graph = helper.make_graph([node], "g", [x], [y], [values])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)]), path)
+    network, (call,) = calls_of(path)
+    edge = 4 * 64 * 64 / 128
+    cost = cost_of(call, network)
+    assert (cost.broadcast_vectors, cost.vectors) == ((32, edge) if repeats else (0, 32 + edge))
+
+
+def test_a_normalisation_of_codes_is_two_slow_operations_and_one_more(tmp_path: Path) -> None:
+    """A factor and a summand per channel; in floats it is a single operation."""
+    path = str(tmp_path / "m.onnx")
+    node = helper.make_node("BatchNormalization", ["x", "g", "b", "m", "v"], ["y"], "norm")
+    x, y = (helper.make_tensor_value_info(name, TensorProto.FLOAT, [1, 64, 8, 8]) for name in "xy")
+    ones = np.linspace(1, 2, 64, dtype="f")
+    constants = [numpy_helper.from_array(ones, name) for name in "gbmv"]
+    graph = helper.make_graph([node], "g", [x], [y], constants)
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)]), path)
+    network, calls = calls_of(path)
+    ((codes,), (floats,)) = (
+        [cost_of(c, network) for c in some] for some in (calls, in_floats(calls))
+    )
+    assert (codes.operators, codes.broadcast_vectors, codes.vectors) == (3, 64, 32 + 128)
+    assert (floats.operators, floats.broadcast_vectors) == (1, 0)

@@ -46,7 +46,7 @@ def test_at_most_nine_constants_of_a_family_are_calibrated() -> None:
         key for key in calibrated() if "htp_latency.csv" in key[1] or "llm_latency.csv" in key[1]
     }
     assert {key[0] for key in tensor_processors} == {
-        *("htp.clock_hz", "htp.hmx_share", "htp.vector_clk", "htp.shallow_vector_clk"),
+        *("htp.clock_hz", "htp.hmx_share", "htp.vector_clk", "htp.broadcast_vector_clk"),
         *("memory.efficiency", "htp.graph_clk", "htp.operator_clk"),
         *("htp.softmax_vectors", "htp.unpacked_vectors", "htp.pace"),
     }
