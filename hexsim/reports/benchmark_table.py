@@ -121,7 +121,12 @@ def _on_loading(cases: Sequence[Case]) -> Iterator[str]:
         )
         yield (
             f"Quantised first, on {evaluated}, for {', '.join(runtimes)}, which "
-            f"{'takes' if len(runtimes) == 1 else 'take'} no float networks."
+            f"{'takes' if len(runtimes) == 1 else 'take'} no float networks"
+            + (
+                "."
+                if evaluated == SEEDED
+                else ": the inputs that are compared calibrated them too."
+            )
         )
     for case in cases:
         if case.overrides is not None:

@@ -30,6 +30,8 @@ def test_answers_are_compared_on_the_pictures(command: Callable[[str], Done]) ->
     how = "--mean 123.7,116.3,103.5 --std 58"
     prepared = command(f"prepare photos --model squeezenet1_1 {how}")
     assert prepared.code == 0
+    calibrated = command(f"validate squeezenet1_1 --calibration-list photos --images photos {how}")
+    assert "quantised with default options on the 2 pictures of 'photos'\n" in calibrated.out
     found = {}
     for name, given in (
         ("pictures", f"--images photos {how}"),

@@ -312,6 +312,8 @@ class _Deciding:
             if source.seeded and calibration is None
             else "the " + (calibration or source).description
         )
+        if calibration is None and not source.seeded:
+            on += ", which are compared too; --calibration-list names others"
         return source.description, f"quantised on {on}", *self._failed_draws
 
 
