@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from hexsim.accuracy.distance import BLOCK, Array, Distance
+from hexsim.accuracy.items import scores_of_items, unpadded_each
 from hexsim.accuracy.metrics import margin, winner
 from hexsim.graph.ir import FloatArray
 
@@ -19,10 +20,11 @@ Outputs = Mapping[str, FloatArray]
 class Agreement:
     """Outputs of one runtime against float, over `inputs` inputs.
 
-    `sqnr_db` is over all outputs together. The other figures read the first output as class scores:
-    `top1` counts inputs with the same winner, `margin_ratio` is the remaining share of the float
-    margins between winner and runner-up, summed over the inputs (below 0: the winner changed).
-    They mean something only if `classes`: the network is a classifier.
+    `sqnr_db` is over all compared tensors together; NaN if there are none. The other figures read
+    the first output as class scores: `top1` counts inputs with the same winner, `margin_ratio` is
+    the remaining share of the float margins between winner and runner-up, summed over the inputs
+    (below 0: the winner changed). They mean something only if `classes`: the network is a
+    classifier.
     """
 
     inputs: int
@@ -33,26 +35,38 @@ class Agreement:
 
 
 def agreement(
-    reference: Iterable[Outputs], runtime: Iterable[Outputs], *, classes: bool = True
+    reference: Iterable[Outputs],
+    runtime: Iterable[Outputs],
+    *,
+    classes: bool = True,
+    names: Sequence[str] | None = None,
+    batch: int = 1,
+    items: int | None = None,
 ) -> Agreement:
     """Compare two runs over the same inputs, output arrays by tensor name for each.
 
+    `names` are the tensors of the SQNR, by default all. An input is an item; a run has `batch` of
+    them, and all runs together `items`, by default all that they hold.
     Memory is bounded by the outputs of one input, if both are iterators.
     """
     inputs, top1, runtime_margins, float_margins = 0, 0, 0.0, 0.0
     sums = _Joined()
-    for floats, outputs in zip(reference, runtime, strict=True):
-        inputs += 1
-        for name, array in floats.items():
-            sums.add(array, outputs[name])
+    pairs = zip(*(unpadded_each(r, batch, items) for r in (reference, runtime)), strict=True)
+    for floats, outputs in pairs:
+        for name in floats if names is None else names:
+            sums.add(floats[name], outputs[name])
         first = next(iter(floats))
-        best = winner(floats[first])
-        top1 += best == winner(outputs[first])
-        if floats[first].size > 1:
-            float_margins += margin(floats[first], best)
-            runtime_margins += margin(outputs[first], best)
+        scores = (scores_of_items(values[first], batch) for values in (floats, outputs))
+        for expected, actual in zip(*scores, strict=True):
+            inputs += 1
+            best = winner(expected)
+            top1 += best == winner(actual)
+            if expected.size > 1:
+                float_margins += margin(expected, best)
+                runtime_margins += margin(actual, best)
     ratio = runtime_margins / float_margins if float_margins else math.nan
-    return Agreement(inputs, sums.distance().sqnr_db, top1, ratio, classes)
+    sqnr_db = math.nan if names is not None and not names else sums.distance().sqnr_db
+    return Agreement(inputs if items is None else items, sqnr_db, top1, ratio, classes)
 
 
 @dataclass

@@ -8,13 +8,15 @@ however many inputs there are.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from itertools import tee
 
 from hexsim.accuracy.agreement import Agreement, Outputs, agreement
-from hexsim.accuracy.scores import class_scores, is_classifier
+from hexsim.accuracy.scores import class_scores, compared_floats, is_classifier
 from hexsim.deployment import Deployment
 from hexsim.execution.arithmetic import Arithmetic
 from hexsim.graph.ir import FloatArray, Network
+from hexsim.inputs.batches import batch_size
 from hexsim.onnx_io.run.float_engine import FloatEngine
 from hexsim.quantization.model import Model
 
@@ -28,12 +30,19 @@ A thousand classes of 67 000 images have as many."""
 class Agreements:
     """Compares runtimes with the class scores of `network` in float.
 
-    `feeds` yields the inputs, arrays in stored order, and yields them again for each runtime.
+    `feeds` yields the inputs, arrays in stored order, and yields them again for each runtime;
+    they have `items` items without padding, by default all are full batches.
     """
 
-    def __init__(self, network: Network, feeds: Feeds) -> None:
+    def __init__(self, network: Network, feeds: Feeds, items: int | None = None) -> None:
         self._network = class_scores(network)
-        self._classes = is_classifier(network)
+        self._compare = partial(
+            agreement,
+            classes=is_classifier(network),
+            names=compared_floats(network),
+            batch=batch_size(network),
+            items=items,
+        )
         self._feeds = feeds
         self._known: list[tuple[Arithmetic, Agreement]] = []
         self._cached: list[Outputs] = []
@@ -48,10 +57,10 @@ class Agreements:
             if other_arithmetic == arithmetic:
                 return result
         if self._is_reference(arithmetic):
-            result = agreement(*tee(self._references()), classes=self._classes)
+            result = self._compare(*tee(self._references()))
         else:
             runs = scored.executor().run_each(self._feeds())
-            result = agreement(self._references(), runs, classes=self._classes)
+            result = self._compare(self._references(), runs)
         self._known.append((arithmetic, result))
         return result
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from hexsim.graph.ir import FloatArray
 
@@ -12,6 +12,15 @@ def unpadded(values: Mapping[str, FloatArray], batch: int, count: int) -> Mappin
     if count == batch:
         return values
     return {n: a[:count] if a.ndim and a.shape[0] == batch else a for n, a in values.items()}
+
+
+def unpadded_each(
+    runs: Iterable[Mapping[str, FloatArray]], batch: int, items: int | None
+) -> Iterator[Mapping[str, FloatArray]]:
+    """Yield runs in order without the padding of the last one; without `items` all are full."""
+    for index, values in enumerate(runs):
+        count = batch if items is None else min(batch, items - index * batch)
+        yield unpadded(values, batch, count)
 
 
 def scores_of_items(scores: FloatArray, batch: int) -> Iterator[FloatArray]:

@@ -16,7 +16,7 @@ from hexsim.accuracy.distance import Distance
 from hexsim.accuracy.items import scores_of_items, unpadded
 from hexsim.accuracy.layer_errors import ErrorStream, TensorRun
 from hexsim.accuracy.paired_run import MadeWhereUsed, Pair, PairedRun
-from hexsim.accuracy.scores import before_choices
+from hexsim.accuracy.scores import before_choices, compared_floats
 from hexsim.deployment import Deployment
 from hexsim.execution.execution_contexts import contexts_for, is_small
 from hexsim.graph.ir import FloatArray, Network
@@ -79,7 +79,7 @@ class Observer(MadeWhereUsed):
         self.paired, self.batch = PairedRun(deployment, threads), batch
         network = self.paired.network
         self._compared = _compared(network)
-        self._floats = [n for n in self._compared if network.tensors[n].dtype == "float32"]
+        self._floats = compared_floats(network)
         self._original = original
 
     def observe(self, inputs: Iterable[Counted]) -> Observed:
@@ -194,6 +194,7 @@ def _take(answers: ObservedAnswers, distance: Distance, hits: Hits) -> None:
 
 
 def _compared(network: Network) -> tuple[str, ...]:
-    """Return the outputs, with the scores in place of chosen classes."""
-    before = before_choices(network)
-    return tuple(dict.fromkeys(n for o in network.outputs for n in before.get(o, (o,))))
+    """Return the tensor in which classes are counted, then those of the SQNR of the outputs."""
+    first = network.outputs[0]
+    counted = before_choices(network).get(first, (first,))[0]
+    return tuple(dict.fromkeys((counted, *compared_floats(network))))

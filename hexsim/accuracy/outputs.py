@@ -12,9 +12,11 @@ from itertools import groupby
 
 from hexsim import budget
 from hexsim.accuracy.distance import Distance
-from hexsim.accuracy.scores import class_scores, scored
+from hexsim.accuracy.items import unpadded_each
+from hexsim.accuracy.scores import class_scores, compared_floats, scored
 from hexsim.deployment import Deployment
 from hexsim.graph.ir import FloatArray, Layer
+from hexsim.inputs.batches import batch_size
 from hexsim.onnx_io.run.float_engine import FloatEngine
 from hexsim.planning.subnet import Subnet
 from hexsim.quantization.model import Model
@@ -25,10 +27,17 @@ class OutputJudge:
     """Compares runs of one network on `inputs`, which stay in memory, with float outputs.
 
     `network` is the network compared, without its final softmax; `takes` names its layers that run
-    on the fixed-point runtime of `deployment`.
+    on the fixed-point runtime of `deployment`. Without `items` all batches of inputs are full.
     """
 
-    def __init__(self, deployment: Deployment, inputs: Iterable[Mapping[str, FloatArray]]) -> None:
+    def __init__(
+        self,
+        deployment: Deployment,
+        inputs: Iterable[Mapping[str, FloatArray]],
+        items: int | None = None,
+    ) -> None:
+        self._items = items
+        self._names = compared_floats(deployment.network)
         self.deployment = deployment
         self.network = class_scores(deployment.network)
         self.inputs = list(inputs)
@@ -51,10 +60,11 @@ class OutputJudge:
         mixed = _with_floats(scored(model), self.takes - chosen)
         runs = with_chosen(self.deployment, mixed, chosen).executor().run_each(self.inputs)
         total = Distance()
-        for run, reference in zip(runs, self._references, strict=True):
-            for name, array in reference.items():
-                if array.dtype.kind == "f":
-                    total.add(array, run[name])
+        batch = batch_size(self.deployment.network)
+        sides = (unpadded_each(side, batch, self._items) for side in (runs, self._references))
+        for run, reference in zip(*sides, strict=True):
+            for name in self._names:
+                total.add(reference[name], run[name])
         return total.sqnr_db
 
 

@@ -26,6 +26,26 @@ LEAST_DB = 10.0
 
 def class_scores(network: Network) -> Network:
     """Return the network with the tensors to compare as its outputs."""
+    scores = scores_before(network)
+    if not scores:
+        return network
+    outputs = dict.fromkeys(n for name in network.outputs for n in scores.get(name, (name,)))
+    cut = remove_dead_code(replace(network, outputs=tuple(outputs)))
+    return cut if cut.layers else network
+
+
+def compared_floats(network: Network) -> tuple[str, ...]:
+    """Return the tensors of the "SQNR of the outputs", wherever it is told.
+
+    They are the floats among the outputs, before a final softmax or a choice, taken together over
+    all items of all inputs; the padding of a batch that is not full does not count.
+    """
+    outputs = class_scores(network).outputs
+    return tuple(name for name in outputs if network.tensors[name].dtype == "float32")
+
+
+def scores_before(network: Network) -> dict[str, tuple[str, ...]]:
+    """Return the outputs in whose place other tensors are compared, with those tensors."""
     scores: dict[str, tuple[str, ...]] = {
         layer.output: (layer.inputs[0],)
         for layer in network.layers
@@ -38,12 +58,7 @@ def class_scores(network: Network) -> Network:
         scores = {
             name: inputs for name, inputs in scores.items() if not masked.intersection(inputs)
         }
-    scores |= before_choices(network)
-    if not scores:
-        return network
-    outputs = dict.fromkeys(n for name in network.outputs for n in scores.get(name, (name,)))
-    cut = remove_dead_code(replace(network, outputs=tuple(outputs)))
-    return cut if cut.layers else network
+    return scores | before_choices(network)
 
 
 def is_classifier(network: Network) -> bool:

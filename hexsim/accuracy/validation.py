@@ -9,7 +9,7 @@ from hexsim.accuracy.classification import TOP, Hits
 from hexsim.accuracy.layer_errors import LayerError
 from hexsim.accuracy.observation import Counted, Feed, Labels, Observer, Totals
 from hexsim.accuracy.rescaling import RescalingLoss, rescaling_losses
-from hexsim.accuracy.scores import before_choices, is_classifier, scores_per_item
+from hexsim.accuracy.scores import is_classifier, scores_before, scores_per_item
 from hexsim.deployment import Deployment
 from hexsim.display import DisplayTable, Shown
 from hexsim.graph.ir import Network
@@ -28,7 +28,7 @@ class Original:
 
 @dataclass(frozen=True, repr=False)
 class Validation(Shown):
-    """Results of one pass; `output_sqnr_db` covers all float32 outputs together.
+    """Results of one pass; `output_sqnr_db` is that of `compared_floats`.
 
     `rescaled` has the weights that the runtime rescaled at load, `notes` a sentence for each output
     that is not compared itself. `original` is set where the reference was equalised. `classes` is
@@ -117,7 +117,7 @@ def validation_of(deployment: Deployment, totals: Totals, *, labelled: bool) -> 
 
 def _notes(network: Network) -> Iterator[str]:
     """Yield a sentence for each output that is not compared itself, and why."""
-    before = before_choices(network)
+    before = scores_before(network)
     for layer in network.layers:
         chosen = [name for name in layer.outputs if name in before]
         if chosen:

@@ -19,6 +19,7 @@ from hexsim.cli._options import (
 from hexsim.errors import HexsimError
 
 if TYPE_CHECKING:
+    from hexsim.cli._inputs import Inputs
     from hexsim.deployment.platform import Platform
     from hexsim.graph.ir import Network
     from hexsim.inputs.source import InputSource
@@ -40,6 +41,10 @@ class ComparedModel:
     held: Overrides
     overrides: Overrides
     original: Network | None = None
+
+
+JUDGE_TOO = ", which are compared too; --calibration-list names others"
+"""What is said where the inputs that calibrate also judge, which makes figures look better."""
 
 
 @dataclass(frozen=True)
@@ -100,11 +105,17 @@ class Compared:
         return floats, replace(given, model=coded, reference=reference)
 
     def quantized(
-        self, given: ComparedModel, platform: Platform, source: InputSource, runtime: Runtime
+        self,
+        given: ComparedModel,
+        platform: Platform,
+        source: InputSource,
+        runtime: Runtime,
+        inputs: Inputs,
     ) -> tuple[Model, str]:
         """Return the model with encodings, and a text about their source.
 
-        A model that is quantised here is prepared for `runtime`, if the platform has it.
+        `source` has the inputs that are compared, as `inputs` names them. A model that is quantised
+        here is prepared for `runtime`, if the platform has it.
         """
         from hexsim.deployment.offline_hta import chosen
         from hexsim.quantization.model import require_float
@@ -117,33 +128,39 @@ class Compared:
                 ", which suit the inputs it was calibrated on, not these" if source.seeded else ""
             )
             return model, f"encodings of the file{others}"
-        coded, how = self._calibrated(given, platform, source)
+        calibration = None
+        if self.calibration_list is not None:
+            calibration = inputs.calibration(self.calibration_list, given.model.network)
+        coded, how = self._calibrated(given, platform, source, calibration)
         if runtime == "aip" and runtime in platform.runtimes and not self.no_hta:
             coded, choice = chosen(coded, platform)
             how += f"; {choice.sentence}" if choice else ""
         return coded, how
 
     def _calibrated(
-        self, given: ComparedModel, platform: Platform, source: InputSource
+        self,
+        given: ComparedModel,
+        platform: Platform,
+        source: InputSource,
+        calibration: InputSource | None,
     ) -> tuple[Model, str]:
-        """Quantise on the calibration list, or else on `source`.
+        """Quantise on inputs of their own, or else on `source`, which are compared.
 
         If inputs are seeded, other inputs are used for calibration than for the comparison.
         """
         from hexsim.cli._progress import bar
         from hexsim.inputs.seeded import seeded_calibration
-        from hexsim.inputs.source import listed
         from hexsim.quantization.overrides.use import OverrideUse
 
         network, overrides = given.model.network, given.overrides
-        if self.calibration_list is not None:
-            source = listed(self.calibration_list, network)
+        judge = "" if calibration else JUDGE_TOO
+        source = calibration or source
         if source.seeded:
             coded = platform.quantize(network, seeded_calibration(network), overrides)
             on = "seeded inputs"
         else:
             with bar("calibrating", source.sets) as progress:
                 coded = platform.quantize(network, source.feeds(), overrides, progress)
-            on = f"the {source.description}"
+            on = f"the {source.description}{judge}"
         use = OverrideUse.of(given.held, coded.overrides)
         return coded, f"quantised with default options on {on}{f'; {use}' if use else ''}"

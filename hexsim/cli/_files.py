@@ -134,6 +134,8 @@ INPUT_LIST = ReadOption(_listed)
 """A list of raw files."""
 PICTURES = ReadOption(lambda folder: folder.iterdir())
 """A folder of pictures."""
+CALIBRATION = ReadOption(lambda path: path.iterdir() if path.is_dir() else _listed(path))
+"""A list of raw files, or a folder of pictures."""
 ROWS = ReadOption(_rows)
 """Measured rows, which name models."""
 OUTPUT = Writes()

@@ -47,7 +47,8 @@ class Findings:
 
         if not (self.sensitivity or self.explain):
             return study
-        judge = OutputJudge(deployment, islice(source.feeds(), EXPERIMENT_INPUTS))
+        items = min(source.items, EXPERIMENT_INPUTS * source.batch)
+        judge = OutputJudge(deployment, islice(source.feeds(), EXPERIMENT_INPUTS), items)
         if self.sensitivity:
             study = replace(study, sensitivity=_ranked(judge))
         return _explained(study, judge) if self.explain else study

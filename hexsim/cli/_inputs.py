@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, fields
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hexsim.cli._options import (
@@ -96,6 +97,18 @@ class Inputs(Appearance):
         if self.input_list is not None:
             return listed(self.input_list, network)
         return seeded(seeded_calibration(network, EVALUATION_INPUTS, EVALUATION_SEED), network)
+
+    def calibration(self, path: Path, network: Network) -> InputSource:
+        """Return the inputs of `--calibration-list`: raw files of a list, or pictures of a folder.
+
+        The pictures are prepared as those of `--images`.
+        """
+        from hexsim.inputs.pictures import pictures
+        from hexsim.inputs.source import listed
+
+        if path.is_dir():
+            return pictures(path, network, self.preprocessing(network))
+        return listed(path, network)
 
     def require_one_kind(self) -> None:
         """Raise HexsimError for inputs of two kinds, and for picture options without pictures."""

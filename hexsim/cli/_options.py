@@ -9,7 +9,7 @@ from typing import Annotated, Literal, cast
 import typer
 
 from hexsim.cli._completion import chip_names, network_names, stack_names
-from hexsim.cli._files import CHIP, FILE, INPUT_LIST, MODEL, OUTPUT, PICTURES, STACK
+from hexsim.cli._files import CALIBRATION, CHIP, FILE, INPUT_LIST, MODEL, OUTPUT, PICTURES, STACK
 from hexsim.errors import HexsimError, unknown
 from hexsim.runtimes import RUNTIMES, Runtime
 
@@ -167,8 +167,11 @@ LabelsOption = Annotated[
 ]
 CalibrationListOption = Annotated[
     Path | None,
-    typer.Option("--calibration-list", help="Inputs to quantise a float model with."),
-    INPUT_LIST,
+    typer.Option(
+        "--calibration-list",
+        help="Inputs to quantise a float model with: a list of raw files, or a folder of pictures.",
+    ),
+    CALIBRATION,
 ]
 FloatModelOption = Annotated[
     str | None,

@@ -11,7 +11,7 @@ import typer
 
 from hexsim.cli._files import CHIP, ReadOption
 from hexsim.cli._groups import grouped
-from hexsim.cli._inputs import Inputs, LabelledInputs
+from hexsim.cli._inputs import Appearance, Inputs, LabelledInputs
 from hexsim.cli._options import (
     CalibrationListOption,
     IdealCpuOption,
@@ -32,8 +32,6 @@ from hexsim.errors import HexsimError, unknown
 
 if TYPE_CHECKING:
     from hexsim.deployment.platform import Platform
-    from hexsim.graph.ir import Network
-    from hexsim.inputs.source import InputSource
     from hexsim.studies.decision import Decision, Limits, Preference
     from hexsim.studies.decision.commands import CommandOptions
 
@@ -161,12 +159,6 @@ class DecideWork:
         bool, typer.Option("--all", help="Show all choices, also those that are ruled out.")
     ] = False
 
-    def calibration(self, network: Network) -> InputSource | None:
-        """Return the calibration inputs, if they are given."""
-        from hexsim.inputs.source import listed
-
-        return None if self.calibration_list is None else listed(self.calibration_list, network)
-
 
 @paged
 @grouped
@@ -204,7 +196,9 @@ def decide(
         read=read,
         inputs=source,
         platforms=platforms,
-        calibration=work.calibration(network),
+        calibration=None
+        if work.calibration_list is None
+        else inputs.calibration(work.calibration_list, network),
         labels=inputs.classes(source, network),
         runtimes=runtimes,
         modes=modes,
@@ -249,7 +243,9 @@ def _command_options(
     compared = words(inputs, *(field.name for field in fields(LabelledInputs)))
     calibration = words(inputs, *(field.name for field in fields(Inputs)))
     if work.calibration_list is not None:
-        calibration = ("--input-list", str(work.calibration_list))
+        kind = "--images" if work.calibration_list.is_dir() else "--input-list"
+        how = words(inputs, *(field.name for field in fields(Appearance)))
+        calibration = (kind, str(work.calibration_list), *(how if kind == "--images" else ()))
     elif not inputs.given:
         calibration = ("--seeded-inputs",)
     return CommandOptions(

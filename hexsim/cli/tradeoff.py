@@ -38,7 +38,7 @@ def tradeoff(
     network = floats or given.model.network
     source = inputs.source(network)
     classes = inputs.classes(source, network)
-    codes, encodings = compared.quantized(given, platform, source, "aip")
+    codes, encodings = compared.quantized(given, platform, source, "aip", inputs)
     conditions = TradeoffConditions(
         perf_profile, power.idle_ms, not no_cpu_fallback, classes, given.overrides
     )

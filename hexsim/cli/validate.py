@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from hexsim.accuracy.validation import Validation
     from hexsim.cli._compared import ComparedModel
     from hexsim.deployment import Deployment
-    from hexsim.deployment.platform import Platform
     from hexsim.graph.ir import Network
     from hexsim.inputs.source import InputSource
     from hexsim.quantization.model import Model
@@ -62,7 +61,10 @@ def validate(
     network = given.model.network
     source = inputs.source(network)
     classes = inputs.classes(source, network)
-    loaded, encodings = _ready(given, platform, runtime, compared, source)
+    if runtime in FIXED_POINT:
+        loaded, encodings = compared.quantized(given, platform, source, runtime, inputs)
+    else:
+        loaded, encodings = _in_floats(given, runtime)
     deployment = deploy(loaded, platform, runtime)
     validation = _validated(deployment, source, classes, threads, given.original, shared_out)
     notes: tuple[str, ...] = (source.description, encodings, given.reference, *loaded.notes)
@@ -103,16 +105,8 @@ def _require_suitable(runtime: Runtime, compared: Compared, findings: Findings) 
         )
 
 
-def _ready(
-    given: ComparedModel,
-    platform: Platform,
-    runtime: Runtime,
-    compared: Compared,
-    source: InputSource,
-) -> tuple[Model, str]:
-    """Return the model as the runtime loads it, and a text about the source of its encodings."""
-    if runtime in FIXED_POINT:
-        return compared.quantized(given, platform, source, runtime)
+def _in_floats(given: ComparedModel, runtime: Runtime) -> tuple[Model, str]:
+    """Return the model as a runtime loads it that computes in floats, and a text about that."""
     if given.model.quantized:
         return given.model, f"{runtime} computes in floats, with constants as the file holds them"
     return given.model, f"{runtime} computes in floats, nothing is quantised"

@@ -166,7 +166,8 @@ def benchmark_csv(cases: Sequence[Case]) -> str:
     then `layer_000 (Name:data Type:data)` and so on, numbered as snpe-dlc-info numbers layers, with
     the inputs of the network first. `us_low` and `us_high` are the bounds of the uncertainty
     interval and empty without one. `bytes` is the peak of memory in the row of the total, and the
-    live activations in rows of layers. `mj`, `mj_low` and `mj_high` are the energy of the total and of layers.
+    live activations in rows of layers. `mj`, `mj_low` and `mj_high` are the energy of the total and
+    of layers.
     """
     rows = ((*attributes(case, *_CASE).values(), *row) for case in cases for row in _rows(case))
     return csv_text(HEADER, rows)

@@ -96,7 +96,10 @@ def _on_times(cases: Sequence[Case]) -> Iterator[str]:
 def _on_agreement(cases: Sequence[Case]) -> Iterator[str]:
     compared = [case for case in cases if case.agreement]
     for evaluated in dict.fromkeys(case.evaluated for case in compared):
-        yield f"Agreement is that of the outputs (before a final softmax) on {evaluated}."
+        yield (
+            f"Agreement with float is that on {evaluated}; the outputs are compared before a final "
+            "softmax."
+        )
     if any(case.builtin for case in compared):
         yield (
             "Weights of built-in networks are made up (seeded): agreement on them ranks no "
@@ -108,6 +111,11 @@ def _on_agreement(cases: Sequence[Case]) -> Iterator[str]:
     for case in compared:
         if case.agreement and not case.agreement.classes:
             yield f"{case.network} scores no classes, so it has no top-1."
+    for network in dict.fromkeys(c.network for c in compared if c.given == "quantised file"):
+        yield (
+            f"Float, for {network}, is the quantised file with its weights dequantised; hexsim "
+            "validate --float compares with the original."
+        )
     on_seeded = [case for case in cases if case.agreement and case.evaluated == SEEDED]
     if any(case.given == "quantised file" for case in on_seeded):
         yield (
@@ -124,7 +132,12 @@ def _on_loading(cases: Sequence[Case]) -> Iterator[str]:
         )
         yield (
             f"Quantised first, on {evaluated}, for {', '.join(runtimes)}, which "
-            f"{'takes' if len(runtimes) == 1 else 'take'} no float networks."
+            f"{'takes' if len(runtimes) == 1 else 'take'} no float networks"
+            + (
+                "."
+                if evaluated == SEEDED
+                else ": the inputs that are compared calibrated them too."
+            )
         )
     for case in cases:
         if case.overrides is not None:
@@ -168,7 +181,7 @@ def network_table(cases: Sequence[Case]) -> str:
     rows.append(("energy (mJ)", *(millijoules(c.energy.estimate) for c in cases)))
     rows.append(("peak memory (MiB)", *(f"{c.memory.peak_bytes / _MIB:.2f}" for c in cases)))
     if any(case.agreement for case in cases):
-        rows.append(("SQNR against float (dB)", *(_sqnr(case.agreement) for case in cases)))
+        rows.append(("SQNR of the outputs (dB)", *(_sqnr(case.agreement) for case in cases)))
     if any(case.agreement and case.agreement.classes for case in cases):
         rows += [
             (_top1_title(first), *(_top1(case) for case in cases)),
@@ -233,7 +246,7 @@ def _dominant(case: Case, uncertainty: Uncertainty) -> str:
 
 
 def _sqnr(agreement: Agreement | None) -> str:
-    if agreement is None:
+    if agreement is None or math.isnan(agreement.sqnr_db):
         return ""
     return "exact" if math.isinf(agreement.sqnr_db) else f"{agreement.sqnr_db:.1f}"
 

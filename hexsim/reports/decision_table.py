@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from hexsim.accuracy.scores import LEAST_DB
 from hexsim.reports.decision_groups import out_groups
-from hexsim.reports.energy_facts import digits
+from hexsim.reports.energy_facts import TOLD_FACTOR, digits
 from hexsim.reports.text import number, quantity, table
 from hexsim.studies.decision import Decision, DecisionCandidate, RuledOut
 from hexsim.studies.decision.candidates import DrawnTotals
@@ -118,7 +119,10 @@ def _sentences(decision: Decision) -> Iterator[str]:
         other = others[0]
         yield f"Next there is {other.mode.name}, {_reason(best, other, decision)}."
     if elsewhere := heads(decision.ranked)[1:]:
-        yield _next(best, elsewhere[0], decision)
+        # Times on the same hardware are wrong together, so the other hardware is the alternative.
+        rivals = [other for other in elsewhere if other.hardware != best.hardware]
+        yield _next(best, (rivals or elsewhere)[0], decision)
+    yield from _noise(decision.ranked)
     if (item := _item(decision)) is not None:
         yield item
 
@@ -170,8 +174,11 @@ def _next(best: DecisionCandidate, other: DecisionCandidate, decision: Decision)
     text = (
         f"Next elsewhere is {other.mode.name} on {_placed(other)}, {_reason(best, other, decision)}"
     )
-    if decision.sure and best.timed.total_us != other.timed.total_us:
-        share = decision.sure[0]
+    factor = other.timed.energy_mj / (best.timed.energy_mj or 1.0)
+    if decision.prefer != "energy" and not 1 / TOLD_FACTOR < factor < TOLD_FACTOR:
+        text += f", and takes {factor:.2g} times the energy"
+    if best.drawn and other.drawn and best.timed.total_us != other.timed.total_us:
+        share = best.drawn.quicker(other.drawn, paired=best.chip == other.chip)
         text += f"; the first is the quicker one in {share:.0%} of draws"
         text += ", so their order is open" if share < SURE else ""
         text += " and more likely the other way round" if share < 0.5 else ""
@@ -188,7 +195,13 @@ def _reason(best: DecisionCandidate, other: DecisionCandidate, decision: Decisio
         energies = (best.timed.energy_mj, other.timed.energy_mj)
         if two_digits(energies[0]) != two_digits(energies[1]):
             return f"which spends {energies[1] / energies[0]:.2f} times the energy"
-    best_us, other_us = best.timed.total_us, other.timed.total_us
+    best_us, other_us = best.expected_us, other.expected_us
+    would_be_quicker = other.ms < best.ms and best_us < other_us
+    if decision.prefer == "latency" and other.drawn is not None and would_be_quicker:
+        return (
+            f"which would take {other.ms:.2f} ms with the constants as stated, but is known less "
+            f"well ({other.drawn.low_us / 1e3:.2f} to {other.drawn.high_us / 1e3:.2f})"
+        )
     if decision.prefer == "latency" and two_digits(best_us) != two_digits(other_us):
         return f"which takes {other_us / best_us:.2f} times as long"
     if (best.loss or 0.0) < (other.loss or 0.0):
@@ -200,6 +213,16 @@ def _reason(best: DecisionCandidate, other: DecisionCandidate, decision: Decisio
     if best_us != other_us:
         return f"which takes {other_us / best_us:.2f} times as long"
     return "which is no better and less plain"
+
+
+def _noise(ranked: Sequence[DecisionCandidate]) -> Iterator[str]:
+    """Yield a sentence on choices whose outputs are mostly noise, if there are any."""
+    noisy = [candidate for candidate in ranked if candidate.is_noise]
+    if len(noisy) == len(ranked):
+        yield f"The outputs of no choice have {LEAST_DB:g} dB, which an answer needs to be of use."
+    elif noisy:
+        count = number(len(noisy), "choice")
+        yield f"{count} with outputs under {LEAST_DB:g} dB: ranked last."
 
 
 def _item(decision: Decision) -> str | None:

@@ -6,6 +6,9 @@ from typing import Any
 
 from hexsim.energy import Energy, EnergyEstimate
 
+TOLD_FACTOR = 2.0
+"""Energies that differ by a smaller factor are not told: their own intervals are wider."""
+
 
 def energy_facts(energy: Energy) -> dict[str, Any]:
     """Return the energy of an inference, of its parts and of its overheads, in millijoules.

@@ -14,13 +14,10 @@ from dataclasses import dataclass
 from itertools import groupby, pairwise
 
 from hexsim.accuracy.scores import LEAST_DB
-from hexsim.reports.energy_facts import digits
+from hexsim.reports.energy_facts import TOLD_FACTOR, digits
 from hexsim.reports.measured import measured_ms
 from hexsim.runtimes import MAIN_ENGINE
 from hexsim.studies.benchmark import Case
-
-TOLD_FACTOR = 2.0
-"""Energies that differ by a smaller factor are not told: their own intervals are wider."""
 
 
 def recommendations(cases: Sequence[Case]) -> str:
@@ -120,7 +117,8 @@ def _hardware(case: Case) -> str:
 
 def _db(case: Case) -> float:
     """Return the SQNR of the outputs; infinite where no answers were computed."""
-    return math.inf if case.agreement is None else case.agreement.sqnr_db
+    db = math.inf if case.agreement is None else case.agreement.sqnr_db
+    return math.inf if math.isnan(db) else db
 
 
 def _energy(first: Case, rival: Case) -> str | None:

@@ -316,6 +316,7 @@ class _Cases:
         from hexsim.accuracy.agreements import Agreements
 
         if self._source_of_inputs is not None:
-            return Agreements(self.network, self._source_of_inputs.feeds)
+            source = self._source_of_inputs
+            return Agreements(self.network, source.feeds, source.items)
         seeded = seeded_calibration(self.network, EVALUATION_INPUTS, EVALUATION_SEED)
         return Agreements(self.network, lambda: seeded)

@@ -18,7 +18,7 @@ from hexsim import dlc
 from hexsim.accuracy.classification import Hits
 from hexsim.accuracy.distance import Distance
 from hexsim.accuracy.items import scores_of_items, unpadded
-from hexsim.accuracy.scores import class_scores
+from hexsim.accuracy.scores import class_scores, compared_floats
 from hexsim.deployment import AtLoad, Deployment, deploy
 from hexsim.deployment.platform import Platform
 from hexsim.display import Cell, DisplayTable, Shown
@@ -144,7 +144,7 @@ class _Bench:
         source: InputSource,
         conditions: TradeoffConditions,
     ) -> None:
-        self._reference = class_scores(reference)
+        self._reference, self._floats = class_scores(reference), compared_floats(reference)
         self._platform = platform
         self._source = source
         self._conditions = conditions
@@ -193,9 +193,8 @@ class _Bench:
         for index, pair in enumerate(zip(floats, codes, strict=True)):
             count = min(batch, self._source.items - index * batch)
             expected, actual = (unpadded(values, batch, count) for values in pair)
-            for name, array in expected.items():
-                if array.dtype.kind == "f":
-                    distance.add(array, actual[name])
+            for name in self._floats:
+                distance.add(expected[name], actual[name])
             name = self._reference.outputs[0]
             pairs = (scores_of_items(values[name], batch) for values in (expected, actual))
             for float_scores, runtime_scores in zip(*pairs, strict=True):

@@ -30,6 +30,8 @@ def test_answers_are_compared_on_the_pictures(command: Callable[[str], Done]) ->
     how = "--mean 123.7,116.3,103.5 --std 58"
     prepared = command(f"prepare photos --model squeezenet1_1 {how}")
     assert prepared.code == 0
+    calibrated = command(f"validate squeezenet1_1 --calibration-list photos --images photos {how}")
+    assert "quantised with default options on the 2 pictures of 'photos'\n" in calibrated.out
     found = {}
     for name, given in (
         ("pictures", f"--images photos {how}"),
@@ -56,7 +58,7 @@ def test_mistakes(refused: Callable[[str], str]) -> None:
 
 def test_a_network_without_classes_has_no_top_1(command: Callable[[str], Done]) -> None:
     done = command("bench --model dronet_112 --runtime dsp --json b.json")
-    assert "SQNR against float (dB)" in done.out
+    assert "SQNR of the outputs (dB)" in done.out
     assert "same top-1" not in done.out
     assert "dronet_112 scores no classes, so it has no top-1." in done.out
     (case,) = json.loads(Path("b.json").read_text())["results"]

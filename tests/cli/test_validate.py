@@ -58,6 +58,7 @@ def test_a_float_model_is_quantized_on_the_list_that_is_named(
     assert document["output_sqnr_db"] == pytest.approx(expected.output_sqnr_db)
     named = options.split()[-1] if options else "list.txt"
     assert f"quantised with default options on the inputs of '{named}'" in out
+    assert ("which are compared too" in out) == (not options)
     assert "inputs of 'list.txt'" in document["notes"]
 
 

@@ -14,7 +14,7 @@ import pytest
 import hexsim
 from hexsim import dlc
 from hexsim.accuracy.agreement import Agreement, agreement
-from hexsim.accuracy.scores import class_scores, is_classifier
+from hexsim.accuracy.scores import class_scores, compared_floats, is_classifier
 from hexsim.accuracy.validation import validate
 from hexsim.deployment import Deployment
 from hexsim.inputs.seeded import EVALUATION_INPUTS, EVALUATION_SEED, seeded_calibration
@@ -107,7 +107,8 @@ def _agreement(deployed: Deployment) -> Agreement:
     engine, executor = FloatEngine(network), deployed.over(network).executor()
     classes = is_classifier(deployed.network)
     runs = [executor.run(x) for x in feeds]
-    return agreement([engine.run(x) for x in feeds], runs, classes=classes)
+    names = compared_floats(deployed.network)
+    return agreement([engine.run(x) for x in feeds], runs, classes=classes, names=names)
 
 
 def _json(path: Path) -> Any:

@@ -16,11 +16,21 @@ from tests.studies.decision.decided import candidate
 
 
 def decision(
-    *found: DecisionCandidate, out: tuple[RuledOut, ...] = (), sure: float = 0.7
+    *found: DecisionCandidate, out: tuple[RuledOut, ...] = (), sure: float | None = None
 ) -> Decision:
-    """What is decided on ten inputs of a classifier without labels."""
+    """What is decided on ten inputs of a classifier without labels.
+
+    In a share `sure` of 100 draws a candidate is quicker than the next one.
+    """
     best = ranked(found, "latency")
-    shares = (sure,) * (len(best) - 1)
+    if sure is not None:
+        draws = [tuple(rank if k < 100 * sure else -rank for k in range(100)) for rank in (1, 2)]
+        drawn = [
+            DrawnTotals(*(candidate.timed.total_us,) * 2, us)
+            for us, candidate in zip(draws, best, strict=True)
+        ]
+        best = tuple(replace(c, drawn=d) for c, d in zip(best, drawn, strict=True))
+    shares = () if sure is None else (sure,)
     limits = Limits(max_ms=5.0)
     return Decision("n", 10, True, False, None, limits, "latency", best, out, shares, ("seeded",))
 
@@ -53,6 +63,30 @@ def test_an_order_that_most_draws_turn_round_leans_the_other_way() -> None:
     for sure, leans in ((0.24, True), (0.5, False)):
         said = recommendation(decision(candidate(), other, sure=sure))
         assert ("so their order is open and more likely the other way round." in said) == leans
+
+
+def test_middles_of_intervals_are_ranked_and_other_hardware_is_the_rival() -> None:
+    """A time of 3.51 ms that may be 13.4 loses to one of 4.2 that is at most 5.4."""
+    dsp = candidate(4200.0, runtime="dsp")
+    dsp = replace(dsp, drawn=DrawnTotals(3700.0, 5400.0, (3700.0, 5400.0)), doubt=1.064)
+    aip = replace(candidate(4300.0, runtime="aip"), doubt=1.064)
+    fixed = candidate(3510.0, runtime="fxp_cpu")
+    fixed = replace(fixed, drawn=DrawnTotals(2600.0, 13400.0, (2600.0, 13400.0)), doubt=1.68)
+    fixed = replace(fixed, timed=replace(fixed.timed, energy_mj=5 * dsp.timed.energy_mj))
+    choice = decision(fixed, aip, dsp)
+    said = recommendation(choice)
+    assert choice.ranked[0] == replace(dsp, in_front=choice.ranked[0].in_front)
+    assert "Next elsewhere is default on sd855 fxp_cpu, which would take 3.51 ms" in said
+    assert "and takes 5 times the energy; the first is the quicker one in 50% of draws" in said
+    assert "with the constants as stated, but is known less well (2.60 to 13.40)" in said
+
+
+def test_noise_comes_last() -> None:
+    noisy, good = candidate(100.0, sqnr_db=3.7), candidate(5000.0, runtime="aip", sqnr_db=12.0)
+    choice = decision(noisy, good)
+    assert [one.sqnr_db for one in choice.ranked] == [12.0, 3.7]
+    assert "1 choice with outputs under 10 dB" in recommendation(choice)
+    assert "The outputs of no choice have 10 dB" in recommendation(decision(noisy))
 
 
 @pytest.mark.parametrize(

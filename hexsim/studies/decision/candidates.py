@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import product
 from typing import Literal
 
-from hexsim.runtimes import Runtime
+from hexsim.accuracy.scores import LEAST_DB
+from hexsim.runtimes import MAIN_ENGINE, Runtime
 from hexsim.studies.decision.modes import Mode
 
 Cut = Literal["", "none", "automatic", "fastest"]
@@ -59,6 +61,16 @@ class DrawnTotals:
     high_us: float
     us: tuple[float, ...]
 
+    def quicker(self, other: DrawnTotals, *, paired: bool) -> float:
+        """Return the share of draws (0 .. 1) in which this is the shorter; a tie counts half.
+
+        `paired` draws are those of one platform, which are compared one by one. On two platforms
+        draws are independent, and each is compared with all of the other.
+        """
+        pairs = zip(self.us, other.us, strict=True) if paired else product(self.us, other.us)
+        wins = [1.0 if mine < theirs else 0.5 if mine == theirs else 0.0 for mine, theirs in pairs]
+        return sum(wins) / len(wins)
+
 
 @dataclass(frozen=True)
 class DecisionCandidate:
@@ -66,7 +78,8 @@ class DecisionCandidate:
 
     `loss` is in percentage points of top-1 below float, or of disagreement with float; None if the
     network is no classifier. `in_front` means that no other candidate is at least as good in every
-    figure. Only the heads of the first places have `drawn`.
+    figure. Only the heads of places that may be first have `drawn`; from it follows `doubt` of all
+    candidates of the place, the middle of the interval (in logarithms) over the time as stated.
     """
 
     mode: Mode
@@ -79,6 +92,22 @@ class DecisionCandidate:
     loss: float | None = None
     in_front: bool = False
     drawn: DrawnTotals | None = None
+    doubt: float = 1.0
+
+    @property
+    def expected_us(self) -> float:
+        """Time of one inference in the middle of its interval."""
+        return self.timed.total_us * self.doubt
+
+    @property
+    def hardware(self) -> tuple[str, str]:
+        """The chip and its engine, whose constants the time depends on most."""
+        return self.chip, MAIN_ENGINE[self.runtime]
+
+    @property
+    def is_noise(self) -> bool:
+        """True if the outputs are too noisy to be of use."""
+        return self.sqnr_db is not None and self.sqnr_db < LEAST_DB
 
     @property
     def ms(self) -> float:

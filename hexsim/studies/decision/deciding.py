@@ -6,6 +6,7 @@ loses accuracy, the layers that add most noise to it are kept float: one, and th
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -16,7 +17,12 @@ from hexsim.display import Cell, DisplayTable, Shown
 from hexsim.errors import HexsimError
 from hexsim.quantization.model import require_float
 from hexsim.runtimes import FIXED_POINT
-from hexsim.studies.decision.candidates import CandidateAccuracy, DecisionCandidate, RuledOut
+from hexsim.studies.decision.candidates import (
+    CandidateAccuracy,
+    DecisionCandidate,
+    DrawnTotals,
+    RuledOut,
+)
 from hexsim.studies.decision.limits import Limits
 from hexsim.studies.decision.modes import MIXED_LAYERS, Mode, is_eight_bit
 from hexsim.studies.decision.parts import DecisionParts, Place
@@ -24,7 +30,7 @@ from hexsim.studies.decision.question import Question
 from hexsim.studies.decision.ranking import Preference, heads, ranked
 
 DRAWN = 3
-"""Places whose best candidates get an interval of their time."""
+"""Places whose best candidates get an interval of their time, whatever they take."""
 
 WHOLE, AS_DSP = "aip (no HTA section)", "it runs as on dsp, which stands for both"
 """How aip without sections is listed, and the reason why it is ruled out beside dsp."""
@@ -267,24 +273,37 @@ class _Deciding:
         return 100.0 * lost / accuracy.inputs
 
     def _with_draws(self, best: tuple[DecisionCandidate, ...]) -> tuple[DecisionCandidate, ...]:
-        """Return the candidates; the heads of the first places get intervals."""
-        draws = self._question.draws
-        if not draws:
+        """Return the candidates, ranked again by what the draws of their places say."""
+        if not self._question.draws:
             return best
-        platforms = {place[0].chip.name: place[0] for place in self._places}
-        totals = {}
-        for head in heads(best)[:DRAWN]:
-            self._tell(f"{draws} draws of the constants for {head.mode.name} on {head.where}")
-            place = (platforms[head.chip], head.runtime)
-            try:
-                drawn = self._parts.drawn(head.mode, place, head.timed, draws)
-            except HexsimError as error:
-                self._failed_draws.append(
-                    f"{head.mode.name} on {head.where} has no interval: {error}"
-                )
-            else:
+        totals, doubts = dict[object, DrawnTotals](), dict[object, float]()
+        for count, head in enumerate(heads(best)):
+            # What is slower as stated than the slowest end of another one is not the first.
+            ends = [drawn.high_us for drawn in totals.values()]
+            may_be_first = head.timed.total_us <= min(ends, default=math.inf)
+            if count >= DRAWN and not (self._question.prefer == "latency" and may_be_first):
+                continue
+            if (drawn := self._draws_of(head)) is not None:
                 totals[head.mode, head.place] = drawn
-        return tuple(replace(c, drawn=totals.get((c.mode, c.place))) for c in best)
+                middle_us = math.sqrt(drawn.low_us * drawn.high_us)
+                doubts[head.place] = middle_us / head.timed.total_us
+        known = [
+            replace(c, drawn=totals.get((c.mode, c.place)), doubt=doubts.get(c.place, 1.0))
+            for c in best
+        ]
+        return ranked(known, self._question.prefer)
+
+    def _draws_of(self, head: DecisionCandidate) -> DrawnTotals | None:
+        """Return the draws of a candidate; None, with a note, if they fail."""
+        draws = self._question.draws
+        self._tell(f"{draws} draws of the constants for {head.mode.name} on {head.where}")
+        platforms = {place[0].chip.name: place[0] for place in self._places}
+        place = (platforms[head.chip], head.runtime)
+        try:
+            return self._parts.drawn(head.mode, place, head.timed, draws)
+        except HexsimError as error:
+            self._failed_draws.append(f"{head.mode.name} on {head.where} has no interval: {error}")
+            return None
 
     def _notes(self) -> tuple[str, ...]:
         source, calibration = self._question.inputs, self._question.calibration
@@ -293,21 +312,14 @@ class _Deciding:
             if source.seeded and calibration is None
             else "the " + (calibration or source).description
         )
+        if calibration is None and not source.seeded:
+            on += ", which are compared too; --calibration-list names others"
         return source.description, f"quantised on {on}", *self._failed_draws
 
 
 def _sure(best: tuple[DecisionCandidate, ...]) -> Iterator[float]:
-    """Yield the share of draws in which the head of each place is quicker than the next head.
-
-    On one platform both have the same draws of the constants, which are compared pair by pair. On
-    two platforms the draws are independent, and each is compared with all of the other.
-    """
+    """Yield the share of draws in which the head of each place is quicker than the next head."""
     for head, next_head in pairwise(heads(best)):
         if head.drawn is None or next_head.drawn is None:
             return
-        mine, theirs = head.drawn.us, next_head.drawn.us
-        if head.chip == next_head.chip:
-            pairs = list(zip(mine, theirs, strict=True))
-        else:
-            pairs = [(a, b) for a in mine for b in theirs]
-        yield sum(1.0 if a < b else 0.5 if a == b else 0.0 for a, b in pairs) / len(pairs)
+        yield head.drawn.quicker(next_head.drawn, paired=head.chip == next_head.chip)

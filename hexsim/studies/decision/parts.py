@@ -72,7 +72,7 @@ class DecisionParts:
     def accuracy(self, mode: Mode, place: Place, timed: Timed) -> CandidateAccuracy | str:
         """Return how well the answers of a mode agree with float, or why none can be computed."""
         cpu = repr(compiled_for())  # float sums are added up in an order that depends on it
-        key = ("accuracy", repr(mode), cpu, timed.values, self._inputs)
+        key = ("accuracy before a softmax", repr(mode), cpu, timed.values, self._inputs)
         try:
             fields = self._stored.part(key, lambda: self._judge(mode, place, timed))
         except HexsimError as error:  # not stored, as above

@@ -1,7 +1,8 @@
 """Rank candidates, and mark those that no other candidate beats in every figure.
 
 The preferred figure is rounded to two digits, since the constants behind a time are not more
-certain. Ties are decided by accuracy, then time, then the plainer mode. Accuracy is not rounded.
+certain; a time with an interval counts with its middle. Ties are decided by accuracy, then time,
+then the plainer mode. Accuracy is not rounded. Outputs that are mostly noise come last.
 """
 
 from __future__ import annotations
@@ -57,13 +58,13 @@ def two_digits(value: float) -> float:
 
 def _key(candidate: DecisionCandidate, preference: Preference) -> tuple[object, ...]:
     first = {
-        "latency": (two_digits(candidate.timed.total_us),),
+        "latency": (two_digits(candidate.expected_us),),
         "accuracy": (),
         "memory": (two_digits(candidate.timed.peak_bytes),),
         "energy": (two_digits(candidate.timed.energy_mj),),
     }[preference]
-    figures = (*_inaccuracy(candidate), candidate.timed.total_us)
-    return (*first, *figures, candidate.order, *_place(candidate))
+    figures = (*_inaccuracy(candidate), candidate.expected_us)
+    return (candidate.is_noise, *first, *figures, candidate.order, *_place(candidate))
 
 
 def _place(candidate: DecisionCandidate) -> tuple[object, ...]:

@@ -1,0 +1,101 @@
+"""The SQNR of the outputs is one figure, in bench, validate, sensitivity, tradeoff and decide."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper
+
+from hexsim import dlc
+from hexsim.api import load
+from hexsim.onnx_io.run.float_engine import FloatEngine
+from tests.cli.conftest import Done
+from tests.deployed import deployed
+
+BATCH, ITEMS, CLASSES = 2, 3, 5
+
+
+@pytest.fixture
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A classifier in batches of two that ends with a softmax and with integers, and three items.
+
+    The last batch is padded with an item that must not count.
+    """
+    rng = np.random.default_rng(3)
+    nodes = [
+        helper.make_node("Gemm", ["x", "w"], ["logits"], "dense", transB=1),
+        helper.make_node("Softmax", ["logits"], ["prob"], "softmax", axis=1),
+        helper.make_node("ArgMax", ["logits"], ["best"], "best", axis=1),
+    ]
+    weights = onnx.numpy_helper.from_array(rng.normal(size=(CLASSES, 8)).astype(np.float32), "w")
+    graph = helper.make_graph(
+        nodes,
+        "net",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, [BATCH, 8])],
+        [
+            helper.make_tensor_value_info("prob", TensorProto.FLOAT, [BATCH, CLASSES]),
+            helper.make_tensor_value_info("best", TensorProto.INT64, [BATCH, 1]),
+        ],
+        [weights],
+    )
+    opset = [helper.make_opsetid("", 13)]
+    onnx.save(helper.make_model(graph, opset_imports=opset, ir_version=8), tmp_path / "m.onnx")
+    for index in range(ITEMS):
+        rng.standard_normal(8, np.float32).tofile(tmp_path / f"{index}.raw")
+    (tmp_path / "list.txt").write_text("".join(f"{index}.raw\n" for index in range(ITEMS)))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_equal_labels_agree(files: Path, command: Callable[[str], Done]) -> None:
+    listed, where = "--input-list list.txt", "--chip sd855 --runtime dsp"
+    calibrated = "--calibration-list list.txt"
+    for line in (
+        f"quantize m.onnx {listed} --output q.dlc",
+        f"bench q.dlc {where} {listed} --json bench.json",
+        f"validate q.dlc {where} {listed} --json own_floats.json",
+        f"validate q.dlc --float m.onnx {where} {listed} --sensitivity --json validate.json",
+        f"tradeoff m.onnx --chip sd855 {listed} {calibrated} --json tradeoff.json",
+        f"decide m.onnx --chips sd855 --runtime dsp --modes default {listed} {calibrated} "
+        "--draws 0 --json decide.json",
+    ):
+        done = command(line)
+        assert done.code == 0, done
+    told = {path.stem: json.loads(path.read_text()) for path in files.glob("*.json")}
+    values = {
+        "validate": told["validate"]["output_sqnr_db"],
+        "sensitivity": told["validate"]["sensitivity"]["all_db"],
+        "tradeoff": next(
+            choice["sqnr_db"]
+            for choice in told["tradeoff"]["choices"]
+            if (choice["file"], choice["runtime"]) == ("quantised", "dsp")
+        ),
+        "decide": told["decide"]["choices"][0]["sqnr_db"],
+    }
+    expected = _worked_out(files)
+    assert values == pytest.approx(dict.fromkeys(values, expected), abs=1e-6)
+    bench = told["bench"]["results"][0]["accuracy"]
+    own_floats = told["own_floats"]["output_sqnr_db"]  # the weights of the file, dequantised
+    assert bench["sqnr_db"] == pytest.approx(own_floats, abs=1e-6)
+    assert bench["inputs"] == ITEMS
+
+
+def _worked_out(files: Path) -> float:
+    """The logits of three items: their power over that of the quantised ones' error."""
+    x = np.stack([np.fromfile(files / f"{index}.raw", np.float32) for index in range(ITEMS)])
+    padded = np.concatenate([x, x[-1:]])
+    model = dlc.read(files / "q.dlc").model
+    runtime = deployed(model, "dsp", "sd855").observing(["logits"]).executor()
+    engine = FloatEngine(load(files / "m.onnx").network, outputs=["logits"])
+    codes, floats = (
+        np.concatenate([run({"x": padded[at : at + BATCH]})["logits"] for at in (0, BATCH)])[:ITEMS]
+        for run in (runtime.run, engine.run)
+    )
+    noise = np.sum((floats.astype(np.float64) - codes) ** 2)
+    return 10 * math.log10(np.sum(floats.astype(np.float64) ** 2) / noise)
