@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 class Appearance:
     """The preprocessing of pictures."""
 
+    HEADING = "Pictures"
+
     mean: MeanOption = "0"
     mean_file: MeanFileOption = None
     std: StdOption = "1"
@@ -53,6 +55,8 @@ class Appearance:
 @dataclass(frozen=True)
 class Inputs(Appearance):
     """A list of raw files, a folder of pictures, or neither."""
+
+    HEADING = "Inputs"
 
     input_list: InputListOption = None
     images: ImagesOption = None
@@ -92,6 +96,8 @@ class Inputs(Appearance):
 @dataclass(frozen=True)
 class LabelledInputs(Inputs):
     """Inputs, and the class of each if it is known."""
+
+    HEADING = "Inputs"
 
     labels: LabelsOption = None
 

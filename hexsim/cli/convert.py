@@ -36,6 +36,8 @@ _MODEL_VERSION_BYTES = 64
 _ENDINGS = (".onnx", ".prototxt", ".tflite", ".pb", ".meta", ".keras", ".h5", ".pt2", ".pt")
 """Endings of files that are converted."""
 
+EXAMPLES = {"convert": ("hexsim convert model.onnx --output model.dlc",)}
+
 
 def _target(given: Mapping[str, Any]) -> Path | None:
     """Return the file to write; None for a dry run, or if the model is a .dlc file already."""
