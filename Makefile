@@ -34,7 +34,7 @@ $(BIN)/python:
 # What running needs, and besides it what tests, linters and pages do.
 $(RUNS): pyproject.toml setup.py | $(BIN)/python
 	@echo "== hexsim and what it runs with"
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	@$(BIN)/python -m pip install --disable-pip-version-check --editable .
 	@touch $@
 
 $(STAMP): pyproject.toml setup.py | $(BIN)/python

@@ -6,13 +6,14 @@ typer imports what it converts values with, and before the command imports the s
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from hexsim.cli._files import ReadOption, marks
+from hexsim.cli._files import CHIP, ReadOption, marks
 from hexsim.cli._help import Row, command_help, help_text
 from hexsim.errors import HexsimError, nearest
 
@@ -24,6 +25,9 @@ _GIVEN = (str, list, tuple)
 class Command(TyperCommand):
     """A command that checks the names of files, chips and stacks first."""
 
+    assumed_chip: str | None = None
+    """The chip that is simulated because the command line names none."""
+
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Check the words, then let typer convert them."""
         if not ctx.resilient_parsing and self.callback is not None:
@@ -32,6 +36,9 @@ class Command(TyperCommand):
                 for name, mark in marks(self.callback).items():
                     if isinstance(mark, ReadOption) and isinstance(given.get(name), _GIVEN):
                         mark.require(given[name])
+                    elif mark is CHIP:
+                        parameters = inspect.signature(self.callback).parameters
+                        self.assumed_chip = parameters[name].default
         return super().parse_args(ctx, args)
 
     def format_help(self, ctx: Any, formatter: Any) -> None:

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 class Appearance:
     """The preprocessing of pictures."""
 
+    HEADING = "Pictures"
+
     mean: MeanOption = None
     mean_file: MeanFileOption = None
     std: StdOption = None
@@ -76,6 +78,8 @@ class Appearance:
 @dataclass(frozen=True)
 class Inputs(Appearance):
     """A list of raw files, a folder of pictures, or neither."""
+
+    HEADING = "Inputs"
 
     input_list: InputListOption = None
     images: ImagesOption = None
@@ -125,6 +129,8 @@ class Inputs(Appearance):
 @dataclass(frozen=True)
 class LabelledInputs(Inputs):
     """Inputs, and the class of each if it is known."""
+
+    HEADING = "Inputs"
 
     labels: LabelsOption = None
 

@@ -17,6 +17,8 @@ from hexsim.files import write_bytes
 class Outputs:
     """Files that a command writes on request: every field of a subclass is a path or None."""
 
+    HEADING = "Files to write"
+
     @property
     def asked(self) -> bool:
         """True if there is a file to write."""

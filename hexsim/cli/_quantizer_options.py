@@ -30,6 +30,8 @@ Schema = Literal["asymmetric", "symmetric", "unsignedsymmetric"]
 class Ranges:
     """The rules for the range of an encoding."""
 
+    HEADING = "Encodings"
+
     use_enhanced_quantizer: Annotated[
         Limit | None,
         typer.Option(

@@ -59,6 +59,11 @@ def reworded(wording: Callable[[str], str]) -> Iterator[None]:
         _WORDING.reset(token)
 
 
+def is_reworded() -> bool:
+    """Return whether remarks are those of a tool of SNPE's, whose log they then resemble."""
+    return _WORDING.get() is not str
+
+
 def say(text: str) -> None:
     """Print a report or a part of it."""
     report_progress(text, flush=False)

@@ -24,6 +24,7 @@ from hexsim.cli._options import (
     StackOption,
     parse_runtime,
 )
+from hexsim.runtimes import RUNTIMES
 
 if TYPE_CHECKING:
     from hexsim.datasheets.background import Background
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
 @dataclass(frozen=True)
 class Hardware:
     """A chip and its software."""
+
+    HEADING = "Chip and software"
 
     chip: ChipOption = "sd835"
     stack: StackOption = None
@@ -60,7 +63,10 @@ class RuntimeOnChip(Hardware):
     """A chip, its software, and a runtime."""
 
     runtime: Annotated[
-        str, typer.Option("--runtime", help="One runtime.", autocompletion=runtime_names)
+        str,
+        typer.Option(
+            "--runtime", help=f"One of {', '.join(RUNTIMES)}.", autocompletion=runtime_names
+        ),
     ] = "dsp"
 
     def asked(self) -> Runtime:
@@ -71,6 +77,8 @@ class RuntimeOnChip(Hardware):
 @dataclass(frozen=True)
 class Power:
     """The behaviour of the chip between calls."""
+
+    HEADING = "Calls"
 
     idle_ms: IdleOption = 0.0
     no_power_collapse: NoPowerCollapseOption = False
@@ -83,6 +91,8 @@ class Power:
 @dataclass(frozen=True)
 class CallOptions:
     """The settings of an application's call, and other clients of the DSP."""
+
+    HEADING = "Calls"
 
     perf_profile: ProfileOption = None
     background: BackgroundOption = None

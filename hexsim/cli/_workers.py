@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 class Workers:
     """Processes of this machine, or a cluster of the user."""
 
+    HEADING = "Workers"
+
     scheduler: Annotated[
         str | None,
         typer.Option(

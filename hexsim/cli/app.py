@@ -18,11 +18,13 @@ from hexsim.cli._command import Command, Group, call
 from hexsim.cli._files import with_files
 from hexsim.cli._help import Row
 from hexsim.cli._pairs import join_pairs
-from hexsim.cli._say import say
+from hexsim.cli._say import remark, say
 from hexsim.errors import HexsimError, nearest
+from hexsim.files import is_there
 
 PANELS: Mapping[str, Mapping[str, str]] = {
     "Simulate": {
+        "overview": "Show the answer on a model in one block, as `hexsim MODEL` does.",
         "bench": "Benchmark networks: latency per runtime, measured values, agreement with float.",
         "profile": "Profile one inference: cycles, time, MACs, bytes by memory level and bound of "
         "every layer.",
@@ -71,6 +73,8 @@ PANELS: Mapping[str, Mapping[str, str]] = {
 }
 """The commands by heading, with the first sentence of their help."""
 NAMES = tuple(name for commands in PANELS.values() for name in commands)
+_ON_A_MODEL = "overview"
+"""The command for a model that stands where a command is expected."""
 _COMPLETING = "_HEXSIM_COMPLETE"
 """The variable in which a shell asks for completions."""
 
@@ -149,8 +153,23 @@ def run_command(name: str, words: Sequence[str]) -> None:
     if not words or words[0].startswith("-") or _COMPLETING in os.environ:
         call(typer.main.get_command(app), words, name)
         return
+    if words[0] not in NAMES:
+        _require_model(words[0])
+        words = [_ON_A_MODEL, *words]
     first, *rest = words
-    if first in NAMES:
-        call(typer.main.get_command(loaded(first)), rest, f"{name} {first}")
-    else:
-        raise HexsimError(f"there is no command '{first}'; {nearest(first, NAMES)}")
+    command: Any = typer.main.get_command(loaded(first))
+    call(command, rest, f"{name} {first}")
+    if chip := getattr(command, "assumed_chip", None):
+        remark(f"{name}: no --chip is given, so {chip} is assumed; {name} chips lists all")
+
+
+def _require_model(word: str) -> None:
+    """Raise HexsimError unless the first word, which is no command, names a model."""
+    from hexsim import models
+
+    if "." in word or "/" in word or models.is_name(word) or is_there(word):
+        return
+    raise HexsimError(
+        f"'{word}' is neither a command, a file nor a built-in network; "
+        f"{nearest(word, (*NAMES, *models.names()))}"
+    )

@@ -24,6 +24,7 @@ from hexsim.cli._say import command_line, say
 from hexsim.cli._simulated import Comparing, Hardware, Power
 from hexsim.cli._workers import Workers
 from hexsim.errors import HexsimError
+from hexsim.runtimes import RUNTIMES
 
 if TYPE_CHECKING:
     from hexsim.cli._progress import ProgressLine
@@ -54,6 +55,13 @@ ModelArguments = Annotated[
 DEFAULT_MODELS = ("alexnet", "googlenet", "mobilenet_v1", "mobilenet_v2", "squeezenet1_1")
 """The networks of the published Snapdragon 835 benchmark."""
 
+EXAMPLES = {
+    "bench": (
+        "hexsim bench mobilenet_v2 --chip sd855",
+        "hexsim bench model.onnx --runtime dsp,gpu --timing-only",
+    ),
+}
+
 
 @dataclass(frozen=True)
 class Networks:
@@ -82,6 +90,8 @@ _INTERVALS: dict[str | None, IntervalScope | None] = {
 @dataclass(frozen=True)
 class Scope(Workers, Inputs):
     """The studies besides latencies, their workers, and the inputs to compare answers on."""
+
+    HEADING = "Studies"
 
     timing_only: Annotated[
         bool,
@@ -152,7 +162,7 @@ def bench(
         str | None,
         typer.Option(
             "--runtime",
-            help="Comma separated; default: all of the chip.",
+            help=f"Comma separated, of {', '.join(RUNTIMES)}; default: all of the chip.",
             autocompletion=runtime_names,
         ),
     ] = None,

@@ -20,7 +20,7 @@ from hexsim.cli._options import (
     parse_input_values,
 )
 from hexsim.cli._output import Outputs, beside_model
-from hexsim.cli._say import remark, say
+from hexsim.cli._say import is_reworded, remark, say
 from hexsim.errors import HexsimError
 
 if TYPE_CHECKING:
@@ -36,6 +36,8 @@ _MODEL_VERSION_BYTES = 64
 
 _ENDINGS = (".onnx", ".prototxt", ".tflite", ".pb", ".meta", ".keras", ".h5", ".pt2", ".pt")
 """Endings of files that are converted."""
+
+EXAMPLES = {"convert": ("hexsim convert model.onnx --output model.dlc",)}
 
 
 def _target(given: Mapping[str, Any]) -> Path | None:
@@ -279,6 +281,7 @@ def _pairs(values: Mapping[str, str]) -> str | None:
 
 def _log(network: Network, overrides: Overrides, target: Path, notes: Sequence[str]) -> None:
     from hexsim.reports.fallback_table import opaque_lines
+    from hexsim.reports.text import number
 
     for note in notes:
         remark(f"INFO - {note}")
@@ -286,5 +289,9 @@ def _log(network: Network, overrides: Overrides, target: Path, notes: Sequence[s
         remark(f"WARNING - {line}")
     if overrides:
         remark(f"INFO - Kept {len(overrides)} quantization overrides")
-    remark(f"INFO - INFO_DLC_SAVE_LOCATION: Saving model at {target}")
-    remark("INFO - INFO_CONVERSION_SUCCESS: Conversion completed successfully")
+    if is_reworded():  # under the name of SNPE's tool
+        remark(f"INFO - INFO_DLC_SAVE_LOCATION: Saving model at {target}")
+        remark("INFO - INFO_CONVERSION_SUCCESS: Conversion completed successfully")
+    else:
+        size = f"{network.total_macs:,} MACs, {network.total_parameters:,} parameters"
+        remark(f"wrote {target}: {number(len(network.layers), 'layer')}, {size}")

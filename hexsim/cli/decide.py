@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from hexsim.studies.decision import Decision, Limits, Preference
     from hexsim.studies.decision.commands import CommandOptions
 
+EXAMPLES = {"decide": ("hexsim decide model.onnx --chips sd855,sd865 --max-ms 10",)}
+
 
 @dataclass(frozen=True)
 class _NameOptions(ReadOption):

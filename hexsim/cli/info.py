@@ -26,6 +26,13 @@ if TYPE_CHECKING:
     from hexsim.quantization.model import Model
     from hexsim.reports.memory_facts import NeededOn
 
+EXAMPLES = {
+    "info": (
+        "hexsim info model.onnx",
+        "hexsim info model.dlc --memory dsp --chip sd855",
+    ),
+}
+
 
 @paged
 @grouped

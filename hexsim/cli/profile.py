@@ -17,6 +17,13 @@ from hexsim.cli._simulated import CallOptions, Power, RuntimeOnChip
 if TYPE_CHECKING:
     from hexsim.studies.benchmark import Case
 
+EXAMPLES = {
+    "profile": (
+        "hexsim profile model.dlc --chip sd855 --runtime aip",
+        "hexsim profile model.onnx --quantize --html page.html",
+    ),
+}
+
 
 @paged
 @grouped

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from hexsim.inputs.source import InputSource
     from hexsim.quantization.overrides import Overrides
 
+EXAMPLES = {"quantize": ("hexsim quantize model.dlc --images pictures --mean 127.5 --std 127.5",)}
+
 
 @dataclass(frozen=True)
 class CalibrationInputs(Inputs):

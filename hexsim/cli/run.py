@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 RULE = "-" * 79
 """The line around the version, as the real tool prints it."""
 
+EXAMPLES = {"run": ("hexsim run model.dlc --input-list list.txt --chip sd855 --runtime dsp",)}
+
 
 @dataclass(frozen=True)
 class Results:

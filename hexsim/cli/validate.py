@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from hexsim.inputs.source import InputSource
     from hexsim.quantization.model import Model
 
+EXAMPLES = {"validate": ("hexsim validate model.onnx --images pictures --labels labels.txt",)}
+
 
 @paged
 @grouped

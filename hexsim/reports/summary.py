@@ -32,7 +32,8 @@ def summary(case: Case) -> str:
             f"{_layers(len(layers))} runs on {MAIN_ENGINE[case.runtime].upper()}"
         )
     cuts = "no cut" if case.subnets == 1 else f"{case.subnets} subnets"
-    return f"{case.network} on {case.runtime}: {_engines(layers)}; {cuts}; {_largest_part(case)}"
+    engines = engines_text(layers)
+    return f"{case.network} on {case.runtime}: {engines}; {cuts}; {_largest_part(case)}"
 
 
 def processor_lines(case: Case) -> list[str]:
@@ -92,7 +93,8 @@ def _share(network: Network, layers: Sequence[Layer]) -> tuple[str, str]:
     return f"{len(layers)} run{'s' if len(layers) == 1 else ''}", share
 
 
-def _engines(layers: Sequence[LayerTiming]) -> str:
+def engines_text(layers: Sequence[LayerTiming]) -> str:
+    """Return the layers on each engine, with their share of the MACs."""
     counts, macs = Counter[str](), Counter[str]()
     for layer in layers:
         counts[layer.engine] += 1

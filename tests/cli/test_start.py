@@ -59,3 +59,26 @@ def test_a_command_loads_what_it_needs_alone(words: str, code: str, names: tuple
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     *_, ended, loaded = done.stdout.splitlines()
     assert (ended, loaded) == (f"code {code}", "loaded"), done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "remark"),
+    [
+        (
+            "kernel max_pool --shape 8x8x32:2x2:s2",
+            "hexsim: no --chip is given, so sd855 is assumed; hexsim chips lists all\n",
+        ),
+        ("kernel max_pool --shape 8x8x32:2x2:s2 --chip sd835", ""),
+        ("info squeezenet1_1", ""),
+    ],
+)
+def test_a_chip_that_is_assumed_is_said(
+    words: str,
+    remark: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["hexsim", *words.split()])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert (ended.value.code or 0, capsys.readouterr().err) == (0, remark)

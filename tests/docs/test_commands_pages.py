@@ -8,6 +8,7 @@ import pytest
 
 from benchmarks.commands_page import FOLDER, INDEX, commands, index, pages
 from hexsim.cli import main
+from hexsim.cli._help import examples_of
 from hexsim.cli._parameters import parameters
 
 RENEW = "python -m benchmarks.commands_page --write"
@@ -40,3 +41,12 @@ def test_a_page_has_the_options_that_the_help_has(
         assert len(line) <= width or line.startswith("  hexsim") or len(line.split()) == 1
     for parameter in parameters(commands()[name]):
         assert parameter.help in " ".join(text.split()), "no word is broken"
+
+
+def test_examples_are_made_of_options_that_there_are() -> None:
+    for name, command in commands().items():
+        known = {name for parameter in parameters(command) for name in parameter.names}
+        for example in examples_of(command):
+            words = example.split()
+            assert words[1] in (name, "mobilenet_v2", "model.onnx")
+            assert {word for word in words if word.startswith("--")} <= known, example

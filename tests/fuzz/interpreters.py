@@ -23,9 +23,9 @@ from tests.conftest import make_model
 from tests.imports import CHECKOUT
 
 COMMANDS = (
-    "validate m.onnx --input-list list.txt --workers 2 --json answer.json",
-    "bench m.onnx --runtime dsp --timing-only --uncertainty joint --draws 4 --workers 2 "
-    "--json answer.json",
+    "validate m.onnx --chip sd835 --input-list list.txt --workers 2 --json answer.json",
+    "bench m.onnx --chip sd835 --runtime dsp --timing-only --uncertainty joint --draws 4 "
+    "--workers 2 --json answer.json",
 )
 DECOYS = (
     *("sitecustomize", "usercustomize", "json", "pickle", "runpy", "site", "os", "encodings"),

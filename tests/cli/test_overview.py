@@ -1,0 +1,49 @@
+"""`hexsim MODEL` answers in one block, with the figures of `hexsim profile`."""
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from hexsim.deployment.platform import Platform
+from hexsim.reports.overview import overview
+from hexsim.studies.benchmark import BenchmarkConditions, run_case
+from tests.cli.conftest import Done
+
+Command = Callable[[str], Done]
+
+
+def test_the_block_has_the_figures_of_profile(command: Command, tmp_path: Path) -> None:
+    code, out, err = command("squeezenet1_1 --chip sd855 --runtime gpu")
+    assert (code, err) == (0, "")
+    assert command("profile squeezenet1_1 --chip sd855 --runtime gpu --json p.json").code == 0
+    (case,) = json.loads((tmp_path / "p.json").read_text())["results"]
+    latency = re.search(r"^latency +(\S+) ms \((\S+) \.\. (\S+):", out, re.MULTILINE)
+    assert latency is not None
+    milliseconds, low, high = map(float, latency.groups())
+    assert milliseconds == pytest.approx(case["total_inference_us"] / 1e3, rel=5e-3)
+    assert low < milliseconds < high
+    layers = sorted(case["layers"], key=lambda layer: -layer["us"])[:5]
+    shares = [f"{layer['name']} {layer['us'] / case['total_inference_us']:.0%}" for layer in layers]
+    assert ", ".join(shares) in out
+    assert "next step    hexsim models export squeezenet1_1" in out
+
+
+def test_the_next_step_of_a_file_is_a_command_of_ours_and_of_snpe(
+    command: Command, tmp_path: Path
+) -> None:
+    assert command("models export squeezenet1_1 --output m.onnx").code == 0
+    (tmp_path / "m.dlc").touch()
+    platform = Platform.load("sd855")
+    case = run_case("m.onnx", platform, "dsp", BenchmarkConditions(accuracy=False))
+    assert overview(case).splitlines()[-2:] == [
+        "next step    hexsim convert m.onnx",
+        "with SNPE    snpe-onnx-to-dlc --input_network m.onnx --output_path m.dlc",
+    ]
+
+
+def test_a_word_that_is_no_model_is_told(refused: Callable[[str], str]) -> None:
+    assert "did you mean bench?" in refused("benhc")
+    assert "no such file: 'm.onnx'" in refused("m.onnx")
