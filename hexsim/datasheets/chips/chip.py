@@ -183,12 +183,12 @@ class Htp(DatasheetTable):
     """The tensor processor: a matrix engine (HMX), HVX and VTCM at one clock.
 
     Full tiles reach the share `hmx_share` of the peak in multiply-adds. `vector_clk` is the time of
-    HVX with all its contexts for a vector of 128 bytes, `broadcast_vector_clk` for one of an
-    image with few channels or beside an operand that repeats, `regrouped_vector_clk` for one of the
-    tensors of a convolution with groups. `pace` is the speed of all its parts, DMA included, over what these constants
-    give: one figure of a chip that measured networks may fix. In floats HVX takes `float_factor`
-    times as long, and `float_function_factor` for functions of one number. Left out: lower
-    clocks of profiles.
+    HVX with all its contexts for a vector of 128 bytes, `broadcast_vector_clk` for one of an image
+    with few channels or beside an operand that repeats, `regrouped_vector_clk` for one of the
+    tensors of a convolution with groups. `pace` is the speed of all its parts, DMA included, over
+    what these constants give: one figure of a chip that measured networks may fix. In floats HVX
+    takes `float_factor` times as long, and `float_function_factor` for functions of one number.
+    Left out: lower clocks of profiles.
     """
 
     arch: HtpArch

@@ -9,8 +9,9 @@ from typing import Any
 from hexsim.llm.gains import Gain
 from hexsim.llm.study import SHARES, LanguageModelSpeed
 from hexsim.reports.energy_facts import millijoules
+from hexsim.reports.colours import SERIES
 from hexsim.reports.llm_table import headline, sections, title
-from hexsim.reports.pages.figures.chart import PALETTE, chart, source
+from hexsim.reports.pages.figures.chart import chart, source
 from hexsim.reports.pages.figures.figure import Figure, FigureTable
 from hexsim.reports.pages.figures.timeline import timeline
 from hexsim.reports.pages.report import Heading, report
@@ -31,7 +32,7 @@ def llm_page(
         figure = Figure(section.title, text, FigureTable(section.header, section.rows))
         if section.header[0] == "time":
             figure = replace(
-                figure, chart=_bars(speed), legend=tuple(zip(PALETTE, SHARES, strict=False))
+                figure, chart=_bars(speed), legend=tuple(zip(SERIES, SHARES, strict=False))
             )
         figures.append(figure)
     for name, result in timelines:
@@ -59,7 +60,7 @@ def _bars(speed: LanguageModelSpeed) -> Any:
             for key, value in zip(columns, (name, left, right, right - left), strict=True):
                 columns[key].append(value)
             left = right
-        colours = list(PALETTE[: len(SHARES)])
+        colours = list(SERIES[: len(SHARES)])
         plot.quad(
             left="left",
             right="right",
