@@ -168,7 +168,7 @@ def speed_of(
     by_context = {conditions.context: 1.0 / token.seconds}
     context = conditions.context // 2
     while shorter_contexts and context >= max(_SHORTEST_CONTEXT, 2):
-        by_context[context] = 1.0 / simulated.run(1, context)[0].seconds
+        by_context[context] = 1.0 / simulated.run(1, context, memory=False)[0].seconds
         context //= 2
     return LanguageModelSpeed(
         architecture=architecture,
@@ -195,7 +195,7 @@ def pass_of(
     widths = conditions.widths
     parts = split(architecture, widths, conditions.context, conditions.part_gb * GIGABYTE)
     simulated = _Simulated(architecture, platform, conditions, parts)
-    return simulated.run(tokens, conditions.context)[0]
+    return simulated.run(tokens, conditions.context, memory=False)[0]
 
 
 def _runtime(widths: Widths) -> Runtime:
@@ -226,8 +226,8 @@ class _Simulated:
     conditions: Conditions
     parts: tuple[Part, ...]
 
-    def run(self, tokens: int, context: int) -> tuple[Pass, int]:
-        """Return a pass of `tokens` and the bytes of its activations."""
+    def run(self, tokens: int, context: int, *, memory: bool = True) -> tuple[Pass, int]:
+        """Return a pass of `tokens` and, if `memory`, the bytes of its activations."""
         seconds = dict.fromkeys(SHARES, 0.0)
         simulated: dict[tuple[int, bool], _Measured] = {}
         ddr_bytes = kept_bytes = 0
@@ -237,7 +237,7 @@ class _Simulated:
             for count in {min(layers, _FEW - 1), min(layers, _FEW)}:
                 if (count, part.head) not in simulated:
                     few = Part(0, count, head=part.head)
-                    simulated[count, part.head] = self.part(few, tokens, context)
+                    simulated[count, part.head] = self.part(few, tokens, context, memory=memory)
             measured = simulated[min(layers, _FEW), part.head]
             fewer = simulated[min(layers, _FEW - 1), part.head]
             repeats = max(0, layers - _FEW)
@@ -249,7 +249,7 @@ class _Simulated:
         seconds["hand-over"] = len(self.parts) * self.platform.stack.htp.part_s
         return Pass(sum(seconds.values()), seconds, ddr_bytes, energy), kept_bytes
 
-    def part(self, part: Part, tokens: int, context: int) -> _Measured:
+    def part(self, part: Part, tokens: int, context: int, *, memory: bool) -> _Measured:
         """Simulate one pass through a part."""
         deployment = deployment_of(
             self.architecture, self.platform, self.conditions, part, tokens, context
@@ -262,7 +262,7 @@ class _Simulated:
         network, bits = deployment.network, self.conditions.widths.activation_bits
         ends = [name for name in (*network.inputs, *network.outputs) if name not in network.states]
         buffers = sum(network.tensors[name].elements for name in ends) * bits // 8
-        kept_bytes = deployment.memory().activation_bytes + buffers
+        kept_bytes = deployment.memory().activation_bytes + buffers if memory else 0
         ddr_bytes = sum(layer.ddr_bytes for layer in result.layers)
         return _Measured(shares, ddr_bytes, kept_bytes, self.platform.energy(result).estimate)
 

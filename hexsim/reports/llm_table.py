@@ -17,19 +17,19 @@ _GB = 1e9
 
 @dataclass(frozen=True)
 class Section:
-    """A table under a title; `remark` are sentences after it, which may be empty."""
+    """A table under a title; `remark` are sentences after it."""
 
     title: str
     header: tuple[str, ...]
     rows: Sequence[tuple[str, ...]]
-    remark: str = ""
+    remark: str
 
 
 def llm_text(speed: LanguageModelSpeed, changes: Sequence[Gain] = ()) -> str:
     """Return tables of speeds, of where the time goes, of memory, and of what `changes` gain."""
     blocks = [title(speed), headline(speed)]
     for section in sections(speed, changes):
-        blocks += [table(section.header, section.rows), *filter(None, [section.remark])]
+        blocks += [table(section.header, section.rows), section.remark]
     return "\n\n".join(blocks)
 
 
@@ -71,12 +71,13 @@ def _gains(speed: LanguageModelSpeed, changes: Sequence[Gain]) -> Section:
         for gain in changes
     ]
     head = ("what if", "tokens/s", "change", "first token s", "change", "peak GB")
-    return Section("What would help", head, rows)
+    return Section("What would help", head, rows, "Each change alone, simulated anew.")
 
 
 def _prompts(speed: LanguageModelSpeed) -> Section:
     rows = [(f"{prompt}", f"{1e3 * speed.first_token_s(prompt):.1f}") for prompt in prompts(speed)]
-    return Section("Time to the first token", ("prompt", "first token ms"), rows)
+    header, remark = ("prompt", "first token ms"), "A prompt is processed in whole blocks."
+    return Section("Time to the first token", header, rows, remark)
 
 
 def prompts(speed: LanguageModelSpeed) -> list[int]:
@@ -113,7 +114,8 @@ def _shares(speed: LanguageModelSpeed) -> Section:
     rows.append(("total", *(c for one in passes for c in (f"{1e3 * one.seconds:.2f}", "100.0%"))))
     block = f"block of {speed.conditions.block}"
     header = ("time", "token ms", "share", f"{block} ms", "share")
-    return Section("Where the time goes", header, rows)
+    remark = "A layer takes as long as the slowest of computing and fetching its weights."
+    return Section("Where the time goes", header, rows, remark)
 
 
 def _share(one: Pass, name: str) -> str:

@@ -28,8 +28,8 @@ def llm_page(
     """Return the page; HexsimError without the library that draws."""
     figures = []
     for section in sections(speed, changes):
-        text = section.remark or "As the command prints it."
-        figure = Figure(section.title, text, FigureTable(section.header, section.rows))
+        rows = FigureTable(section.header, section.rows)
+        figure = Figure(section.title, section.remark, rows)
         if section.header[0] == "time":
             figure = replace(
                 figure, chart=_bars(speed), legend=tuple(zip(SERIES, SHARES, strict=False))
