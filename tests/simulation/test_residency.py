@@ -113,7 +113,6 @@ class ByteByByte:
         self.order = [*others, *[name] * held]
 
 
-@MANY
 @given(networks(), st.integers(0, 2000), st.randoms(use_true_random=False))
 def test_reads_agree_with_a_cache_of_single_bytes(
     network: Network, capacity: int, random: Random
