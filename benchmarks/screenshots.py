@@ -10,6 +10,7 @@ import sys
 import tempfile
 from contextlib import suppress
 from pathlib import Path
+from time import sleep
 
 from PIL import Image
 from selenium import webdriver
@@ -21,8 +22,13 @@ FOLDER = Path(__file__).resolve().parents[1] / "docs" / "images"
 COMMAND = "report squeezenet1_1 --chip sd855 --runtime dsp -o {page}"
 SHOTS = {"report": (1200, 1500, "light"), "report-dark": (400, 1500, "dark")}
 """Name -> width and height in px, and the colours of the system."""
+IN_VIEW = (
+    "[...document.querySelectorAll('.chart')]"
+    ".filter((one) => one.getBoundingClientRect().top < innerHeight)"
+)
+"""The charts of a page that a picture shows."""
 MOST_BYTES = 200_000
-COLOURS = 128
+COLOURS = 256
 
 
 def page(folder: Path) -> Path:
@@ -50,8 +56,9 @@ def shots(path: Path) -> dict[str, bytes]:
             driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
             driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [feature]})
             driver.get(path.as_uri())
-            near = "return charts.length >= 4 && charts.every((one) => one.view.has_finished())"
+            near = f"return {IN_VIEW}.every((one) => one.dataset.drawn)"
             WebDriverWait(driver, 120).until(lambda one, near=near: one.execute_script(near))
+            sleep(1)  # a drawn chart still settles the room for its names
             made[name] = small(driver.get_screenshot_as_png())
     finally:
         driver.quit()
@@ -61,9 +68,8 @@ def shots(path: Path) -> dict[str, bytes]:
 def small(picture: bytes) -> bytes:
     """The picture in few colours."""
     file = io.BytesIO()
-    Image.open(io.BytesIO(picture)).convert("RGB").quantize(COLOURS).save(
-        file, "PNG", optimize=True
-    )
+    whole = Image.open(io.BytesIO(picture)).convert("RGB")
+    whole.quantize(COLOURS, Image.Quantize.MAXCOVERAGE).save(file, "PNG", optimize=True)
     return file.getvalue()
 
 

@@ -35,6 +35,14 @@ def test_an_svg_names_roofs_bounds_and_the_worst_layers() -> None:
     assert "bound by imbalance" not in svg
 
 
+def test_a_layer_stands_at_the_memory_that_binds_it() -> None:
+    """thin waits for DDR, wide is bound by L2; dense computes, nearest to the roof of HVX."""
+    places = {point.layer.name: point.place for point in chart(*LAYERS).points}
+    assert places == {"thin": 1.0, "dense": 10.0, "wide": 0.25}
+    for point in chart(*LAYERS).points:
+        assert point.own_macs_per_s * point.layer.bound_share == pytest.approx(point.macs_per_s)
+
+
 def test_equal_charts_give_equal_bytes() -> None:
     pytest.importorskip("matplotlib")
     from hexsim.reports.roofline_chart import picture

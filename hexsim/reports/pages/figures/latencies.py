@@ -36,7 +36,7 @@ def latencies_figure(facts: Mapping[str, Any]) -> Figure:
     header = ("thread", "inferences", "per second", "per second alone")
     return Figure(
         "Latencies",
-        f"{throughput_answer(facts)} Each point is a call.",
+        "Each point is a call.",
         FigureTable((*header, *(f"{name} ms" for name in names)), rows),
         plot,
         tuple(legend),
