@@ -128,9 +128,7 @@ class Compared:
                 ", which suit the inputs it was calibrated on, not these" if source.seeded else ""
             )
             return model, f"encodings of the file{others}"
-        calibration = None
-        if self.calibration_list is not None:
-            calibration = inputs.calibration(self.calibration_list, given.model.network)
+        calibration = inputs.calibration(self.calibration_list, model.network)
         coded, how = self._calibrated(given, platform, source, calibration)
         if runtime == "aip" and runtime in platform.runtimes and not self.no_hta:
             coded, choice = chosen(coded, platform)

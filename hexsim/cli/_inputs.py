@@ -102,14 +102,16 @@ class Inputs(Appearance):
             return listed(self.input_list, network)
         return seeded(seeded_calibration(network, EVALUATION_INPUTS, EVALUATION_SEED), network)
 
-    def calibration(self, path: Path, network: Network) -> InputSource:
+    def calibration(self, path: Path | None, network: Network) -> InputSource | None:
         """Return the inputs of `--calibration-list`: raw files of a list, or pictures of a folder.
 
-        The pictures are prepared as those of `--images`.
+        The pictures are prepared as those of `--images`. None without a path.
         """
         from hexsim.inputs.pictures import pictures
         from hexsim.inputs.source import listed
 
+        if path is None:
+            return None
         if path.is_dir():
             return pictures(path, network, self.preprocessing(network))
         return listed(path, network)

@@ -198,9 +198,7 @@ def decide(
         read=read,
         inputs=source,
         platforms=platforms,
-        calibration=None
-        if work.calibration_list is None
-        else inputs.calibration(work.calibration_list, network),
+        calibration=inputs.calibration(work.calibration_list, network),
         labels=inputs.classes(source, network),
         runtimes=runtimes,
         modes=modes,
