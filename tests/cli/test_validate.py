@@ -16,6 +16,8 @@ from hexsim import dlc
 from hexsim.accuracy.distance import Distance
 from hexsim.accuracy.validation import validate
 from hexsim.api import compile_hta
+from hexsim.deployment.offline_hta import prepared
+from hexsim.deployment.platform import Platform
 from hexsim.onnx_io.run.float_engine import FloatEngine
 from hexsim.quantization.model import Model
 from hexsim.quantization.quantizer import quantize
@@ -265,7 +267,7 @@ def test_sections_of_the_file_run_on_the_tensor_engine_of_their_chip(
         assert document["output_sqnr_db"] == pytest.approx(expected, abs=1e-9), options
 
 
-def test_what_is_quantized_here_for_aip_gets_sections_unless_told_not_to(
+def test_what_is_quantized_here_for_aip_gets_no_sections_that_cost_time(
     command: Command, tmp_path: Path
 ) -> None:
     model = quantize(culprits.network("outlier"), culprits.inputs(4))
@@ -274,12 +276,14 @@ def test_what_is_quantized_here_for_aip_gets_sections_unless_told_not_to(
         for chip in ("sd835", "sd855")
     ]
     assert expected[0] != expected[1]
+    dlc.write(tmp_path / "hta.dlc", prepared(model, Platform.load("sd855"), "aip"))
     found = []
-    for options, layers in (("", "5 of 5"), ("--no-hta", "0 of 5")):
-        line = f"validate m.dlc --input-list list.txt --runtime aip --chip sd855 {options}"
+    for options, layers in (("hta.dlc --float m.dlc", "5 of 5"), ("m.dlc", "0 of 5")):
+        line = f"validate {options} --input-list list.txt --runtime aip --chip sd855"
         code, out, _ = command(f"{line} --json v.json")
         assert code == 0
         assert f"{layers} layers on the tensor engine" in out
+        assert ("no HTA section: SNPE's compiler makes" in out) == (layers == "0 of 5")
         found.append(json.loads((tmp_path / "v.json").read_text())["output_sqnr_db"])
     assert found == pytest.approx(expected, abs=1e-9)
 
