@@ -20,7 +20,7 @@ def overview(case: Case) -> str:
     latency = f"{case.timing.total_us / 1e3:.3g} ms"
     if case.uncertainty is not None:
         low, high = (end.total_us / 1e3 for end in (case.uncertainty.low, case.uncertainty.high))
-        latency += f" ({low:.3g} .. {high:.3g}: nine in ten, by constants that are not known)"
+        latency += f"; {low:.3g} .. {high:.3g} ms with a chance of about nine in ten"
     longest = sorted(layers, key=lambda layer: -layer.duration_ps)[:_MOST_LAYERS]
     total_ps = max(1, case.timing.total_ps)
     parts = [f"{layer.name} {layer.duration_ps / total_ps:.0%}" for layer in longest]
