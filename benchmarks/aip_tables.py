@@ -83,7 +83,7 @@ def rows_table() -> str:
             for part in ("compute", "ddr")
         ]
         parts.append(_overheads_ms(result, ("to_hta ", "from_hta ")))
-        most = zip(doubt.swings[:_LARGEST], doubt.shares, strict=False)
+        most = zip(doubt.sensitivities[:_LARGEST], doubt.shares, strict=False)
         lines.append(
             (
                 row.model,

@@ -62,7 +62,7 @@ class Results:
         chosen = [name for name in (self.set_output_tensors or "").split(",") if name]
         tensors = (*source.output_tensors, *chosen)
         layers = source.output_layers
-        return wanted(network, layers, tensors, every=self.debug, told=remark)
+        return wanted(network, layers, tensors, every=self.debug, reported=remark)
 
 
 @dataclass(frozen=True)

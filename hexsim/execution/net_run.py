@@ -33,13 +33,13 @@ def wanted(
     tensors: Sequence[str] = (),
     *,
     every: bool,
-    told: Callable[[str], None] = lambda remark: None,
+    reported: Callable[[str], None] = lambda remark: None,
 ) -> tuple[str, ...]:
     """Return the names of the outputs of `layers` (or `every` layer) and `tensors`, in this order.
 
     If nothing is named, they are the network's outputs. A layer's name among `tensors` stands for
-    its outputs, and a tensor's name among `layers` for itself; `told` is called with a remark then.
-    Raises HexsimError for a name that `network` does not have.
+    its outputs, and a tensor's name among `layers` for itself; `reported` is called with a remark
+    then. Raises HexsimError for a name that `network` does not have.
     """
     named = [
         *(tensors_named(network, name, "layer") for name in layers),
@@ -47,7 +47,7 @@ def wanted(
     ]
     for outputs in named:
         if outputs.remark:
-            told(outputs.remark)
+            reported(outputs.remark)
     of_all = [name for layer in network.layers for name in layer.outputs] if every else []
     names = (*of_all, *(name for outputs in named for name in outputs.tensors))
     return tuple(dict.fromkeys(names)) or network.outputs
@@ -60,14 +60,14 @@ def run(
     names: Sequence[str],
     progress: Callable[[Sequence[str]], None] = lambda files: None,
     sized: Collection[str] = (),
-    told: Callable[[str], None] = lambda line: None,
+    reported: Callable[[str], None] = lambda line: None,
     types: Mapping[str, str] | None = None,
 ) -> int:
     """Write tensors `names` of all results under `folder`; return the number of results.
 
-    `progress` is called with the files of each inference before it is waited for. `told` is called
-    with the shape of each written tensor in `sized`, whose size depends on values, and with a
-    warning for integers that the type of a file cannot hold exactly. `types` are the types of the
+    `progress` is called with the files of each inference before it is waited for. `reported` is
+    called with the shape of each written tensor in `sized`, whose size depends on values, and with
+    a warning for integers that the type of a file cannot hold exactly. `types` are the types of the
     numbers in the files of tensors that the executor does not give as float32. Raises HexsimError
     for an input that cannot be read and for a folder that cannot be written, before anything runs
     if that can be known; no file is left half written.
@@ -92,9 +92,9 @@ def run(
                 numbers, remark = _numbers(array, (types or {}).get(name, FLOATS))
                 write_bytes(path, numbers.tobytes(), parents=True)
                 if remark:
-                    told(f"{path}: {remark}")
+                    reported(f"{path}: {remark}")
                 if name in sized:
-                    told(f"{path}: {'x'.join(map(str, array.shape))}")
+                    reported(f"{path}: {'x'.join(map(str, array.shape))}")
             count += 1
     return count
 

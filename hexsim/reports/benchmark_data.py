@@ -128,7 +128,9 @@ def _uncertainty(case: Case, uncertainty: Uncertainty | None) -> dict[str, Any] 
                 "total_inference_us": [sensitivity.at_low.total_us, sensitivity.at_high.total_us],
                 "share": share,
             }
-            for sensitivity, share in zip(uncertainty.swings, uncertainty.shares, strict=True)
+            for sensitivity, share in zip(
+                uncertainty.sensitivities, uncertainty.shares, strict=True
+            )
         ],
     }
 

@@ -236,7 +236,7 @@ def _drawn(case: Case, *, forward: bool) -> str:
 
 def _dominant(case: Case, uncertainty: Uncertainty) -> str:
     """Name the constants that contribute most to the interval."""
-    ranked = zip(uncertainty.swings[:_DOMINANT], uncertainty.shares, strict=False)
+    ranked = zip(uncertainty.sensitivities[:_DOMINANT], uncertainty.shares, strict=False)
     parts = [
         f"{sensitivity.path} {share:.0%}"
         for sensitivity, share in ranked

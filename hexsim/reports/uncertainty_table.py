@@ -26,7 +26,7 @@ def uncertainty_table(uncertainty: Uncertainty) -> str:
             f"{sensitivity.at_low.total_us / 1e3:.2f} .. {sensitivity.at_high.total_us / 1e3:.2f}",
             f"{share:.0%}",
         )
-        for sensitivity, share in zip(uncertainty.swings, uncertainty.shares, strict=True)
+        for sensitivity, share in zip(uncertainty.sensitivities, uncertainty.shares, strict=True)
     ]
     header = (
         "constant",

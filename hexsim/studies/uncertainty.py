@@ -68,15 +68,15 @@ class ConstantSensitivity:
 class Uncertainty:
     """The times with the constants as stated, and the interval around them.
 
-    `swings` are the constants that move the total time, the largest first; `shares` are their
-    shares of its sum of squares, in the same order, 0 .. 1. `scope` says which constants were
+    `sensitivities` are the constants that move the total time, the largest first; `shares` are
+    their shares of its sum of squares, in the same order, 0 .. 1. `scope` says which constants were
     moved.
     """
 
     low: Times
     nominal: Times
     high: Times
-    swings: tuple[ConstantSensitivity, ...]
+    sensitivities: tuple[ConstantSensitivity, ...]
     shares: tuple[float, ...]
     scope: Scope = "everything"
 
@@ -101,7 +101,7 @@ def swept(
     """Sweep any two positive figures over the constants in `scope`."""
     with recorded() as reads:
         nominal = times(platform)
-    swings = []
+    sensitivities = []
     for side in _SIDES:
         datasheet: Datasheet = getattr(platform, side)
         paths_read = reads.of(datasheet)
@@ -109,12 +109,12 @@ def swept(
             if path in paths_read and (scope == "everything" or path.startswith(_TENSOR_ENGINE)):
                 at_low, at_high = (times(_moved(platform, side, path, v)) for v in (low, high))
                 if {at_low, at_high} != {nominal}:
-                    swings.append(
+                    sensitivities.append(
                         ConstantSensitivity(
                             datasheet.name, path, constant, low, high, at_low, at_high
                         )
                     )
-    return replace(combined(nominal, swings), scope=scope)
+    return replace(combined(nominal, sensitivities), scope=scope)
 
 
 def _moved(platform: Platform, side: Side, path: str, value: float) -> Platform:
@@ -162,32 +162,32 @@ def _fitted(datasheet: str, path: str, constant: Quantity) -> int | None:
     return calibration().stated(datasheet, path, constant)
 
 
-def combined(nominal: Times, swings: Sequence[ConstantSensitivity]) -> Uncertainty:
+def combined(nominal: Times, sensitivities: Sequence[ConstantSensitivity]) -> Uncertainty:
     """Return the interval that follows from all sensitivities together."""
-    intervals_of = [_ends(nominal, swings, figure) for figure in range(len(nominal))]
-    weight = [max(map(abs, swing.logs(nominal, 0))) ** 2 for swing in swings]
-    order = sorted(range(len(swings)), key=lambda k: (-weight[k], swings[k].path))
+    intervals_of = [_ends(nominal, sensitivities, figure) for figure in range(len(nominal))]
+    weight = [max(map(abs, sensitivity.logs(nominal, 0))) ** 2 for sensitivity in sensitivities]
+    order = sorted(range(len(sensitivities)), key=lambda k: (-weight[k], sensitivities[k].path))
     total = sum(weight) or 1.0
     return Uncertainty(
         Times(*(low for low, _ in intervals_of)),
         nominal,
         Times(*(high for _, high in intervals_of)),
-        tuple(swings[k] for k in order),
+        tuple(sensitivities[k] for k in order),
         tuple(weight[k] / total for k in order),
     )
 
 
 def _ends(
-    nominal: Times, swings: Sequence[ConstantSensitivity], figure: int
+    nominal: Times, sensitivities: Sequence[ConstantSensitivity], figure: int
 ) -> tuple[float, float]:
     down = up = 0.0
     tied: list[tuple[int, float]] = []
-    for swing in swings:
-        logs = swing.logs(nominal, figure)
-        index = _fitted(swing.sheet, swing.path, swing.constant)
+    for sensitivity in sensitivities:
+        logs = sensitivity.logs(nominal, figure)
+        index = _fitted(sensitivity.sheet, sensitivity.path, sensitivity.constant)
         if index is not None:
             fitted = calibration().constants[index]
-            slope = (logs[1] - logs[0]) / math.log(swing.high / swing.low)
+            slope = (logs[1] - logs[0]) / math.log(sensitivity.high / sensitivity.low)
             tied.append((index, slope * STANDARD_ERRORS * fitted.log_error))
         else:
             down += min(0.0, *logs) ** 2

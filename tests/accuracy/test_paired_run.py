@@ -1,4 +1,4 @@
-"""Both sides of a twin say what the engines themselves say."""
+"""Both sides of a paired run say what the engines themselves say."""
 
 from dataclasses import replace
 

@@ -213,10 +213,10 @@ def test_under_the_old_rules_validate_plans_what_run_plans(sine: Model, compiled
     assert (cut[-1][0], cut[-1][1][0], cut[-1][1][-1]) == ("cpu", "sin", "last")
     assert engines(deployment.observing(names)) == cut
     (feed,) = seeded_calibration(sine.network, 1, seed=5)
-    twin = PairedRun(deployment)
+    paired = PairedRun(deployment)
     on_aip = {"x", *names[: names.index("b")]}
-    assert {name for name, runtime in twin.runtimes.items() if runtime == "aip"} == on_aip
-    np.testing.assert_array_equal(twin.run(feed)[1]["y"], deployment.executor().run(feed)["y"])
+    assert {name for name, runtime in paired.runtimes.items() if runtime == "aip"} == on_aip
+    np.testing.assert_array_equal(paired.run(feed)[1]["y"], deployment.executor().run(feed)["y"])
     found = {layer.tensor: layer.runtime for layer in validate(deployment, [feed]).layers}
     assert (found["a"], found["b"], found["y"]) == ("aip", "cpu", "cpu")
 

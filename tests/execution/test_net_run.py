@@ -35,11 +35,11 @@ def _read(path: Path) -> list[float]:
 
 
 def test_one_result_per_line(tmp_path: Path) -> None:
-    told: list[object] = []
-    assert run(Doubles(), _source(1, 3, 1), tmp_path, ["y", "deep/er/y"], told.append) == 3
+    reported: list[object] = []
+    assert run(Doubles(), _source(1, 3, 1), tmp_path, ["y", "deep/er/y"], reported.append) == 3
     assert [_read(tmp_path / f"Result_{i}/y.raw") for i in range(3)] == [[0], [2], [4]]
     assert _read(tmp_path / "Result_2/deep/er/y.raw") == [2]
-    assert told == [("0.raw",), ("1.raw",), ("2.raw",)]
+    assert reported == [("0.raw",), ("1.raw",), ("2.raw",)]
     assert len(list(tmp_path.rglob("*.raw"))) == 6
 
 
@@ -99,7 +99,7 @@ def test_observed_keeps_encodings() -> None:
 def test_what_values_size_is_whole_in_every_result_of_a_batch(tmp_path: Path) -> None:
     lines: list[str] = []
     source = _source(2, 2, 1)
-    run(Doubles(), source, tmp_path, ["y", "deep/er/y"], sized=["y"], told=lines.append)
+    run(Doubles(), source, tmp_path, ["y", "deep/er/y"], sized=["y"], reported=lines.append)
     assert [_read(tmp_path / f"Result_{i}/y.raw") for i in range(2)] == [[0, 2], [0, 2]]
     assert _read(tmp_path / "Result_1/deep/er/y.raw") == [1]
     assert lines == [f"{tmp_path}/Result_{i}/y.raw: 2x1" for i in range(2)]
@@ -113,14 +113,21 @@ def test_integers_that_a_file_has_only_nearly_are_told(tmp_path: Path) -> None:
             for inputs in feeds:
                 yield {"y": inputs["x"].astype(np.int64) + 2**24}
 
-    told: list[str] = []
-    run(Integers(), _source(1, 2, 1), tmp_path / "a", ["y"], told=told.append)
+    reported: list[str] = []
+    run(Integers(), _source(1, 2, 1), tmp_path / "a", ["y"], reported=reported.append)
     assert [_read(tmp_path / f"a/Result_{i}/y.raw") for i in range(2)] == [[2**24]] * 2
-    assert told == [
+    assert reported == [
         f"{tmp_path / 'a/Result_1/y.raw'}: WARNING - 16777217 is written as 16777216, the nearest "
         "number that float32 has; snpe-net-run writes int64 numbers with --use_native_output_files"
     ]
-    told.clear()
-    run(Integers(), _source(1, 2, 1), tmp_path / "b", ["y"], told=told.append, types={"y": "<i8"})
+    reported.clear()
+    run(
+        Integers(),
+        _source(1, 2, 1),
+        tmp_path / "b",
+        ["y"],
+        reported=reported.append,
+        types={"y": "<i8"},
+    )
     last = np.fromfile(tmp_path / "b/Result_1/y.raw", "<i8")
-    assert (last.tolist(), told) == ([2**24 + 1], [])
+    assert (last.tolist(), reported) == ([2**24 + 1], [])

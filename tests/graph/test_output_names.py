@@ -50,6 +50,9 @@ def test_unknown(kind: str) -> None:
 
 
 def test_a_run_writes_and_tells_them() -> None:
-    told: list[str] = []
-    assert wanted(NETWORK, ["a"], ["first", "both"], every=False, told=told.append) == ("a", "both")
-    assert len(told) == 2
+    reported: list[str] = []
+    assert wanted(NETWORK, ["a"], ["first", "both"], every=False, reported=reported.append) == (
+        "a",
+        "both",
+    )
+    assert len(reported) == 2

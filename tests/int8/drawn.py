@@ -1,4 +1,4 @@
-"""Hypothesis strategies for lowered calls, extremes included, and the comparison with the twin."""
+"""Hypothesis strategies for lowered calls, extremes included; comparison with the reference."""
 
 import os
 import weakref
@@ -102,7 +102,7 @@ def windows(draw, height, width, *, most=4):
 
 
 def assert_equals_twin(call, inputs, kernels=("",)):
-    """Run `call` with each choice of HEXSIM_KERNELS and compare with the twin, bit for bit.
+    """Run `call` with each choice of HEXSIM_KERNELS and compare with the reference, bit for bit.
 
     All memory of the kernels ends or begins at pages that must not be touched. A program of the
     call owns what it reads and writes.

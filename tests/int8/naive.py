@@ -1,8 +1,9 @@
-"""Slow, obvious twins of the integer kernels, written from docs/reference/arithmetic.md.
+"""Slow, obvious reference implementations of the integer kernels.
 
-Every function takes a lowered call and the codes of its operands and returns the output codes.
-Arithmetic is int64 or Python integers; `wrap` says where the contract has an int32. Layers that
-accumulate give their sums as a function of one byte of each code, which `finish` adds up.
+They are written from docs/reference/arithmetic.md. Every function takes a lowered call and the
+codes of its operands and returns the output codes. Arithmetic is int64 or Python integers; `wrap`
+says where the contract has an int32. Layers that accumulate give their sums as a function of one
+byte of each code, which `finish` adds up.
 """
 
 import itertools
@@ -47,7 +48,7 @@ from hexsim.lowering.tile import LoweredTile
 
 def run(call, inputs):
     """Result of any lowered call."""
-    return TWINS[type(call)](call, [np.asarray(x, np.int64) for x in inputs])
+    return REFERENCES[type(call)](call, [np.asarray(x, np.int64) for x in inputs])
 
 
 def input_codes(values, encoding):
@@ -627,7 +628,7 @@ def softmax_of_bytes(call, inputs):
     return np.clip(codes, 0, 255).astype(np.int64)
 
 
-TWINS = {
+REFERENCES = {
     LoweredConvolution: convolution,
     LoweredDeconvolution: deconvolution,
     LoweredFullyConnected: fully_connected,

@@ -9,7 +9,7 @@ from tests.int8 import naive
 
 def test_every_bound_call_has_a_twin():
     of_ours = set(classes("hexsim.lowering", LoweredCall)) - {LoweredCall, LoweredUserDefined}
-    assert of_ours == set(naive.TWINS)
+    assert of_ours == set(naive.REFERENCES)
 
 
 def test_an_unknown_call_is_a_programming_error():

@@ -1,4 +1,4 @@
-"""Layers whose weights have steps too small for the accumulator: right codes, and the twin's.
+"""Layers whose weights have steps too small for the accumulator: right codes, and the reference's.
 
 The expected values are real arithmetic on what the codes stand for.
 """
@@ -65,7 +65,7 @@ FILTERS = {
 def judged(layer, feeds, given, parameters, encodings, *, signed=False):
     """The codes of a layer and what real arithmetic says, unrounded and within the range.
 
-    The kernel's codes equal the twin's, on one thread and on two.
+    The kernel's codes equal the reference's, on one thread and on two.
     """
     shapes = {name: array.shape for name, array in feeds.items()}
     model = quantized([layer], shapes, given, encodings, ["y"])
@@ -78,8 +78,8 @@ def judged(layer, feeds, given, parameters, encodings, *, signed=False):
         x.codes if x.codes is not None else input_codes(feeds[x.name], encodings[x.name])
         for x in call.inputs
     ]
-    twins = naive.run(call, [np.asarray(codes).astype(np.int64) for codes in inputs])
-    np.testing.assert_array_equal(twins, found)
+    expected = naive.run(call, [np.asarray(codes).astype(np.int64) for codes in inputs])
+    np.testing.assert_array_equal(expected, found)
     seen = {n: encodings[n].dequantize(input_codes(a, encodings[n])) for n, a in feeds.items()}
     real = FloatEngine(model.as_stored).run(seen)["y"].astype(np.float64)
     output = encodings["y"]

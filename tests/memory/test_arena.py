@@ -1,4 +1,4 @@
-"""Places in an arena: first fit in the order of execution, beside a naive twin."""
+"""Places in an arena: first fit in the order of execution, beside a naive reference."""
 
 from __future__ import annotations
 

@@ -45,9 +45,9 @@ def test_constants_that_move_nothing_are_not_named_as_moving_most() -> None:
     case = run_case("conv1x1_768to768", Platform.load("sd855"), "dsp", conditions)
     found = case.uncertainty
     assert found is not None
-    first, *others = found.swings
+    first, *others = found.sensitivities
     still = [replace(other, at_low=found.nominal, at_high=found.nominal) for other in others]
-    alone = replace(found, swings=(first, *still))
+    alone = replace(found, sensitivities=(first, *still))
     lines = benchmark_tables([replace(case, uncertainty=alone)]).splitlines()
     (line,) = (line for line in lines if "interval comes most from" in line)
     assert re.fullmatch(rf"dsp's interval comes most from {re.escape(first.path)} \d+%", line)

@@ -26,7 +26,7 @@ def cases() -> list[Case]:
 def between(case: Case, runtime: Runtime, ms: float, low: float, high: float) -> Case:
     """The case with a total time, and an interval around it, in ms."""
     ends = (Times(1e3 * end, 1e3 * end) for end in (low, ms, high))
-    doubt = Uncertainty(*ends, swings=(), shares=(), scope="a few draws")
+    doubt = Uncertainty(*ends, sensitivities=(), shares=(), scope="a few draws")
     (inference,) = case.timing.inferences
     stop_ps = inference.start_ps + round(ms * PS_PER_MS)
     timing = replace(case.timing, inferences=(replace(inference, end_ps=stop_ps),))

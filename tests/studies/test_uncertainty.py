@@ -1,4 +1,4 @@
-"""The interval of a time: what is swept, how swings add up, and what random sampling says of it."""
+"""The interval of a time: what is swept, how sensitivities add up, what random sampling says."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ def swept(platform: Platform, workload: Workload) -> Uncertainty:
 
 
 def paths(found: Uncertainty) -> set[str]:
-    return {swing.path for swing in found.swings}
+    return {sensitivity.path for sensitivity in found.sensitivities}
 
 
-def swing(path: str, low: float, high: float, *, calibrated: bool = False) -> ConstantSensitivity:
+def made_up(path: str, low: float, high: float, *, calibrated: bool = False) -> ConstantSensitivity:
     """A made-up constant between 1 and e that scales both times by `low` and `high`."""
     stated = dict(stacks.load("snpe-1.23").quantities())
     constant = stated[path] if calibrated else MADE_UP
@@ -60,7 +60,11 @@ def test_the_interval_holds_the_time_and_is_the_same_every_time() -> None:
 def test_a_constant_stated_at_its_own_bound_swings_to_the_other_side_only() -> None:
     """The calibrated ones answer to what moves, and nothing moves at this end."""
     found = swept(*case("cpu"))
-    (peak,) = [swing for swing in found.swings if swing.path == "cpu.fp32_macs_per_clk"]
+    (peak,) = [
+        sensitivity
+        for sensitivity in found.sensitivities
+        if sensitivity.path == "cpu.fp32_macs_per_clk"
+    ]
     assert peak.low == peak.constant.value
     assert peak.at_low == found.nominal
     assert peak.at_high != found.nominal
@@ -77,25 +81,26 @@ def test_only_what_the_runtime_reads_is_swept() -> None:
 def test_a_constant_that_the_caller_sets_is_not_in_doubt() -> None:
     platform, workload = case()
     before = swept(platform, workload)
-    for swing in before.swings:
-        if swing.sheet == platform.chip.name:
-            chip = platform.chip.with_value(swing.path, swing.constant.value)
+    for sensitivity in before.sensitivities:
+        if sensitivity.sheet == platform.chip.name:
+            chip = platform.chip.with_value(sensitivity.path, sensitivity.constant.value)
             platform = Platform(chip, platform.stack)
         else:
-            stack = platform.stack.with_value(swing.path, swing.constant.value)
+            stack = platform.stack.with_value(sensitivity.path, sensitivity.constant.value)
             platform = Platform(platform.chip, stack)
     after = swept(platform, workload)
-    assert after.swings == ()
+    assert after.sensitivities == ()
     assert after.low == after.high == after.nominal == before.nominal
 
 
 def test_assumed_constants_add_in_quadrature_and_each_way_apart() -> None:
     found = combined(
-        Times(100, 50), [swing("a", 1 / math.e, 1.0), swing("b", math.e**2, math.e ** (-0.5))]
+        Times(100, 50),
+        [made_up("a", 1 / math.e, 1.0), made_up("b", math.e**2, math.e ** (-0.5))],
     )
     assert found.low.total_us == pytest.approx(100 * math.exp(-math.hypot(1.0, 0.5)))
     assert found.high.total_us == pytest.approx(100 * math.exp(2.0))
-    assert [swing.path for swing in found.swings] == ["b", "a"]
+    assert [sensitivity.path for sensitivity in found.sensitivities] == ["b", "a"]
     assert found.shares == pytest.approx((0.8, 0.2))
 
 
@@ -107,7 +112,10 @@ def test_calibrated_constants_add_with_the_correlation_of_the_fit() -> None:
     assert j is not None
     found = combined(
         Times(100, 50),
-        [swing(one, 1.0, math.e, calibrated=True), swing(other, 1.0, math.e, calibrated=True)],
+        [
+            made_up(one, 1.0, math.e, calibrated=True),
+            made_up(other, 1.0, math.e, calibrated=True),
+        ],
     )
     first, second = record.constants[i].log_error, record.constants[j].log_error
     variance = first**2 + second**2 + 2 * record.correlation[i][j] * first * second
@@ -120,7 +128,9 @@ def test_calibrated_constants_add_with_the_correlation_of_the_fit() -> None:
 def test_an_assumed_constant_takes_the_calibrated_ones_along() -> None:
     """The GPU's efficiency was fitted with its assumed peak: only their product is known."""
     (peak,) = [
-        swing for swing in swept(*case("gpu")).swings if swing.path == "gpu.fp32_flops_per_clk"
+        sensitivity
+        for sensitivity in swept(*case("gpu")).sensitivities
+        if sensitivity.path == "gpu.fp32_flops_per_clk"
     ]
     platform, workload = case("gpu")
     alone = platform.chip.with_value(peak.path, peak.low)

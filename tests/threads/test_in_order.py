@@ -1,6 +1,6 @@
 """Work side by side looks as if one thing were done after the other.
 
-The twin is a loop.
+The reference is a loop.
 """
 
 from __future__ import annotations

@@ -58,7 +58,7 @@ class Outputs:
         if self.input_list is not None:
             source = listed(self.input_list, network)
             layers, tensors = source.output_layers, [*source.output_tensors, *tensors]
-        names = wanted(network, layers, tensors, every=False, told=remark)
+        names = wanted(network, layers, tensors, every=False, reported=remark)
         return replace(container, model=_ending_at(container.model, names))
 
 

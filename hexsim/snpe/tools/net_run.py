@@ -82,7 +82,7 @@ class Wanted:
         chosen = [name for name in self.set_output_tensors.split(",") if name]
         named = (*source.output_tensors, *chosen)
         layers = source.output_layers
-        selected = wanted(network, layers, named, every=self.debug, told=remark)
+        selected = wanted(network, layers, named, every=self.debug, reported=remark)
         if not self.unconsumed:
             return selected
         read = {name for layer in network.layers for name in layer.inputs}

@@ -107,7 +107,7 @@ def parallel_run(
     profiles = threads.profiles(len(choices))
     source = listed(input_list, read.model.network)
     layers, tensors = source.output_layers, source.output_tensors
-    names = wanted(read.model.network, layers, tensors, every=False, told=remark)
+    names = wanted(read.model.network, layers, tensors, every=False, reported=remark)
     deployments = []
     for choice in choices:
         preparation = Preparation(cpu_fallback=choice.cpu_fallback)

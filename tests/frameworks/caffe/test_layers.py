@@ -1,4 +1,4 @@
-"""Every layer type of Caffe computes what slow twins of Caffe's own formulas compute."""
+"""Every layer type of Caffe computes what its formulas say, implemented slowly as a reference."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import onnxruntime
 import pytest
 
 from hexsim.frameworks.caffe.layers import TRANSLATORS
-from tests.frameworks.caffe import twin
+from tests.frameworks.caffe import reference
 from tests.frameworks.caffe.made import answered, layer, net
 
 RNG = np.random.default_rng(16)
@@ -59,37 +59,37 @@ CASES = [
     Case(
         "Convolution",
         conv("num_output: 4 kernel_h: 3 kernel_w: 2 stride: 2 pad_h: 1 pad_w: 0"),
-        lambda x: twin.convolution(x, W, B, stride=(2, 2), pad=(1, 0)),
+        lambda x: reference.convolution(x, W, B, stride=(2, 2), pad=(1, 0)),
         weights=(W, B),
     ),
     Case(
         "Convolution",
         conv("num_output: 4 kernel_size: 3 kernel_size: 2 dilation: 2 bias_term: false"),
-        lambda x: twin.convolution(x, W, np.zeros(4), dilation=(2, 2)),
+        lambda x: reference.convolution(x, W, np.zeros(4), dilation=(2, 2)),
         weights=(W,),
     ),
     Case(
         "Convolution",
         conv("num_output: 4 kernel_size: 3 group: 2 pad: 1"),
-        lambda x: twin.convolution(x, GROUPED, B, pad=(1, 1), group=2),
+        lambda x: reference.convolution(x, GROUPED, B, pad=(1, 1), group=2),
         weights=(GROUPED, B),
     ),
     Case(
         "ConvolutionDepthwise",
         conv("num_output: 6 kernel_size: 3 stride: 2"),
-        lambda x: twin.convolution(x, DEPTHWISE, SIX, stride=(2, 2), group=6),
+        lambda x: reference.convolution(x, DEPTHWISE, SIX, stride=(2, 2), group=6),
         weights=(DEPTHWISE, SIX),
     ),
     Case(
         "DepthwiseConvolution",
         conv("num_output: 6 kernel_size: 3 group: 6 bias_term: false"),
-        lambda x: twin.convolution(x, DEPTHWISE, np.zeros(6), group=6),
+        lambda x: reference.convolution(x, DEPTHWISE, np.zeros(6), group=6),
         weights=(DEPTHWISE,),
     ),
     Case(
         "Deconvolution",
         conv("num_output: 4 kernel_size: 4 stride: 2 pad: 1 group: 2"),
-        lambda x: twin.deconvolution(x, TRANSPOSED, B, stride=2, pad=1, group=2),
+        lambda x: reference.deconvolution(x, TRANSPOSED, B, stride=2, pad=1, group=2),
         weights=(TRANSPOSED, B),
     ),
     Case(
@@ -108,7 +108,7 @@ CASES = [
         Case(
             "Pooling",
             pool(f"pool: {kind} kernel_size: {k} stride: {s} pad: {p} {rounding}"),
-            lambda x, a=(kind, k, s, p), r=rounding: twin.pooling(x, *a, floor=bool(r)),
+            lambda x, a=(kind, k, s, p), r=rounding: reference.pooling(x, *a, floor=bool(r)),
         )
         for kind in ("MAX", "AVE")
         for k, s, p, rounding in (
@@ -120,13 +120,14 @@ CASES = [
          lambda x: x.mean(axis=(2, 3), keepdims=True, dtype=float)),
     Case("Pooling", pool("global_pooling: true"), lambda x: x.max(axis=(2, 3), keepdims=True)),
     Case("LRN", "lrn_param { local_size: 3 alpha: 0.7 beta: 0.6 k: 2 }",
-         lambda x: twin.lrn_across(x, 3, 0.7, 0.6, 2)),
-    Case("LRN", "", lambda x: twin.lrn_across(x, 5, 1.0, 0.75, 1)),
+         lambda x: reference.lrn_across(x, 3, 0.7, 0.6, 2)),
+    Case("LRN", "", lambda x: reference.lrn_across(x, 5, 1.0, 0.75, 1)),
     Case("LRN", "lrn_param { local_size: 3 alpha: 0.7 norm_region: WITHIN_CHANNEL }",
-         lambda x: twin.lrn_within(x, 3, 0.7, 0.75)),
+         lambda x: reference.lrn_within(x, 3, 0.7, 0.75)),
     Case("BatchNorm", "batch_norm_param { eps: 0.01 }",
-         lambda x: twin.batch_norm(x, SIX, POSITIVE, 2.5, 0.01), weights=(SIX, POSITIVE, FACTOR)),
-    Case("BatchNorm", "", lambda x: twin.batch_norm(x, SIX, POSITIVE, 0.0),
+         lambda x: reference.batch_norm(x, SIX, POSITIVE, 2.5, 0.01),
+         weights=(SIX, POSITIVE, FACTOR)),
+    Case("BatchNorm", "", lambda x: reference.batch_norm(x, SIX, POSITIVE, 0.0),
          weights=(SIX, POSITIVE, 0 * FACTOR)),
     Case("Scale", "scale_param { bias_term: true }",
          lambda x: x * _channels(SIX) + _channels(SEVEN), weights=(SIX, SEVEN)),
@@ -138,9 +139,9 @@ CASES = [
          lambda x, a: x * a.reshape(2, 6, 1, 1) + Y[:, :, :1, :1], inputs=(X, normal(2, 6)),
          weights=(Y[:, :, 0, 0],)),
     Case("Bias", "", lambda x: x + _channels(SIX), weights=(SIX,)),
-    Case("MVN", "", lambda x: twin.mvn(x, (2, 3))),
+    Case("MVN", "", lambda x: reference.mvn(x, (2, 3))),
     Case("MVN", "mvn_param { across_channels: true eps: 0.5 }",
-         lambda x: twin.mvn(x, (1, 2, 3), 0.5)),
+         lambda x: reference.mvn(x, (1, 2, 3), 0.5)),
     Case("MVN", "mvn_param { normalize_variance: false }",
          lambda x: x - x.mean(axis=(2, 3), keepdims=True, dtype=float)),
     Case("Normalize", "norm_param { across_spatial: false channel_shared: false eps: 0.1 "
@@ -149,8 +150,8 @@ CASES = [
          weights=(SIX,)),
     Case("Normalize", "", lambda x: x / np.sqrt((x**2).sum((1, 2, 3), keepdims=True)) * 2.5,
          weights=(FACTOR,)),
-    Case("Softmax", "", lambda x: twin.softmax(x, 1)),
-    Case("Softmax", "softmax_param { axis: -1 engine: CAFFE }", lambda x: twin.softmax(x, 3)),
+    Case("Softmax", "", lambda x: reference.softmax(x, 1)),
+    Case("Softmax", "softmax_param { axis: -1 engine: CAFFE }", lambda x: reference.softmax(x, 3)),
     Case("ReLU", "", lambda x: np.maximum(x, 0)),
     Case("ReLU", "relu_param { negative_slope: 0.1 }", lambda x: np.where(x > 0, x, 0.1 * x)),
     Case("ReLU6", "", lambda x: np.clip(x, 0, 6)),
@@ -212,7 +213,7 @@ CASES = [
          lambda x: x.transpose(0, 2, 3, 1)),
     Case("ShuffleChannel", "shuffle_channel_param { group: 3 }",
          lambda x: x.reshape(2, 3, 2, 7, 8).swapaxes(1, 2).reshape(x.shape)),
-    Case("Softmax", "", lambda x: twin.softmax(x, 1), inputs=(ROWS,)),
+    Case("Softmax", "", lambda x: reference.softmax(x, 1), inputs=(ROWS,)),
     Case("PReLU", "prelu_param { channel_shared: false }",
          lambda x: np.where(x > 0, x, SLICED[0, :10] * x), inputs=(ROWS,),
          weights=(SLICED[0, :10],)),

@@ -14,7 +14,7 @@ from hexsim.dlc.loading import load
 from hexsim.errors import HexsimError
 from hexsim.frameworks.caffe import read_caffe
 from hexsim.layers import BatchNorm, Convolution
-from tests.frameworks.caffe import twin
+from tests.frameworks.caffe import reference
 from tests.frameworks.caffe.made import answered, answers, caffemodel, layer, net, stored
 
 RNG = np.random.default_rng(7)
@@ -28,7 +28,7 @@ X, W, B = normal(1, 3, 9, 9), normal(4, 3, 3, 3), normal(4)
 CONV = "convolution_param { num_output: 4 kernel_size: 3 weight_filler { type: 'xavier' } }"
 PLAIN = layer("conv", "Convolution", "data", "conv", CONV)
 IN_PLACE = layer("relu", "ReLU", "conv", "conv")
-ANSWER = np.maximum(twin.convolution(X, W, B), 0)
+ANSWER = np.maximum(reference.convolution(X, W, B), 0)
 
 
 def close(got: np.ndarray, want: np.ndarray) -> None:
@@ -122,7 +122,7 @@ def test_what_nobody_reads_may_hold_anything(tmp_path: Path) -> None:
     )
     path = stored(tmp_path, text, {"conv": (W, B)})
     model = load(path, output_names=["conv"])
-    close(answers(model, {"data": X})["conv"], twin.convolution(X, W, B))
+    close(answers(model, {"data": X})["conv"], reference.convolution(X, W, B))
 
 
 def test_weights_may_be_elsewhere(tmp_path: Path) -> None:
@@ -152,7 +152,7 @@ def test_batch_norm_and_scale_fold_and_know_their_moments(tmp_path: Path) -> Non
         data=X.shape,
     )
     held = {"conv": (W, B), "bn": (mean, variance, np.ones(1)), "scale": (gamma, beta)}
-    wanted = twin.batch_norm(twin.convolution(X, W, B), mean, variance, 1)
+    wanted = reference.batch_norm(reference.convolution(X, W, B), mean, variance, 1)
     wanted = wanted * gamma.reshape(-1, 1, 1) + beta.reshape(-1, 1, 1)
     close(answered(tmp_path, text, held, data=X)["conv"], wanted)
 
@@ -193,5 +193,5 @@ def test_it_runs_quantised_on_the_dsp(tmp_path: Path) -> None:
     quantized = hexsim.quantize(model, [{"data": X}])
     found = hexsim.simulate(quantized, chip="sd835", runtime="dsp", inputs={"data": X})
     assert found.outputs is not None
-    wanted = twin.pooling(ANSWER, "AVE", 3, 2, 1)
+    wanted = reference.pooling(ANSWER, "AVE", 3, 2, 1)
     np.testing.assert_allclose(found.outputs["p"], wanted, atol=0.05 * np.ptp(wanted))

@@ -147,7 +147,7 @@ def test_threads_share_it(size, threads):
 
 
 def fast_twin(call, codes):
-    """The twin with an inner product by numpy, for sizes that its loops are too slow for."""
+    """The reference with an inner product by numpy, for sizes that its loops are too slow for."""
     x = np.pad(codes.astype(np.int64) - call.inputs[0].zero_point, [(0, 0), (1, 1), (1, 1), (0, 0)])
     windows = np.lib.stride_tricks.sliding_window_view(x, (3, 3), axis=(1, 2))
     weights = call.weights.codes.astype(np.int64)

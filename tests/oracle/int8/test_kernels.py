@@ -1,4 +1,4 @@
-"""Whole kernels: the integer kernels and their twins equal HVX code of our own, bit for bit."""
+"""Whole kernels: the integer ones and their references equal HVX code of our own, bit for bit."""
 
 import numpy as np
 import pytest

@@ -89,7 +89,7 @@ def test_tail_equals_contract(version, low, high):
 
 @pytest.mark.parametrize("limits", [(0, 255), LIMITS])
 def test_tails_equal_committed_answers(limits):
-    """All that requantise: the method of the constants, the kernels' requantise stage, the twin."""
+    """All that requantise: the method of the constants, the stage of kernels, the reference."""
     accumulator, multiplier, shift = map(np.ascontiguousarray, primitives.tail_cases())
     with np.load(golden.path("tail")) as answers:
         expected = np.clip(answers["codes"], *limits)

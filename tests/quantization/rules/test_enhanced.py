@@ -1,4 +1,4 @@
-"""The search equals its slow twin, keeps zero and the minimum range, and gains where it should."""
+"""The search equals a slow reference, keeps zero and the minimum range, gains where it should."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Slow twins of Caffe's layers, in doubles and loops, after its documented formulas."""
+"""Slow reference implementations of Caffe's layers, in doubles, after its documented formulas."""
 
 from __future__ import annotations
 
