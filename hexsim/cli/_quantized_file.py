@@ -11,13 +11,14 @@ import typer
 
 from hexsim.cli._files import OUTPUT, Writes
 from hexsim.cli._output import Outputs, beside_model
-from hexsim.cli._say import remark
+from hexsim.cli._say import is_reworded, remark, say
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from hexsim.datasheets.stacks import Stack
     from hexsim.dlc import Metadata
+    from hexsim.inputs.source import InputSource
     from hexsim.quantization.model import Model
     from hexsim.quantization.optimizations import Optimized
 
@@ -54,7 +55,10 @@ class QuantizedFile(Outputs):
         dlc.write(self.output, model, metadata)
 
     def log(self, done: Optimized, failures: Sequence[str], release: Stack) -> None:
-        """Print on stderr what was done as in `release`, and which sections failed to compile."""
+        """Print on stderr what was done as in `release`, and which sections failed to compile.
+
+        The line of each encoding is printed under the names of SNPE's tools only.
+        """
         from hexsim.reports.quantizer_log import (
             findings_log,
             hta_log,
@@ -72,5 +76,21 @@ class QuantizedFile(Outputs):
             *findings_log(model),
             f"[INFO] minimum range of an encoding: {minimum}",
         )
-        for line in (*before, *quantizer_log(model, self.output), *hta_log(model, failures)):
+        encodings = quantizer_log(model, self.output) if is_reworded() else ()
+        for line in (*before, *encodings, *hta_log(model, failures)):
             remark(line)
+
+    def tell(self, model: Model, calibration: InputSource, seconds: float) -> None:
+        """Print what was written and how long it took; SNPE's tools do not."""
+        from hexsim.reports.text import number, quantity
+
+        if is_reworded():
+            return
+        assert self.output is not None
+        layers = number(len(model.network.layers), "layer")
+        size = f"{quantity(model.weight_bytes, 'B')} of weights"
+        inputs = number(calibration.items, "seeded input" if calibration.seeded else "input")
+        say(
+            f"wrote {self.output}: {layers}, {size}, calibrated on {inputs}; "
+            f"took {seconds:.1f} s here"
+        )

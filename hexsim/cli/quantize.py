@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from time import perf_counter
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -110,6 +111,7 @@ def quantize(
     from hexsim.quantization.model import require_float
     from hexsim.quantization.optimizations import parse_optimizations, quantize_optimized
 
+    started = perf_counter()
     inputs.require_some()
     release = hta.release()
     options = quantization_options(ranges, bits, precision, release.quantization.min_range)
@@ -140,6 +142,7 @@ def quantize(
     outputs.store(compiled, replace(source.metadata, quantizer_command=command))
     _tell_unapplied(source, overrides, Path(model).name, asked)
     outputs.log(replace(result, model=compiled), failures, release)
+    outputs.tell(compiled, calibration, perf_counter() - started)
 
 
 def _warn_of_batch(batch: int) -> None:

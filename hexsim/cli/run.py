@@ -1,15 +1,16 @@
-"""`hexsim run` writes the outputs of a network for a list of inputs, as snpe-net-run does."""
+"""`hexsim run` writes the outputs of a network for a list of inputs, in the files of SNPE."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
+from time import perf_counter
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hexsim import __version__
 from hexsim.cli._files import Writes
 from hexsim.cli._groups import grouped
 from hexsim.cli._inputs import Inputs
@@ -24,16 +25,15 @@ from hexsim.cli._options import (
 )
 from hexsim.cli._output import JsonCsvTrace
 from hexsim.cli._overrides import print_override_use
+from hexsim.cli._progress import bar
 from hexsim.cli._say import remark, say
 from hexsim.cli._simulated import RuntimeOnChip
 from hexsim.errors import HexsimError
 
 if TYPE_CHECKING:
+    from hexsim.execution.subnet_executor import ListExecutor
     from hexsim.graph.ir import Network
     from hexsim.inputs.source import InputSource
-
-RULE = "-" * 79
-"""The line around the version, as the real tool prints it."""
 
 EXAMPLES = {"run": ("hexsim run model.dlc --input-list list.txt --chip sd855 --runtime dsp",)}
 
@@ -87,14 +87,14 @@ def run(
     outputs: JsonCsvTrace,
 ) -> None:
     """Run every input, of a list, a folder or seeded ones, and write the outputs as raw floats."""
-    platform, runtime = runs_on.platform(), runs_on.asked()
+    started, platform, runtime = perf_counter(), runs_on.platform(), runs_on.asked()
 
     from hexsim.accuracy.answers import Answering
     from hexsim.deployment import AtLoad, deploy
     from hexsim.dlc.loading import applied_overrides, load_container
-    from hexsim.execution.net_run import run as run_all
     from hexsim.quantization.overrides.use import OverrideUse
     from hexsim.reports.answers import answers_csv, answers_json, answers_text
+    from hexsim.reports.text import number, quantity
     from hexsim.reports.trace import trace_json
 
     if results.debug and runtime == "aip":
@@ -114,19 +114,47 @@ def run(
     observed = deployment.observing(tuple(dict.fromkeys((*names, *scores))))
     executor = observed.executor(threads)
     title = f"{network.name} on {platform.chip.name} {runtime}"
-    outputs.write(trace=lambda: trace_json([(title, observed.simulate(recorded=True))]))
+    timing = observed.simulate(recorded=outputs.trace is not None)
+    outputs.write(trace=lambda: trace_json([(title, timing)]))
     if deployment.quantizes:
         print_override_use(network.name, OverrideUse.of(read.overrides, deployment.overrides))
-    say(f"{RULE}\nhexsim v{__version__}\n{RULE}")
     sized = [name for name in names if deployment.network.tensors[name].varies]
-    if not answers_too:
-        run_all(executor, source, results.output, names, announce, sized, say)
-        return
-    answering = Answering(executor, source, network, class_names)
-    run_all(answering, source, results.output, names, announce, sized, say)
-    answers = answering.answers
-    outputs.write(json=lambda: answers_json(answers), csv=lambda: answers_csv(answers))
-    say(answers_text(answers))
+    answering = Answering(executor, source, network, class_names) if answers_too else None
+    written = _run_all(answering or executor, source, results.output, names, sized)
+    if answering is not None:
+        answers = answering.answers
+        outputs.write(json=lambda: answers_json(answers), csv=lambda: answers_csv(answers))
+        say(answers_text(answers))
+    say(
+        f"wrote {number(written, 'result')} into {results.output}: "
+        f"{number(source.sets, 'inference')} on {runtime} of {platform.chip.name}, "
+        f"{quantity(timing.total_us / 1e6, 's')} each as simulated; "
+        f"took {perf_counter() - started:.1f} s here"
+    )
+
+
+def _run_all(
+    executor: ListExecutor,
+    source: InputSource,
+    folder: Path,
+    names: Sequence[str],
+    sized: list[str],
+) -> int:
+    """Write tensors `names` of all results and show progress; return the number of results."""
+    from hexsim.execution.net_run import run
+
+    told: list[str] = []  # printed afterwards, since a bar takes what is printed beside it
+    with bar("running", source.sets) as progress:
+        done = count()
+        written = run(
+            *(executor, source, folder, names),
+            progress=lambda files: progress(next(done)),
+            sized=sized,
+            told=told.append,
+        )
+    for line in told:
+        say(line)
+    return written
 
 
 def _class_names(labels: Path | None, network: Network, batch: int) -> tuple[str, ...] | None:
@@ -136,8 +164,3 @@ def _class_names(labels: Path | None, network: Network, batch: int) -> tuple[str
 
     count_classes(network, batch)
     return None if labels is None else read_class_names(labels, network, batch)
-
-
-def announce(files: Sequence[str]) -> None:
-    """Print the files that the next inference reads."""
-    say("\n".join(("Processing DNN input(s):", *files)))

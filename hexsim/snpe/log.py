@@ -1,15 +1,26 @@
-"""Writes the SNPEDiag_<n>.log of a deployment that has run."""
+"""What the tools that run networks log: the files of inputs, and SNPEDiag_<n>.log."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
+
+from hexsim.cli._say import say
 
 if TYPE_CHECKING:
     from hexsim.datasheets.stacks import BufferType
     from hexsim.deployment import Deployment
 
 Level = Literal["off", "basic", "moderate", "detailed"]
+
+RULE = "-" * 79
+"""The line around the version, as the real tool prints it."""
+
+
+def announce(files: Sequence[str]) -> None:
+    """Print the files that the next inference reads."""
+    say("\n".join(("Processing DNN input(s):", *files)))
 
 
 def write_log(

@@ -2,6 +2,7 @@
 
 import io
 import os
+import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -43,7 +44,10 @@ def test_the_file_holds_what_the_quantizer_makes(
     command: Command, calibration: list[np.ndarray], bits: int
 ) -> None:
     code, out, _ = command(f"quantize m.dlc --input-list list.txt --bias-bitwidth {bits} -o q.dlc")
-    assert (code, out) == (0, "")
+    assert code == 0
+    size = 3 * 3 * 3 * 4 + 3 * 3 * 4 * 6 + 24 * 10  # there are no biases
+    told = rf"wrote q.dlc: 4 layers, {size} B of weights, calibrated on 3 inputs; took \S+ s here\n"
+    assert re.fullmatch(told, out), out
     read = dlc.read("q.dlc")
     options = QuantizationOptions(bias_bits=bits)  # type: ignore[arg-type]
     expected = quantize(small_network(), ({"in": array} for array in calibration), options)
@@ -56,22 +60,12 @@ def test_the_file_holds_what_the_quantizer_makes(
 
 
 @pytest.mark.usefixtures("calibration")
-def test_default_name_and_log(command: Command, tmp_path: Path) -> None:
+def test_default_name_and_remarks(command: Command, tmp_path: Path) -> None:
+    """The log of each encoding is that of snpe-dlc-quantize alone."""
     code, _, err = command("quantize m.dlc --input-list list.txt")
-    model = dlc.read(tmp_path / "m_quantized.dlc").model
     assert code == 0
-    assert model.quantized
-    lines = err.splitlines()
-    assert lines[0] == "[INFO] minimum range of an encoding: 0.01 (stack snpe-1.30)"
-    assert lines[2] == "[INFO] Writing intermediate model"
-    assert lines[3] == "[INFO] Setting activation for layer: in and buffer: in"
-    encoding = model.activations["in"]
-    assert lines[4] == (
-        f"[INFO] bw: 8, min: {encoding.min:.6f}, max: {encoding.max:.6f}, "
-        f"delta: {encoding.delta:.6f}, offset: {encoding.offset}.000000"
-    )
-    assert sum("Setting activation" in line for line in lines) == len(model.activations)
-    assert lines[-2] == "[INFO] Writing quantized model to: m_quantized.dlc"
+    assert dlc.read(tmp_path / "m_quantized.dlc").model.quantized
+    assert err == "[INFO] minimum range of an encoding: 0.01 (stack snpe-1.30)\n"
 
 
 @pytest.mark.usefixtures("calibration")

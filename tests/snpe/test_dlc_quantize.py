@@ -64,6 +64,20 @@ def test_ranges_of_nodes_are_taken_if_asked_only(tool: Tool) -> None:
     assert given.offset == -128
 
 
+@pytest.mark.usefixtures("plain")
+def test_the_log_has_two_lines_for_each_tensor(tool: Tool) -> None:
+    tool("snpe-onnx-to-dlc -i m.onnx")
+    done = tool(QUANTIZE)
+    lines = done.err.splitlines()
+    x = encoding_of_x()
+    assert (done.out, lines[2]) == ("", "[INFO] Writing intermediate model")
+    assert lines[3] == "[INFO] Setting activation for layer: x and buffer: x"
+    numbers = f"min: {x.min:.6f}, max: {x.max:.6f}, delta: {x.delta:.6f}, offset: {x.offset}.000000"
+    assert lines[4] == f"[INFO] bw: 8, {numbers}"
+    assert sum("Setting activation" in line for line in lines) == 2
+    assert lines[-2] == "[INFO] Writing quantized model to: q.dlc"
+
+
 @pytest.mark.usefixtures("nodes")
 def test_our_own_command_takes_them_by_default(tool: Tool, command: Tool) -> None:
     tool("snpe-onnx-to-dlc -i m.onnx")

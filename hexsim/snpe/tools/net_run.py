@@ -13,12 +13,11 @@ from hexsim.cli._groups import grouped
 from hexsim.cli._overrides import print_override_use
 from hexsim.cli._say import remark, say
 from hexsim.cli._simulated import Hardware
-from hexsim.cli.run import RULE, announce
 from hexsim.errors import HexsimError
 from hexsim.snpe import runtimes
 from hexsim.snpe.buffers import Buffers
 from hexsim.snpe.help import version
-from hexsim.snpe.log import Level, write_log
+from hexsim.snpe.log import RULE, Level, announce, write_log
 from hexsim.snpe.net_run_options import OPTIONS
 from hexsim.snpe.option import Tool
 from hexsim.snpe.qnn_options import ModelLibrary, check_model_library

@@ -18,10 +18,9 @@ from hexsim.cli._files import INPUT_LIST, MODEL, Writes
 from hexsim.cli._groups import grouped
 from hexsim.cli._say import remark, say
 from hexsim.cli._simulated import Hardware
-from hexsim.cli.run import announce
 from hexsim.errors import HexsimError
 from hexsim.snpe import runtimes
-from hexsim.snpe.log import Level, write_log
+from hexsim.snpe.log import Level, announce, write_log
 from hexsim.snpe.net_run_options import FALLBACK, profile_option
 from hexsim.snpe.option import CHIP, NO_UDO, STACK, UDL, Ignored, Option, Ours, Tool
 
