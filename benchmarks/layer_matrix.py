@@ -11,10 +11,17 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
+from typing import get_args
 
 from benchmarks.pages import REFERENCE, with_blocks
 from hexsim.datasheets import operators, stacks
 from hexsim.datasheets.operators import Column, Operators
+from hexsim.datasheets.operators.table import (
+    ANY_OPERATOR,
+    ElementEntry,
+    ElementType,
+    RowSource,
+)
 from hexsim.datasheets.stacks import Stack
 from hexsim.graph.ir import Layer
 from hexsim.graph.support import EVERYWHERE
@@ -77,6 +84,35 @@ def _stacks() -> list[Stack]:
     return [stacks.load(name) for name in stacks.names()]
 
 
+def elements() -> str:
+    """For each operator of tensor processors, the architectures that take its types of element."""
+    types = get_args(ElementType)
+    rows = [f"| table | operator | {' | '.join(types)} |", "|---" * (len(types) + 2) + "|"]
+    for family in operators.names():
+        table = operators.load(family)
+        keys = {
+            (key, chip)
+            for entry in table.elements
+            for key in entry.operators
+            for chip in entry.chips or (None,)
+        }
+        for key, chip in sorted(keys, key=lambda one: (one[1] is None, one[0].lower(), one[0])):
+            entries = [table.element_entry([key], element, chip) for element in types]
+            place = f" on {chip}" if chip else ""
+            marks = [
+                "assumed" if entry is None else _element_mark(entry, table.sources[entry.source])
+                for entry in entries
+            ]
+            name = "every operator" if key == ANY_OPERATOR else key
+            rows.append(f"| {family} | {name}{place} | {' | '.join(marks)} |")
+    return "\n".join(rows)
+
+
+def _element_mark(entry: ElementEntry, source: RowSource) -> str:
+    first = "none" if entry.first == "none" else f"{entry.first.upper()} on"
+    return f"{first}, {source.confidence} ({entry.source})"
+
+
 def limits() -> str:
     """The rules that refuse single layers, with those of every type first."""
     rows = ["| layer | refused by | because |", "|---|---|---|"]
@@ -98,17 +134,23 @@ def releases() -> str:
 
 def sources() -> str:
     """What the tables are taken from."""
-    rows = ["| table | source | confidence |", "|---|---|---|"]
+    rows = ["| table | name | source | confidence |", "|---|---|---|---|"]
     for family in operators.names():
-        found = operators.load(family).sources.values()
-        rows += [f"| {family} | {source.text} | {source.confidence} |" for source in found]
+        found = operators.load(family).sources.items()
+        rows += [f"| {family} | {name} | {one.text} | {one.confidence} |" for name, one in found]
     return "\n".join(rows)
 
 
 def page() -> str:
     """The page with today's tables."""
     text = PAGE.read_text(encoding="utf-8")
-    blocks = {"stacks": releases(), "sources": sources(), "matrix": matrix(), "limits": limits()}
+    blocks = {
+        "stacks": releases(),
+        "sources": sources(),
+        "matrix": matrix(),
+        "elements": elements(),
+        "limits": limits(),
+    }
     return with_blocks(text, blocks)
 
 
@@ -119,7 +161,7 @@ def main() -> None:
     if parser.parse_args().write:
         PAGE.write_text(page(), encoding="utf-8")
     else:
-        print(f"{releases()}\n\n{sources()}\n\n{matrix()}\n\n{limits()}")
+        print("\n\n".join((releases(), sources(), matrix(), elements(), limits())))
 
 
 if __name__ == "__main__":

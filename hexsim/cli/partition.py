@@ -1,10 +1,10 @@
-"""`hexsim partition` shows how a network is cut for AIP, with the reasons and costs."""
+"""`hexsim partition` shows how a network is cut for AIP or a tensor processor, and why."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -23,6 +23,11 @@ from hexsim.cli._page import paged
 from hexsim.cli._say import command_line, say
 from hexsim.cli._simulated import Hardware
 from hexsim.errors import HexsimError
+from hexsim.runtimes import MAIN_ENGINE, Runtime
+
+if TYPE_CHECKING:
+    from hexsim.deployment.platform import Platform
+    from hexsim.quantization.model import Model
 
 _HARDWARE = Hardware("sd855")
 """The default: sd835 has no AIP."""
@@ -57,17 +62,23 @@ def partition(
     *,
     model: ModelArgument,
     hardware: Hardware = _HARDWARE,
-    runtime: Annotated[str, typer.Option("--runtime", help="Only aip has engines to cut for.")] = (
-        "aip"
-    ),
+    runtime: Annotated[
+        str, typer.Option("--runtime", help="aip, htp or htp_fp16; others have one engine.")
+    ] = ("aip"),
     cuts: Cuts,
     perf_profile: ProfileOption = None,
     input_dim: InputDimOption = None,
     outputs: Drawings,
 ) -> None:
-    """Show the subnets of AIP, each cut with its reason and cost, and what the HTA refuses."""
+    """Show the subnets of AIP, each cut with its reason and cost, and what the HTA refuses.
+
+    For a tensor processor: its subnets, and why the other layers run on the CPU.
+    """
     outputs.check()
-    if parse_runtime(runtime) != "aip":
+    on_processor = MAIN_ENGINE[parse_runtime(runtime)] == "htp"
+    if on_processor and (cuts != Cuts() or outputs.asked):
+        raise HexsimError(f"{runtime} has no HTA sections: options for cuts and files are for aip")
+    if not on_processor and parse_runtime(runtime) != "aip":
         raise HexsimError(f"runtime {runtime} has one engine and makes no such cuts; give aip")
     platform = hardware.platform()
 
@@ -80,9 +91,12 @@ def partition(
     from hexsim.studies.cuts import Prices, chosen_sections, search, survey
     from hexsim.studies.cuts.times import LayerTimes
 
-    platform.chip.require("aip")
-    platform.stack.require("aip")
+    platform.chip.require(parse_runtime(runtime))
+    platform.stack.require(parse_runtime(runtime))
     loaded = load(model, input_dims=parse_input_dims(input_dim))
+    if on_processor:
+        _of_processor(loaded, platform, parse_runtime(runtime))
+        return
     with status() as progress:
         progress(f"cutting {loaded.name}")
         deployment = Deployment(loaded, platform, "aip")
@@ -109,3 +123,12 @@ def partition(
     say(partition_table(network, surveyed))
     if fastest is not None:
         say("\n" + search_lines(fastest))
+
+
+def _of_processor(loaded: Model, platform: Platform, runtime: Runtime) -> None:
+    """Print the subnets of a tensor processor, and the layers that it refuses."""
+    from hexsim.deployment import deploy
+    from hexsim.reports.partition_table import subnet_table
+
+    say(f"{loaded.name} on {platform.chip.name} {runtime}, {platform.software}\n")
+    say(subnet_table(deploy(loaded, platform, runtime).subnets))

@@ -230,7 +230,7 @@ class Deployment:
             self.runtime,
             sections=sections,
             rules=rules,
-            operators=self.platform.stack.operators,
+            operators=self.platform.operators,
             cpu_fallback=self.cpu_fallback,
         )
         return tuple(subnets)

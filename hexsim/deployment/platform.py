@@ -9,6 +9,7 @@ from typing import get_args
 
 from hexsim.datasheets import chips, stacks
 from hexsim.datasheets.chips.chip import Chip, Corner
+from hexsim.datasheets.operators import Operators
 from hexsim.datasheets.stacks.stack import Stack
 from hexsim.energy import Energy, EnergyEstimate, average_power_w, inference_energy
 from hexsim.graph.ir import FloatArray, Network
@@ -63,6 +64,14 @@ class Platform:
     def software(self) -> str:
         """The stack as headings name it."""
         return software(self.stack.name, ideal_cpu=self.ideal_cpu, anchor=self.anchor)
+
+    @property
+    def operators(self) -> Operators:
+        """The layers that the stack supports, on the tensor processor of the chip if it has one."""
+        htp = self.chip.htp_table
+        return replace(
+            self.stack.operators, chip=self.chip.name, arch=None if htp is None else htp.arch
+        )
 
     @property
     def runtimes(self) -> tuple[Runtime, ...]:

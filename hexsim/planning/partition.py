@@ -21,6 +21,7 @@ from hexsim.graph.ir import Layer, Network
 from hexsim.layers.support import runs_in_graph
 from hexsim.planning.sections.single import is_single
 from hexsim.planning.subnet import Subnet
+from hexsim.quantization.element_types import element_refusal
 from hexsim.quantization.float_layers import refusal_in
 from hexsim.quantization.model import Model
 from hexsim.runtimes import MAIN_ENGINE, Engine, Runtime
@@ -83,11 +84,16 @@ def _place(
     if section >= 0:
         return _Placement(runtime, "hta", section, "compiled for the HTA")
     refused = refusal_in(model, layer, runtime, operators)
+    release = operators or Operators.of("snpe-1")
+    in_graph = refused is not None and runs_in_graph(layer, runtime, model.network, release)
+    if refused is None or in_graph:
+        by_element = element_refusal(model, layer, runtime, release)
+        if by_element is not None:
+            return _Placement("cpu", "cpu", -1, by_element)
+    if in_graph:
+        # Its values are those of the CPU runtime, its time that of the processor.
+        return _Placement("cpu", MAIN_ENGINE[runtime], -1, _IN_GRAPH)
     if refused is not None:
-        release = operators or Operators.of("snpe-1")
-        if runs_in_graph(layer, runtime, model.network, release):
-            # Its values are those of the CPU runtime, its time that of the processor.
-            return _Placement("cpu", MAIN_ENGINE[runtime], -1, _IN_GRAPH)
         return _Placement("cpu", "cpu", -1, refused)
     return _Placement(runtime, MAIN_ENGINE[runtime], -1, f"{runtime} takes every layer")
 

@@ -1,14 +1,31 @@
-"""How a network is cut for AIP, as text: subnets, cuts, coverage, refused layers, fastest cut."""
+"""How a network is cut, as text: subnets, cuts, share of the HTA, refused layers, fastest cut."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from hexsim.graph.ir import Network
+from hexsim.planning.subnet import Subnet
 from hexsim.reports.text import table
 from hexsim.studies.cuts import FastestCut, Survey
 
 _MOST_REFUSED = 5
+
+
+def subnet_table(subnets: Sequence[Subnet]) -> str:
+    """Return a row per subnet of a runtime without sections, and a line per layer it refuses."""
+    header = ("subnet", "engine", "layers", "first", "last")
+    rows = [
+        (f"{at}", part.engine, f"{len(part.layers)}", part.layers[0].name, part.layers[-1].name)
+        for at, part in enumerate(subnets)
+    ]
+    refused = [
+        f"layer '{layer.name}' ({layer.type}) runs on the CPU: {part.reason}"
+        for part in subnets
+        if part.engine == "cpu"
+        for layer in part.layers
+    ]
+    return "\n".join((table(header, rows, left=frozenset({1, 3, 4})), *refused))
 
 
 def partition_table(network: Network, survey: Survey) -> str:

@@ -33,8 +33,25 @@ def test_stack_and_listed_sections(command: Command) -> None:
 
 def test_mistakes(refused: Callable[[str], str]) -> None:
     assert "has one engine" in refused("partition alexnet --runtime dsp")
+    assert "are for aip" in refused("partition alexnet --runtime htp --chip sd888 --search")
     assert "has no aip runtime" in refused("partition alexnet --chip sd835")
     assert "'norm1' (id 2)" in refused("partition alexnet --hta-partitions 1-3")
     assert "the nearest legal section is 1" in refused(
         "partition alexnet --stack snpe-1.23 --hta-partitions 3-4"
     )
+
+
+def test_a_tensor_processor(command: Command, product: Path) -> None:
+    """V68 takes no product of 16-bit codes, V73 does."""
+    line = f"partition {product} --runtime htp --chip"
+    code, out, _ = command(f"{line} sd888")
+    assert code == 0
+    assert [row.split()[1] for row in out.splitlines() if row.lstrip()[:1].isdigit()] == [
+        "htp",
+        "cpu",
+    ]
+    assert (
+        "layer 'scores' (matmul) runs on the CPU: matmul in 16-bit codes is not taken by V68, V73 "
+        "and later take it"
+    ) in out
+    assert "runs on the CPU" not in command(f"{line} qcs8550")[1]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
 
@@ -14,6 +15,7 @@ import hexsim
 from hexsim.datasheets import chips
 from hexsim.deployment import Deployment
 from hexsim.deployment.platform import Platform
+from hexsim.quantization.element_types import element_type
 from hexsim.reports.benchmark_table import benchmark_tables, footnotes
 from hexsim.studies.benchmark import BenchmarkConditions, Case, run_benchmark
 from hexsim.timing.simtime import PS_PER_SECOND
@@ -52,9 +54,9 @@ def test_both_ways_are_charged_with_their_conversions(refused_in_the_middle: Pat
     assert sum(charge.duration_ps for charge in charges) == result.total_ps
 
 
-def _cases(path: Path, *runtimes: str) -> list[Case]:
+def _cases(path: Path, *runtimes: str, chip: str = "sd8gen3") -> list[Case]:
     conditions = BenchmarkConditions(accuracy=False)
-    cases = run_benchmark([str(path)], Platform.load("sd8gen3"), runtimes, conditions)  # type: ignore[arg-type]
+    cases = run_benchmark([str(path)], Platform.load(chip), runtimes, conditions)  # type: ignore[arg-type]
     return [case for case in cases if isinstance(case, Case)]
 
 
@@ -105,6 +107,26 @@ def test_indices_and_masks_stay_in_the_one_graph(masked: Path) -> None:
     durations = {layer.type: layer.duration_ps for layer in result.layers}
     assert durations["Cast"] == 0
     assert min(durations[kind] for kind in ("Gather", "Where", "argmax")) > 0
+
+
+def test_a_product_of_16_bit_codes_needs_v73(product: Path) -> None:
+    """Codes of 16 bits on both sides: V68 leaves the product to the CPU, V73 takes it."""
+    text = benchmark_tables(_cases(product, "htp", chip="sd888"))
+    sentence = "matmul in 16-bit codes is not taken by V68, V73 and later take it"
+    assert f"on cpu: scores (matmul): {sentence}" in text
+    assert "htp: npu 100%, none on cpu" in benchmark_tables(_cases(product, "htp", chip="qcs8550"))
+
+
+def test_the_narrowest_operand_is_the_type_of_a_layer(product: Path) -> None:
+    """With one operand of 8 bits V68 takes the product."""
+    model = hexsim.load(product)
+    layer = next(layer for layer in model.network.layers if layer.type == "matmul")
+    second = layer.inputs[1]
+    narrow = replace(model.activations[second], bitwidth=8)
+    narrowed = replace(model, activations={**model.activations, second: narrow})
+    assert element_type(model, layer, "htp") == "int16"
+    assert element_type(narrowed, layer, "htp") == "int8"
+    assert element_type(narrowed, layer, "htp_fp16") == "float16"
 
 
 def test_what_a_later_release_adds_is_not_in_this_one() -> None:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from hexsim.datasheets.architecture import HtpArch
 from hexsim.datasheets.datasheet import Shelf
 from hexsim.datasheets.operators.table import Column, OperatorTable, Verdict, named
 from hexsim.runtimes import LayerTarget
@@ -45,12 +46,15 @@ class Operators:
     """The layers that the runtimes of one release support.
 
     `name` is the name of the release in messages; `release` is its number in the family, None if it
-    is later than all in the table.
+    is later than all in the table. `chip` and `arch` are those of the tensor processor; without
+    them nothing is refused for its type of element.
     """
 
     name: str
     table: OperatorTable
     release: str | None = None
+    chip: str | None = None
+    arch: HtpArch | None = None
 
     @classmethod
     def of(cls, family: str, name: str | None = None, release: str | None = None) -> Operators:

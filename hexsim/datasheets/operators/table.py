@@ -15,21 +15,30 @@ It then runs inside the graph ("yes"), or on the CPU (no word, or "no"). The ten
 engine inside AIP is not in these tables, because a single list is published for it, which the
 layer types state.
 
+A tensor processor takes an operator in some types of element and from some architecture on:
+`elements` says so. What it does not mention is assumed to be taken.
+
 Left out: limits on sizes and strides, which hold for single layers (`Layer.limits`).
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
+from hexsim.datasheets.architecture import HtpArch, version
 from hexsim.datasheets.datasheet import Datasheet, DatasheetTable
 from hexsim.datasheets.quantity import Confidence
 
 Column = Literal["gpu", "dsp", "htp"]
+ElementType = Literal["int8", "int16", "float16"]
+"""Codes of at most 8 bits, codes of more, and floats, whatever their bits in the file."""
+ANY_OPERATOR = "*"
+_WORDS = {"int8": "8-bit codes", "int16": "16-bit codes", "float16": "float16"}
 Word = Annotated[str, Field(pattern=r"^(yes|no|(by )?\d+(\.\d+)*)$")]
 
 
@@ -47,6 +56,21 @@ class OperatorRow(DatasheetTable):
     dsp: Word | None = None
     htp: Word | None = None
     source: str
+
+
+class ElementEntry(DatasheetTable):
+    """The `first` architecture of tensor processor that takes `operators` in `types` of element.
+
+    "none" means that none is known to. An operator is a key as in `rows`, one with the axes of its
+    result ("GridSample: 5 axes"), or "*" for all. With `chips` the entry holds for these alone. Of
+    several entries that fit, the first in the file counts.
+    """
+
+    operators: tuple[str, ...] = Field(min_length=1)
+    types: tuple[ElementType, ...] = Field(min_length=1)
+    first: HtpArch | Literal["none"]
+    source: str
+    chips: tuple[str, ...] = ()
 
 
 class Unlisted(DatasheetTable):
@@ -73,13 +97,16 @@ class OperatorTable(Datasheet):
     unlisted: Unlisted
     sources: dict[str, RowSource]
     rows: dict[str, OperatorRow]
+    elements: tuple[ElementEntry, ...] = ()
 
     @model_validator(mode="after")
     def _sources_are_known(self) -> Self:
-        for key, row in self.rows.items():
-            if row.source not in self.sources:
+        named_sources = [(key, row.source) for key, row in self.rows.items()]
+        named_sources += [(entry.operators[0], entry.source) for entry in self.elements]
+        for key, source in named_sources:
+            if source not in self.sources:
                 raise PydanticCustomError(
-                    "source", f"expected a source of this file for '{key}', not '{row.source}'"
+                    "source", f"expected a source of this file for '{key}', not '{source}'"
                 )
         return self
 
@@ -88,6 +115,35 @@ class OperatorTable(Datasheet):
         row = self.rows.get(named(layer, variant)) or self.rows.get(layer)
         word = getattr(row, column) if row else None
         return (word, self.sources[row.source]) if row and word else None
+
+    def element_entry(
+        self, keys: Sequence[str], element: ElementType, chip: str | None = None
+    ) -> ElementEntry | None:
+        """Return the entry of an operator with these `keys`; None if there is none."""
+        names = {*keys, ANY_OPERATOR}
+        on_chip = (entry for entry in self.elements if not entry.chips or chip in entry.chips)
+        entries = (entry for entry in on_chip if element in entry.types)
+        return next((entry for entry in entries if names.intersection(entry.operators)), None)
+
+    def element_refusal(
+        self, keys: Sequence[str], element: ElementType, chip: str | None, arch: HtpArch
+    ) -> str | None:
+        """Return why a tensor processor refuses an operator in a type of element, or None.
+
+        `keys` name the operator, the most special one first, and its layer type last.
+        """
+        entry = self.element_entry(keys, element, chip)
+        if entry is None or (entry.first != "none" and version(entry.first) <= version(arch)):
+            return None
+        what = "" if ANY_OPERATOR in entry.operators else f"{keys[-1]} in "
+        processor = f"{chip} ({arch.upper()})" if entry.chips else arch.upper()
+        others = f"{entry.first.upper()} and later take it"
+        if entry.first == "none":
+            others = "other chips do" if entry.chips else "no architecture is known to take it"
+        return (
+            f"{what}{_WORDS[element]} is not taken by {processor}, {others} "
+            f"({self.sources[entry.source].text})"
+        )
 
 
 def named(layer: str, variant: str) -> str:

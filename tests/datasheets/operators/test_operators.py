@@ -5,7 +5,7 @@ from typing import Any
 import onnx
 import pytest
 
-from hexsim.datasheets import operators, stacks
+from hexsim.datasheets import chips, operators, stacks
 from hexsim.datasheets.operators import Operators, OperatorTable, Verdict, column
 from hexsim.errors import HexsimError
 from hexsim.layers import TYPES
@@ -103,3 +103,44 @@ def test_who_has_a_layer_by_its_table() -> None:
         "snpe-1.63",
     )
     assert stacks.that_have("recurrent", "rnn", "dsp") == ()
+
+
+@pytest.mark.parametrize("family", operators.names())
+def test_elements_are_operators_with_one_entry_each(family: str) -> None:
+    table = operators.load(family)
+    types = {kind.type for kind in TYPES if isinstance(kind.type, str)} | {"argmax", "argmin"}
+    seen = set()
+    for entry in table.elements:
+        assert set(entry.chips) <= set(chips.names())
+        assert "; " not in table.sources[entry.source].text, "reasons are joined by it"
+        for key in entry.operators:
+            name, _, variant = key.partition(": ")
+            assert onnx.defs.has(name) or name in types or (name == "*" and entry.chips), key
+            assert name != "neuron" or variant in FUNCTIONS, key
+            cells = {(key, element, entry.chips) for element in entry.types}
+            assert not seen & cells, key
+            seen |= cells
+
+
+QNN = operators.load("qnn-2")
+
+
+@pytest.mark.parametrize(
+    ("chip", "arch", "keys", "element", "told"),
+    [
+        ("a", "v69", ("matmul",), "int16", "matmul in 16-bit codes is not taken by V69, V73 and"),
+        ("a", "v73", ("matmul",), "int16", None),
+        ("a", "v68", ("matmul",), "int8", None),
+        ("a", "v79", ("Asin",), "float16", "V79, no architecture is known"),
+        ("a", "v68", ("GridSample: 5 axes", "GridSample"), "float16", "GridSample in float16"),
+        ("a", "v68", ("GridSample: 4 axes", "GridSample"), "float16", None),
+        ("qcm6490", "v68", ("reshape",), "float16", "float16 is not taken by qcm6490 (V68)"),
+        ("sa8295p", "v68", ("reshape",), "float16", None),
+        ("a", "v68", ("a new one",), "float16", None),
+    ],
+)
+def test_what_a_processor_refuses_by_type_of_element(
+    chip: str, arch: Any, keys: tuple[str, ...], element: Any, told: str | None
+) -> None:
+    refusal = QNN.element_refusal(keys, element, chip, arch)
+    assert refusal is None if told is None else told in (refusal or "")
