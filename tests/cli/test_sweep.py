@@ -195,7 +195,6 @@ def test_the_answer_is_read(command: Callable[[str], Done]) -> None:
         assert f"{part:.1%}" in next(li for li in done.out.splitlines() if li.startswith(name))
 
 
-@pytest.mark.usefixtures("answered")
 @pytest.mark.parametrize("option", [True, False], ids=["option", "key"])
 def test_an_anchor_is_swept_and_told(command: Callable[[str], Done], option: bool) -> None:
     text = 'networks = ["resnet18_hub"]\nchips = ["sd8gen2"]\nruntimes = ["htp_fp16"]\n'
@@ -226,6 +225,7 @@ def test_an_anchor_that_does_not_fit_is_refused(
     assert sentence in refused(f"sweep s.toml --anchor {anchor}")
 
 
+@pytest.mark.usefixtures("answered")
 def test_the_page_has_the_front_of_energy_and_area(command: Callable[[str], Done]) -> None:
     pytest.importorskip("bokeh")
     pareto = "--pareto latency,energy,energy_mj,area"
