@@ -19,14 +19,11 @@ from hexsim.timing.simtime import PS_PER_MS
 
 
 def anchored(platforms: Sequence[Platform], anchor: str | None) -> list[Platform]:
-    """Return platforms of one chip calibrated to NETWORK=MS, or as they are without one.
-
-    Raises HexsimError for several chips: the latency is that of one phone.
-    """
+    """Return platforms calibrated to NETWORK=MS, if given; HexsimError for several chips."""
     if anchor is None:
         return list(platforms)
     point = CalibrationPoint.parse(anchor)
-    chips = list(dict.fromkeys(platform.chip.name for platform in platforms))
+    chips = dict.fromkeys(platform.chip.name for platform in platforms)
     if len(chips) > 1:
         raise HexsimError(
             f"--anchor is a latency of one phone, and there are {len(chips)} chips: "
