@@ -24,7 +24,7 @@ import numpy.typing as npt
 from hexsim import __version__, dlc
 from hexsim.datasheets.background import load as load_background
 from hexsim.deployment import AtLoad, Deployment, deploy
-from hexsim.deployment.calibration_point import CalibrationPoint, calibrated_to
+from hexsim.deployment.calibrated import anchored
 from hexsim.deployment.offline_hta import orders, with_hta
 from hexsim.deployment.platform import Platform
 from hexsim.display import DisplayTable, Shown
@@ -381,8 +381,7 @@ def _circumstances(
         platform = platform.without_power_collapse()
     if ideal_cpu:
         platform = platform.with_ideal_cpu()
-    if anchor is not None:
-        platform = calibrated_to(platform, CalibrationPoint.parse(anchor))
+    (platform,) = anchored([platform], anchor)
     loads = (background,) if isinstance(background, str | Path) else background
     clients = tuple(load_background(name) for name in loads)
     calling = CallPattern(perf_profile=perf_profile, idle_ms=idle_ms, background=clients)

@@ -48,14 +48,13 @@ class Hardware:
 
     def platform(self) -> Platform:
         """Read their descriptions."""
-        from hexsim.deployment.calibration_point import CalibrationPoint, calibrated_to
+        from hexsim.deployment.calibrated import anchored
         from hexsim.deployment.platform import Platform
 
-        anchor = None if self.anchor is None else CalibrationPoint.parse(self.anchor)
         platform = Platform.load(self.chip, self.stack)
         if self.ideal_cpu:
             platform = platform.with_ideal_cpu()
-        return platform if anchor is None else calibrated_to(platform, anchor)
+        return anchored([platform], self.anchor)[0]
 
 
 @dataclass(frozen=True)

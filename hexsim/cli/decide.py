@@ -13,6 +13,7 @@ from hexsim.cli._files import CHIP, ReadOption
 from hexsim.cli._groups import grouped
 from hexsim.cli._inputs import Appearance, Inputs, LabelledInputs
 from hexsim.cli._options import (
+    AnchorOption,
     CalibrationListOption,
     IdealCpuOption,
     IdleOption,
@@ -65,9 +66,11 @@ class Chips:
     perf_profile: ProfileOption = None
     idle_ms: IdleOption = 0.0
     no_power_collapse: NoPowerCollapseOption = False
+    anchor: AnchorOption = None
 
     def platforms(self) -> tuple[Platform, ...]:
         """Read the descriptions; raise HexsimError if two chips have the same name."""
+        from hexsim.deployment.calibrated import anchored
         from hexsim.deployment.platform import Platform
 
         platforms = [Platform.load(name, self.stack) for name in _split(self.chips)]
@@ -79,6 +82,7 @@ class Chips:
             platforms = [platform.with_ideal_cpu() for platform in platforms]
         if self.no_power_collapse:
             platforms = [platform.without_power_collapse() for platform in platforms]
+        platforms = anchored(platforms, self.anchor)
         for platform in platforms:
             platform.stack.profile(self.perf_profile)
         return tuple(platforms)
@@ -254,7 +258,7 @@ def _command_options(
         calibration,
         compared,
         words(chips, "stack", "ideal_cpu"),
-        (*words(chips, "perf_profile", "idle_ms", "no_power_collapse"),),
+        words(chips, "anchor", "perf_profile", "idle_ms", "no_power_collapse"),
     )
 
 

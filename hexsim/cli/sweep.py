@@ -11,7 +11,7 @@ import typer
 from hexsim.cli._command import Group
 from hexsim.cli._files import FILE, Writes
 from hexsim.cli._groups import grouped
-from hexsim.cli._options import HtmlOption, JsonOption
+from hexsim.cli._options import AnchorOption, HtmlOption, JsonOption
 from hexsim.cli._output import JsonHtml
 from hexsim.cli._page import paged
 from hexsim.cli._say import command_line, say
@@ -58,6 +58,7 @@ def run(
         Writes(named=_answer),
     ] = None,
     workers: Workers,
+    anchor: AnchorOption = None,
     yes: Annotated[
         bool, typer.Option("--yes", help=f"Simulate more than {_MOST_POINTS} points.")
     ] = False,
@@ -77,6 +78,8 @@ def run(
     workers.check()
     table.require_libraries()
     design = read_space(space)
+    if anchor is not None:
+        design = design.model_copy(update={"anchor": anchor})
     if design.count > _MOST_POINTS and not yes:
         raise HexsimError(
             f"the space of '{space}' has {design.count} points; make it smaller, or give --yes"

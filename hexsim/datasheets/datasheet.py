@@ -13,6 +13,7 @@ reads.
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -157,15 +158,17 @@ class Datasheet(DatasheetTable):
         return copy.deepcopy(self._tree)
 
 
-def set_by_caller(constant: Quantity, value: float, source: str = "set by the caller") -> Quantity:
-    """Return a constant with another value and source."""
+def set_by_caller(
+    constant: Quantity, value: float, source: str = "set by the caller", error: float = 0.0
+) -> Quantity:
+    """Return a constant with another value and source, and bounds by its error's logarithm."""
     return Quantity(
         value=value,
         unit=constant.unit,
         source=source,
         confidence="assumed",
-        low=value,
-        high=value,
+        low=value * math.exp(-error),
+        high=value * math.exp(error),
     )
 
 

@@ -1,35 +1,56 @@
-"""Calibrate a tensor processor to one latency that was measured on a phone.
+"""One latency that was measured on a phone, and how far off it may itself be.
 
-The clock of the tensor processor and the bandwidth of DDR change by one factor, so that the
-simulated time of the calibration point equals the measured one. Both constants are then known, and
-no longer swept.
-
-Left out: other differences between releases, which need measured rows of several networks.
+The measured figure is rounded, a repeated measurement gives another one, and another release yet
+another. Besides, the model is off for the network that was measured, as for any other, and the
+calibration carries this error over to all other networks. The causes are independent and are added
+in quadrature.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Self
 
-from hexsim.deployment.deployment import Deployment
-from hexsim.deployment.platform import Platform
-from hexsim.dlc.loading import load_container
+from hexsim.datasheets.quantity import Quantity
 from hexsim.errors import HexsimError
 from hexsim.runtimes import Runtime
-from hexsim.timing.simtime import PS_PER_MS
 
 _FLOATS = "@htp_fp16"
 
 
+def _share(value: float, source: str) -> Quantity:
+    return Quantity(value=value, unit="1", source=source, confidence="inferred")
+
+
+_CAUSES = {
+    "repeated measurements": _share(
+        0.01, "rows of one network differ by 1 % (docs/results/htp.md)"
+    ),
+    "releases": _share(0.05, "rows of two releases differ by 3 to 5 % (docs/results/htp.md)"),
+    "the model for the network measured": _share(
+        0.22,
+        "the worst anchor of a chip, in the middle of the chips and precisions of which ten "
+        "networks are measured; about twice the standard error (docs/results/htp.md)",
+    ),
+}
+"""Half lengths of intervals that contain about nineteen in twenty, as shares of the latency."""
+
+
 @dataclass(frozen=True)
 class CalibrationPoint:
-    """A network, built-in or a file, that took `ms` milliseconds on a runtime of the phone."""
+    """A network, built-in or a file, that took `ms` milliseconds on a runtime of the phone.
+
+    `figure` is the latency as the user wrote it, whose last digit says how it was rounded; a
+    number without one is exact.
+    """
 
     network: str
     runtime: Runtime
     ms: float
+    figure: str = ""
 
     @classmethod
     def parse(cls, text: str) -> Self:
@@ -45,25 +66,29 @@ class CalibrationPoint:
                 f"--anchor takes NETWORK=MS, such as resnet50=1.23, or NETWORK{_FLOATS}=MS for a "
                 f"latency in float16, not '{text}'"
             )
-        return cls(network, "htp" if network == named else "htp_fp16", ms)
+        return cls(network, "htp" if network == named else "htp_fp16", ms, number.strip())
 
     def __str__(self) -> str:
         floats = _FLOATS if self.runtime == "htp_fp16" else ""
-        return f"{self.network}{floats}={self.ms:g}"
+        return f"{self.network}{floats}={self.figure or f'{self.ms:g}'}"
 
+    @property
+    def causes(self) -> Mapping[str, Quantity]:
+        """The causes of its error, as shares of the latency."""
+        if not self.figure:
+            return _CAUSES
+        last_digit = Decimal(self.figure).as_tuple().exponent
+        assert isinstance(last_digit, int), "finite"
+        source = f"half a unit of the last digit of {self.figure} ms"
+        rounding = _share(10.0**last_digit / 2 / self.ms, source)
+        return {"rounding": rounding, **_CAUSES}
 
-def calibrated_to(platform: Platform, anchor: CalibrationPoint) -> Platform:
-    """Return the platform calibrated to a phone; HexsimError if it has no tensor processor."""
-    if platform.chip.htp_table is None:
-        raise HexsimError(
-            f"--anchor calibrates a tensor processor, and chip {platform.chip.name} has "
-            "none; fit it to measured rows with hexsim calibrate"
-        )
-    model = load_container(anchor.network).model
-    platform.chip.require(anchor.runtime)
-    platform.stack.require(anchor.runtime)
-    uncalibrated = Deployment(model, platform, anchor.runtime).simulate()
-    if not uncalibrated.total_ps:
-        raise HexsimError(f"network '{anchor.network}' takes no time; anchor at one with layers")
-    slower = anchor.ms * PS_PER_MS / uncalibrated.total_ps
-    return platform.at_pace(slower, str(anchor))
+    @property
+    def error(self) -> float:
+        """Half the length of the interval of its factor, as a natural logarithm."""
+        return math.hypot(*(cause.value for cause in self.causes.values()))
+
+    @property
+    def description(self) -> str:
+        """The option with its error, for headings."""
+        return f"--anchor {self} (itself off by up to {self.error:.0%})"

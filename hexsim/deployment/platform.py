@@ -11,6 +11,7 @@ from hexsim.datasheets import chips, stacks
 from hexsim.datasheets.chips.chip import Chip, Corner
 from hexsim.datasheets.operators import Operators
 from hexsim.datasheets.stacks.stack import Stack
+from hexsim.deployment.calibration_point import CalibrationPoint
 from hexsim.energy import Energy, EnergyEstimate, average_power_w, inference_energy
 from hexsim.graph.ir import FloatArray, Network
 from hexsim.planning.load_rules import LoadRule, load_rule
@@ -23,9 +24,9 @@ from hexsim.simulation.simulator import Workload, simulate
 from hexsim.timing.results import Result
 
 
-def software(stack: str, *, ideal_cpu: bool, anchor: str | None = None) -> str:
+def software(stack: str, *, ideal_cpu: bool, anchor: CalibrationPoint | None = None) -> str:
     """Return a stack's name for headings, with the changes made to it and to the chip."""
-    changes = [f"--anchor {anchor}"] if anchor else []
+    changes = [anchor.description] if anchor else []
     changes += ["--ideal-cpu"] if ideal_cpu else []
     return f"{stack} with {' and '.join(changes)}" if changes else stack
 
@@ -40,7 +41,7 @@ class Platform:
     chip: Chip
     stack: Stack
     ideal_cpu: bool = False
-    anchor: str | None = None
+    anchor: CalibrationPoint | None = None
 
     @classmethod
     def load(cls, chip: str | Path = "sd835", stack: str | Path | None = None) -> Platform:
@@ -56,9 +57,10 @@ class Platform:
         """Return the platform with CPU runtimes as fast as the cores allow."""
         return replace(self, stack=self.stack.with_ideal_cpu(), ideal_cpu=True)
 
-    def at_pace(self, slower: float, anchor: str) -> Platform:
+    def at_pace(self, slower: float, anchor: CalibrationPoint) -> Platform:
         """Return the platform with tensor processor and DDR that take `slower` times as long."""
-        return replace(self, chip=self.chip.at_pace(slower, f"--anchor {anchor}"), anchor=anchor)
+        chip = self.chip.at_pace(slower, f"--anchor {anchor}", anchor.error)
+        return replace(self, chip=chip, anchor=anchor)
 
     @property
     def software(self) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 from hexsim.accuracy.agreement import Agreement
 from hexsim.energy import EnergyEstimate
 from hexsim.reports.csv_text import csv_text
-from hexsim.reports.document import attributes, json_document
+from hexsim.reports.document import anchor_facts, attributes, json_document
 from hexsim.reports.energy_facts import energy_facts, estimate_facts
 from hexsim.reports.layer_facts import layer_facts
 from hexsim.reports.measured import is_outside, measured, measured_ms, measured_outcome
@@ -37,7 +37,8 @@ def case_facts(case: Case) -> dict[str, Any]:
     """Return one case as data; times in microseconds, cycles in the engine's clock."""
     timing = case.timing
     return {
-        **attributes(case, "network", "chip", "stack", "ideal_cpu", "anchor", "runtime"),
+        **attributes(case, "network", "chip", "stack", "ideal_cpu", "runtime"),
+        **anchor_facts(case.anchor),
         **attributes(case, "given", "overrides", "perf_profile", "buffer"),
         **_times(timing),
         "measured_ms": {

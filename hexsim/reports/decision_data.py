@@ -8,7 +8,7 @@ from typing import Any
 
 from hexsim import __version__
 from hexsim.reports.csv_text import csv_text
-from hexsim.reports.document import json_document
+from hexsim.reports.document import anchor_facts, json_document
 from hexsim.studies.decision import Decision, DecisionCandidate
 from hexsim.studies.decision.ranking import rule
 
@@ -26,6 +26,7 @@ def decision_facts(decision: Decision, commands: Sequence[str]) -> dict[str, Any
     return {
         "hexsim_version": __version__,
         "network": decision.network,
+        **anchor_facts(decision.anchor),
         "inputs": decision.items,
         "notes": list(decision.notes),
         "prefer": decision.prefer,

@@ -10,6 +10,7 @@ from operator import attrgetter
 from typing import Any
 
 from hexsim import __version__
+from hexsim.deployment.calibration_point import CalibrationPoint
 from hexsim.timing.simtime import PS_PER_US
 
 
@@ -45,3 +46,11 @@ def plain(value: Any, *, is_ps: bool = False) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return None  # JSON has no infinity
     return value / PS_PER_US if is_ps else value
+
+
+def anchor_facts(anchor: CalibrationPoint | None) -> dict[str, Any]:
+    """Return the option, and its own error with its causes, as shares; None without an anchor."""
+    if anchor is None:
+        return {"anchor": None, "anchor_error": None}
+    causes = {name: cause.model_dump(exclude_none=True) for name, cause in anchor.causes.items()}
+    return {"anchor": str(anchor), "anchor_error": {"share": anchor.error, "causes": causes}}

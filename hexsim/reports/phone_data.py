@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from hexsim.reports.csv_text import csv_text
+from hexsim.reports.document import anchor_facts
 from hexsim.studies.phone_profile.comparison import LayerPair, Pair, PhoneComparison
 
 HEADER = ("kind", "name", "class", "type", "output_nchw", "measured_us", "simulated_us", "ratio")
@@ -23,6 +24,7 @@ def phone_json(comparison: PhoneComparison) -> str:
     """Return everything; times in microseconds, ratios are simulated over measured."""
     document = {
         **{name: getattr(comparison, name) for name in ("network", "chip", "stack", "runtime")},
+        **anchor_facts(comparison.anchor),
         "perf_profile": comparison.perf_profile,
         "format": comparison.format,
         "remark": comparison.remark,

@@ -18,7 +18,7 @@ def phone_table(comparison: PhoneComparison) -> str:
 
 def _blocks(comparison: PhoneComparison) -> Iterator[str]:
     lines = [
-        f"{comparison.network} on {comparison.chip} {comparison.runtime}, {comparison.stack}, "
+        f"{comparison.network} on {comparison.chip} {comparison.runtime}, {comparison.software}, "
         f"{comparison.perf_profile}; measured: {comparison.format}"
     ]
     if comparison.remark:

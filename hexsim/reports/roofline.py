@@ -8,7 +8,7 @@ from typing import Any
 from hexsim import __version__
 from hexsim.reports.colours import BOUNDS
 from hexsim.reports.csv_text import csv_text
-from hexsim.reports.document import attributes, json_document
+from hexsim.reports.document import anchor_facts, attributes, json_document
 from hexsim.reports.text import table
 from hexsim.studies.roofline import MemoryRoof, Roofline, RooflinePoint
 
@@ -104,6 +104,7 @@ def roofline_facts(chart: Roofline) -> dict[str, Any]:
     return {
         "hexsim_version": __version__,
         **attributes(chart.case, "network", "chip", "stack", "runtime", "perf_profile"),
+        **anchor_facts(chart.case.anchor),
         **attributes(chart.roofs, "engine", "peak_macs_per_s"),
         "memories": [
             attributes(memory, "name", "level", "bytes_per_s", "is_limit")

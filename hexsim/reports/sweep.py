@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hexsim.reports.document import attributes, json_document
+from hexsim.reports.document import anchor_facts, attributes, json_document
 from hexsim.reports.text import number, table
 from hexsim.studies.sweep.effects import Effects
 from hexsim.studies.sweep.table import Swept
@@ -19,6 +19,7 @@ def summary(swept: Swept) -> str:
     points = number(swept.table.num_rows, "point")
     varied = number(len(swept.varied), "parameter")
     lines = [f"{points}, {varied} varied; swept by hexsim {swept.version}"]
+    lines += calibrated_with(swept)
     refusals = [text for text in swept.table["refusal"].to_pylist() if text]
     if refusals:
         lines.append(f"refused: {number(len(refusals), 'point')}, the first because {refusals[0]}")
@@ -28,6 +29,12 @@ def summary(swept: Swept) -> str:
     if outside:
         lines.append(f"some values are outside the bounds of: {', '.join(sorted(outside))}")
     return "\n".join(lines)
+
+
+def calibrated_with(swept: Swept) -> list[str]:
+    """Return the measured latency to which the chip was calibrated, if any."""
+    anchor = swept.space.calibration_point
+    return [] if anchor is None else [f"calibrated with {anchor.description}"]
 
 
 def front_table(swept: Swept, rows: Sequence[int], figures: Sequence[str]) -> str:
@@ -69,6 +76,7 @@ def sweep_json(
     document = {
         "hexsim_version": swept.version,
         "space": swept.space.model_dump(mode="json", exclude_none=True),
+        **anchor_facts(swept.space.calibration_point),
         "points": swept.table.num_rows,
         "varied": list(swept.varied),
         "figures": list(figures),

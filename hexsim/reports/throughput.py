@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from hexsim.deployment.platform import Platform
-from hexsim.reports.document import attributes, json_document
+from hexsim.reports.document import anchor_facts, attributes, json_document
 from hexsim.reports.text import table
 from hexsim.studies.repetition import Repetition
 from hexsim.studies.throughput import CallStatistics, Instance, Throughput
@@ -96,6 +96,7 @@ def throughput_facts(throughput: Throughput, platform: Platform) -> dict[str, An
     limit = throughput.limit
     return {
         **attributes(platform, chip="chip.name", stack="stack.name"),
+        **anchor_facts(platform.anchor),
         "total": _statistics(throughput.total),
         "gain": throughput.gain,
         "average_power_mw": {

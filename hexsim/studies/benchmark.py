@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from hexsim.datasheets.background import Background
 from hexsim.datasheets.stacks import BufferType
 from hexsim.deployment import Deployment
+from hexsim.deployment.calibration_point import CalibrationPoint
 from hexsim.deployment.given import Given, GivenModel, Preparation
 from hexsim.deployment.platform import Platform, software
 from hexsim.dlc.loading import is_builtin, load_container
@@ -77,7 +78,7 @@ class Case:
     subnets: int = 1
     refused: Mapping[str, str] = field(default_factory=dict)
     ideal_cpu: bool = False
-    anchor: str | None = None
+    anchor: CalibrationPoint | None = None
 
     @property
     def software(self) -> str:

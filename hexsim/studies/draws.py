@@ -22,6 +22,7 @@ from statistics import NormalDist
 import numpy as np
 import numpy.typing as npt
 
+from hexsim.datasheets.chips.chip import PACE
 from hexsim.datasheets.datasheet import Datasheet
 from hexsim.datasheets.measurements.calibration import STANDARD_ERRORS, calibration
 from hexsim.datasheets.quantity import Quantity
@@ -134,6 +135,10 @@ def _draw(
             values[datasheet.name, path] = _clipped(
                 constant, constant.value * math.exp(steps[index])
             )
+    if platform.anchor:  # one latency gave both, so they have one error
+        chip, known = platform.chip.name, dict(platform.chip.quantities())
+        clock, bandwidth = (known[path].value for path in PACE)
+        values[chip, PACE[1]] = bandwidth * values[chip, PACE[0]] / clock
     return Platform(
         platform.chip.restated(dict(_stated(platform.chip, values))),
         platform.stack.restated(dict(_stated(platform.stack, values))),

@@ -8,6 +8,9 @@ deviations, so the interval covers about nine in ten. The errors of calibrated c
 combined with their correlation. An assumed constant on which fitted measurements depend shifts the
 calibrated ones, as another fit would.
 
+Clock and bandwidth that were calibrated to one latency are as uncertain as that latency, and move
+together.
+
 Why one at a time: two simulations per constant, the same result every time, and each constant's
 share is known. Constants that interact (a wake-up time and the idle time from which it is paid) are
 not moved together.
@@ -23,6 +26,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
+from hexsim.datasheets.chips.chip import PACE
 from hexsim.datasheets.datasheet import Datasheet, recorded
 from hexsim.datasheets.measurements.calibration import STANDARD_ERRORS, calibration
 from hexsim.datasheets.quantity import Quantity
@@ -104,7 +108,9 @@ def swept(
     sensitivities = []
     for side in _SIDES:
         datasheet: Datasheet = getattr(platform, side)
-        paths_read = reads.of(datasheet)
+        paths_read = set(reads.of(datasheet))
+        if platform.anchor and paths_read.issuperset(PACE):
+            paths_read.remove(PACE[1])  # moves with the clock
         for path, constant, low, high in intervals(datasheet):
             if path in paths_read and (scope == "everything" or path.startswith(_TENSOR_ENGINE)):
                 at_low, at_high = (times(_moved(platform, side, path, v)) for v in (low, high))
@@ -123,6 +129,9 @@ def _moved(platform: Platform, side: Side, path: str, value: float) -> Platform:
     stated = dict(datasheet.quantities())[path].value
     if value == stated:
         return platform
+    if platform.anchor and path == PACE[0]:
+        slower = stated / value
+        return Platform(platform.chip.at_pace(slower, platform.anchor.description), platform.stack)
     trade = calibration().trade(datasheet.name, path)
     changed = _with(platform, side, path, value)
     if trade is None:

@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 
+import hexsim
 from hexsim.files import checkpoint
 from tests.cli.conftest import Done
 from tests.imports import CHECKOUT
@@ -85,6 +86,22 @@ def test_commands_without_inputs(command: Command, tmp_path: Path) -> None:
     document = json.loads((tmp_path / "d.json").read_text())
     assert "--seeded-inputs" in document["commands"][0]
     _reproduce(document["commands"], tmp_path, document["choices"][0], command)
+
+
+def test_an_anchor_is_told_and_its_commands_give_it_again(command: Command, tmp_path: Path) -> None:
+    options = {"chips": "sd8gen2", "runtime": "htp", "modes": "default", "anchor": "m.onnx=0.50"}
+    words = " ".join(f"--{name} {value}" for name, value in options.items())
+    done = command(f"decide m.onnx {words} --json d.json")
+    assert done.code == 0
+    assert "calibrated with --anchor m.onnx=0.50 (itself off by up to 23%)" in done.out
+    document = json.loads((tmp_path / "d.json").read_text())
+    (best,) = document["choices"]
+    assert document["anchor"] == "m.onnx=0.50"
+    assert document["anchor_error"]["causes"]["rounding"]["value"] == 0.01
+    assert best["total_inference_us"] == pytest.approx(500, rel=1e-3)
+    assert best["low_us"] < 500 * 0.85 < 500 * 1.15 < best["high_us"]
+    assert hexsim.decide("m.onnx", **options).text == done.out.rstrip("\n")
+    _reproduce(document["commands"], tmp_path, best, command)
 
 
 def _reproduce(lines: list[str], folder: Path, best: dict[str, Any], command: Command) -> None:
@@ -200,6 +217,8 @@ def test_the_table_fits_a_terminal(command: Command, monkeypatch: pytest.MonkeyP
         ("decide m.onnx --stack none", "unknown stack 'none'"),
         ("decide m.onnx --runtime npu", "unknown runtime 'npu'"),
         ("decide m.onnx --modes int4", "unknown quantiser mode 'int4'"),
+        ("decide m.onnx --chips sd8gen2 --anchor m.onnx", "--anchor takes NETWORK=MS"),
+        ("decide m.onnx --anchor m.onnx=0.1", "give the chip of that phone alone"),
         ("decide m.onnx --prefer beauty", "unknown preference 'beauty'"),
         ("decide m.onnx --perf-profile fast", "unknown performance profile 'fast'"),
         ("decide m.onnx --max-loss 1", "give --images or --input-list"),

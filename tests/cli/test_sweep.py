@@ -195,6 +195,36 @@ def test_the_answer_is_read(command: Callable[[str], Done]) -> None:
         assert f"{part:.1%}" in next(li for li in done.out.splitlines() if li.startswith(name))
 
 
+@pytest.mark.parametrize("option", [True, False], ids=["option", "key"])
+def test_an_anchor_is_swept_and_told(command: Callable[[str], Done], option: bool) -> None:
+    text = 'networks = ["resnet18_hub"]\nchips = ["sd8gen2"]\nruntimes = ["htp_fp16"]\n'
+    anchor = "resnet18_hub@htp_fp16=0.50"
+    Path("s.toml").write_text(text if option else f'{text}anchor = "{anchor}"\n')
+    assert command(f"sweep s.toml --workers 1 {f'--anchor {anchor}' if option else ''}").code == 0
+    told = command("sweep show s.parquet --json s.json")
+    assert f"calibrated with --anchor {anchor} (itself off by up to 23%)" in told.out
+    document = json.loads(Path("s.json").read_text())
+    assert document["anchor"] == document["space"]["anchor"] == anchor
+    assert document["anchor_error"]["causes"]["rounding"]["value"] == 0.01
+    (point,) = document["front"]
+    assert point["latency_ms"] == pytest.approx(0.5, rel=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("chips", "anchor", "sentence"),
+    [
+        ('"sd8gen2"', "resnet18_hub", "--anchor takes NETWORK=MS"),
+        ('"sd8gen2", "sd8gen3"', "resnet18_hub=0.5", "give the chip of that phone alone"),
+        ('"sd855"', "resnet18_hub=0.5", "chip sd855 has none"),
+    ],
+)
+def test_an_anchor_that_does_not_fit_is_refused(
+    refused: Callable[[str], str], tmp_path: Path, chips: str, anchor: str, sentence: str
+) -> None:
+    (tmp_path / "s.toml").write_text(f'networks = ["resnet18_hub"]\nchips = [{chips}]\n')
+    assert sentence in refused(f"sweep s.toml --anchor {anchor}")
+
+
 @pytest.mark.usefixtures("answered")
 def test_the_page_has_the_front_of_energy_and_area(command: Callable[[str], Done]) -> None:
     pytest.importorskip("bokeh")

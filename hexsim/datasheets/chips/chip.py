@@ -207,6 +207,9 @@ class Htp(DatasheetTable):
     activation_bits: Bits
 
 
+PACE = ("htp.clock_hz", "memory.ddr_peak_bytes_per_s")
+"""The constants that a latency measured on a phone changes, both by one factor."""
+
 TableT = TypeVar("TableT", bound=DatasheetTable)
 
 _NEEDS: dict[Runtime, tuple[str, ...]] = {
@@ -284,13 +287,18 @@ class Chip(Datasheet):
         """The tensor processor."""
         return self._stated(self.htp_table, "htp")
 
-    def at_pace(self, slower: float, source: str) -> Chip:
-        """Return the chip with tensor processor and DDR `slower` times as slow, by `source`."""
+    def at_pace(self, slower: float, source: str, error: float = 0.0) -> Chip:
+        """Return the chip with tensor processor and DDR `slower` times as slow, by `source`.
+
+        Both have bounds `error` (a natural logarithm) around them. `htp.pace`, a factor of both
+        that was fitted to other rows, has then no error of its own.
+        """
         known = dict(self.quantities())
+        changes = {**dict.fromkeys(PACE, (slower, error)), "htp.pace": (1.0, 0.0)}
         return self.restated(
             {
-                path: set_by_caller(known[path], known[path].value / slower, source)
-                for path in ("htp.clock_hz", "memory.ddr_peak_bytes_per_s")
+                path: set_by_caller(known[path], known[path].value / factor, source, log_error)
+                for path, (factor, log_error) in changes.items()
             }
         )
 

@@ -36,6 +36,7 @@ from hexsim.reports.pages.study_figures import most_noise, remedy_answer, valida
 from hexsim.reports.partition_json import partition_facts
 from hexsim.reports.partition_svg import partition_svg
 from hexsim.reports.recommendation import recommendations
+from hexsim.reports.sweep import calibrated_with
 from hexsim.reports.throughput import throughput_facts
 from hexsim.reports.validation_data import validation_facts
 from hexsim.studies.benchmark import Case, Refusal
@@ -159,7 +160,7 @@ def sweep_page(
     """Return the page of a sweep: its points, its front, and the effects of parameters."""
     heading = Heading(
         "Sweep of a space of designs",
-        f"swept by hexsim {swept.version}",
+        "; ".join((f"swept by hexsim {swept.version}", *calibrated_with(swept))),
         command,
         (
             ("Points", f"{swept.table.num_rows}"),

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from hexsim.accuracy.scores import is_classifier
+from hexsim.deployment.calibration_point import CalibrationPoint
 from hexsim.display import Cell, DisplayTable, Shown
 from hexsim.errors import HexsimError
 from hexsim.quantization.model import require_float
@@ -58,6 +59,7 @@ class Decision(Shown):
     ruled_out: tuple[RuledOut, ...]
     sure: tuple[float, ...]
     notes: tuple[str, ...]
+    anchor: CalibrationPoint | None = None
 
     def display_table(self) -> DisplayTable:
         """Return a row per candidate within the limits, best first."""
@@ -176,6 +178,7 @@ class _Deciding:
             tuple(self._out),
             tuple(_sure(best)),
             self._notes(),
+            self._question.platforms[0].anchor,
         )
 
     def _require_limits_alone(self) -> None:
@@ -314,7 +317,9 @@ class _Deciding:
         )
         if calibration is None and not source.seeded:
             on += ", which are compared too; --calibration-list names others"
-        return source.description, f"quantised on {on}", *self._failed_draws
+        anchors = (platform.anchor for platform in self._question.platforms[:1])
+        anchor = [f"calibrated with {point.description}" for point in anchors if point]
+        return source.description, f"quantised on {on}", *anchor, *self._failed_draws
 
 
 def _sure(best: tuple[DecisionCandidate, ...]) -> Iterator[float]:

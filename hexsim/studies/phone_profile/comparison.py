@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from hexsim.deployment import Deployment
+from hexsim.deployment.calibration_point import CalibrationPoint
 from hexsim.errors import HexsimError
 from hexsim.graph.ir import Layer, Shape
 from hexsim.layers import Elementwise, Neuron
@@ -58,6 +59,8 @@ class PhoneComparison:
     network: str
     chip: str
     stack: str
+    software: str
+    anchor: CalibrationPoint | None
     runtime: Runtime
     perf_profile: str
     format: str
@@ -120,6 +123,8 @@ def compare_profile(
         network=network.name,
         chip=deployment.platform.chip.name,
         stack=deployment.platform.stack.name,
+        software=deployment.platform.software,
+        anchor=deployment.platform.anchor,
         runtime=deployment.runtime,
         perf_profile=perf_profile,
         format=profile.format,

@@ -15,6 +15,7 @@ from hexsim.datasheets.background import Background, load
 from hexsim.datasheets.datasheet import set_by_caller
 from hexsim.datasheets.quantity import Quantity
 from hexsim.deployment import Deployment
+from hexsim.deployment.calibrated import anchored
 from hexsim.deployment.given import GivenModel, Preparation
 from hexsim.deployment.platform import Platform
 from hexsim.dlc.loading import load_container
@@ -68,7 +69,8 @@ def settings(space: Space, progress: Callable[[str], None] = lambda what: None) 
     Raises HexsimError for files that cannot be read, and for platforms that lack a runtime, a
     profile, a buffer type or a constant.
     """
-    platforms = [Platform.load(c, s) for c in space.chips for s in space.stacks or (None,)]
+    stated = [Platform.load(c, s) for c in space.chips for s in space.stacks or (None,)]
+    platforms = anchored(stated, space.anchor)
     varied = [_varied(space, platform) for platform in platforms]
     loads = {name: load(name) for names in space.workload.background for name in names}
     for platform in platforms:

@@ -22,6 +22,8 @@
 A constant takes the values of a list or the steps of a range, each combined with all others; or it
 is drawn, and `draws` points of a Latin hypercube over all drawn constants are combined with the
 rest. Ends of a range that are left out are the constant's bounds in its datasheet.
+
+`anchor = "resnet50=1.23"`, or the command's `--anchor`, calibrates the one chip to a latency.
 """
 
 from __future__ import annotations
@@ -36,6 +38,7 @@ from pydantic_core import PydanticCustomError
 
 from hexsim.datasheets.refusals import sentence
 from hexsim.datasheets.stacks import BufferType
+from hexsim.deployment.calibration_point import CalibrationPoint
 from hexsim.errors import HexsimError, InvalidDataError
 from hexsim.runtimes import Runtime
 from hexsim.studies.throughput import MOST_INSTANCES
@@ -135,6 +138,7 @@ class Space(_SpaceTable):
     constants: Mapping[str, Variation] = Field(default_factory=dict)
     draws: int = Field(default=1, ge=1)
     seed: int = Field(default=0, ge=0)
+    anchor: str | None = None
 
     @model_validator(mode="after")
     def _draws_what_is_drawn(self) -> Self:
@@ -151,6 +155,11 @@ class Space(_SpaceTable):
                 {"count": f"{self.count:.3g}"},
             )
         return self
+
+    @property
+    def calibration_point(self) -> CalibrationPoint | None:
+        """The measured latency; HexsimError if `anchor` is none."""
+        return None if self.anchor is None else CalibrationPoint.parse(self.anchor)
 
     @property
     def ways(self) -> Iterator[tuple[Runtime, Cut]]:
