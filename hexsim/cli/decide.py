@@ -263,7 +263,7 @@ def _command_options(
 
 
 def _show(decision: Decision, lines: tuple[str, ...], *, every: bool) -> None:
-    from hexsim.reports.decision_table import decision_table, recommendation, ruled_out
+    from hexsim.reports.decision_table import changes, decision_table, recommendation, ruled_out
     from hexsim.reports.text import number
 
     say(f"{decision.network}, {number(decision.items, 'input')}")
@@ -271,6 +271,7 @@ def _show(decision: Decision, lines: tuple[str, ...], *, every: bool) -> None:
     say(recommendation(decision))
     if decision.ranked:
         say("\n" + decision_table(decision, every=every))
+        say("\n" + changes(decision))
     if excluded := ruled_out(decision, every=every):
         say("\n" + excluded)
     if lines:

@@ -35,6 +35,7 @@ def decision_facts(decision: Decision, commands: Sequence[str]) -> dict[str, Any
         "float_top1": decision.float_top1,
         "choices": [dict(zip(HEADER, row, strict=True)) for row in _rows(decision)],
         "sure": list(decision.sure),
+        "changes": [{**asdict(change), "gain": change.gain} for change in decision.changes],
         "ruled_out": [asdict(candidate) for candidate in decision.ruled_out],
         "commands": list(commands),
     }

@@ -15,6 +15,13 @@ from hexsim.studies.decision.ranking import heads, rule, two_digits
 SHOWN = 10
 """The number of places shown, each with its best mode; candidates on the front are shown too."""
 
+CHANGES_TITLE = "Changes of the network that would help"
+CHANGES_HEADER = ("change", "layers", "first of them", "ms before", "ms after", "gain", "answers")
+NO_CHANGE = (
+    "No known change of the network would save more than 1 % (fully connected layers as "
+    "1x1 convolutions, activations as Relu or as their hard forms)."
+)
+
 SURE = 0.9
 """The order of two candidates counts as sure from this share of draws on."""
 
@@ -74,6 +81,26 @@ def ruled_out(decision: Decision, *, every: bool = False) -> str:
         counts = ", ".join(f"{len(group.candidates)} beyond {group.limit}" for group in beyond)
         lines.append(f"{counts} (--all shows them)")
     return "Ruled out\n" + "\n".join(f"  {line}" for line in lines) if lines else ""
+
+
+def changes(decision: Decision) -> str:
+    """Return the changes of the network that would help, or the sentence that none does."""
+    if not decision.changes:
+        return NO_CHANGE if decision.ranked else ""
+    rows = changes_rows(decision)
+    return f"{CHANGES_TITLE}\n" + table(CHANGES_HEADER, rows, left=frozenset({0, 2, 6}))
+
+
+def changes_rows(decision: Decision) -> list[tuple[str, ...]]:
+    """Return a row per change, the best first."""
+    return [
+        (
+            *(change.name, str(len(change.layers)), change.layers[0]),
+            *(f"{change.before_us / 1e3:.2f}", f"{change.after_us / 1e3:.2f}"),
+            *(f"{change.gain:.1%}", "stay" if change.same_answers else "change: retrain"),
+        )
+        for change in decision.changes
+    ]
 
 
 def _row(rank: int, candidate: DecisionCandidate, decision: Decision) -> tuple[str, ...]:

@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import pytest
 
 from hexsim.reports.decision_data import HEADER, decision_csv, decision_facts
-from hexsim.reports.decision_table import decision_table, recommendation, ruled_out
+from hexsim.reports.decision_table import (
+    changes,
+    decision_table,
+    recommendation,
+    ruled_out,
+)
 from hexsim.reports.fitting import page
-from hexsim.studies.decision import Decision, DecisionCandidate, Limits, RuledOut
+from hexsim.studies.decision import (
+    Decision,
+    DecisionCandidate,
+    Limits,
+    RuledOut,
+    TriedChange,
+)
 from hexsim.studies.decision.candidates import DrawnTotals
 from hexsim.studies.decision.ranking import ranked
 from tests.studies.decision.decided import candidate
@@ -171,3 +183,17 @@ def test_facts_and_csv_have_the_same_columns() -> None:
     header, row = decision_csv(found).splitlines()
     assert header.split(",") == list(HEADER)
     assert row.startswith("1,default,")
+
+
+def test_changes_that_help_have_times_and_say_whether_to_retrain() -> None:
+    tried = TriedChange("activations as Relu", ("a", "b", "c", "d"), 2000.0, 1500.0, False)
+    found = replace(decision(candidate()), changes=(tried,))
+    title, _, _, row = changes(found).splitlines()
+    assert title == "Changes of the network that would help"
+    assert re.split("  +", row) == [
+        *("activations as Relu", "4", "a", "2.00", "1.50", "25.0%", "change: retrain"),
+    ]
+    (fact,) = decision_facts(found, ())["changes"]
+    assert (fact["layers"], fact["gain"]) == (("a", "b", "c", "d"), 0.25)
+    assert changes(decision(candidate())).startswith("No known change of the network")
+    assert changes(decision()) == ""

@@ -7,7 +7,15 @@ from typing import Any
 
 from hexsim.reports.decision_data import decision_facts
 from hexsim.reports.decision_groups import OutGroup, out_groups
-from hexsim.reports.decision_table import energy_text, recommendation, recommended
+from hexsim.reports.decision_table import (
+    CHANGES_HEADER,
+    CHANGES_TITLE,
+    NO_CHANGE,
+    changes_rows,
+    energy_text,
+    recommendation,
+    recommended,
+)
 from hexsim.reports.pages.figures.choices import choices_figure, runtimes_summary
 from hexsim.reports.pages.figures.figure import Figure, FigureTable
 from hexsim.reports.pages.report import Heading, report
@@ -21,6 +29,11 @@ def decision_page(decision: Decision, commands: Sequence[str], command: str) -> 
     figures = [choices_figure(facts)] if decision.ranked else []
     if decision.ranked or decision.ruled_out:
         figures.append(runtimes_summary(facts))
+    if decision.ranked:
+        rows = changes_rows(decision)
+        text = "Each was tried on a copy, on the chip and runtime of the first choice."
+        changes = FigureTable(CHANGES_HEADER, rows)
+        figures.append(Figure(CHANGES_TITLE, text if rows else NO_CHANGE, changes))
     if decision.ruled_out:
         figures.append(_out_figure(decision.ruled_out))
     if commands:

@@ -2,10 +2,12 @@
 
 `modes` has the ways to quantise, `candidates` the costs and accuracy of one choice. `parts`
 computes these and stores them, `limits` and `ranking` choose among them. `question` is the input,
-`deciding` answers it, and `commands` prints commands that reproduce the answer.
+`deciding` answers it, `changes` are tried on the network of the best choice, and `commands` prints
+commands that reproduce the answer.
 """
 
 from hexsim.studies.decision.candidates import CandidateAccuracy, DecisionCandidate, RuledOut, Timed
+from hexsim.studies.decision.changes import TriedChange
 from hexsim.studies.decision.deciding import Decision, decide
 from hexsim.studies.decision.limits import Limits
 from hexsim.studies.decision.modes import MIXED, MODES, Mode, parse_modes
@@ -25,6 +27,7 @@ __all__ = [
     "Question",
     "RuledOut",
     "Timed",
+    "TriedChange",
     "decide",
     "parse_modes",
 ]

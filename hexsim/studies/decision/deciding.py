@@ -24,6 +24,7 @@ from hexsim.studies.decision.candidates import (
     DrawnTotals,
     RuledOut,
 )
+from hexsim.studies.decision.changes import CHANGES, TriedChange
 from hexsim.studies.decision.limits import Limits
 from hexsim.studies.decision.modes import MIXED_LAYERS, Mode, is_eight_bit
 from hexsim.studies.decision.parts import DecisionParts, Place
@@ -32,6 +33,9 @@ from hexsim.studies.decision.ranking import Preference, heads, ranked
 
 DRAWN = 3
 """Places whose best candidates get an interval of their time, whatever they take."""
+
+WORTH = 0.01
+"""The share of the time that a change of the network must save to be listed."""
 
 WHOLE, AS_DSP = "aip (no HTA section)", "it runs as on dsp, which stands for both"
 """How aip without sections is listed, and the reason why it is ruled out beside dsp."""
@@ -45,7 +49,8 @@ class Decision(Shown):
 
     `float_top1` is the number of items that the float network has right, None without labels.
     `sure` has the share of draws (0 .. 1) in which the best candidate of a place is quicker than
-    that of the next place. `notes` describe inputs and calibration.
+    that of the next place. `notes` describe inputs and calibration. `changes` are the changes of
+    the network that make the best candidate faster, the best first.
     """
 
     network: str
@@ -60,6 +65,7 @@ class Decision(Shown):
     sure: tuple[float, ...]
     notes: tuple[str, ...]
     anchor: CalibrationPoint | None = None
+    changes: tuple[TriedChange, ...] = ()
 
     def display_table(self) -> DisplayTable:
         """Return a row per candidate within the limits, best first."""
@@ -144,7 +150,7 @@ class _Deciding:
         self._question, self._classifier, self._tell = question, classifier, progress
         self._parts = DecisionParts(question)
         self._out: list[RuledOut] = []
-        self._failed_draws: list[str] = []
+        self._failures: list[str] = []
         self._places = tuple(self._runtimes())
         if not self._places:
             raise HexsimError(self._out[0].reason if self._out else "there is no chip to ask")
@@ -166,6 +172,7 @@ class _Deciding:
         beyond, rated = question.limits.worth_beyond, self._with_loss(candidates, float_top1)
         allowed = [rating for rating in rated if not self._is_beyond(rating, beyond(rating))]
         best = self._with_draws(ranked(allowed, question.prefer))
+        changes = sorted(self._changes(best[0]), key=lambda c: c.after_us) if best else ()
         return Decision(
             question.read.model.name,
             question.inputs.items,
@@ -179,6 +186,7 @@ class _Deciding:
             tuple(_sure(best)),
             self._notes(),
             self._question.platforms[0].anchor,
+            tuple(changes),
         )
 
     def _require_limits_alone(self) -> None:
@@ -300,13 +308,27 @@ class _Deciding:
         """Return the draws of a candidate; None, with a note, if they fail."""
         draws = self._question.draws
         self._tell(f"{draws} draws of the constants for {head.mode.name} on {head.where}")
-        platforms = {place[0].chip.name: place[0] for place in self._places}
-        place = (platforms[head.chip], head.runtime)
         try:
-            return self._parts.drawn(head.mode, place, head.timed, draws)
+            return self._parts.drawn(head.mode, self._place(head), head.timed, draws)
         except HexsimError as error:
-            self._failed_draws.append(f"{head.mode.name} on {head.where} has no interval: {error}")
+            self._failures.append(f"{head.mode.name} on {head.where} has no interval: {error}")
             return None
+
+    def _place(self, candidate: DecisionCandidate) -> Place:
+        platforms = {place[0].chip.name: place[0] for place in self._places}
+        return platforms[candidate.chip], candidate.runtime
+
+    def _changes(self, best: DecisionCandidate) -> Iterator[TriedChange]:
+        """Yield the changes of the network that are worth it; a note for each that fails."""
+        for change in CHANGES:
+            self._tell(f"the network with {change.name} on {best.where}")
+            try:
+                tried = self._parts.changed(change, best.mode, self._place(best), best.timed)
+            except HexsimError as error:
+                self._failures.append(f"{change.name} could not be tried: {error}")
+            else:
+                if tried is not None and tried.gain > WORTH:
+                    yield tried
 
     def _notes(self) -> tuple[str, ...]:
         source, calibration = self._question.inputs, self._question.calibration
@@ -319,7 +341,7 @@ class _Deciding:
             on += ", which are compared too; --calibration-list names others"
         anchors = (platform.anchor for platform in self._question.platforms[:1])
         anchor = [f"calibrated with {point.description}" for point in anchors if point]
-        return source.description, f"quantised on {on}", *anchor, *self._failed_draws
+        return source.description, f"quantised on {on}", *anchor, *self._failures
 
 
 def _sure(best: tuple[DecisionCandidate, ...]) -> Iterator[float]:

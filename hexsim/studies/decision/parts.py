@@ -30,6 +30,7 @@ from hexsim.quantization.overrides import Overrides
 from hexsim.runtimes import FIXED_POINT, Runtime
 from hexsim.studies.cuts import LayerTimes, Prices, compiled_sections, search
 from hexsim.studies.decision.candidates import CandidateAccuracy, Cut, DrawnTotals, Timed
+from hexsim.studies.decision.changes import Change, TriedChange, changed_layers, changed_model
 from hexsim.studies.decision.modes import Mode
 from hexsim.studies.decision.question import Question
 from hexsim.studies.draws import drawn, draws
@@ -85,10 +86,33 @@ class DecisionParts:
         fields = self._stored.part(key, lambda: self._draw(mode, place, timed, count))
         return DrawnTotals(fields["low_us"], fields["high_us"], tuple(fields["us"]))
 
+    def changed(self, change: Change, mode: Mode, place: Place, timed: Timed) -> TriedChange | None:
+        """Return a change as tried on a copy; None if it does not apply, HexsimError if refused."""
+        network = self._question.read.model.network
+        copy = change.make(network)
+        if copy is None:
+            return None
+        key = ("changed", change.name, timed.cut, *self._timing(mode, place))
+        after_us = self._stored.part(key, lambda: self._time_changed(change, mode, place, timed))
+        layers = changed_layers(network, copy)
+        return TriedChange(change.name, layers, timed.total_us, after_us, change.same_answers)
+
+    def _time_changed(self, change: Change, mode: Mode, place: Place, timed: Timed) -> float:
+        """Return the time of the changed model in us, with the same cut if it has that."""
+        model = self._model(mode)
+        network = change.make(model.network)
+        assert network is not None, "quantising keeps the layers"
+        changed = changed_model(model, network)
+        rows = self._cuts(changed, place, self._deployed(changed, place, "", ""))
+        rows = [row for row in rows if row["cut"] == timed.cut] or rows
+        return float(min(row["total_us"] for row in rows))
+
     def deployment(self, mode: Mode, place: Place, cut: Cut, sections: str) -> Deployment:
         """Deploy the mode with this cut; raise HexsimError if the runtime refuses it."""
+        return self._deployed(self._model(mode), place, cut, sections)
+
+    def _deployed(self, model: Model, place: Place, cut: Cut, sections: str) -> Deployment:
         platform, runtime = place
-        model = self._model(mode)
         if cut == "automatic":
             model = prepared(model, platform, runtime)
         elif cut == "fastest":
@@ -97,7 +121,6 @@ class DecisionParts:
         return deploy(model, platform, runtime, cpu_fallback=self._question.cpu_fallback)
 
     def _time(self, mode: Mode, place: Place) -> list[dict[str, Any]] | str:
-        platform, runtime = place
         try:
             uncut = self.deployment(mode, place, "", "")
             plan = uncut.plan
@@ -107,16 +130,15 @@ class DecisionParts:
         for priced in self._priced:
             if priced.place == place and priced.calls == calls:
                 return priced.rows
-        if runtime == "aip" and platform.chip.simulates("aip"):
-            rows = self._cuts(mode, place, uncut)
-        else:
-            rows = [self._row(uncut, "", "")]
+        rows = self._cuts(self._model(mode), place, uncut)
         self._priced.append(_Priced(place, calls, rows))
         return rows
 
-    def _cuts(self, mode: Mode, place: Place, uncut: Deployment) -> list[dict[str, Any]]:
-        """Return rows for the compiler's cut, and for the fastest one if it differs."""
-        default = self.deployment(mode, place, "automatic", "")
+    def _cuts(self, model: Model, place: Place, uncut: Deployment) -> list[dict[str, Any]]:
+        """Return rows for the compiler's cut and a faster one; one row for other runtimes."""
+        if place[1] != "aip" or not place[0].chip.simulates("aip"):
+            return [self._row(uncut, "", "")]
+        default = self._deployed(model, place, "automatic", "")
         if not compiled_sections(default):
             return [self._row(uncut, "none", "")]
         rules = place[0].stack.partitioning
@@ -124,7 +146,7 @@ class DecisionParts:
         rows = [self._row(default, "automatic", ids)]
         result = search(Prices(LayerTimes(default, self._question.perf_profile)))
         if result.best and result.best != result.default:
-            fastest = self.deployment(mode, place, "fastest", result.best_ids)
+            fastest = self._deployed(model, place, "fastest", result.best_ids)
             rows.append(self._row(fastest, "fastest", result.best_ids))
         elif not result.best:
             rows.append(self._row(uncut, "none", ""))

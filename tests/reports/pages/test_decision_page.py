@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from hexsim.reports.decision_data import decision_facts
 from hexsim.reports.pages.decision_page import decision_page
-from hexsim.studies.decision import RuledOut
+from hexsim.studies.decision import RuledOut, TriedChange
 from tests.reports.pages.conftest import data_of
 from tests.reports.pages.figures_of_page import columns, figure
 from tests.reports.test_decision_table import decision
@@ -72,8 +74,11 @@ def test_a_runtime_has_a_shape_and_a_line() -> None:
 
 
 def test_the_answer_stands_first() -> None:
-    found = decision(*FOUND)
+    tried = TriedChange("activations as Relu", ("a",), 2000.0, 1500.0, False)
+    found = replace(decision(*FOUND), changes=(tried,))
     page = data_of(decision_page(found, (), "hexsim decide m.onnx"))
+    (change,) = figure(page, "Changes of the network that would help")["table"]["rows"]
+    assert change == ["activations as Relu", "1", "a", "2.00", "1.50", "25.0%", "change: retrain"]
     assert page["lead"][0] == "Take default on sd855 cpu."
     assert page["lead"][1].startswith("Ranked by latency")
     assert ["Total inference", "0.70 ms"] in page["summary"]
