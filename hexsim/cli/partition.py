@@ -62,9 +62,7 @@ def partition(
     *,
     model: ModelArgument,
     hardware: Hardware = _HARDWARE,
-    runtime: Annotated[
-        str, typer.Option("--runtime", help="aip, htp or htp_fp16; others have one engine.")
-    ] = ("aip"),
+    runtime: Annotated[str, typer.Option("--runtime", help="aip, htp or htp_fp16.")] = "aip",
     cuts: Cuts,
     perf_profile: ProfileOption = None,
     input_dim: InputDimOption = None,
@@ -75,11 +73,7 @@ def partition(
     For a tensor processor: its subnets, and why the other layers run on the CPU.
     """
     outputs.check()
-    on_processor = MAIN_ENGINE[parse_runtime(runtime)] == "htp"
-    if on_processor and (cuts != Cuts() or outputs.asked):
-        raise HexsimError(f"{runtime} has no HTA sections: options for cuts and files are for aip")
-    if not on_processor and parse_runtime(runtime) != "aip":
-        raise HexsimError(f"runtime {runtime} has one engine and makes no such cuts; give aip")
+    target = _target(runtime, cuts, outputs)
     platform = hardware.platform()
 
     from hexsim.cli._progress import status
@@ -91,11 +85,11 @@ def partition(
     from hexsim.studies.cuts import Prices, chosen_sections, search, survey
     from hexsim.studies.cuts.times import LayerTimes
 
-    platform.chip.require(parse_runtime(runtime))
-    platform.stack.require(parse_runtime(runtime))
+    platform.chip.require(target)
+    platform.stack.require(target)
     loaded = load(model, input_dims=parse_input_dims(input_dim))
-    if on_processor:
-        _of_processor(loaded, platform, parse_runtime(runtime))
+    if target != "aip":
+        _of_processor(loaded, platform, target)
         return
     with status() as progress:
         progress(f"cutting {loaded.name}")
@@ -123,6 +117,15 @@ def partition(
     say(partition_table(network, surveyed))
     if fastest is not None:
         say("\n" + search_lines(fastest))
+
+
+def _target(runtime: str, cuts: Cuts, outputs: Drawings) -> Runtime:
+    target = parse_runtime(runtime)
+    if MAIN_ENGINE[target] == "htp" and (cuts != Cuts() or outputs.asked):
+        raise HexsimError(f"{runtime} has no HTA sections: options for cuts and files are for aip")
+    if MAIN_ENGINE[target] != "htp" and target != "aip":
+        raise HexsimError(f"runtime {runtime} has one engine and makes no such cuts; give aip")
+    return target
 
 
 def _of_processor(loaded: Model, platform: Platform, runtime: Runtime) -> None:

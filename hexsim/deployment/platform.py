@@ -70,10 +70,8 @@ class Platform:
     @property
     def operators(self) -> Operators:
         """The layers that the stack supports, on the tensor processor of the chip if it has one."""
-        htp = self.chip.htp_table
-        return replace(
-            self.stack.operators, chip=self.chip.name, arch=None if htp is None else htp.arch
-        )
+        arch = self.chip.htp_table.arch if self.chip.htp_table else None
+        return replace(self.stack.operators, chip=self.chip.name, arch=arch)
 
     @property
     def runtimes(self) -> tuple[Runtime, ...]:

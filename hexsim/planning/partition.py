@@ -87,10 +87,8 @@ def _place(
     release = operators or Operators.of("snpe-1")
     in_graph = refused is not None and runs_in_graph(layer, runtime, model.network, release)
     if refused is None or in_graph:
-        by_element = element_refusal(model, layer, runtime, release)
-        if by_element is not None:
-            return _Placement("cpu", "cpu", -1, by_element)
-    if in_graph:
+        refused = element_refusal(model, layer, runtime, release)
+    if in_graph and refused is None:
         # Its values are those of the CPU runtime, its time that of the processor.
         return _Placement("cpu", MAIN_ENGINE[runtime], -1, _IN_GRAPH)
     if refused is not None:

@@ -2,8 +2,9 @@
 
 On aip the layers of HTA sections and the others are not told apart: the widest of both holds.
 
-Left out: on the device only some layers support 16-bit activations. They were published for the
-tensor accelerator only, so here all layers support them.
+On a tensor processor the table of the release has the layers that do not support 16-bit activations
+(`hexsim.datasheets.operators`). Elsewhere they were published for the tensor accelerator of AIP
+only, so all layers support them.
 """
 
 from __future__ import annotations

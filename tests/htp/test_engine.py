@@ -21,14 +21,14 @@ _PS_PER_OPERATION = 100
 
 
 def _deployment(chip: str, runtime: Runtime, name: str) -> Deployment:
-    platform = Platform.load("qcm6490" if chip == SMALL else chip)
+    platform = Platform.load("sa8295p" if chip == SMALL else chip)
     if chip == SMALL:
         small = platform.chip.with_value("htp.vtcm_bytes", 256 << 10)
         platform = Platform(small, platform.stack)
     return Deployment(hexsim.load(name), platform, runtime)
 
 
-@pytest.mark.parametrize("chip", [SMALL, "qcm6490", "sd8gen1", "qcs8550"])
+@pytest.mark.parametrize("chip", [SMALL, "sa8295p", "sd8gen1", "qcs8550"])
 @pytest.mark.parametrize("runtime", ["htp", "htp_fp16"])
 @pytest.mark.parametrize("name", ["resnet18_hub", "mobilenet_v2", "mobilenet_v2_2_0"])
 def test_a_phone_alone_takes_as_long_as_the_closed_form(

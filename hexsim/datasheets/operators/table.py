@@ -137,13 +137,10 @@ class OperatorTable(Datasheet):
             return None
         what = "" if ANY_OPERATOR in entry.operators else f"{keys[-1]} in "
         processor = f"{chip} ({arch.upper()})" if entry.chips else arch.upper()
-        others = f"{entry.first.upper()} and later take it"
-        if entry.first == "none":
-            others = "other chips do" if entry.chips else "no architecture is known to take it"
-        return (
-            f"{what}{_WORDS[element]} is not taken by {processor}, {others} "
-            f"({self.sources[entry.source].text})"
-        )
+        others = "other chips do" if entry.chips else "no architecture is known to take it"
+        others = others if entry.first == "none" else f"{entry.first.upper()} and later take it"
+        refused = f"{what}{_WORDS[element]} is not taken by {processor}"
+        return f"{refused}, {others} ({self.sources[entry.source].text})"
 
 
 def named(layer: str, variant: str) -> str:
