@@ -225,8 +225,7 @@ def convert(
     """Convert a file of ONNX or another framework to a float .dlc file."""
     from hexsim import __version__, dlc
     from hexsim.dlc.loading import is_dlc
-    from hexsim.inputs.pictures import frame_of
-    from hexsim.passes.input_formats import set_input_formats, set_pictures
+    from hexsim.passes.input_formats import set_input_formats
     from hexsim.quantization.model import Model, require_float
     from hexsim.reports.fallback_table import fallback_table
 
@@ -239,12 +238,7 @@ def convert(
         cast("Mapping[str, InputType]", types),
         cast("Mapping[str, InputEncoding]", encodings),
     )
-    if appearance.steps():
-        how = appearance.preprocessing()
-        if how.mean_file is not None:
-            raise HexsimError("a mean image is not stored; give --mean-file to later commands")
-        frame_of(network, how)
-        network = set_pictures(network, how.steps)
+    network = _with_pictures(network, appearance)
     if dry_run:
         say(fallback_table(network))
         return
@@ -268,6 +262,20 @@ def convert(
     if preserved.quantization_overrides is not None:
         notes = (*notes, "Processing user provided quantization encodings:")
     _log(network, source.overrides, target, notes)
+
+
+def _with_pictures(network: Network, appearance: Appearance) -> Network:
+    """Return the network with the steps from pictures to its input, if any are asked for."""
+    from hexsim.inputs.pictures import frame_of
+    from hexsim.passes.input_formats import set_pictures
+
+    if not appearance.steps():
+        return network
+    how = appearance.preprocessing()
+    if how.mean_file is not None:
+        raise HexsimError("a mean image is not stored; give --mean-file to later commands")
+    frame_of(network, how)
+    return set_pictures(network, how.steps)
 
 
 def _command(**words: object) -> str:

@@ -143,16 +143,16 @@ def _run_all(
     """Write tensors `names` of all results and show progress; return the number of results."""
     from hexsim.execution.net_run import run
 
-    told: list[str] = []  # printed afterwards, since a bar takes what is printed beside it
+    remarks: list[str] = []  # printed afterwards, since a bar takes what is printed beside it
     with bar("running", source.sets) as progress:
         done = count()
         written = run(
             *(executor, source, folder, names),
             progress=lambda files: progress(next(done)),
             sized=sized,
-            told=told.append,
+            reported=remarks.append,
         )
-    for line in told:
+    for line in remarks:
         say(line)
     return written
 

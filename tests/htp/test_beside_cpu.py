@@ -6,6 +6,7 @@ from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
 
+import numpy as np
 import onnx
 import pytest
 from onnx import TensorProto
@@ -16,6 +17,7 @@ from hexsim.datasheets import chips
 from hexsim.deployment import Deployment
 from hexsim.deployment.platform import Platform
 from hexsim.quantization.element_types import element_type
+from hexsim.quantization.options import QuantizationOptions
 from hexsim.reports.benchmark_table import benchmark_tables, footnotes
 from hexsim.studies.benchmark import BenchmarkConditions, Case, run_benchmark
 from hexsim.timing.simtime import PS_PER_SECOND
@@ -109,17 +111,21 @@ def test_indices_and_masks_stay_in_the_one_graph(masked: Path) -> None:
     assert min(durations[kind] for kind in ("Gather", "Where", "argmax")) > 0
 
 
-def test_a_product_of_16_bit_codes_needs_v73(product: Path) -> None:
-    """Codes of 16 bits on both sides: V68 leaves the product to the CPU, V73 takes it."""
-    text = benchmark_tables(_cases(product, "htp", chip="sd888"))
-    sentence = "matmul in 16-bit codes is not taken by V68, V73 and later take it"
-    assert f"on cpu: scores (matmul): {sentence}" in text
-    assert "htp: npu 100%, none on cpu" in benchmark_tables(_cases(product, "htp", chip="qcs8550"))
+def test_an_operator_may_run_in_codes_only(arc: Path) -> None:
+    """V68 leaves an arc sine of floats to the CPU."""
+    text = benchmark_tables(_cases(arc, "htp_fp16", chip="sd888"))
+    assert "on cpu: y (Asin): Asin in float16 is not taken by V68, no architecture is known" in text
 
 
-def test_the_narrowest_operand_is_the_type_of_a_layer(product: Path) -> None:
-    """With one operand of 8 bits V68 takes the product."""
-    model = hexsim.load(product)
+def test_the_narrowest_operand_is_the_type_of_a_layer() -> None:
+    """With one operand of 8 bits it is a layer of 8 bits."""
+    ends = [h.make_tensor_value_info(name, TensorProto.FLOAT, (4, 4)) for name in "xy"]
+    nodes = [h.make_node("Relu", ["x"], ["a"]), h.make_node("MatMul", ["a", "x"], ["y"])]
+    graph = h.make_graph(nodes, "product", ends[:1], ends[1:])
+    proto = h.make_model(graph, opset_imports=[h.make_opsetid("", 17)])
+    feed = {"x": np.linspace(-1, 1, 16, dtype="float32").reshape(4, 4)}
+    options = QuantizationOptions(activation_bits=16)
+    model = hexsim.quantize(hexsim.load(proto), [feed], options)
     layer = next(layer for layer in model.network.layers if layer.type == "matmul")
     second = layer.inputs[1]
     narrow = replace(model.activations[second], bitwidth=8)

@@ -80,7 +80,8 @@ def _figure(title: str, text: str, rows: Sequence[_Row], table: FigureTable) -> 
         (_OUTER, "contains others: an inference, who holds a thread or a vector context"),
     )
     text += " Neighbouring layers differ in shade. Drag to select a part of the time."
-    return Figure(title, text, table, _chart(rows), legend)
+    is_empty = not any(track.spans for _, track, _ in rows)
+    return Figure(title, text, table, None if is_empty else _chart(rows), legend)
 
 
 def _chart(rows: Sequence[_Row]) -> Any:
