@@ -26,7 +26,8 @@ class Command(TyperCommand):
     """A command that checks the names of files, chips and stacks first."""
 
     assumed_chip: str | None = None
-    """The chip that is simulated because the command line names none."""
+    """The chip that was simulated because the command line names none; set when it has run."""
+    _default_chip: str | None = None
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Check the words, then let typer convert them."""
@@ -38,8 +39,14 @@ class Command(TyperCommand):
                         mark.require(given[name])
                     elif mark is CHIP:
                         parameters = inspect.signature(self.callback).parameters
-                        self.assumed_chip = parameters[name].default
+                        self._default_chip = parameters[name].default
         return super().parse_args(ctx, args)
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command."""
+        result = super().invoke(ctx)
+        self.assumed_chip = self._default_chip
+        return result
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write the help."""

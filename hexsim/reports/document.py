@@ -7,11 +7,13 @@ import math
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from operator import attrgetter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hexsim import __version__
-from hexsim.deployment.calibration_point import CalibrationPoint
 from hexsim.timing.simtime import PS_PER_US
+
+if TYPE_CHECKING:
+    from hexsim.deployment.calibration_point import CalibrationPoint
 
 
 def json_document(facts: Mapping[str, Any], *, indent: int = 1) -> str:

@@ -20,7 +20,7 @@ def test_the_block_has_the_figures_of_profile(command: Command, tmp_path: Path) 
     assert (code, err) == (0, "")
     assert command("profile squeezenet1_1 --chip sd855 --runtime gpu --json p.json").code == 0
     (case,) = json.loads((tmp_path / "p.json").read_text())["results"]
-    latency = re.search(r"^latency +(\S+) ms \((\S+) \.\. (\S+):", out, re.MULTILINE)
+    latency = re.search(r"^latency +(\S+) ms; (\S+) \.\. (\S+) ms with", out, re.MULTILINE)
     assert latency is not None
     milliseconds, low, high = map(float, latency.groups())
     assert milliseconds == pytest.approx(case["total_inference_us"] / 1e3, rel=5e-3)
