@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+import onnxruntime
 import pytest
 from onnx import helper
 
@@ -70,6 +71,8 @@ def test_what_is_not_supported_stays(changed: dict[str, Any], reason: str) -> No
 @pytest.mark.parametrize("zeros", [False, True])
 def test_a_table_of_codes_in_blocks(bits: int, zeros: bool) -> None:
     """Ten rows of 64 numbers in blocks of 32, of which some are looked up."""
+    if onnxruntime.__version__.startswith("1.20."):
+        pytest.skip("this onnxruntime does not know the attribute 'bits'")
     weights = {
         "d": RNG.integers(0, 256, (10, 64 * bits // 8), np.uint8),
         "s": normal(10, 2),
