@@ -75,7 +75,7 @@ def test_intervals_of_anchored_times_contain_its_error() -> None:
     phone = calibrated_to(Platform.load("qcs8550"), CalibrationPoint.parse("resnet18_hub=0.50"))
     workload = Deployment(hexsim.load("squeezenet1_1"), phone, "htp_fp16").workload()
     interval = sweep(phone, lambda changed: changed.simulate(workload))
-    (factor,) = (swing for swing in interval.swings if swing.path in PACE)
+    (factor,) = (moved for moved in interval.sensitivities if moved.path in PACE)
     assert factor.logs(interval.nominal, 0) == pytest.approx((0.22605, -0.22605), rel=1e-3)
     assert math.log(interval.high.total_us / interval.nominal.total_us) > 0.226
     assert math.log(interval.nominal.total_us / interval.low.total_us) > 0.226

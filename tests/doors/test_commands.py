@@ -17,6 +17,7 @@ from hexsim.accuracy.agreement import Agreement, agreement
 from hexsim.accuracy.scores import class_scores, compared_floats, is_classifier
 from hexsim.accuracy.validation import validate
 from hexsim.deployment import Deployment
+from hexsim.inputs.batches import batch_size
 from hexsim.inputs.seeded import EVALUATION_INPUTS, EVALUATION_SEED, seeded_calibration
 from hexsim.onnx_io.run.float_engine import FloatEngine
 from hexsim.reports.benchmark_data import _accuracy
@@ -107,8 +108,9 @@ def _agreement(deployed: Deployment) -> Agreement:
     engine, executor = FloatEngine(network), deployed.over(network).executor()
     classes = is_classifier(deployed.network)
     runs = [executor.run(x) for x in feeds]
-    names = compared_floats(deployed.network)
-    return agreement([engine.run(x) for x in feeds], runs, classes=classes, names=names)
+    names, batch = compared_floats(deployed.network), batch_size(deployed.network)
+    floats, items = [engine.run(x) for x in feeds], batch * len(runs)
+    return agreement(floats, runs, classes=classes, names=names, batch=batch, items=items)
 
 
 def _json(path: Path) -> Any:

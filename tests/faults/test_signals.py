@@ -119,7 +119,7 @@ def test_what_was_ignored_stays_ignored(inputs: Path) -> None:
 def test_a_reader_that_leaves(inputs: Path, lines: int) -> None:
     """`hexsim ... | head`: code 0, nothing said, and the files are written all the same."""
     with subprocess.Popen(
-        [*HEXSIM, "profile", "m.dlc", "--json", "out.json"],
+        [*HEXSIM, "profile", "m.dlc", "--chip", "sd835", "--json", "out.json"],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         cwd=inputs,
