@@ -29,7 +29,7 @@ def follow(command: Callable[[str], Done], tmp_path: Path) -> Callable[[str], st
     (tmp_path / "ilsvrc_2012_labels.txt").write_text(names)
 
     def run(network: str) -> str:
-        (block,) = (one for one in BLOCKS if f"convert {network} " in one)
+        block = next(text for text in BLOCKS if f"convert {network} -o" in text)
         printed = ""
         for line in block.splitlines():
             program, _, words = line.partition(" ")
@@ -45,8 +45,9 @@ def follow(command: Callable[[str], Done], tmp_path: Path) -> Callable[[str], st
 @pytest.mark.slow
 def test_alexnet(follow: Callable[[str], str]) -> None:
     printed = follow("alexnet")
-    table = printed.split("Classification results\n")[1].splitlines()
+    *table, last = printed.split("Classification results\n")[1].splitlines()
     assert len(table) == 2 * 5
+    assert "2 inferences" in last
     assert re.fullmatch(r"cropped/photo_0\.raw 0\.\d{6} +(\d+) class \1", table[0])
     assert Path("cropped/photo_0.raw").stat().st_size == 4 * 227 * 227 * 3
 
