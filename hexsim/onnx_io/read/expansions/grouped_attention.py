@@ -58,8 +58,12 @@ def _past_length(node: OnnxNode, net: Importer) -> int:
     shape = net.source_shape(node.required(0))
     if len(shape) != 3:
         raise InvalidDataError(f"its queries have {len(shape)} axes, not 3")
-    past = node.input(3)
-    past_length = net.source_shape(past)[2] if past else 0
+    past_length = 0
+    if past := node.input(3):
+        past_shape = net.source_shape(past)
+        if len(past_shape) != 4:
+            raise InvalidDataError(f"its cache has {len(past_shape)} axes, not 4")
+        past_length = past_shape[2]
     total = past_length + shape[1]
     lengths = net.whole_numbers(node.required(_LENGTHS))
     if set(lengths) != {total - 1} or net.whole_numbers(node.required(_TOTAL)) != (total,):
@@ -100,7 +104,10 @@ def _rotated(node: OnnxNode, net: Importer, past: int) -> Sequence[onnx.NodeProt
     """Rotate queries and keys from the position of the first new token."""
     parts = ExpansionNodes(node)
     tables = [node.required(place) for place in (_COSINES, _SINES)]
-    rotated = 2 * net.source_shape(tables[0])[-1]
+    shape = net.source_shape(tables[0])
+    if len(shape) != 2:
+        raise InvalidDataError(f"its table of cosines has {len(shape)} axes, not 2")
+    rotated = 2 * shape[1]
     turned = []
     counts = (_heads(node), node.integer("kv_num_heads", 0))
     for name, heads in zip(node.inputs[:2], counts, strict=True):

@@ -7,6 +7,7 @@ import onnxruntime
 import pytest
 from onnx import helper
 
+from hexsim.errors import HexsimError
 from hexsim.onnx_io.read.reader import read_with_codes
 from tests.onnx_io.read.expansions.judged import assert_same, fused, model_of
 
@@ -65,6 +66,21 @@ def test_what_is_not_supported_stays(changed: dict[str, Any], reason: str) -> No
         end.CopyFrom(helper.make_tensor_value_info(end.name, 1, shapes[end.name]))
     (left,) = read_with_codes(model).report.opaque
     assert left.reason.startswith(reason)
+
+
+@pytest.mark.parametrize(
+    ("name", "array", "fault"),
+    [
+        ("pk", normal(1, PAST), "its cache has 2 axes, not 4"),
+        ("c", normal(SIZE // 2), "its table of cosines has 1 axes, not 2"),
+    ],
+)
+def test_operands_of_another_rank_are_refused(name: str, array: np.ndarray, fault: str) -> None:
+    arrays = {**feed_of(), **LENGTHS, **TABLES, name: array}
+    feed = {key: arrays.pop(key) for key in feed_of()}
+    node = fused("GroupQueryAttention", "q k v pk pv n t c s", "y a b", **FLAGS, do_rotary=1)
+    with pytest.raises(HexsimError, match=fault):
+        read_with_codes(model_of([node], feed, arrays, "y a b"))
 
 
 @pytest.mark.parametrize("bits", [4, 8])
