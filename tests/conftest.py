@@ -2,7 +2,7 @@
 
 import gc
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -50,6 +50,16 @@ def toolchain(request: pytest.FixtureRequest) -> None:
     if missing and request.node.get_closest_marker("toolchain"):
         stop = pytest.fail if os.environ.get("CI") == "true" else pytest.skip
         stop(f"{', '.join(missing)} missing; install clang-19, lld-19, llvm-19 and qemu-user")
+
+
+@pytest.fixture(autouse=True)
+def working_folder() -> Iterator[None]:
+    """A test that leaves the process in another folder fails, not one that comes after it."""
+    before = Path.cwd()
+    yield
+    after = Path.cwd()
+    os.chdir(before)
+    assert after == before, f"the test left the process in {after}"
 
 
 @pytest.fixture(scope="session")

@@ -153,6 +153,7 @@ def test_a_killed_worker_loses_nothing(
     folder: Path,
     whole: bytes,
     who: Callable[[], AbstractContextManager[tuple[Pool, Callable[[], int]]]],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     from hexsim.studies.sweep.engine import simulate_parts
     from hexsim.studies.sweep.parts import SweepParts
@@ -160,7 +161,7 @@ def test_a_killed_worker_loses_nothing(
     from hexsim.studies.sweep.settings import settings
     from hexsim.studies.sweep.space import read_space
 
-    os.chdir(folder)
+    monkeypatch.chdir(folder)
     space = read_space(folder / "space.toml")
     points = Points(space, settings(space))
     parts = SweepParts(folder / "other.parts", points)

@@ -16,6 +16,7 @@ from hexsim.int8.machine_code.features import has_vectors
 from hexsim.layers import Window
 from hexsim.lowering import Operand, Requantize, Weights
 from hexsim.lowering.convolution import LoweredConvolution
+from tests.imports import CHECKOUT
 from tests.int8 import naive
 from tests.int8.drawn import encoding
 from tests.int8.single_layer import execute
@@ -161,7 +162,12 @@ def test_restrictions_of_numba_are_honoured():
     )
     environment = os.environ | {"NUMBA_CPU_FEATURES": "+sse2", "HEXSIM_KERNELS": ""}
     answer = subprocess.run(
-        [sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True
+        [sys.executable, "-c", program],
+        cwd=CHECKOUT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
     )
     assert answer.stdout.strip() == "portable"
 

@@ -13,6 +13,7 @@ from hexsim.int8.commands import command_list, thread_pool
 from hexsim.int8.commands.command_list import KernelCommandList
 from hexsim.int8.machine_code.jit import kernel
 from hexsim.int8.step import FIRST, LAST, Step
+from tests.imports import CHECKOUT
 
 
 @kernel("void(int64[:,::1],int64)")
@@ -151,4 +152,4 @@ for forked in (False, True):
     assert (arrays[-1] == expected).all()
 """
     command = [sys.executable, "-W", "ignore", "-c", code]
-    subprocess.run(command, check=True, timeout=120)
+    subprocess.run(command, cwd=CHECKOUT, check=True, timeout=120)
