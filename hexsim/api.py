@@ -285,7 +285,7 @@ def simulate_llm(
     or the model cannot be deployed under these conditions.
     """
     architecture = read_decoder(config)
-    widths = Widths.parse(weights, activations, architecture.weight_bits)
+    widths = Widths.parse(weights, activations, architecture)
     return speed_of(architecture, Platform.load(chip, stack), Conditions(widths, **lengths))
 
 

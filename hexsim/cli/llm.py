@@ -16,6 +16,7 @@ from hexsim.cli._say import command_line, say
 
 if TYPE_CHECKING:
     from hexsim.deployment.platform import Platform
+    from hexsim.llm.architecture import Architecture
     from hexsim.llm.gains import Gain
     from hexsim.llm.network import Widths
     from hexsim.llm.study import Conditions, LanguageModelSpeed
@@ -33,11 +34,11 @@ class Numbers:
         str, typer.Option("--activations", help="Activations: 16 or 8 bits, or float (float16).")
     ] = "16"
 
-    def widths(self, stated_bits: int | None) -> Widths:
-        """Parse both; `stated_bits` are those of the weights in the file."""
+    def widths(self, architecture: Architecture) -> Widths:
+        """Parse both; weights that are not given have the bits of the file."""
         from hexsim.llm.network import Widths
 
-        return Widths.parse(self.weights, self.activations, stated_bits)
+        return Widths.parse(self.weights, self.activations, architecture)
 
 
 @dataclass(frozen=True)
@@ -109,7 +110,7 @@ def llm(
     from hexsim.reports.trace import trace_json
 
     architecture = read_decoder(model)
-    conditions = lengths.conditions(numbers.widths(architecture.weight_bits))
+    conditions = lengths.conditions(numbers.widths(architecture))
     platform = Platform.load(chip, stack)
     speed = speed_of(architecture, platform, conditions)
     changes = questions.changes(speed, platform)

@@ -58,7 +58,8 @@ class Architecture:
     `heads` query heads share `kv_heads` heads of keys and values, each of `head_size` numbers, of
     which `rotary_size` are rotated. `feed_forward` is the width of the gated feed-forward network.
     `tied` says that the head has the weights of the embedding. `weight_bits` are those of most
-    weights in the layers of an ONNX file, None for floats and for a configuration.
+    weights in the layers of an ONNX file, `head_bits` those of its head; they are None for floats
+    and for a configuration.
     """
 
     name: str
@@ -76,6 +77,7 @@ class Architecture:
     head_norms: bool
     norms_after: bool
     weight_bits: int | None = None
+    head_bits: int | None = None
 
     @property
     def layer_weights(self) -> int:

@@ -64,18 +64,20 @@ class Widths:
     cache_bits_stated: int | None = None
 
     @classmethod
-    def parse(cls, weights: str | None, activations: str, stated_bits: int | None = None) -> Widths:
+    def parse(cls, weights: str | None, activations: str, architecture: Architecture) -> Widths:
         """Read "w4" or "w8", and "8", "16" or "float"; raise HexsimError for others.
 
-        Without `weights` they have `stated_bits`, which are those of an ONNX file, or else 4.
+        Without `weights`, layers and head have the bits of the ONNX file, or else 4 and 8.
         """
-        weights = f"w{stated_bits or 4}" if weights is None else weights
+        head = f"w{(architecture.head_bits if weights is None else None) or _HEAD_BITS}"
+        weights = f"w{architecture.weight_bits or 4}" if weights is None else weights
         known = {"w4": 4, "w8": 8}
-        if weights not in known:
-            raise unknown("width of weights", weights, known)
+        for what, width in (("weights", weights), ("weights of the head", head)):
+            if width not in known:
+                raise unknown(f"width of {what}", width, known)
         for kind in get_args(Activations):
             if activations == kind:
-                return cls(known[weights], kind)
+                return cls(known[weights], kind, known[head])
         raise unknown("width of activations", activations, get_args(Activations))
 
     @property

@@ -150,6 +150,7 @@ class _Decoder:
             head_norms=first.head_norms,
             norms_after=self._norms_after(attention),
             weight_bits=self._layer_bits(head),
+            head_bits=head.bits,
         )
 
     def source(self, name: str) -> _Path | None:

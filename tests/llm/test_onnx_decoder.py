@@ -13,6 +13,7 @@ import pytest
 
 from hexsim.errors import HexsimError
 from hexsim.llm.architecture import Architecture, architecture_of
+from hexsim.llm.network import Widths
 from hexsim.llm.reading import read_decoder
 from tests.cli.conftest import Done
 from tests.cli.conftest import command as command
@@ -42,8 +43,18 @@ def test_the_sizes_are_those_of_the_configuration(
 ) -> None:
     tree = {**CONFIG, **changes, "tie_word_embeddings": changes.get("tied", False)}
     configured = architecture_of(tree, "tiny", "config.json")
-    expected = replace(configured, model_type="onnx", weight_bits=export.bits)
+    expected = replace(
+        configured, model_type="onnx", weight_bits=export.bits, head_bits=export.bits
+    )
     assert _read(tiny_decoder(export), tmp_path) == expected
+
+
+def test_the_head_has_the_bits_of_the_file(tmp_path: Path) -> None:
+    architecture = _read(tiny_decoder(Export(bits=4)), tmp_path)
+    assert Widths.parse(None, "16", architecture) == Widths(4, "16", head_bits=4)
+    assert Widths.parse("w4", "16", architecture) == Widths(4, "16", head_bits=8)
+    with pytest.raises(HexsimError, match="unknown width of weights of the head 'w2'"):
+        Widths.parse(None, "16", replace(architecture, head_bits=2))
 
 
 def _node(model: onnx.ModelProto, name: str) -> onnx.NodeProto:
