@@ -1,10 +1,10 @@
 """Expands GroupQueryAttention of com.microsoft, first into rotations, then into Attention of ONNX.
 
-All lengths have to be constant, and the past keys and values exactly those before the new tokens;
-so the cache of a static graph is read as a whole, and a causal mask is a constant.
+All lengths have to be constant, so that the mask of a causal graph is a constant. The cache may
+have room for later tokens, which is cut off, and appended again to what is written.
 
-Not supported (such nodes stay unchanged): lengths or positions that are inputs, a cache with room
-for later tokens, windows that hide keys, codes in the cache, sinks, and norms of heads.
+Not supported (such nodes stay unchanged): lengths or positions that are inputs, codes in the cache,
+sinks, and norms of heads.
 """
 
 from __future__ import annotations
@@ -30,6 +30,8 @@ _FLAGS = ("smooth_softmax", "qk_output", "kv_cache_bit_width", "sliding_window_c
 def grouped_query_attention(node: OnnxNode, net: Importer) -> Sequence[onnx.NodeProto]:
     """Weigh values by the softmax of scores; groups of query heads share keys and values."""
     past = _past_length(node, net)
+    if node.input(3) and net.source_shape(node.inputs[3])[2] > past:
+        return _without_room(node, past, net)
     if not node.input(1):
         return _split(node, net)
     if node.integer("do_rotary", 0):
@@ -41,6 +43,9 @@ def grouped_query_attention(node: OnnxNode, net: Importer) -> Sequence[onnx.Node
         "kv_num_heads": node.integer("kv_num_heads", 0),
         "softcap": node.real("softcap", 0.0),
     }
+    window = node.integer("local_window_size", -1)
+    if window > 0:
+        attributes["left_window_size"] = window - 1  # the query's own key is one of the window
     if node.real("scale", 0.0):
         attributes["scale"] = node.real("scale", 0.0)
     proto = helper.make_node("Attention", inputs, node.outputs[:3], **attributes)
@@ -58,21 +63,51 @@ def _past_length(node: OnnxNode, net: Importer) -> int:
     shape = net.source_shape(node.required(0))
     if len(shape) != 3:
         raise InvalidDataError(f"its queries have {len(shape)} axes, not 3")
-    past_length = 0
+    room = 0
     if past := node.input(3):
         past_shape = net.source_shape(past)
         if len(past_shape) != 4:
             raise InvalidDataError(f"its cache has {len(past_shape)} axes, not 4")
-        past_length = past_shape[2]
-    total = past_length + shape[1]
+        room = past_shape[2]
     lengths = net.whole_numbers(node.required(_LENGTHS))
-    if set(lengths) != {total - 1} or net.whole_numbers(node.required(_TOTAL)) != (total,):
+    totals = net.whole_numbers(node.required(_TOTAL))
+    past_length = totals[0] - shape[1] if totals else -1
+    if {last + 1 for last in lengths} != {*totals} or not 0 <= past_length <= room:
         raise NotALayerError(
-            f"its lengths are not those of {past_length} past and {shape[1]} new tokens"
+            f"its lengths are not those of {shape[1]} new tokens after at most {room} past ones"
         )
-    if 0 <= node.integer("local_window_size", -1) < total:
-        raise NotALayerError("its window hides keys")
+    if past_length < room < totals[0]:
+        raise NotALayerError(f"its cache has room for {room} of {totals[0]} tokens")
+    if node.integer("local_window_size", -1) == 0:
+        raise NotALayerError("its window hides all keys")
     return past_length
+
+
+def _without_room(node: OnnxNode, past: int, net: Importer) -> Sequence[onnx.NodeProto]:
+    """Read only the `past` tokens of the cache, and write a cache with its room."""
+    parts = ExpansionNodes(node)
+    room = net.source_shape(node.inputs[3])[2]
+    total = past + net.source_shape(node.inputs[0])[1]
+
+    def tokens(name: str, start: int, end: int) -> str:
+        return parts.add(
+            "Slice", [name, *(parts.constant([at], "int64") for at in (start, end, 2))]
+        )
+
+    caches = node.inputs[3:5]
+    taken = [tokens(name, 0, past) if past else "" for name in caches]
+    result = parts.copy(node.standard, [*node.inputs[:3], *taken, *node.inputs[5:]])
+    proto = parts.nodes[-1]
+    proto.domain = node.proto.domain
+    for place, cache in enumerate(caches, 1):
+        written = f"{node.name}.written_{place}"
+        proto.output.append(written)
+        if place < len(node.outputs) and node.outputs[place]:
+            rest = tokens(cache, total, room)
+            parts.hand_out(parts.add("Concat", [written, rest], axis=2), place)
+    nodes = parts.finish(result)
+    proto.name = f"{node.name}.full"  # the names of its own parts begin with its name
+    return nodes
 
 
 def _heads(node: OnnxNode) -> int:

@@ -7,9 +7,9 @@
    is a layer. ONNX requires zeros for a query from which all keys are hidden: its result is
    multiplied by zero, and that of the other queries by one.
 
-Not supported (such nodes stay unchanged): scores as an output, lengths of sequences, windows of
-keys, attributes of later versions, and a constant mask that hides all keys from a query. If a
-varying mask of floats does so, the softmax of only minus infinity gives NaN.
+Not supported (such nodes stay unchanged): scores as an output, lengths of sequences, attributes of
+later versions, and a constant mask that hides all keys from a query. If a varying mask of floats
+does so, the softmax of only minus infinity gives NaN.
 """
 
 from __future__ import annotations
@@ -62,8 +62,8 @@ def attention(node: OnnxNode, net: Importer) -> Sequence[onnx.NodeProto]:
     if heads != groups:
         scores = _reshaped(parts, scores, scores_shape)
     visible = _varying_visibility(node, net, parts)
-    causal = _causal_visibility(node, net, scores_shape)
-    for bias in _biases(node, net, parts, scores_shape, visible, causal):
+    nearby = _visibility_by_position(node, net, scores_shape)
+    for bias in _biases(node, net, parts, scores_shape, visible, nearby):
         scores = parts.add("Add", [scores, bias])
     weights = parts.add("Softmax", [scores], axis=3)
     if heads != groups:
@@ -72,8 +72,8 @@ def attention(node: OnnxNode, net: Importer) -> Sequence[onnx.NodeProto]:
     if heads != groups:
         result = _reshaped(parts, result, (batch, heads, rows, value_shape[3]))
     if visible:
-        if causal is not None:
-            visible = parts.add("Mul", [visible, parts.constant(causal)])
+        if nearby is not None:
+            visible = parts.add("Mul", [visible, parts.constant(nearby)])
         any_visible = parts.add("ReduceMax", [visible, parts.constant([-1], "int64")], keepdims=1)
         result = parts.add("Mul", [result, any_visible])
     if len(net.source_shape(node.inputs[0])) == 3:
@@ -87,8 +87,6 @@ def _require_plain(node: OnnxNode, net: Importer) -> None:
         raise NotALayerError("its scores are an output")
     if node.input(6):
         raise NotALayerError("the lengths of sequences are an input")
-    if any(node.integer(name, -1) != -1 for name in _WINDOWS):
-        raise NotALayerError("its queries see a window of the keys")
     later = {attribute.name for attribute in node.proto.attribute} - _ATTRIBUTES - {*_WINDOWS}
     if later:
         raise NotALayerError(f"it has an attribute '{min(later)}'")
@@ -162,12 +160,24 @@ def _varying_visibility(node: OnnxNode, net: Importer, parts: ExpansionNodes) ->
     return parts.add("Cast", [mask], to=onnx.TensorProto.FLOAT)
 
 
-def _causal_visibility(node: OnnxNode, net: Importer, scores: Shape) -> np.ndarray | None:
-    """Return which keys a query may see by its position, (queries, keys); None for all."""
-    if not node.integer("is_causal", 0):
+def _visibility_by_position(node: OnnxNode, net: Importer, scores: Shape) -> np.ndarray | None:
+    """Return which keys a query may see by its position, (queries, keys); None for all.
+
+    A window has so many keys to the left and right of the query's own position.
+    """
+    left, right = (node.integer(name, -1) for name in _WINDOWS)
+    if node.integer("is_causal", 0):
+        right = 0
+    if left < 0 and right < 0:
         return None
     past_length = net.source_shape(node.inputs[4])[2] if node.input(4) else 0
-    return np.tri(scores[2], scores[3], past_length, dtype=np.float32)
+    distance = np.arange(scores[3]) - past_length - np.arange(scores[2])[:, None]
+    visible = np.ones(distance.shape, np.float32)
+    if left >= 0:
+        visible[distance < -left] = 0
+    if right >= 0:
+        visible[distance > right] = 0
+    return visible
 
 
 def _biases(
@@ -176,13 +186,13 @@ def _biases(
     parts: ExpansionNodes,
     scores: Shape,
     visible: str,
-    causal: np.ndarray | None,
+    nearby: np.ndarray | None,
 ) -> list[str]:
     """Return the addends of scores; the constant ones are summed into one."""
     mask = node.input(3)
     constant = np.zeros((), np.float32)
-    if causal is not None:
-        constant = _hidden(causal > 0)
+    if nearby is not None:
+        constant = _hidden(nearby > 0)
     addends = []
     if mask:
         shape = net.source_shape(mask)
@@ -201,7 +211,7 @@ def _biases(
             addends.append(parts.add("Mul", [hidden, parts.constant(_HIDES)]))
         else:
             addends.append(mask)
-    if causal is not None or mask in net.known:
+    if nearby is not None or mask in net.known:
         if np.isneginf(np.broadcast_to(constant, scores)).all(axis=3).any():
             raise NotALayerError("its mask hides all keys from a query")
         addends.append(parts.constant(constant))

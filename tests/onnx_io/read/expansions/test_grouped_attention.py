@@ -9,6 +9,9 @@ from onnx import helper
 
 from hexsim.errors import HexsimError
 from hexsim.onnx_io.read.reader import read_with_codes
+from hexsim.onnx_io.run.float_engine import FloatEngine
+from hexsim.passes import optimize
+from tests.conftest import run_onnx
 from tests.onnx_io.read.expansions.judged import assert_same, fused, model_of
 
 RNG = np.random.default_rng(8)
@@ -39,6 +42,8 @@ def feed_of(*, packed: bool = False) -> dict[str, np.ndarray]:
         ("q k v pk pv n t c s", {"do_rotary": 1}),
         ("q k v pk pv n t c s", {"do_rotary": 1, "rotary_interleaved": 1}),
         ("q - - pk pv n t c s", {"do_rotary": 1, "local_window_size": 9}),
+        ("q k v pk pv n t", {"local_window_size": 4}),
+        ("q - - pk pv n t c s", {"do_rotary": 1, "local_window_size": 1}),
     ],
 )
 def test_attention_after_a_cache(inputs: str, attributes: dict[str, Any]) -> None:
@@ -47,11 +52,35 @@ def test_attention_after_a_cache(inputs: str, attributes: dict[str, Any]) -> Non
     assert_same(model_of([node], feed, {**LENGTHS, **TABLES}, "y a b"), feed)
 
 
+@pytest.mark.parametrize("past", [0, 2])
+@pytest.mark.parametrize("inputs", ["q k v pk pv n t", "q - - pk pv n t c s"])
+def test_a_cache_with_room_for_later_tokens(past: int, inputs: str) -> None:
+    """What is written has the room of what is read; behind the new tokens it means nothing."""
+    feed = feed_of(packed="- -" in inputs)
+    total = past + TOKENS
+    lengths = {"n": np.array([total - 1], np.int32), "t": np.array(total, np.int32)}
+    flags = {**FLAGS, "do_rotary": 1} if "c s" in inputs else FLAGS
+    node = fused("GroupQueryAttention", inputs, "y a b", **flags)
+    model = model_of([node], feed, {**lengths, **TABLES}, "y a b")
+    network = optimize(read_with_codes(model).network)
+    stored = {name: network.tensors[name].from_source(array) for name, array in feed.items()}
+    found = FloatEngine(network).run(stored)
+    for name, expected in run_onnx(model, feed).items():
+        got = network.tensors[name].to_source(found[name])
+        assert got.shape == expected.shape
+        kept = slice(None) if name == "y" else (slice(None), slice(None), slice(total))
+        np.testing.assert_allclose(got[kept], expected[kept], rtol=1e-4, atol=5e-6)
+
+
 @pytest.mark.parametrize(
     ("changed", "reason"),
     [
-        ({"n": np.array([5], np.int32)}, "its lengths are not those of 5 past and 3 new tokens"),
-        ({"local_window_size": 4}, "its window hides keys"),
+        ({"n": np.array([5], np.int32)}, "its lengths are not those of 3 new tokens after at most"),
+        (
+            {"n": np.array([6], np.int32), "t": np.array(7, np.int32)},
+            "its cache has room for 5 of 7 tokens",
+        ),
+        ({"local_window_size": 0}, "its window hides all keys"),
         ({"smooth_softmax": 1}, "it has sinks"),
     ],
 )

@@ -113,9 +113,22 @@ def test_heads_that_do_not_share_are_refused() -> None:
         read(model)
 
 
-def test_one_with_a_window_of_keys_stays() -> None:
-    model = model_of([attention(is_causal=1, left_window_size=2)], plain(), {}, "y", 25)
-    (left,) = read_with_codes(model).report.opaque
-    assert left.reason == "its queries see a window of the keys"
-    model = model_of([attention(left_window_size=-1)], plain(), {}, "y", 25)
-    assert not read_with_codes(model).report.opaque
+@pytest.mark.parametrize("causal", [0, 1])
+@pytest.mark.parametrize(("left", "right"), [(2, -1), (1, 1), (-1, 0), (-1, -1)])
+def test_a_window_of_keys(causal: int, left: int, right: int) -> None:
+    """Three past keys; a mask of every pair says the same."""
+    feed = {**plain(), "pk": normal(2, 4, 3, 8), "pv": normal(2, 4, 3, 3)}
+    visible = [
+        [
+            (left < 0 or 3 + query - key <= left)
+            and (right < 0 or key - query - 3 <= right)
+            and (not causal or key <= 3 + query)
+            for key in range(9)
+        ]
+        for query in range(5)
+    ]
+    windows = {"left_window_size": left, "right_window_size": right}
+    node = attention("q k v - pk pv", "y a b", is_causal=causal, **windows)
+    by_mask = attention("q k v m pk pv", "y a b")
+    judge = model_of([by_mask], feed, {"m": np.array(visible)}, "y a b", 23)
+    assert_same(model_of([node], feed, {}, "y a b", 25), feed, judge=judge)
