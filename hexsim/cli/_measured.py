@@ -12,6 +12,7 @@ from hexsim.cli._completion import runtime_names
 from hexsim.cli._files import FILE, OUTPUT
 from hexsim.cli._options import (
     BufferOption,
+    ChipOption,
     InputDimOption,
     NoFallbackOption,
     NoHtaOption,
@@ -37,8 +38,9 @@ _COLUMNS = {"cpu_us": ("cpu", ""), "gpu_us": ("gpu", ""), "dsp_us": ("dsp", "")}
 
 @dataclass(frozen=True)
 class Phone(Hardware):
-    """The profile of a phone, and how the simulation beside it is made."""
+    """The profile of a phone, and how the simulation beside it is made; it needs a chip."""
 
+    chip: ChipOption = ""
     measured: Annotated[
         Path | None,
         typer.Option(
@@ -94,6 +96,8 @@ class Phone(Hardware):
 
         assert self.measured is not None
         profile = read_profile(self.measured)
+        if not self.chip:
+            raise HexsimError("--measured needs the chip of that phone; give --chip")
         platform = self.platform()
         stack = platform.stack
         runtime = None if self.runtime is None else parse_runtime(self.runtime)

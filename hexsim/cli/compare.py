@@ -22,7 +22,7 @@ def compare(
     *,
     before: Annotated[
         str,
-        typer.Argument(help="A file of bench or profile (--json); with --measured a model."),
+        typer.Argument(help="A file of bench, profile or llm (--json); with --measured a model."),
         RESULT_OR_MODEL,
     ],
     after: Annotated[
@@ -61,9 +61,10 @@ def _compare_results(
 ) -> None:
     from hexsim.reports.comparison import comparison_csv, comparison_json, comparison_table
     from hexsim.studies import comparison
+    from hexsim.studies.result_files import read_results
 
     allowed = None if fail_above is None else _share(fail_above)
-    changes = comparison.compare(comparison.read_results(before), comparison.read_results(after))
+    changes = comparison.compare(read_results(before), read_results(after))
     if allowed is not None and not changes.cases:
         raise HexsimError(
             f"--fail-above compares what both files have, and '{before}' and '{after}' have "

@@ -12,7 +12,7 @@ from hexsim.reports.text import quantity, table
 from hexsim.studies.comparison import CaseChange, Comparison, FigureChange
 
 _MOST_LAYERS = 10
-_FACTORS = {"us": (1e-3, "ms"), "mJ": (1.0, "mJ"), "dB": (1.0, "dB")}
+_FACTORS = {"us": (1e-3, "ms"), "1/s": (1.0, "/s"), "mJ": (1.0, "mJ"), "dB": (1.0, "dB")}
 
 
 def comparison_table(comparison: Comparison) -> str:

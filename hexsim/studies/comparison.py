@@ -1,7 +1,6 @@
-"""Compare two JSON results of `hexsim bench` or `hexsim profile`.
+"""Compare two results of `hexsim bench`, `profile` or `llm`.
 
-Cases are paired by network and runtime, layers by name; equal keys are paired in their order. Only
-the keys that are compared are read, so files of other versions work if they have these.
+Cases are paired by network and runtime, layers by name; equal keys are paired in their order.
 """
 
 from __future__ import annotations
@@ -9,73 +8,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Annotated, TypeVar
+from typing import TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
-
-from hexsim.datasheets.refusals import sentence
 from hexsim.display import DisplayTable, Shown
-from hexsim.errors import HexsimError, InvalidDataError
-from hexsim.texts.json_text import parse_json
-from hexsim.texts.text import read_text
+from hexsim.studies.result_files import CaseResult, Figure, Results
 
-Us = Annotated[float, Field(ge=0)]
 Item = TypeVar("Item")
-
-
-class _Read(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="ignore", allow_inf_nan=False)
-
-
-class LayerRead(_Read):
-    """A layer, with its time in microseconds."""
-
-    name: str
-    us: Us
-
-
-class MemoryRead(_Read):
-    """Memory at its peak."""
-
-    peak_bytes: int = Field(ge=0)
-
-
-class EnergyRead(_Read):
-    """Energy of an inference."""
-
-    mj: float = Field(ge=0)
-
-
-class AccuracyRead(_Read):
-    """Agreement with float; None without any noise."""
-
-    sqnr_db: float | None = None
-
-
-class CaseRead(_Read):
-    """A network on a runtime; memory, energy and accuracy where the file has them."""
-
-    network: str
-    chip: str
-    stack: str
-    runtime: str
-    perf_profile: str
-    buffer: str
-    total_inference_us: Us
-    forward_propagate_us: Us
-    initialisation_total_us: Us
-    layers: tuple[LayerRead, ...]
-    memory: MemoryRead | None = None
-    energy: EnergyRead | None = None
-    accuracy: AccuracyRead | None = None
-
-
-class ResultsRead(_Read):
-    """A file of results."""
-
-    hexsim_version: str
-    results: tuple[CaseRead, ...]
 
 
 @dataclass(frozen=True)
@@ -141,65 +79,39 @@ class Comparison(Shown):
         return DisplayTable(title, columns, rows, bars="ratio")
 
 
-def read_results(path: Path) -> ResultsRead:
-    """Read a file of results; raise HexsimError if it is anything else."""
-    try:
-        text = read_text(path, "results", "give what --json of hexsim bench or profile wrote")
-        return ResultsRead.model_validate(parse_json(text, str(path)))
-    except ValidationError as error:
-        fault = sentence(ResultsRead, error, str(path))
-        raise HexsimError(f"{fault}; give what --json of hexsim bench or profile wrote") from None
-    except InvalidDataError as error:
-        raise HexsimError(str(error)) from None
-
-
-def compare(before: ResultsRead, after: ResultsRead) -> Comparison:
+def compare(before: Results, after: Results) -> Comparison:
     """Pair the cases of two files."""
-    pairs = _paired(before.results, after.results, lambda case: (case.network, case.runtime))
+    pairs = _paired(before.cases, after.cases, lambda case: (case.network, case.runtime))
     return Comparison(
-        (before.hexsim_version, after.hexsim_version),
+        (before.version, after.version),
         tuple(_case(old, new) for old, new in pairs if old and new),
         tuple(f"{old.network} on {old.runtime}" for old, new in pairs if old and not new),
         tuple(f"{new.network} on {new.runtime}" for old, new in pairs if new and not old),
     )
 
 
-def _case(before: CaseRead, after: CaseRead) -> CaseChange:
-    names = ("chip", "stack", "perf_profile", "buffer")
-    conditions = [(name, getattr(before, name), getattr(after, name)) for name in names]
-    layers = _paired(before.layers, after.layers, lambda layer: layer.name)
+def _case(before: CaseResult, after: CaseResult) -> CaseChange:
+    conditions = [
+        (name, stated, after.conditions.get(name, "-"))
+        for name, stated in before.conditions.items()
+    ]
     return CaseChange(
         before.network,
         before.runtime,
         tuple(condition for condition in conditions if condition[1] != condition[2]),
-        (
-            FigureChange(
-                "total inference", "us", before.total_inference_us, after.total_inference_us
-            ),
-            FigureChange(
-                "forward propagate", "us", before.forward_propagate_us, after.forward_propagate_us
-            ),
-            FigureChange(
-                *("initialisation", "us"),
-                *(before.initialisation_total_us, after.initialisation_total_us),
-            ),
-            FigureChange(
-                "peak memory", "B", *(_of(c.memory, "peak_bytes") for c in (before, after))
-            ),
-            FigureChange("energy", "mJ", *(_of(c.energy, "mj") for c in (before, after))),
-            FigureChange("SQNR", "dB", *(_of(c.accuracy, "sqnr_db") for c in (before, after))),
-        ),
-        tuple(_layer(old, new) for old, new in layers),
+        _changes(before.figures, after.figures),
+        _changes(before.layers, after.layers),
     )
 
 
-def _layer(before: LayerRead | None, after: LayerRead | None) -> FigureChange:
-    name = next(layer.name for layer in (before, after) if layer is not None)
-    return FigureChange(name, "us", _of(before, "us"), _of(after, "us"))
-
-
-def _of(part: BaseModel | None, name: str) -> float | None:
-    return None if part is None else getattr(part, name)
+def _changes(before: Sequence[Figure], after: Sequence[Figure]) -> tuple[FigureChange, ...]:
+    return tuple(
+        FigureChange(
+            figure.name, figure.unit, old.value if old else None, new.value if new else None
+        )
+        for old, new in _paired(before, after, lambda figure: figure.name)
+        if (figure := old or new) is not None
+    )
 
 
 def _paired(

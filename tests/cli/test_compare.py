@@ -11,6 +11,7 @@ from hexsim import dlc
 from hexsim.quantization.model import Model
 from tests.cli.conftest import Done
 from tests.dlc.made import small_network
+from tests.llm.tiny_decoder import CONFIG
 
 Command = Callable[[str], Done]
 
@@ -67,6 +68,24 @@ def test_figures_are_those_of_the_files(command: Command) -> None:
     assert len(Path("c.csv").read_text().splitlines()) == 1 + sum(
         len(case["figures"]) + len(case["layers"]) for case in cases
     )
+
+
+def test_language_models_are_compared(command: Command) -> None:
+    Path("config.json").write_text(json.dumps(CONFIG))
+    for bits, name in ((8, "wide"), (4, "narrow")):
+        line = f"llm config.json --context 512 --prompt 100 --generate 9 --weights w{bits}"
+        assert command(f"{line} --json {name}.json").code == 0
+    done = command("compare wide.json narrow.json --json c.json")
+    assert "weights: w8 before, w4 after" in done.out
+    (case,) = read("c.json")["cases"]
+    assert [condition["name"] for condition in case["conditions"]] == ["weights"]
+    figures = {figure["name"]: figure for figure in case["figures"]}
+    for end, name in (("before", "wide"), ("after", "narrow")):
+        assert figures["tokens per second"][end] == read(f"{name}.json")["tokens_per_second"]
+        assert figures["first token"][end] == 1e3 * read(f"{name}.json")["first_token_ms"]["100"]
+        total = sum(layer[end] for layer in case["layers"] if layer["name"].startswith("token: "))
+        assert total == pytest.approx(figures["time of a token"][end])
+    assert command("compare narrow.json wide.json --fail-above 1%").code == 1
 
 
 @pytest.mark.parametrize(("allowed", "code"), [("9%", 1), ("11%", 0), ("9", 1)])

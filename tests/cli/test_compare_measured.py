@@ -123,11 +123,18 @@ def test_rows_for_calibration_have_all_runtimes(command: Command) -> None:
         ("compare m.onnx bench.csv --measured qnn.csv", "leave 'bench.csv' out"),
         ("compare m.onnx --measured qnn.csv --fail-above 5%", "leave --fail-above out"),
         ("compare hub.json --measured qnn.csv", "'hub.json' is no model"),
+        ("compare m.onnx --measured hub.json", "--measured needs the chip of that phone"),
         ("compare m.onnx --measured gone.csv", "cannot read profile 'gone.csv'"),
         ("compare m.onnx --measured m.onnx", "m.onnx"),
-        ("compare m.onnx --measured bench.csv --runtime gpu", "has no layers of gpu, only of cpu"),
-        ("compare alexnet --measured hub.json", "no layer of the profile is one of network"),
-        ("compare alexnet --measured diag.txt", "numbers and no names, up to 3"),
+        (
+            "compare m.onnx --measured bench.csv --runtime gpu --chip sd855",
+            "has no layers of gpu, only of cpu",
+        ),
+        (
+            "compare alexnet --measured hub.json --chip sd855",
+            "no layer of the profile is one of network",
+        ),
+        ("compare alexnet --measured diag.txt --chip sd855", "numbers and no names, up to 3"),
         ("compare m.onnx --measured qnn.csv --rows qnn.csv", "would overwrite an input"),
     ],
 )

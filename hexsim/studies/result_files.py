@@ -1,0 +1,220 @@
+"""Read the JSON of `hexsim bench`, `profile` and `llm`, to compare two of them.
+
+Only the keys that are compared are read, so files of other versions work if they have these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from hexsim.datasheets.refusals import sentence
+from hexsim.errors import HexsimError, InvalidDataError
+from hexsim.texts.json_text import parse_json
+from hexsim.texts.text import read_text
+
+Number = Annotated[float, Field(ge=0)]
+_REMEDY = "give what --json of hexsim bench, profile or llm wrote"
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A number with its unit; `value` is None where the file lacks it."""
+
+    name: str
+    unit: str
+    value: float | None
+
+
+@dataclass(frozen=True)
+class CaseResult:
+    """A network on a runtime: its conditions, its figures, the main time first, and its layers."""
+
+    network: str
+    runtime: str
+    conditions: Mapping[str, str]
+    figures: Sequence[Figure]
+    layers: Sequence[Figure]
+
+
+@dataclass(frozen=True)
+class Results:
+    """The cases of a file, and the version that wrote it."""
+
+    version: str
+    cases: Sequence[CaseResult]
+
+
+def read_results(path: Path) -> Results:
+    """Read a file of results; raise HexsimError if it is anything else."""
+    try:
+        tree = parse_json(read_text(path, "results", _REMEDY), str(path))
+    except InvalidDataError as error:
+        raise HexsimError(str(error)) from None
+    of_llm = isinstance(tree, dict) and "tokens_per_second" in tree
+    kind: type[_LanguageModelRead | _ResultsRead] = _LanguageModelRead if of_llm else _ResultsRead
+    try:
+        read = kind.model_validate(tree)
+    except ValidationError as error:
+        raise HexsimError(f"{sentence(kind, error, str(path))}; {_REMEDY}") from None
+    return Results(read.hexsim_version, read.cases)
+
+
+class _Read(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="ignore", allow_inf_nan=False)
+
+
+class _LayerRead(_Read):
+    """A layer, with its time in microseconds."""
+
+    name: str
+    us: Number
+
+
+class _MemoryRead(_Read):
+    """Memory at its peak."""
+
+    peak_bytes: int = Field(ge=0)
+
+
+class _EnergyRead(_Read):
+    """Energy of an inference."""
+
+    mj: Number
+
+
+class _AccuracyRead(_Read):
+    """Agreement with float; None without any noise."""
+
+    sqnr_db: float | None = None
+
+
+class _CaseRead(_Read):
+    """A network on a runtime; memory, energy and accuracy where the file has them."""
+
+    network: str
+    chip: str
+    stack: str
+    runtime: str
+    perf_profile: str
+    buffer: str
+    total_inference_us: Number
+    forward_propagate_us: Number
+    initialisation_total_us: Number
+    layers: tuple[_LayerRead, ...]
+    memory: _MemoryRead | None = None
+    energy: _EnergyRead | None = None
+    accuracy: _AccuracyRead | None = None
+
+    @property
+    def case(self) -> CaseResult:
+        """Return what is compared."""
+        return CaseResult(
+            self.network,
+            self.runtime,
+            {name: getattr(self, name) for name in ("chip", "stack", "perf_profile", "buffer")},
+            (
+                Figure("total inference", "us", self.total_inference_us),
+                Figure("forward propagate", "us", self.forward_propagate_us),
+                Figure("initialisation", "us", self.initialisation_total_us),
+                Figure("peak memory", "B", self.memory.peak_bytes if self.memory else None),
+                Figure("energy", "mJ", self.energy.mj if self.energy else None),
+                Figure("SQNR", "dB", self.accuracy.sqnr_db if self.accuracy else None),
+            ),
+            tuple(Figure(layer.name, "us", layer.us) for layer in self.layers),
+        )
+
+
+class _ResultsRead(_Read):
+    """A file of `hexsim bench` or `profile`."""
+
+    hexsim_version: str
+    results: tuple[_CaseRead, ...]
+
+    @property
+    def cases(self) -> tuple[CaseResult, ...]:
+        """Return what is compared."""
+        return tuple(read.case for read in self.results)
+
+
+class _ArchitectureRead(_Read):
+    name: str
+
+
+class _WidthsRead(_Read):
+    weights: int
+    head_bits: int
+    activations: Literal["8", "16", "float"]
+
+
+class _LlmConditionsRead(_Read):
+    widths: _WidthsRead
+    context: int
+    prompt: int
+    generate: int
+    block: int
+    part_gb: float
+
+
+class _PassRead(_Read):
+    """A token or a block of the prompt, with the parts of its time."""
+
+    ms: Number
+    parts_ms: dict[str, Number]
+    ddr_bytes: int = Field(ge=0)
+    energy: _EnergyRead
+
+
+class _PeakRead(_Read):
+    peak: int = Field(ge=0)
+
+
+class _LanguageModelRead(_Read):
+    """A file of `hexsim llm`."""
+
+    hexsim_version: str
+    chip: str
+    stack: str
+    architecture: _ArchitectureRead
+    conditions: _LlmConditionsRead
+    tokens_per_second: Number
+    first_token_ms: dict[str, Number]
+    total_ms: Number
+    token: _PassRead
+    block: _PassRead
+    memory_bytes: _PeakRead
+
+    @property
+    def cases(self) -> tuple[CaseResult, ...]:
+        """Return what is compared: one case, whose layers are the parts of both passes' time."""
+        asked, passes = self.conditions, {"token": self.token, "block": self.block}
+        stated = {"chip": self.chip, "stack": self.stack}
+        stated |= {"weights": f"w{asked.widths.weights}", "head": f"w{asked.widths.head_bits}"}
+        stated["activations"] = asked.widths.activations
+        for name in ("context", "prompt", "generate", "block", "part_gb"):
+            stated[name] = f"{getattr(asked, name):g}"
+        figures = (
+            Figure("time of a token", "us", 1e3 * self.token.ms),
+            Figure("time of a block", "us", 1e3 * self.block.ms),
+            Figure("tokens per second", "1/s", self.tokens_per_second),
+            Figure("first token", "us", _us(self.first_token_ms.get(str(asked.prompt)))),
+            Figure("whole answer", "us", 1e3 * self.total_ms),
+            Figure("peak memory", "B", self.memory_bytes.peak),
+            *(Figure(f"DDR per {name}", "B", made.ddr_bytes) for name, made in passes.items()),
+            *(Figure(f"energy per {name}", "mJ", made.energy.mj) for name, made in passes.items()),
+        )
+        parts = tuple(
+            Figure(f"{name}: {part}", "us", 1e3 * ms)
+            for name, made in passes.items()
+            for part, ms in made.parts_ms.items()
+        )
+        runtime = "htp_fp16" if asked.widths.activations == "float" else "htp"
+        return (CaseResult(self.architecture.name, runtime, stated, figures, parts),)
+
+
+def _us(ms: float | None) -> float | None:
+    return None if ms is None else 1e3 * ms
