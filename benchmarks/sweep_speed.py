@@ -64,7 +64,9 @@ def split(points: Points) -> dict[str, float]:
     """Parts of a point's processor time, 0 .. 1, by what they go on."""
     all_points = list(points)
     platforms = [all_point.setting.platform_with(all_point.constants) for all_point in all_points]
-    pairs = list(zip(platforms, (all_point.setting.plan for all_point in all_points), strict=True))
+    pairs = list(
+        zip(platforms, (all_point.setting.subject for all_point in all_points), strict=True)
+    )
     results = [platform.simulate(Workload.single(plan)) for platform, plan in pairs]
     whole, *parts = (
         seconds(of, time.process_time)

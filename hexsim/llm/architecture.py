@@ -107,9 +107,7 @@ def read_architecture(path: str | Path) -> Architecture:
     Raises HexsimError naming the file and the key if the model type is unknown, a key is missing,
     or sizes do not fit together.
     """
-    file = Path(path)
-    if file.is_dir():
-        file = file / "config.json"
+    file = described_in(path)
     try:
         text = read_text(file, "configuration", "give the config.json of a language model")
         tree = parse_json(text, str(file))
@@ -119,6 +117,12 @@ def read_architecture(path: str | Path) -> Architecture:
         raise HexsimError(f"{file}: a configuration is a JSON object, not {type(tree).__name__}")
     name = file.parent.resolve().name if file.name == "config.json" else file.stem
     return architecture_of(tree, name, str(file))
+
+
+def described_in(path: str | Path) -> Path:
+    """Return the file that describes a model: `path` itself, or the `config.json` of a folder."""
+    file = Path(path)
+    return file / "config.json" if file.is_dir() else file
 
 
 def architecture_of(tree: Mapping[str, Any], name: str, where: str) -> Architecture:

@@ -37,6 +37,7 @@ from hexsim.layers.strided_slice import AxisSlice
 from hexsim.llm.architecture import Architecture
 from hexsim.quantization.encodings import Encoding
 from hexsim.quantization.model import Model
+from hexsim.runtimes import Runtime
 
 HIDDEN, COSINES, SINES, MASK = "hidden", "cosines", "sines", "mask"
 """Names of the inputs beside the cache."""
@@ -84,6 +85,11 @@ class Widths:
     def floats(self) -> bool:
         """Whether activations are float16."""
         return self.activations == "float"
+
+    @property
+    def runtime(self) -> Runtime:
+        """The runtime that computes with them."""
+        return "htp_fp16" if self.floats else "htp"
 
     @property
     def activation_bits(self) -> int:

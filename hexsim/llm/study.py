@@ -18,7 +18,6 @@ from hexsim.errors import HexsimError, require_number
 from hexsim.llm.architecture import Architecture
 from hexsim.llm.network import HEAD, Widths, decoder
 from hexsim.llm.parts import GIGABYTE, Part, part_bytes, split
-from hexsim.runtimes import Runtime
 from hexsim.timing.results import LayerTiming, Result
 from hexsim.timing.simtime import PS_PER_SECOND
 
@@ -159,8 +158,8 @@ def speed_of(
     Raises HexsimError if the chip has no tensor processor or the model cannot be split.
     """
     widths = conditions.widths
-    platform.chip.require(_runtime(widths))
-    platform.stack.require(_runtime(widths))
+    platform.chip.require(widths.runtime)
+    platform.stack.require(widths.runtime)
     parts = split(architecture, widths, conditions.context, conditions.part_gb * GIGABYTE)
     simulated = _Simulated(architecture, platform, conditions, parts)
     block, activations = simulated.run(conditions.block, conditions.context)
@@ -196,10 +195,6 @@ def pass_of(
     parts = split(architecture, widths, conditions.context, conditions.part_gb * GIGABYTE)
     simulated = _Simulated(architecture, platform, conditions, parts)
     return simulated.run(tokens, conditions.context, memory=False)[0]
-
-
-def _runtime(widths: Widths) -> Runtime:
-    return "htp_fp16" if widths.floats else "htp"
 
 
 def _weight_bytes(architecture: Architecture, widths: Widths) -> int:
@@ -278,7 +273,7 @@ def deployment_of(
     """Return the network of a part on its runtime, for `tokens` at once."""
     widths = conditions.widths
     model = decoder(architecture, tokens, context, widths, part.layers, head=part.head)
-    return deploy(model, platform, _runtime(widths), cpu_fallback=False)
+    return deploy(model, platform, widths.runtime, cpu_fallback=False)
 
 
 def timelines(speed: LanguageModelSpeed, platform: Platform) -> tuple[tuple[str, Result], ...]:

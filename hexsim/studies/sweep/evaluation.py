@@ -12,7 +12,10 @@ from hexsim.datasheets.areas import area_of
 from hexsim.deployment.platform import Platform
 from hexsim.errors import HexsimError
 from hexsim.memory import footprint_of
+from hexsim.planning.plan import Plan
 from hexsim.simulation.simulator import Workload
+from hexsim.studies.sweep.language_models import PARAMETERS as DEPLOYMENT
+from hexsim.studies.sweep.language_models import SPEEDS, DeployedLanguageModel
 from hexsim.studies.sweep.points import SweepPoint
 from hexsim.studies.sweep.values import leaves_bounds
 from hexsim.studies.throughput import Caller, ClosedLoop, throughput
@@ -38,17 +41,20 @@ COUNTERS = (
     "vtcm_bytes",
 )
 """Counters of one inference, summed over its layers and overheads."""
-RESULTS = (*TIMES, MEMORY, *ENERGY, *AREA, *COUNTERS)
+RESULTS = (*TIMES, *SPEEDS, MEMORY, *ENERGY, *AREA, *COUNTERS)
 """The columns of numbers from the simulation."""
 
 
 def row(point: SweepPoint, inferences: int) -> Row:
     """Simulate a point; closed loops have `inferences` calls of each instance."""
-    numbers: Mapping[str, float | None] = dict.fromkeys(RESULTS)  # of a point that is refused
-    refusal = None
+    numbers: dict[str, float | None] = dict.fromkeys(RESULTS)  # of a point that is refused
+    refusal, subject = None, point.setting.subject
     try:
         platform = point.setting.platform_with(point.constants)
-        numbers = _numbers(point, platform, inferences)
+        if isinstance(subject, DeployedLanguageModel):
+            numbers.update(subject.numbers(platform))
+        else:
+            numbers.update(_numbers(point, subject, platform, inferences))
     except HexsimError as error:
         refusal = str(error)
     return {**_parameters(point), **numbers, "refusal": refusal}
@@ -57,6 +63,12 @@ def row(point: SweepPoint, inferences: int) -> Row:
 def _parameters(point: SweepPoint) -> Row:
     setting, calling = point.setting, point.calling
     chip, stack = setting.platform.chip, setting.platform.stack
+    subject = setting.subject
+    deployment: Mapping[str, str | int | None] = (
+        subject.parameters
+        if isinstance(subject, DeployedLanguageModel)
+        else dict.fromkeys(DEPLOYMENT)
+    )
     outside = [
         path
         for path, value in point.constants.items()
@@ -74,13 +86,16 @@ def _parameters(point: SweepPoint) -> Row:
         "perf_profile": calling.perf_profile or stack.default_profile,
         "buffer": calling.buffer or stack.buffer(),
         "idle_ms": calling.idle_ms,
+        **deployment,
         **point.constants,
         "outside_bounds": " ".join(outside),
     }
 
 
-def _numbers(point: SweepPoint, platform: Platform, inferences: int) -> Mapping[str, float]:
-    calling, plan = point.calling, point.setting.plan
+def _numbers(
+    point: SweepPoint, plan: Plan, platform: Platform, inferences: int
+) -> Mapping[str, float]:
+    calling = point.calling
     if calling.instances == 1 and not calling.background:
         result = platform.simulate(
             Workload.single(

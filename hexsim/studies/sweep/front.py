@@ -17,7 +17,7 @@ from hexsim.studies.sweep.table import Swept
 
 Mask = npt.NDArray[np.bool_]
 
-_MORE_IS_BETTER = frozenset({"inferences_per_s"})
+_MORE_IS_BETTER = frozenset({"inferences_per_s", "tokens_per_s"})
 _OPERATORS: Mapping[str, Callable[[npt.NDArray[np.float64], float], Mask]] = {
     "<=": np.less_equal,
     ">=": np.greater_equal,

@@ -1,5 +1,7 @@
 """Settings: networks planned on runtimes of platforms, once for all points that share them.
 
+Language models are read, and deployed anew at each point, since two of their layers stand for all.
+
 Reading, quantising, cutting and planning do not depend on the parameters that points vary, except
 for the fastest cut, which is searched on the platform as it is stated.
 """
@@ -7,7 +9,7 @@ for the fastest cut, which is searched on the platform as it is stated.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -20,10 +22,12 @@ from hexsim.deployment.given import GivenModel, Preparation
 from hexsim.deployment.platform import Platform
 from hexsim.dlc.loading import load_container
 from hexsim.errors import HexsimError, unknown
+from hexsim.llm.architecture import described_in
 from hexsim.planning.plan import Plan
 from hexsim.runtimes import Runtime
 from hexsim.studies.cuts import Prices, search
 from hexsim.studies.cuts.times import LayerTimes
+from hexsim.studies.sweep.language_models import DeployedLanguageModel, deployed_models
 from hexsim.studies.sweep.space import Calls, Cut, Space
 from hexsim.studies.sweep.values import ends
 from hexsim.texts.names import visible
@@ -31,7 +35,9 @@ from hexsim.texts.names import visible
 
 @dataclass(frozen=True)
 class Setting:
-    """A planned network on a platform; `constants` are those that the space varies, as stated.
+    """A planned network or language model on a platform.
+
+    `constants` are those that the space varies, as stated.
 
     The constants in `counted` are whole numbers, so values of the space are rounded. `digest`
     identifies the network as it was given. `loads` are the background loads that the space names.
@@ -41,7 +47,7 @@ class Setting:
     digest: str
     runtime: Runtime
     cut: Cut
-    plan: Plan = field(repr=False)
+    subject: Plan | DeployedLanguageModel = field(repr=False)
     platform: Platform = field(repr=False)
     constants: Mapping[str, Quantity] = field(repr=False)
     counted: frozenset[str] = field(repr=False)
@@ -75,20 +81,51 @@ def settings(space: Space, progress: Callable[[str], None] = lambda what: None) 
     loads = {name: load(name) for names in space.workload.background for name in names}
     for platform in platforms:
         _require_calls(space.workload, platform)
-    all_settings = []
-    for source in space.networks:
+    pairs = tuple(zip(platforms, varied, strict=True))
+    return [*_networks(space, pairs, loads, progress), *_language_models(space, pairs)]
+
+
+def _networks(
+    space: Space,
+    platforms: Sequence[tuple[Platform, Mapping[str, Quantity]]],
+    loads: Mapping[str, Background],
+    progress: Callable[[str], None],
+) -> Iterator[Setting]:
+    for source in space.networks or ():
         source_file, digest, name = load_container(source), _digest(source), visible(source)
-        for platform, constants in zip(platforms, varied, strict=True):
+        for platform, constants in platforms:
             progress(f"planning {source} on {platform.chip.name}")
             given = GivenModel(source, source_file, platform, Preparation(quantize=True), progress)
             for runtime, cut in space.ways:
                 deployment = _cut(given.deployment(runtime), cut)
                 plan = deployment.plan.without_values()
                 counted = _counted(platform, constants)
-                all_settings.append(
-                    Setting(name, digest, runtime, cut, plan, platform, constants, counted, loads)
+                yield Setting(name, digest, runtime, cut, plan, platform, constants, counted, loads)
+
+
+def _language_models(
+    space: Space, platforms: Sequence[tuple[Platform, Mapping[str, Quantity]]]
+) -> Iterator[Setting]:
+    for source in space.language_models or ():
+        models = deployed_models(source, space.language_model)
+        name, digest = visible(source), _digest(str(described_in(source)))
+        for platform, constants in platforms:
+            counted = _counted(platform, constants)
+            for model in models:
+                runtime = model.conditions.widths.runtime
+                platform.chip.require(runtime)
+                platform.stack.require(runtime)
+                yield Setting(
+                    network=name,
+                    digest=digest,
+                    runtime=runtime,
+                    cut="automatic",
+                    subject=model,
+                    platform=platform,
+                    constants=constants,
+                    counted=counted,
+                    loads={},
                 )
-    return all_settings
 
 
 def _counted(platform: Platform, paths: Iterable[str]) -> frozenset[str]:

@@ -24,6 +24,9 @@ is drawn, and `draws` points of a Latin hypercube over all drawn constants are c
 rest. Ends of a range that are left out are the constant's bounds in its datasheet.
 
 `anchor = "resnet50=1.23"`, or the command's `--anchor`, calibrates the one chip to a latency.
+
+Language models have a list of their own, `language_models = ["config.json"]`, and a table
+`[language_model]` of the ways in which they are deployed.
 """
 
 from __future__ import annotations
@@ -126,10 +129,31 @@ class Calls(_SpaceTable):
         return math.prod(len(items) for items in lists if items is not None)
 
 
+class LanguageModelDeployments(_SpaceTable):
+    """How language models are deployed; every combination is simulated.
+
+    Weights have the bits of the file by default. Lengths are numbers of tokens.
+    """
+
+    weights: Several[str] | None = None
+    activations: Several[str] = ("16",)
+    contexts: Several[int] = (4096,)
+    blocks: Several[int] = (128,)
+    prompt: int = 1024
+
+    @property
+    def count(self) -> int:
+        """Number of deployments."""
+        lists = (self.weights or (None,), self.activations, self.contexts, self.blocks)
+        return math.prod(map(len, lists))
+
+
 class Space(_SpaceTable):
     """All combinations of all lists are simulated. Stacks are each chip's own by default."""
 
-    networks: Several[str]
+    networks: Several[str] | None = None
+    language_models: Several[str] | None = None
+    language_model: LanguageModelDeployments = LanguageModelDeployments()
     chips: Several[str] = ("sd855",)
     stacks: Several[str] | None = None
     runtimes: Several[Runtime] = ("dsp",)
@@ -139,6 +163,16 @@ class Space(_SpaceTable):
     draws: int = Field(default=1, ge=1)
     seed: int = Field(default=0, ge=0)
     anchor: str | None = None
+
+    @model_validator(mode="after")
+    def _has_networks(self) -> Self:
+        if self.networks is None and self.language_models is None:
+            raise PydanticCustomError("networks", "expected networks or language_models")
+        if self.language_models is not None and self.workload != Calls():
+            raise PydanticCustomError(
+                "calls", "expected no workload beside language_models, which are called alone"
+            )
+        return self
 
     @model_validator(mode="after")
     def _draws_what_is_drawn(self) -> Self:
@@ -171,9 +205,11 @@ class Space(_SpaceTable):
     @property
     def count(self) -> int:
         """Number of points."""
-        places = (self.networks, self.chips, self.stacks or ("its own",), tuple(self.ways))
+        planned = len(self.networks or ()) * len(tuple(self.ways)) * self.workload.count
+        deployed = len(self.language_models or ()) * self.language_model.count
+        platforms = len(self.chips) * len(self.stacks or ("its own",))
         steps = (how.count for how in self.constants.values())
-        return math.prod((*map(len, places), self.workload.count, *steps, self.draws))
+        return (planned + deployed) * platforms * math.prod((*steps, self.draws))
 
     @property
     def drawn(self) -> tuple[str, ...]:

@@ -17,6 +17,7 @@ from pydantic import ValidationError
 from hexsim.errors import HexsimError, InvalidDataError
 from hexsim.studies import pool
 from hexsim.studies.sweep.evaluation import RESULTS, Row
+from hexsim.studies.sweep.language_models import PARAMETERS as DEPLOYMENT
 from hexsim.studies.sweep.space import Space
 from hexsim.texts.json_text import parse_json
 from hexsim.texts.names import visible
@@ -25,7 +26,7 @@ from hexsim.texts.text import decoded
 if TYPE_CHECKING:
     import pyarrow
 
-FORMAT = 3
+FORMAT = 4
 """Increased when columns are added, removed, or change their meaning."""
 _KEY = b"hexsim"
 _TEXTS = (
@@ -37,10 +38,12 @@ _TEXTS = (
     "background",
     "perf_profile",
     "buffer",
+    "weights",
+    "activations",
     "outside_bounds",
     "refusal",
 )
-_COUNTS = ("point", "instances")
+_COUNTS = ("point", "instances", "context", "block")
 PARAMETERS = (
     "network",
     "chip",
@@ -52,6 +55,7 @@ PARAMETERS = (
     "perf_profile",
     "buffer",
     "idle_ms",
+    *DEPLOYMENT,
 )
 """Parameters that may vary besides constants."""
 

@@ -22,7 +22,8 @@ def swept(latencies, a=None, b=None, per_second=None, drawn=()):
     rows = []
     for at in range(count):
         one = dict.fromkeys(PARAMETERS, "same")
-        one |= {"instances": 1, "idle_ms": 0.0, "point": at, "outside_bounds": "", "refusal": None}
+        one |= {"instances": 1, "idle_ms": 0.0, "context": None, "block": None, "point": at}
+        one |= {"outside_bounds": "", "refusal": None}
         one |= {"a": float(a[at] if a else 0), "b": float(b[at] if b else 0)}
         one |= dict.fromkeys(RESULTS, 1.0)
         one["latency_ms"] = latencies[at]

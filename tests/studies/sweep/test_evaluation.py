@@ -55,7 +55,7 @@ def test_several_instances_are_a_closed_loop(space: Callable[[str], Space]) -> N
     (point,) = points_of(space(text))
     told = row(point, 4)
     found = throughput(
-        point.setting.platform, [Caller(point.setting.plan, 2)], ClosedLoop(inferences=4)
+        point.setting.platform, [Caller(point.setting.subject, 2)], ClosedLoop(inferences=4)
     )
     assert told["inferences_per_s"] == found.total.per_second
     assert told["latency_ms"] == found.total.percentile_ps(50) / 1e9

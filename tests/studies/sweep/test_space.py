@@ -16,7 +16,7 @@ EFFICIENCY = '[constants."memory.efficiency"]\n'
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("", "key 'networks' is missing"),
+        ("", "expected networks or language_models"),
         ('networks = "m.dlc"', "key 'networks' is"),
         ("networks = []", "key 'networks' is"),
         (M + 'runtimes = ["tpu"]', "key 'runtimes"),
