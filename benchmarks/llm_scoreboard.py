@@ -34,10 +34,10 @@ from hexsim.llm.study import Conditions, deployment_of
 
 PAGE = RESULTS / "llm.md"
 CONFIGS = Path(__file__).with_name("llm_configs")
-FITTED = ("softmax_vectors", "unpacked_vectors")
+FITTED = ("ordered_vectors", "unpacked_vectors")
 """Constants of the release that are fitted to the rows."""
-_SOFTMAX = tuple(round(4 + 0.2 * step, 1) for step in range(61))
-_UNPACKED = tuple(round(0.8 + 0.05 * step, 2) for step in range(45))
+_ORDERED = tuple(round(0.5 + 0.05 * step, 2) for step in range(91))
+_UNPACKED = tuple(round(0.8 + 0.05 * step, 2) for step in range(125))
 Constants = tuple[float, float]
 Case = tuple[LlmRow, int]
 """A row with 1 for its token, or with BLOCK for its block of the prompt."""
@@ -106,11 +106,11 @@ def modelled_s(case: Case, constants: Constants) -> float:
     """The model's seconds with these values of FITTED, as the simulation gives them."""
     row, _ = case
     release = _platform(row.chip).stack.htp
-    softmax, unpacked = constants
+    ordered, unpacked = constants
     known = _machine(row.chip)
     machine = replace(
         known,
-        softmax_vector_s=known.softmax_vector_s * softmax / release.softmax_vectors,
+        ordered_vector_s=known.ordered_vector_s * ordered / release.ordered_vectors,
         unpacked_vector_s=known.unpacked_vector_s * unpacked / release.unpacked_vectors,
     )
 
@@ -129,13 +129,13 @@ def modelled_s(case: Case, constants: Constants) -> float:
 def stated() -> Constants:
     """The values of FITTED in the release's file."""
     release = _platform("sd8gen4").stack.htp
-    return release.softmax_vectors, release.unpacked_vectors
+    return release.ordered_vectors, release.unpacked_vectors
 
 
 def fitted(known: Sequence[Case]) -> Constants:
     """The constants with the least sum of absolute logarithmic errors.
 
-    Rows of w4a16 have no weights to unpack, so the softmax is fitted to them alone.
+    Rows of w4a16 have no weights to unpack, so the order of operands is fitted to them alone.
     """
 
     def loss(some: Sequence[Case], constants: Constants) -> float:
@@ -144,10 +144,10 @@ def fitted(known: Sequence[Case]) -> Constants:
     floats = [case for case in known if widths_of(case[0]).floats]
     codes = [case for case in known if not widths_of(case[0]).floats]
     unpacked = stated()[1]
-    softmax = min(_SOFTMAX, key=lambda value: loss(codes, (value, unpacked)))
+    ordered = min(_ORDERED, key=lambda value: loss(codes, (value, unpacked)))
     if floats:
-        unpacked = min(_UNPACKED, key=lambda value: loss(floats, (softmax, value)))
-    return softmax, unpacked
+        unpacked = min(_UNPACKED, key=lambda value: loss(floats, (ordered, value)))
+    return ordered, unpacked
 
 
 def by_model(case: Case, known: Sequence[Case]) -> float:

@@ -5,7 +5,11 @@
   a tile, with zeros between them, which are stored and fetched as weights are. Groups whose
   channels do not fill tiles (48, say) have tiles of their own. HVX brings the channels of operand
   and result into the order of groups and back.
-- So are products of two tensors, of which none is a weight, matrix by matrix.
+- So are products of two tensors, of which none is a weight, matrix by matrix. HVX brings the
+  second operand into the order of weights, again for each block of rows of the first one
+  (inferred: with it the time of a block of a prompt grows with heads, keys and layers as measured).
+  A factor that a pass has folded into such a product is an operation of its own, since the product
+  of the processor has none (operator definitions of QNN).
 - All other layers, including depthwise convolutions, are vectors on HVX, each kind with its vectors
   per vector of output.
 - An operator without a layer type is the operations and products that its kind counts, on vectors
@@ -42,6 +46,7 @@ from hexsim.htp.layout import (
     crouton_bytes,
     padded_channels,
     padded_pixels,
+    rows_of_crouton,
     working_bytes,
 )
 from hexsim.htp.matrices import in_tiles
@@ -82,7 +87,8 @@ class CallCost:
 
     `broadcast_vectors` are those of elementwise operations on shallow images, or with an operand
     that repeats, `regrouped_vectors` those of operands and results of convolutions with groups,
-    `softmax_vectors` those of the result of a softmax of 16 bits,
+    `softmax_vectors` those of the result of a softmax of 16 bits, `ordered_vectors` those of the
+    second operands of products of two tensors, once for each block of rows,
     `unpacked_vectors` of weights in half floats that DDR holds as codes.
     `weight_bytes` and the `state_bytes` of states come from DDR; `port_bytes` pass the ports of
     VTCM; `resident_bytes` are those of its operands and results together, which VTCM should hold,
@@ -96,6 +102,7 @@ class CallCost:
     broadcast_vectors: float = 0.0
     regrouped_vectors: float = 0.0
     softmax_vectors: float = 0.0
+    ordered_vectors: float = 0.0
     unpacked_vectors: float = 0.0
     weight_bytes: float = 0.0
     state_bytes: float = 0.0
@@ -132,7 +139,8 @@ def cost_of(call: KernelCall, network: Network, tiles: frozenset[str] | None = N
     if isinstance(call.layer, Convolution | Deconvolution | FullyConnected):
         work |= _product(call)
     elif isinstance(call.layer, MatMul):
-        work |= _product_of_tensors(call)
+        work |= _product_of_tensors(call, call.layer)
+        operators += call.layer.alpha != 1
     elif isinstance(call.layer, Opaque):
         work |= _of_operator(call, call.layer)
     elif isinstance(call.layer, Concat) and not call.computes_float:
@@ -231,11 +239,21 @@ def _product(call: KernelCall) -> dict[str, float]:
     }
 
 
-def _product_of_tensors(call: KernelCall) -> dict[str, float]:
-    """Return the tiles of a product of two tensors; each matrix of the result has its own."""
-    (result,), depth = call.results, call.operands[0][-1]
-    pixels = padded_pixels(result if len(result) != 4 else (1, *result), call.activation_bits)
-    return {"hmx_macs": pixels * padded_channels(result[-1]) * padded_channels(depth)}
+def _product_of_tensors(call: KernelCall, layer: MatMul) -> dict[str, float]:
+    """Return the tiles of a product of two tensors, and the vectors of the second one in order.
+
+    Matrices of the first one that share a matrix of the second, as heads share keys, are rows of
+    one product.
+    """
+    (result,), second, bits = call.results, call.operands[1], call.activation_bits
+    matrices = math.prod(second[:-2])
+    blocks = matrices * math.ceil(math.prod(result[:-1]) / matrices / rows_of_crouton(bits))
+    weights = padded_channels(result[-1]) * padded_channels(call.operands[0][-1])
+    return {
+        "hmx_macs": blocks * rows_of_crouton(bits) * weights,
+        "ordered_vectors": blocks * weights * bits / 8 / VECTOR_BYTES,
+        "broadcast_vectors": crouton_bytes(result, bits) / VECTOR_BYTES if layer.alpha != 1 else 0,
+    }
 
 
 def _unpacked_vectors(call: KernelCall, weight_bytes: float) -> float:

@@ -35,11 +35,16 @@ def as_image(shape: Shape) -> tuple[int, int, int, int]:
     return 1, 1, math.prod(shape[:-1]), shape[-1]
 
 
+def rows_of_crouton(bits: int) -> int:
+    """Return the rows of a matrix that fill a crouton."""
+    return 64 if bits == 8 else 32
+
+
 def padded_pixels(shape: Shape, bits: int) -> int:
     """Return the pixels of the croutons of a tensor."""
     if len(shape) != 4:
         rows = shape[-2] if len(shape) > 1 else 1
-        return math.prod(shape[:-2]) * _up(rows, 64 if bits == 8 else 32)
+        return math.prod(shape[:-2]) * _up(rows, rows_of_crouton(bits))
     batch, rows, columns, _ = as_image(shape)
     return batch * _up(rows, ROWS) * _up(columns, 8 if bits == 8 else 4)
 

@@ -20,7 +20,7 @@ class HtpMachine:
     Peaks are those of HMX with all of its tiles full, for codes of 8 bits and for float16.
     `vector_s` is the time of a vector of codes on HVX; the others of that form are those of the
     vectors of the same name in `CallCost`. The factors say how much longer floats take. The pace of
-    a chip, which is that of its convolutional networks, does not hold for a softmax: on V73 and V79
+    a chip, which is that of its convolutional networks, does not hold for attention: on V73 and V79
     a block of a prompt differs as the clocks do, not as the paces (llm_latency.csv; inferred).
     """
 
@@ -34,6 +34,8 @@ class HtpMachine:
     broadcast_vector_s: float
     regrouped_vector_s: float
     softmax_vector_s: float
+    float_softmax_vector_s: float
+    ordered_vector_s: float
     unpacked_vector_s: float
     float_factor: float
     float_function_factor: float
@@ -58,6 +60,8 @@ class HtpMachine:
             broadcast_vector_s=htp.broadcast_vector_clk / clock_hz,
             regrouped_vector_s=htp.regrouped_vector_clk / clock_hz,
             softmax_vector_s=release.softmax_vectors * htp.vector_clk / htp.clock_hz,
+            float_softmax_vector_s=release.float_softmax_vectors * htp.vector_clk / htp.clock_hz,
+            ordered_vector_s=release.ordered_vectors * htp.vector_clk / htp.clock_hz,
             unpacked_vector_s=release.unpacked_vectors * htp.vector_clk / clock_hz,
             float_factor=htp.float_factor,
             float_function_factor=htp.float_function_factor,
@@ -76,13 +80,15 @@ class HtpMachine:
         else:
             rate, passes = self.int8_macs_per_s, _A16_PASSES if call.activation_bits == 16 else 1
             plain = function = 1.0
+        softmax_s = self.float_softmax_vector_s if call.computes_float else self.softmax_vector_s
         vectors = cost.vectors * plain + cost.function_vectors * function
         return (
             cost.hmx_macs * passes / (rate * self.hmx_share),
             vectors * self.vector_s
             + cost.broadcast_vectors * plain * self.broadcast_vector_s
             + cost.regrouped_vectors * plain * self.regrouped_vector_s
-            + cost.softmax_vectors * function * self.softmax_vector_s
+            + cost.softmax_vectors * plain * softmax_s
+            + cost.ordered_vectors * plain * self.ordered_vector_s
             + cost.unpacked_vectors * plain * self.unpacked_vector_s,
             cost.port_bytes / self.port_bytes_per_s,
         )

@@ -80,11 +80,14 @@ def test_the_bytes_that_come_from_ddr(
     assert small.cache_bytes(63, cache_bits) == state_bytes
 
 
-def test_a_product_of_tensors_fills_tiles_of_each_matrix() -> None:
-    """One row of 16 bits takes a tile of 32 rows in each of 4 heads: 4 x 32 x 64 x 32."""
+def test_heads_that_share_keys_are_rows_of_one_product() -> None:
+    """Of 16 bits 32 rows fill a tile: two of 2 heads share one with the keys, 17 do not."""
     costs = _costs(decoder(_small(), 1, 64, Widths()), Widths())
-    assert costs["layer0.scores"].hmx_macs == 4 * 32 * 64 * 32
-    assert costs["layer0.attention"].hmx_macs == 4 * 32 * 32 * 64
+    for name in ("layer0.scores", "layer0.attention"):
+        assert costs[name].hmx_macs == 2 * 32 * 64 * 32
+        assert costs[name].ordered_vectors == 2 * 64 * 32 * 2 / 128
+    more = _costs(decoder(_small(), 17, 64, Widths()), Widths())["layer0.scores"]
+    assert (more.hmx_macs, more.ordered_vectors) == (4 * 32 * 64 * 32, 4 * 64 * 32 * 2 / 128)
     assert costs["layer0.softmax"].softmax_vectors == 4 * 32 * 64 * 2 / 128
 
 

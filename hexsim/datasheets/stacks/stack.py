@@ -319,15 +319,18 @@ class HtpRuntime(DatasheetTable):
     """Costs of a compiled graph on a tensor processor: clocks per graph and per operation.
 
     `crossing_s` is the time between a graph and layers of the same network on the CPU, one way.
-    A softmax of 16 bits costs as much as `softmax_vectors` operations of HVX on each vector of its
-    result, weights that are codes beside floats as `unpacked_vectors` on each vector of floats that
-    they become. Between the parts of a split model the runtime takes `part_s`.
+    A softmax of 16-bit codes costs as much as `softmax_vectors` operations of HVX on each vector of
+    its result, one of half floats as `float_softmax_vectors`, a product of two tensors as `ordered_vectors` on each vector of its second operand for
+    each block of rows, weights that are codes beside floats as `unpacked_vectors` on each vector of
+    floats that they become. Between the parts of a split model the runtime takes `part_s`.
     """
 
     graph_clk: Clocks
     crossing_s: Seconds
     operator_clk: Clocks
     softmax_vectors: Ratio
+    float_softmax_vectors: Ratio
+    ordered_vectors: Ratio
     unpacked_vectors: Ratio
     part_s: Seconds
 

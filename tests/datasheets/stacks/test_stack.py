@@ -48,7 +48,7 @@ def test_at_most_nine_constants_of_a_family_are_calibrated() -> None:
     assert {key[0] for key in tensor_processors} == {
         *("htp.clock_hz", "htp.hmx_share", "htp.vector_clk", "htp.broadcast_vector_clk"),
         *("memory.efficiency", "htp.regrouped_vector_clk", "htp.operator_clk"),
-        *("htp.softmax_vectors", "htp.unpacked_vectors", "htp.pace"),
+        *("htp.ordered_vectors", "htp.unpacked_vectors", "htp.pace"),
     }
     assert 0 < len(calibrated() - software - tensor_processors) <= 9
 
