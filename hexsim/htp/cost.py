@@ -249,10 +249,11 @@ def _product_of_tensors(call: KernelCall, layer: MatMul) -> dict[str, float]:
     matrices = math.prod(second[:-2])
     blocks = matrices * math.ceil(math.prod(result[:-1]) / matrices / rows_of_crouton(bits))
     weights = padded_channels(result[-1]) * padded_channels(call.operands[0][-1])
+    scaled_bytes = crouton_bytes((1, 1, *result), bits) if layer.alpha != 1 else 0
     return {
         "hmx_macs": blocks * rows_of_crouton(bits) * weights,
         "ordered_vectors": blocks * weights * bits / 8 / VECTOR_BYTES,
-        "broadcast_vectors": crouton_bytes(result, bits) / VECTOR_BYTES if layer.alpha != 1 else 0,
+        "broadcast_vectors": scaled_bytes / VECTOR_BYTES,
     }
 
 

@@ -320,9 +320,10 @@ class HtpRuntime(DatasheetTable):
 
     `crossing_s` is the time between a graph and layers of the same network on the CPU, one way.
     A softmax of 16-bit codes costs as much as `softmax_vectors` operations of HVX on each vector of
-    its result, one of half floats as `float_softmax_vectors`, a product of two tensors as `ordered_vectors` on each vector of its second operand for
-    each block of rows, weights that are codes beside floats as `unpacked_vectors` on each vector of
-    floats that they become. Between the parts of a split model the runtime takes `part_s`.
+    its result, one of half floats as `float_softmax_vectors`, a product of two tensors as
+    `ordered_vectors` on each vector of its second operand for each block of rows, weights that are
+    codes beside floats as `unpacked_vectors` on each vector of floats that they become. Between the
+    parts of a split model the runtime takes `part_s`.
     """
 
     graph_clk: Clocks
