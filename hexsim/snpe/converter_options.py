@@ -57,6 +57,11 @@ FLOAT_BITWIDTH = Option(
     },
 )  # fmt: skip
 
+SQUASH_BOX_DECODER = Option(
+    ("--squash_box_decoder",), (), "Join the layers that decode boxes.",
+    Ignored("layers that decode boxes stay layers of their own, with the same values"),
+)  # fmt: skip
+
 IO_OPTIONS = (
     Option(
         ("--preserve_io",), ("WHAT",), "Keep layout or types of inputs and outputs.",

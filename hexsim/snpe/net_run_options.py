@@ -1,7 +1,9 @@
 """The options of snpe-net-run."""
 
 from collections.abc import Mapping
+from typing import get_args
 
+from hexsim.snpe.log import Level
 from hexsim.snpe.option import (
     CHIP,
     NO_UDO,
@@ -170,7 +172,12 @@ _SETTINGS = (
     profile_option(),
     Option(
         ("--profiling_level",), ("LEVEL",), "Rows of the log; default: detailed.",
-        Ours("--profiling-level"), choices=("off", "basic", "moderate", "detailed"),
+        {
+            **{level: Ours("--profiling-level", level) for level in get_args(Level)},
+            "linting": RefusedOption(
+                "times of the tensor processor are those of whole layers; take detailed"
+            ),
+        },
     ),
     Option(
         ("--priority_hint",), ("HINT",), "How urgent the run is.",

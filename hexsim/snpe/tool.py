@@ -131,4 +131,4 @@ def _in_their_words(sentence: str, *tools: Tool) -> str:
         and option.effect.words
         and all(word.startswith("--") for word in option.effect.words)
     }
-    return re.sub(r"--[a-z0-9-]+", lambda match: theirs.get(match[0], match[0]), sentence)
+    return re.sub(r"--[a-z0-9_-]+", lambda match: theirs.get(match[0], match[0]), sentence)

@@ -9,6 +9,7 @@ from hexsim.snpe.converter_options import (
     FLOAT_BITWIDTH,
     IO_OPTIONS,
     SIMPLIFICATION,
+    SQUASH_BOX_DECODER,
     STORED_ORDER,
     layout_option,
     simplification,
@@ -140,6 +141,7 @@ _QNN = (
         ("--input_list",), ("FILE",), "Quantise on these inputs.",
         RefusedOption("the converter makes a float file; quantise it with qairt-quantizer"),
     ),
+    SQUASH_BOX_DECODER,
     *IO_OPTIONS,
     *_SHARED,
 )  # fmt: skip

@@ -72,16 +72,15 @@ def throughput_net_run(
     from hexsim.studies.throughput import Caller, throughput
 
     platform = hardware.platform()
-    runtime_names = _each("--use_...", runtime or ["cpu"], len(container))
+    orders = _each("--use_... or --runtime_order", runtime or ["cpu"], len(container))
     profiles = _each("--perf_profile", perf_profile or ["default"], len(container))
     deployments = []
-    for source, name in zip(container, runtime_names, strict=True):
-        preparation = Preparation(cpu_fallback=cpu_fallback)
+    for source, order in zip(container, orders, strict=True):
         read = load_container(source)
+        choice = runtimes.ordered(order, platform, quantized=read.model.quantized)
+        preparation = Preparation(cpu_fallback=cpu_fallback or choice.cpu_fallback)
         given = GivenModel(source, read, platform, preparation)
-        named, quantized = runtimes.NAMES[name], read.model.quantized
-        runs_on = runtimes.on_platform(named, platform, quantized=quantized)
-        deployments.append(given.deployment(runs_on))
+        deployments.append(given.deployment(choice.runtime))
     callers = [
         Caller(deployment.plan, perf_profile=profile)
         for deployment, profile in zip(deployments, profiles, strict=True)
@@ -132,6 +131,11 @@ OPTIONS = (
         Option((f"--use_{name}",), (), f"The thread runs on {name}.", Ours("--runtime", name))
         for name in ("cpu", "gpu", "gpu_fp16", "dsp", "htp", "aip", "fxp_cpu")
     ),
+    Option(
+        ("--runtime_order",), ("LIST",),
+        "The thread runs on the first available runtime, with CPU fallback if cpu is listed.",
+        Ours("--runtime"),
+    ),
     profile_option(" of the thread"),
     Option(
         ("--enable_cpu_fallback",), (),
@@ -169,8 +173,9 @@ TOOLS = {
         throughput_net_run,
         OPTIONS,
         notes=(
-            "For several threads, repeat --container with --use_... and --perf_profile. The n-th "
-            "of each belongs to the n-th thread; a single one belongs to all.",
+            "For several threads, repeat --container with --use_... or --runtime_order, and with "
+            "--perf_profile. The n-th of each belongs to the n-th thread; a single one belongs to "
+            "all.",
             "Calls are simulated until their times repeat, and the times of later calls follow "
             "from these. Then a line on stderr says how many calls were simulated.",
         ),

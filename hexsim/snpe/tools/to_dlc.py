@@ -9,6 +9,7 @@ from hexsim.snpe.converter_options import (
     FLOAT_BITWIDTH,
     IO_OPTIONS,
     SIMPLIFICATION,
+    SQUASH_BOX_DECODER,
     layout_option,
 )
 from hexsim.snpe.option import (
@@ -80,6 +81,7 @@ _SHARED = (
     Option(
         ("--debug",), ("LEVEL",), "Print more.", _NOTHING_MORE, alone="1", choices=tuple("0123")
     ),
+    SQUASH_BOX_DECODER,
     *IO_OPTIONS,
     UDL,
     Option(("--udo_config_paths", "-udo"), ("FILE",), "User-defined operators.", NO_UDO),
