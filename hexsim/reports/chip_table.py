@@ -50,14 +50,27 @@ def chip_page(chip: Chip) -> str:
     if any(chip.quantities()):
         lines += ["", constants]
     if any(map(chip.simulates, chip.runtimes)):
-        datasheets = (datasheet_of(chip), islands.find(chip))
-        lines += [
-            text
-            for datasheet in datasheets
-            if datasheet
-            for text in ("", datasheet_table(datasheet))
-        ]
+        energies, island = datasheet_of(chip), islands.find(chip)
+        unused = [path for path, _ in energies.quantities() if _is_unused(path, chip)]
+        lines += ["", datasheet_table(energies, without=unused)]
+        if island:
+            lines += ["", datasheet_table(island)]
     return "\n".join(lines)
+
+
+def _is_unused(path: str, chip: Chip) -> bool:
+    """Tell whether an energy is of a part that the chip does not have."""
+    runtimes = chip.runtimes
+    if path == "dsp.vtcm_j" and chip.dsp_table and not chip.dsp_table.vtcm_bytes:
+        return True
+    parts = {
+        "hta.": "aip" in runtimes,
+        "htp.": "htp" in runtimes,
+        "dsp.": bool({"dsp", "htp"}.intersection(runtimes)),
+        "idle.dsp_": bool({"dsp", "htp"}.intersection(runtimes)),
+        "island.": islands.find(chip) is not None,
+    }
+    return any(path.startswith(part) and not is_there for part, is_there in parts.items())
 
 
 def _inapplicable(chip: Chip) -> frozenset[str]:
