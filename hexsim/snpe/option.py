@@ -58,7 +58,8 @@ class Option:
     an environment variable that sets the option. `otherwise` are words of our command that are
     given if the option is not, where its default differs from that of our command.
     Beside an option of `gives_way_to` with one of the
-    values there, or with any if there are none, this one is dropped with a remark.
+    values there, or with any if there are none, this one is dropped with a remark. So it is
+    without one of the options of `only_beside` with the value there, if there are any.
     """
 
     names: tuple[str, ...]
@@ -72,6 +73,7 @@ class Option:
     variable: str = ""
     otherwise: tuple[str, ...] = ()
     gives_way_to: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    only_beside: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def name(self) -> str:

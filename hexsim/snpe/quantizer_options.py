@@ -65,6 +65,10 @@ CALIBRATION_OPTIONS = (
         ("--percentile_calibration_value",), ("PERCENT",),
         "Percentile of the calibration of this name, 90 to 100; default: 99.99.",
         Ours("--percentile-calibration-value"), number="real",
+        only_beside={
+            "--act_quantizer_calibration": "percentile",
+            "--param_quantizer_calibration": "percentile",
+        },
     ),
     Option(
         ("--act_quantizer_schema",), ("SCHEMA",),
