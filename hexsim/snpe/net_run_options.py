@@ -6,9 +6,10 @@ from typing import get_args
 from hexsim.snpe.log import Level
 from hexsim.snpe.option import (
     CHIP,
-    NO_UDO,
+    OUTPUT_DIR,
     STACK,
     UDL,
+    UDO_PACKAGE,
     Effect,
     Ignored,
     Option,
@@ -90,9 +91,7 @@ _FILES = (
         "Text file that names raw inputs, a set per line; # and % lines name outputs.",
         Ours("--input-list"), is_required=True,
     ),
-    Option(
-        ("--output_dir",), ("FOLDER",), "Where to write; default: output.", Ours("--output-dir")
-    ),
+    OUTPUT_DIR,
     Option(("--use_gpu",), (), "Run on the GPU.", Ours("--runtime", "gpu")),
     Option(
         ("--use_dsp",), (), "Run on the DSP; from V68 on, on the tensor processor (HTP).",
@@ -200,7 +199,7 @@ _SETTINGS = (
         ("--timeout",), ("US",), "Give up after so long.",
         Ignored("a simulated run always ends; compare its time"), number="real",
     ),
-    Option(("--udo_package_path",), ("FILE",), "User-defined operators.", NO_UDO),
+    UDO_PACKAGE,
     UDL,
     CHIP,
     STACK,

@@ -127,6 +127,8 @@ NO_UDO = RefusedOption(
     "a package of operators is code for a device; define the operators in a Python file (--udl)"
 )
 """Why packages of user-defined operators are refused."""
+UDO_PACKAGE = Option(("--udo_package_path",), ("FILE",), "User-defined operators.", NO_UDO)
+OP_PACKAGES = Option(("--op_packages",), ("TEXT",), "User-defined operators.", NO_UDO)
 UDL = Option(
     ("--udl",), ("FILE", "NAME"),
     "User-defined layers: a Python file, which is run, and the name in it that provides them; "
@@ -136,3 +138,10 @@ UDL = Option(
 """SNPE's converters have this option; here the other tools need it too.
 
 On a device, the application provides the layers."""
+INPUTS = Option(
+    ("--input_list",), ("FILE",), "Text file that names raw inputs, a set per line.",
+    Ours("--input-list"), is_required=True,
+)  # fmt: skip
+OUTPUT_DIR = Option(
+    ("--output_dir",), ("FOLDER",), "Where to write; default: output.", Ours("--output-dir")
+)  # fmt: skip

@@ -5,9 +5,11 @@ from dataclasses import replace
 from hexsim.cli.quantize import quantize
 from hexsim.snpe.option import (
     CHIP,
+    INPUTS,
     NO_UDO,
     STACK,
     UDL,
+    UDO_PACKAGE,
     Ignored,
     Option,
     Ours,
@@ -23,10 +25,7 @@ _FILES = (
     Option(
         ("--input_dlc",), ("FILE",), "The float .dlc file.", Ours(), is_required=True,
     ),
-    Option(
-        ("--input_list",), ("FILE",), "Text file that names raw inputs, a set per line.",
-        Ours("--input-list"), is_required=True,
-    ),
+    INPUTS,
     Option(
         ("--output_dlc",), ("FILE",), "The file to write; default: INPUT_quantized.dlc.",
         Ours("--output"),
@@ -125,7 +124,7 @@ _OFFLINE = (
     Option(("--overwrite_cache_records",), (), "Prepare the graph again.", _NO_HTP),
     Option(("--use_float_io",), (), "Float buffers of an HTP's graph.", _NO_HTP),
     Option(("--buffer_data_type",), ("TYPES",), "Buffers of an HTP's graph.", _NO_HTP),
-    Option(("--udo_package_path",), ("FILE",), "User-defined operators.", NO_UDO),
+    UDO_PACKAGE,
     UDL,
     replace(
         CHIP, help="The chip for --enable_hta, and whose stack gives the minimum range; "

@@ -17,7 +17,17 @@ from hexsim.errors import HexsimError
 from hexsim.snpe import runtimes
 from hexsim.snpe.buffers import Buffers
 from hexsim.snpe.net_run_options import FALLBACK, buffer_options, profile_option
-from hexsim.snpe.option import CHIP, NO_UDO, STACK, UDL, Ignored, Option, Ours, RefusedOption, Tool
+from hexsim.snpe.option import (
+    CHIP,
+    STACK,
+    UDL,
+    UDO_PACKAGE,
+    Ignored,
+    Option,
+    Ours,
+    RefusedOption,
+    Tool,
+)
 
 if TYPE_CHECKING:
     from hexsim.deployment import Deployment
@@ -159,7 +169,7 @@ OPTIONS = (
     Option(("--platform_options", "--userlogs"), ("TEXT",), "Settings of the device.", _NO_MORE),
     Option(("--verbose",), (), "Print more.", _NO_MORE),
     Option(("--debug",), (), "Print more.", _NO_MORE),
-    Option(("--udo_package_path",), ("FILE",), "User-defined operators.", NO_UDO),
+    UDO_PACKAGE,
     UDL,
     CHIP,
     STACK,
