@@ -51,26 +51,26 @@ def chip_page(chip: Chip) -> str:
         lines += ["", constants]
     if any(map(chip.simulates, chip.runtimes)):
         energies, island = datasheet_of(chip), islands.find(chip)
-        unused = [path for path, _ in energies.quantities() if _is_unused(path, chip)]
+        absent = _absent(chip)
+        unused = [path for path, _ in energies.quantities() if path.startswith(absent)]
         lines += ["", datasheet_table(energies, without=unused)]
         if island:
             lines += ["", datasheet_table(island)]
     return "\n".join(lines)
 
 
-def _is_unused(path: str, chip: Chip) -> bool:
-    """Tell whether an energy is of a part that the chip does not have."""
-    runtimes = chip.runtimes
-    if path == "dsp.vtcm_j" and chip.dsp_table and not chip.dsp_table.vtcm_bytes:
-        return True
+def _absent(chip: Chip) -> tuple[str, ...]:
+    """Return how the energies begin that are of parts that the chip does not have."""
+    hexagon = {"dsp", "htp"}.intersection(chip.runtimes)
     parts = {
-        "hta.": "aip" in runtimes,
-        "htp.": "htp" in runtimes,
-        "dsp.": bool({"dsp", "htp"}.intersection(runtimes)),
-        "idle.dsp_": bool({"dsp", "htp"}.intersection(runtimes)),
-        "island.": islands.find(chip) is not None,
+        "hta.": "aip" in chip.runtimes,
+        "htp.": "htp" in chip.runtimes,
+        "dsp.": hexagon,
+        "dsp.vtcm_j": chip.dsp_table is None or chip.dsp_table.vtcm_bytes,
+        "idle.dsp_": hexagon,
+        "island.": islands.find(chip),
     }
-    return any(path.startswith(part) and not is_there for part, is_there in parts.items())
+    return tuple(part for part, is_there in parts.items() if not is_there)
 
 
 def _inapplicable(chip: Chip) -> frozenset[str]:
