@@ -40,7 +40,7 @@ from hexsim.reports.row_names import (
     runtime_cell,
 )
 from hexsim.runtimes import Runtime
-from hexsim.snpe.log import Level
+from hexsim.snpe.option import Level
 from hexsim.texts.json_text import parse_json
 from hexsim.texts.text import lines, read_text
 from hexsim.timing.results import LayerTiming, Result

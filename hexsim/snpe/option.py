@@ -45,6 +45,9 @@ class RefusedOption:
     why: str
 
 
+Level = Literal["off", "basic", "moderate", "detailed"]
+"""How many rows a log has."""
+
 Effect = Ours | Anyway | Ignored | RefusedOption
 
 

@@ -20,7 +20,7 @@ from hexsim.cli._say import remark, say
 from hexsim.cli._simulated import Hardware
 from hexsim.errors import HexsimError
 from hexsim.snpe import runtimes
-from hexsim.snpe.log import Level, announce, write_log
+from hexsim.snpe.log import announce, write_log
 from hexsim.snpe.net_run_options import FALLBACK, profile_option
 from hexsim.snpe.option import (
     CHIP,
@@ -30,6 +30,7 @@ from hexsim.snpe.option import (
     UDL,
     UDO_PACKAGE,
     Ignored,
+    Level,
     Option,
     Ours,
     Tool,
