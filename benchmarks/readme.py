@@ -6,8 +6,11 @@ python -m benchmarks.readme --write    runs `hexsim bench` and `hexsim roofline`
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
+from typing import Any
 
-from benchmarks.pages import DOCS, RESULTS, fenced, with_block
+from benchmarks.pages import DOCS, RESULTS, ROOT, fenced, with_block
+from hexsim.cli._inputs import LabelledInputs
 from hexsim.cli.bench import DEFAULT_MODELS
 from hexsim.deployment.given import Preparation
 from hexsim.deployment.platform import Platform
@@ -18,17 +21,24 @@ from hexsim.studies.benchmark import BenchmarkConditions, Case, run_benchmark, r
 from hexsim.studies.roofline import roofline
 
 PAGE = RESULTS / "benchmark.md"
+DIGITS = ROOT / "examples/digits"
 PICTURE = DOCS / "images" / "roofline.png"
 
 
 def page() -> str:
     """Return docs/results/benchmark.md with what the benchmark prints today."""
-    platform = Platform.load()
-    conditions = BenchmarkConditions(preparation=Preparation(quantize=True))
-    results = run_benchmark(DEFAULT_MODELS, platform, platform.runtimes, conditions)
-    cases = [result for result in results if isinstance(result, Case)]
     text = PAGE.read_text(encoding="utf-8")
-    return with_block(text, "bench", fenced(benchmark_tables(cases)))
+    text = with_block(text, "bench", _tables(DEFAULT_MODELS))
+    inputs = LabelledInputs(images=DIGITS / "photos", std="255", labels=DIGITS / "named.txt")
+    trained = _tables([f"{DIGITS}/digits.onnx"], inputs=inputs.source, labels=inputs.classes)
+    return with_block(text, "trained", trained)
+
+
+def _tables(sources: Sequence[str], **inputs: Any) -> str:
+    platform = Platform.load()
+    conditions = BenchmarkConditions(preparation=Preparation(quantize=True), **inputs)
+    results = run_benchmark(sources, platform, platform.runtimes, conditions)
+    return fenced(benchmark_tables([case for case in results if isinstance(case, Case)]))
 
 
 def picture() -> bytes:

@@ -1,11 +1,13 @@
-"""What the quantiser's modes do to trained networks: the tables of docs/results/accuracy.md.
+"""Answers of trained networks: the tables of docs/results/accuracy.md, and one of benchmark.md.
 
 HEXSIM_REAL_DATA=FOLDER python -m benchmarks.real_accuracy [--chip sd835] [--write]
 
 Each network is quantised in each mode and run on the DSP of the chip, in float beside it. One
 table counts answers that are right (of those whose right answer is known) and winners that are
 those of the float network; the other has the SQNR in dB of the class scores, or of the output of a
-network that does not classify. `--write` puts both into the page.
+network that does not classify. A third table counts the right answers on every runtime of the
+chip, in the default mode; it is in benchmark.md, beside what a published benchmark says of others.
+`--write` puts all into the pages.
 """
 
 from __future__ import annotations
@@ -26,8 +28,10 @@ from hexsim.deployment import Deployment
 from hexsim.deployment.platform import Platform
 from hexsim.graph.ir import FloatArray
 from hexsim.onnx_io.run.float_engine import FloatEngine
+from hexsim.quantization.model import Model
 from hexsim.quantization.options import QuantizationOptions
 from hexsim.quantization.quantizer import quantize
+from hexsim.runtimes import FIXED_POINT
 
 PAGE = RESULTS / "accuracy.md"
 
@@ -87,6 +91,27 @@ def _counted(count: int, of: int) -> str:
     return f"{count} of {of}" if of < 100 else f"{100 * count / of:.2f} %"
 
 
+def on_runtimes(networks: Sequence[RealNetwork], chip: str) -> str:
+    """Return a table of the right answers of each network on each runtime."""
+    platform = Platform.load(chip)
+    judged = [real for real in networks if real.labels]
+    columns = [_right_on_runtimes(real, platform) for real in judged]
+    rows = [[runtime, *(found[runtime] for found in columns)] for runtime in platform.runtimes]
+    return _markdown(["right answers", *(real.name for real in judged)], rows)
+
+
+def _right_on_runtimes(real: RealNetwork, platform: Platform) -> dict[str, str]:
+    network = class_scores(real.network)
+    (output,) = network.outputs
+    codes, found = quantize(network, real.calibration), dict[str, str]()
+    for runtime in platform.runtimes:
+        model = codes if runtime in FIXED_POINT else Model(network)
+        runs = Deployment(model, platform, runtime).executor().run_each(real.inputs)
+        scores = np.stack([values[output].ravel() for values in runs])
+        found[runtime] = _row(scores, scores, real.labels).right
+    return found
+
+
 def tables(networks: Sequence[RealNetwork], chip: str) -> str:
     """Return both tables in Markdown."""
     found = {real.name: measure(real, chip) for real in networks}
@@ -109,9 +134,9 @@ def _markdown(heading: list[str], rows: list[list[str]]) -> str:
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
-def page_with(text: str) -> str:
+def page_with(text: str, page: Path = PAGE) -> str:
     """Return the page with `text` between its marks."""
-    return with_block(PAGE.read_text(encoding="utf-8"), "trained networks", text)
+    return with_block(page.read_text(encoding="utf-8"), "trained networks", text)
 
 
 def main() -> None:
@@ -121,11 +146,15 @@ def main() -> None:
     given = parser.parse_args()
     if "HEXSIM_REAL_DATA" not in os.environ:
         parser.error("set HEXSIM_REAL_DATA to the folder of the trained networks")
-    text = tables(real_networks(Path(os.environ["HEXSIM_REAL_DATA"])), given.chip)
-    if given.write:
-        PAGE.write_text(page_with(text), encoding="utf-8")
-    else:
-        print(text, end="")
+    networks = real_networks(Path(os.environ["HEXSIM_REAL_DATA"]))
+    for page, text in (
+        (PAGE, tables(networks, given.chip)),
+        (RESULTS / "benchmark.md", on_runtimes(networks, given.chip)),
+    ):
+        if given.write:
+            page.write_text(page_with(text, page), encoding="utf-8")
+        else:
+            print(text)
 
 
 if __name__ == "__main__":

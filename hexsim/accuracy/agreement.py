@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from hexsim.accuracy.classification import Hits
 from hexsim.accuracy.distance import BLOCK, Array, Distance
 from hexsim.accuracy.items import scores_of_items, unpadded_each
 from hexsim.accuracy.metrics import margin, winner
@@ -24,7 +25,8 @@ class Agreement:
     the first output as class scores: `top1` counts inputs with the same winner, `margin_ratio` is
     the remaining share of the float margins between winner and runner-up, summed over the inputs
     (below 0: the winner changed). They mean something only if `classes`: the network is a
-    classifier.
+    classifier. `right` and `float_right` count the inputs whose right class wins, on the runtime
+    and in float; None if nobody said which that is.
     """
 
     inputs: int
@@ -32,6 +34,8 @@ class Agreement:
     top1: int
     margin_ratio: float
     classes: bool = True
+    right: int | None = None
+    float_right: int | None = None
 
 
 def agreement(
@@ -42,14 +46,16 @@ def agreement(
     names: Sequence[str] | None = None,
     batch: int = 1,
     items: int | None = None,
+    labels: Sequence[Sequence[int]] | None = None,
 ) -> Agreement:
     """Compare two runs over the same inputs, output arrays by tensor name for each.
 
     `names` are the tensors of the SQNR, by default all. An input is an item; a run has `batch` of
-    them, and all runs together `items`, by default all that they hold.
+    them, and all runs together `items`, by default all that they hold. `labels` has the right
+    classes of each item.
     Memory is bounded by the outputs of one input, if both are iterators.
     """
-    inputs, top1, runtime_margins, float_margins = 0, 0, 0.0, 0.0
+    hits, runtime_margins, float_margins = Hits(), 0.0, 0.0
     sums = _Joined()
     pairs = zip(*(unpadded_each(r, batch, items) for r in (reference, runtime)), strict=True)
     for floats, outputs in pairs:
@@ -58,15 +64,16 @@ def agreement(
         first = next(iter(floats))
         scores = (scores_of_items(values[first], batch) for values in (floats, outputs))
         for expected, actual in zip(*scores, strict=True):
-            inputs += 1
+            hits.add(expected, actual, None if labels is None else labels[hits.inputs])
             best = winner(expected)
-            top1 += best == winner(actual)
             if expected.size > 1:
                 float_margins += margin(expected, best)
                 runtime_margins += margin(actual, best)
     ratio = runtime_margins / float_margins if float_margins else math.nan
     sqnr_db = math.nan if names is not None and not names else sums.distance().sqnr_db
-    return Agreement(inputs if items is None else items, sqnr_db, top1, ratio, classes)
+    counts = hits.inputs if items is None else items, sqnr_db, hits.same_top1, ratio, classes
+    right = () if labels is None else (hits.runtime_top1, hits.float_top1)
+    return Agreement(*counts, *right)
 
 
 @dataclass

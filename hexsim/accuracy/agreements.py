@@ -7,7 +7,7 @@ however many inputs there are.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import tee
 
@@ -31,10 +31,17 @@ class Agreements:
     """Compares runtimes with the class scores of `network` in float.
 
     `feeds` yields the inputs, arrays in stored order, and yields them again for each runtime;
-    they have `items` items without padding, by default all are full batches.
+    they have `items` items without padding, by default all are full batches. `labels` has the
+    right classes of each item.
     """
 
-    def __init__(self, network: Network, feeds: Feeds, items: int | None = None) -> None:
+    def __init__(
+        self,
+        network: Network,
+        feeds: Feeds,
+        items: int | None = None,
+        labels: Sequence[Sequence[int]] | None = None,
+    ) -> None:
         self._network = class_scores(network)
         self._compare = partial(
             agreement,
@@ -42,6 +49,7 @@ class Agreements:
             names=compared_floats(network),
             batch=batch_size(network),
             items=items,
+            labels=labels,
         )
         self._feeds = feeds
         self._known: list[tuple[Arithmetic, Agreement]] = []

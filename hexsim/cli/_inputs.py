@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from hexsim.inputs.source import InputSource
 
 
+UNLABELLED = "--labels are for inputs of --input-list or --images; give both"
+
+
 @dataclass(frozen=True)
 class Appearance:
     """The preprocessing of pictures."""
@@ -143,7 +146,7 @@ class LabelledInputs(Inputs):
         if self.labels is None:
             return None
         if source.seeded:
-            raise HexsimError("--labels are for inputs of --input-list or --images; give both")
+            raise HexsimError(UNLABELLED)
         return read_labels(self.labels, source.items, network, source.names, source.batch)
 
 

@@ -12,7 +12,7 @@ import typer
 from hexsim.cli._completion import network_names, runtime_names
 from hexsim.cli._files import MODEL
 from hexsim.cli._groups import grouped
-from hexsim.cli._inputs import Inputs
+from hexsim.cli._inputs import UNLABELLED, LabelledInputs
 from hexsim.cli._options import (
     InputDimOption,
     parse_input_dims,
@@ -88,7 +88,7 @@ _INTERVALS: dict[str | None, IntervalScope | None] = {
 
 
 @dataclass(frozen=True)
-class Scope(Workers, Inputs):
+class Scope(Workers, LabelledInputs):
     """The studies besides latencies, their workers, and the inputs to compare answers on."""
 
     HEADING = "Studies"
@@ -130,6 +130,8 @@ class Scope(Workers, Inputs):
     def evaluation(self) -> Callable[[Network], InputSource] | None:
         """Return a function that makes the user's inputs of a network, or None without inputs."""
         self.require_one_kind()
+        if self.labels is not None and not self.given:
+            raise HexsimError(UNLABELLED)
         if self.given and self.timing_only:
             raise HexsimError(
                 "--input-list and --images are what answers are compared on, which --timing-only "
@@ -193,6 +195,7 @@ def bench(
             pool=pool,
             accuracy=not scope.timing_only,
             inputs=scope.evaluation(),
+            labels=scope.classes,
             input_dims=parse_input_dims(input_dim),
             recorded=outputs.trace is not None,
         )

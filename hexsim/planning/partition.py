@@ -22,7 +22,7 @@ from hexsim.layers.support import runs_in_graph
 from hexsim.planning.sections.single import is_single
 from hexsim.planning.subnet import Subnet
 from hexsim.quantization.element_types import element_refusal
-from hexsim.quantization.float_layers import refusal_in
+from hexsim.quantization.float_layers import is_half_float, refusal_in
 from hexsim.quantization.model import Model
 from hexsim.runtimes import MAIN_ENGINE, Engine, Runtime
 
@@ -85,9 +85,12 @@ def _place(
         return _Placement(runtime, "hta", section, "compiled for the HTA")
     refused = refusal_in(model, layer, runtime, operators)
     release = operators or Operators.of("snpe-1")
-    in_graph = refused is not None and runs_in_graph(layer, runtime, model.network, release)
+    half = runtime == "htp" and refused is None and is_half_float(layer, model)
+    in_graph = half or (
+        refused is not None and runs_in_graph(layer, runtime, model.network, release)
+    )
     if refused is None or in_graph:
-        refused = element_refusal(model, layer, runtime, release)
+        refused = element_refusal(model, layer, "htp_fp16" if half else runtime, release)
     if in_graph and refused is None:
         # Its values are those of the CPU runtime, its time that of the processor.
         return _Placement("cpu", MAIN_ENGINE[runtime], -1, _IN_GRAPH)

@@ -82,12 +82,12 @@ def _call(layer: Layer, cut: Subnet, model: Model) -> KernelCall:
         if weight is not None:
             weight_bits = weight.bitwidth
             symmetric = isinstance(weight, AxisEncoding) or weight.symmetric
-    elif cut.engine == "htp" and cut.runtime == "cpu":
-        activation_bits = _bits_in_graph(layer, model)
     elif converts_floats(layer, model):
         operand_bits, activation_bits = (_bits(n, model) for n in (layer.inputs[0], layer.output))
     elif layer.outputs[0] in model.floats:
         activation_bits = weight_bits = model.floats[layer.outputs[0]]
+    elif cut.engine == "htp" and cut.runtime == "cpu":
+        activation_bits = _bits_in_graph(layer, model)
     elif cut.runtime == "htp_fp16" and model.packs_weights:
         weight_bits = _packed_bits(layer, model, weight_bits)
     return KernelCall(

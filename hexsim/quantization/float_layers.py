@@ -1,6 +1,7 @@
 """Layers of a quantised network that compute in floats, and the Convert layers around them.
 
-Fixed-point runtimes refuse both. HVX of V60 to V66 has no float arithmetic, and the layers between
+Fixed-point runtimes refuse both, but for a tensor processor, which runs float16 beside codes in one
+graph. HVX of V60 to V66 has no float arithmetic, and the layers between
 two subnets of such a runtime run on the CPU, where Convert layers turn floats into codes and codes
 into floats. SNPE's support table lists Convert for CPU and DSP and does not say which of the two
 converts at such a cut, so that is our reading.
@@ -23,6 +24,12 @@ def converts_floats(layer: Layer, model: Model) -> bool:
     return layer.output in model.floats or layer.inputs[0] in model.floats
 
 
+def is_half_float(layer: Layer, model: Model) -> bool:
+    """Return True if `layer` computes in float16 amid codes, or converts to or from it."""
+    names = (layer.inputs[0], layer.output) if converts_floats(layer, model) else layer.outputs[:1]
+    return model.quantized and {model.floats[n] for n in names if n in model.floats} == {16}
+
+
 def refusal_in(
     model: Model, layer: Layer, runtime: LayerTarget, operators: Operators | None = None
 ) -> str | None:
@@ -30,10 +37,13 @@ def refusal_in(
 
     `operators` is the release; None for the last SNPE 1.x.
     """
+    if runtime == "htp" and is_half_float(layer, model):
+        return refusal(layer, "htp_fp16", model.network, operators)
     if model.quantized and runtime in (*FIXED_POINT, "hta"):
         if converts_floats(layer, model):
             return f"it converts for a float layer, which {runtime} does not take"
         if layer.outputs[0] in model.floats:
             bits = model.floats[layer.outputs[0]]
-            return f"it is float{bits} in this network, and {runtime} computes in integers"
+            numbers = "integers and float16" if runtime == "htp" else "integers"
+            return f"it is float{bits} in this network, and {runtime} computes in {numbers}"
     return refusal(layer, runtime, model.network, operators)

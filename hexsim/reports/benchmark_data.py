@@ -151,6 +151,7 @@ def _accuracy(agreement: Agreement | None, evaluated: str) -> dict[str, Any] | N
         "inputs": agreement.inputs,
         "sqnr_db": agreement.sqnr_db if math.isfinite(agreement.sqnr_db) else None,
         "top1_agreement": agreement.top1 if agreement.classes else None,
+        **attributes(agreement, top1_right="right", float_top1_right="float_right"),
         "top1_margin_ratio": margin if agreement.classes and math.isfinite(margin) else None,
     }
 

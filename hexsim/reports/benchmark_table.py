@@ -182,6 +182,9 @@ def network_table(cases: Sequence[Case]) -> str:
     rows.append(("peak memory (MiB)", *(f"{c.memory.peak_bytes / _MIB:.2f}" for c in cases)))
     if any(case.agreement for case in cases):
         rows.append(("SQNR of the outputs (dB)", *(_sqnr(case.agreement) for case in cases)))
+    if first.agreement and first.agreement.right is not None:
+        title = f"right top-1 (float: {first.agreement.float_right}/{first.agreement.inputs})"
+        rows.append((title, *(_right(case.agreement) for case in cases)))
     if any(case.agreement and case.agreement.classes for case in cases):
         rows += [
             (_top1_title(first), *(_top1(case) for case in cases)),
@@ -259,6 +262,10 @@ def _top1_title(case: Case) -> str:
 def _top1(case: Case) -> str:
     agreement = case.agreement
     return f"{agreement.top1}/{agreement.inputs} {_outcome(case)}".strip() if agreement else ""
+
+
+def _right(agreement: Agreement | None) -> str:
+    return f"{agreement.right}/{agreement.inputs}" if agreement else ""
 
 
 def _margin(agreement: Agreement | None) -> str:

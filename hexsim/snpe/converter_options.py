@@ -1,4 +1,4 @@
-"""The options that the converters of 2.x have beside those of 1.x."""
+"""The options that the converters of SNPE, QAIRT and QNN share."""
 
 from __future__ import annotations
 
@@ -32,10 +32,66 @@ def layout_option(names: tuple[str, ...], help_: str, assumed: tuple[str, ...]) 
     return Option(names, ("NAME", "LAYOUT"), help_, effects)
 
 
-DEFINE_SYMBOL = Option(
-    ("--define_symbol", "-s"), ("NAME", "SIZE"),
-    "Size that a name in the shapes of the inputs stands for; repeatable.",
-    Ours("--define-symbol"),
+def network(what: str, *old: str) -> Option:
+    """Return the option for the source file, which also has `old` names."""
+    return Option(("--input_network", "-i", *old), ("FILE",), f"{what}.", Ours(), is_required=True)
+
+
+def output(*old: str) -> Option:
+    """Return the option for the file to write, which also has `old` names."""
+    return Option(
+        ("--output_path", "-o", *old), ("FILE",),
+        "The .dlc file; default: the model's name with .dlc.", Ours("--output"),
+    )  # fmt: skip
+
+
+def shape(*names: str) -> Option:
+    """Return the option for the shape of an input."""
+    return Option(
+        names, ("NAME", "DIMS"),
+        "Shape of an input, as 1,3,224,224 in the order of the file; repeatable.",
+        Ours("--input-dim"),
+    )  # fmt: skip
+
+
+def ends(*names: str) -> Option:
+    """Return the option for tensors at which the network ends."""
+    return Option(
+        names, ("NAME",), "Tensor at which the network ends, instead of its outputs; repeatable.",
+        Ours("--out-name"),
+    )  # fmt: skip
+
+
+def colours(name: str, *short: str, choices: tuple[str, ...] = ()) -> Option:
+    """Return the option for the colours of an input."""
+    return Option(
+        (name, *short), ("NAME", "ENCODING"),
+        "How an input holds colours; other than bgr adds a layer that converts them; repeatable.",
+        Ours("--input-encoding"), choices=choices,
+    )  # fmt: skip
+
+
+def symbol(*names: str) -> Option:
+    """Return the option for a size that has a name."""
+    return Option(
+        names, ("NAME", "SIZE"),
+        "Size that a name in the shapes of the inputs stands for; repeatable.",
+        Ours("--define-symbol"),
+    )  # fmt: skip
+
+
+OVERRIDES = Option(
+    ("--quantization_overrides",), ("JSON",),
+    "Encodings in AIMET's JSON, kept for the quantiser.", Ours("--quantization-overrides"),
+)  # fmt: skip
+DRY_RUN = Option(
+    ("--dry_run",), ("LEVEL",),
+    "Write nothing; list the layers that fall back to the CPU and why.",
+    dict.fromkeys(("info", "debug"), Ours("--dry-run")), alone="info",
+)  # fmt: skip
+COPYRIGHT = Option(
+    ("--copyright_file",), ("FILE",), "Text to keep in the file.",
+    Ignored("the file has no place for a copyright"),
 )  # fmt: skip
 
 _SIMPLIFY = Ignored("constants are folded and layers fused in any case, without a change of values")
@@ -55,6 +111,11 @@ FLOAT_BITWIDTH = Option(
             "files hold floats of 32 bits, and the HTP rounds them to 16 at load; leave it out"
         ),
     },
+)  # fmt: skip
+
+SQUASH_BOX_DECODER = Option(
+    ("--squash_box_decoder",), (), "Join the layers that decode boxes.",
+    Ignored("layers that decode boxes stay layers of their own, with the same values"),
 )  # fmt: skip
 
 IO_OPTIONS = (

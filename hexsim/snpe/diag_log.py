@@ -40,13 +40,13 @@ from hexsim.reports.row_names import (
     runtime_cell,
 )
 from hexsim.runtimes import Runtime
+from hexsim.snpe.option import Level
 from hexsim.texts.json_text import parse_json
 from hexsim.texts.text import lines, read_text
 from hexsim.timing.results import LayerTiming, Result
 from hexsim.timing.simtime import PS_PER_US
 
 FORMAT, VERSION = "hexsim diag", 1
-Level = Literal["off", "basic", "moderate", "detailed"]
 LEVELS: tuple[Level, ...] = get_args(Level)
 Block = Literal["init", "inference", "layer", "convert"]
 

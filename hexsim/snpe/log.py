@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from hexsim.cli._say import say
+from hexsim.snpe.option import Level
 
 if TYPE_CHECKING:
     from hexsim.datasheets.stacks import BufferType
     from hexsim.deployment import Deployment
-
-Level = Literal["off", "basic", "moderate", "detailed"]
 
 RULE = "-" * 79
 """The line around the version, as the real tool prints it."""

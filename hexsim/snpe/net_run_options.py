@@ -4,18 +4,14 @@ from collections.abc import Mapping
 
 from hexsim.snpe.option import (
     CHIP,
-    NO_UDO,
     STACK,
     UDL,
+    UDO_PACKAGE,
     Effect,
-    Ignored,
     Option,
     Ours,
-    RefusedOption,
 )
-
-_ONE_RUN = Ignored("every run of an input gives the same values and times, so each runs once")
-_ONLY_DEVICE = Ignored("it is about the device and its operating system")
+from hexsim.snpe.option_tables import option_table
 
 PROFILES = (
     *("default", "balanced", "high_performance", "sustained_high_performance", "burst"),
@@ -43,12 +39,6 @@ def profile_option(of: str = "") -> Option:
         "low_power_saver, which has the lowest clocks that are known.",
         _PROFILE_EFFECTS,
     )  # fmt: skip
-
-
-USE_HTP = Option(
-    ("--use_htp",), (), "Run on the tensor processor (HTP), as --use_dsp does on chips that have "
-    "one.", Ours("--runtime", "htp"),
-)  # fmt: skip
 
 
 def buffer_options() -> tuple[Option, ...]:
@@ -81,122 +71,19 @@ def buffer_options() -> tuple[Option, ...]:
     )  # fmt: skip
 
 
-_FILES = (
-    Option(("--container",), ("FILE",), "The .dlc file.", Ours(), is_required=True),
-    Option(
-        ("--input_list",), ("FILE",),
-        "Text file that names raw inputs, a set per line; # and % lines name outputs.",
-        Ours("--input-list"), is_required=True,
-    ),
-    Option(
-        ("--output_dir",), ("FOLDER",), "Where to write; default: output.", Ours("--output-dir")
-    ),
-    Option(("--use_gpu",), (), "Run on the GPU.", Ours("--runtime", "gpu")),
-    Option(
-        ("--use_dsp",), (), "Run on the DSP; from V68 on, on the tensor processor (HTP).",
-        Ours("--runtime", "dsp"),
-    ),
-    USE_HTP,
-    Option(("--use_aip",), (), "Run on the DSP with its tensor engine.", Ours("--runtime", "aip")),
-    Option(
-        ("--use_fxp_cpu", "--enable_cpu_fxp"), (), "Run on the CPU in integers.",
-        Ours("--runtime", "fxp_cpu"),
-    ),
-    Option(
-        ("--gpu_mode",), ("MODE",), "What --use_gpu computes in: default is fp16 and fp32.",
-        Ours("--gpu-mode"), choices=("default", "float16"),
-    ),
-    Option(
-        ("--runtime_order",), ("LIST",),
-        "Runtimes with commas, as dsp,cpu: the first that there is, and the CPU if it is in.",
-        Ours("--runtime-order"),
-    ),
+_TABLE = option_table("net_run")
+OPTIONS = (
+    *_TABLE["files"],
     Option(
         ("--enable_cpu_fallback",), (),
         f"Run layers that the runtime refuses on the CPU. {FALLBACK}", Ours("--cpu-fallback"),
     ),
-)  # fmt: skip
-
-_OUTPUTS = (
-    Option(("--debug",), (), "Write the output of every layer (not on AIP).", Ours("--debug")),
-    Option(
-        ("--set_output_tensors",), ("LIST",), "Tensors to write, with commas.",
-        Ours("--set-output-tensors"),
-    ),
-    Option(
-        ("--set_unconsumed_as_output",), (), "Also write tensors that no layer reads.",
-        Ours("--unconsumed"),
-    ),
-    Option(
-        ("--input_name",), ("NAME",), "Input of another shape; in pairs with the next.",
-        Ours("--input-name"),
-    ),
-    Option(
-        ("--input_dimensions",), ("DIMS",), "Its shape, as 1,224,224,3.",
-        Ours("--input-dimensions"),
-    ),
-    Option(
-        ("--static_min_max",), (), "Codes of inputs have the model's range, not one of their own.",
-        Ours("--static-min-max"),
-    ),
-    Option(
-        ("--use_native_input_files",), (),
-        "Input files hold the buffers' own numbers; codes have the model's range.",
-        Ours("--native-inputs"),
-    ),
-    Option(
-        ("--use_native_output_files",), (), "So do output files.", Ours("--native-outputs"),
-    ),
-    Option(
-        ("--userbuffer_uintN_output",), ("BITS",), "Whole numbers as outputs.",
-        RefusedOption("outputs are floats or codes; take --userbuffer_tfN_output"),
-    ),
-    Option(("--userbuffer_memorymapped",), (), "Buffers that are mapped.", _ONLY_DEVICE),
-    Option(
-        ("--userbuffer_glbuffer",), (), "Buffers of the GPU.",
-        RefusedOption("buffers of OpenGL are not simulated; take --userbuffer_float"),
-    ),
-    Option(
-        ("--encoding_type",), ("TYPE",), "Format of pictures.",
-        RefusedOption("the format belongs to the model; convert with --input_encoding NAME nv21"),
-    ),
-    Option(
-        ("--data_type_map", "--tensor_mode", "--resizable_dim"), ("TEXT",), "Types of buffers.",
-        RefusedOption("buffers are of one type on each side; take --userbuffer_..."),
-    ),
-)  # fmt: skip
-
-_SETTINGS = (
+    *_TABLE["outputs"],
+    *buffer_options(),
     profile_option(),
-    Option(
-        ("--profiling_level",), ("LEVEL",), "Rows of the log; default: detailed.",
-        Ours("--profiling-level"), choices=("off", "basic", "moderate", "detailed"),
-    ),
-    Option(
-        ("--priority_hint",), ("HINT",), "How urgent the run is.",
-        Ignored("the network runs alone; snpe-throughput-net-run lets several run at once"),
-        choices=("low", "normal", "normal_high", "high"),
-    ),
-    Option(
-        ("--storage_dir",), ("FOLDER",), "Where compiled kernels are kept.",
-        Ignored("compiling kernels of the GPU is not simulated"),
-    ),
-    Option(
-        ("--enable_init_cache",), (), "Keep the prepared graph.",
-        Ignored("every initialisation is reported as the first one"),
-    ),
-    Option(("--platform_options",), ("TEXT",), "Settings of the platform.", _ONLY_DEVICE),
-    Option(("--userlogs",), ("TEXT",), "Contents of the log.", _ONLY_DEVICE),
-    Option(("--duration",), ("S",), "Run for so long.", _ONE_RUN, number="real"),
-    Option(("--inferences_per_duration",), ("N,S",), "Run so often.", _ONE_RUN),
-    Option(
-        ("--timeout",), ("US",), "Give up after so long.",
-        Ignored("a simulated run always ends; compare its time"), number="real",
-    ),
-    Option(("--udo_package_path",), ("FILE",), "User-defined operators.", NO_UDO),
+    *_TABLE["settings"],
+    UDO_PACKAGE,
     UDL,
     CHIP,
     STACK,
 )  # fmt: skip
-
-OPTIONS = (*_FILES, *_OUTPUTS, *buffer_options(), *_SETTINGS)

@@ -45,6 +45,9 @@ class RefusedOption:
     why: str
 
 
+Level = Literal["off", "basic", "moderate", "detailed"]
+"""How many rows a log has."""
+
 Effect = Ours | Anyway | Ignored | RefusedOption
 
 
@@ -58,7 +61,8 @@ class Option:
     an environment variable that sets the option. `otherwise` are words of our command that are
     given if the option is not, where its default differs from that of our command.
     Beside an option of `gives_way_to` with one of the
-    values there, or with any if there are none, this one is dropped with a remark.
+    values there, or with any if there are none, this one is dropped with a remark. So it is
+    without one of the options of `only_beside` with the value there, if there are any.
     """
 
     names: tuple[str, ...]
@@ -72,6 +76,7 @@ class Option:
     variable: str = ""
     otherwise: tuple[str, ...] = ()
     gives_way_to: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    only_beside: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -125,6 +130,8 @@ NO_UDO = RefusedOption(
     "a package of operators is code for a device; define the operators in a Python file (--udl)"
 )
 """Why packages of user-defined operators are refused."""
+UDO_PACKAGE = Option(("--udo_package_path",), ("FILE",), "User-defined operators.", NO_UDO)
+OP_PACKAGES = Option(("--op_packages",), ("TEXT",), "User-defined operators.", NO_UDO)
 UDL = Option(
     ("--udl",), ("FILE", "NAME"),
     "User-defined layers: a Python file, which is run, and the name in it that provides them; "
@@ -134,3 +141,10 @@ UDL = Option(
 """SNPE's converters have this option; here the other tools need it too.
 
 On a device, the application provides the layers."""
+INPUTS = Option(
+    ("--input_list",), ("FILE",), "Text file that names raw inputs, a set per line.",
+    Ours("--input-list"), is_required=True,
+)  # fmt: skip
+OUTPUT_DIR = Option(
+    ("--output_dir",), ("FOLDER",), "Where to write; default: output.", Ours("--output-dir")
+)  # fmt: skip

@@ -100,7 +100,7 @@ def ordered(text: str, platform: Platform, *, quantized: bool) -> RuntimeChoice:
     available = [runtime for runtime in runtimes if runtime in platform.runtimes]
     if not available:
         raise HexsimError(
-            f"--runtime_order '{text}' names no runtime of {platform.chip.name} with "
+            f"'{text}' names no runtime of {platform.chip.name} with "
             f"{platform.stack.name}, which has {', '.join(platform.runtimes)}"
         )
     first, *others = available

@@ -34,7 +34,8 @@ from hexsim.graph.ir import FloatArray, Shape
 from hexsim.inputs.stored import values_of
 from hexsim.quantization.model import Model
 from hexsim.runtimes import Runtime as OurRuntime
-from hexsim.snpe.diag_log import Level, simulated_log
+from hexsim.snpe.diag_log import simulated_log
+from hexsim.snpe.option import Level
 from hexsim.snpe.runtimes import on_platform
 from hexsim.timing.results import Result
 

@@ -60,7 +60,7 @@ def _call(tool: Tool, given: list[Given]) -> None:
 
 
 def _without_overruled(given: Sequence[Given]) -> tuple[list[Given], list[str]]:
-    """Return the options without those that give way to others, and a remark for each of these."""
+    """Return the options without those that others leave no meaning, and a remark for each."""
     kept, dropped = [], []
     for option, values in given:
         stronger = [
@@ -69,7 +69,13 @@ def _without_overruled(given: Sequence[Given]) -> tuple[list[Given], list[str]]:
             if other.name in option.gives_way_to
             and _is_among(chosen, option.gives_way_to[other.name])
         ]
-        if stronger:
+        beside = option.only_beside.items()
+        if beside and not any(
+            (other.name, chosen[-1]) in beside for other, chosen in given if chosen
+        ):
+            needed = " or ".join(map(" ".join, beside))
+            dropped.append(f"{option.name} changes nothing without {needed}")
+        elif stronger:
             dropped.append(f"{option.name} changes nothing beside {', '.join(stronger)}")
         else:
             kept.append((option, values))
@@ -131,4 +137,4 @@ def _in_their_words(sentence: str, *tools: Tool) -> str:
         and option.effect.words
         and all(word.startswith("--") for word in option.effect.words)
     }
-    return re.sub(r"--[a-z0-9-]+", lambda match: theirs.get(match[0], match[0]), sentence)
+    return re.sub(r"--[a-z0-9_-]+", lambda match: theirs.get(match[0], match[0]), sentence)

@@ -110,7 +110,8 @@ class BenchmarkConditions:
 
     `sweep` gives times an interval: by a sweep of the constants, or by a few draws (None: none).
     `draws` is the number of draws of all constants, and `pool` has workers that share them (None:
-    this process). `inputs` returns the inputs of comparison and calibration; None: seeded ones.
+    this process). `inputs` returns the inputs of comparison and calibration (None: seeded ones),
+    and `labels` their right classes.
     """
 
     perf_profile: str | None = None
@@ -122,6 +123,7 @@ class BenchmarkConditions:
     pool: Pool | None = None
     accuracy: bool = True
     inputs: Callable[[Network], InputSource] | None = None
+    labels: Callable[[InputSource, Network], Sequence[Sequence[int]] | None] | None = None
     input_dims: Mapping[str, Sequence[int]] = field(default_factory=dict)
     background: tuple[Background, ...] = ()
     recorded: bool = False
@@ -219,8 +221,11 @@ class _Cases:
         self._progress = progress
         self._drawing = drawing
         self._source_of_inputs = conditions.inputs(self.network) if conditions.inputs else None
+        self._labels: Sequence[Sequence[int]] | None = None
         if self._source_of_inputs is not None:
             given.calibrate_on(self._source_of_inputs.feeds)
+            if conditions.labels is not None:
+                self._labels = conditions.labels(self._source_of_inputs, self.network)
 
     @classmethod
     def load(
@@ -318,6 +323,6 @@ class _Cases:
 
         if self._source_of_inputs is not None:
             source = self._source_of_inputs
-            return Agreements(self.network, source.feeds, source.items)
+            return Agreements(self.network, source.feeds, source.items, self._labels)
         seeded = seeded_calibration(self.network, EVALUATION_INPUTS, EVALUATION_SEED)
         return Agreements(self.network, lambda: seeded)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from benchmarks.pages import ROOT
 from tests.cli.conftest import Done
 
 BENCH = "bench --model squeezenet1_1 --runtime dsp"
@@ -49,11 +50,31 @@ def test_answers_are_compared_on_the_pictures(command: Callable[[str], Done]) ->
     assert found["list"]["inputs"] == 2
 
 
+def test_right_answers_of_a_trained_network(command: Callable[[str], Done]) -> None:
+    """As `validate` counts them on each runtime."""
+    folder = ROOT / "examples/digits"
+    given = f"{folder}/digits.onnx --images {folder}/photos --std 255 --labels {folder}/named.txt"
+    calibrated = f"--calibration-list {folder}/photos"
+    done = command(f"bench {given} --runtime cpu,dsp --json b.json")
+    right = {}
+    for case in json.loads(Path("b.json").read_text())["results"]:
+        runtime, found = case["runtime"], case["accuracy"]
+        more = calibrated if runtime == "dsp" else ""
+        assert command(f"validate {given} {more} --runtime {runtime} --json v.json").code == 0
+        hits = json.loads(Path("v.json").read_text())["hits"]
+        right[runtime] = f"{hits['runtime_top1']}/{hits['inputs']}"
+        assert found["top1_right"] == hits["runtime_top1"]
+        assert found["float_top1_right"] == hits["float_top1"]
+    (row,) = (line for line in done.out.splitlines() if line.startswith("right top-1"))
+    assert row.split()[2:] == ["(float:", f"{right['cpu']})", right["cpu"], right["dsp"]]
+
+
 @pytest.mark.usefixtures("photos")
 def test_mistakes(refused: Callable[[str], str]) -> None:
     assert "leave one out" in refused(f"{BENCH} --images photos --input-list x.txt")
     assert "--timing-only leaves out" in refused(f"{BENCH} --images photos --timing-only")
     assert "are for pictures" in refused(f"{BENCH} --mean 3")
+    assert "--labels are for inputs" in refused(f"{BENCH} --labels x.txt")
 
 
 def test_a_network_without_classes_has_no_top_1(command: Callable[[str], Done]) -> None:

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from benchmarks.real_accuracy import MODES, page_with, tables
+from benchmarks.real_accuracy import MODES, on_runtimes, page_with, tables
 from benchmarks.real_networks import autoencoder, keywords
 
 
@@ -14,6 +14,12 @@ def test_tables_have_a_row_for_every_mode(real_data: Path) -> None:
         rows = {line.split(" | ")[0].strip("| "): line for line in lines if line.startswith("| ")}
         assert set(MODES) <= set(rows)
         assert all(row.count("|") == columns + 1 for row in rows.values())
+
+
+def test_every_runtime_has_its_right_answers(real_data: Path) -> None:
+    *_, cpu, fxp_cpu, gpu, gpu_fp16, dsp = on_runtimes([keywords(real_data)], "sd835").splitlines()
+    assert (cpu, dsp) == ("| cpu | 2 of 3 |", "| dsp | 2 of 3 |")
+    assert {row.split()[1] for row in (fxp_cpu, gpu, gpu_fp16)} == {"fxp_cpu", "gpu", "gpu_fp16"}
 
 
 def test_the_page_keeps_what_stands_around_the_tables() -> None:

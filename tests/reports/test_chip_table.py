@@ -65,3 +65,16 @@ def test_a_barrel_says_what_its_clock_means_and_leaves_out_what_means_nothing() 
     for path in ("dsp.issue_clk_per_packet", "dsp.lone_thread_speedup"):
         assert path in dynamic
         assert path not in barrel
+
+
+def test_energies_are_those_of_parts_that_the_chip_has() -> None:
+    parts = ("dsp.mac_j", "dsp.vtcm_j", "hta.mac_j", "htp.mac_j", "idle.dsp_wake_j", "island.mac_j")
+    found = {
+        name: {part for part in parts if part in chip_page(chips.load(name))}
+        for name in ("sd835", "sd855", "sd8gen3", "sd652")
+    }
+    assert found["sd835"] == set(parts) - {"dsp.vtcm_j", "hta.mac_j", "htp.mac_j"}
+    assert found["sd855"] == set(parts) - {"htp.mac_j"}
+    assert {"htp.mac_j", "dsp.mac_j"} <= found["sd8gen3"]
+    assert "hta.mac_j" not in found["sd8gen3"]
+    assert found["sd652"] == set()

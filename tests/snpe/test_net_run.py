@@ -235,6 +235,7 @@ def test_every_option_that_is_taken_runs(tool: Tool) -> None:
         "--runtime_order": "--runtime_order cpu",
         "--set_output_tensors": "--set_output_tensors in",
         "--output_dir": "--output_dir there",
+        "--profiling_level": "--profiling_level moderate",
         "--udl": f"--udl '{own_layers.FILE}' ENERGY",
     }
     for option in OPTIONS:
@@ -253,7 +254,7 @@ def test_every_option_that_is_taken_runs(tool: Tool) -> None:
         ("--runtime_order dsp,npu", "unknown runtime of --runtime_order 'npu'"),
         ("--runtime_order aip", "names no runtime of sd835"),
         ("--perf_profile fastest", "unknown value of --perf_profile 'fastest'"),
-        ("--profiling_level linting", "unknown value of --profiling_level 'linting'"),
+        ("--profiling_level linting", "--profiling_level linting: times of the tensor processor"),
         ("--userbuffer_tfN 4", "unknown value of --userbuffer_tfN '4'; known: 16, 8"),
         ("--input_name in", "--input_name and --input_dimensions come in pairs"),
         ("--encoding_type nv21", "--encoding_type: the format belongs to the model"),

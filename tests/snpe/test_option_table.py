@@ -8,7 +8,7 @@ _CONVERTER = (
     "--input_network -i --output_path -o --input_dim -d --out_node --out_name --input_type -t "
     "--input_dtype --input_encoding -e --input_layout --disable_batchnorm_folding "
     "--quantization_overrides --keep_quant_nodes --validation_target --strict --model_version "
-    "--copyright_file --debug --udo_config_paths -udo"
+    "--copyright_file --debug --udo_config_paths -udo --squash_box_decoder"
 )
 _LOGGING = (
     "--verbose --quiet --silent --debug --debug1 --debug2 --debug3 --log-mask --log-file --log-dir "
@@ -55,7 +55,8 @@ DOCUMENTED = {
     "qairt-quantizer": _LATE_QUANTIZER,
     "snpe-net-run": _NET_RUN,
     "snpe-throughput-net-run": "--container --duration --use_cpu --use_gpu --use_gpu_fp16 "
-    "--use_dsp --use_aip --perf_profile --iterations --input_raw --json --skip_execute "
+    "--use_dsp --use_aip --runtime_order --perf_profile --iterations --input_raw --json "
+    "--skip_execute "
     "--enable_cpu_fallback --storage_dir --verbose --debug --udo_package_path "
     "--userbuffer_float --userbuffer_tf8 --userbuffer_tfN --userbuffer_auto --enable_init_cache",
     "snpe-parallel-run": "--perf_profile --cpu_fallback --runtime_order --use_cpu --use_gpu "
@@ -72,6 +73,11 @@ DOCUMENTED = {
     "qnn-context-binary-generator": "--model --backend --dlc_path --output_dir --binary_file "
     "--config_file",
     "qnn-net-run": "--model --backend --dlc_path --retrieve_context --input_list --output_dir",
+    "qairt-dlc-info": "-i -s",
+    "qnn-onnx-converter": "-i -o -d --out_node --input_layout --input_dtype --define_symbol "
+    "--no_simplification --input_list --preserve_io --custom_io --quantization_overrides "
+    "--float_bitwidth --squash_box_decoder",
+    "qnn-profile-viewer": "--input_log --output --reader --config",
     "snpe_bench.py": "-c -o -v -r -a -t -d -s -b -p -l -json -cache",
 }
 """Options by tool, as the reference guides of releases 1.17 to 2.5 and later command lines say."""
@@ -81,3 +87,7 @@ DOCUMENTED = {
 def test_every_documented_option_is_in_the_table(tool: str) -> None:
     names = {name for option in TOOLS[tool].options for name in option.names}
     assert [name for name in DOCUMENTED[tool].split() if name not in names] == []
+
+
+def test_every_tool_that_works_has_its_options_listed() -> None:
+    assert {name for name, tool in TOOLS.items() if not tool.refusal} == set(DOCUMENTED)

@@ -21,14 +21,14 @@ snpe-onnx-to-dlc --input_network net.onnx --output_path net.dlc --input_dim x 1,
     --out_node y --input_type x image --input_dtype x float32 --input_encoding x bgr
     --quantization_overrides overrides.json --model_version 1 --copyright_file net.txt
     --validation_target dsp snapdragon_835 --strict --debug --disable_batchnorm_folding
-    --keep_int64_inputs --udl own.py ENERGY
+    --keep_int64_inputs --squash_box_decoder --udl own.py ENERGY
 snpe-onnx-to-dlc -i net.onnx -o dry.dlc --dry_run
 snpe-onnx-to-dlc -i symbolic.onnx -o symbolic.dlc --define_symbol height 8 --input_layout x NCHW
 snpe-caffe-to-dlc -i net.prototxt -b weights.caffemodel -o caffe.dlc -d x 1,3,8,8 --out_node y
     --input_layout x NCHW -t x image --input_dtype x float32 -e x bgr
     --quantization_overrides overrides.json --model_version 1 --copyright_file net.txt
     --validation_target dsp snapdragon_835 --strict --debug
-    --disable_batchnorm_folding --keep_int64_inputs --udl own.py ENERGY
+    --disable_batchnorm_folding --keep_int64_inputs --squash_box_decoder --udl own.py ENERGY
 """
 QUANTIZE = """
 snpe-dlc-quantize --input_dlc net.dlc --input_list list.txt --output_dlc a.dlc
@@ -72,7 +72,8 @@ snpe-throughput-net-run --container a.dlc --use_htp --iterations 2 --chip sd8gen
     --udl own.py ENERGY
 snpe-throughput-net-run --container a.dlc --use_dsp --iterations 2 --userbuffer_float
     --enable_init_cache --platform_options unsigned_pd:ON
-snpe-throughput-net-run --container a.dlc --use_dsp --iterations 2 --userbuffer_tf8
+snpe-throughput-net-run --container a.dlc --runtime_order aip,dsp,cpu --iterations 2
+    --userbuffer_tf8
 snpe-parallel-run --container a.dlc --input_list list.txt --output_dir htp --use_htp
     --chip sd8gen3 --udl own.py ENERGY
 snpe-parallel-run --container a.dlc --input_list list.txt --output_dir parallel --use_dsp
@@ -91,7 +92,7 @@ FRONTS = ("snpe-dlc-graph-prepare", *(name for name in TOOLS if name.startswith(
 BENCH = """
 snpe_bench.py -c bench.json -p burst -l moderate -b tf8 -s 20 -json -cache -d -r localhost -t le64
     -v sd855 -o base --draws --chip sd855 --stack snpe-1.30
-snpe_bench.py --config_file bench.json -a --float net.dlc
+snpe_bench.py --config_file bench.json -a --float net.dlc --labels labels.txt
 """
 SCRIPT = CONVERT + QUANTIZE + LOOK + RUN + BENCH
 LEFT = """
@@ -148,6 +149,7 @@ def given(tmp_path: Path, onnx_model: Callable[..., onnx.ModelProto]) -> set[Pat
         picture = rng.integers(0, 256, (1, 8, 8, 3)).astype("<f4")
         picture.tofile(tmp_path / f"{index}.raw")
     (tmp_path / "list.txt").write_text("0.raw\n1.raw\n")
+    (tmp_path / "labels.txt").write_text("3\n5\n")
     (tmp_path / "bench.json").write_text(CONFIG)
     stored(
         tmp_path,

@@ -255,6 +255,36 @@ def test_right_and_wrong_beside_float(tool: Tool, tmp_path: Path) -> None:
         assert found == {"Verdict": verdict, "Same": count, "Inputs": 40}
 
 
+def test_right_answers_of_labels(tool: Tool, tmp_path: Path) -> None:
+    """Classes that float finds are right by definition; the codes find some of them."""
+    engine = FloatEngine(culprits.network("outlier"))
+    in_codes = deployed(culprits.quantized("outlier"), "dsp").executor()
+    expected, found = [], []
+    for index, feed in enumerate(culprits.inputs(40, seed=5)):
+        feed["in"].tofile(tmp_path / f"in{index}.raw")
+        for run, answers in ((engine.run, expected), (in_codes.run, found)):
+            (values,) = run(feed).values()
+            answers.append(int(values.argmax()))
+    (tmp_path / "many.txt").write_text("".join(f"in{index}.raw\n" for index in range(40)))
+    (tmp_path / "labels.txt").write_text("\n".join(map(str, expected)))
+    of_q = {"Name": "Q", "Dlc": "q.dlc", "InputList": "many.txt", "Data": ["."]}
+    config(tmp_path, Model=of_q, Runtimes=["DSP"], BufferTypes=["float"])
+    assert tool(f"{RUN} -json --float m.dlc --labels labels.txt").code == 0
+    count = sum(map(int.__eq__, expected, found))
+    assert 0 < count < 40
+    cells = figures(tmp_path)["DSP_timing(2 runs)"]["Right answers"]
+    assert cells == ["wrong", f"{count} of 40", "40 of 40", "in float"]
+    told = json.loads((results(tmp_path) / "benchmark_stats_Small.json").read_text())
+    assert told["Execution_Data"]["DSP"]["Right answers"] == {
+        "Right": count,
+        "In float": 40,
+        "Inputs": 40,
+    }
+    config(tmp_path, Model={"Name": "Q", "Dlc": "q.dlc", "RandomInput": 3}, Runtimes=["DSP"])
+    code, _, err = tool(f"{RUN} --labels labels.txt")
+    assert (code, "RandomInput has none" in err) == (2, True)
+
+
 def test_files_are_found_in_data(tool: Tool, tmp_path: Path) -> None:
     """As on a device, where the last part of each path of Data is copied to."""
     (tmp_path / "there/cropped").mkdir(parents=True)

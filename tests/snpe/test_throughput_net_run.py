@@ -77,6 +77,13 @@ def test_each_thread_has_its_profile(tool: Tool) -> None:
     assert rates[0][1] < rates[1][1]
 
 
+def test_an_order_takes_the_first_runtime_that_there_is(tool: Tool) -> None:
+    line = f"{RUN} --iterations 2"
+    ordered = tool(f"{line} --runtime_order aip_fixed8_tf,dsp_fixed8_tf,cpu_float32")
+    assert ordered == tool(f"{line} --use_dsp --enable_cpu_fallback")
+    assert "[Thread 0 - dsp_fixed8_tf]" in ordered[1]
+
+
 def test_images_of_a_batch_are_counted(tool: Tool, tmp_path: Path) -> None:
     net = Sketch((2, 2, 2, 3))
     dlc.write(tmp_path / "b.dlc", Model(net.network(net.pool("in", kernel=1))))
@@ -98,7 +105,8 @@ def test_images_of_a_batch_are_counted(tool: Tool, tmp_path: Path) -> None:
         ("--iterations 1.5", "--iterations takes a whole number"),
         ("--duration 0", "a duration of 0 ms"),
         ("--duration 1 --use_dsp --use_cpu", "1 times --container and 2 times --use_..."),
-        ("--iterations 1 --use_aip", "has no aip"),
+        ("--iterations 1 --use_aip", "'aip' names no runtime of sd835"),
+        ("--iterations 1 --runtime_order npu,cpu", "unknown runtime of --runtime_order 'npu'"),
         ("--iterations 1 --skip_execute", "--skip_execute: there is nothing to print"),
         ("--iterations 1 --json q.dlc", "'q.dlc' would overwrite an input"),
     ],

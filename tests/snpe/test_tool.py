@@ -220,6 +220,18 @@ def test_what_changes_nothing_is_said_once(tool: Tool, tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("files")
+def test_a_percentile_means_nothing_to_other_calibrations(tool: Tool, tmp_path: Path) -> None:
+    """Command lines that state every default have it."""
+    line = "snpe-dlc-quant --input_dlc m.dlc --input_list list.txt --act_quantizer_calibration"
+    code, _, err = tool(f"{line} mse --percentile_calibration_value 90 --output_dlc a.dlc")
+    assert (code, "percentile_calibration_value changes nothing without --act" in err) == (0, True)
+    assert tool(f"{line} mse --output_dlc b.dlc").code == 0
+    assert (tmp_path / "a.dlc").read_bytes() == (tmp_path / "b.dlc").read_bytes()
+    code, _, err = tool(f"{line} percentile --percentile_calibration_value 90 --output_dlc c.dlc")
+    assert (code, "changes nothing" in err) == (0, False)
+
+
+@pytest.mark.usefixtures("files")
 def test_a_recipe_with_all_three_modes(tool: Tool, tmp_path: Path) -> None:
     """Releases of 2.x accept it with a warning; the range of a step per channel is searched."""
     line = "snpe-dlc-quantize --input_dlc m.dlc --input_list list.txt --use_enhanced_quantizer"
@@ -253,12 +265,6 @@ def test_a_recipe_with_all_three_modes(tool: Tool, tmp_path: Path) -> None:
         (
             "snpe-dlc-quantize --input_dlc m.dlc --input_list list.txt --hta_partitions 0-3",
             "--hta_partitions says what --enable_hta compiles",
-        ),
-        (
-            "snpe-dlc-quant --input_dlc m.dlc --input_list list.txt "
-            "--percentile_calibration_value 99",
-            "--percentile_calibration_value is about the calibration percentile; give "
-            "--act_quantizer_calibration percentile",
         ),
         (
             "snpe-dlc-quant --input_dlc m.dlc --input_list list.txt --act_quantizer adjusted",

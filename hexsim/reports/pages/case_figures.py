@@ -79,6 +79,8 @@ def summary(facts: Mapping[str, Any]) -> Summary:
         entries.append(
             ("Same top-1 as float", f"{accuracy['top1_agreement']} of {accuracy['inputs']}")
         )
+    if accuracy and accuracy["top1_right"] is not None:
+        entries.append(("Right top-1", f"{accuracy['top1_right']} of {accuracy['inputs']}"))
     return tuple(entries)
 
 

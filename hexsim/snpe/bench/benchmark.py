@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from hexsim import __version__
 from hexsim.cli._say import report_progress
 from hexsim.cli._stopping import keeping
+from hexsim.errors import HexsimError
 from hexsim.snpe.bench import folder, inputs, results, runs
 from hexsim.snpe.bench.config import BenchSettings, Config
 from hexsim.snpe.bench.flavours import Flavour, flavours
@@ -24,6 +25,7 @@ from hexsim.snpe.buffers import Buffers
 from hexsim.snpe.diag_log import described
 
 if TYPE_CHECKING:
+    from hexsim.accuracy.labels import Classes
     from hexsim.deployment import Deployment
     from hexsim.deployment.platform import Platform
     from hexsim.graph.ir import Network
@@ -38,7 +40,8 @@ class Bench:
     """A config with everything that is needed to run it.
 
     `source` None stands for random inputs, which are never read. `in_float` is the network of the
-    float answers; it comes from the `float_model`, if there is one.
+    float answers; it comes from the `float_model`, if there is one. `labels` has the right classes
+    of each input, from `label_file`.
     """
 
     config: Config
@@ -50,12 +53,20 @@ class Bench:
     source: InputSource | None
     in_float: Network
     float_model: Path | None
+    label_file: Path | None
+    labels: tuple[Classes, ...] | None
 
     @classmethod
     def prepared(
-        cls, config: Config, settings: BenchSettings, platform: Platform, float_model: Path | None
+        cls,
+        config: Config,
+        settings: BenchSettings,
+        platform: Platform,
+        float_model: Path | None = None,
+        label_file: Path | None = None,
     ) -> Bench:
         """Load all parts; raise HexsimError, before anything is written, if one cannot run."""
+        from hexsim.accuracy.labels import read_labels
         from hexsim.accuracy.reference import with_reference
         from hexsim.deployment.given import GivenModel, Preparation
         from hexsim.dlc.loading import load, load_container
@@ -72,6 +83,11 @@ class Bench:
         if config.input_list is not None:
             find_file = partial(inputs.place, data=config.data)
             source = listed(config.input_list, network, place=find_file)
+        if label_file is not None and source is None:
+            raise HexsimError("--labels are for inputs of Model:InputList; RandomInput has none")
+        labels = None
+        if label_file is not None and source is not None:
+            labels = read_labels(label_file, source.items, network, batch=source.batch)
         preparation = Preparation(cpu_fallback=config.cpu_fallback)
         given = GivenModel(str(config.dlc), read, platform, preparation)
         deployments = {flavour.runtime: given.deployment(flavour.runtime) for flavour in wanted}
@@ -88,6 +104,8 @@ class Bench:
             source,
             in_float,
             float_model,
+            label_file,
+            labels,
         )
 
     def run(self, base: Path, write: Callable[[BenchmarkResults], Mapping[str, str]]) -> Path:
@@ -112,7 +130,8 @@ class Bench:
         """Return everything that distinguishes this benchmark from others."""
         config, source = self.config, self.source
         raws = [Path(file) for files in source.files for file in files] if source else []
-        named = [file for file in (config.dlc, self.float_model, config.input_list) if file]
+        files = (config.dlc, self.float_model, self.label_file, config.input_list)
+        named = [file for file in files if file]
         constants = "".join(map(repr, (self.platform.chip, self.platform.stack)))
         return {
             "hexsim": __version__,
@@ -138,10 +157,11 @@ class Bench:
         return place / "input_list.txt"
 
     def _results(self, place: Path, input_list: Path | None) -> BenchmarkResults:
+        from hexsim.dlc.loading import is_builtin
         from hexsim.snpe.bench.files import BenchmarkResults
 
         config, settings, network = self.config, self.settings, self.network
-        values = None if self.source is None else Values(self.in_float, self.source)
+        values = None if self.source is None else Values(self.in_float, self.source, self.labels)
         columns = [
             self._timing(place / measurement / flavour.name, flavour, values, input_list)
             if measurement == "timing"
@@ -159,6 +179,7 @@ class Bench:
             columns,
             layers,
             settings.sleep_s,
+            made_up=is_builtin(str(config.dlc)),
         )
 
     def _timing(

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any, Literal, NoReturn, TypeVar, cast, get_args
 
 from hexsim.errors import HexsimError, InvalidDataError, unknown
-from hexsim.snpe.log import Level
 from hexsim.snpe.net_run_options import PROFILES
+from hexsim.snpe.option import Level
 from hexsim.texts.json_text import parse_json
 from hexsim.texts.names import visible
 from hexsim.texts.text import read_text, shortened

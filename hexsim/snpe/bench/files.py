@@ -3,7 +3,8 @@
 The CSV has software, configuration, device, then a table with a row per figure and four cells per
 column (a flavour and a measurement): mean, largest, smallest, and runtime. An unknown cell is
 a space. If inputs were given, a row of our own after the table shows on how many of them each
-flavour gives the same answer as the float network.
+flavour gives the same answer as the float network. If their right classes were given too, another
+row shows how many answers are right, on the flavour and in float.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ _ROWS = (
     "Misc Accelerator Time",
 )
 _ANSWERS = "Answers as in float"
+_RIGHT = "Right answers"
 
 Key = tuple[str, int | str]
 """The key of a row: the name of a figure, the number of a layer, or the label of a conversion."""
@@ -45,7 +47,10 @@ class Column:
 
 @dataclass(frozen=True)
 class BenchmarkResults:
-    """All results; `layers` has name and type of every layer, by its number."""
+    """All results; `layers` has name and type of every layer, by its number.
+
+    With `made_up` weights, as built-in networks have them, answers judge no runtime.
+    """
 
     version: str
     configuration: Sequence[tuple[str, str]]
@@ -53,6 +58,7 @@ class BenchmarkResults:
     columns: Sequence[Column]
     layers: Sequence[tuple[str, str]]
     sleep_s: int = 0
+    made_up: bool = False
 
 
 @dataclass(frozen=True)
@@ -166,9 +172,13 @@ def _csv_rows(results: BenchmarkResults, table: _ColumnCells) -> Iterator[Sequen
         for name in MEMORY:
             cells = (_sizes(column, name) for column in results.columns)
             yield "", "", name, *_joined([size or MISSING for size in each] for each in cells)
-    if any(column.answers for column in results.columns):
+    answers = [column.answers for column in results.columns]
+    if any(answers):
         yield ()
-        yield "", "", _ANSWERS, *_joined(_verdict(column.answers) for column in results.columns)
+        title = f"{_ANSWERS} (weights are made up)" if results.made_up else _ANSWERS
+        yield "", "", title, *_joined(map(_verdict, answers))
+    if any(each and each.right is not None for each in answers):
+        yield "", "", _RIGHT, *_joined(map(_judged, answers))
 
 
 def _sizes(column: Column, name: str) -> tuple[int | None, ...]:
@@ -207,6 +217,14 @@ def _verdict(answers: AgreeingAnswers | None) -> tuple[str, ...]:
     return answers.verdict, f"{answers.same} of {answers.items}", "", ""
 
 
+def _judged(answers: AgreeingAnswers | None) -> tuple[str, ...]:
+    if answers is None:
+        return (MISSING,) * 4
+    verdict = "right" if answers.right == answers.items else "wrong"
+    counts = (f"{count} of {answers.items}" for count in (answers.right, answers.float_right))
+    return verdict, *counts, "in float"
+
+
 def _column_name(column: Column) -> str:
     return column.flavour if column.measurement == "timing" else f"{column.flavour}_mem"
 
@@ -232,4 +250,10 @@ def _column_json(column: Column, table: _ColumnCells, number: int) -> Mapping[st
             "Same": column.answers.same,
             "Inputs": column.answers.items,
         }
+        if column.answers.right is not None:
+            document[_RIGHT] = {
+                "Right": column.answers.right,
+                "In float": column.answers.float_right,
+                "Inputs": column.answers.items,
+            }
     return document

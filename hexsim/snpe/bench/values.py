@@ -10,7 +10,7 @@ snpe-net-run.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
@@ -22,6 +22,7 @@ from hexsim.snpe.buffers import Buffers
 from hexsim.texts.json_text import parse_json
 
 if TYPE_CHECKING:
+    from hexsim.accuracy.labels import Classes
     from hexsim.deployment import Deployment
     from hexsim.graph.ir import FloatArray, Network
     from hexsim.inputs.source import InputSource
@@ -31,10 +32,15 @@ FILE = "answers.json"
 
 @dataclass(frozen=True)
 class AgreeingAnswers:
-    """How many of the `items` of the inputs have the same answer as in float."""
+    """How many of the `items` of the inputs have the same answer as in float.
+
+    `right` and `float_right` count the answers that are right; None if nobody said which are.
+    """
 
     items: int
     same: int
+    right: int | None = None
+    float_right: int | None = None
 
     @property
     def verdict(self) -> str:
@@ -45,9 +51,12 @@ class AgreeingAnswers:
 class Values:
     """The float answers on some inputs, computed once for all flavours."""
 
-    def __init__(self, network: Network, source: InputSource) -> None:
+    def __init__(
+        self, network: Network, source: InputSource, labels: Sequence[Classes] | None = None
+    ) -> None:
         self._network = network
         self._source = source
+        self._labels = labels
 
     def of(self, folder: Path, deployment: Deployment, user_buffer: str) -> AgreeingAnswers:
         """Compare a flavour with float and write the result, or read it from `folder`."""
@@ -65,7 +74,14 @@ class Values:
         values = buffers.around(scores).run_each(self._source.feeds())
         answers = list(self._answers(values, scores.network.outputs[0]))
         pairs = zip(self._in_float, answers, strict=True)
-        return AgreeingAnswers(len(answers), sum(expected == actual for expected, actual in pairs))
+        same = sum(expected == actual for expected, actual in pairs)
+        right = (self._right(each) for each in (answers, self._in_float))
+        return AgreeingAnswers(len(answers), same, *right)
+
+    def _right(self, answers: Sequence[int]) -> int | None:
+        if self._labels is None:
+            return None
+        return sum(answer in right for answer, right in zip(answers, self._labels, strict=True))
 
     @cached_property
     def _in_float(self) -> list[int]:

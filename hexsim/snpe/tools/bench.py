@@ -68,6 +68,7 @@ def snpe_bench(
     device: Device,
     instead: Instead,
     float_model: Annotated[Path | None, typer.Option("--float"), MODEL] = None,
+    labels: Annotated[Path | None, typer.Option("--labels"), FILE] = None,
     json: Annotated[bool, typer.Option("--json")] = False,
 ) -> None:
     """Measure everything that a config requests."""
@@ -89,7 +90,7 @@ def snpe_bench(
     if config.device_keys:
         keys = ", ".join(config.device_keys)
         remark(f"[WARNING] {keys} in the config: nothing changes, since no device is connected")
-    bench = Bench.prepared(config, how, device.platform(config), float_model)
+    bench = Bench.prepared(config, how, device.platform(config), float_model, labels)
 
     def files(results: BenchmarkResults) -> dict[str, str]:
         texts = {".csv": bench_csv(results)} | ({".json": bench_json(results)} if json else {})
@@ -159,6 +160,10 @@ OPTIONS = (
         "Float model that a quantised Dlc was made from, to compare answers with.",
         Ours("--float"),
     ),
+    Option(
+        ("--labels",), ("FILE",), "Class of each input, one per line: shows how many are right.",
+        Ours("--labels"),
+    ),
     CHIP,
     STACK,
 )  # fmt: skip
@@ -178,7 +183,7 @@ TOOLS = {
             "bench prints; prv_clean is not simulated.",
             "The last row shows on how many inputs each runtime gives the same answer as float. "
             "A quantised Dlc does not have the weights of its float file, so give that file with "
-            "--float.",
+            "--float. With --labels another row shows how many answers are right.",
             "An interrupted benchmark continues where it was, if the config, its files, the "
             "options and the version of hexsim are the same.",
         ),

@@ -10,7 +10,7 @@ import typer
 
 from hexsim.cli._files import FILE, OUTPUT
 from hexsim.cli._say import say
-from hexsim.snpe.option import Anyway, Option, Ours, Tool
+from hexsim.snpe.option import Anyway, Option, Ours, RefusedOption, Tool
 
 
 def diagview(
@@ -36,7 +36,10 @@ TOOLS = {
             Option(("--input_log",), ("FILE",), "The log.", Ours(), is_required=True),
             Option(("--output",), ("FILE",), "Write the rows as CSV.", Ours("--output")),
             Option(
-                ("--csv_format_version",), ("N",), "Layout of the CSV.", Anyway(), choices=("1",)
+                ("--csv_format_version",),
+                ("N",),
+                "Layout of the CSV.",
+                {"1": Anyway(), "2": RefusedOption("its columns are not published; take 1")},
             ),
         ),
         notes=(

@@ -20,7 +20,18 @@ from hexsim.cli._say import remark, say
 from hexsim.cli._simulated import Hardware
 from hexsim.errors import HexsimError, unknown
 from hexsim.snpe import runtimes
-from hexsim.snpe.option import CHIP, NO_UDO, STACK, UDL, Ignored, Option, Ours, Tool
+from hexsim.snpe.option import (
+    CHIP,
+    OP_PACKAGES,
+    OUTPUT_DIR,
+    STACK,
+    UDL,
+    UDO_PACKAGE,
+    Ignored,
+    Option,
+    Ours,
+    Tool,
+)
 from hexsim.snpe.qnn_options import (
     CONFIG_FILE,
     MODEL_LIBRARY,
@@ -259,7 +270,7 @@ _PREPARE = (
         ("--overwrite_cache_records",), (), "Prepare the graph again.",
         Ignored("no record is kept in the file"),
     ),
-    Option(("--udo_package_path",), ("FILE",), "User-defined operators.", NO_UDO),
+    UDO_PACKAGE,
     *_logging(("--verbose", "--quiet", "--silent")),
     UDL,
     CHIP,
@@ -281,16 +292,14 @@ _CONTEXT = (
         ("--binary_file",), ("NAME",), "Name of the file to write, without .bin.",
         Ours("--binary-file"), is_required=True,
     ),
-    Option(
-        ("--output_dir",), ("FOLDER",), "Where to write; default: output.", Ours("--output-dir")
-    ),
+    OUTPUT_DIR,
     MODEL_LIBRARY,
     Option(
         ("--backend",), ("FILE",), "Library of the backend.",
         Ignored("context binaries are for tensor processors here"),
     ),
     CONFIG_FILE,
-    Option(("--op_packages",), ("TEXT",), "User-defined operators.", NO_UDO),
+    OP_PACKAGES,
     Option(("--log_level",), ("LEVEL",), "How much is logged.", _LOG),
     UDL,
     CHIP,

@@ -17,9 +17,9 @@ from hexsim.errors import HexsimError
 from hexsim.snpe import runtimes
 from hexsim.snpe.buffers import Buffers
 from hexsim.snpe.help import version
-from hexsim.snpe.log import RULE, Level, announce, write_log
+from hexsim.snpe.log import RULE, announce, write_log
 from hexsim.snpe.net_run_options import OPTIONS
-from hexsim.snpe.option import Tool
+from hexsim.snpe.option import Level, Tool
 from hexsim.snpe.qnn_options import ModelLibrary, check_model_library
 
 if TYPE_CHECKING:

@@ -20,9 +20,21 @@ from hexsim.cli._say import remark, say
 from hexsim.cli._simulated import Hardware
 from hexsim.errors import HexsimError
 from hexsim.snpe import runtimes
-from hexsim.snpe.log import Level, announce, write_log
+from hexsim.snpe.log import announce, write_log
 from hexsim.snpe.net_run_options import FALLBACK, profile_option
-from hexsim.snpe.option import CHIP, NO_UDO, STACK, UDL, Ignored, Option, Ours, Tool
+from hexsim.snpe.option import (
+    CHIP,
+    INPUTS,
+    OUTPUT_DIR,
+    STACK,
+    UDL,
+    UDO_PACKAGE,
+    Ignored,
+    Level,
+    Option,
+    Ours,
+    Tool,
+)
 
 if TYPE_CHECKING:
     from hexsim.deployment import Deployment
@@ -149,13 +161,8 @@ _ONLY_TIME = Ignored("compiled kernels and prepared graphs are not kept between 
 
 OPTIONS = (
     Option(("--container",), ("FILE",), "The .dlc file.", Ours(), is_required=True),
-    Option(
-        ("--input_list",), ("FILE",), "Text file that names raw inputs, a set per line.",
-        Ours("--input-list"), is_required=True,
-    ),
-    Option(
-        ("--output_dir",), ("FOLDER",), "Where to write; default: output.", Ours("--output-dir")
-    ),
+    INPUTS,
+    OUTPUT_DIR,
     *(
         Option((f"--use_{name}",), (), f"A thread on {name}; repeatable.", Ours("--runtime", name))
         for name in ("cpu", "gpu", "gpu_fp16", "dsp", "htp", "aip", "fxp_cpu")
@@ -177,7 +184,7 @@ OPTIONS = (
     ),
     Option(("--storage_dir",), ("FOLDER",), "Where compiled kernels are kept.", _ONLY_TIME),
     Option(("--enable_init_cache",), (), "Keep prepared graphs.", _ONLY_TIME),
-    Option(("--udo_package_path",), ("FILE",), "User-defined operators.", NO_UDO),
+    UDO_PACKAGE,
     UDL,
     CHIP,
     STACK,

@@ -6,40 +6,28 @@ from hexsim.cli.convert import convert
 from hexsim.snpe.converter_options import (
     CHANNELS_FIRST,
     CHANNELS_LAST,
+    COPYRIGHT,
+    DRY_RUN,
     FLOAT_BITWIDTH,
     IO_OPTIONS,
+    OVERRIDES,
     SIMPLIFICATION,
+    SQUASH_BOX_DECODER,
     STORED_ORDER,
+    colours,
+    ends,
     layout_option,
+    network,
+    output,
+    shape,
     simplification,
+    symbol,
 )
-from hexsim.snpe.option import UDL, Anyway, Effect, Ignored, Option, Ours, RefusedOption, Tool
+from hexsim.snpe.option import UDL, Anyway, Effect, Ignored, Option, RefusedOption, Tool
 
 _ANY_CHIP = Ignored("the file is for every chip; the chip is named when it runs")
 _TYPES = ("float32", "float16", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64")
-_NETWORK = Option(
-    ("--input_network", "-i"), ("FILE",), "File of ONNX or another framework.", Ours(),
-    is_required=True,
-)  # fmt: skip
-_OUTPUT = Option(
-    ("--output_path", "-o"), ("FILE",), "The .dlc file; default: the model's name with .dlc.",
-    Ours("--output"),
-)  # fmt: skip
-
-
-def _shape(*names: str) -> Option:
-    return Option(
-        names, ("NAME", "DIMS"),
-        "Shape of an input, as 1,3,224,224 in the order of the file; repeatable.",
-        Ours("--input-dim"),
-    )  # fmt: skip
-
-
-def _ends(*names: str) -> Option:
-    return Option(
-        names, ("NAME",), "Tensor at which the network ends, instead of its outputs; repeatable.",
-        Ours("--out-name"),
-    )  # fmt: skip
+_NETWORK = network("File of ONNX or another framework")
 
 
 def _types(name: str) -> Option:
@@ -48,29 +36,11 @@ def _types(name: str) -> Option:
     return Option((name,), ("NAME", "DTYPE"), "Type of an input's numbers.", effects)
 
 
-def _symbol(*names: str) -> Option:
-    return Option(
-        names, ("NAME", "SIZE"),
-        "Size that a name in the shapes of the inputs stands for; repeatable.",
-        Ours("--define-symbol"),
-    )  # fmt: skip
-
-
 _SHARED = (
-    Option(
-        ("--quantization_overrides",), ("JSON",),
-        "Encodings in AIMET's JSON, kept for the quantiser.", Ours("--quantization-overrides"),
-    ),
-    Option(
-        ("--dry_run",), ("LEVEL",),
-        "Write nothing; list the layers that fall back to the CPU and why.",
-        {"info": Ours("--dry-run"), "debug": Ours("--dry-run")}, alone="info",
-    ),
+    OVERRIDES,
+    DRY_RUN,
     FLOAT_BITWIDTH,
-    Option(
-        ("--copyright_file",), ("FILE",), "Text to keep in the file.",
-        Ignored("the file has no place for a copyright"),
-    ),
+    COPYRIGHT,
     Option(("--op_package_lib", "--package_name"), ("TEXT",), "User-defined operators.",
         RefusedOption("define the operators in a Python file (--udl)"),
     ),
@@ -79,9 +49,9 @@ _SHARED = (
 
 _QAIRT = (
     _NETWORK,
-    _OUTPUT,
-    _shape("--source_model_input_shape", "--desired_input_shape", "--input_dim", "-d", "-s"),
-    _ends("--out_tensor_node", "--out_tensor_name"),
+    output(),
+    shape("--source_model_input_shape", "--desired_input_shape", "--input_dim", "-d", "-s"),
+    ends("--out_tensor_node", "--out_tensor_name"),
     _types("--source_model_input_datatype"),
     layout_option(
         ("--source_model_input_layout", "--source_model_output_layout"),
@@ -91,11 +61,7 @@ _QAIRT = (
         ("--desired_input_layout", "--desired_output_layout"),
         "Order of a tensor's axes in raw files.", CHANNELS_LAST,
     ),
-    Option(
-        ("--desired_input_color_encoding",), ("NAME", "ENCODING"),
-        "How an input holds colours; other than bgr adds a layer that converts them; repeatable.",
-        Ours("--input-encoding"),
-    ),
+    colours("--desired_input_color_encoding"),
     Option(
         ("--preserve_io_datatype",), ("NAMES",), "Inputs and outputs of the file's types.",
         Ignored("files of inputs and outputs hold floats anyway"),
@@ -104,7 +70,7 @@ _QAIRT = (
         ("--config", "--io_config"), ("FILE",), "Layout, types and encodings of tensors.",
         RefusedOption(STORED_ORDER),
     ),
-    _symbol("--onnx_define_symbol"),
+    symbol("--onnx_define_symbol"),
     simplification("--onnx_skip_simplification", "--onnx_no_simplification"),
     Option(
         ("--onnx_override_batch", "--onnx_batch"), ("N",), "Another batch.",
@@ -129,17 +95,18 @@ _QAIRT = (
 
 _QNN = (
     _NETWORK,
-    _OUTPUT,
-    _shape("--input_dim", "-d"),
-    _ends("--out_node", "--out_name"),
+    output(),
+    shape("--input_dim", "-d"),
+    ends("--out_node", "--out_name"),
     _types("--input_dtype"),
     layout_option(("--input_layout",), "Order of an input's axes in the file.", CHANNELS_FIRST),
-    _symbol("--define_symbol", "-s"),
+    symbol("--define_symbol", "-s"),
     SIMPLIFICATION,
     Option(
         ("--input_list",), ("FILE",), "Quantise on these inputs.",
         RefusedOption("the converter makes a float file; quantise it with qairt-quantizer"),
     ),
+    SQUASH_BOX_DECODER,
     *IO_OPTIONS,
     *_SHARED,
 )  # fmt: skip

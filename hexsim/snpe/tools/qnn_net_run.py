@@ -5,7 +5,9 @@ from __future__ import annotations
 from hexsim.snpe.net_run_options import profile_option
 from hexsim.snpe.option import (
     CHIP,
-    NO_UDO,
+    INPUTS,
+    OP_PACKAGES,
+    OUTPUT_DIR,
     STACK,
     UDL,
     Anyway,
@@ -45,14 +47,9 @@ _RUN = (
         f"{', '.join(LIBRARIES)}.",
         Ours("--runtime"), is_required=True,
     ),
-    Option(
-        ("--input_list",), ("FILE",), "Text file that names raw inputs, a set per line.",
-        Ours("--input-list"), is_required=True,
-    ),
+    INPUTS,
     MODEL_LIBRARY,
-    Option(
-        ("--output_dir",), ("FOLDER",), "Where to write; default: output.", Ours("--output-dir")
-    ),
+    OUTPUT_DIR,
     profile_option(),
     Option(
         ("--profiling_level",), ("LEVEL",), "Rows of the log; default: detailed.",
@@ -88,7 +85,7 @@ _RUN = (
     Option(("--synchronous",), (), "Wait for each run.", _ONE_RUN),
     Option(("--log_level",), ("LEVEL",), "How much is logged.", _DEVICE),
     Option(("--system_library",), ("FILE",), "Library of the system.", _DEVICE),
-    Option(("--op_packages",), ("TEXT",), "User-defined operators.", NO_UDO),
+    OP_PACKAGES,
     UDL,
     CHIP,
     STACK,

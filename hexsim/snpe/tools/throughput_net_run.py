@@ -17,7 +17,17 @@ from hexsim.errors import HexsimError
 from hexsim.snpe import runtimes
 from hexsim.snpe.buffers import Buffers
 from hexsim.snpe.net_run_options import FALLBACK, buffer_options, profile_option
-from hexsim.snpe.option import CHIP, NO_UDO, STACK, UDL, Ignored, Option, Ours, RefusedOption, Tool
+from hexsim.snpe.option import (
+    CHIP,
+    STACK,
+    UDL,
+    UDO_PACKAGE,
+    Ignored,
+    Option,
+    Ours,
+    RefusedOption,
+    Tool,
+)
 
 if TYPE_CHECKING:
     from hexsim.deployment import Deployment
@@ -72,16 +82,15 @@ def throughput_net_run(
     from hexsim.studies.throughput import Caller, throughput
 
     platform = hardware.platform()
-    runtime_names = _each("--use_...", runtime or ["cpu"], len(container))
+    orders = _each("--use_... or --runtime_order", runtime or ["cpu"], len(container))
     profiles = _each("--perf_profile", perf_profile or ["default"], len(container))
     deployments = []
-    for source, name in zip(container, runtime_names, strict=True):
-        preparation = Preparation(cpu_fallback=cpu_fallback)
+    for source, order in zip(container, orders, strict=True):
         read = load_container(source)
+        choice = runtimes.ordered(order, platform, quantized=read.model.quantized)
+        preparation = Preparation(cpu_fallback=cpu_fallback or choice.cpu_fallback)
         given = GivenModel(source, read, platform, preparation)
-        named, quantized = runtimes.NAMES[name], read.model.quantized
-        runs_on = runtimes.on_platform(named, platform, quantized=quantized)
-        deployments.append(given.deployment(runs_on))
+        deployments.append(given.deployment(choice.runtime))
     callers = [
         Caller(deployment.plan, perf_profile=profile)
         for deployment, profile in zip(deployments, profiles, strict=True)
@@ -132,6 +141,11 @@ OPTIONS = (
         Option((f"--use_{name}",), (), f"The thread runs on {name}.", Ours("--runtime", name))
         for name in ("cpu", "gpu", "gpu_fp16", "dsp", "htp", "aip", "fxp_cpu")
     ),
+    Option(
+        ("--runtime_order",), ("LIST",),
+        "The thread runs on the first available runtime, with CPU fallback if cpu is listed.",
+        Ours("--runtime"),
+    ),
     profile_option(" of the thread"),
     Option(
         ("--enable_cpu_fallback",), (),
@@ -155,7 +169,7 @@ OPTIONS = (
     Option(("--platform_options", "--userlogs"), ("TEXT",), "Settings of the device.", _NO_MORE),
     Option(("--verbose",), (), "Print more.", _NO_MORE),
     Option(("--debug",), (), "Print more.", _NO_MORE),
-    Option(("--udo_package_path",), ("FILE",), "User-defined operators.", NO_UDO),
+    UDO_PACKAGE,
     UDL,
     CHIP,
     STACK,
@@ -169,8 +183,9 @@ TOOLS = {
         throughput_net_run,
         OPTIONS,
         notes=(
-            "For several threads, repeat --container with --use_... and --perf_profile. The n-th "
-            "of each belongs to the n-th thread; a single one belongs to all.",
+            "For several threads, repeat --container with --use_... or --runtime_order, and with "
+            "--perf_profile. The n-th of each belongs to the n-th thread; a single one belongs to "
+            "all.",
             "Calls are simulated until their times repeat, and the times of later calls follow "
             "from these. Then a line on stderr says how many calls were simulated.",
         ),

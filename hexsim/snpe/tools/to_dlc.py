@@ -5,11 +5,20 @@ from hexsim.graph.input_format import INPUT_ENCODINGS, INPUT_TYPES
 from hexsim.snpe.converter_options import (
     CHANNELS_FIRST,
     CHANNELS_LAST,
-    DEFINE_SYMBOL,
+    COPYRIGHT,
+    DRY_RUN,
     FLOAT_BITWIDTH,
     IO_OPTIONS,
+    OVERRIDES,
     SIMPLIFICATION,
+    SQUASH_BOX_DECODER,
+    colours,
+    ends,
     layout_option,
+    network,
+    output,
+    shape,
+    symbol,
 )
 from hexsim.snpe.option import (
     NO_UDO,
@@ -26,37 +35,19 @@ from hexsim.snpe.option import (
 _NOTHING_MORE = Ignored("the converter always prints on stderr what it did")
 
 _SHARED = (
-    Option(
-        ("--output_path", "-o", "--dlc"), ("FILE",),
-        "The .dlc file; default: the model's name with .dlc.", Ours("--output"),
-    ),
-    Option(
-        ("--input_dim", "-d"), ("NAME", "DIMS"),
-        "Shape of an input, as 1,3,224,224 in the order of the file; repeatable.",
-        Ours("--input-dim"),
-    ),
-    Option(
-        ("--out_node", "--out_name"), ("NAME",),
-        "Tensor at which the network ends, instead of its outputs; repeatable.",
-        Ours("--out-name"),
-    ),
+    output("--dlc"),
+    shape("--input_dim", "-d"),
+    ends("--out_node", "--out_name"),
     Option(
         ("--input_type", "-t"), ("NAME", "TYPE"), "Type of an input; repeatable.",
         Ours("--input-type"), choices=tuple(INPUT_TYPES),
     ),
-    Option(
-        ("--input_encoding", "-e"), ("NAME", "ENCODING"),
-        "How an input holds colours; other than bgr adds a layer that converts them; repeatable.",
-        Ours("--input-encoding"), choices=tuple(INPUT_ENCODINGS),
-    ),
+    colours("--input_encoding", "-e", choices=tuple(INPUT_ENCODINGS)),
     Option(
         ("--disable_batchnorm_folding",), (), "Keep batch norms as layers.",
         Ours("--keep-batch-norm"),
     ),
-    Option(
-        ("--quantization_overrides",), ("JSON",),
-        "Encodings in AIMET's JSON, kept for the quantiser.", Ours("--quantization-overrides"),
-    ),
+    OVERRIDES,
     Option(
         ("--keep_quant_nodes",), (), "Keep quantising nodes as layers.",
         RefusedOption("the ranges of quantising nodes are kept as overrides, and never as layers"),
@@ -65,10 +56,7 @@ _SHARED = (
         ("--model_version",), ("TEXT",), "ASCII text of at most 64 bytes, kept in the file.",
         Ours("--model-version"),
     ),
-    Option(
-        ("--copyright_file",), ("FILE",), "Text to keep in the file.",
-        Ignored("the file has no place for a copyright"),
-    ),
+    COPYRIGHT,
     Option(
         ("--validation_target",), ("RUNTIME", "PROCESSOR"), "Check the layers for a processor.",
         Ignored("snpe-dlc-info tells which runtimes take each layer"),
@@ -80,6 +68,7 @@ _SHARED = (
     Option(
         ("--debug",), ("LEVEL",), "Print more.", _NOTHING_MORE, alone="1", choices=tuple("0123")
     ),
+    SQUASH_BOX_DECODER,
     *IO_OPTIONS,
     UDL,
     Option(("--udo_config_paths", "-udo"), ("FILE",), "User-defined operators.", NO_UDO),
@@ -104,17 +93,6 @@ _WITH_CHANNELS_LAST = ("tensorflow", "tflite")
 def _input_layout(framework: str) -> Option:
     assumed = CHANNELS_LAST if framework in _WITH_CHANNELS_LAST else CHANNELS_FIRST
     return layout_option(("--input_layout",), "Order of an input's axes.", assumed)
-
-
-_DRY_RUN = Option(
-    ("--dry_run",), ("LEVEL",),
-    "Write nothing; list the layers that fall back to the CPU and why.",
-    {"info": Ours("--dry-run"), "debug": Ours("--dry-run")}, alone="info",
-)  # fmt: skip
-
-
-def _network(what: str, *old: str) -> Option:
-    return Option(("--input_network", "-i", *old), ("FILE",), f"{what}.", Ours(), is_required=True)
 
 
 _CAFFE = (
@@ -179,17 +157,17 @@ TOOLS = {
     tool.name: tool
     for tool in (
         _converter(
-            "onnx", "An ONNX file", _network("The ONNX file", "--model_path", "-m", "--graph"),
-            _DRY_RUN, DEFINE_SYMBOL, SIMPLIFICATION, FLOAT_BITWIDTH,
+            "onnx", "An ONNX file", network("The ONNX file", "--model_path", "-m", "--graph"),
+            DRY_RUN, symbol("--define_symbol", "-s"), SIMPLIFICATION, FLOAT_BITWIDTH,
         ),
-        _converter("caffe", "A prototxt of Caffe", _network("The prototxt", "-c"), *_CAFFE),
+        _converter("caffe", "A prototxt of Caffe", network("The prototxt", "-c"), *_CAFFE),
         _converter(
             "tensorflow", "A graph, a SavedModel or a Keras file of TensorFlow",
-            _network("The .pb, .meta, .keras or .h5 file, or the folder", "--graph"), *_TENSORFLOW,
+            network("The .pb, .meta, .keras or .h5 file, or the folder", "--graph"), *_TENSORFLOW,
         ),
-        _converter("tflite", "A TensorFlow Lite file", _network("The .tflite file"), *_RELAY),
+        _converter("tflite", "A TensorFlow Lite file", network("The .tflite file"), *_RELAY),
         _converter(
-            "pytorch", "A program of PyTorch", _network("The .pt2 or TorchScript file"), *_RELAY
+            "pytorch", "A program of PyTorch", network("The .pt2 or TorchScript file"), *_RELAY
         ),
         *(
             Tool(
