@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from hexsim.cli._files import FILE, ReadOption
+from hexsim.cli._files import FILE, MODEL, ReadOption
 from hexsim.cli._groups import grouped
 from hexsim.cli._options import (
     FitOption,
@@ -61,12 +61,19 @@ class Pictures:
 
     images: ImagesOption = None
     input_list: InputListOption = None
+    model: Annotated[
+        str | None,
+        typer.Option(
+            "--model", help="The model: its input's size, and resize and fit of its file."
+        ),
+        MODEL,
+    ] = None
     size: Annotated[
         str | None,
         typer.Option("--size", help="Input in pixels, 300 or HEIGHT,WIDTH: what was cut out."),
     ] = None
     resize: ResizeOption = None
-    fit: FitOption = "crop"
+    fit: FitOption = None
 
     def names(self) -> tuple[str, ...]:
         """Return the names of their files in the order of the results."""
@@ -82,17 +89,24 @@ class Pictures:
     def seen(self) -> SeenPictures:
         """Return the visible part of the pictures; raise HexsimError if it is not specified."""
         from hexsim.accuracy.detections import SeenPictures
-        from hexsim.inputs.preprocessing import Preprocessing
+        from hexsim.cli._inputs import Appearance
+        from hexsim.dlc.loading import load
+        from hexsim.inputs.pictures import frame_of
 
-        if self.fit == "crop" and self.size is None:
-            raise HexsimError(
-                "what was cut out of a picture follows from the input's proportions; give its "
-                "--size, or --fit stretch if nothing was cut"
-            )
-        height, width = parse_size(self.size or "1")
-        return SeenPictures(
-            height, width, Preprocessing(fit=self.fit or "crop", resize=self.resize)
-        )
+        given = Appearance(resize=self.resize, fit=self.fit)
+        if self.model is None:
+            how = given.preprocessing()
+            if how.fit == "crop" and self.size is None:
+                raise HexsimError(
+                    "what was cut out of a picture follows from the input's proportions; give the "
+                    "--model, its --size, or --fit stretch if nothing was cut"
+                )
+            return SeenPictures(*parse_size(self.size or "1"), how)
+        if self.size is not None:
+            raise HexsimError("the size of the input is --size or that of --model; leave one out")
+        network = load(self.model).network
+        frame = frame_of(network, given.preprocessing(network))
+        return SeenPictures(frame.height, frame.width, frame.how)
 
 
 @grouped

@@ -79,6 +79,11 @@ def test_boxes_of_the_middle_are_moved_to_the_picture(command: Callable[[str], D
     done = command(f"{line} --size 300")
     assert "100.00%" in done.out
     assert "100.00%" not in command(f"{line} --fit stretch").out
+    for file, options, found in (("m.dlc", "", True), ("s.dlc", "--fit stretch", False)):
+        assert command(f"convert squeezenet1_1 -o {file} {options}").code == 0
+        assert ("100.00%" in command(f"{line} --model {file}").out) == found
+    refusal = command(f"{line} --model m.dlc --size 300")
+    assert (refusal.code, "leave one out" in refusal.err) == (2, True)
 
 
 def test_pictures_that_show_nothing(command: Callable[[str], Done]) -> None:
@@ -96,7 +101,7 @@ def test_pictures_that_show_nothing(command: Callable[[str], Done]) -> None:
         (LINE, "class 0, and the annotations no category 0; say where classes begin"),
         (f"{LINE} --boxes other", "cannot read 'output/Result_0/other.raw': No such file"),
         (f"{LINE} --scores boxes", "a box has four numbers, one score and one class"),
-        (LINE.replace(" --fit stretch", ""), "give its --size, or --fit stretch"),
+        (LINE.replace(" --fit stretch", ""), "its --size, or --fit stretch"),
         (LINE.replace("--input-list list.txt", ""), "give one of them"),
         (LINE.replace("truth.json", "none.json"), "cannot read annotations 'none.json'"),
         (LINE.replace("truth.json", "list.txt"), "annotations 'list.txt'"),
