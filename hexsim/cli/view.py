@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hexsim.cli._files import Writes
+from hexsim.cli._completion import runtime_names
+from hexsim.cli._files import CHIP, Writes
 from hexsim.cli._groups import grouped
 from hexsim.cli._options import (
     InputDimOption,
@@ -18,9 +19,15 @@ from hexsim.cli._options import (
     OutNameOption,
     parse_input_dims,
     parse_input_values,
+    parse_runtime,
 )
 from hexsim.cli._output import Outputs, beside_model
 from hexsim.cli._say import say
+from hexsim.errors import HexsimError
+
+if TYPE_CHECKING:
+    from hexsim.dlc import Container
+    from hexsim.reports.pages.network_page import Simulated
 
 
 def _target(given: Mapping[str, Any]) -> Path:
@@ -38,6 +45,38 @@ class ViewPage(Outputs):
     ] = None
 
 
+@dataclass(frozen=True)
+class Painted:
+    """The chip and runtime whose times the drawing may show."""
+
+    HEADING = "Chip and software"
+
+    chip: Annotated[
+        str | None,
+        typer.Option("--chip", help="Simulate on this chip: time and engine become colours."),
+        CHIP,
+    ] = None
+    runtime: Annotated[
+        str | None,
+        typer.Option("--runtime", help="With --chip; default: dsp.", autocompletion=runtime_names),
+    ] = None
+
+    def simulated(self, source: str, read: Container) -> Simulated | None:
+        """Simulate the model, quantised if its runtime needs that; None without a chip."""
+        from hexsim.deployment.given import GivenModel, Preparation
+        from hexsim.deployment.platform import Platform
+        from hexsim.reports.pages.network_page import Simulated
+
+        if self.chip is None:
+            if self.runtime is not None:
+                raise HexsimError("--runtime goes with --chip; give both")
+            return None
+        platform, runtime = Platform.load(self.chip), parse_runtime(self.runtime or "dsp")
+        given = GivenModel(source, read, platform, Preparation(quantize=True))
+        result = given.deployment(runtime).simulate()
+        return Simulated(f"{platform.chip.name} {runtime}", result)
+
+
 @grouped
 def view(
     *,
@@ -45,6 +84,7 @@ def view(
     input_dim: InputDimOption = None,
     input_value: InputValueOption = None,
     out_name: OutNameOption = None,
+    painted: Painted,
     outputs: ViewPage,
 ) -> None:
     """Write an HTML page: the drawing, and each layer's attributes, encodings and weights.
@@ -58,6 +98,7 @@ def view(
     dims, values = parse_input_dims(input_dim), parse_input_values(input_value)
     read = load_container(model, input_dims=dims, input_values=values, output_names=out_name or ())
     with status() as progress:
+        simulated = painted.simulated(model, read)
         progress(f"counting the weights of {read.model.name}")
-        outputs.write(output=lambda: network_page(Path(model).name, read))
+        outputs.write(output=lambda: network_page(Path(model).name, read, simulated))
     say(f"wrote {outputs.output}")

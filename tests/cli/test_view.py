@@ -48,8 +48,23 @@ def test_no_folder_is_told(command: Command, tmp_path: Path) -> None:
     assert str(tmp_path) not in (tmp_path / "page.html").read_text()
 
 
+def test_times_are_those_of_profile(command: Command, tmp_path: Path) -> None:
+    assert command("profile q.dlc --chip sd855 --runtime dsp --json p.json").code == 0
+    assert command("view q.dlc --chip sd855 -o page.html").code == 0
+    (profile,) = json.loads((tmp_path / "p.json").read_text())["results"]
+    page = data_of((tmp_path / "page.html").read_text())
+    times = [note for note in page["paints"]["time on sd855 dsp"]["notes"] if note]
+    assert times == [f"{layer['us']:.1f} us" for layer in profile["layers"]]
+
+
 @pytest.mark.parametrize(
-    ("line", "part"), [("view q.dlc -o q.dlc", "would overwrite an input"), ("view x", "'x'")]
+    ("line", "part"),
+    [
+        ("view q.dlc -o q.dlc", "would overwrite an input"),
+        ("view x", "'x'"),
+        ("view q.dlc --runtime dsp", "--runtime goes with --chip"),
+        ("view q.dlc --chip sd85", "unknown chip 'sd85'"),
+    ],
 )
 def test_refused(refused: Callable[[str], str], line: str, part: str) -> None:
     assert part in refused(line)

@@ -204,15 +204,23 @@ function drag(event) {
   window.addEventListener("pointerup", end, { once: true });
 }
 
-// The boxes in the colours of their types, or darkest where a layer has most of something.
-const of_type = boxes.map((box) => box.querySelector("rect").getAttribute("fill"));
-const amounts = { MACs: (layer) => layer.macs, parameters: (layer) => layer.param_count };
-byId("paint").append(...Object.keys(amounts).map((name) => element("option", name)));
+// The boxes in the colours of their types, or of what a reader chooses, with its figure below the name.
+const types = {
+  fills: boxes.map((box) => box.querySelector("rect").getAttribute("fill")),
+  notes: boxes.map((box) => box.querySelectorAll("text")[1].textContent),
+  legend: [],
+};
+byId("paint").append(...Object.keys(data.paints).map((name) => element("option", name)));
 byId("paint").addEventListener("change", () => {
-  const amount = amounts[byId("paint").value];
-  const most = amount ? Math.max(1, ...layers.map((layer) => amount(layer) ?? 0)) : 1;
-  const tint = (layer) => `color-mix(in srgb, ${data.colour} ${(75 * (amount(layer) ?? 0)) / most}%, white)`;
-  boxes.forEach((box, index) => box.querySelector("rect").setAttribute("fill", amount ? tint(layers[index]) : of_type[index]));
+  const paint = data.paints[byId("paint").value] ?? types;
+  boxes.forEach((box, at) => {
+    box.querySelector("rect").setAttribute("fill", paint.fills[at]);
+    box.querySelectorAll("text")[1].textContent = paint.notes[at];
+  });
+  byId("shades").replaceChildren(...paint.legend.map(([fill, text]) => {
+    const swatch = element("i", null, { style: `background: ${fill}` });
+    return element("span", null, {}, [swatch, text]);
+  }));
 });
 
 // ---- details

@@ -1,11 +1,13 @@
 """The page on a network: drawing and list of its layers, and the details of a clicked layer.
 
-The most frequent layer types have a colour each; all others share a grey.
+The most frequent layer types have a colour each; all others share a grey. A reader may choose
+multiply-adds or parameters instead, and time and engine if the network was simulated.
 """
 
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import asdict, dataclass
 from string import Template
 from typing import Any
 
@@ -13,15 +15,25 @@ from hexsim.dlc import Container
 from hexsim.reports.colours import MAIN, SERIES, tint
 from hexsim.reports.network_svg import Box, network_svg
 from hexsim.reports.pages.case_figures import most_of
+from hexsim.reports.pages.figures.graph import amounts_paint, result_paints
 from hexsim.reports.pages.network_facts import network_facts
 from hexsim.reports.pages.shell import asset, page
 from hexsim.reports.partition_svg import shapes_of, size
+from hexsim.timing.results import Result
 
 _INPUTS, _OTHERS = "#f1f1f1", "#c4c8ce"
 _DATA, _SHARE = "data", 0.55
 
 
-def network_page(source: str, container: Container) -> str:
+@dataclass(frozen=True)
+class Simulated:
+    """The times of the network; `place` names chip and runtime."""
+
+    place: str
+    result: Result
+
+
+def network_page(source: str, container: Container, simulated: Simulated | None = None) -> str:
     """Return the HTML document; `source` is the name by which the user gave the model."""
     network = container.model.network
     facts = network_facts(source, container)
@@ -39,7 +51,18 @@ def network_page(source: str, container: Container) -> str:
     body = Template(asset("network.html")).substitute(drawing=network_svg(boxes))
     macs = {layer["name"]: layer["macs"] for layer in facts["layers"]}
     answer = most_of(macs, facts["total_macs"], "of the multiply-adds")
-    data = {**facts, "legend": legend, "answer": answer, "colour": MAIN}
+    names, rows = [box.name for box in boxes], facts["layers"]
+    paints = {
+        "MACs": amounts_paint(names, macs, MAIN, _number),
+        "parameters": amounts_paint(
+            names, {row["name"]: row["param_count"] for row in rows}, MAIN, _number
+        ),
+    }
+    if simulated is not None:
+        on_chip = result_paints(names, simulated.result)
+        paints |= {f"{name} on {simulated.place}": paint for name, paint in on_chip.items()}
+    data = {**facts, "legend": legend, "answer": answer}
+    data["paints"] = {name: asdict(paint) for name, paint in paints.items()}
     return page(f"{network.name} - hexsim", body, data, ("network.css",), "network.js")
 
 
@@ -56,3 +79,7 @@ def _legend(layers: list[dict[str, Any]]) -> list[dict[str, Any]]:
         }
         for kind, number in ordered
     ]
+
+
+def _number(amount: float) -> str:
+    return f"{amount:,.0f}"

@@ -4,7 +4,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from hexsim.deployment import Deployment
+from hexsim.deployment.platform import Platform
 from hexsim.reports.pages import network_page
+from hexsim.reports.pages.network_page import Simulated
 from tests.reports.pages.conftest import Open
 from tests.reports.pages.networks import HOSTILE, chain, in_floats, with_codes
 
@@ -44,6 +47,28 @@ def test_it_fits_and_says_nothing_on_the_console(opened: Open, width: int, schem
         "  one.match(/\\d+/g).slice(0, 3).reduce((sum, part) => sum + Number(part), 0) / 3)"
     )
     assert (paper - ink) * (1 if scheme == "light" else -1) > 150
+
+
+def test_colours_show_what_is_chosen(opened: Open) -> None:
+    """Times and engine of a simulation, multiply-adds, and the types again."""
+    from selenium.webdriver.support.ui import Select
+
+    container = in_floats(chain(6))
+    platform = Platform.load("sd855")
+    result = Deployment(container.model, platform, "cpu").simulate()
+    browser = opened(network_page("float.onnx", container, Simulated("sd855 cpu", result)))
+    choice = Select(browser.find_element("id", "paint"))
+    second = "#drawing .box text:nth-of-type(2)"
+    types = texts(browser, second)
+    choice.select_by_visible_text("time on sd855 cpu")
+    us = {layer.name: f"{layer.us:.1f} us" for layer in result.layers}
+    names = texts(browser, "#drawing .box text:nth-of-type(1)")
+    assert texts(browser, second) == [us.get(name, "") for name in names]
+    assert len(texts(browser, "#shades span")) == 3
+    choice.select_by_visible_text("engine on sd855 cpu")
+    assert texts(browser, "#shades span") == ["CPU"]
+    choice.select_by_visible_text("type")
+    assert (texts(browser, second), texts(browser, "#shades span")) == (types, [])
 
 
 def test_summary_and_drawing(opened: Open) -> None:

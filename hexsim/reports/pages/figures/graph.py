@@ -23,17 +23,7 @@ def graph_figure(
 ) -> Figure | None:
     """Return the drawing; None if no result has figures of its layers."""
     names = [layer.name for layer in network.layers]
-    paints: dict[str, Paint] = {}
-    if result is not None:
-        us = {layer.name: layer.us for layer in result.layers}
-        paints["time"] = amounts_paint(names, us, MAIN, lambda value: f"{value:.1f} us")
-        engines = {layer.name: layer.engine for layer in result.layers}
-        fills = {engine: tint(ENGINES[engine], _DARKEST) for engine in engines.values()}
-        paints["engine"] = Paint(
-            tuple(fills[engines[name]] if name in engines else _NONE for name in names),
-            tuple(engines.get(name, "").upper() for name in names),
-            tuple((fill, engine.upper()) for engine, fill in fills.items()),
-        )
+    paints = {} if result is None else result_paints(names, result)
     if validation is not None:
         noise = {row.layer: 10 ** (-row.sqnr_db / 20) for row in validation.layers}
         paints["error"] = amounts_paint(names, noise, BAD, lambda share: f"{share:.1%} noise")
@@ -55,6 +45,21 @@ def graph_figure(
         ),
         paints=paints,
     )
+
+
+def result_paints(names: Sequence[str], result: Result) -> dict[str, Paint]:
+    """Return the paints of time and engine; boxes called `names` that are no layers have none."""
+    us = {layer.name: layer.us for layer in result.layers}
+    engines = {layer.name: layer.engine for layer in result.layers}
+    fills = {engine: tint(ENGINES[engine], _DARKEST) for engine in engines.values()}
+    return {
+        "time": amounts_paint(names, us, MAIN, lambda value: f"{value:.1f} us"),
+        "engine": Paint(
+            tuple(fills[engines[name]] if name in engines else _NONE for name in names),
+            tuple(engines.get(name, "").upper() for name in names),
+            tuple((fill, engine.upper()) for engine, fill in fills.items()),
+        ),
+    }
 
 
 def amounts_paint(
