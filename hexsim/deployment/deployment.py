@@ -21,6 +21,7 @@ from hexsim.deployment.release import as_run_by
 from hexsim.errors import HexsimError
 from hexsim.execution.arithmetic import Arithmetic
 from hexsim.graph.ir import Network
+from hexsim.htp.compiler import require_addressable
 from hexsim.memory import Footprint, footprint_of
 from hexsim.planning.partition import partition
 from hexsim.planning.plan import Plan
@@ -85,6 +86,8 @@ class Deployment:
             )
         if not self._applies_overrides:
             _ = self.subnets  # the partitioner refuses what must not fall back
+            if self.runtime in ("htp", "htp_fp16"):
+                require_addressable(self.plan.calls(), self.model.name)
 
     @property
     def network(self) -> Network:

@@ -12,9 +12,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from hexsim.errors import HexsimError
 from hexsim.graph.ir import Network
 from hexsim.htp.chains import inner_tensors
 from hexsim.htp.cost import CallCost, cost_of, shapes_by_name
@@ -25,6 +26,10 @@ from hexsim.planning.plan import KernelCall
 
 RESIDENT_SHARE = 0.5
 """Share of VTCM for activations; the other half is for prefetched weights."""
+_ADDRESSED_BYTES = 2**32
+"""Bytes that a process of the processor addresses: Hexagon's addresses have 32 bits (documented).
+Code, stacks and activations need part of them, so that a real limit is lower by an unknown
+amount."""
 _SUMMANDS = frozenset({"sum", "sub"})
 
 
@@ -65,6 +70,17 @@ def compile_graph(
         spilled = max(0.0, cost.resident_bytes - room)
         operations.append(HtpOperation(call, cost, spilled, is_folded))
     return tuple(operations)
+
+
+def require_addressable(calls: Iterable[KernelCall], name: str) -> None:
+    """Raise HexsimError if a process of the processor cannot address the weights of the calls."""
+    weights = sum(call.parameter_bytes for call in calls)
+    if weights > _ADDRESSED_BYTES:
+        raise HexsimError(
+            f"the weights of '{name}' take {weights / 1e9:.2f} GB, and a process of the tensor "
+            f"processor addresses {_ADDRESSED_BYTES / 1e9:.2f} GB; use narrower weights, or split "
+            "the network"
+        )
 
 
 def _without(cost: CallCost, call: KernelCall, network: Network, inner: frozenset[str]) -> CallCost:

@@ -10,7 +10,13 @@ import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
+from hexsim.deployment import deploy
+from hexsim.deployment.platform import Platform
+from hexsim.errors import HexsimError
 from hexsim.htp.compiler import compile_graph
+from hexsim.llm.architecture import read_architecture
+from hexsim.llm.network import Widths, decoder
+from tests.llm.test_architecture import CONFIGS
 from tests.tensor_graphs import calls_of, convolution, normalised
 
 _VTCM = 8 << 20
@@ -68,3 +74,13 @@ def test_what_is_inside_a_chain_is_not_spilled(tmp_path: Path) -> None:
     path = str(tmp_path / "m.onnx")
     assert _two_convolutions(path, read_twice=False) == (0, 0)
     assert _two_convolutions(path, read_twice=True) == (128 << 10, 0, 128 << 10)
+
+
+def test_weights_that_no_process_addresses_are_refused() -> None:
+    """32 layers of an 8-billion model in 8 bits are 6.98 GB; in 4 bits they are 3.49 GB."""
+    architecture = read_architecture(CONFIGS / "llama_v3_1_8b_instruct.json")
+    platform = Platform.load("sd8gen4")
+    fits = decoder(architecture, 1, 512, Widths(4), head=False)
+    deploy(fits, platform, "htp")
+    with pytest.raises(HexsimError, match=r"take 6\.98 GB, and .* addresses 4\.29 GB"):
+        deploy(decoder(architecture, 1, 512, Widths(8), head=False), platform, "htp")
