@@ -7,14 +7,16 @@ run once per row of tiles.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache, wraps
 
 from hexsim.hvx.isa import HvxMachine, Port
 from hexsim.hvx.modulo import Loop
 from hexsim.hvx.packets import Insn, split
 from hexsim.hvx.pipelining import PipelinedLoop, pipelined
 from hexsim.hvx.scheduling import Straight, straight
+from hexsim.hvx.streams._stream import Stream
 
 _MANY = 64  # tiles of a row, enough to reach the steady state of any loop
 
@@ -166,6 +168,27 @@ def tile_loop(
         pixels=pixels,
         note=note,
     )
+
+
+def tiled(
+    name: str, *, pixels: int = 4, note: str = ""
+) -> Callable[[Callable[[Stream], None]], Callable[[HvxMachine], Kernel]]:
+    """Decorate a function that writes the pass of a tile: it becomes one of the machine.
+
+    What it returns, a `tile_loop` of that name, is scheduled once for each machine.
+    """
+
+    def decorate(write: Callable[[Stream], None]) -> Callable[[HvxMachine], Kernel]:
+        @lru_cache(maxsize=16)
+        @wraps(write)
+        def kernel(machine: HvxMachine) -> Kernel:
+            stream = Stream()
+            write(stream)
+            return tile_loop(name, machine, stream.insns, pixels=pixels, note=note)
+
+        return kernel
+
+    return decorate
 
 
 def row_segments(name: str, pipelined_loop: PipelinedLoop) -> tuple[Segment, ...]:

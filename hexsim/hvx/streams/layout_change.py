@@ -16,7 +16,7 @@ from hexsim.hvx.streams._kernel import (
     Segment,
     call,
     plain_loop,
-    tile_loop,
+    tiled,
 )
 from hexsim.hvx.streams._stream import Stream
 from hexsim.hvx.streams.elementwise import copy
@@ -167,26 +167,23 @@ def to_depth_4(machine: HvxMachine) -> Kernel:
     return plain_loop("to depth 4", machine, s.insns, pixels=32)
 
 
-@lru_cache(maxsize=16)
-def pixel_pairs(machine: HvxMachine) -> Kernel:
+@tiled(
+    "pixel pairs", note="two stores are the bound; the hand-written loop is not pipelined that far"
+)
+def pixel_pairs(s: Stream) -> None:
     """Interleave neighbouring pixels by words for the V65 convolution; each is stored twice."""
-    s = Stream()
     s("load.at", "x", "in")
     s("align", "moved", "x", "last", "pixel")
     s("shuff.pair", "pairs", "moved", "x", "word")
     s("store", "", "first", "pairs.lo")
     s("store", "", "second", "pairs.hi")
-    note = "two stores are the bound; the hand-written loop is not pipelined that far"
-    return tile_loop("pixel pairs", machine, s.insns, note=note)
 
 
-@lru_cache(maxsize=16)
-def activation_sums(machine: HvxMachine) -> Kernel:
+@tiled("activation sums")
+def activation_sums(s: Stream) -> None:
     """Sum four pixels over the depth, for weights with a zero point and 1x1 filters."""
-    s = Stream()
     s("load.tmp", "x", "in")
     s("dot.ub.Rub.acc", "sum", "x", "ones")
-    return tile_loop("activation sums", machine, s.insns)
 
 
 @lru_cache(maxsize=16)
