@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache, wraps
+from typing import Any
 
 from hexsim.hvx.isa import HvxMachine, Port
 from hexsim.hvx.modulo import Loop
@@ -170,27 +171,6 @@ def tile_loop(
     )
 
 
-def tiled(
-    name: str, *, pixels: int = 4, note: str = ""
-) -> Callable[[Callable[[Stream], None]], Callable[[HvxMachine], Kernel]]:
-    """Decorate a function that writes the pass of a tile: it becomes one of the machine.
-
-    What it returns, a `tile_loop` of that name, is scheduled once for each machine.
-    """
-
-    def decorate(write: Callable[[Stream], None]) -> Callable[[HvxMachine], Kernel]:
-        @lru_cache(maxsize=16)
-        @wraps(write)
-        def kernel(machine: HvxMachine) -> Kernel:
-            stream = Stream()
-            write(stream)
-            return tile_loop(name, machine, stream.insns, pixels=pixels, note=note)
-
-        return kernel
-
-    return decorate
-
-
 def row_segments(name: str, pipelined_loop: PipelinedLoop) -> tuple[Segment, ...]:
     """Return epilogue and prologue of a row of tiles, less the passes that they replace."""
     slots = pipelined_loop.slots - pipelined_loop.steady * pipelined_loop.loop.interval
@@ -219,6 +199,28 @@ def plain_loop(
         pixels=pixels,
         note=note,
     )
+
+
+def tiled(
+    name: str, loop: Callable[..., Kernel] = tile_loop, **options: Any
+) -> Callable[[Callable[[Stream], None]], Callable[[HvxMachine], Kernel]]:
+    """Decorate a function that writes the code of a tile: it becomes one of the machine.
+
+    What it returns is `loop` of that name and with those options. It is
+    scheduled once for each machine.
+    """
+
+    def decorate(write: Callable[[Stream], None]) -> Callable[[HvxMachine], Kernel]:
+        @lru_cache(maxsize=16)
+        @wraps(write)
+        def kernel(machine: HvxMachine) -> Kernel:
+            stream = Stream()
+            write(stream)
+            return loop(name, machine, stream.insns, **options)
+
+        return kernel
+
+    return decorate
 
 
 def call(machine: HvxMachine, saved_pairs: int = 6, arguments: int = 10) -> tuple[Segment, ...]:

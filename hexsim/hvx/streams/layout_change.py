@@ -36,21 +36,19 @@ def _transposed(s: Stream, load: str, store: str, name: str) -> None:
         s(store, "", "out" if name == "from" else f"out{k}", part)
 
 
-@lru_cache(maxsize=16)
-def to_d32(machine: HvxMachine) -> Kernel:
+@tiled(
+    "to d32", plain_loop, pixels=PIXELS,
+    note="the hand-written loop waits for its shuffles longer than it has to",
+)  # fmt: skip
+def to_d32(s: Stream) -> None:
     """Convert four flat vectors to four sheets."""
-    s = Stream()
     _transposed(s, "load", "store", "to")
-    note = "the hand-written loop waits for its shuffles longer than it has to"
-    return plain_loop("to d32", machine, s.insns, pixels=PIXELS, note=note)
 
 
-@lru_cache(maxsize=16)
-def from_d32(machine: HvxMachine) -> Kernel:
+@tiled("from d32", plain_loop, pixels=PIXELS)
+def from_d32(s: Stream) -> None:
     """Convert four sheets to four flat vectors."""
-    s = Stream()
     _transposed(s, "load", "store", "from")
-    return plain_loop("from d32", machine, s.insns, pixels=PIXELS)
 
 
 @lru_cache(maxsize=16)
@@ -68,11 +66,10 @@ def to_d32_edge(machine: HvxMachine, count: int) -> Kernel:
     return plain_loop("to d32, last sheets", machine, s.insns)
 
 
-@lru_cache(maxsize=16)
-def from_d32_packed(machine: HvxMachine) -> Kernel:
+@tiled("from d32, less than a sheet", plain_loop)
+def from_d32_packed(s: Stream) -> None:
     """Pack the bytes of four pixels of less than a sheet, and append them to the vector that is
     being filled; one that is full is stored by `packed_store`."""
-    s = Stream()
     s("load", "x", "in")
     s("delta", "packed", "x", "control")
     s("r.min", "turn", "bytes", "room")
@@ -80,18 +77,15 @@ def from_d32_packed(machine: HvxMachine) -> Kernel:
     s("r.sub", "room", "room", "bytes")
     s("r.gt", "more", "room", imm=0)
     s("jump.if", "", "more")
-    return plain_loop("from d32, less than a sheet", machine, s.insns)
 
 
-@lru_cache(maxsize=16)
-def packed_store(machine: HvxMachine) -> Kernel:
+@tiled("from d32, a packed vector", plain_loop)
+def packed_store(s: Stream) -> None:
     """Store a full vector of packed pixels, and begin the next one with what is left over."""
-    s = Stream()
     s("store", "", "out", "filled")
     s("r.add", "room", "room", "vector")
     s("lalign", "next", "packed", "packed", "bytes")
     s("jump.if", "", "more")
-    return plain_loop("from d32, a packed vector", machine, s.insns)
 
 
 @lru_cache(maxsize=16)
@@ -156,15 +150,13 @@ def few_channels(machine: HvxMachine, size: int) -> Kernel:
     )
 
 
-@lru_cache(maxsize=16)
-def to_depth_4(machine: HvxMachine) -> Kernel:
+@tiled("to depth 4", plain_loop, pixels=32)
+def to_depth_4(s: Stream) -> None:
     """Convert 96 bytes of RGB to 32 pixels of 4 bytes; not pipelined by Hexagon NN."""
-    s = Stream()
     s("loadu", "x", "in")
     s("delta", "spread", "x", "control")
     s("mux", "out", "used", "spread", "filler")
     s("store.new", "", "out_at", "out")
-    return plain_loop("to depth 4", machine, s.insns, pixels=32)
 
 
 @tiled(
