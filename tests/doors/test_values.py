@@ -19,7 +19,7 @@ from tests.doors.examples import Example, examples
 from tests.doors.places import PLACES, STACK, Place, deployment, feed, model
 from tests.thorough import paired
 
-ALL = list(examples())
+ALL = examples()
 
 
 def test_every_layer_type_has_an_example() -> None:

@@ -139,7 +139,7 @@ def check_live(network: Network, runtime: Runtime) -> None:
 
 def test_every_layer_type_finds_what_it_touches() -> None:
     """On the DSP, and what it refuses on the CPU."""
-    for example in list(examples())[:: 1 if THOROUGH else 3]:
+    for example in examples()[:: 1 if THOROUGH else 3]:
         check_live(example.network, "dsp")
 
 
