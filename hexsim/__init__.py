@@ -10,7 +10,7 @@ starts fast.
 
 from __future__ import annotations
 
-__version__ = "0.1.0"
+__version__ = "0.2.0.dev0"
 
 TYPE_CHECKING = (
     False  # as that of typing, whose import takes half of the time until Ctrl-C is heard

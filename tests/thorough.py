@@ -14,7 +14,7 @@ from hypothesis import settings
 First, Second = TypeVar("First"), TypeVar("Second")
 
 THOROUGH = os.environ.get("HEXSIM_THOROUGH", "") == "1"
-SHARE = 3
+SHARE = 6
 """Of how many examples a quick run draws one."""
 
 

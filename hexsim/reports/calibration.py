@@ -15,7 +15,7 @@ from hexsim.studies.calibration.own import OwnCalibration, ReportedRow
 def calibration_text(calibration: OwnCalibration) -> str:
     """Return the constants that moved, then each row before and after, then the errors."""
     chip, stack = calibration.before.chip.name, calibration.before.stack.name
-    changed = [constant for constant in calibration.constants if constant.told]
+    changed = [constant for constant in calibration.constants if constant.reported]
     rows = [
         (
             constant.path,
@@ -143,7 +143,7 @@ def calibration_json(calibration: OwnCalibration) -> str:
         "constants": [
             {
                 **attributes(constant, stated_by="sheet", constant="path"),
-                **attributes(constant, "unit", "told", "before", "after"),
+                **attributes(constant, "unit", "reported", "before", "after"),
                 "one_sigma_factor_before": math.exp(constant.error_before),
                 "one_sigma_factor_after": math.exp(constant.error_after),
             }

@@ -76,7 +76,7 @@ def stream_facts(kernel: Kernel, peak: float) -> dict[str, Any]:
         "efficiency": kernel.macs_per_packet / peak,
         **attributes(cost, "scalar_fed", "l2_vectors", "vtcm_vectors"),
         "note": kernel.note,
-        "stretches": [_segment(kernel, segment) for segment in kernel.tile if segment.times],
+        "segments": [_segment(kernel, segment) for segment in kernel.tile if segment.times],
     }
 
 

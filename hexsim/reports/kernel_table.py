@@ -101,7 +101,7 @@ def _stream(facts: dict[str, Any]) -> Iterator[str]:
             f"  {facts['macs_per_packet']:.1f} MACs per slot, "
             f"{facts['efficiency']:.1%} of the peak{wait}"
         )
-    for segment in facts["stretches"]:
+    for segment in facts["segments"]:
         yield f"  {_heading(segment)}"
         for packet in segment["packets"]:
             text = packet["asm"].strip("{} ").replace("\n  ", "; ")

@@ -88,6 +88,7 @@ def test_the_sandbox_sees_it(tmp_path: Path, what: str) -> None:
     assert _sandboxed(tmp_path, what).returncode == -signal.SIGSYS
 
 
+@pytest.mark.slow
 def test_no_command_calls_anybody_or_writes_elsewhere(model: Path) -> None:
     done = _sandboxed(model)
     assert done.returncode == 0, done.stdout + done.stderr

@@ -185,8 +185,11 @@ def test_lists_and_pages(command: Command, words: str, expected: str) -> None:
         ("bench --stack snpe-1.2", "unknown stack 'snpe-1.2'; did you mean snpe-1.23"),
         ("bench --runtime dps", "unknown runtime 'dps'; did you mean dsp"),
         ("bench --runtime ,", "names no runtime"),
-        ("bench --chip sd835 --runtime aip", "chip sd835 has no aip runtime"),
-        ("bench --chip sd778g --runtime dsp", "chip sd778g cannot be simulated on dsp"),
+        ("bench --model probe.onnx --chip sd835 --runtime aip", "chip sd835 has no aip runtime"),
+        (
+            "bench --model probe.onnx --chip sd778g --runtime dsp",
+            "chip sd778g cannot be simulated on dsp",
+        ),
         (
             "bench --model probe.onnx --chip sd855 --runtime aip --no-quantize",
             "aip of snpe-1.30 refuses it",

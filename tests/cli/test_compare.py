@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from hexsim import dlc
+from hexsim import __version__, dlc
 from hexsim.quantization.model import Model
 from tests.cli.conftest import Done
 from tests.dlc.made import small_network
@@ -113,7 +113,7 @@ def test_what_only_one_has_is_told(command: Command) -> None:
     changed("before.json", without)
     lines = command("compare before.json changed.json").out.splitlines()
     first = read("before.json")["results"][0]
-    assert lines[0].startswith("hexsim 0.1.0 before, 0.0.1 after")
+    assert lines[0].startswith(f"hexsim {__version__} before, 0.0.1 after")
     assert lines[1] == f"only before: {first['network']} on {first['runtime']}"
     assert any(line.startswith("renamed") and line.endswith("new") for line in lines)
     assert any(line.endswith("gone") for line in lines)

@@ -8,7 +8,7 @@ import pytest
 from benchmarks.conformity import Case, cases
 from benchmarks.conformity_commands import COMMANDS, ends, run
 
-SAMPLED = 40
+SAMPLED = 16
 """Models of the quick run, each with one of the commands in turn."""
 SHARDS = 8
 """Parts of the long run, which processes share."""

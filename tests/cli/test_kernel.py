@@ -15,12 +15,12 @@ def test_a_convolution_is_shown_down_to_its_packets(command):
         document = json.load(file)
     stream = document["streams"][0]
     assert stream["name"] == "conv v66"
-    packets = sum(len(stretch["packets"]) * stretch["times"] for stretch in stream["stretches"])
+    packets = sum(len(segment["packets"]) * segment["times"] for segment in stream["segments"])
     assert packets == stream["slots_per_tile"] - stream["stalls_per_tile"]
     assert f"{stream['slots_per_tile']} slots" in done.out
-    for stretch in stream["stretches"]:
-        if stretch["initiation_interval"] is not None:
-            assert stretch["initiation_interval"] >= stretch["resource_bound"]
+    for segment in stream["segments"]:
+        if segment["initiation_interval"] is not None:
+            assert segment["initiation_interval"] >= segment["resource_bound"]
     assert document["blocking"]["weight_groups"] == 1
     assert 0 < document["cost"]["efficiency"] < 1
 

@@ -224,6 +224,7 @@ def test_throughput(command: Command, tmp_path: Path) -> None:
     assert page["lead"][0].startswith("2 threads together reach ")
 
 
+@pytest.mark.slow
 def test_report_has_all_of_a_model(command: Command, tmp_path: Path) -> None:
     done = command("report q.dlc --chip sd855 --runtime dsp,aip,gpu")
     assert (done.code, done.out, done.err) == (0, "wrote q.dlc.report.html\n", "")

@@ -40,7 +40,11 @@ print("loaded", *(name for name in {names!r} if name in sys.modules))
 @pytest.mark.parametrize(
     ("words", "code", "names"),
     [
-        ("bench squeezenet1_1 --chip sd855 --timing-only", "0", ("numba", "hexsim.int8")),
+        (
+            "bench squeezenet1_1 --chip sd855 --runtime dsp --timing-only",
+            "0",
+            ("numba", "hexsim.int8"),
+        ),
         ("profile squeezenet1_1 --chip sd855", "0", ("numba", "hexsim.int8")),
         ("--help", "0", (*NOT_TO_REPORT, "hexsim.cli.bench")),
         ("bench squeezenet1_1 --chip sd85", "2", (*NOT_TO_REPORT, "hexsim.cli.run")),

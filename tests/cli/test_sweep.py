@@ -37,23 +37,23 @@ drawn = true
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    return asked(tmp_path)
+    return write_model_and_space(tmp_path)
 
 
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> bytes:
-    """The answer, by two workers."""
-    return swept(asked(tmp_path_factory.mktemp("whole")), "--workers", "2")
+def complete_sweep(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """The file of the complete sweep, written by two workers."""
+    return swept(write_model_and_space(tmp_path_factory.mktemp("complete")), "--workers", "2")
 
 
 @pytest.fixture
-def answered(folder: Path, whole: bytes) -> Path:
-    """The folder with the answer in it."""
-    (folder / "space.parquet").write_bytes(whole)
+def swept_folder(folder: Path, complete_sweep: bytes) -> Path:
+    """The folder with the complete sweep in it."""
+    (folder / "space.parquet").write_bytes(complete_sweep)
     return folder
 
 
-def asked(folder: Path) -> Path:
+def write_model_and_space(folder: Path) -> Path:
     dlc.write(folder / "m.dlc", Model(small_network()))
     (folder / "space.toml").write_text(SPACE)
     return folder
@@ -104,15 +104,15 @@ def swept(folder: Path, *words: str) -> bytes:
     return (folder / "space.parquet").read_bytes()
 
 
-def test_any_number_of_workers_gives_the_same_file(folder: Path, whole: bytes) -> None:
+def test_any_number_of_workers_gives_the_same_file(folder: Path, complete_sweep: bytes) -> None:
     """One does as two; that as many as there are cores do is seen where a sweep goes on."""
-    assert swept(folder, "--workers", "1") == whole
+    assert swept(folder, "--workers", "1") == complete_sweep
     table = read(folder / "space.parquet").table
     assert table["point"].to_pylist() == list(range(80))
     assert not any(table["refusal"].to_pylist())
 
 
-def test_a_killed_sweep_goes_on_where_it_was(folder: Path, whole: bytes) -> None:
+def test_a_killed_sweep_goes_on_where_it_was(folder: Path, complete_sweep: bytes) -> None:
     with started(folder, "space.toml", "--workers", "1") as process:
         parts = folder / "space.parquet.parts"
         while process.poll() is None and not list(parts.glob("*.parquet")):
@@ -123,7 +123,7 @@ def test_a_killed_sweep_goes_on_where_it_was(folder: Path, whole: bytes) -> None
     assert process.returncode == -signal.SIGKILL
     assert 0 < len(done) < 3
     kept = {part.name: part.read_bytes() for part in done}
-    assert swept(folder) == whole
+    assert swept(folder) == complete_sweep
     assert kept
 
 
@@ -148,10 +148,12 @@ def processes_of_dask() -> Iterator[tuple[Pool, Callable[[], int]]]:
         yield Cluster(client), lambda: next(iter(client.run(os.getpid).values()))
 
 
-@pytest.mark.parametrize("who", [own_processes, processes_of_dask])
+@pytest.mark.parametrize(
+    "who", [own_processes, pytest.param(processes_of_dask, marks=pytest.mark.slow)]
+)
 def test_a_killed_worker_loses_nothing(
     folder: Path,
-    whole: bytes,
+    complete_sweep: bytes,
     who: Callable[[], AbstractContextManager[tuple[Pool, Callable[[], int]]]],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -176,10 +178,10 @@ def test_a_killed_worker_loses_nothing(
 
         simulate_parts(pool, points, parts, kill_one)
     assert killed
-    assert parts.whole() == whole
+    assert parts.whole() == complete_sweep
 
 
-@pytest.mark.usefixtures("answered")
+@pytest.mark.usefixtures("swept_folder")
 def test_the_answer_is_read(command: Callable[[str], Done]) -> None:
     done = command("sweep show space.parquet --pareto latency,initialisation --json a.json")
     assert done.code == 0
@@ -196,7 +198,10 @@ def test_the_answer_is_read(command: Callable[[str], Done]) -> None:
         assert f"{part:.1%}" in next(li for li in done.out.splitlines() if li.startswith(name))
 
 
-@pytest.mark.parametrize("option", [True, False], ids=["option", "key"])
+@pytest.mark.parametrize(
+    "option",
+    [pytest.param(True, marks=pytest.mark.slow, id="option"), pytest.param(False, id="key")],
+)
 def test_an_anchor_is_swept_and_told(command: Callable[[str], Done], option: bool) -> None:
     text = 'networks = ["resnet18_hub"]\nchips = ["sd8gen2"]\nruntimes = ["htp_fp16"]\n'
     anchor = "resnet18_hub@htp_fp16=0.50"
@@ -226,7 +231,7 @@ def test_an_anchor_that_does_not_fit_is_refused(
     assert sentence in refused(f"sweep s.toml --anchor {anchor}")
 
 
-@pytest.mark.usefixtures("answered")
+@pytest.mark.usefixtures("swept_folder")
 def test_the_page_has_the_front_of_energy_and_area(command: Callable[[str], Done]) -> None:
     pytest.importorskip("bokeh")
     pareto = "--pareto latency,energy,energy_mj,area"
@@ -242,7 +247,7 @@ def test_the_page_has_the_front_of_energy_and_area(command: Callable[[str], Done
     ]
 
 
-@pytest.mark.usefixtures("answered")
+@pytest.mark.usefixtures("swept_folder")
 def test_bad_questions_are_told_in_a_sentence(refused: Callable[[str], str]) -> None:
     said = {
         "--best latency": "is no condition",
@@ -291,26 +296,28 @@ def test_parts_of_another_sweep_are_left_alone(folder: Path, refused: Callable[[
     assert (folder / "space.parquet.parts" / "mine").read_text() == "mine"
 
 
-def test_another_format_is_told(answered: Path, refused: Callable[[str], str]) -> None:
+def test_another_format_is_told(swept_folder: Path, refused: Callable[[str], str]) -> None:
     from pyarrow import parquet
 
-    table = read(answered / "space.parquet").table
+    table = read(swept_folder / "space.parquet").table
     for name, told, said in (
         ("new", {"format": 9, "version": "7.0"}, "format 9 of hexsim 7.0"),
         ("other", {}, "is no sweep's answer"),
         ("less", {"format": FORMAT, "version": "7.0"}, "has lost the description of its space"),
     ):
         metadata = {b"hexsim": json.dumps(told).encode()}
-        parquet.write_table(table.replace_schema_metadata(metadata), answered / f"{name}.parquet")
+        parquet.write_table(
+            table.replace_schema_metadata(metadata), swept_folder / f"{name}.parquet"
+        )
         assert said in refused(f"sweep show {name}.parquet")
 
 
 def test_an_answer_that_another_program_has_cut_is_told(
-    answered: Path, refused: Callable[[str], str]
+    swept_folder: Path, refused: Callable[[str], str]
 ) -> None:
     from pyarrow import parquet
 
-    table = read(answered / "space.parquet").table
+    table = read(swept_folder / "space.parquet").table
     texts = table["latency_ms"].cast("string")
     at = table.schema.get_field_index("latency_ms")
     for name, changed, said in (
@@ -319,10 +326,11 @@ def test_an_answer_that_another_program_has_cut_is_told(
         ("texts", table.set_column(at, "latency_ms", texts), "column 'latency_ms' of"),
         ("none", table.slice(0, 0), "has no points"),
     ):
-        parquet.write_table(changed, answered / f"{name}.parquet")
+        parquet.write_table(changed, swept_folder / f"{name}.parquet")
         assert said in refused(f"sweep show {name}.parquet --pareto energy")
 
 
+@pytest.mark.slow
 def test_an_answer_that_cannot_be_announced_is_not_lost(folder: Path) -> None:
     with started(folder, "space.toml", "--workers", "1", out="/dev/full") as process:
         _, err = process.communicate(timeout=120)
@@ -332,8 +340,8 @@ def test_an_answer_that_cannot_be_announced_is_not_lost(folder: Path) -> None:
     assert not list(folder.glob("*.parts"))
 
 
-def test_the_answer_tells_its_space(answered: Path) -> None:
-    assert read(answered / "space.parquet").space == read_space(answered / "space.toml")
+def test_the_answer_tells_its_space(swept_folder: Path) -> None:
+    assert read(swept_folder / "space.parquet").space == read_space(swept_folder / "space.toml")
 
 
 def test_points_that_are_all_refused_say_why(
@@ -348,12 +356,15 @@ def test_points_that_are_all_refused_say_why(
     assert "dsp.hvx.contexts" in said
 
 
-def test_workers_of_a_scheduler_give_the_same_file(folder: Path, whole: bytes) -> None:
+def test_workers_of_a_scheduler_give_the_same_file(folder: Path, complete_sweep: bytes) -> None:
     with cluster_of_ones_own() as (address, _):
-        assert swept(folder, "--scheduler", address) == whole
+        assert swept(folder, "--scheduler", address) == complete_sweep
 
 
-@pytest.mark.parametrize("scheduler", [False, True], ids=["own", "scheduler"])
+@pytest.mark.parametrize(
+    "scheduler",
+    [pytest.param(False, id="own"), pytest.param(True, marks=pytest.mark.slow, id="scheduler")],
+)
 def test_ctrl_c_says_one_sentence_and_keeps_what_is_done(folder: Path, scheduler: bool) -> None:
     (folder / "long.toml").write_text(SPACE.replace("draws = 20", "draws = 20000"))
     with cluster_of_ones_own() if scheduler else nullcontext(("", None)) as (address, _):
@@ -370,6 +381,7 @@ def test_ctrl_c_says_one_sentence_and_keeps_what_is_done(folder: Path, scheduler
     assert list(parts.glob("*.parquet"))
 
 
+@pytest.mark.slow
 def test_a_scheduler_that_dies_is_a_sentence_and_loses_nothing(folder: Path) -> None:
     (folder / "long.toml").write_text(SPACE.replace("draws = 20", "draws = 20000"))
     with (

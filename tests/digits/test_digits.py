@@ -97,7 +97,9 @@ def test_the_friendly_block_needs_no_remedy() -> None:
     assert ratio("friendly") > ratio("relu6") + 4
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    "kind", [KINDS[0], *(pytest.param(kind, marks=pytest.mark.slow) for kind in KINDS[1:])]
+)
 def test_bias_correction_helps_on_average(kind: Kind) -> None:
     networks = [load(kind, seed) for seed in SEEDS]
     floats = [float_scores(network) for network in networks]

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cache, partial
 
 import numpy as np
 from onnx import TensorProto, helper, numpy_helper
@@ -83,16 +83,19 @@ class Example:
         return f"{self.of.__name__} {self.name}".rstrip()
 
 
-def examples() -> Iterator[Example]:
-    """All of them."""
-    yield from _with_a_dead_channel()
-    yield from _weighted()
-    yield from _of_images()
-    yield from _of_any_rank()
-    yield from _elementwise()
-    yield from _products()
-    yield from _sequences()
-    yield from _special()
+@cache
+def examples() -> tuple[Example, ...]:
+    """All of them; they are made once, since many modules pair them with something."""
+    return (
+        *_with_a_dead_channel(),
+        *_weighted(),
+        *_of_images(),
+        *_of_any_rank(),
+        *_elementwise(),
+        *_products(),
+        *_sequences(),
+        *_special(),
+    )
 
 
 def _weighted() -> Iterator[Example]:

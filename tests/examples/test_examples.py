@@ -72,6 +72,7 @@ def test_other_hardware_changes_what_the_network_hangs_on(example: Example) -> N
     assert len(printed.splitlines()) == 5
 
 
+@pytest.mark.slow
 def test_more_networks_are_slower_each_until_they_do_not_keep_up(example: Example) -> None:
     rows = [line.split() for line in example("throughput_of_a_camera.py").splitlines()[2:]]
     rates = [float(row[1]) for row in rows]

@@ -72,7 +72,7 @@ def _check(deployed_: Deployment, feeds: list[Feed]) -> None:
         _equal([executor.run(x) for x in feeds], expected)
 
 
-@pytest.mark.parametrize(("example", "place"), paired(list(examples()), PLACES, 1), ids=str)
+@pytest.mark.parametrize(("example", "place"), paired(examples(), PLACES, 1), ids=str)
 def test_every_layer_type(example: Example, place: Place) -> None:
     """Several inputs and outputs, constants as operands and layers of users among them."""
     _check(deployment(model(example, place), place), _varied(feed(example), 5))

@@ -42,7 +42,7 @@ PAIRS = [
 def test_a_signal_at_any_moment(run: Run, inputs: Path, line: str, number: signal.Signals) -> None:
     before = sorted(inputs.rglob("*"))
     moments = random.Random(line)
-    for _ in range(6):
+    for _ in range(3):
         ended = run(line, signal=number, after=moments.uniform(0.3, 0.8))
         if ended.code == 0:
             break

@@ -125,6 +125,7 @@ def test_a_full_disk(run: Run, small_disk: Path, inputs: Path) -> None:
     assert _files(small_disk) == {"out.json": b"old"}
 
 
+@pytest.mark.slow
 def test_a_full_cache_is_gone_without(run: Run, small_disk: Path, inputs: Path) -> None:
     """The portable kernels alone, since all that are tried are compiled each time."""
     env = {"HEXSIM_CACHE_DIR": str(small_disk), "HEXSIM_KERNELS": "portable"}

@@ -16,8 +16,8 @@ from hexsim.dlc.archive import open_archive
 from tests.fuzz import containers
 from tests.fuzz.containers import forged, good, judge, judged, sealed
 
-QUICK = 120
-SHARE = 5
+QUICK = 60
+SHARE = 10
 """Of how many good files the quick tests take one."""
 LONG = int(os.environ.get("HEXSIM_FUZZ_CASES", "8000"))
 SHARDS = 4

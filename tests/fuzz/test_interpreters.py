@@ -17,6 +17,7 @@ from tests.fuzz.interpreters import COMMANDS, answer, judged, write_files
 LONG = int(os.environ.get("HEXSIM_FUZZ_CASES", "12"))
 
 
+@pytest.mark.slow
 def test_the_commands_answer(tmp_path: Path) -> None:
     """Else the cases would compare nothing with nothing."""
     write_files(tmp_path)

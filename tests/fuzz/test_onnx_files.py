@@ -10,9 +10,12 @@ from __future__ import annotations
 import os
 import re
 
+import pytest
+
 from tests.fuzz.onnx_case import judge
 from tests.fuzz.onnx_run import judged
 from tests.fuzz.onnx_seeds import seeds
+from tests.thorough import THOROUGH
 
 CASES = int(os.environ.get("HEXSIM_FUZZ_CASES", "300"))
 FIRST = int(os.environ.get("HEXSIM_FUZZ_FIRST", "0"))
@@ -21,11 +24,12 @@ _LIBRARIES = ("ONNXRuntimeError", "ShapeInference", "TypeInference", "onnxruntim
 
 
 def test_the_undamaged_files_answer() -> None:
-    said = [judge(data) for data in seeds()]
+    said = [judge(data) for data in seeds()[:: 1 if THOROUGH else 3]]
     unanswered = [one for one in said if one and "end the network before it" not in one]
     assert not [one for one in unanswered if "multiplies on HVX" not in one]
 
 
+@pytest.mark.slow
 def test_damaged_files_end_in_an_answer_or_a_sentence() -> None:
     found = list(judged(FIRST, CASES))
     refused = [one for one in found if one.said]

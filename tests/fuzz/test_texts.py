@@ -16,7 +16,7 @@ pytest.importorskip("PIL", reason="pictures are read by Pillow")
 
 from tests.fuzz.texts import good, judged
 
-QUICK = 600
+QUICK = 200
 LONG = int(os.environ.get("HEXSIM_FUZZ_CASES", "8000"))
 
 

@@ -19,7 +19,7 @@ pytest.importorskip("pyarrow", reason="sweeps write Parquet files")
 from tests.fuzz.toml_texts import commanded, good, judged, prepare
 from tests.fuzz.watch import watched
 
-QUICK = 300
+QUICK = 80
 LONG = int(os.environ.get("HEXSIM_FUZZ_CASES", "2000"))
 
 

@@ -121,7 +121,7 @@ def test_what_a_layer_cannot_take_is_told(
         require_layer(layer, shapes)
 
 
-@pytest.mark.parametrize("example", [*examples()], ids=str)
+@pytest.mark.parametrize("example", examples(), ids=str)
 def test_shapes_of_parameters_are_stated_for_all_that_have_some(example: Example) -> None:
     """A layer whose constants may have any shape would hand them to a kernel as they are."""
     layer = example.network.layers[-1]

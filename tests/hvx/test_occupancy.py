@@ -38,8 +38,8 @@ def test_every_packet_of_every_kernel_has_a_place(version: int) -> None:
         kernel = row.kernel
         if kernel.machine != HvxMachine(version):
             continue
-        for stretch in (*kernel.tile, *kernel.call):
-            for packet in stretch.code.packets:
+        for segment in (*kernel.tile, *kernel.call):
+            for packet in segment.code.packets:
                 used = slots(kernel.machine, packet)
                 assert len(used.replace(".", "")) == len(packet.insns)
                 wants = any(i.instruction_class(kernel.machine).pipes for i in packet.insns)

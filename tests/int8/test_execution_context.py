@@ -30,7 +30,7 @@ def _subnets(example: Example) -> list[IntegerSubnet]:
     return [one for one in executor._executors if isinstance(one, IntegerSubnet)]
 
 
-@pytest.mark.parametrize("example", list(examples()), ids=str)
+@pytest.mark.parametrize("example", examples(), ids=str)
 def test_what_contexts_share_is_never_written(example: Example) -> None:
     x = feed(example)
     for subnet in _subnets(example):

@@ -10,7 +10,10 @@ import pytest
 from hexsim import models
 from hexsim.inputs.seeded import seeded_inputs
 
-SLOW = {"alexnet", "inception_v3", "mobilenet_v2_2_0", "resnet50", "vgg16", "wide_resnet50_2_hub"}
+SLOW = {
+    "alexnet", "googlenet", "googlenet_torchvision", "inception_v3", "mobilenet_v1", "mobilenet_v2",
+    "mobilenet_v2_2_0", "resnet18_hub", "resnet50", "vgg16", "wide_resnet50_2_hub",
+}  # fmt: skip
 
 NETWORKS = [name for name in models.names() if not name.startswith("conv1x1")]
 

@@ -16,7 +16,13 @@ Make = Callable[..., onnx.ModelProto]
 node = helper.make_node
 
 LIGHT = Path(onnx.__file__).parent / "backend" / "test" / "data" / "light"
-SLOW = {"light_vgg19", "light_bvlc_alexnet", "light_zfnet512"}
+SLOW = {
+    "light_bvlc_alexnet",
+    "light_densenet121",
+    "light_resnet50",
+    "light_vgg19",
+    "light_zfnet512",
+}
 GRAPHS = [
     pytest.param(path, id=path.stem, marks=[pytest.mark.slow] if path.stem in SLOW else [])
     for path in sorted(LIGHT.glob("*.onnx"))
@@ -59,7 +65,9 @@ def test_light_graphs_equal_onnxruntime(path: Path, agree: Callable) -> None:
         assert "channel_shuffle" in left
 
 
-SLOW_BUILT_IN = {"alexnet", "vgg16", "wide_resnet50_2_hub"}
+SLOW_BUILT_IN = {
+    "alexnet", "inception_v3", "mobilenet_v2_2_0", "resnet50", "vgg16", "wide_resnet50_2_hub",
+}  # fmt: skip
 BUILT_IN = [
     pytest.param(name, marks=pytest.mark.slow if name in SLOW_BUILT_IN else [])
     for name in models.names()

@@ -28,7 +28,7 @@ MODES = {
 }
 
 
-@pytest.mark.parametrize("mode", ["axis", "axis, enhanced"])
+@pytest.mark.parametrize("mode", ["axis", pytest.param("axis, enhanced", marks=pytest.mark.slow)])
 def test_dead_channels_do_not_blow_up(real_data: Path, mode: str) -> None:
     real = real_networks.visual_wake_words(real_data)
     network = class_scores(real.network)

@@ -2,10 +2,13 @@
 
 from pathlib import Path
 
+import pytest
+
 from benchmarks.real_accuracy import MODES, on_runtimes, page_with, tables
 from benchmarks.real_networks import autoencoder, keywords
 
 
+@pytest.mark.slow
 def test_tables_have_a_row_for_every_mode(real_data: Path) -> None:
     text = tables([keywords(real_data), autoencoder(real_data)], "sd835")
     counts, noise = (part.splitlines() for part in text.split("SQNR"))

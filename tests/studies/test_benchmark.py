@@ -92,6 +92,7 @@ def test_what_is_quantized_here_gets_sections(hta: bool, engines: set[str]) -> N
     assert {layer.engine for layer in case.timing.layers} == engines
 
 
+@pytest.mark.slow
 def test_sections_that_cost_time_are_not_automatic() -> None:
     """The compiler's one section of SqueezeNet takes 3.5 ms, and the inference without it 2.5."""
     conditions = BenchmarkConditions(

@@ -23,7 +23,7 @@ from tests.accuracy import culprits
 from tests.deployed import deployed
 
 
-@pytest.fixture(scope="module", params=[1, 2])
+@pytest.fixture(scope="module", params=[pytest.param(1, marks=pytest.mark.slow), 2])
 def pool(request: pytest.FixtureRequest) -> Iterator[Processes]:
     with processes(request.param) as found:
         yield found

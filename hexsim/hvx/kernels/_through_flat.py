@@ -7,10 +7,13 @@ Tensors without spatial axes are flat already. The number of threads is that of 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 from hexsim.graph.ir import Shape
 from hexsim.graph.nhwc import as_nhwc
 from hexsim.hvx.isa import HvxMachine
+from hexsim.hvx.kernels._model import KernelModel
+from hexsim.hvx.kernels._moved import move_stream, move_work
 from hexsim.hvx.kernels._per_vector import per_vector_stage
 from hexsim.hvx.kernels._target import Target
 from hexsim.hvx.layout import ceil_div
@@ -59,6 +62,25 @@ def flat_work(steps: list[FlatStep], target: Target, traffic: Traffic) -> NodeWo
         for number, (shape, kernel) in enumerate(steps)
     )
     return NodeWork(stages, "kernel", nodes=len(stages))
+
+
+def flat_model(
+    steps: Callable[[KernelCall, Target], list[FlatStep]],
+    whole_vectors: Callable[[KernelCall], bool] = lambda _: False,
+) -> KernelModel:
+    """Return the model of a layer that has these steps, or copies `whole_vectors`."""
+
+    def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
+        if whole_vectors(call):
+            return (move_stream(target, 1),)
+        return tuple(kernel for _, kernel in steps(call, target))
+
+    def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
+        if whole_vectors(call):
+            return move_work(call, target, traffic, 1)
+        return flat_work(steps(call, target), target, traffic)
+
+    return KernelModel(streams, work)
 
 
 def _is_spatial(shape: Shape) -> bool:

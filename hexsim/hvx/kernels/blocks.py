@@ -7,25 +7,12 @@ every byte moves by itself. See hexsim.hvx.streams.movement for the loops.
 
 from __future__ import annotations
 
-from hexsim.hvx.kernels._model import KernelModel, Models
+from hexsim.hvx.kernels._model import Models
 from hexsim.hvx.kernels._scattered import permuting
 from hexsim.hvx.kernels._target import Target
-from hexsim.hvx.kernels._through_flat import FlatStep, flat_steps, flat_work
-from hexsim.hvx.streams import Kernel
+from hexsim.hvx.kernels._through_flat import FlatStep, flat_model, flat_steps
 from hexsim.layers import DepthToSpace, SpaceToDepth
 from hexsim.planning.plan import KernelCall
-from hexsim.timing.memory import Traffic
-from hexsim.timing.work import NodeWork
-
-
-def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
-    """Return the loops of the steps."""
-    return tuple(kernel for _, kernel in _steps(call, target))
-
-
-def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
-    """Return one stage per step."""
-    return flat_work(_steps(call, target), target, traffic)
 
 
 def _steps(call: KernelCall, target: Target) -> list[FlatStep]:
@@ -35,4 +22,4 @@ def _steps(call: KernelCall, target: Target) -> list[FlatStep]:
     return flat_steps(call, target.machine, permuting(target.machine, split, permutation))
 
 
-MODELS: Models = dict.fromkeys((DepthToSpace, SpaceToDepth), KernelModel(streams, work))
+MODELS: Models = dict.fromkeys((DepthToSpace, SpaceToDepth), flat_model(_steps))

@@ -8,31 +8,13 @@ from __future__ import annotations
 
 import math
 
-from hexsim.hvx.kernels._model import KernelModel, Models
-from hexsim.hvx.kernels._moved import move_stream, move_work
+from hexsim.hvx.kernels._model import Models
 from hexsim.hvx.kernels._target import Target
-from hexsim.hvx.kernels._through_flat import FlatStep, flat_steps, flat_work
+from hexsim.hvx.kernels._through_flat import FlatStep, flat_model, flat_steps
 from hexsim.hvx.layout import ceil_div, vector_sizes
-from hexsim.hvx.streams import Kernel
 from hexsim.hvx.streams.movement import VECTOR_BYTES, move_loop
 from hexsim.layers import Gather
 from hexsim.planning.plan import KernelCall
-from hexsim.timing.memory import Traffic
-from hexsim.timing.work import NodeWork
-
-
-def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
-    """Return a copy, or a move with its conversions."""
-    if _whole_vectors(call):
-        return (move_stream(target, 1),)
-    return tuple(kernel for _, kernel in _steps(call, target))
-
-
-def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
-    """Return a copy of vectors, or a move with its conversions."""
-    if _whole_vectors(call):
-        return move_work(call, target, traffic, 1)
-    return flat_work(_steps(call, target), target, traffic)
 
 
 def _steps(call: KernelCall, target: Target) -> list[FlatStep]:
@@ -52,4 +34,4 @@ def _axis(call: KernelCall) -> int:
     return call.layer.axis
 
 
-MODELS: Models = {Gather: KernelModel(streams, work)}
+MODELS: Models = {Gather: flat_model(_steps, _whole_vectors)}

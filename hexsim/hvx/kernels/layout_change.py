@@ -8,20 +8,13 @@ Source of the copy: Hexagon NN, vmemcpy_2d_h.S.
 
 from __future__ import annotations
 
-from hexsim.hvx.kernels._model import KernelModel, Models
+from hexsim.hvx.kernels._model import Models
 from hexsim.hvx.kernels._scattered import permuting
 from hexsim.hvx.kernels._target import Target
-from hexsim.hvx.kernels._through_flat import FlatStep, flat_steps, flat_work
-from hexsim.hvx.streams import Kernel, elementwise
+from hexsim.hvx.kernels._through_flat import FlatStep, flat_model, flat_steps
+from hexsim.hvx.streams import elementwise
 from hexsim.layers import ChannelShuffle, Permute, Reshape
 from hexsim.planning.plan import KernelCall
-from hexsim.timing.memory import Traffic
-from hexsim.timing.work import NodeWork
-
-
-def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
-    """Return the loops of the steps."""
-    return tuple(kernel for _, kernel in _steps(call, target))
 
 
 def _steps(call: KernelCall, target: Target) -> list[FlatStep]:
@@ -37,9 +30,4 @@ def _steps(call: KernelCall, target: Target) -> list[FlatStep]:
     return flat_steps(call, machine, move) or [(call.results[0], elementwise.copy(machine))]
 
 
-def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
-    """Return one stage per conversion, and one for the move unless it is a reshape."""
-    return flat_work(_steps(call, target), target, traffic)
-
-
-MODELS: Models = dict.fromkeys((ChannelShuffle, Permute, Reshape), KernelModel(streams, work))
+MODELS: Models = dict.fromkeys((ChannelShuffle, Permute, Reshape), flat_model(_steps))

@@ -8,33 +8,15 @@ from __future__ import annotations
 
 import math
 
-from hexsim.hvx.kernels._model import KernelModel, Models
-from hexsim.hvx.kernels._moved import move_stream, move_work
+from hexsim.hvx.kernels._model import Models
 from hexsim.hvx.kernels._target import Target
-from hexsim.hvx.kernels._through_flat import FlatStep, flat_steps, flat_work
+from hexsim.hvx.kernels._through_flat import FlatStep, flat_model, flat_steps
 from hexsim.hvx.layout import vector_sizes
-from hexsim.hvx.streams import Kernel
 from hexsim.hvx.streams.movement import move_loop
 from hexsim.layers import Tile
 from hexsim.planning.plan import KernelCall
-from hexsim.timing.memory import Traffic
-from hexsim.timing.work import NodeWork
 
 _SOURCES = 2
-
-
-def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
-    """Return a copy, or a move with its conversions."""
-    if _whole_vectors(call):
-        return (move_stream(target, 1),)
-    return tuple(kernel for _, kernel in _steps(call, target))
-
-
-def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
-    """Return a copy of vectors, or a move with its conversions."""
-    if _whole_vectors(call):
-        return move_work(call, target, traffic, 1)
-    return flat_work(_steps(call, target), target, traffic)
 
 
 def _steps(call: KernelCall, target: Target) -> list[FlatStep]:
@@ -58,4 +40,4 @@ def _repeats(call: KernelCall) -> tuple[int, ...]:
     return call.layer.repeats
 
 
-MODELS: Models = {Tile: KernelModel(streams, work)}
+MODELS: Models = {Tile: flat_model(_steps, _whole_vectors)}

@@ -7,14 +7,17 @@ run once per row of tiles.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache, wraps
+from typing import Any
 
 from hexsim.hvx.isa import HvxMachine, Port
 from hexsim.hvx.modulo import Loop
 from hexsim.hvx.packets import Insn, split
 from hexsim.hvx.pipelining import PipelinedLoop, pipelined
 from hexsim.hvx.scheduling import Straight, straight
+from hexsim.hvx.streams._stream import Stream
 
 _MANY = 64  # tiles of a row, enough to reach the steady state of any loop
 
@@ -196,6 +199,28 @@ def plain_loop(
         pixels=pixels,
         note=note,
     )
+
+
+def tiled(
+    name: str, loop: Callable[..., Kernel] = tile_loop, **options: Any
+) -> Callable[[Callable[[Stream], None]], Callable[[HvxMachine], Kernel]]:
+    """Decorate a function that writes the code of a tile: it becomes one of the machine.
+
+    What it returns is `loop` of that name and with those options. It is
+    scheduled once for each machine.
+    """
+
+    def decorate(write: Callable[[Stream], None]) -> Callable[[HvxMachine], Kernel]:
+        @lru_cache(maxsize=16)
+        @wraps(write)
+        def kernel(machine: HvxMachine) -> Kernel:
+            stream = Stream()
+            write(stream)
+            return loop(name, machine, stream.insns, **options)
+
+        return kernel
+
+    return decorate
 
 
 def call(machine: HvxMachine, saved_pairs: int = 6, arguments: int = 10) -> tuple[Segment, ...]:

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-
-from hexsim.hvx.isa import HvxMachine
-from hexsim.hvx.streams._kernel import Kernel, tile_loop
+from hexsim.hvx.streams._kernel import tiled
 from hexsim.hvx.streams._requantize import requantize as requantized
 from hexsim.hvx.streams._stream import Stream
 
@@ -28,13 +25,12 @@ def _store_scaled(s: Stream) -> None:
     s("store.new", "", "output", "out")
 
 
-@lru_cache(maxsize=16)
-def add(machine: HvxMachine) -> Kernel:
+@tiled("add")
+def add(s: Stream) -> None:
     """Add two tensors: each minus its zero point, scaled in 16 bits, added, saturated.
 
     As in Hexagon NN, the running minimum and maximum of the sum are computed too.
     """
-    s = Stream()
     for name in ("x", "y"):
         s("load", name, name + "_in")
         s("sub.ub.h", f"{name}16", name, f"zero_{name}")
@@ -47,14 +43,12 @@ def add(machine: HvxMachine) -> Kernel:
         s("min.h", "smallest", "smallest", f"sum{half}")
     s("sat.h.ub", "out", "totalhi", "totallo")
     s("store.new", "", "output", "out")
-    return tile_loop("add", machine, s.insns)
 
 
-@lru_cache(maxsize=16)
-def multiply(machine: HvxMachine) -> Kernel:
+@tiled("multiply")
+def multiply(s: Stream) -> None:
     """Multiply two tensors in 16 bits: products of codes, less each code times the other's zero
     point, then the scale."""
-    s = Stream()
     for name in ("x", "y"):
         s("load", name, name + "_in")
         s("sub.ub.h", f"{name}16", name, "no_zero")
@@ -65,13 +59,11 @@ def multiply(machine: HvxMachine) -> Kernel:
         s("sub.h", f"q{half}", f"p{half}", f"corrections.{half}")
         _scale(s, half, f"q{half}")
     _store_scaled(s)
-    return tile_loop("multiply", machine, s.insns)
 
 
-@lru_cache(maxsize=16)
-def batch_norm(machine: HvxMachine) -> Kernel:
+@tiled("batch norm")
+def batch_norm(s: Stream) -> None:
     """Scale the codes of each channel and add its offset, in 16 bits, then scale for the output."""
-    s = Stream()
     s("load", "x", "x_in")
     s("sub.ub.h", "x16", "x", "zero")
     for half in _halves():
@@ -79,17 +71,15 @@ def batch_norm(machine: HvxMachine) -> Kernel:
         s("add.h.sat", f"sum{half}", f"scaled{half}", "offsets")
         _scale(s, half, f"sum{half}")
     _store_scaled(s)
-    return tile_loop("batch norm", machine, s.insns)
 
 
-@lru_cache(maxsize=16)
-def divide(machine: HvxMachine) -> Kernel:
+@tiled("divide")
+def divide(s: Stream) -> None:
     """Divide two tensors: a difference times the reciprocal of the other, requantised.
 
     The reciprocals of the 256 divisors are a table of 16 bits, stored as two of bytes, like the
     exponentials of a Softmax. Small divisors need more bits, which is left out of the cost.
     """
-    s = Stream()
     s("load", "x", "x_in")
     s("load", "y", "y_in")
     s("sub.ub.h", "x16", "x", "zero_x")
@@ -103,13 +93,11 @@ def divide(machine: HvxMachine) -> Kernel:
         s("mpy.h.h", f"p{half}", f"x16.{half}", f"r.{half}")
         words += [s("add.w", f"q{half}{k}", f"p{half}.{k}", "offset") for k in _halves()]
     s("store.new", "", "output", requantized(s, words, "out", track=False))
-    return tile_loop("divide", machine, s.insns)
 
 
-@lru_cache(maxsize=16)
-def rescale(machine: HvxMachine) -> Kernel:
+@tiled("rescale")
+def rescale(s: Stream) -> None:
     """Convert codes of one encoding to another (concat, permuted inputs)."""
-    s = Stream()
     s("load", "x", "x_in")
     s("xor", "signed", "x", "sign")
     s("shuffe.b", "xlo", "signed", "zero")  # the code is the high byte of 16 bits
@@ -117,42 +105,34 @@ def rescale(machine: HvxMachine) -> Kernel:
     for half in _halves():
         _scale(s, half, f"x{half}")
     _store_scaled(s)
-    return tile_loop("rescale", machine, s.insns)
 
 
-@lru_cache(maxsize=16)
-def copy(machine: HvxMachine) -> Kernel:
+@tiled("copy")
+def copy(s: Stream) -> None:
     """Copy vectors."""
-    s = Stream()
     s("load", "x", "x_in")
     s("store", "", "output", "x")
-    return tile_loop("copy", machine, s.insns)
 
 
-@lru_cache(maxsize=16)
-def clamp(machine: HvxMachine) -> Kernel:
+@tiled("clamp")
+def clamp(s: Stream) -> None:
     """Clamp, as for Relu: maximum and minimum with constants."""
-    s = Stream()
     s("load", "x", "x_in")
     s("max.ub", "y", "x", "low")
     s("min.ub", "z", "y", "high")
     s("store.new", "", "output", "z")
-    return tile_loop("clamp", machine, s.insns)
 
 
-@lru_cache(maxsize=16)
-def requantize(machine: HvxMachine) -> Kernel:
+@tiled("requantise")
+def requantize(s: Stream) -> None:
     """Requantise int32 to u8: four vectors in, one out."""
-    s = Stream()
     words = [s("load", f"x{k}", "x_in") for k in range(4)]
     s("store.new", "", "output", requantized(s, words, "out", track=False))
-    return tile_loop("requantise", machine, s.insns)
 
 
-@lru_cache(maxsize=16)
-def prelu(machine: HvxMachine) -> Kernel:
+@tiled("prelu", note="Hexagon NN moves and masks more: its loop is C, and takes 7.5 packets")
+def prelu(s: Stream) -> None:
     """Multiply negative codes by a slope per channel, in 16 bits; both signs have a scale."""
-    s = Stream()
     s("load", "x", "x_in")
     s("sub.ub.h", "x16", "x", "zero")
     for half in _halves():
@@ -165,17 +145,13 @@ def prelu(machine: HvxMachine) -> Kernel:
         s("add.h.sat", f"placed{half}", f"both{half}", "offset")
     s("asr.h.ub.rnd", "out", "placedhi", "placedlo", "shift")
     s("store.new", "", "output", "out")
-    note = "Hexagon NN moves and masks more: its loop is C, and takes 7.5 packets"
-    return tile_loop("prelu", machine, s.insns, note=note)
 
 
-@lru_cache(maxsize=16)
-def table(machine: HvxMachine) -> Kernel:
+@tiled("table")
+def table(s: Stream) -> None:
     """Look up a function of one code in 256 bytes: eight lookups in tables of 32."""
-    s = Stream()
     s("load", "x", "x_in")
     s("lut32", "y", "x", "table0", "part0")
     for k in range(1, TABLE_PARTS):
         s("lut32.or", "y", "x", f"table{k // 4}", f"part{k % 4}")
     s("store", "", "output", "y")
-    return tile_loop("table", machine, s.insns)

@@ -7,10 +7,7 @@ the 8-bit loops of Hexagon NN do; there are no hand-written 16-bit loops to comp
 
 from __future__ import annotations
 
-from functools import lru_cache
-
-from hexsim.hvx.isa import HvxMachine
-from hexsim.hvx.streams._kernel import Kernel, tile_loop
+from hexsim.hvx.streams._kernel import tiled
 from hexsim.hvx.streams._stream import Stream
 
 PIXELS = 2
@@ -27,22 +24,19 @@ def _stored(s: Stream, value: str) -> None:
     s("store", "", "output", "out")
 
 
-@lru_cache(maxsize=16)
-def add(machine: HvxMachine) -> Kernel:
+@tiled("add, 16 bits", pixels=PIXELS)
+def add(s: Stream) -> None:
     """Add two tensors: each scaled by a fraction, added, saturated. `offset`: zero points."""
-    s = Stream()
     for name in ("x", "y"):
         s("mpy.h.h.frac", f"{name}f", _signed(s, name, name + "_in"), f"scale_{name}")
     s("add.h.sat", "sum", "xf", "yf")
     s("add.h.sat", "total", "sum", "offset")
     _stored(s, "total")
-    return tile_loop("add, 16 bits", machine, s.insns, pixels=PIXELS)
 
 
-@lru_cache(maxsize=16)
-def multiply(machine: HvxMachine) -> Kernel:
+@tiled("multiply, 16 bits", pixels=PIXELS)
+def multiply(s: Stream) -> None:
     """Multiply two tensors: 32-bit products, requantised."""
-    s = Stream()
     for name in ("x", "y"):
         s("sub.h", f"{name}d", _signed(s, name, name + "_in"), f"zero_{name}")
     s("mpy.h.h", "p", "xd", "yd")
@@ -53,60 +47,49 @@ def multiply(machine: HvxMachine) -> Kernel:
         scaled.append(s("mpyo.acc", f"m{half}", f"q{half}", "multiplier"))
     s("pack.w.h", "packed", scaled[1], scaled[0])
     _stored(s, "packed")
-    return tile_loop("multiply, 16 bits", machine, s.insns, pixels=PIXELS)
 
 
-@lru_cache(maxsize=16)
-def rescale(machine: HvxMachine) -> Kernel:
+@tiled("rescale, 16 bits", pixels=PIXELS)
+def rescale(s: Stream) -> None:
     """Convert codes of one encoding to another of the same width."""
-    s = Stream()
     s("mpy.h.h.frac", "f", _signed(s, "x", "x_in"), "scale")
     s("add.h.sat", "placed", "f", "offset")
     _stored(s, "placed")
-    return tile_loop("rescale, 16 bits", machine, s.insns, pixels=PIXELS)
 
 
-@lru_cache(maxsize=16)
-def clamp(machine: HvxMachine) -> Kernel:
+@tiled("clamp, 16 bits", pixels=PIXELS)
+def clamp(s: Stream) -> None:
     """Clamp, as for Relu: maximum and minimum with constants."""
-    s = Stream()
     s("max.h", "y", _signed(s, "x", "x_in"), "low")
     s("min.h", "z", "y", "high")
     _stored(s, "z")
-    return tile_loop("clamp, 16 bits", machine, s.insns, pixels=PIXELS)
 
 
-@lru_cache(maxsize=16)
-def widen(machine: HvxMachine) -> Kernel:
+@tiled("convert 8 to 16 bits")
+def widen(s: Stream) -> None:
     """Convert 128 codes of 8 bits to 16 bits over the same range: both bytes are q, so q * 257."""
-    s = Stream()
     s("load", "x", "x_in")
     s("shuffoe.b", "twice", "x", "x")
     s("store", "", "output", "twice.lo")
     s("store", "", "output", "twice.hi")
-    return tile_loop("convert 8 to 16 bits", machine, s.insns)
 
 
-@lru_cache(maxsize=16)
-def narrow(machine: HvxMachine) -> Kernel:
+@tiled("convert 16 to 8 bits")
+def narrow(s: Stream) -> None:
     """Convert 128 codes of 16 bits to 8 bits over the same range: scale, then take high bytes."""
-    s = Stream()
     for half in _HALVES:
         s("mpy.h.h.frac", f"f{half}", _signed(s, f"x{half}", "x_in"), "scale")
         s("add.h.sat", f"placed{half}", f"f{half}", "offset")
     s("asr.h.ub.rnd", "out", "placedhi", "placedlo", "shift")
     s("store.new", "", "output", "out")
-    return tile_loop("convert 16 to 8 bits", machine, s.insns)
 
 
-@lru_cache(maxsize=16)
-def split(machine: HvxMachine) -> Kernel:
+@tiled("split in bytes")
+def split(s: Stream) -> None:
     """Split 128 codes in a vector of low bytes and one of high bytes for multiplies."""
-    s = Stream()
     for half in _HALVES:
         s("load", f"x{half}", "x_in")
     s("shuffe.b", "low", "xhi", "xlo")
     s("shuffo.b", "high", "xhi", "xlo")
     s("store", "", "low_out", "low")
     s("store", "", "high_out", "high")
-    return tile_loop("split in bytes", machine, s.insns)

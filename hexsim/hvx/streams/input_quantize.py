@@ -5,30 +5,24 @@ These vector units have no float arithmetic, so masks and shifts extract the par
 
 from __future__ import annotations
 
-from functools import lru_cache
-
-from hexsim.hvx.isa import HvxMachine
-from hexsim.hvx.streams._kernel import Kernel, tile_loop
+from hexsim.hvx.streams._kernel import tiled
 from hexsim.hvx.streams._stream import Stream
 
 NOTE = "bounded by the shift pipe in both; ours takes the sign with a multiplex"
 
 
-@lru_cache(maxsize=16)
-def value_range(machine: HvxMachine) -> Kernel:
+@tiled("float range", pixels=1)
+def value_range(s: Stream) -> None:
     """Update the running maximum and minimum by 32 floats, compared as integers."""
-    s = Stream()
     s("load", "x", "in")
     s("max.w", "largest", "largest", "x")
     s("xor", "negative", "x", "sign")
     s("max.w", "smallest", "smallest", "negative")
-    return tile_loop("float range", machine, s.insns, pixels=1)
 
 
-@lru_cache(maxsize=16)
-def codes(machine: HvxMachine) -> Kernel:
+@tiled("float codes", note=NOTE)
+def codes(s: Stream) -> None:
     """Convert 128 floats to 128 codes, by shifts of the mantissa and a fractional multiply."""
-    s = Stream()
     for k in range(4):
         s("load", f"x{k}", "in")
         s("and", f"bits{k}", f"x{k}", "mantissa_mask")
@@ -47,4 +41,3 @@ def codes(machine: HvxMachine) -> Kernel:
     s("pack.w.h", "high", "code3", "code2")
     s("pack.h.ub", "out", "high", "low")
     s("store.new", "", "output", "out")
-    return tile_loop("float codes", machine, s.insns, note=NOTE)

@@ -16,7 +16,7 @@ from hexsim.hvx.streams._kernel import (
     Segment,
     call,
     plain_loop,
-    tile_loop,
+    tiled,
 )
 from hexsim.hvx.streams._stream import Stream
 from hexsim.hvx.streams.elementwise import copy
@@ -36,21 +36,19 @@ def _transposed(s: Stream, load: str, store: str, name: str) -> None:
         s(store, "", "out" if name == "from" else f"out{k}", part)
 
 
-@lru_cache(maxsize=16)
-def to_d32(machine: HvxMachine) -> Kernel:
+@tiled(
+    "to d32", plain_loop, pixels=PIXELS,
+    note="the hand-written loop waits for its shuffles longer than it has to",
+)  # fmt: skip
+def to_d32(s: Stream) -> None:
     """Convert four flat vectors to four sheets."""
-    s = Stream()
     _transposed(s, "load", "store", "to")
-    note = "the hand-written loop waits for its shuffles longer than it has to"
-    return plain_loop("to d32", machine, s.insns, pixels=PIXELS, note=note)
 
 
-@lru_cache(maxsize=16)
-def from_d32(machine: HvxMachine) -> Kernel:
+@tiled("from d32", plain_loop, pixels=PIXELS)
+def from_d32(s: Stream) -> None:
     """Convert four sheets to four flat vectors."""
-    s = Stream()
     _transposed(s, "load", "store", "from")
-    return plain_loop("from d32", machine, s.insns, pixels=PIXELS)
 
 
 @lru_cache(maxsize=16)
@@ -68,11 +66,10 @@ def to_d32_edge(machine: HvxMachine, count: int) -> Kernel:
     return plain_loop("to d32, last sheets", machine, s.insns)
 
 
-@lru_cache(maxsize=16)
-def from_d32_packed(machine: HvxMachine) -> Kernel:
+@tiled("from d32, less than a sheet", plain_loop)
+def from_d32_packed(s: Stream) -> None:
     """Pack the bytes of four pixels of less than a sheet, and append them to the vector that is
     being filled; one that is full is stored by `packed_store`."""
-    s = Stream()
     s("load", "x", "in")
     s("delta", "packed", "x", "control")
     s("r.min", "turn", "bytes", "room")
@@ -80,18 +77,15 @@ def from_d32_packed(machine: HvxMachine) -> Kernel:
     s("r.sub", "room", "room", "bytes")
     s("r.gt", "more", "room", imm=0)
     s("jump.if", "", "more")
-    return plain_loop("from d32, less than a sheet", machine, s.insns)
 
 
-@lru_cache(maxsize=16)
-def packed_store(machine: HvxMachine) -> Kernel:
+@tiled("from d32, a packed vector", plain_loop)
+def packed_store(s: Stream) -> None:
     """Store a full vector of packed pixels, and begin the next one with what is left over."""
-    s = Stream()
     s("store", "", "out", "filled")
     s("r.add", "room", "room", "vector")
     s("lalign", "next", "packed", "packed", "bytes")
     s("jump.if", "", "more")
-    return plain_loop("from d32, a packed vector", machine, s.insns)
 
 
 @lru_cache(maxsize=16)
@@ -156,37 +150,32 @@ def few_channels(machine: HvxMachine, size: int) -> Kernel:
     )
 
 
-@lru_cache(maxsize=16)
-def to_depth_4(machine: HvxMachine) -> Kernel:
+@tiled("to depth 4", plain_loop, pixels=32)
+def to_depth_4(s: Stream) -> None:
     """Convert 96 bytes of RGB to 32 pixels of 4 bytes; not pipelined by Hexagon NN."""
-    s = Stream()
     s("loadu", "x", "in")
     s("delta", "spread", "x", "control")
     s("mux", "out", "used", "spread", "filler")
     s("store.new", "", "out_at", "out")
-    return plain_loop("to depth 4", machine, s.insns, pixels=32)
 
 
-@lru_cache(maxsize=16)
-def pixel_pairs(machine: HvxMachine) -> Kernel:
+@tiled(
+    "pixel pairs", note="two stores are the bound; the hand-written loop is not pipelined that far"
+)
+def pixel_pairs(s: Stream) -> None:
     """Interleave neighbouring pixels by words for the V65 convolution; each is stored twice."""
-    s = Stream()
     s("load.at", "x", "in")
     s("align", "moved", "x", "last", "pixel")
     s("shuff.pair", "pairs", "moved", "x", "word")
     s("store", "", "first", "pairs.lo")
     s("store", "", "second", "pairs.hi")
-    note = "two stores are the bound; the hand-written loop is not pipelined that far"
-    return tile_loop("pixel pairs", machine, s.insns, note=note)
 
 
-@lru_cache(maxsize=16)
-def activation_sums(machine: HvxMachine) -> Kernel:
+@tiled("activation sums")
+def activation_sums(s: Stream) -> None:
     """Sum four pixels over the depth, for weights with a zero point and 1x1 filters."""
-    s = Stream()
     s("load.tmp", "x", "in")
     s("dot.ub.Rub.acc", "sum", "x", "ones")
-    return tile_loop("activation sums", machine, s.insns)
 
 
 @lru_cache(maxsize=16)

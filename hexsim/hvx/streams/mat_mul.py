@@ -9,10 +9,7 @@ No hand-written kernel is known: the instructions are those of the layout change
 
 from __future__ import annotations
 
-from functools import lru_cache
-
-from hexsim.hvx.isa import HvxMachine
-from hexsim.hvx.streams._kernel import Kernel, tile_loop
+from hexsim.hvx.streams._kernel import tiled
 from hexsim.hvx.streams._stream import Stream
 
 ROWS = 4
@@ -22,10 +19,9 @@ OUTPUTS = 32
 _TURNED = 4
 
 
-@lru_cache(maxsize=16)
-def interleave(machine: HvxMachine) -> Kernel:
+@tiled("weave rows", pixels=ROWS)
+def interleave(s: Stream) -> None:
     """Interleave four rows of 128 outputs to four vectors of 32 outputs and four inputs."""
-    s = Stream()
     for k in range(ROWS):
         s("load", f"x{k}", f"row{k}")
     s("shuff.pair", "a", "x1", "x0", "byte")
@@ -35,17 +31,15 @@ def interleave(machine: HvxMachine) -> Kernel:
     for k, part in enumerate(("c.lo", "c.hi", "d.lo", "d.hi")):
         s("dot.ub.Rub.acc", f"sum{k}", part, "ones")
         s("store", "", f"out{k}", part)
-    return tile_loop("weave rows", machine, s.insns, pixels=ROWS)
 
 
-@lru_cache(maxsize=16)
-def turned(machine: HvxMachine) -> Kernel:
+@tiled("turn rows over", pixels=_TURNED)
+def turned(s: Stream) -> None:
     """Transpose words between 32 rows of inputs, of which a pass handles four vectors.
 
     Four vectors need two steps of exchanges, all 32 need five. To cover these, a pass has five
     steps of exchanges for its four vectors.
     """
-    s = Stream()
     parts = [s("load", f"x{k}", f"row{k}") for k in range(_TURNED)]
     for step in range(5):
         upper = []
@@ -56,13 +50,10 @@ def turned(machine: HvxMachine) -> Kernel:
     for k, part in enumerate(parts):
         s("dot.ub.Rub.acc", "sum", part, "ones")
         s("store", "", f"out{k}", part)
-    return tile_loop("turn rows over", machine, s.insns, pixels=_TURNED)
 
 
-@lru_cache(maxsize=16)
-def row_sums(machine: HvxMachine) -> Kernel:
+@tiled("row sums", pixels=1)
+def row_sums(s: Stream) -> None:
     """Add a vector of the left operand to the sum of its row."""
-    s = Stream()
     s("load", "x", "row")
     s("dot.ub.Rub.acc", "sum", "x", "ones")
-    return tile_loop("row sums", machine, s.insns, pixels=1)

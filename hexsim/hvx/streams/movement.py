@@ -27,7 +27,7 @@ from hexsim.hvx.streams._kernel import (
     Segment,
     call,
     pipelined_segments,
-    tile_loop,
+    tiled,
 )
 from hexsim.hvx.streams._stream import Stream
 
@@ -40,13 +40,11 @@ _PASSES = 2
 """Passes of four steps each; seven steps are needed."""
 
 
-@lru_cache(maxsize=16)
-def rows(machine: HvxMachine) -> Kernel:
+@tiled("move rows")
+def rows(s: Stream) -> None:
     """Move runs of a vector or more."""
-    s = Stream()
     s("loadu", "x", "x_in")
     s("store", "", "output", "x")
-    return tile_loop("move rows", machine, s.insns)
 
 
 @lru_cache(maxsize=256)

@@ -13,32 +13,25 @@ hand-written kernel is known.
 
 from __future__ import annotations
 
-from functools import lru_cache
-
-from hexsim.hvx.isa import HvxMachine
 from hexsim.hvx.packets import Insn
-from hexsim.hvx.pipelining import pipelined
-from hexsim.hvx.streams._kernel import Kernel, Segment, call, row_segments
+from hexsim.hvx.streams._kernel import tiled
 from hexsim.hvx.streams._requantize import requantize
 from hexsim.hvx.streams._stream import Stream
 
-_MANY = 64
+_BEFORE = (Insn("loop0", "", ("vectors",)),)
 
 
-@lru_cache(maxsize=16)
-def sums(machine: HvxMachine) -> Kernel:
+@tiled("normalisation: sums", before=_BEFORE)
+def sums(s: Stream) -> None:
     """Add a vector of 128 codes to the sums."""
-    s = Stream()
     s("load", "x", "x_in")
     s("dot.ub.Rub.acc", "sum", "x", "ones")
     s("dot.ub.ub.acc", "squares", "x", "x")
-    return _pass("normalisation: sums", machine, s)
 
 
-@lru_cache(maxsize=16)
-def scaled(machine: HvxMachine) -> Kernel:
+@tiled("normalisation: scale", before=_BEFORE)
+def scaled(s: Stream) -> None:
     """Normalise a vector of 128 codes."""
-    s = Stream()
     s("load", "x", "x_in")
     s("sub.ub.h", "distance", "x", "zero")
     words = []
@@ -47,14 +40,12 @@ def scaled(machine: HvxMachine) -> Kernel:
         for part in ("lo", "hi"):
             words.append(_normalised(s, f"many_{half}.{part}", f"{half}_{part}"))
     s("store.new", "", "output", requantize(s, words, "out", track=False))
-    return _pass("normalisation: scale", machine, s)
 
 
-@lru_cache(maxsize=16)
-def scaled_by_channel(machine: HvxMachine) -> Kernel:
+@tiled("normalisation: scale by channel", before=_BEFORE)
+def scaled_by_channel(s: Stream) -> None:
     """Normalise a vector whose statistics are those of its channels, in 16 bits: the reciprocal
     root and the factor of a channel are one factor, its distance and the offset one offset."""
-    s = Stream()
     s("load", "x", "x_in")
     s("sub.ub.h", "x16", "x", "zero")
     for half in ("lo", "hi"):
@@ -64,13 +55,11 @@ def scaled_by_channel(machine: HvxMachine) -> Kernel:
         s("add.h.sat", f"t_{half}", f"both_{half}", "offsets")
     s("asr.h.ub.rnd", "out", "t_hi", "t_lo", "shift")
     s("store.new", "", "output", "out")
-    return _pass("normalisation: scale by channel", machine, s)
 
 
-@lru_cache(maxsize=16)
-def wide_sums(machine: HvxMachine) -> Kernel:
+@tiled("normalisation: sums, 16 bits", before=_BEFORE)
+def wide_sums(s: Stream) -> None:
     """Add 128 codes of 16 bits to the sums of bytes, of their squares and of mixed products."""
-    s = Stream()
     for half in ("lo", "hi"):
         s("load", f"x{half}", "x_in")
     s("shuffe.b", "low", "xhi", "xlo")
@@ -79,13 +68,11 @@ def wide_sums(machine: HvxMachine) -> Kernel:
         s("dot.ub.Rub.acc", f"{byte}_sum", byte, "ones")
         s("dot.ub.ub.acc", f"{byte}_squares", byte, byte)
     s("dot.ub.ub.acc", "crossed", "high", "low")
-    return _pass("normalisation: sums, 16 bits", machine, s)
 
 
-@lru_cache(maxsize=16)
-def wide_scaled(machine: HvxMachine) -> Kernel:
+@tiled("normalisation: scale, 16 bits", before=_BEFORE, pixels=2)
+def wide_scaled(s: Stream) -> None:
     """Normalise a vector of 64 codes of 16 bits."""
-    s = Stream()
     s("load", "x", "x_in")
     s("xor", "signed", "x", "sign")
     s("mpy.h.h", "many", "signed", "number")
@@ -98,7 +85,6 @@ def wide_scaled(machine: HvxMachine) -> Kernel:
     s("pack.w.h", "packed", scaled[1], scaled[0])
     s("xor", "out", "packed", "sign")
     s("store", "", "output", "out")
-    return _pass("normalisation: scale, 16 bits", machine, s, pixels=2)
 
 
 def _normalised(s: Stream, many: str, name: str) -> str:
@@ -109,9 +95,3 @@ def _normalised(s: Stream, many: str, name: str) -> str:
     s("mpye", f"a_{name}", f"t_{name}", "factors")
     s("mpyo.acc", f"a_{name}", f"t_{name}", "factors")
     return s("add.w", f"acc_{name}", f"a_{name}", "offsets")
-
-
-def _pass(name: str, machine: HvxMachine, s: Stream, pixels: int = 4) -> Kernel:
-    pipelined_loop = pipelined(machine, s.insns, _MANY, (), (Insn("loop0", "", ("vectors",)),))
-    tile = (Segment("loop", pipelined_loop.loop, 1, pipelined_loop.loop.interval),)
-    return Kernel(name, machine, tile, row_segments("", pipelined_loop), call(machine), pixels)

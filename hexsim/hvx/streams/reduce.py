@@ -18,7 +18,7 @@ from functools import lru_cache
 from typing import Literal
 
 from hexsim.hvx.isa import HvxMachine
-from hexsim.hvx.streams._kernel import Kernel, tile_loop
+from hexsim.hvx.streams._kernel import Kernel, tile_loop, tiled
 from hexsim.hvx.streams._requantize import requantize
 from hexsim.hvx.streams._stream import Stream
 
@@ -90,17 +90,15 @@ def extremum_end(machine: HvxMachine, inside: Inside, *, largest: bool) -> Kerne
     return tile_loop("end of an extremum", machine, s.insns)
 
 
-@lru_cache(maxsize=16)
-def place_pass(machine: HvxMachine) -> Kernel:
+@tiled("place of an extremum")
+def place_pass(s: Stream) -> None:
     """Compare a vector of the input, as halfwords of codes and counts, with the extremum so far."""
-    s = Stream()
     s("load", "x", "x_in")
     s("xor", "signed", "x", "sign")
     s("shuffoe.b", "keys", "signed", "count")
     for half in ("lo", "hi"):
         s("max.h", f"best_{half}", f"best_{half}", f"keys.{half}")
     s("sub.h", "count", "count", "ones")
-    return tile_loop("place of an extremum", machine, s.insns)
 
 
 @lru_cache(maxsize=16)

@@ -8,20 +8,16 @@ pixel, each pixel is interleaved with itself.
 
 from __future__ import annotations
 
-from functools import lru_cache
-
-from hexsim.hvx.isa import HvxMachine
-from hexsim.hvx.streams._kernel import Kernel, tile_loop
+from hexsim.hvx.streams._kernel import tiled
 from hexsim.hvx.streams._stream import Stream
 
 _OUTPUT_PIXELS = 16
 """Output pixels of four input pixels."""
 
 
-@lru_cache(maxsize=16)
-def bilinear_by_two(machine: HvxMachine) -> Kernel:
+@tiled("resize x2", pixels=_OUTPUT_PIXELS)
+def bilinear_by_two(s: Stream) -> None:
     """Four input pixels of a row to two rows of eight."""
-    s = Stream()
     s("load", "x0", "row0")
     s("load.tmp", "below", "row1")
     s("avg.ub.rnd", "x1", "x0", "below")
@@ -32,13 +28,11 @@ def bilinear_by_two(machine: HvxMachine) -> Kernel:
         s("shuff.pair", f"wide{k}", f"between{k}", previous, "pixels")
         s("mov", previous, now)
         _store_both(s, f"output{k}", f"wide{k}")
-    return tile_loop("resize x2", machine, s.insns, pixels=_OUTPUT_PIXELS)
 
 
-@lru_cache(maxsize=16)
-def bilinear_by_two_centred(machine: HvxMachine) -> Kernel:
+@tiled("resize x2 centred", pixels=_OUTPUT_PIXELS)
+def bilinear_by_two_centred(s: Stream) -> None:
     """Resize where output pixels are a quarter pixel beside the centres of input pixels."""
-    s = Stream()
     s("load", "middle", "row1")
     for k, row in enumerate(("row0", "row2")):
         now, previous, older = f"x{k}", f"held{k}", f"older{k}"  # of previous tiles
@@ -54,18 +48,15 @@ def bilinear_by_two_centred(machine: HvxMachine) -> Kernel:
         s("mov", older, previous)
         s("mov", previous, now)
         _store_both(s, f"output{k}", f"wide{k}")
-    return tile_loop("resize x2 centred", machine, s.insns, pixels=_OUTPUT_PIXELS)
 
 
-@lru_cache(maxsize=16)
-def nearest_by_two(machine: HvxMachine) -> Kernel:
+@tiled("nearest x2", pixels=_OUTPUT_PIXELS)
+def nearest_by_two(s: Stream) -> None:
     """Four input pixels of a row to two rows of eight."""
-    s = Stream()
     s("load", "x", "row")
     s("shuff.pair", "wide", "x", "x", "pixels")
     for k in range(2):
         _store_both(s, f"output{k}", "wide")
-    return tile_loop("nearest x2", machine, s.insns, pixels=_OUTPUT_PIXELS)
 
 
 def _store_both(s: Stream, address: str, pair: str) -> None:

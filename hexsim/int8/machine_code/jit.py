@@ -115,3 +115,13 @@ def inlined(function: Callable[..., Any]) -> Callable[..., Any]:
     """Decorate a function that kernels call; it becomes part of each."""
     decorated: Callable[..., Any] = numba.njit(inline="always")(function)
     return decorated
+
+
+def subroutine(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Decorate a long function that kernels call; it becomes part of each.
+
+    Numba compiles it once, and LLVM puts it in; of one that is `inlined`, numba compiles every
+    copy anew.
+    """
+    decorated: Callable[..., Any] = numba.njit(forceinline=True)(function)
+    return decorated

@@ -13,7 +13,7 @@ import numpy as np
 
 from hexsim.graph.ir import Shape
 from hexsim.int8.machine_code.addresses import array_at
-from hexsim.int8.machine_code.jit import inlined
+from hexsim.int8.machine_code.jit import subroutine
 from hexsim.int8.machine_code.record import record
 from hexsim.int8.machine_code.words import Words
 from hexsim.int8.pointwise.strided_copy import Paths, copy_elements, merged_axes
@@ -57,7 +57,7 @@ def _steps(codes: Codes, shape: Shape) -> tuple[int, ...]:
     return (*[0] * (len(shape) - len(steps)), *steps)
 
 
-@inlined
+@subroutine
 def chunk(spread: Spread, scratch: Codes, i: int, first: int, last: int) -> Codes:
     """Return elements `first` to `last` - 1 of operand i, in place or copied into the scratch."""
     operands, sizes, steps = spread.operands, spread.sizes, spread.steps

@@ -18,7 +18,7 @@ from numpy.lib.stride_tricks import as_strided
 
 from hexsim.graph.ir import Shape
 from hexsim.int8.machine_code.addresses import copy_run
-from hexsim.int8.machine_code.jit import inlined, template
+from hexsim.int8.machine_code.jit import subroutine, template
 from hexsim.int8.machine_code.record import record
 from hexsim.int8.prepared import Out
 from hexsim.int8.step import FIRST, LAST, Step
@@ -106,7 +106,7 @@ def _copy(source: Codes, target: Codes, paths: Paths, first: int, last: int) -> 
     copy_elements(source, target, paths, first, last)
 
 
-@inlined
+@subroutine
 def copy_elements(source: Codes, target: Codes, paths: Paths, first: int, last: int) -> None:
     """Copy elements `first` to `last` - 1 in C order of the axes."""
     sizes, read_steps, write_steps = paths.sizes, paths.read_steps, paths.write_steps

@@ -72,8 +72,8 @@ class AdjustedConstant:
         return abs(math.log(self.after / self.before))
 
     @property
-    def told(self) -> bool:
-        """True if the rows inform about it."""
+    def reported(self) -> bool:
+        """True if the rows inform about it; reports name only such constants."""
         return max(self.moved, math.log(self.error_before / self.error_after)) > _INFORMATIVE
 
 
@@ -171,7 +171,7 @@ class _Update:
         everything = list(range(len(self._rows)))
         best = estimate(self._problem(everything), len(set(self._runs)))
         constants = self._adjusted(best)
-        if not any(constant.told for constant in constants):
+        if not any(constant.reported for constant in constants):
             names = " and ".join(datasheet.name for datasheet in self._sheets)
             raise HexsimError(
                 f"{self._source}: the rows say nothing of the constants of {names}; adjust the "
@@ -345,7 +345,7 @@ class _Update:
         adjusted = {
             constant.path: constant
             for constant in constants
-            if constant.sheet == datasheet.name and constant.told
+            if constant.sheet == datasheet.name and constant.reported
         }
         stated = {}
         for path, quantity in datasheet.quantities():

@@ -161,6 +161,6 @@ KERNELS: list[Kernel] = [
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=[kernel.name for kernel in KERNELS])
 def test_every_packet_is_legal(kernel: Kernel) -> None:
-    for stretch in (*kernel.tile, *kernel.row, *kernel.call):
-        assert all(packet.legal(V66) for packet in stretch.code.packets)
-        assert stretch.stalls >= 0
+    for segment in (*kernel.tile, *kernel.row, *kernel.call):
+        assert all(packet.legal(V66) for packet in segment.code.packets)
+        assert segment.stalls >= 0

@@ -25,14 +25,14 @@ def test_half_of_the_kernels_are_within_two_percent():
 
 @pytest.mark.parametrize("row", ROWS, ids=IDS)
 def test_every_packet_is_legal_and_every_value_has_a_register(row):
-    for stretch in (*row.kernel.tile, *row.kernel.row, *row.kernel.call):
-        assert all(packet.legal(row.kernel.machine) for packet in stretch.code.packets)
-        assert len(asm(stretch)) >= stretch.packets
-        assert stretch.stalls >= 0
+    for segment in (*row.kernel.tile, *row.kernel.row, *row.kernel.call):
+        assert all(packet.legal(row.kernel.machine) for packet in segment.code.packets)
+        assert len(asm(segment)) >= segment.packets
+        assert segment.stalls >= 0
 
 
-def asm(stretch):
-    return loop_asm(stretch.code) if isinstance(stretch.code, Loop) else straight_asm(stretch.code)
+def asm(segment):
+    return loop_asm(segment.code) if isinstance(segment.code, Loop) else straight_asm(segment.code)
 
 
 @pytest.mark.toolchain

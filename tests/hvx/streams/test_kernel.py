@@ -1,4 +1,4 @@
-"""Costs of a kernel follow from its stretches."""
+"""Costs of a kernel follow from its segments."""
 
 import pytest
 

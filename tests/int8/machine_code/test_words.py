@@ -10,7 +10,7 @@ import pytest
 import hexsim.int8
 from hexsim.int8.machine_code.words import Slot, Words, bytes_reached, expanded, seen
 
-COMPILED = {"kernel", "template", "inlined"}
+COMPILED = {"kernel", "template", "inlined", "subroutine"}
 """Decorators of functions that become machine code."""
 
 

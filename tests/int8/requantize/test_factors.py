@@ -130,6 +130,17 @@ def test_only_codes_between_the_limits_count():
     assert float_factors(_stage([NONE_IS_EXACT], 9, 9)) is not None
 
 
+def test_codes_tried_in_parts_give_the_same_factors(monkeypatch):
+    high = 65535
+    rng = np.random.default_rng(4)
+    multipliers = [NONE_IS_EXACT, *rng.integers(2**23, 2**26, 40), *(2 ** np.arange(23, 27))]
+    in_parts = [float_factors(_stage([multiplier], 0, high)) for multiplier in multipliers]
+    monkeypatch.setattr("hexsim.int8.requantize.factors._CODES_AT_FIRST", high + 1)
+    at_once = [float_factors(_stage([multiplier], 0, high)) for multiplier in multipliers]
+    assert in_parts == at_once
+    assert {factors is None for factors in at_once} == {False, True}
+
+
 def test_entries_keep_their_order():
     multipliers = [2**22 + 1, 2**20 + 1, 2**22 + 1, 2**21 + 1]
     factors = float_factors(_stage(multipliers))

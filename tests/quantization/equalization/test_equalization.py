@@ -51,7 +51,7 @@ def test_a_bad_weight_is_named() -> None:
 @pytest.mark.parametrize(
     ("name", "chains"),
     [
-        ("mobilenet_v1", 1),
+        pytest.param("mobilenet_v1", 1, marks=pytest.mark.slow),
         ("mobilenet_v2", 16),
         pytest.param("mobilenet_v1_quantization_friendly", 1, marks=pytest.mark.slow),
         pytest.param("resnet50", 16, marks=pytest.mark.slow),

@@ -68,7 +68,7 @@ def left_out_error(rows: tuple[ReportedRow, ...]) -> float:
 def test_one_row_helps_on_the_other_networks(tmp_path: Path, only: str) -> None:
     nominal = times_ms(Platform.load(CHIP))
     before, after = [], []
-    for seed in (0, 2, 3, 4):
+    for seed in (0, 3):
         measured = times_ms(phone(seed))
         found = calibrate(written(tmp_path, {only: measured[only]}), CHIP)
         assert found.rows[0].left_out_ms is None
@@ -79,6 +79,7 @@ def test_one_row_helps_on_the_other_networks(tmp_path: Path, only: str) -> None:
     assert max(after) < max(before)
 
 
+@pytest.mark.slow
 def test_more_rows_say_how_the_left_out_ones_fare(tmp_path: Path) -> None:
     measured = times_ms(phone(4))  # 13 % from the platform; others are nearer than rows can tell
     found = calibrate(written(tmp_path, measured), CHIP)
@@ -98,7 +99,9 @@ def test_only_what_is_adjusted_moves_and_it_says_by_whom(tmp_path: Path) -> None
     source = written(tmp_path, {name: 1.3 * ms for name, ms in nominal.items()})
     for adjust in ADJUSTABLE:
         found = calibrate(source, "sd865", adjust=adjust)
-        told = {(constant.sheet, constant.path) for constant in found.constants if constant.told}
+        reported = {
+            (constant.sheet, constant.path) for constant in found.constants if constant.reported
+        }
         moved = set()
         for old, new in (
             (found.before.chip, found.after.chip),
@@ -111,7 +114,7 @@ def test_only_what_is_adjusted_moves_and_it_says_by_whom(tmp_path: Path) -> None
                     assert stated[path].confidence == "calibrated"
                     assert stated[path].source.endswith("calibrated with phone.csv")
         assert moved
-        assert moved <= told
+        assert moved <= reported
         assert {sheet for sheet, _ in moved} <= {
             "stack": {"qnn-2.45"},
             "chip": {"sd865"},
