@@ -33,6 +33,8 @@ from hexsim.layers.support import RULES
 PAGE = REFERENCE / "layers.md"
 COLUMNS: tuple[tuple[str, Column], ...] = (("GPU", "gpu"), ("DSP", "dsp"))
 """GPU stands for both of its runtimes; DSP for all that computes in integers, but the HTA."""
+HTP = "htp"
+_SHORT: dict[ElementType, str] = {"int8": "8 bits", "int16": "16 bits", "float16": "float"}
 
 
 def _types() -> list[tuple[str, type[Layer]]]:
@@ -62,11 +64,14 @@ def layers() -> Iterator[tuple[str, str, bool]]:
 def matrix() -> str:
     """A row for each layer, its marks by each stack."""
     loaded = _stacks()
+    with_htp = [stack for stack in loaded if HTP in stack.runtimes]
     heads = [f"{stack.name} {title}" for stack in loaded for title, _ in COLUMNS]
+    heads += [f"{stack.name} HTP" for stack in with_htp]
     rows = [f"| layer | {' | '.join(heads)} | HTA |", "|---" * (len(heads) + 2) + "|"]
     for name, variant, on_hta in layers():
         marks = [_mark(s.operators, name, variant, of) for s in loaded for _, of in COLUMNS]
         key = operators.named(name, variant)
+        marks += [_htp_mark(s.operators, name, variant) for s in with_htp]
         rows.append(f"| {key} | {' | '.join(marks)} | {'yes' if on_hta else ''} |")
     return "\n".join(rows)
 
@@ -78,6 +83,22 @@ def _mark(release: Operators, name: str, variant: str, of: Column) -> str:
     if not verdict.taken:
         return f"from {verdict.since}" if verdict.since else ""
     return "assumed" if verdict.confidence == "assumed" else "yes"
+
+
+def _htp_mark(release: Operators, name: str, variant: str) -> str:
+    """The first architecture that takes the layer, by type of element where these differ."""
+    verdict = release.verdict(name, variant, "htp")
+    if verdict is not None and not verdict.taken:
+        return ""
+    keys = [operators.named(name, variant), name]
+    marks = {}
+    for element, short in _SHORT.items():
+        entry = release.table.element_entry(keys, element)
+        known = entry is not None and release.table.sources[entry.source].confidence != "assumed"
+        marks[short] = entry.first.upper() if entry is not None and known else "assumed"
+    if len({*marks.values()}) == 1:
+        return marks["8 bits"]
+    return ", ".join(f"{short}: {mark}" for short, mark in marks.items())
 
 
 def _stacks() -> list[Stack]:
