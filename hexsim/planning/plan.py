@@ -134,6 +134,19 @@ class Plan(Shown):
     stored_bytes: int
     floats: frozenset[str] = frozenset()
 
+    @property
+    def timed(self) -> tuple[object, ...]:
+        """What decides the time of an inference: plans in which this is equal take equal times.
+
+        The vector unit computes alike for `dsp` and for `aip` without sections; initialisation,
+        which the file's kind decides as well, is not part of an inference.
+        """
+        subnets = (
+            replace(subnet, reason="", runtime="dsp" if subnet.engine == "hvx" else subnet.runtime)
+            for subnet in self.subnets
+        )
+        return (self.network.inputs, self.network.outputs, *subnets)
+
     def of_float_file(self) -> Plan:
         """Return the same calls for a float file, whose weights are quantised at load."""
         return replace(

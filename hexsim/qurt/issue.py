@@ -13,6 +13,7 @@ Source: Hexagon DSP User Guide 80-VB419-108 pages 10, 30; Qualcomm's developer p
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 from hexsim.datasheets.chips.chip import Multithreading
 from hexsim.timing.simtime import PS_PER_SECOND
@@ -38,17 +39,17 @@ class IssueRule:
     scalar_multipliers_shared: bool
     switch_clocks: float
 
-    @property
+    @cached_property
     def slot_clocks(self) -> float:
         """Clocks between two packets of a thread whose neighbours are busy."""
         return self.hardware_threads if self.multithreading == "barrel" else self.clocks_per_packet
 
-    @property
+    @cached_property
     def lone_speedup(self) -> float:
         """How much faster scalar work runs beside an idle neighbour; 1 in a barrel."""
         return 1.0 if self.multithreading == "barrel" else self.lone_scalar_speedup
 
-    @property
+    @cached_property
     def clocks_per_ps(self) -> float:
         """Core clocks in a picosecond."""
         return self.clock_hz / PS_PER_SECOND

@@ -220,6 +220,7 @@ class _Cases:
         self._conditions = conditions
         self._progress = progress
         self._drawing = drawing
+        self._few: list[tuple[tuple[object, ...], DrawnTimes]] = []
         self._source_of_inputs = conditions.inputs(self.network) if conditions.inputs else None
         self._labels: Sequence[Sequence[int]] | None = None
         if self._source_of_inputs is not None:
@@ -302,12 +303,23 @@ class _Cases:
             return None
         self._progress(f"{self.name} on {runtime}: uncertainty")
         if scope == "a few draws":
-            return few_draws(self._platforms, timing, lambda changed: changed.simulate(alone))
+            return few_draws(self._few_times(alone), timing)
         return sweep(self._platform, lambda changed: changed.simulate(alone), scope)
 
     @cached_property
     def _platforms(self) -> tuple[Platform, ...]:
         return draws(self._platform, FEW)
+
+    def _few_times(self, workload: Workload) -> DrawnTimes:
+        """Return the times on few draws, shared by runtimes whose plans take equal times."""
+        (job,) = workload.jobs
+        timed = job.plan.timed
+        for known, times in self._few:
+            if known == timed:
+                return times
+        times = drawn(self._platforms, lambda changed: changed.simulate(workload))
+        self._few.append((timed, times))
+        return times
 
     def _drawn(self, workload: Workload, runtime: Runtime) -> DrawnTimes | None:
         if self._drawing is None:

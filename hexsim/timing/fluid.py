@@ -77,9 +77,10 @@ class SharedRate(ABC, Generic[DemandT]):
         self.env.timeout(delay_ps).callbacks.append(lambda _: self._settle())
 
     def _book_progress(self) -> None:
-        elapsed = self.env.now - self._booked_ps
-        self._booked_ps = self.env.now
+        now = self.env.now
+        elapsed = now - self._booked_ps
         if elapsed:
+            self._booked_ps = now
             for user in self._users:
                 if user.rate:
                     user.remaining -= user.rate * elapsed
@@ -101,8 +102,8 @@ class SharedRate(ABC, Generic[DemandT]):
         rates = self._rates([user.demand for user in self._users])
         for user, rate in zip(self._users, rates, strict=True):
             user.rate = rate
-            if rate > 0:
-                soonest = min(soonest, user.remaining / rate)
+            if rate > 0 and (needed := user.remaining / rate) < soonest:
+                soonest = needed
         if self.on_rates is not None:
             self.on_rates(sum(rates))
         if soonest < math.inf:

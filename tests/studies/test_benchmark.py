@@ -6,8 +6,10 @@ from pathlib import Path
 import pytest
 
 from hexsim import dlc
+from hexsim.deployment.deployment import deploy
 from hexsim.deployment.given import Preparation
 from hexsim.deployment.platform import Platform
+from hexsim.dlc.loading import load
 from hexsim.errors import HexsimError
 from hexsim.inputs.seeded import seeded_inputs
 from hexsim.quantization.model import Model
@@ -119,6 +121,25 @@ def test_sections_that_cost_time_are_not_automatic() -> None:
     assert alexnet.hta_choice is not None
     assert alexnet.hta_choice.takes_sections
     assert alexnet.timing.uses_hta
+
+
+def test_runtimes_share_drawn_times_only_if_their_plans_are_equal(
+    files: tuple[Path, Path],
+) -> None:
+    platform = Platform.load("sd855")
+    conditions = BenchmarkConditions(accuracy=False, sweep="a few draws")
+    runtimes: tuple[Runtime, ...] = ("cpu", "fxp_cpu", "gpu", "gpu_fp16", "dsp", "aip")
+    source = str(files[1])
+    together = run_benchmark([source], platform, runtimes, conditions)
+    for case in together:
+        assert isinstance(case, Case)
+        alone = run_case(source, platform, case.runtime, conditions)
+        assert case.uncertainty == alone.uncertainty is not None
+    plans = {runtime: deploy(load(source), platform, runtime).plan for runtime in runtimes}
+    assert plans["dsp"].timed == plans["aip"].timed
+    kinds = {runtime: plan.timed for runtime, plan in plans.items() if runtime != "aip"}
+    for one, timed in kinds.items():
+        assert [other for other in kinds if kinds[other] == timed] == [one]
 
 
 def test_networks_of_one_name_are_called_by_their_files(files: tuple[Path, Path]) -> None:

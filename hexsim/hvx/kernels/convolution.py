@@ -85,7 +85,7 @@ class DenseShape:
         depth = 4 if self.is_input else sheets(self.in_channels) * SHEET
         return SHEET * (self.kernel[0] * self.kernel[1] * depth + _BIAS_BYTES)
 
-    @property
+    @cached_property
     def line_bytes(self) -> int:
         """Bytes of one row of input in d32; 16-bit codes have one plane for each byte."""
         vectors = row_vectors(self.in_width) * sheets(self.in_channels)
@@ -159,7 +159,7 @@ class Blocking:
         total = sheets(self.shape.channels)
         return [min(self.group, total - begin) for begin in range(0, total, self.group)]
 
-    @property
+    @cached_property
     def rows_per_call(self) -> int:
         """Output rows of one kernel call; V65 calls for every row, the first layer once a job."""
         if self.form == "first layer":
@@ -173,7 +173,7 @@ class Blocking:
         quarter = ((step * shape.rows + 1) // 4 - shape.kernel[0] + step + 1) // (4 * step)
         return max(1, min(lines, quarter))
 
-    @property
+    @cached_property
     def at_once(self) -> bool:
         """Whether one job computes all slices: on V66 if all weights fit VTCM and the threads are
         loaded evenly; otherwise each slice is a job."""
@@ -183,7 +183,7 @@ class Blocking:
         slices = sheets(self.shape.channels)
         return self.group >= slices and (last / each >= _EVEN or slices <= 2)
 
-    @property
+    @cached_property
     def around(self) -> Around:
         """The packets around the loops of slices; V65 has another family for a single one."""
         shape = self.shape
@@ -203,7 +203,7 @@ class Blocking:
         shape = self.shape
         return bool(shape.left and shape.kernel[1] > 1 and shape.width % PIXELS == 0)
 
-    @property
+    @cached_property
     def row_tiles(self) -> int:
         """Tiles of one output row of a slice.
 
@@ -429,26 +429,24 @@ def dense_stage(shape: DenseShape, target: Target, traffic: Traffic) -> Stage:
         loops = blocking.row_loops(slices)
         beyond = sum(blocking.tile_packets(kernel) * tiles for kernel, tiles in loops)
         row = _sum(loops) + RowCost(beyond, stalls=blocking.restarts(slices) * target.restart_slots)
-        once = _sum(blocking.group_loops(slices, first=number == 0))
+        first = number == 0
+        once = _sum(blocking.group_loops(slices, first=first))
         entry = loops[0][0].cost.call
         writes = cut_evenly(group_write, cut)
+        of_rows = {
+            rows: row.item(
+                rows,
+                entry * blocking.calls(slices, rows)
+                + blocking.job_packets(slices, rows, first=first),
+            )
+            for rows in {rows for block in cut for rows in parts(block, target.workers)}
+        }
         reads = later_reads if number else first_reads
         for place, (block, read, write) in enumerate(zip(cut, reads, writes, strict=True)):
             weights = 0 if place else slices * shape.slice_bytes
             jobs = list(parts(block, target.workers))
             extra = RowCost() if place else once
-            items = tuple(
-                _with(
-                    row.item(
-                        rows,
-                        entry * blocking.calls(slices, rows)
-                        + blocking.job_packets(slices, rows, first=number == 0),
-                    ),
-                    extra,
-                    len(jobs),
-                )
-                for rows in jobs
-            )
+            items = tuple(_with(of_rows[rows], extra, len(jobs)) for rows in jobs)
             pieces.append(Slice(items, weights + read, write))
     return Stage(tuple(pieces), target.workers)
 
