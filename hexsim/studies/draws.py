@@ -67,19 +67,7 @@ class DrawnTimes:
         return sum(1.0 if a < b else 0.5 if a == b else 0.0 for a, b in pairs) / len(pairs)
 
     def _percentile(self, percent: int) -> Times:
-        return Times(*(_percentile(column, percent) for column in zip(*self.times, strict=True)))
-
-
-def _percentile(values: Sequence[float], percent: float) -> float:
-    """Return what `numpy.percentile` returns, to the last bit, without loading numpy's masked
-    arrays, which take longer than a small simulation."""
-    ordered = sorted(values)
-    place = percent / 100 * (len(ordered) - 1)
-    below = int(place)
-    low, high = ordered[below], ordered[min(below + 1, len(ordered) - 1)]
-    share = place - below
-    step = high - low
-    return float(high - step * (1 - share) if share >= 0.5 else low + step * share)
+        return Times(*map(float, np.percentile(np.array(self.times), percent, axis=0)))
 
 
 def drawn(platforms: Sequence[Platform], run: Callable[[Platform], Result]) -> DrawnTimes:

@@ -16,7 +16,7 @@ from hexsim.dlc.loading import load
 from hexsim.studies.benchmark import BenchmarkConditions, Case, run_benchmark
 from hexsim.studies.calibration.constants import DatasheetT
 from hexsim.studies.calibration.prediction import deployed
-from hexsim.studies.draws import INSIDE, DrawnTimes, drawn, draws, latin_hypercube
+from hexsim.studies.draws import DrawnTimes, drawn, draws, latin_hypercube
 from hexsim.studies.uncertainty import Times
 
 COUNT = 40
@@ -33,14 +33,6 @@ def test_every_slice_of_every_side_holds_one_point() -> None:
     for side in points.T:
         assert sorted((side * 10).astype(int)) == list(range(10))
     assert np.any(points[:, 0].argsort() != points[:, 1].argsort())
-
-
-@pytest.mark.parametrize("count", [1, 2, 12, 200])
-def test_the_ends_of_an_interval_are_percentiles_to_the_last_bit(count: int) -> None:
-    times = np.random.default_rng(count).lognormal(size=(count, 2))
-    found = DrawnTimes(tuple(Times(*map(float, pair)) for pair in times))
-    low, high = np.percentile(times, INSIDE, axis=0)
-    assert (found.low, found.high) == (tuple(low), tuple(high))
 
 
 def test_draws_stay_inside_the_bounds_and_leave_the_rest_alone() -> None:
