@@ -90,6 +90,7 @@ function table(figure) {
 
 function tabled(figure, section) {
   const rows = figure.table.rows.length;
+  if (!rows) return () => {};
   const box = element("details", null, {}, [element("summary", `Table: ${whole(rows)} ${rows === 1 ? "row" : "rows"}`)]);
   let keep = () => {};
   const fill = () => {
@@ -367,6 +368,8 @@ const CORNERS = {
   triangle: "8,2 15,14 1,14",
   diamond: "8,0 14,8 8,16 2,8",
   hex: "4.5,2 11.5,2 15,8 11.5,14 4.5,14 1,8",
+  inverted_triangle: "1,2 15,2 8,15",
+  plus: "5.5,1 10.5,1 10.5,5.5 15,5.5 15,10.5 10.5,10.5 10.5,15 5.5,15 5.5,10.5 1,10.5 1,5.5 5.5,5.5",
   star: "8,0 10,5.6 16,5.8 11.2,9.4 13,15 8,11.8 3,15 4.8,9.4 0,5.8 6,5.6",
 };
 

@@ -13,7 +13,10 @@ from hexsim.reports.colours import BAD, GREY, in_turn
 from hexsim.reports.pages.figures.chart import chart, source
 from hexsim.reports.pages.figures.figure import Cell, Figure, FigureTable
 
-_SHAPES = ("circle", "square", "triangle", "diamond", "hex", "star")
+_SHAPES = (
+    *("circle", "square", "triangle", "diamond"),
+    *("hex", "star", "inverted_triangle", "plus"),
+)
 """Shapes stand for runtimes; colours stand for chips."""
 _COLUMNS = {
     "rank": "rank",
