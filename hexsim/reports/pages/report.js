@@ -207,8 +207,12 @@ function named({ plot, view }) {
         const [low, high] = [range.start, range.end].map((end) => end * direction).sort((a, b) => a - b);
         const at = names.map((_, place) => place).filter((place) => place % step === 0 && place >= low && place <= high);
         const labels = new Map(at.map((place) => [place * direction, shortened(names[place], most)]));
-        axis.setv({ major_label_overrides: labels });  // may change the layout, which calls this again
-        if (call === calls) axis.ticker.ticks = [...labels.keys()];
+        axis.setv({ major_label_overrides: labels });
+        setTimeout(() => {  // the library takes new names at its next turn, and does not draw them by itself
+          if (call !== calls) return;
+          axis.ticker.ticks = [...labels.keys()];
+          axis.change.emit();
+        });
       };
       range.change.connect(set);
       plot.properties[`inner_${side}`].change.connect(set);
