@@ -40,7 +40,8 @@ def decision_page(
     if decision.ranked or decision.ruled_out:
         figures.append(runtimes_summary(facts))
     if inferences:
-        figures.append(timelines(inferences))
+        places = dict.fromkeys(choice.place for choice in decision.ranked)
+        figures.append(timelines(inferences, missing=len(places) - len(inferences)))
     if decision.ranked:
         rows = changes_rows(decision)
         text = "Each was tried on a copy, on the chip and runtime of the first choice."

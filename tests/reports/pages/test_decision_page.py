@@ -90,6 +90,7 @@ def test_the_best_choices_share_an_axis_of_time() -> None:
     page = data_of(decision_page(decision(*FOUND), (), "hexsim decide m.onnx", timings))
     below = figure(page, "Inferences below each other")
     assert below["table"]["rows"] == [[name, one.total_us] for name, one in timings.items()]
+    assert "Not drawn: 1 more run." in below["text"], "there are three choices"
 
 
 def test_nothing_within_the_limits_is_a_page_too() -> None:
