@@ -187,7 +187,7 @@ def decide(
     from hexsim.quantization.model import require_float
     from hexsim.reports.decision_data import decision_csv, decision_json
     from hexsim.reports.pages.decision_page import decision_page
-    from hexsim.studies.decision import Question, parse_modes
+    from hexsim.studies.decision import Question, inferences, parse_modes
     from hexsim.studies.decision import decide as run_decide
     from hexsim.studies.decision.commands import commands
 
@@ -222,7 +222,7 @@ def decide(
     outputs.write(
         json=lambda: decision_json(decision, lines),
         csv=lambda: decision_csv(decision),
-        html=lambda: decision_page(decision, lines, command_line()),
+        html=lambda: decision_page(decision, lines, command_line(), inferences(question, decision)),
     )
     _show(decision, lines, every=work.every)
     if not decision.ranked:

@@ -25,6 +25,11 @@ def recommendations(cases: Sequence[Case]) -> str:
     return "\n".join(_lines(cases))
 
 
+def rank(case: Case) -> tuple[bool, float]:
+    """Return the key by which the recommended of several cases is the first."""
+    return _db(case) < LEAST_DB, _expected_us(case)
+
+
 @dataclass(frozen=True)
 class RuntimeOrder:
     """Two runtimes of a network; `first` is the faster one with the constants as stated.

@@ -8,12 +8,14 @@ import pytest
 from hexsim.accuracy.agreement import Agreement
 from hexsim.deployment.given import Preparation
 from hexsim.deployment.platform import Platform
+from hexsim.reports.pages.command_pages import bench_page
 from hexsim.reports.recommendation import orders_text, recommendations
 from hexsim.runtimes import Runtime
 from hexsim.studies.benchmark import BenchmarkConditions, Case, run_benchmark
 from hexsim.studies.draws import DrawnTimes
 from hexsim.studies.uncertainty import Times, Uncertainty
 from hexsim.timing.simtime import PS_PER_MS
+from tests.reports.pages.conftest import data_of
 
 CONDITIONS = BenchmarkConditions(accuracy=False, preparation=Preparation(quantize=True))
 
@@ -46,6 +48,17 @@ def test_what_is_known_is_preferred_to_what_may_be_four_times_as_long(cases: lis
         "well."
     )
     assert more == [], "the energies are the same"
+
+
+def test_the_page_begins_with_the_recommended_runtime(cases: list[Case]) -> None:
+    """And it shows constants one by one only where they were tried one by one."""
+    pytest.importorskip("bokeh")
+    dsp = between(cases[0], "dsp", 4.2, 3.7, 5.4)
+    fixed_point = between(cases[0], "fxp_cpu", 3.51, 2.6, 13.4)
+    page = data_of(bench_page([fixed_point, dsp], [], "hexsim bench alexnet"))
+    assert page["lead"][0].startswith("Fastest for alexnet: dsp")
+    assert [name for name, _ in page["summary"]] == ["dsp", "fxp_cpu"]
+    assert not any("Interval" in figure["title"] for figure in page["figures"])
 
 
 def test_the_rival_is_on_other_hardware(cases: list[Case]) -> None:

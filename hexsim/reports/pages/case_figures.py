@@ -12,7 +12,7 @@ from hexsim.errors import HexsimError
 from hexsim.reports.benchmark_data import case_facts
 from hexsim.reports.pages.figures.energy import energy_figure
 from hexsim.reports.pages.figures.figure import Figure
-from hexsim.reports.pages.figures.interval import interval_figure
+from hexsim.reports.pages.figures.interval import interval_figures
 from hexsim.reports.pages.figures.layer_times import layer_times
 from hexsim.reports.pages.figures.memory import memory_figure
 from hexsim.reports.pages.figures.roofline import roofline_figure
@@ -34,9 +34,7 @@ def case_figures(case: Case, platform: Platform) -> list[Figure]:
     with suppress(HexsimError):
         figures.append(roofline_figure(roofline(case, platform)))
     figures += [memory_figure(facts["memory"]), *_traffic(facts), energy_figure(facts)]
-    if facts["uncertainty"]:
-        figures.append(interval_figure(facts))
-    return figures
+    return [*figures, *interval_figures(facts)]
 
 
 def _traffic(facts: Mapping[str, Any]) -> list[Figure]:

@@ -19,7 +19,7 @@ from hexsim.reports.pages.case_figures import (
 )
 from hexsim.reports.pages.figures.cuts import cuts_figures
 from hexsim.reports.pages.figures.figure import Figure, FigureTable
-from hexsim.reports.pages.figures.interval import interval_figure
+from hexsim.reports.pages.figures.interval import interval_figures
 from hexsim.reports.pages.figures.latencies import latencies_figure, throughput_answer, use_figure
 from hexsim.reports.pages.figures.layer_times import layer_times
 from hexsim.reports.pages.figures.memory import memory_figure
@@ -35,7 +35,7 @@ from hexsim.reports.pages.report import Heading, report
 from hexsim.reports.pages.study_figures import most_noise, remedy_answer, validation_figures
 from hexsim.reports.partition_json import partition_facts
 from hexsim.reports.partition_svg import partition_svg
-from hexsim.reports.recommendation import recommendations
+from hexsim.reports.recommendation import rank, recommendations
 from hexsim.reports.sweep import calibrated_with
 from hexsim.reports.throughput import throughput_facts
 from hexsim.reports.validation_data import validation_facts
@@ -69,12 +69,13 @@ def bench_page(cases: Sequence[Case], refusals: Sequence[Refusal], command: str)
     if len(cases) > 1:
         figures.append(timelines({_case_name(case, networks): case.timing for case in cases}))
     for case, facts in with_facts:
-        case_charts = [layer_times(facts), memory_figure(facts["memory"])]
-        if facts["uncertainty"]:
-            case_charts.append(interval_figure(facts))
+        case_charts = [
+            *(layer_times(facts), memory_figure(facts["memory"])),
+            *interval_figures(facts),
+        ]
         figures += called(f"{case.network} on {case.runtime}", case_charts)
     first = cases[0]
-    ranked = sorted(with_facts, key=lambda pair: pair[1]["total_inference_us"])
+    ranked = sorted(with_facts, key=lambda pair: rank(pair[0]))
     answers = recommendations(cases).splitlines() or [most_time(ranked[0][1])]
     heading = Heading(
         f"{len(networks)} networks on {first.chip}" if len(networks) > 1 else first.network,

@@ -18,17 +18,30 @@ from hexsim.reports.decision_table import (
 )
 from hexsim.reports.pages.figures.choices import choices_figure, runtimes_summary
 from hexsim.reports.pages.figures.figure import Figure, FigureTable
+from hexsim.reports.pages.figures.timeline import timelines
 from hexsim.reports.pages.report import Heading, report
 from hexsim.reports.text import number, quantity
 from hexsim.studies.decision import Decision, RuledOut
+from hexsim.timing.results import Result
 
 
-def decision_page(decision: Decision, commands: Sequence[str], command: str) -> str:
-    """Return the page; `commands` reproduce the figures of the first choice."""
+def decision_page(
+    decision: Decision,
+    commands: Sequence[str],
+    command: str,
+    inferences: Mapping[str, Result] | None = None,
+) -> str:
+    """Return the page; `commands` reproduce the figures of the first choice.
+
+    `inferences` are results of the best choices, by chip and runtime, which share one time axis.
+    """
     facts = decision_facts(decision, commands)
     figures = [choices_figure(facts)] if decision.ranked else []
     if decision.ranked or decision.ruled_out:
         figures.append(runtimes_summary(facts))
+    if inferences:
+        places = dict.fromkeys(choice.place for choice in decision.ranked)
+        figures.append(timelines(inferences, missing=len(places) - len(inferences)))
     if decision.ranked:
         rows = changes_rows(decision)
         text = "Each was tried on a copy, on the chip and runtime of the first choice."

@@ -35,6 +35,7 @@ def llm_page(
                 figure, chart=_bars(speed), legend=tuple(zip(SERIES, SHARES, strict=False))
             )
         figures.append(figure)
+    figures.sort(key=lambda figure: figure.chart is None)  # the picture stands before the tables
     for name, result in timelines:
         figures.append(replace(timeline(result), title=f"Timeline of a {name}"))
     prompt = speed.conditions.prompt

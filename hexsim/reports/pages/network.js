@@ -54,7 +54,7 @@ function table(header, rows, numeric = []) {
 function introduce() {
   byId("title").textContent = data.network;
   byId("source").textContent = `${data.source} · hexsim ${data.hexsim_version}`;
-  byId("answer").textContent = data.answer;
+  byId("answer").replaceChildren(...data.lead.map((sentence) => element("span", sentence)));
   const inputs = layers.filter((layer) => layer.type === "data").length;
   const figures = [
     ["Layers", whole(layers.length - inputs)],
@@ -211,7 +211,7 @@ const types = {
   legend: [],
 };
 byId("paint").append(...Object.keys(data.paints).map((name) => element("option", name)));
-byId("paint").addEventListener("change", () => {
+function paint_boxes() {
   const paint = data.paints[byId("paint").value] ?? types;
   boxes.forEach((box, at) => {
     box.querySelector("rect").setAttribute("fill", paint.fills[at]);
@@ -221,7 +221,9 @@ byId("paint").addEventListener("change", () => {
     const swatch = element("i", null, { style: `background: ${fill}` });
     return element("span", null, {}, [swatch, text]);
   }));
-});
+}
+byId("paint").addEventListener("change", paint_boxes);
+if (data.first) { byId("paint").value = data.first; paint_boxes(); }
 
 // ---- details
 

@@ -1,7 +1,8 @@
 """The page on a network: drawing and list of its layers, and the details of a clicked layer.
 
 The most frequent layer types have a colour each; all others share a grey. A reader may choose
-multiply-adds or parameters instead, and time and engine if the network was simulated.
+multiply-adds or parameters instead. The page of a simulated network begins with its time, and
+its boxes show first how long each layer takes.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ def network_page(source: str, container: Container, simulated: Simulated | None 
         boxes.append(Box(layer.name, layer.type, title, fill, layer.inputs, layer.outputs, shapes))
     body = Template(asset("network.html")).substitute(drawing=network_svg(boxes))
     macs = {layer["name"]: layer["macs"] for layer in facts["layers"]}
-    answer = most_of(macs, facts["total_macs"], "of the multiply-adds")
+    lead = [most_of(macs, facts["total_macs"], "of the multiply-adds")]
     names, rows = [box.name for box in boxes], facts["layers"]
     paints = {
         "MACs": amounts_paint(names, macs, MAIN, _number),
@@ -58,10 +59,16 @@ def network_page(source: str, container: Container, simulated: Simulated | None 
             names, {row["name"]: row["param_count"] for row in rows}, MAIN, _number
         ),
     }
+    first = None
     if simulated is not None:
-        on_chip = result_paints(names, simulated.result)
-        paints |= {f"{name} on {simulated.place}": paint for name, paint in on_chip.items()}
-    data = {**facts, "legend": legend, "answer": answer}
+        result = simulated.result
+        on_chip = result_paints(names, result)
+        painted = {f"{name} on {simulated.place}": paint for name, paint in on_chip.items()}
+        paints, first = paints | painted, next(iter(painted))
+        us = {layer.name: layer.us for layer in result.layers}
+        times = most_of(us, result.total_us, "of the inference")
+        lead.insert(0, f"{result.total_us / 1e3:.2f} ms on {simulated.place}. {times}".strip())
+    data = {**facts, "legend": legend, "lead": lead, "first": first}
     data["paints"] = {name: asdict(paint) for name, paint in paints.items()}
     return page(f"{network.name} - hexsim", body, data, ("network.css",), "network.js")
 

@@ -38,7 +38,7 @@ function sorted(rows, column, falling) {
   const order = (a, b) => {
     const [one, other] = [a[column], b[column]];
     if (one === null || other === null) return (one === null) - (other === null);
-    const less = typeof one === "number" ? one - other : String(one).localeCompare(String(other));
+    const less = typeof one === "number" ? one - other : String(one).localeCompare(String(other), "en", { numeric: true });
     return falling ? -less : less;
   };
   return [...rows].sort(order);
@@ -48,7 +48,7 @@ function table(figure) {
   const { header, rows } = figure.table;
   const numeric = header.map((_, column) => {
     const values = rows.map((row) => row[column]).filter((value) => value !== null);
-    return values.length > 0 && values.every((value) => typeof value === "number");
+    return values.length > 0 && values.every((value) => typeof value === "number" || /^-?\d[\d.,]*$/.test(value));
   });
   const body = element("tbody");
   const search = element("input", null, {
@@ -174,6 +174,11 @@ function ticked({ plot, view }) {
       plot.properties[`inner_${side}`].change.connect(set);
       set();
     }
+    for (const axis of axes.filter((one) => one.type === "LinearAxis" && one.ticker.type === "BasicTicker")) {
+      const set = () => { axis.ticker.desired_num_ticks = Math.max(2, Math.min(6, Math.floor(view.frame.bbox[side] / (2 * room)))); };
+      plot.properties[`inner_${side}`].change.connect(set);
+      set();
+    }
   }
 }
 
@@ -192,7 +197,9 @@ function named({ plot, view }) {
   for (const [axes, range, side] of [[plot.below, plot.x_range, "width"], [plot.left, plot.y_range, "height"]]) {
     for (const axis of axes.filter((one) => one.tags[0]?.names)) {
       const { names, direction } = axis.tags[0];
+      let calls = 0;
       const set = () => {
+        const call = ++calls;
         const pixels = view.frame.bbox[side];
         const step = Math.max(1, Math.ceil((LINE * Math.abs(range.end - range.start)) / pixels));
         const share = side === "width" ? 150 : 0.36 * view.el.getBoundingClientRect().width;
@@ -201,7 +208,11 @@ function named({ plot, view }) {
         const at = names.map((_, place) => place).filter((place) => place % step === 0 && place >= low && place <= high);
         const labels = new Map(at.map((place) => [place * direction, shortened(names[place], most)]));
         axis.setv({ major_label_overrides: labels });
-        axis.ticker.ticks = [...labels.keys()];
+        setTimeout(() => {  // the library takes new names at its next turn, and does not draw them by itself
+          if (call !== calls) return;
+          axis.ticker.ticks = [...labels.keys()];
+          axis.change.emit();
+        });
       };
       range.change.connect(set);
       plot.properties[`inner_${side}`].change.connect(set);
@@ -346,10 +357,13 @@ function draw_when_near(place, deed) {
 
 function introduce() {
   byId("title").textContent = data.title;
-  byId("source").textContent = `${data.source} · hexsim ${data.hexsim_version}`;
+  byId("source").textContent = [data.source, `hexsim ${data.hexsim_version}`].filter(Boolean).join(" · ");
   byId("command").textContent = data.command;
-  byId("summary").append(...data.summary.map(([name, value]) =>
-    element("div", null, {}, [element("dt", name), element("dd", value)])));
+  byId("summary").append(...data.summary.map(([name, value]) => {
+    const [, figure, interval, unit] = value.match(/^(.*?)( \(.*\))?( \w+)?$/s);  // an interval is smaller, and not broken
+    const parts = interval ? [element("small", interval), unit ?? ""] : [unit ?? ""];
+    return element("div", null, {}, [element("dt", name), element("dd", figure, {}, parts)]);
+  }));
   const [answer = "", ...reasons] = data.lead;
   byId("answer").textContent = answer;
   document.querySelector("header").classList.toggle("short", data.summary.length <= MOST_LARGE);

@@ -3,12 +3,13 @@
 `modes` has the ways to quantise, `candidates` the costs and accuracy of one choice. `parts`
 computes these and stores them, `limits` and `ranking` choose among them. `question` is the input,
 `deciding` answers it, `changes` are tried on the network of the best choice, and `commands` prints
-commands that reproduce the answer.
+commands that reproduce the answer. `inferences` has the timelines of the best choices.
 """
 
 from hexsim.studies.decision.candidates import CandidateAccuracy, DecisionCandidate, RuledOut, Timed
 from hexsim.studies.decision.changes import TriedChange
 from hexsim.studies.decision.deciding import Decision, decide
+from hexsim.studies.decision.inferences import inferences
 from hexsim.studies.decision.limits import Limits
 from hexsim.studies.decision.modes import MIXED, MODES, Mode, parse_modes
 from hexsim.studies.decision.question import Question
@@ -29,5 +30,6 @@ __all__ = [
     "Timed",
     "TriedChange",
     "decide",
+    "inferences",
     "parse_modes",
 ]

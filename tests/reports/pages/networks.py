@@ -2,12 +2,15 @@
 
 import numpy as np
 
+from hexsim.deployment import Deployment
+from hexsim.deployment.platform import Platform
 from hexsim.dlc import Container, Metadata
 from hexsim.graph.ir import Constant, Layer, Network, Tensor
 from hexsim.layers import Convolution, Elementwise, Window
 from hexsim.quantization.model import Model
 from hexsim.quantization.options import QuantizationOptions
 from hexsim.quantization.quantizer import quantize
+from hexsim.timing.results import Result
 
 HOSTILE = '</script><img src=x onerror="window.hurt=1">'
 """A name that would run a script, were it ever markup."""
@@ -56,3 +59,8 @@ def with_codes(network: Network, *, per_channel: bool = False) -> Container:
     feeds = [{"in": rng.standard_normal(shape).astype(np.float32)} for _ in range(2)]
     options = QuantizationOptions(axis_weights=per_channel)
     return Container(quantize(network, feeds, options), Metadata())
+
+
+def simulated(network: Network, chip: str) -> Result:
+    """One inference on the CPU of a chip."""
+    return Deployment(Model(network), Platform.load(chip), "cpu").simulate()

@@ -11,6 +11,7 @@ from hexsim.reports.pages.decision_page import decision_page
 from hexsim.studies.decision import RuledOut, TriedChange
 from tests.reports.pages.conftest import data_of
 from tests.reports.pages.figures_of_page import columns, figure
+from tests.reports.pages.networks import chain, simulated
 from tests.reports.test_decision_table import decision
 from tests.studies.decision.decided import candidate
 
@@ -82,6 +83,14 @@ def test_the_answer_stands_first() -> None:
     assert page["lead"][0] == "Take default on sd855 cpu."
     assert page["lead"][1].startswith("Ranked by latency")
     assert ["Total inference", "0.70 ms"] in page["summary"]
+
+
+def test_the_best_choices_share_an_axis_of_time() -> None:
+    timings = {f"{chip} cpu": simulated(chain(3), chip) for chip in ("sd865", "sd835")}
+    page = data_of(decision_page(decision(*FOUND), (), "hexsim decide m.onnx", timings))
+    below = figure(page, "Inferences below each other")
+    assert below["table"]["rows"] == [[name, one.total_us] for name, one in timings.items()]
+    assert "Not drawn: 1 more run." in below["text"], "there are three choices"
 
 
 def test_nothing_within_the_limits_is_a_page_too() -> None:

@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.reports.pages.conftest import Open
-from tests.reports.pages.networks import HOSTILE
+from tests.reports.pages.networks import HOSTILE, chain, simulated
 
 pytest.importorskip("bokeh")
 
-from hexsim.reports.pages.figures.chart import chart, source
+from hexsim.reports.pages.figures.chart import chart, name_columns, source
 from hexsim.reports.pages.figures.figure import Figure, FigureTable
+from hexsim.reports.pages.figures.timeline import timelines
 from hexsim.reports.pages.report import Heading, report
 
 if TYPE_CHECKING:
@@ -168,6 +169,68 @@ def test_an_axis_of_powers_has_those_marks(opened: Open) -> None:
     browser = drawn(opened(report(Heading("t", "s", "c", ()), [figure]), 700))
     ticks = browser.execute_script("return charts[0].plot.below[0].ticker.ticks")
     assert {0.1, 0.2, 0.5, 1, 2, 5} <= set(ticks)
+
+
+def test_two_chips_share_an_axis_of_time(opened: Open) -> None:
+    """Each has a row with its name, its spans in it and its sum; long times stay plain numbers."""
+    results = {f"{chip} cpu": simulated(chain(6), chip) for chip in ("sd835", "sd865")}
+    page = report(Heading("t", "s", "c", ()), [timelines(results)])
+    browser = drawn(opened(page, 400, "dark"))
+    names, end, spans, axis = browser.execute_script(
+        "const { plot, sources } = charts[0];"
+        "const { row, name } = sources.find((one) => one.name === 'spans').data;"
+        "const { formatter, ticker } = plot.below[0];"
+        "return [plot.left[0].tags[0].names, plot.x_range.end,"
+        "  Array.from(row, (of, at) => [of, name[at]]),"
+        "  [formatter.use_scientific, ticker.desired_num_ticks <= 3]]"
+    )
+    assert names == list(results)
+    totals = [result.total_us for result in results.values()]
+    assert end == pytest.approx(max(totals))
+    assert totals[0] != totals[1]
+    for row, result in enumerate(results.values()):
+        layers = [layer.name for layer in result.layers]
+        assert [name for at, name in spans if at == row and name in layers] == layers
+    assert axis == [False, True]
+    sums = browser.execute_script(
+        "return [...document.querySelector('.sums tbody').rows].map((row) =>"
+        "  [row.cells[0].textContent, Number(row.cells[1].textContent)])"
+    )
+    assert sums == [
+        [name, pytest.approx(us, abs=0.1)] for name, us in zip(names, totals, strict=True)
+    ]
+
+
+def test_an_interval_is_not_broken_and_an_empty_table_not_shown(opened: Open) -> None:
+    empty = Figure("Changes", "None would help.", FigureTable(("change",), []))
+    summary = (("Total inference", "3.08 ms (2.71 to 3.79)"), ("Layers", "two"))
+    browser = opened(report(Heading("t", "s", "c", summary), [empty]), 400)
+    first, second = browser.find_elements("css selector", "#summary dd")
+    assert (first.text.split(), second.text) == (["3.08", "ms", "(2.71", "to", "3.79)"], "two")
+    assert first.find_element("tag name", "small").text.strip() == "(2.71 to 3.79)"
+    assert browser.find_elements("tag name", "details") == []
+
+
+def test_names_below_columns_stay_names_in_a_narrower_window(opened: Open) -> None:
+    """What is drawn is what is drawn once more: names are not those of the wider window."""
+    names = [f"features.{number}.conv" for number in range(65)]
+    columns = chart("", "dB")
+    values = {"name": names, "x": list(range(65)), "db": [float(n) for n in range(65)]}
+    columns.scatter("x", "db", source=source(values))
+    name_columns(columns, names)
+    table = FigureTable(("layer",), [(name,) for name in names])
+    page = report(Heading("t", "s", "c", ()), [Figure("Errors", "by layer", table, columns)])
+    browser = drawn(opened(page, 1600))
+    size = {"width": 400, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    wait = "const done = arguments[0]; setTimeout(done, 500)"
+    browser.execute_async_script(wait)
+    ticks = browser.execute_script("return charts[0].plot.below[0].ticker.ticks")
+    assert 2 < len(ticks) < 65
+    shown = browser.get_screenshot_as_png()
+    browser.execute_script("charts[0].plot.below[0].change.emit()")
+    browser.execute_async_script(wait)
+    assert shown == browser.get_screenshot_as_png(), "names were drawn that are no longer right"
 
 
 def test_the_search_is_there_only_where_there_are_layers(opened: Open) -> None:

@@ -18,7 +18,15 @@ from hexsim.errors import HexsimError
 from hexsim.files import checkpoint
 from hexsim.inputs.source import listed, seeded_source
 from hexsim.quantization.optimizations import quantize_optimized
-from hexsim.studies.decision import Decision, Limits, Question, decide, parse_modes, parts
+from hexsim.studies.decision import (
+    Decision,
+    Limits,
+    Question,
+    decide,
+    inferences,
+    parse_modes,
+    parts,
+)
 from hexsim.studies.decision.deciding import AS_DSP, WHOLE
 from tests.studies.decision.decided import CLASSES, ITEMS, write_files
 
@@ -66,6 +74,15 @@ def test_times_and_answers_are_those_of_the_deployment(question: Question) -> No
     assert places == {("float", "cpu"), ("default", "dsp"), ("default", "aip"), ("axis", "dsp")}
     (as_dsp,) = (one for one in found.ruled_out if one.mode == "axis")
     assert (as_dsp.where, as_dsp.reason) == (WHOLE, AS_DSP)
+
+
+def test_timelines_are_those_of_the_best_choices(question: Question) -> None:
+    two = replace(question, platforms=[Platform.load("sd855"), Platform.load("sd865")])
+    found = decide(replace(two, runtimes=["dsp"], perf_profile="balanced", idle_ms=3.0))
+    results = inferences(replace(two, perf_profile="balanced", idle_ms=3.0), found)
+    best = {f"{one.chip} dsp": one.timed.total_us for one in reversed(found.ranked)}
+    assert {name: result.total_us for name, result in results.items()} == best
+    assert set(results) == {"sd855 dsp", "sd865 dsp"}
 
 
 def test_a_second_run_computes_nothing(question: Question, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -100,18 +100,19 @@ def chart(
         **options,
     )
     plot.axis.minor_tick_line_color = None
-    _plain_powers(plot)
+    _plain_numbers(plot)
     if tooltip:
         plot.add_tools(HoverTool(tooltips=list(tooltip), point_policy="follow_mouse"))
     return plot
 
 
-def _plain_powers(plot: Any) -> None:
-    """Write powers as plain numbers; the page chooses the ticks that fit."""
+def _plain_numbers(plot: Any) -> None:
+    """Write all ticks as plain numbers; the page chooses those that fit."""
     from bokeh.models import BasicTickFormatter, FixedTicker, LogAxis
 
-    for axis in plot.select(LogAxis):
-        axis.ticker = FixedTicker(ticks=[10.0**power for power in _POWERS])
+    for axis in plot.axis:
+        if isinstance(axis, LogAxis):
+            axis.ticker = FixedTicker(ticks=[10.0**power for power in _POWERS])
         axis.formatter = BasicTickFormatter(use_scientific=False)
 
 

@@ -14,21 +14,24 @@ MOST = 20
 """The most constants that are drawn; the table has all."""
 
 
-def interval_figure(case: Mapping[str, Any]) -> Figure:
-    """Return the figure of a case whose time has an interval."""
+def interval_figures(case: Mapping[str, Any]) -> list[Figure]:
+    """Return the figure of a case whose constants were tried one by one; none for other cases."""
     uncertainty = case["uncertainty"]
+    if not (uncertainty and uncertainty["constants"]):
+        return []
     low, high = (us / 1e3 for us in uncertainty["total_inference_us"])
     nominal = case["total_inference_us"] / 1e3
     every = uncertainty["swept"] == "everything"
-    return Figure(
+    figure = Figure(
         "Interval and constants",
         f"{nominal:.2f} ms, between {low:.2f} and {high:.2f}: the constants that are "
         f"{'assumed or calibrated' if every else 'of the tensor engine'}, "
         "each at both ends of its own interval. The table says who states each.",
         _table(uncertainty["constants"]),
-        _bars(uncertainty["constants"], nominal) if uncertainty["constants"] else None,
+        _bars(uncertainty["constants"], nominal),
         ((MAIN, "from one end of the constant's interval to the other"), (MARKED, "as stated")),
     )
+    return [figure]
 
 
 def _bars(constants: list[Mapping[str, Any]], nominal: float) -> Any:

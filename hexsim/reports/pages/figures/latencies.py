@@ -10,6 +10,9 @@ from hexsim.reports.pages.figures.chart import chart, source
 from hexsim.reports.pages.figures.figure import Figure, FigureTable
 from hexsim.reports.pages.figures.layer_bars import layer_bars, stacked
 
+_SIZES = (13, 9, 5)
+"""Diameters in px, in turn: of threads that take equally long, all marks can be seen."""
+
 
 def latencies_figure(facts: Mapping[str, Any]) -> Figure:
     """Return the figure of the data of `hexsim throughput --json`: a point per call."""
@@ -25,8 +28,9 @@ def latencies_figure(facts: Mapping[str, Any]) -> Figure:
             "ms": latencies,
         }
         marks, colour = source(columns), SERIES[number % len(SERIES)]
+        size = _SIZES[number % len(_SIZES)]
         style = {"color": colour, "fill_alpha": "alpha", "line_alpha": "alpha"}
-        plot.scatter("call", "ms", size=7, source=marks, **style)
+        plot.scatter("call", "ms", size=size, source=marks, **style)
         legend.append((colour, name))
         shares = (us / 1e3 for us in thread["latency_us"].values())
         alone = thread["alone"]["inferences_per_second"]

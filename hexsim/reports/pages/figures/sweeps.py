@@ -74,8 +74,9 @@ def lines_figure(swept: Swept, rows: Sequence[int], figures: Sequence[str]) -> F
         "x": [axis for axis in range(len(axes)) for _ in range(2)],
         "y": [height for _ in axes for height in (-0.06, 1.03)],
         "text": [label for name in axes for label in scaled[name][1]],
+        "align": [align for align in _aligned(len(axes)) for _ in range(2)],
     }
-    style = {"text_align": "center", "text_font_size": "11px", "text_color": GREY}
+    style = {"text_align": "align", "text_font_size": "11px", "text_color": GREY}
     plot.text("x", "y", text="text", source=source(labels), **style)
     plot.xaxis.ticker = list(range(len(axes)))
     plot.xaxis.major_label_overrides = dict(enumerate(axes))
@@ -84,6 +85,11 @@ def lines_figure(swept: Swept, rows: Sequence[int], figures: Sequence[str]) -> F
     table = FigureTable(("axis", "lowest", "highest"), [(name, *scaled[name][1]) for name in axes])
     text = f"Each line is a point, {drawn} of {len(finite)} are drawn; each axis has its own scale."
     return Figure("Parallel coordinates", text, table, plot, _LEGEND)
+
+
+def _aligned(axes: int) -> list[str]:
+    """Return how labels lie at their axes, so that the page's edge cuts none."""
+    return ["left", *["center"] * (axes - 2), "right"][-axes:]
 
 
 def effect_answer(effects: Effects) -> str:

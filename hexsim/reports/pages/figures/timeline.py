@@ -62,11 +62,15 @@ def timeline(result: Result) -> Figure:
     )
 
 
-def timelines(results: Mapping[str, Result]) -> Figure:
-    """Return the inferences of several runs below each other, with their names."""
+def timelines(results: Mapping[str, Result], missing: int = 0) -> Figure:
+    """Return the inferences of several runs below each other, with their names.
+
+    The text says how many more runs are `missing`.
+    """
+    remark = f" Not drawn: {number(missing, 'more run')}." if missing else ""
     return _figure(
         "Inferences below each other",
-        "What each run does when, on one axis of time.",
+        f"What each run does when, on one axis of time.{remark}",
         [(name, tracks(result)[0], result) for name, result in results.items()],
         FigureTable(("run", "us"), [(name, result.total_us) for name, result in results.items()]),
     )
