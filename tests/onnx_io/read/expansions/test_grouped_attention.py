@@ -47,6 +47,9 @@ def feed_of(*, packed: bool = False) -> dict[str, np.ndarray]:
     ],
 )
 def test_attention_after_a_cache(inputs: str, attributes: dict[str, Any]) -> None:
+    window = attributes.get("local_window_size", PAST + TOKENS)
+    if window < PAST + TOKENS and onnxruntime.__version__.startswith("1.20."):
+        pytest.skip("the windows of this onnxruntime have one key more")
     feed = feed_of(packed="- -" in inputs)
     node = fused("GroupQueryAttention", inputs, "y a b", **FLAGS, **attributes)
     assert_same(model_of([node], feed, {**LENGTHS, **TABLES}, "y a b"), feed)
