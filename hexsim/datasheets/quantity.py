@@ -110,6 +110,5 @@ Count = Annotated[PositiveInt, Unit("1")]
 Threads = Annotated[PositiveInt, Field(le=1 << 10), Unit("1")]
 """Threads are simulated one by one; the limit is far above that of any chip, and still quick."""
 Ratio = Annotated[PositiveFloat, Unit("1")]
-Texels = Annotated[NonNegativeFloat, Unit("texel")]
 Fraction = Annotated[PositiveFloat, Field(le=1), Unit("1")]
 Real = Annotated[PositiveFloat, Unit("real")]

@@ -8,12 +8,6 @@ depthwise ones are assumed to be limited by their reads, whatever the multiplier
 arithmetic the published times of AlexNet, GoogLeNet and SqueezeNet are 1 to 3 ms shorter, those of
 both MobileNets are not (inferred).
 
-A work item of a dense convolution computes texels of its output. The GPU is full only while there
-are more of them than it holds at a time, so each such convolution takes as long as if it had some
-texels more, `fill_texels` for each multiplier. layer_latency.csv shows it: of layers with equal
-multiplications those with half the texels take longer, with windows and without. The published
-times of release 1.23 show nothing of the kind, and its constant is 0.
-
 A fully connected layer multiplies a matrix by a vector: a work item computes one texel of outputs
 and waits for each texel of weights, which no other work item needs. Together the work items have
 too few reads in flight to use the whole bandwidth, above all if there are few outputs. At least one
@@ -52,11 +46,8 @@ def layer_cost(call: KernelCall, chip: Chip, stack: Stack, *, half: bool = False
     streamed_s = moved / gpu.bandwidth_bytes_per_s
     faster = 1 - gpu.fp32_flops_per_clk / gpu.fp16_flops_per_clk if half else 0.0
     saved_s = faster * flops / peak if _has_window(call) else 0.0
-    filled = 1 + _unfilled_share(
-        call, runtime.fill_texels * gpu.fp32_flops_per_clk / _FLOPS_PER_MAC
-    )
     return LayerCost(
-        flops * filled / (peak * runtime.efficiency) - saved_s + cycles / gpu.clock_hz,
+        flops / (peak * runtime.efficiency) - saved_s + cycles / gpu.clock_hz,
         max(streamed_s, _waits_for_weights(call) * gpu.latency_s),
         runtime.layer_s if runtime.kernel_s is None else runtime.kernel_s,
     )
@@ -68,26 +59,12 @@ def launch_s(stack: Stack) -> float:
     return 0.0 if runtime.kernel_s is None else max(0.0, runtime.layer_s - runtime.kernel_s)
 
 
-def _dense_convolution(call: KernelCall) -> Convolution | None:
-    """Return the layer if it is a dense convolution, in groups or not."""
+def _has_window(call: KernelCall) -> bool:
+    """Return whether it is a dense convolution, in groups or not, of more than one pixel."""
     layer = call.layer
     if not isinstance(layer, Convolution) or layer.is_depthwise(call.operands[0][-1]):
-        return None
-    return layer
-
-
-def _has_window(call: KernelCall) -> bool:
-    """Return whether it is a dense convolution of more than one pixel."""
-    layer = _dense_convolution(call)
-    return layer is not None and layer.window.taps > 1
-
-
-def _unfilled_share(call: KernelCall, fill_texels: float) -> float:
-    """Return the texels that fill the GPU, as a share of those of a dense convolution."""
-    if not fill_texels or _dense_convolution(call) is None:
-        return 0.0
-    *pixels, channels = call.results[0]
-    return fill_texels / (math.prod(pixels) * math.ceil(channels / _TEXEL_CHANNELS))
+        return False
+    return layer.window.taps > 1
 
 
 def _waits_for_weights(call: KernelCall) -> float:

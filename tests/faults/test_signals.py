@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.faults.conftest import Run
+from tests.thorough import THOROUGH
 
 ENDS = {
     signal.SIGINT: (130, "hexsim: interrupted\n"),
@@ -42,7 +43,7 @@ PAIRS = [
 def test_a_signal_at_any_moment(run: Run, inputs: Path, line: str, number: signal.Signals) -> None:
     before = sorted(inputs.rglob("*"))
     moments = random.Random(line)
-    for _ in range(3):
+    for _ in range(6 if THOROUGH else 3):
         ended = run(line, signal=number, after=moments.uniform(0.3, 0.8))
         if ended.code == 0:
             break

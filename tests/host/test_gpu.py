@@ -29,19 +29,6 @@ def test_two_constants_make_the_time_of_a_convolution(kernel: int, groups: int, 
     assert cost.start_s == STACK.gpu.layer_s
 
 
-@pytest.mark.parametrize(("kernel", "groups"), [(1, 1), (3, 1), (3, 64)])
-@pytest.mark.parametrize("channels", [64, 62])
-def test_few_texels_do_not_fill_the_gpu(kernel: int, groups: int, channels: int) -> None:
-    """A dense convolution computes some texels more; one with full texels has 16 a pixel here."""
-    filled = STACK.model_copy(update={"gpu": STACK.gpu.model_copy(update={"fill_texels": 20.0})})
-    net = Sketch((1, 7, 7, 64))
-    out = net.conv("in", 64 if groups > 1 else channels, kernel, groups=groups)
-    (call,) = plan(net.network(out), "gpu").calls()
-    more_texels = 20 * CHIP.gpu.fp32_flops_per_clk / 2 if groups == 1 else 0
-    ratio = layer_cost(call, CHIP, filled).compute_s / layer_cost(call, CHIP, STACK).compute_s
-    assert ratio == pytest.approx(1 + more_texels / (7 * 7 * 16))
-
-
 def test_half_arithmetic_is_that_of_its_own_runtime() -> None:
     net = Sketch((1, 56, 56, 64))
     network = net.network(net.conv("in", 64, 3))

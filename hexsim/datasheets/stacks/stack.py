@@ -31,7 +31,6 @@ from hexsim.datasheets.quantity import (
     Seconds,
     SecondsPerByte,
     SecondsPerElement,
-    Texels,
 )
 from hexsim.errors import HexsimError, unknown
 from hexsim.runtimes import Runtime
@@ -308,14 +307,12 @@ class GpuRuntime(DatasheetTable):
     """Share of the GPU's peak that layers reach, and the cost of one layer.
 
     Of the cost of a layer, `kernel_s` is inside the time that a profile states for it, and the rest
-    is between the layers, where the GPU waits for the next launch; None means all of it. A dense
-    convolution takes as long as if it wrote `fill_texels` more for each multiplier of the GPU.
+    is between the layers, where the GPU waits for the next launch; None means all of it.
     """
 
     layer_s: Seconds
     kernel_s: Seconds | None = None
     efficiency: Fraction
-    fill_texels: Texels = 0.0
 
 
 class HtpRuntime(DatasheetTable):
