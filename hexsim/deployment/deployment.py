@@ -30,7 +30,7 @@ from hexsim.planning.signed_layers import signed_layers_of
 from hexsim.planning.subnet import Subnet
 from hexsim.quantization.model import Model
 from hexsim.quantization.overrides.outcome import KeyOutcome
-from hexsim.runtimes import Runtime
+from hexsim.runtimes import MAIN_ENGINE, Runtime
 from hexsim.simulation.simulator import CallPattern, Workload
 from hexsim.timing.results import Result
 
@@ -86,8 +86,8 @@ class Deployment:
             )
         if not self._applies_overrides:
             _ = self.subnets  # the partitioner refuses what must not fall back
-            if self.runtime in ("htp", "htp_fp16"):
-                require_addressable(self.plan.calls(), self.model.name)
+            if MAIN_ENGINE[self.runtime] == "htp":
+                require_addressable(self.plan.subnets, self.model.name)
 
     @property
     def network(self) -> Network:

@@ -22,14 +22,14 @@ from hexsim.htp.cost import CallCost, cost_of, shapes_by_name
 from hexsim.htp.layout import working_bytes
 from hexsim.htp.matrices import in_tiles
 from hexsim.layers import Elementwise
-from hexsim.planning.plan import KernelCall
+from hexsim.planning.plan import KernelCall, PlannedSubnet
 
 RESIDENT_SHARE = 0.5
 """Share of VTCM for activations; the other half is for prefetched weights."""
 _ADDRESSED_BYTES = 2**32
-"""Bytes that a process of the processor addresses: Hexagon's addresses have 32 bits (documented).
-Code, stacks and activations need part of them, so that a real limit is lower by an unknown
-amount."""
+"""Bytes that a process of the processor addresses: registers and virtual addresses of Hexagon have
+32 bits (its programmer's reference manuals and LLVM's Hexagon target; documented). Code, stacks and
+activations need part of them, so that a real limit is lower by an unknown amount."""
 _SUMMANDS = frozenset({"sum", "sub"})
 
 
@@ -72,9 +72,10 @@ def compile_graph(
     return tuple(operations)
 
 
-def require_addressable(calls: Iterable[KernelCall], name: str) -> None:
-    """Raise HexsimError if a process of the processor cannot address the weights of the calls."""
-    weights = sum(call.parameter_bytes for call in calls)
+def require_addressable(subnets: Iterable[PlannedSubnet], name: str) -> None:
+    """Raise HexsimError if a process of the processor cannot address the weights of its layers."""
+    of_htp = (subnet.calls for subnet in subnets if subnet.engine == "htp")
+    weights = sum(call.parameter_bytes for calls in of_htp for call in calls)
     if weights > _ADDRESSED_BYTES:
         raise HexsimError(
             f"the weights of '{name}' take {weights / 1e9:.2f} GB, and a process of the tensor "
