@@ -18,9 +18,6 @@ import numpy.typing as npt
 from hexsim.lowering.lowered_call import Codes, Operand
 from hexsim.lowering.weights import Weights
 
-Byte = tuple[int, int]
-"""The number of a byte (0 is the lowest) and the number of bits by which its place raises it."""
-
 
 def byte_codes(codes: npt.NDArray[np.integer[Any]], byte: int) -> npt.NDArray[Any]:
     """Return one byte of codes, C-contiguous; 8-bit codes are byte 0 of themselves."""

@@ -12,7 +12,7 @@ from hexsim.reports.text import quantity, table
 from hexsim.studies.comparison import CaseChange, Comparison, FigureChange
 
 _MOST_LAYERS = 10
-_FACTORS = {"us": (1e-3, "ms"), "1/s": (1.0, "/s"), "mJ": (1.0, "mJ"), "dB": (1.0, "dB")}
+_FACTORS = {"us": (1e-3, "ms"), "1/s": (1.0, "/s")}
 
 
 def comparison_table(comparison: Comparison) -> str:
@@ -67,7 +67,7 @@ def _shown(value: float | None, unit: str) -> str:
         return "-"
     if unit == "B":
         return quantity(value, "B")
-    factor, name = _FACTORS[unit]
+    factor, name = _FACTORS.get(unit, (1.0, unit))
     return f"{value * factor:.4g} {name}"
 
 

@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 from hexsim.snpe.option import Anyway, Effect, Ignored, Option, Ours, RefusedOption
-
-STORED_ORDER = (
-    "raw files of inputs and outputs hold floats in stored order, an image NHWC, whatever the "
-    "order of the source; leave it out and write the files so"
-)
+from hexsim.snpe.option_tables import option_table
 
 _LAYOUTS = (
     *("NCDHW", "NDHWC", "NCHW", "NHWC", "NFC", "NCF", "NTF", "TNF", "NF", "NC", "F"),
@@ -80,19 +76,8 @@ def symbol(*names: str) -> Option:
     )  # fmt: skip
 
 
-OVERRIDES = Option(
-    ("--quantization_overrides",), ("JSON",),
-    "Encodings in AIMET's JSON, kept for the quantiser.", Ours("--quantization-overrides"),
-)  # fmt: skip
-DRY_RUN = Option(
-    ("--dry_run",), ("LEVEL",),
-    "Write nothing; list the layers that fall back to the CPU and why.",
-    dict.fromkeys(("info", "debug"), Ours("--dry-run")), alone="info",
-)  # fmt: skip
-COPYRIGHT = Option(
-    ("--copyright_file",), ("FILE",), "Text to keep in the file.",
-    Ignored("the file has no place for a copyright"),
-)  # fmt: skip
+TABLE = option_table("converters")
+OVERRIDES, DRY_RUN, COPYRIGHT, FLOAT_BITWIDTH, SQUASH_BOX_DECODER = TABLE["alone"]
 
 _SIMPLIFY = Ignored("constants are folded and layers fused in any case, without a change of values")
 
@@ -103,35 +88,6 @@ def simplification(*names: str) -> Option:
 
 
 SIMPLIFICATION = simplification("--no_simplification", "-n")
-FLOAT_BITWIDTH = Option(
-    ("--float_bitwidth",), ("BITS",), "Bits of floats in the file.",
-    {
-        "32": Anyway(),
-        "16": RefusedOption(
-            "files hold floats of 32 bits, and the HTP rounds them to 16 at load; leave it out"
-        ),
-    },
-)  # fmt: skip
 
-SQUASH_BOX_DECODER = Option(
-    ("--squash_box_decoder",), (), "Join the layers that decode boxes.",
-    Ignored("layers that decode boxes stay layers of their own, with the same values"),
-)  # fmt: skip
 
-IO_OPTIONS = (
-    Option(
-        ("--preserve_io",), ("WHAT",), "Keep layout or types of inputs and outputs.",
-        RefusedOption(STORED_ORDER),
-    ),
-    Option(
-        ("--custom_io",), ("FILE",), "Layout, types and encodings of inputs and outputs.",
-        RefusedOption(STORED_ORDER),
-    ),
-    Option(
-        ("--keep_int64_inputs",), (), "Keep 64-bit integers of inputs.",
-        Ignored(
-            "an input has the type that the file states, and a raw file of its own numbers may "
-            "hold 64 or 32 bits for each of 64"
-        ),
-    ),
-)  # fmt: skip
+IO_OPTIONS = TABLE["io"]

@@ -41,6 +41,14 @@ def profile_option(of: str = "") -> Option:
     )  # fmt: skip
 
 
+def thread_runtimes(help_: str) -> tuple[Option, ...]:
+    """Return the options for the runtime of a thread; its name takes the place of {} in `help_`."""
+    return tuple(
+        Option((f"--use_{name}",), (), help_.format(name), Ours("--runtime", name))
+        for name in ("cpu", "gpu", "gpu_fp16", "dsp", "htp", "aip", "fxp_cpu")
+    )
+
+
 def buffer_options() -> tuple[Option, ...]:
     """User buffers: of both sides, and of the outputs alone."""
     sides = (

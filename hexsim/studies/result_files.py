@@ -201,7 +201,7 @@ class _LanguageModelRead(_Read):
             Figure("time of a token", "us", 1e3 * self.token.ms),
             Figure("time of a block", "us", 1e3 * self.block.ms),
             Figure("tokens per second", "1/s", self.tokens_per_second),
-            Figure("first token", "us", _us(self.first_token_ms.get(str(asked.prompt)))),
+            Figure("first token", "ms", self.first_token_ms.get(str(asked.prompt))),
             Figure("whole answer", "us", 1e3 * self.total_ms),
             Figure("peak memory", "B", self.memory_bytes.peak),
             *(Figure(f"DDR per {name}", "B", made.ddr_bytes) for name, made in passes.items()),
@@ -214,7 +214,3 @@ class _LanguageModelRead(_Read):
         )
         runtime = "htp_fp16" if asked.widths.activations == "float" else "htp"
         return (CaseResult(self.architecture.name, runtime, stated, figures, parts),)
-
-
-def _us(ms: float | None) -> float | None:
-    return None if ms is None else 1e3 * ms

@@ -13,7 +13,8 @@ from hexsim.cli._groups import grouped
 from hexsim.cli._say import remark, say
 from hexsim.errors import HexsimError
 from hexsim.snpe.bench.config import Config, read_config, settings
-from hexsim.snpe.option import CHIP, STACK, Ignored, Option, Ours, Tool
+from hexsim.snpe.option import CHIP, STACK, Tool
+from hexsim.snpe.option_tables import option_table
 
 if TYPE_CHECKING:
     from hexsim.deployment.platform import Platform
@@ -101,72 +102,7 @@ def snpe_bench(
     say(f"Results are in {written}")
 
 
-_NO_DEVICE = Ignored("nothing is connected: runs are simulated on this machine")
-
-OPTIONS = (
-    Option(
-        ("--config_file", "-c"), ("FILE",), "The JSON config of the benchmark.", Ours(),
-        is_required=True,
-    ),
-    Option(
-        ("--output_base_dir_override", "-o"), ("FOLDER",),
-        "Relative folder in which HostResultsDir is.", Ours("--output-base"),
-    ),
-    Option(
-        ("--device_id_override", "-v"), ("DEVICE",),
-        "Device instead of that in Devices, by the name of its chip.", Ours("--device"),
-    ),
-    Option(
-        ("--run_on_all_connected_devices_override", "-a"), (),
-        "The chip of --chip, whatever Devices says; sd835 unless told.", Ours("--connected"),
-    ),
-    Option(("--host_name", "-r"), ("HOST",), "Where the device is connected.", _NO_DEVICE),
-    Option(
-        ("--device_os_type_override", "-t"), ("TYPE",), "The system of the device.", _NO_DEVICE
-    ),
-    Option(
-        ("--debug", "-d"), (), "Print more.", Ignored("all that is known is in the results anyway")
-    ),
-    Option(
-        ("--sleep", "-s"), ("S",), "Seconds between runs, shown in the results.", Ours("--sleep"),
-        number="whole",
-    ),
-    Option(
-        ("--userbuffer_mode", "-b"), ("TYPE",), "User buffers of this type alone.",
-        Ours("--userbuffer"), choices=("float", "tf8", "tf16", "auto"),
-    ),
-    Option(
-        ("--perfprofile", "-p"), ("PROFILE",),
-        "Performance profile of snpe-net-run, before that of the config; default: "
-        "high_performance.",
-        Ours("--perf-profile"),
-    ),
-    Option(
-        ("--profilinglevel", "-l"), ("LEVEL",),
-        "Which rows there are, before that of the config; default: basic.",
-        Ours("--profiling-level"), choices=("off", "basic", "moderate", "detailed"),
-    ),
-    Option(("--generate_json", "-json"), (), "Write the results as JSON too.", Ours("--json")),
-    Option(
-        ("--enable_init_cache", "-cache"), (), "Keep prepared graphs.",
-        Ignored("every initialisation is reported as the first one, so all runs count in the mean"),
-    ),
-    Option(
-        ("--draws",), (), "Draw all constants in doubt anew for each run, so that runs differ.",
-        Ours("--draws"),
-    ),
-    Option(
-        ("--float",), ("FILE",),
-        "Float model that a quantised Dlc was made from, to compare answers with.",
-        Ours("--float"),
-    ),
-    Option(
-        ("--labels",), ("FILE",), "Class of each input, one per line: shows how many are right.",
-        Ours("--labels"),
-    ),
-    CHIP,
-    STACK,
-)  # fmt: skip
+OPTIONS = (*option_table("bench")["options"], CHIP, STACK)
 
 TOOLS = {
     "snpe_bench.py": Tool(

@@ -10,7 +10,8 @@ import typer
 
 from hexsim.cli._files import FILE, OUTPUT
 from hexsim.cli._say import say
-from hexsim.snpe.option import Anyway, Option, Ours, RefusedOption, Tool
+from hexsim.snpe.option import Tool
+from hexsim.snpe.option_tables import option_table
 
 
 def diagview(
@@ -32,16 +33,7 @@ TOOLS = {
         "snpe-diagview",
         "Print the SNPEDiag_0.log of a run; times are those of the simulation, in microseconds.",
         diagview,
-        (
-            Option(("--input_log",), ("FILE",), "The log.", Ours(), is_required=True),
-            Option(("--output",), ("FILE",), "Write the rows as CSV.", Ours("--output")),
-            Option(
-                ("--csv_format_version",),
-                ("N",),
-                "Layout of the CSV.",
-                {"1": Anyway(), "2": RefusedOption("its columns are not published; take 1")},
-            ),
-        ),
+        option_table("diagview")["options"],
         notes=(
             "The times that the DSP itself reports while it builds a graph are not simulated. So a "
             "run on it has no Snpe Accelerator Init Time and no Accelerator Init Time.",

@@ -27,11 +27,9 @@ from hexsim.snpe.option import (
     STACK,
     UDL,
     UDO_PACKAGE,
-    Ignored,
-    Option,
-    Ours,
     Tool,
 )
+from hexsim.snpe.option_tables import option_table
 from hexsim.snpe.qnn_options import (
     CONFIG_FILE,
     MODEL_LIBRARY,
@@ -215,63 +213,11 @@ def _bytes(count: float) -> str:
     return f"{count / 2**20:.2f} MB" if count >= 2**18 else f"{count / 2**10:.2f} kB"
 
 
-_LOG = Ignored("the log goes to stderr, as it is")
-_ONE_SETTING = Ignored(
-    "the compiler here has one setting, that of the latencies to which it was fitted"
-)
-
-
-def _logging(names: Sequence[str]) -> tuple[Option, ...]:
-    return tuple(Option((name,), (), "How much is logged.", _LOG) for name in names)
-
-
+_TABLE = option_table("graph_prepare")
 _PREPARE = (
-    Option(("--input_dlc",), ("FILE",), "The .dlc file.", Ours(), is_required=True),
-    Option(
-        ("--output_dlc",), ("FILE",), "The file to write; default: INPUT_cached.dlc.",
-        Ours("--output"),
-    ),
-    Option(
-        ("--htp_socs",), ("CHIPS",),
-        "Chips to compile for, by part number, with commas; default: --chip.", Ours("--socs"),
-    ),
-    Option(
-        ("--vtcm_override",), ("MB",),
-        "VTCM to compile for, in MB; 0 and the default: all that the chip has.", Ours("--vtcm-mb"),
-        number="real",
-    ),
-    Option(
-        ("--htp_archs",), ("ARCHS",),
-        "Architectures to compile for, as v75, with commas: a chip of each is taken.",
-        Ours("--archs"),
-    ),
-    Option(
-        ("--input_list",), ("FILE",), "List whose # and % lines name outputs of the graph.",
-        Ours("--input-list"),
-    ),
-    Option(
-        ("--set_output_tensors", "--set_output_layers"), ("LIST",),
-        "Outputs of the graph, with commas. They become the outputs of the file, and layers that "
-        "none of them needs are left out.",
-        Ours("--set-output-tensors"),
-    ),
-    Option(
-        ("--use_float_io",), (), "Float buffers of the graph.",
-        Ignored("files of inputs and outputs hold floats anyway"),
-    ),
-    Option(
-        ("--buffer_data_type", "--memorymapped_buffer_hint"), ("TYPES",), "Buffers of the graph.",
-        Ignored("the buffers are those of the run: --userbuffer_... of snpe-net-run"),
-    ),
-    Option(("--optimization_level",), ("LEVEL",), "How well to compile.", _ONE_SETTING),
-    Option(("--num_hvx_threads",), ("N",), "Vector threads to use.", _ONE_SETTING),
-    Option(("--htp_dlbc",), ("WHETHER",), "Compress activations in DDR.", _ONE_SETTING),
-    Option(
-        ("--overwrite_cache_records",), (), "Prepare the graph again.",
-        Ignored("no record is kept in the file"),
-    ),
+    *_TABLE["prepare"],
     UDO_PACKAGE,
-    *_logging(("--verbose", "--quiet", "--silent")),
+    *_TABLE["logging"],
     UDL,
     CHIP,
     STACK,
@@ -285,22 +231,13 @@ _NOTES = (
 )
 
 _CONTEXT = (
-    Option(
-        ("--dlc_path",), ("FILE",), "The .dlc file, quantised or float.", Ours(), is_required=True
-    ),
-    Option(
-        ("--binary_file",), ("NAME",), "Name of the file to write, without .bin.",
-        Ours("--binary-file"), is_required=True,
-    ),
+    *_TABLE["context"],
     OUTPUT_DIR,
     MODEL_LIBRARY,
-    Option(
-        ("--backend",), ("FILE",), "Library of the backend.",
-        Ignored("context binaries are for tensor processors here"),
-    ),
+    *_TABLE["backend"],
     CONFIG_FILE,
     OP_PACKAGES,
-    Option(("--log_level",), ("LEVEL",), "How much is logged.", _LOG),
+    *_TABLE["log_level"],
     UDL,
     CHIP,
     STACK,

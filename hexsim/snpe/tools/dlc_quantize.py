@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from hexsim.cli.quantize import quantize
+from hexsim.snpe.converter_options import TABLE as CONVERTERS
 from hexsim.snpe.option import (
     CHIP,
     NO_UDO,
@@ -34,15 +35,13 @@ OPTIONS = (
     *_TABLE["logging"],
 )  # fmt: skip
 
-_ANY_CHIP = Ignored("the file is for every chip; the chip is named when it runs")
 _QAIRT = (
     *(
         replace(option, names=(option.name, short))
         for option, short in zip(_TABLE["files"], ("-i", "-l", "-o"), strict=True)
     ),
     *_NAMED,
-    Option(("--target_backend",), ("NAME",), "Backend that is meant.", _ANY_CHIP),
-    Option(("--target_soc_model",), ("NAME",), "Chip that is meant.", _ANY_CHIP),
+    *CONVERTERS["targets"],
     Option(
         ("--preserve_io_datatype",), ("NAMES",), "Inputs and outputs that stay float.",
         Ignored("files of inputs and outputs hold floats anyway"),

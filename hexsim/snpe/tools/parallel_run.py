@@ -21,7 +21,7 @@ from hexsim.cli._simulated import Hardware
 from hexsim.errors import HexsimError
 from hexsim.snpe import runtimes
 from hexsim.snpe.log import announce, write_log
-from hexsim.snpe.net_run_options import FALLBACK, profile_option
+from hexsim.snpe.net_run_options import FALLBACK, profile_option, thread_runtimes
 from hexsim.snpe.option import (
     CHIP,
     INPUTS,
@@ -29,12 +29,12 @@ from hexsim.snpe.option import (
     STACK,
     UDL,
     UDO_PACKAGE,
-    Ignored,
     Level,
     Option,
     Ours,
     Tool,
 )
+from hexsim.snpe.option_tables import option_table
 
 if TYPE_CHECKING:
     from hexsim.deployment import Deployment
@@ -157,16 +157,12 @@ def _timed(
     return throughput(deployments[0].platform, callers)
 
 
-_ONLY_TIME = Ignored("compiled kernels and prepared graphs are not kept between runs")
-
+_TABLE = option_table("parallel_run")
 OPTIONS = (
     Option(("--container",), ("FILE",), "The .dlc file.", Ours(), is_required=True),
     INPUTS,
     OUTPUT_DIR,
-    *(
-        Option((f"--use_{name}",), (), f"A thread on {name}; repeatable.", Ours("--runtime", name))
-        for name in ("cpu", "gpu", "gpu_fp16", "dsp", "htp", "aip", "fxp_cpu")
-    ),
+    *thread_runtimes("A thread on {}; repeatable."),
     Option(
         ("--runtime_order",), ("LIST",),
         "A thread on the first available runtime, with CPU fallback if cpu is listed; repeatable.",
@@ -178,12 +174,7 @@ OPTIONS = (
         f"Run layers that a runtime refuses on the CPU; default: false. {FALLBACK}",
         Ours("--cpu-fallback"), choices=("true", "false"),
     ),
-    Option(
-        ("--profiling_level",), ("LEVEL",), "Rows of the log of each thread; default: off.",
-        Ours("--profiling-level"), choices=("off", "basic", "moderate", "detailed"),
-    ),
-    Option(("--storage_dir",), ("FOLDER",), "Where compiled kernels are kept.", _ONLY_TIME),
-    Option(("--enable_init_cache",), (), "Keep prepared graphs.", _ONLY_TIME),
+    *_TABLE["settings"],
     UDO_PACKAGE,
     UDL,
     CHIP,

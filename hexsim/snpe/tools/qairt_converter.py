@@ -13,7 +13,7 @@ from hexsim.snpe.converter_options import (
     OVERRIDES,
     SIMPLIFICATION,
     SQUASH_BOX_DECODER,
-    STORED_ORDER,
+    TABLE,
     colours,
     ends,
     layout_option,
@@ -25,7 +25,6 @@ from hexsim.snpe.converter_options import (
 )
 from hexsim.snpe.option import UDL, Anyway, Effect, Ignored, Option, RefusedOption, Tool
 
-_ANY_CHIP = Ignored("the file is for every chip; the chip is named when it runs")
 _TYPES = ("float32", "float16", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64")
 _NETWORK = network("File of ONNX or another framework")
 
@@ -62,34 +61,11 @@ _QAIRT = (
         "Order of a tensor's axes in raw files.", CHANNELS_LAST,
     ),
     colours("--desired_input_color_encoding"),
-    Option(
-        ("--preserve_io_datatype",), ("NAMES",), "Inputs and outputs of the file's types.",
-        Ignored("files of inputs and outputs hold floats anyway"),
-    ),
-    Option(
-        ("--config", "--io_config"), ("FILE",), "Layout, types and encodings of tensors.",
-        RefusedOption(STORED_ORDER),
-    ),
+    *TABLE["types"],
     symbol("--onnx_define_symbol"),
     simplification("--onnx_skip_simplification", "--onnx_no_simplification"),
-    Option(
-        ("--onnx_override_batch", "--onnx_batch"), ("N",), "Another batch.",
-        RefusedOption("give the whole shape with --source_model_input_shape"),
-    ),
-    Option(
-        ("--export_format",), ("FORMAT",), "What becomes of encodings in the source.",
-        {
-            "DLC_DEFAULT": Anyway(),
-            "DLC_STRIP_QUANT": RefusedOption(
-                "encodings of the source stay in the file; quantise with --ignore_encodings instead"
-            ),
-        },
-    ),
-    Option(("--remove_unused_inputs",), (), "Leave inputs out that nothing reads.",
-        RefusedOption("inputs are those of the source; leave it out"),
-    ),
-    Option(("--target_backend",), ("NAME",), "Backend that is meant.", _ANY_CHIP),
-    Option(("--target_soc_model",), ("NAME",), "Chip that is meant.", _ANY_CHIP),
+    *TABLE["source"],
+    *TABLE["targets"],
     *_SHARED,
 )  # fmt: skip
 

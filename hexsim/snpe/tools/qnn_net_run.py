@@ -11,18 +11,15 @@ from hexsim.snpe.option import (
     STACK,
     UDL,
     Anyway,
-    Ignored,
     Option,
     Ours,
     RefusedOption,
     Tool,
 )
+from hexsim.snpe.option_tables import option_table
 from hexsim.snpe.qnn_options import CONFIG_FILE, LIBRARIES, MODEL_LIBRARY
 from hexsim.snpe.tools.diagview import diagview
 from hexsim.snpe.tools.net_run import net_run
-
-_ONE_RUN = Ignored("every run of an input gives the same values and times, so each runs once")
-_DEVICE = Ignored("it is about the device and its operating system")
 
 
 def _data_type(side: str) -> Option:
@@ -36,6 +33,7 @@ def _data_type(side: str) -> Option:
     )  # fmt: skip
 
 
+_TABLE = option_table("qnn_net_run")
 _RUN = (
     Option(
         ("--dlc_path", "--retrieve_context"), ("FILE",),
@@ -51,56 +49,17 @@ _RUN = (
     MODEL_LIBRARY,
     OUTPUT_DIR,
     profile_option(),
-    Option(
-        ("--profiling_level",), ("LEVEL",), "Rows of the log; default: detailed.",
-        {
-            "basic": Ours("--profiling-level", "basic"),
-            "detailed": Ours("--profiling-level", "detailed"),
-            "backend": RefusedOption("what a backend records beyond layers is not known"),
-        },
-    ),
-    Option(("--debug",), (), "Write the output of every layer.", Ours("--debug")),
-    Option(
-        ("--set_output_tensors",), ("LIST",), "Tensors to write, with commas.",
-        Ours("--set-output-tensors"),
-    ),
-    Option(
-        ("--use_native_input_files",), (), "Input files hold the model's own numbers.",
-        Ours("--native-inputs"),
-    ),
-    Option(
-        ("--use_native_output_files",), (), "So do output files.", Ours("--native-outputs")
-    ),
+    *_TABLE["outputs"],
     _data_type("input"),
     _data_type("output"),
     CONFIG_FILE,
-    Option(("--num_inferences",), ("N",), "Run so often.", _ONE_RUN, number="whole"),
-    Option(("--duration",), ("S",), "Run for so long.", _ONE_RUN, number="real"),
-    Option(("--keep_num_outputs",), ("N",), "Keep so many outputs.", _ONE_RUN, number="whole"),
-    Option(
-        ("--batch_multiplier",), ("N",), "Run so many batches at once.",
-        RefusedOption("the batch belongs to the network; convert with a larger one"),
-    ),
-    Option(("--shared_buffer",), (), "Buffers shared with the processor.", _DEVICE),
-    Option(("--synchronous",), (), "Wait for each run.", _ONE_RUN),
-    Option(("--log_level",), ("LEVEL",), "How much is logged.", _DEVICE),
-    Option(("--system_library",), ("FILE",), "Library of the system.", _DEVICE),
+    *_TABLE["runs"],
     OP_PACKAGES,
     UDL,
     CHIP,
     STACK,
 )  # fmt: skip
 
-_VIEW = (
-    Option(
-        ("--input_log",), ("FILE",), "The SNPEDiag_0.log of the run.", Ours(), is_required=True
-    ),
-    Option(("--output",), ("FILE",), "Write the rows as CSV.", Ours("--output")),
-    Option(
-        ("--reader", "--config"), ("FILE",), "Library that reads a backend's records.",
-        Ignored("the log is text, and is read without it"),
-    ),
-)  # fmt: skip
 
 TOOLS = {
     "qnn-net-run": Tool(
@@ -119,7 +78,7 @@ TOOLS = {
         "qnn-profile-viewer",
         "Print the log of qnn-net-run, as snpe-diagview does.",
         diagview,
-        _VIEW,
+        _TABLE["view"],
         release="2.39",
     ),
 }

@@ -16,7 +16,7 @@ from hexsim.cli._simulated import Hardware
 from hexsim.errors import HexsimError
 from hexsim.snpe import runtimes
 from hexsim.snpe.buffers import Buffers
-from hexsim.snpe.net_run_options import FALLBACK, buffer_options, profile_option
+from hexsim.snpe.net_run_options import FALLBACK, buffer_options, profile_option, thread_runtimes
 from hexsim.snpe.option import (
     CHIP,
     STACK,
@@ -25,9 +25,9 @@ from hexsim.snpe.option import (
     Ignored,
     Option,
     Ours,
-    RefusedOption,
     Tool,
 )
+from hexsim.snpe.option_tables import option_table
 
 if TYPE_CHECKING:
     from hexsim.deployment import Deployment
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from hexsim.studies.throughput import ClosedLoop
 
 _ALIKE = Ignored("the time of a call does not depend on the values of its inputs")
-_NO_MORE = Ignored("all that is known is printed anyway")
 
 
 @dataclass(frozen=True)
@@ -124,23 +123,10 @@ def _thread(deployment: Deployment, profile: str) -> Thread:
     return Thread(name, built, batch_size(deployment.network))
 
 
+_TABLE = option_table("throughput")
 OPTIONS = (
-    Option(
-        ("--container",), ("FILE",), "A .dlc file; repeat it for every further thread.",
-        Ours("--container"), is_required=True,
-    ),
-    Option(
-        ("--duration",), ("S",), "Seconds, of simulated time, in which calls begin.",
-        Ours("--duration"), number="real",
-    ),
-    Option(
-        ("--iterations",), ("N",), "Calls of every thread, instead.", Ours("--iterations"),
-        number="whole",
-    ),
-    *(
-        Option((f"--use_{name}",), (), f"The thread runs on {name}.", Ours("--runtime", name))
-        for name in ("cpu", "gpu", "gpu_fp16", "dsp", "htp", "aip", "fxp_cpu")
-    ),
+    *_TABLE["threads"],
+    *thread_runtimes("The thread runs on {}."),
     Option(
         ("--runtime_order",), ("LIST",),
         "The thread runs on the first available runtime, with CPU fallback if cpu is listed.",
@@ -151,24 +137,9 @@ OPTIONS = (
         ("--enable_cpu_fallback",), (),
         f"Run layers that a runtime refuses on the CPU. {FALLBACK}", Ours("--cpu-fallback"),
     ),
-    Option(("--json",), ("FILE",), "Write every latency, as JSON of our own.", Ours("--json")),
-    Option(("--input_raw",), ("FILES",), "Inputs of the network.", _ALIKE),
-    Option(
-        ("--skip_execute",), (), "Build the networks only.",
-        RefusedOption("there is nothing to print; snpe-net-run shows the time to build a network"),
-    ),
-    Option(
-        ("--storage_dir",), ("FOLDER",), "Where compiled kernels are kept.",
-        Ignored("compiling kernels of the GPU is not simulated"),
-    ),
+    *_TABLE["runs"],
     *buffer_options(),
-    Option(
-        ("--enable_init_cache",), (), "Keep the prepared graph.",
-        Ignored("every initialisation is reported as the first one"),
-    ),
-    Option(("--platform_options", "--userlogs"), ("TEXT",), "Settings of the device.", _NO_MORE),
-    Option(("--verbose",), (), "Print more.", _NO_MORE),
-    Option(("--debug",), (), "Print more.", _NO_MORE),
+    *_TABLE["settings"],
     UDO_PACKAGE,
     UDL,
     CHIP,

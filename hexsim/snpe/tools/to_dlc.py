@@ -31,9 +31,10 @@ from hexsim.snpe.option import (
     RefusedOption,
     Tool,
 )
+from hexsim.snpe.option_tables import option_table
 
-_NOTHING_MORE = Ignored("the converter always prints on stderr what it did")
-
+_TABLE = option_table("to_dlc")
+_RELAY = _TABLE["relay"]
 _SHARED = (
     output("--dlc"),
     shape("--input_dim", "-d"),
@@ -48,26 +49,9 @@ _SHARED = (
         Ours("--keep-batch-norm"),
     ),
     OVERRIDES,
-    Option(
-        ("--keep_quant_nodes",), (), "Keep quantising nodes as layers.",
-        RefusedOption("the ranges of quantising nodes are kept as overrides, and never as layers"),
-    ),
-    Option(
-        ("--model_version",), ("TEXT",), "ASCII text of at most 64 bytes, kept in the file.",
-        Ours("--model-version"),
-    ),
+    *_TABLE["kept"],
     COPYRIGHT,
-    Option(
-        ("--validation_target",), ("RUNTIME", "PROCESSOR"), "Check the layers for a processor.",
-        Ignored("snpe-dlc-info tells which runtimes take each layer"),
-    ),
-    Option(
-        ("--strict",), (), "Write nothing if the check fails.",
-        Ignored("snpe-dlc-info tells which runtimes take each layer"),
-    ),
-    Option(
-        ("--debug",), ("LEVEL",), "Print more.", _NOTHING_MORE, alone="1", choices=tuple("0123")
-    ),
+    *_TABLE["checks"],
     SQUASH_BOX_DECODER,
     *IO_OPTIONS,
     UDL,
@@ -93,38 +77,6 @@ _WITH_CHANNELS_LAST = ("tensorflow", "tflite")
 def _input_layout(framework: str) -> Option:
     assumed = CHANNELS_LAST if framework in _WITH_CHANNELS_LAST else CHANNELS_FIRST
     return layout_option(("--input_layout",), "Order of an input's axes.", assumed)
-
-
-_CAFFE = (
-    Option(
-        ("--caffe_bin", "-b"), ("FILE",),
-        "The weights; default: the .caffemodel of the network's name.", Ours("--caffe-bin"),
-    ),
-    Option(
-        ("--enable_preprocessing",), (), "Take means and crops of the data layer.",
-        RefusedOption("inputs come as they are; prepare them before"),
-    ),
-)  # fmt: skip
-_TENSORFLOW = (
-    Option(
-        ("--show_unconsumed_nodes", "--allow_unconsumed_nodes"), (),
-        "List nodes that nothing reads.", Ignored("nodes that nothing reads are left out"),
-    ),
-    Option(
-        ("--saved_model_tag",), ("NAME",), "Choose among the graphs of a SavedModel.", Anyway(),
-        choices=("serve",),
-    ),
-    Option(
-        ("--saved_model_signature_key",), ("NAME",),
-        "Choose among the signatures of a SavedModel.", Anyway(), choices=("serving_default",),
-    ),
-)  # fmt: skip
-_RELAY = (
-    Option(
-        ("--dump_relay",), ("FILE",), "Write the intermediate form of the converter.",
-        Ignored("this converter has no such intermediate form"),
-    ),
-)  # fmt: skip
 
 
 _INSTEAD = {
@@ -160,10 +112,11 @@ TOOLS = {
             "onnx", "An ONNX file", network("The ONNX file", "--model_path", "-m", "--graph"),
             DRY_RUN, symbol("--define_symbol", "-s"), SIMPLIFICATION, FLOAT_BITWIDTH,
         ),
-        _converter("caffe", "A prototxt of Caffe", network("The prototxt", "-c"), *_CAFFE),
+        _converter("caffe", "A prototxt of Caffe", network("The prototxt", "-c"), *_TABLE["caffe"]),
         _converter(
             "tensorflow", "A graph, a SavedModel or a Keras file of TensorFlow",
-            network("The .pb, .meta, .keras or .h5 file, or the folder", "--graph"), *_TENSORFLOW,
+            network("The .pb, .meta, .keras or .h5 file, or the folder", "--graph"),
+            *_TABLE["tensorflow"],
         ),
         _converter("tflite", "A TensorFlow Lite file", network("The .tflite file"), *_RELAY),
         _converter(
