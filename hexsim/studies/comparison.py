@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from hexsim.display import DisplayTable, Shown
-from hexsim.studies.result_files import CaseResult, Figure, Results
+from hexsim.studies.result_files import Amount, CaseResult, ResultFile
 
 Item = TypeVar("Item")
 
@@ -79,7 +79,7 @@ class Comparison(Shown):
         return DisplayTable(title, columns, rows, bars="ratio")
 
 
-def compare(before: Results, after: Results) -> Comparison:
+def compare(before: ResultFile, after: ResultFile) -> Comparison:
     """Pair the cases of two files."""
     pairs = _paired(before.cases, after.cases, lambda case: (case.network, case.runtime))
     return Comparison(
@@ -104,7 +104,7 @@ def _case(before: CaseResult, after: CaseResult) -> CaseChange:
     )
 
 
-def _changes(before: Sequence[Figure], after: Sequence[Figure]) -> tuple[FigureChange, ...]:
+def _changes(before: Sequence[Amount], after: Sequence[Amount]) -> tuple[FigureChange, ...]:
     return tuple(
         FigureChange(
             figure.name, figure.unit, old.value if old else None, new.value if new else None

@@ -22,7 +22,7 @@ _REMEDY = "give what --json of hexsim bench, profile or llm wrote"
 
 
 @dataclass(frozen=True)
-class Figure:
+class Amount:
     """A number with its unit; `value` is None where the file lacks it."""
 
     name: str
@@ -37,19 +37,19 @@ class CaseResult:
     network: str
     runtime: str
     conditions: Mapping[str, str]
-    figures: Sequence[Figure]
-    layers: Sequence[Figure]
+    figures: Sequence[Amount]
+    layers: Sequence[Amount]
 
 
 @dataclass(frozen=True)
-class Results:
+class ResultFile:
     """The cases of a file, and the version that wrote it."""
 
     version: str
     cases: Sequence[CaseResult]
 
 
-def read_results(path: Path) -> Results:
+def read_results(path: Path) -> ResultFile:
     """Read a file of results; raise HexsimError if it is anything else."""
     try:
         tree = parse_json(read_text(path, "results", _REMEDY), str(path))
@@ -61,7 +61,7 @@ def read_results(path: Path) -> Results:
         read = kind.model_validate(tree)
     except ValidationError as error:
         raise HexsimError(f"{sentence(kind, error, str(path))}; {_REMEDY}") from None
-    return Results(read.hexsim_version, read.cases)
+    return ResultFile(read.hexsim_version, read.cases)
 
 
 class _Read(BaseModel):
@@ -118,14 +118,14 @@ class _CaseRead(_Read):
             self.runtime,
             {name: getattr(self, name) for name in ("chip", "stack", "perf_profile", "buffer")},
             (
-                Figure("total inference", "us", self.total_inference_us),
-                Figure("forward propagate", "us", self.forward_propagate_us),
-                Figure("initialisation", "us", self.initialisation_total_us),
-                Figure("peak memory", "B", self.memory.peak_bytes if self.memory else None),
-                Figure("energy", "mJ", self.energy.mj if self.energy else None),
-                Figure("SQNR", "dB", self.accuracy.sqnr_db if self.accuracy else None),
+                Amount("total inference", "us", self.total_inference_us),
+                Amount("forward propagate", "us", self.forward_propagate_us),
+                Amount("initialisation", "us", self.initialisation_total_us),
+                Amount("peak memory", "B", self.memory.peak_bytes if self.memory else None),
+                Amount("energy", "mJ", self.energy.mj if self.energy else None),
+                Amount("SQNR", "dB", self.accuracy.sqnr_db if self.accuracy else None),
             ),
-            tuple(Figure(layer.name, "us", layer.us) for layer in self.layers),
+            tuple(Amount(layer.name, "us", layer.us) for layer in self.layers),
         )
 
 
@@ -198,17 +198,17 @@ class _LanguageModelRead(_Read):
         for name in ("context", "prompt", "generate", "block", "part_gb"):
             stated[name] = f"{getattr(asked, name):g}"
         figures = (
-            Figure("time of a token", "us", 1e3 * self.token.ms),
-            Figure("time of a block", "us", 1e3 * self.block.ms),
-            Figure("tokens per second", "1/s", self.tokens_per_second),
-            Figure("first token", "ms", self.first_token_ms.get(str(asked.prompt))),
-            Figure("whole answer", "us", 1e3 * self.total_ms),
-            Figure("peak memory", "B", self.memory_bytes.peak),
-            *(Figure(f"DDR per {name}", "B", made.ddr_bytes) for name, made in passes.items()),
-            *(Figure(f"energy per {name}", "mJ", made.energy.mj) for name, made in passes.items()),
+            Amount("time of a token", "us", 1e3 * self.token.ms),
+            Amount("time of a block", "us", 1e3 * self.block.ms),
+            Amount("tokens per second", "1/s", self.tokens_per_second),
+            Amount("first token", "ms", self.first_token_ms.get(str(asked.prompt))),
+            Amount("whole answer", "us", 1e3 * self.total_ms),
+            Amount("peak memory", "B", self.memory_bytes.peak),
+            *(Amount(f"DDR per {name}", "B", made.ddr_bytes) for name, made in passes.items()),
+            *(Amount(f"energy per {name}", "mJ", made.energy.mj) for name, made in passes.items()),
         )
         parts = tuple(
-            Figure(f"{name}: {part}", "us", 1e3 * ms)
+            Amount(f"{name}: {part}", "us", 1e3 * ms)
             for name, made in passes.items()
             for part, ms in made.parts_ms.items()
         )

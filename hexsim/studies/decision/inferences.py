@@ -19,13 +19,13 @@ def inferences(question: Question, decision: Decision) -> dict[str, Result]:
     platforms = {platform.chip.name: platform for platform in question.platforms}
     best = heads(decision.ranked)[:MOST]
     results: dict[str, Result] = {}
-    for one in sorted(best, key=lambda one: one.order):  # one quantised model is kept at a time
-        place = (platforms[one.chip], one.runtime)
-        deployment = parts.deployment(one.mode, place, one.timed.cut, one.timed.sections)
-        results[_name(one)] = deployment.simulate(
+    for choice in sorted(best, key=lambda choice: choice.order):  # one quantised model at a time
+        place, timed = (platforms[choice.chip], choice.runtime), choice.timed
+        deployment = parts.deployment(choice.mode, place, timed.cut, timed.sections)
+        results[_name(choice)] = deployment.simulate(
             perf_profile=question.perf_profile, idle_ms=question.idle_ms
         )
-    return {_name(one): results[_name(one)] for one in best}
+    return {_name(choice): results[_name(choice)] for choice in best}
 
 
 def _name(candidate: DecisionCandidate) -> str:
