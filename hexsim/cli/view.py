@@ -63,7 +63,8 @@ class Painted:
 
     def simulated(self, source: str, read: Container) -> Simulated | None:
         """Simulate the model, quantised if its runtime needs that; None without a chip."""
-        from hexsim.deployment.given import GivenModel, Preparation
+        from hexsim.cli._simulated import CallOptions
+        from hexsim.deployment.given import GivenModel
         from hexsim.deployment.platform import Platform
         from hexsim.reports.pages.network_page import Simulated
 
@@ -72,9 +73,8 @@ class Painted:
                 raise HexsimError("--runtime goes with --chip; give both")
             return None
         platform, runtime = Platform.load(self.chip), parse_runtime(self.runtime or "dsp")
-        given = GivenModel(source, read, platform, Preparation(quantize=True))
-        result = given.deployment(runtime).simulate()
-        return Simulated(f"{platform.chip.name} {runtime}", result)
+        given = GivenModel(source, read, platform, CallOptions(quantize=True).preparation())
+        return Simulated(f"{platform.chip.name} {runtime}", given.deployment(runtime).simulate())
 
 
 @grouped

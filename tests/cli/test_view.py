@@ -48,12 +48,18 @@ def test_no_folder_is_told(command: Command, tmp_path: Path) -> None:
     assert str(tmp_path) not in (tmp_path / "page.html").read_text()
 
 
-def test_times_are_those_of_profile(command: Command, tmp_path: Path) -> None:
-    assert command("profile q.dlc --chip sd855 --runtime dsp --json p.json").code == 0
-    assert command("view q.dlc --chip sd855 -o page.html").code == 0
+@pytest.mark.parametrize("runtime", ["dsp", pytest.param("aip", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("model", ["q.dlc", pytest.param("squeezenet1_1", marks=pytest.mark.slow)])
+def test_times_are_those_of_profile(
+    command: Command, tmp_path: Path, model: str, runtime: str
+) -> None:
+    line = f"{model} --chip sd855 --runtime {runtime}"
+    quantize = "" if model.endswith(".dlc") else "--quantize"
+    assert command(f"profile {line} {quantize} --json p.json").code == 0
+    assert command(f"view {line} -o page.html").code == 0
     (profile,) = json.loads((tmp_path / "p.json").read_text())["results"]
     page = data_of((tmp_path / "page.html").read_text())
-    times = [note for note in page["paints"]["time on sd855 dsp"]["notes"] if note]
+    times = [note for note in page["paints"][f"time on sd855 {runtime}"]["notes"] if note]
     assert times == [f"{layer['us']:.1f} us" for layer in profile["layers"]]
 
 
