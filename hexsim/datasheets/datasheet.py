@@ -12,11 +12,11 @@ reads.
 
 from __future__ import annotations
 
-import copy
 import math
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import cache
 from pathlib import Path
 from typing import Any, Generic, Literal, Self, TypeVar, get_args
 
@@ -24,7 +24,7 @@ from pydantic import BaseModel, ConfigDict, PrivateAttr, ValidationError
 
 from hexsim.datasheets.quantity import Quantity
 from hexsim.datasheets.refusals import sentence
-from hexsim.datasheets.texts import DatasheetTexts, Tree
+from hexsim.datasheets.texts import DatasheetTexts, Tree, copied
 from hexsim.errors import HexsimError, unknown
 
 
@@ -155,7 +155,7 @@ class Datasheet(DatasheetTable):
     @property
     def tree(self) -> Tree:
         """A copy of the parsed file, completed by shared constants."""
-        return copy.deepcopy(self._tree)
+        return copied(self._tree)
 
 
 def set_by_caller(
@@ -202,6 +202,7 @@ class Shelf(Generic[DatasheetT]):
         return {key: node for key, node in shared.items() if key in required or key in tree}
 
 
+@cache
 def _is_whole(model: type[BaseModel], path: str) -> bool:
     """Tell whether the schema takes only whole numbers at the dotted `path`."""
     name, _, inner_path = path.partition(".")

@@ -6,7 +6,6 @@ mistyped name is reported at once.
 
 from __future__ import annotations
 
-import copy
 import re
 from collections.abc import Iterator
 from functools import cached_property
@@ -62,7 +61,7 @@ class DatasheetTexts:
         if text.endswith(".toml"):
             path = Path(name_or_path)
         elif text in self._listed:
-            tree = {"name": text, **copy.deepcopy(self._listed[text])}
+            tree = {"name": text, **copied(self._listed[text])}
             return tree, f"{self._directory / _LISTED}, [{text}]"
         elif text in self.names():
             path = self._directory / f"{text}.toml"
@@ -95,6 +94,11 @@ class DatasheetTexts:
     def _read_if_any(self, file_name: str) -> Tree:
         path = self._directory / file_name
         return _read(path) if path.exists() else {}
+
+
+def copied(tree: Tree) -> Tree:
+    """Return a copy with tables of its own; values are shared."""
+    return {key: copied(node) if isinstance(node, dict) else node for key, node in tree.items()}
 
 
 def _read(path: Path) -> Tree:

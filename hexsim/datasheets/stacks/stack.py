@@ -8,7 +8,6 @@ the layers that the runtimes support (see hexsim.datasheets.operators).
 
 from __future__ import annotations
 
-import copy
 from typing import Annotated, Literal
 
 from pydantic import Field, field_validator
@@ -381,7 +380,7 @@ class Stack(Datasheet):
 
     def taking(self, operators: str) -> Stack:
         """Return the release with the operators of another family, such as "any"."""
-        tree = copy.deepcopy(self._tree)
+        tree = self.tree
         tree["partitioning"]["operators"] = operators
         return Stack.from_tree(tree, self.name)
 
@@ -402,7 +401,7 @@ class Stack(Datasheet):
 
     def without_power_collapse(self) -> Stack:
         """Return the release with DSP and tensor engine awake at every call."""
-        tree = copy.deepcopy(self._tree)
+        tree = self.tree
         tree["entry"]["power_collapse"] = False
         return Stack.from_tree(tree, self.name)
 
