@@ -84,7 +84,7 @@ def record(best: Fit, family: Family) -> CalibrationRecord:
     return CalibrationRecord(
         constants=tuple(
             CalibratedConstant(
-                p.path, tuple(sorted(p.sheets)), p.unit, p.low, value, p.high, *map(float, both)
+                p.path, tuple(sorted(p.datasheets)), p.unit, p.low, value, p.high, *map(float, both)
             )
             for (p, value), both in zip(values.items(), errors, strict=True)
         ),
@@ -105,7 +105,7 @@ def together(one: CalibrationRecord, other: CalibrationRecord) -> CalibrationRec
     ]
     joined: dict[tuple[str, tuple[str, ...]], Trade] = {}
     for trade in sorted(apart, key=lambda trade: -trade.largest):
-        key = trade.path, trade.sheets
+        key = trade.path, trade.datasheets
         joined[key] = _both(joined[key], trade) if key in joined else trade
     return CalibrationRecord(
         constants=one.constants + other.constants,

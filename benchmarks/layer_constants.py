@@ -128,4 +128,4 @@ class _Layers:
 
 def _above_zero(p: Parameter) -> Parameter:
     low = _SMALLEST * p.committed
-    return Parameter(p.path, p.sheets, low, p.committed, p.high, p.unit)
+    return Parameter(p.path, p.datasheets, low, p.committed, p.high, p.unit)

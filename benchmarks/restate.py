@@ -15,13 +15,13 @@ _SHARED = "shared.toml"
 def restate(parameter: Parameter, value: float) -> None:
     """Change the value in every file that states the constant; its other keys stay.
 
-    A sheet that says nothing of its own takes the constant from the shared file of its folder, and
-    one without a file from there or from the sheet that it is like, which is restated too.
+    A datasheet that says nothing of its own takes the constant from the shared file of its folder,
+    and one without a file from there or from the datasheet that it is like, which is restated too.
     """
-    for sheet in sorted(parameter.sheets):
-        module = chips if sheet in chips.names() else stacks
+    for datasheet in sorted(parameter.datasheets):
+        module = chips if datasheet in chips.names() else stacks
         folder = Path(str(module.__file__)).parent
-        for file in (folder / f"{sheet}.toml", folder / _SHARED):
+        for file in (folder / f"{datasheet}.toml", folder / _SHARED):
             text = file.read_text(encoding="utf-8") if file.exists() else ""
             changed = restated(text, parameter.path, value)
             if changed is not None:

@@ -92,15 +92,15 @@ def constants_page() -> str:
     return with_block(text, "chips", owners_table(chip_sheets))
 
 
-def owners_table(sheets: list[Datasheet] | list[stacks.Stack] | list[chips.Chip]) -> str:
-    """Return a line per constant; sheets that state the same share one."""
+def owners_table(datasheets: list[Datasheet] | list[stacks.Stack] | list[chips.Chip]) -> str:
+    """Return a line per constant; datasheets that state the same share one."""
     stated: dict[tuple[str, Quantity], list[str]] = {}
     full = 0
-    for sheet in sheets:
-        constants = list(sheet.quantities())
+    for datasheet in datasheets:
+        constants = list(datasheet.quantities())
         full += bool(constants)
         for path, constant in constants:
-            stated.setdefault((path, constant), []).append(sheet.name)
+            stated.setdefault((path, constant), []).append(datasheet.name)
     lines = [
         "| constant | value | confidence | bounds | stated by | source |",
         "|---|---|---|---|---|---|",

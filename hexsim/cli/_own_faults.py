@@ -19,7 +19,7 @@ EXIT_CODE = 70
 """EX_SOFTWARE."""
 
 
-def told(error: BaseException) -> tuple[str, str]:
+def described(error: BaseException) -> tuple[str, str]:
     """Write the traceback of `error`; return a sentence, and text to print after it."""
     kind, trace = type(error).__name__, "".join(traceback.format_exception(error))
     what = f"a fault of hexsim, not of what it was given ({kind})"

@@ -21,7 +21,7 @@ def run_program(name: str, words: list[str], run: Run) -> None:
             code, sentence = _ended(name, words, run)
         except Exception as error:
             fault = error
-            sentence, trace = _own_faults.told(error)
+            sentence, trace = _own_faults.described(error)
             code = _own_faults.EXIT_CODE
         if sentence is not None:
             remark(f"{name}: {visible(sentence)}")

@@ -15,7 +15,7 @@ import math
 
 from hexsim.graph.ir import Shape
 from hexsim.graph.nhwc import as_nhwc
-from hexsim.hvx.layout import PIXELS, SHEET, ceil_div
+from hexsim.hvx.layout import DEPTH_SLICE, PIXELS, ceil_div
 
 
 def is_flat(shape: Shape) -> bool:
@@ -33,7 +33,7 @@ def padded_width(shape: Shape) -> int:
 def padded_channels(shape: Shape) -> int:
     """Return the channels of one stored pixel."""
     channels = as_nhwc(shape)[3]
-    return channels if is_flat(shape) else ceil_div(channels, SHEET) * SHEET
+    return channels if is_flat(shape) else ceil_div(channels, DEPTH_SLICE) * DEPTH_SLICE
 
 
 def tensor_bytes(shape: Shape, bits: int) -> int:

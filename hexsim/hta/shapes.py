@@ -10,7 +10,7 @@ import math
 from dataclasses import dataclass, replace
 
 from hexsim.hta.layout import is_flat, padded_width, tensor_bytes
-from hexsim.hvx.layout import SHEET, ceil_div
+from hexsim.hvx.layout import DEPTH_SLICE, ceil_div
 from hexsim.layers import Convolution, Deconvolution, FullyConnected
 from hexsim.planning.deconvolution_phases import in_phases
 from hexsim.planning.plan import KernelCall
@@ -72,7 +72,7 @@ class MacShape:
             width=result[2],
             stored_width=padded_width(result),
             channels=layer.output_channels,
-            channel_step=1 if is_flat(result) else SHEET,
+            channel_step=1 if is_flat(result) else DEPTH_SLICE,
             depth=channels // layer.groups,
             groups=layer.groups,
             depthwise=layer.is_depthwise(channels),

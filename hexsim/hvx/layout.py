@@ -1,7 +1,7 @@
 """The d32 layout of activations in Hexagon NN, with its padding.
 
-It is NHWC cut into sheets of 32 channels, `[batch][height][depth / 32][width][32]`: four pixels of
-one sheet are one 128-byte vector. The width is a multiple of four, the channels a multiple of 32.
+It is NHWC cut into slices of 32 channels, `[batch][height][depth / 32][width][32]`: four pixels of
+one slice are one 128-byte vector. The width is a multiple of four, the channels a multiple of 32.
 
 Left out: the padding around the image (four pixels on the left, rows above and below), of which
 only a few lines are moved. Some kernels compute the pixels on the left (`padded_vectors`).
@@ -19,8 +19,8 @@ from hexsim.layers import ColourConversion, Convert, Convolution
 from hexsim.planning.plan import KernelCall, PlannedSubnet
 
 VECTOR_BYTES = 128
-SHEET = 32
-"""Channels of one sheet."""
+DEPTH_SLICE = 32
+"""Channels of one slice."""
 PIXELS = 4
 """Pixels of one vector."""
 
@@ -30,18 +30,18 @@ def ceil_div(a: int, b: int) -> int:
     return -(-a // b)
 
 
-def sheets(channels: int) -> int:
-    """Return the number of 32-channel sheets."""
-    return ceil_div(channels, SHEET)
+def depth_slices(channels: int) -> int:
+    """Return the number of 32-channel slices."""
+    return ceil_div(channels, DEPTH_SLICE)
 
 
 def row_vectors(width: int) -> int:
-    """Return the vectors of one row of one sheet that are computed."""
+    """Return the vectors of one row of one slice that are computed."""
     return ceil_div(width, PIXELS)
 
 
 def padded_vectors(width: int) -> int:
-    """Return the vectors of one row of one sheet with the four pixels of padding on its left.
+    """Return the vectors of one row of one slice with the four pixels of padding on its left.
 
     Kernels that treat whole rows compute the padding too.
     """
@@ -51,7 +51,7 @@ def padded_vectors(width: int) -> int:
 def vectors(shape: Shape) -> int:
     """Return the vectors that a kernel computes for a tensor, with padding."""
     batch, height, width, channels = as_nhwc(shape)
-    return batch * height * sheets(channels) * row_vectors(width)
+    return batch * height * depth_slices(channels) * row_vectors(width)
 
 
 def vector_sizes(shape: Shape) -> dict[int, int]:
@@ -60,7 +60,7 @@ def vector_sizes(shape: Shape) -> dict[int, int]:
     last = len(shape) - 1
     if height == width == 1:
         return {last: VECTOR_BYTES}
-    return {last: SHEET, last - 1: PIXELS}
+    return {last: DEPTH_SLICE, last - 1: PIXELS}
 
 
 def stored_bytes(shape: Shape) -> int:

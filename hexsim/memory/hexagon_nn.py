@@ -23,8 +23,8 @@ from hexsim.graph.ir import Shape
 from hexsim.graph.nhwc import as_nhwc
 from hexsim.hvx.kernels import Target, packed_bytes, vtcm_bytes
 from hexsim.hvx.layout import (
+    DEPTH_SLICE,
     PIXELS,
-    SHEET,
     VECTOR_BYTES,
     ceil_div,
     code_bytes,
@@ -53,7 +53,7 @@ def d32_bytes(shape: Shape, code: int) -> int:
     """Return the bytes of a tensor in d32 with its padding and guards."""
     batch, height, width, channels = as_nhwc(shape)
     pixels = ceil_div(width, PIXELS) * PIXELS + _PADDING_PIXELS
-    depth = ceil_div(channels, SHEET) * SHEET
+    depth = ceil_div(channels, DEPTH_SLICE) * DEPTH_SLICE
     return _guarded(batch * (height + _PADDING_ROWS) * pixels * depth * code)
 
 

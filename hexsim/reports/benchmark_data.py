@@ -123,7 +123,7 @@ def _uncertainty(case: Case, uncertainty: Uncertainty | None) -> dict[str, Any] 
         },
         "constants": [
             {
-                **attributes(sensitivity, stated_by="sheet", constant="path"),
+                **attributes(sensitivity, stated_by="datasheet", constant="path"),
                 **attributes(sensitivity.constant, "unit", "confidence", "source", "value"),
                 "interval": [sensitivity.low, sensitivity.high],
                 "total_inference_us": [sensitivity.at_low.total_us, sensitivity.at_high.total_us],

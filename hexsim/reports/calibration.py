@@ -19,7 +19,7 @@ def calibration_text(calibration: OwnCalibration) -> str:
     rows = [
         (
             constant.path,
-            constant.sheet,
+            constant.datasheet,
             quantity(constant.before, constant.unit),
             _factor(constant.error_before),
             quantity(constant.after, constant.unit),
@@ -142,7 +142,7 @@ def calibration_json(calibration: OwnCalibration) -> str:
         **attributes(calibration, chip="before.chip.name", stack="before.stack.name"),
         "constants": [
             {
-                **attributes(constant, stated_by="sheet", constant="path"),
+                **attributes(constant, stated_by="datasheet", constant="path"),
                 **attributes(constant, "unit", "reported", "before", "after"),
                 "one_sigma_factor_before": math.exp(constant.error_before),
                 "one_sigma_factor_after": math.exp(constant.error_after),

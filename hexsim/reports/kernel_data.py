@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from hexsim.hvx.assembly import loop_asm, straight_asm
-from hexsim.hvx.layout import SHEET
+from hexsim.hvx.layout import DEPTH_SLICE
 from hexsim.hvx.modulo import Loop
 from hexsim.hvx.occupancy import pipes, slots
 from hexsim.hvx.streams import Kernel, Segment
@@ -30,7 +30,7 @@ def blocking_facts(probe: KernelProbe) -> dict[str, Any]:
         rows = -(-blocking.shape.rows // probe.target.workers)
         facts |= {
             "form": blocking.form,
-            "channels_per_slice": SHEET,
+            "channels_per_slice": DEPTH_SLICE,
             "weight_groups": len(groups),
             "slices_per_group": groups[0],
             "slice_bytes": blocking.shape.slice_bytes,

@@ -18,7 +18,7 @@ def uncertainty_table(uncertainty: Uncertainty) -> str:
     rows = [
         (
             sensitivity.path,
-            sensitivity.sheet,
+            sensitivity.datasheet,
             sensitivity.constant.confidence,
             quantity(sensitivity.low, sensitivity.constant.unit),
             quantity(sensitivity.constant.value, sensitivity.constant.unit),

@@ -53,7 +53,7 @@ class Times(NamedTuple):
 class ConstantSensitivity:
     """The times with one constant at the low and at the high end of its interval."""
 
-    sheet: str
+    datasheet: str
     path: str
     constant: Quantity
     low: float
@@ -193,7 +193,7 @@ def _ends(
     tied: list[tuple[int, float]] = []
     for sensitivity in sensitivities:
         logs = sensitivity.logs(nominal, figure)
-        index = _fitted(sensitivity.sheet, sensitivity.path, sensitivity.constant)
+        index = _fitted(sensitivity.datasheet, sensitivity.path, sensitivity.constant)
         if index is not None:
             fitted = calibration().constants[index]
             slope = (logs[1] - logs[0]) / math.log(sensitivity.high / sensitivity.low)

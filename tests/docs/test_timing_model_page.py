@@ -35,9 +35,9 @@ def test_the_errors_of_the_readme_are_up_to_date() -> None:
     assert README.read_text(encoding="utf-8") == readme_page(), RENEW
 
 
-@pytest.mark.parametrize("sheet", [chips.load("sd855"), stacks.load("qnn-2.45")])
-def test_every_constant_is_on_the_page(sheet: chips.Chip | stacks.Stack) -> None:
+@pytest.mark.parametrize("datasheet", [chips.load("sd855"), stacks.load("qnn-2.45")])
+def test_every_constant_is_on_the_page(datasheet: chips.Chip | stacks.Stack) -> None:
     page = CONSTANTS.read_text(encoding="utf-8")
-    for path, constant in sheet.quantities():
+    for path, constant in datasheet.quantities():
         rows = [line for line in page.splitlines() if line.startswith(f"| {path} |")]
         assert any(constant.source in row for row in rows), path

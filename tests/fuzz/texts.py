@@ -138,8 +138,8 @@ def _image(kind: str) -> bytes:
     return buffer.getvalue()
 
 
-def _written(sheet: Datasheet) -> bytes:
-    return datasheet_text(sheet, "a sheet").encode()
+def _written(datasheet: Datasheet) -> bytes:
+    return datasheet_text(datasheet, "a datasheet").encode()
 
 
 @cache

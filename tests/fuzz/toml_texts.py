@@ -116,8 +116,10 @@ _INNER = re.compile(r"(?<=[=,\[{] )[^,\[\]{}=\n]+(?=[,\]}\n ])")
 @cache
 def good() -> tuple[tuple[str, str, texts.Read], ...]:
     """File name, contents, and the reader that takes them."""
-    sheets = [(name, data.decode(), read) for name, data, read in texts.good() if "toml" in name]
-    return (*sheets, ("space.toml", _SPACE, _space), ("space.toml", _SPACE, _space))
+    datasheets = [
+        (name, data.decode(), read) for name, data, read in texts.good() if "toml" in name
+    ]
+    return (*datasheets, ("space.toml", _SPACE, _space), ("space.toml", _SPACE, _space))
 
 
 def _space(path: Path) -> None:

@@ -72,14 +72,14 @@ every = pytest.mark.parametrize(
 
 @every
 def test_a_line_and_a_table(shown: Shown, line: str, rows: list[tuple[Cell, ...]]) -> None:
-    sheet = shown.display_table()
-    assert list(sheet.rows) == rows
-    assert {len(row) for row in rows} == {len(sheet.columns)}
+    table = shown.display_table()
+    assert list(table.rows) == rows
+    assert {len(row) for row in rows} == {len(table.columns)}
     assert repr(shown) == line
     markup = shown._repr_html_()
     assert "<b>conv" not in markup
     assert f"{rows[-1][-1]:.5g}" in markup
-    assert markup.count("<rect") == (len(rows) if sheet.bars else 0)
+    assert markup.count("<rect") == (len(rows) if table.bars else 0)
 
 
 @every

@@ -62,12 +62,12 @@ def test_an_assumed_constant_is_even_in_logarithms() -> None:
     assert sorted(slices) == list(range(COUNT))
 
 
-def only_calibrated(sheet: DatasheetT) -> DatasheetT:
-    """The sheet with no assumed constant in doubt."""
-    return sheet.restated(
+def only_calibrated(datasheet: DatasheetT) -> DatasheetT:
+    """The datasheet with no assumed constant in doubt."""
+    return datasheet.restated(
         {
             path: constant.model_copy(update={"low": constant.value, "high": constant.value})
-            for path, constant in sheet.quantities()
+            for path, constant in datasheet.quantities()
             if constant.confidence == "assumed"
         }
     )

@@ -132,9 +132,9 @@ def test_a_notebook_shows_a_row_per_choice() -> None:
     refused = [choice for choice in found.choices if choice.refusal]
     count = len(found.choices)
     assert repr(found).endswith(f"on sd835: {count} choices, {len(refused)} refused>")
-    sheet = found.display_table()
-    for choice, row in zip(found.choices, sheet.rows, strict=True):
-        told = dict(zip(sheet.columns, row, strict=True))
+    table = found.display_table()
+    for choice, row in zip(found.choices, table.rows, strict=True):
+        told = dict(zip(table.columns, row, strict=True))
         assert (told["file"], told["runtime"]) == (choice.file, choice.runtime)
         if choice.timing is None:
             assert told["ms"] is None

@@ -90,7 +90,7 @@ def test_a_constant_that_the_caller_sets_is_not_in_doubt() -> None:
     platform, workload = case()
     before = swept(platform, workload)
     for sensitivity in before.sensitivities:
-        if sensitivity.sheet == platform.chip.name:
+        if sensitivity.datasheet == platform.chip.name:
             chip = platform.chip.with_value(sensitivity.path, sensitivity.constant.value)
             platform = Platform(chip, platform.stack)
         else:

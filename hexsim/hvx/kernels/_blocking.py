@@ -37,7 +37,7 @@ class RowCost:
 
     @classmethod
     def of(cls, cost: LoopCost, tiles: int, loop_rows: int = 0) -> RowCost:
-        """Return the cost of `tiles` tiles in `loop_rows` rows of tiles (rows of one sheet)."""
+        """Return the cost of `tiles` tiles in `loop_rows` rows of tiles (rows of one slice)."""
         stalls = cost.stalls * tiles
         packets = cost.tile * tiles + cost.row * loop_rows - stalls
         return cls(

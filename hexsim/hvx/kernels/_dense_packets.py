@@ -67,9 +67,9 @@ def first_layer_tile(width: int, height: int, stride: int) -> int:
 
 
 def integral_row(width: int, depth: int) -> int:
-    """Return the packets of a row of the integral image of `depth` sheets.
+    """Return the packets of a row of the integral image of `depth` slices.
 
-    Eight pixels are summed over the sheets in a loop of two packets a sheet; 32 sums are then added
+    Eight pixels are summed over the slices in a loop of two packets a slice; 32 sums are then added
     up along the row.
     """
     vectors = ceil_div(width + _LEFT, _INTEGRAL_LANES)
@@ -87,7 +87,7 @@ def window_sums_row(vectors: int) -> int:
 
 
 def sums(rows_in: int, rows_out: int, width: int, depth: int) -> int:
-    """Return the packets of all sums of a convolution with `depth` sheets of input."""
+    """Return the packets of all sums of a convolution with `depth` slices of input."""
     vectors = ceil_div(width + _LEFT, _INTEGRAL_LANES)
     return rows_in * integral_row(width, depth) + rows_out * window_sums_row(vectors)
 

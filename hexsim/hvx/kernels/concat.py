@@ -1,7 +1,7 @@
 """Concat: every input is rescaled to the encoding of the output.
 
 Inputs of different range are rescaled, which is the usual case with encodings per tensor. A concat
-along the channels of whole sheets needs nothing else; sheets that cross two inputs, and other axes,
+along the channels of whole slices needs nothing else; slices that cross two inputs, and other axes,
 cost the same loop for all vectors that they touch.
 
 The loop multiplies each vector in the packet that loads it, so it waits for every load from L2.

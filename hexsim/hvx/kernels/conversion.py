@@ -16,13 +16,13 @@ from hexsim.hvx.kernels._blocking import RowCost, row_stage
 from hexsim.hvx.kernels._sixteen_bit import twice_stage
 from hexsim.hvx.kernels._target import Target
 from hexsim.hvx.layout import (
-    SHEET,
+    DEPTH_SLICE,
     VECTOR_BYTES,
     ceil_div,
+    depth_slices,
     has_few_channels,
     is_spatial,
     row_vectors,
-    sheets,
 )
 from hexsim.hvx.streams import elementwise, layout_change
 from hexsim.timing.memory import Traffic
@@ -30,7 +30,7 @@ from hexsim.timing.work import Stage
 
 _THREADS = 2
 _GROUP_PACKETS = 5
-"""Addresses and loops of four pixels of all sheets. Source: Hexagon NN, from_d32_h.S."""
+"""Addresses and loops of four pixels of all slices. Source: Hexagon NN, from_d32_h.S."""
 _ROW_PACKETS = 2
 """The next row. Source: the same."""
 
@@ -48,12 +48,12 @@ def from_d32(shape: Shape, target: Target, traffic: Traffic, bits: int = 8) -> S
 def into_d32(shape: Shape, target: Target) -> RowCost:
     """Return the cost of a row of a conversion to d32.
 
-    Four sheets are a pass with four stores for four loads. One or two sheets take four loads too,
+    Four slices are a pass with four stores for four loads. One or two slices take four loads too,
     and three are computed as four if there is another one before them.
     """
     _, _, width, channels = as_nhwc(shape)
     machine, groups = target.machine, row_vectors(width)
-    whole, rest = divmod(sheets(channels), 4)
+    whole, rest = divmod(depth_slices(channels), 4)
     if rest == 3 and whole:
         whole, rest = whole + 1, 0
     row = RowCost.of(layout_change.to_d32(machine).cost, groups * whole)
@@ -66,18 +66,18 @@ def into_d32(shape: Shape, target: Target) -> RowCost:
 def out_of_d32(shape: Shape, target: Target) -> RowCost:
     """Return the cost of a row of a conversion from d32.
 
-    Four pixels are a pass over whole groups of four sheets, then one over the rest. One sheet is in
+    Four pixels are a pass over whole groups of four slices, then one over the rest. One slice is in
     the flat order already, and copied; less than one is packed, vector by vector.
     """
     _, _, width, channels = as_nhwc(shape)
     groups = row_vectors(width)
-    if channels == SHEET:
+    if channels == DEPTH_SLICE:
         return RowCost.of(elementwise.copy(target.machine).cost, groups)
-    if channels < SHEET:
+    if channels < DEPTH_SLICE:
         row = RowCost.of(layout_change.from_d32_packed(target.machine).cost, groups)
         stores = ceil_div(width * channels, VECTOR_BYTES)
         return row + RowCost.of(layout_change.packed_store(target.machine).cost, stores)
-    whole, rest = divmod(channels, 4 * SHEET)
+    whole, rest = divmod(channels, 4 * DEPTH_SLICE)
     row = RowCost.of(layout_change.from_d32(target.machine).cost, groups * whole)
     if rest:
         row += RowCost.of(layout_change.from_d32_edge(target.machine).cost, groups)

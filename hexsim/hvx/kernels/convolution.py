@@ -24,7 +24,7 @@ from hexsim.hvx.kernels._dense_packets import Around
 from hexsim.hvx.kernels._model import KernelModel
 from hexsim.hvx.kernels._sixteen_bit import is_16bit, twice_stage
 from hexsim.hvx.kernels._target import Target
-from hexsim.hvx.layout import PIXELS, SHEET, VECTOR_BYTES, ceil_div, row_vectors, sheets
+from hexsim.hvx.layout import DEPTH_SLICE, PIXELS, VECTOR_BYTES, ceil_div, depth_slices, row_vectors
 from hexsim.hvx.streams import Kernel, first_layer, halfwords, layout_change, two_bytes
 from hexsim.hvx.streams import convolution as forms
 from hexsim.layers import Convolution
@@ -71,8 +71,8 @@ class DenseShape:
 
     @property
     def depth_rows(self) -> int:
-        """Filter height times sheets of input channels."""
-        return self.kernel[0] * sheets(self.in_channels)
+        """Filter height times slices of input channels."""
+        return self.kernel[0] * depth_slices(self.in_channels)
 
     @property
     def is_input(self) -> bool:
@@ -82,13 +82,13 @@ class DenseShape:
     @property
     def slice_bytes(self) -> int:
         """Bytes of the stored weights of 32 output channels, with padding."""
-        depth = 4 if self.is_input else sheets(self.in_channels) * SHEET
-        return SHEET * (self.kernel[0] * self.kernel[1] * depth + _BIAS_BYTES)
+        depth = 4 if self.is_input else depth_slices(self.in_channels) * DEPTH_SLICE
+        return DEPTH_SLICE * (self.kernel[0] * self.kernel[1] * depth + _BIAS_BYTES)
 
     @cached_property
     def line_bytes(self) -> int:
         """Bytes of one row of input in d32; 16-bit codes have one plane for each byte."""
-        vectors = row_vectors(self.in_width) * sheets(self.in_channels)
+        vectors = row_vectors(self.in_width) * depth_slices(self.in_channels)
         return vectors * VECTOR_BYTES * (2 if self.wide else 1)
 
     @classmethod
@@ -145,10 +145,10 @@ class Blocking:
         """Slices of one weight group."""
         shape = self.shape
         if self.form == "first layer":
-            return sheets(shape.channels)
+            return depth_slices(shape.channels)
         if self.form == "v60":
             return max(1, _V60_GROUP_BYTES // shape.slice_bytes)
-        total = sheets(shape.channels)
+        total = depth_slices(shape.channels)
         fit = max(1, self.target.vtcm_bytes // shape.slice_bytes)
         even = max(1, fit - fit % 2)
         return even if fit < total and ceil_div(total, even) == ceil_div(total, fit) else fit
@@ -156,7 +156,7 @@ class Blocking:
     @property
     def groups(self) -> list[int]:
         """Slices of every group, the last one smaller."""
-        total = sheets(self.shape.channels)
+        total = depth_slices(self.shape.channels)
         return [min(self.group, total - begin) for begin in range(0, total, self.group)]
 
     @cached_property
@@ -180,7 +180,7 @@ class Blocking:
         threads = self.target.workers
         each = ceil_div(self.shape.rows, threads)
         last = self.shape.rows - (ceil_div(self.shape.rows, each) - 1) * each
-        slices = sheets(self.shape.channels)
+        slices = depth_slices(self.shape.channels)
         return self.group >= slices and (last / each >= _EVEN or slices <= 2)
 
     @cached_property
@@ -240,7 +240,7 @@ class Blocking:
         calls = self.calls(slices, rows)
         if self.form == "v65":
             kinds = (slices > 1) + slices % 2
-            buffered = 13 * sheets(shape.in_channels) * self.input_rows(rows)
+            buffered = 13 * depth_slices(shape.in_channels) * self.input_rows(rows)
             pairs = around.row * (slices // 2) * rows
             return pairs + around.call * kinds * rows + around.job + buffered
         packets_of_rows = around.row * rows * slices + around.call * calls
@@ -248,7 +248,7 @@ class Blocking:
             total = packets_of_rows + around.job
             if first:
                 total += packets.sums(
-                    self.input_rows(rows), rows, shape.in_width, sheets(shape.in_channels)
+                    self.input_rows(rows), rows, shape.in_width, depth_slices(shape.in_channels)
                 )
             return total
         jobs = 1 if self.at_once else slices
@@ -264,7 +264,7 @@ class Blocking:
         leaves 768 KB, which Hexagon NN reserves for activations.
         """
         slices = self.group if self.in_vtcm else self.group + 1
-        return min(slices, sheets(self.shape.channels)) * self.shape.slice_bytes
+        return min(slices, depth_slices(self.shape.channels)) * self.shape.slice_bytes
 
     @property
     def packed_bytes(self) -> int:
@@ -272,8 +272,8 @@ class Blocking:
 
         The V66 build rounds the slices up to a power of two, so that no group crosses a page.
         """
-        slices = sheets(self.shape.channels)
-        biases = slices * SHEET * _BIAS_BYTES
+        slices = depth_slices(self.shape.channels)
+        biases = slices * DEPTH_SLICE * _BIAS_BYTES
         weights = slices * self.shape.slice_bytes - biases
         rounded = self.target.version >= FIRST_Z_REGISTER and not self.shape.is_input
         return biases + (1 << (weights - 1).bit_length() if rounded else weights)
@@ -282,7 +282,7 @@ class Blocking:
     def vtcm_bytes(self) -> int:
         """Bytes of VTCM that a group of weights occupies."""
         shape = self.shape
-        slices = min(self.group, sheets(shape.channels)) if self.in_vtcm else 0
+        slices = min(self.group, depth_slices(shape.channels)) if self.in_vtcm else 0
         return slices * slice_bytes(shape.kernel, shape.in_channels)
 
     def calls(self, slices: int, rows: int) -> int:
@@ -349,7 +349,7 @@ class Blocking:
             return []
         weights = slices * shape.slice_bytes // VECTOR_BYTES
         loops = [(layout_change.weights_to_vtcm(machine), weights)]
-        vectors = row_vectors(shape.in_width) * sheets(shape.in_channels)
+        vectors = row_vectors(shape.in_width) * depth_slices(shape.in_channels)
         rows = sum(map(self.input_rows, parts(shape.rows, self.target.workers)))
         if self.form == "v65":
             loops.append((layout_change.pixel_pairs(machine), rows * vectors))

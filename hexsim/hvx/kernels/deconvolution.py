@@ -1,6 +1,6 @@
 """Deconvolution: a convolution of all phases, whose pixels are then interleaved.
 
-The channels of each phase begin a new sheet, so that interleaving moves whole pixels. It works on
+The channels of each phase begin a new slice, so that interleaving moves whole pixels. It works on
 rows that have just been computed, so they do not pass DDR in between. A grouped deconvolution is
 slices, convolutions and a concat before that, like a grouped convolution.
 
@@ -28,7 +28,7 @@ from hexsim.hvx.kernels.convolution import (
     dense_stage,
     dense_streams,
 )
-from hexsim.hvx.layout import PIXELS, SHEET, ceil_div, row_vectors, sheets
+from hexsim.hvx.layout import DEPTH_SLICE, PIXELS, ceil_div, depth_slices, row_vectors
 from hexsim.hvx.streams import Kernel, elementwise
 from hexsim.hvx.streams.weave import MOST, weave_pixels
 from hexsim.layers import Convolution, Deconvolution
@@ -94,11 +94,11 @@ def _has_loop(call: KernelCall) -> bool:
 
 
 def _dense_shape(call: KernelCall) -> DenseShape:
-    """Return the convolution of all phases, each with channels padded to whole sheets."""
+    """Return the convolution of all phases, each with channels padded to whole slices."""
     inner = in_phases(call)
     assert isinstance(inner.layer, Convolution)
     layer = _layer(call)
-    filled = math.prod(layer.window.strides) * sheets(layer.output_channels) * SHEET
+    filled = math.prod(layer.window.strides) * depth_slices(layer.output_channels) * DEPTH_SLICE
     return replace(DenseShape.of(inner, inner.layer), channels=filled)
 
 
@@ -119,8 +119,8 @@ def _weaving(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
 
 def _woven(call: KernelCall, kernel: Kernel, target: Target, traffic: Traffic) -> Stage:
     batch, height, width, channels = as_nhwc(call.results[0])
-    tiles = sheets(channels) * ceil_div(row_vectors(width) * PIXELS, kernel.cost.pixels)
-    row = RowCost.of(kernel.cost, tiles, sheets(channels))
+    tiles = depth_slices(channels) * ceil_div(row_vectors(width) * PIXELS, kernel.cost.pixels)
+    row = RowCost.of(kernel.cost, tiles, depth_slices(channels))
     written = traffic.part(is_first=False, is_last=True)
     stage = row_stage(batch * height, row, target.workers, written, target.l2_bytes)
     return twice_stage(stage) if is_16bit(call) else stage

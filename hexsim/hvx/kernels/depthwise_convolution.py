@@ -26,7 +26,7 @@ from hexsim.hvx.kernels._model import KernelModel
 from hexsim.hvx.kernels._per_vector import per_vector_stage
 from hexsim.hvx.kernels._sixteen_bit import is_16bit, twice
 from hexsim.hvx.kernels._target import Target
-from hexsim.hvx.layout import PIXELS, SHEET, ceil_div, row_vectors, sheets
+from hexsim.hvx.layout import DEPTH_SLICE, PIXELS, ceil_div, depth_slices, row_vectors
 from hexsim.hvx.streams import Kernel, elementwise
 from hexsim.layers import Convolution
 from hexsim.planning.plan import KernelCall
@@ -36,7 +36,7 @@ from hexsim.timing.work import NodeWork, Stage
 _TAPS = 4
 """Taps of a row that are packed together."""
 _SHEET_PACKETS = 7
-"""Loads of three rows and of the filter before the loop over a row of a sheet."""
+"""Loads of three rows and of the filter before the loop over a row of a slice."""
 _WIDE_PACKETS = 11
 """The same for filters other than 3x3."""
 _ROW_PACKETS = 19 + 23
@@ -72,14 +72,14 @@ def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
         stages.append(_moved(call.results[0], target, writes))
     nodes = len(stages) - 1 + form.chunks
     biases = _SHEET_BIASES[min(max(target.version, 60), 66)] if target.version != 62 else 520
-    main = (_MAIN_PACKETS + biases * sheets(call.results[0][-1])) * form.chunks
+    main = (_MAIN_PACKETS + biases * depth_slices(call.results[0][-1])) * form.chunks
     work = NodeWork(tuple(stages), "kernel" if form.is_direct else "generic", nodes, main)
     return twice(work) if is_16bit(call) else work
 
 
 def _rows(call: KernelCall, form: DepthwiseForm, target: Target, traffic: Traffic) -> Stage:
     """Return the loop over the rows of all images, once for each chunk of filters."""
-    cost, depth = _loop(form, target).cost, sheets(call.operands[0][-1])
+    cost, depth = _loop(form, target).cost, depth_slices(call.operands[0][-1])
     is_square = form.kernel == (3, 3)
     tiles = depth * row_vectors(form.width + (_left(call, form) if is_square else 0)) * form.chunks
     around = depth * (_SHEET_PACKETS if is_square else _WIDE_PACKETS) + _ROW_PACKETS
@@ -108,14 +108,14 @@ def _moved(shape: tuple[int, ...], target: Target, traffic: Traffic) -> Stage:
 
 
 def packed_bytes(call: KernelCall, target: Target) -> int:
-    """Return the bytes of filters padded to whole groups of taps, and channels to sheets."""
+    """Return the bytes of filters padded to whole groups of taps, and channels to slices."""
     layer = call.layer
     assert isinstance(layer, Convolution)
     height, width = layer.window.kernel
     channels = call.operands[0][-1]
     multiplier = call.results[0][-1] // channels
     taps = height * ceil_div(width, _TAPS) * _TAPS
-    return taps * multiplier * sheets(channels) * SHEET
+    return taps * multiplier * depth_slices(channels) * DEPTH_SLICE
 
 
 MODEL = KernelModel(

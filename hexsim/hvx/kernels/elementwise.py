@@ -26,7 +26,7 @@ from hexsim.timing.memory import Traffic
 from hexsim.timing.work import NodeWork, Stage
 
 _SHEET_PACKETS = 4
-"""Addresses and loop of a row of one sheet, and its share of the rows' own loop."""
+"""Addresses and loop of a row of one slice, and its share of the rows' own loop."""
 _JOB_PACKETS = 75
 """Entry and exit of a job, with its part of the minimum and maximum of the result."""
 

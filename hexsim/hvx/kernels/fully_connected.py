@@ -23,7 +23,7 @@ from hexsim.hvx.kernels._blocking import RowCost, parts, row_stage
 from hexsim.hvx.kernels._model import KernelModel, Models
 from hexsim.hvx.kernels._sixteen_bit import is_16bit, twice_stage
 from hexsim.hvx.kernels._target import Target
-from hexsim.hvx.layout import SHEET, ceil_div, sheets, vectors
+from hexsim.hvx.layout import DEPTH_SLICE, ceil_div, depth_slices, vectors
 from hexsim.hvx.streams import Kernel, layout_change, two_bytes
 from hexsim.layers import FullyConnected
 from hexsim.planning.plan import KernelCall
@@ -100,7 +100,7 @@ def _stage(call: KernelCall, target: Target, rows: list[int], *, fetches: bool) 
     assert isinstance(call.layer, FullyConnected)
     slice_bytes = _slice_bytes(_inputs(call))
     group = ceil_div(_GROUP_BYTES, slice_bytes)
-    count = sheets(call.layer.output_channels)
+    count = depth_slices(call.layer.output_channels)
     costs = [_slice_cost(call, target, part) for part in rows]
     slices = []
     for begin in range(0, count, group):
@@ -125,13 +125,13 @@ def _inputs(call: KernelCall) -> int:
 
 def _slice_bytes(inputs: int) -> int:
     """Return the bytes of the packed weights of 32 outputs."""
-    return SHEET * (ceil_div(inputs, SHEET) * SHEET + _BIAS_BYTES)
+    return DEPTH_SLICE * (ceil_div(inputs, DEPTH_SLICE) * DEPTH_SLICE + _BIAS_BYTES)
 
 
 def packed_bytes(call: KernelCall, target: Target) -> int:
     """Return the bytes of all slices."""
     assert isinstance(call.layer, FullyConnected)
-    return sheets(call.layer.output_channels) * _slice_bytes(_inputs(call))
+    return depth_slices(call.layer.output_channels) * _slice_bytes(_inputs(call))
 
 
 def _all_of_l2(call: KernelCall, target: Target) -> int:

@@ -1,7 +1,7 @@
 """MatMul: the right operand is packed like weights for the loop of a fully connected layer.
 
 Weights are packed when a network is loaded; a computed operand has to be packed in every inference.
-Jobs are sheets of 32 outputs of one product, and parts of its rows if there are too few sheets
+Jobs are slices of 32 outputs of one product, and parts of its rows if there are too few slices
 for all workers. Operands with spatial axes are converted from d32, and results with them to d32.
 
 Operands of 16 bits are split in planes of high and of low bytes, which are packed and summed
@@ -25,7 +25,7 @@ from hexsim.hvx.kernels._model import KernelModel, Models
 from hexsim.hvx.kernels._per_vector import per_vector_stage
 from hexsim.hvx.kernels._sixteen_bit import is_16bit, twice_stage
 from hexsim.hvx.kernels._target import Target
-from hexsim.hvx.layout import VECTOR_BYTES, ceil_div, sheets
+from hexsim.hvx.layout import VECTOR_BYTES, ceil_div, depth_slices
 from hexsim.hvx.streams import Kernel, halfwords, layout_change, mat_mul, two_bytes
 from hexsim.layers import MatMul
 from hexsim.planning.plan import KernelCall
@@ -58,7 +58,7 @@ class Sizes:
 
     def parts(self, workers: int) -> int:
         """Return the parts of the rows of a product, so that all workers have a job."""
-        return min(ceil_div(workers, self.batch * sheets(self.columns)), self.rows)
+        return min(ceil_div(workers, self.batch * depth_slices(self.columns)), self.rows)
 
 
 def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
@@ -85,7 +85,7 @@ def _rows(sizes: Sizes, target: Target, *, wide: bool) -> tuple[tuple[Kernel, in
 def _packing(sizes: Sizes, target: Target) -> tuple[Kernel, int]:
     """Return the loop that packs one matrix, and how often it runs."""
     if sizes.transposed:
-        vectors = sheets(sizes.columns) * ceil_div(sizes.depth, mat_mul.ROWS)
+        vectors = depth_slices(sizes.columns) * ceil_div(sizes.depth, mat_mul.ROWS)
         return mat_mul.turned(target.machine), ceil_div(vectors, mat_mul.ROWS)
     across = ceil_div(sizes.columns, VECTOR_BYTES)
     return mat_mul.interleave(target.machine), ceil_div(sizes.depth, mat_mul.ROWS) * across
@@ -112,7 +112,7 @@ def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
     job_cost = RowCost()
     for kernel, repeats in _rows(sizes, target, wide=wide):
         job_cost += RowCost.of(kernel.cost, repeats)
-    jobs = sizes.batch * sheets(sizes.columns) * sizes.parts(target.workers)
+    jobs = sizes.batch * depth_slices(sizes.columns) * sizes.parts(target.workers)
     stages.append(row_stage(jobs, job_cost, target.workers, Traffic(), target.l2_bytes))
     if _is_spatial(call.results[0]):
         stages.append(moved(call.results[0], layout_change.to_d32(target.machine)))

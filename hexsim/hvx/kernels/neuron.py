@@ -1,6 +1,6 @@
 """Neurons that are not fused into another layer: a clamp, or a table of 256 codes.
 
-A table is looked up by three workers at most. In d32 a job is a sheet of 32 channels, so that a
+A table is looked up by three workers at most. In d32 a job is a slice of 32 channels, so that a
 tensor of 32 channels has one worker; flat tensors have more jobs than workers.
 Source: Hexagon NN, relu_kernel_h.S, op_tanh_d32.c.
 """
@@ -15,7 +15,7 @@ from hexsim.hvx.kernels._model import KernelModel, Models
 from hexsim.hvx.kernels._per_vector import per_vector_stage
 from hexsim.hvx.kernels._sixteen_bit import is_16bit, twice
 from hexsim.hvx.kernels._target import Target
-from hexsim.hvx.layout import ceil_div, is_spatial, sheets
+from hexsim.hvx.layout import ceil_div, depth_slices, is_spatial
 from hexsim.hvx.streams import Kernel, elementwise, halfwords
 from hexsim.layers import Neuron
 from hexsim.planning.plan import KernelCall
@@ -45,12 +45,12 @@ def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
 
 
 def _workers(call: KernelCall, kernel: Kernel) -> int:
-    """Return the workers of a function: for a table, as many as share its sheets evenly."""
+    """Return the workers of a function: for a table, as many as share its slices evenly."""
     jobs = math.prod(call.results[0])
     if kernel.name == "table":
         if is_spatial(call.results[0]):
             batch, _, _, channels = as_nhwc(call.results[0])
-            jobs = batch * sheets(channels)
+            jobs = batch * depth_slices(channels)
         jobs = ceil_div(jobs, ceil_div(jobs, _TABLE_WORKERS))
     return max(1, jobs)
 

@@ -1,7 +1,7 @@
 """Pooling: maximum and average, windows and whole images.
 
 The 3x3 loops compute two output rows at once; if the number of rows is odd, the last one costs as
-much as two. A global average sums the image once per sheet of channels and divides once.
+much as two. A global average sums the image once per slice of channels and divides once.
 
 Source: Hexagon NN, maxpool_3x3s2_d32.S, maxpool_d32.S, avgpool_d32.S, op_avgpool_d32.c;
 packets around the loops: their sources, and tests/hexagon_nn/packets.
@@ -14,7 +14,7 @@ from hexsim.hvx.kernels import _loops
 from hexsim.hvx.kernels._blocking import RowCost, row_stage
 from hexsim.hvx.kernels._model import KernelModel, Models
 from hexsim.hvx.kernels._target import Target
-from hexsim.hvx.layout import PIXELS, ceil_div, padded_vectors, row_vectors, sheets
+from hexsim.hvx.layout import PIXELS, ceil_div, depth_slices, padded_vectors, row_vectors
 from hexsim.hvx.streams import Kernel, pooling
 from hexsim.layers import Pooling
 from hexsim.planning.plan import KernelCall
@@ -26,7 +26,7 @@ _JOB_PACKETS = 60
 _SUM_ROW_PACKETS = 3
 """A row of a global average: its address and loop, in C."""
 _SUM_PACKETS = 14
-"""A sheet of a global average: its range, which is the range of the output."""
+"""A slice of a global average: its range, which is the range of the output."""
 
 
 def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
@@ -42,24 +42,25 @@ def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
 
 
 def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
-    """Share the output rows among the workers; a pooling to one row is cut by sheets."""
+    """Share the output rows among the workers; a pooling to one row is cut by slices."""
     cost = streams(call, target)[0].cost
     batch, height, width, channels = as_nhwc(call.results[0])
     tiles, around = _row_tiles(call, width)
+    slices = depth_slices(channels)
     if _is_global(call):
-        rows, row = batch * sheets(channels), _global_sheet(call, target)
+        rows, row = batch * slices, _global_slice(call, target)
     elif height == 1:
-        rows, row = batch * sheets(channels), RowCost.of(cost, tiles) + RowCost(around)
+        rows, row = batch * slices, RowCost.of(cost, tiles) + RowCost(around)
     else:
         rows = batch * ceil_div(height, cost.pixels // PIXELS)
-        row = RowCost.of(cost, tiles * sheets(channels)) + RowCost(around * sheets(channels))
+        row = RowCost.of(cost, tiles * slices) + RowCost(around * slices)
     workers, packets = target.workers_of(target.workers), _JOB_PACKETS
     stage = row_stage(rows, row, workers, traffic, target.l2_bytes, packets, streams=workers)
     return NodeWork((stage,), "kernel")
 
 
 def _row_tiles(call: KernelCall, width: int) -> tuple[int, int]:
-    """Return the tiles of a row of one sheet, and the packets around its loop.
+    """Return the tiles of a row of one slice, and the packets around its loop.
 
     The loops of 2x2 and 3x3 with the step of the window compute the padding on the left of the
     output too; that of 3x3 with stride 2 computes those pixels while it fills its registers.
@@ -83,8 +84,8 @@ def _is_global(call: KernelCall) -> bool:
     return layer.kind == "average" and layer.is_global(height, width)
 
 
-def _global_sheet(call: KernelCall, target: Target) -> RowCost:
-    """Return the cost of a pass over the image of one sheet, then one division."""
+def _global_slice(call: KernelCall, target: Target) -> RowCost:
+    """Return the cost of a pass over the image of one slice, then one division."""
     total, division = streams(call, target)
     _, height, width, _ = as_nhwc(call.operands[0])
     image = RowCost.of(total.cost, height * row_vectors(width), 1)

@@ -1,6 +1,6 @@
 """Recurrent: one multiplication for the whole sequence, then steps, on one thread per direction.
 
-The first matrix multiplication has a row for each step and item; all workers share its sheets of 32
+The first matrix multiplication has a row for each step and item; all workers share its slices of 32
 gates. The rest is a chain: each step multiplies the state by the recurrent weights and computes the
 gates. The two directions are independent. The recurrent weights stay in L2 if they fit; otherwise
 every step fetches them from DDR.
@@ -14,7 +14,7 @@ from hexsim.hvx.kernels import _loops
 from hexsim.hvx.kernels._blocking import RowCost, row_stage
 from hexsim.hvx.kernels._model import KernelModel, Models
 from hexsim.hvx.kernels._target import Target
-from hexsim.hvx.layout import SHEET, ceil_div, sheets
+from hexsim.hvx.layout import DEPTH_SLICE, ceil_div, depth_slices
 from hexsim.hvx.streams import Kernel, recurrent
 from hexsim.layers import Recurrent
 from hexsim.layers.recurrent import GATES
@@ -56,17 +56,18 @@ def weight_bytes(call: KernelCall, target: Target) -> int:
 
 
 def _recurrence_bytes(call: KernelCall) -> int:
-    """Return the bytes of the packed recurrent weights: whole sheets of gates and of units."""
+    """Return the bytes of the packed recurrent weights: whole slices of gates and of units."""
     layer = _layer(call)
-    gates = sheets(GATES[layer.cell] * layer.hidden) * SHEET
+    gates = depth_slices(GATES[layer.cell] * layer.hidden) * DEPTH_SLICE
     return layer.directions * gates * ceil_div(layer.hidden, 4) * 4
 
 
 def packed_bytes(call: KernelCall, target: Target) -> int:
-    """Return the bytes of the recurrent and input weights, in whole sheets."""
+    """Return the bytes of the recurrent and input weights, in whole slices."""
     layer = _layer(call)
     inputs = call.operands[0][2]
-    return _recurrence_bytes(call) + sheets(layer.columns) * SHEET * ceil_div(inputs, 4) * 4
+    columns = depth_slices(layer.columns) * DEPTH_SLICE
+    return _recurrence_bytes(call) + columns * ceil_div(inputs, 4) * 4
 
 
 def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
@@ -78,14 +79,14 @@ def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
         of_input += RowCost.of(kernel.cost, times)
     read = traffic.read_bytes + inputs * layer.columns
     input_stage = row_stage(
-        sheets(layer.columns), of_input, target.workers, Traffic(read), target.l2_bytes
+        depth_slices(layer.columns), of_input, target.workers, Traffic(read), target.l2_bytes
     )
     gate_count = GATES[layer.cell] * layer.hidden
     step = RowCost()
     for kernel, times in _of_state(call, target):
-        step += RowCost.of(kernel.cost, times * sheets(gate_count))
+        step += RowCost.of(kernel.cost, times * depth_slices(gate_count))
     gates = recurrent.gates(target.machine, layer.cell).cost
-    step += RowCost.of(gates, batch * sheets(layer.hidden))
+    step += RowCost.of(gates, batch * depth_slices(layer.hidden))
     recurrence = _recurrence_bytes(call)
     fetched = recurrence if recurrence <= target.l2_bytes else steps * recurrence
     jobs = (step.item(steps),) * layer.directions

@@ -11,7 +11,7 @@ from hexsim.graph.nhwc import as_nhwc
 from hexsim.hvx.kernels._blocking import RowCost, row_stage
 from hexsim.hvx.kernels._model import KernelModel, Models
 from hexsim.hvx.kernels._target import Target
-from hexsim.hvx.layout import VECTOR_BYTES, ceil_div, is_spatial, row_vectors, sheets
+from hexsim.hvx.layout import VECTOR_BYTES, ceil_div, depth_slices, is_spatial, row_vectors
 from hexsim.hvx.streams import Kernel
 from hexsim.hvx.streams.softmax import D32_STEPS, FLAT_STEPS, statistics, vector
 from hexsim.layers import Softmax
@@ -38,7 +38,7 @@ def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
     passes, between = (kernel.cost for kernel in streams(call, target))
     batch, height, width, channels = as_nhwc(call.results[0])
     if is_spatial(call.results[0]):
-        rows, groups, of_group = batch * height, row_vectors(width), sheets(channels)
+        rows, groups, of_group = batch * height, row_vectors(width), depth_slices(channels)
     else:
         rows, groups, of_group = ceil_div(batch, 2), 1, ceil_div(channels, VECTOR_BYTES)
     row = RowCost.of(passes, groups * of_group) + RowCost.of(between, groups)

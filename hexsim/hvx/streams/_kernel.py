@@ -26,7 +26,7 @@ _MANY = 64  # tiles of a row, enough to reach the steady state of any loop
 class LoopCost:
     """Packet slots of a kernel's loops (stalls included), and its vector accesses per tile.
 
-    `row` slots are added for every row of tiles in one sheet, `call` slots for every call.
+    `row` slots are added for every row of tiles in one slice, `call` slots for every call.
     stalls: slots of a tile without an instruction. macs: multiply-adds of the hardware.
     scalar_fed: vector multiplies of the loop take operands of scalar loads in it.
     jumps: the loop over tiles ends in a conditional jump, because there is no third hardware loop.

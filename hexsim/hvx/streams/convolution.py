@@ -1,8 +1,8 @@
 """Dense convolution in the forms of V60, V65 and V66.
 
 All compute 32 output channels (one accumulator vector) of several pixels. The depth is traversed
-along a row of the filter: `fw` taps of one sheet of 32 input channels are adjacent in d32. A
-tile runs the loop `depth_rows` times (filter height x sheets of input), once per row of taps.
+along a row of the filter: `fw` taps of one slice of 32 input channels are adjacent in d32. A
+tile runs the loop `depth_rows` times (filter height x slices of input), once per row of taps.
 
 No public simulator runs the V65 and V66 dots: their packets are checked by llvm-mc and by the
 counts of the hand-written kernels, and their values by slow reference implementations only.
@@ -23,7 +23,7 @@ from hexsim.hvx.streams._kernel import Kernel, Segment, call, pipelined_segments
 from hexsim.hvx.streams._requantize import requantize
 from hexsim.hvx.streams._stream import Stream
 
-SHEET = 32  # input channels of one row of taps
+DEPTH_SLICE = 32  # input channels of one row of taps
 V65_PIXELS = 8
 OVERLAP = "ours overlaps the end of a tile with the beginning of the next"
 WHOLE_ROW = 3  # taps; with more of them in one loop pass its prologue lacks registers
@@ -38,7 +38,7 @@ def v60(machine: HvxMachine, fw: int, depth_rows: int) -> Kernel:
     for k in range(2):
         s("load", f"w{k}", "weights")
     for p in range(3):
-        s("r.loadd.at", f"x{p}", "pixels", imm=p * SHEET)
+        s("r.loadd.at", f"x{p}", "pixels", imm=p * DEPTH_SLICE)
     s("r.loadd", "x3", "pixels", imm=8)
     s("dcfetch", "", "pixels", imm=2 * machine.vector_bytes)
     for k, half in enumerate(("lo", "hi")):

@@ -41,19 +41,19 @@ def _transposed(s: Stream, load: str, store: str, name: str) -> None:
     note="the hand-written loop waits for its shuffles longer than it has to",
 )  # fmt: skip
 def to_d32(s: Stream) -> None:
-    """Convert four flat vectors to four sheets."""
+    """Convert four flat vectors to four slices."""
     _transposed(s, "load", "store", "to")
 
 
 @tiled("from d32", plain_loop, pixels=PIXELS)
 def from_d32(s: Stream) -> None:
-    """Convert four sheets to four flat vectors."""
+    """Convert four slices to four flat vectors."""
     _transposed(s, "load", "store", "from")
 
 
 @lru_cache(maxsize=16)
 def to_d32_edge(machine: HvxMachine, count: int) -> Kernel:
-    """Convert `count` sheets, one or two, of four pixels that are not aligned: a load for each
+    """Convert `count` slices, one or two, of four pixels that are not aligned: a load for each
     pixel, however few of its bytes are used."""
     s = Stream()
     for k in range(4):
@@ -63,12 +63,12 @@ def to_d32_edge(machine: HvxMachine, count: int) -> Kernel:
     s("shuff.pair", "c", "b.lo", "a.lo", "quarter")
     for part in ("c.lo", "c.hi")[:count]:
         s("store", "", f"out_{part[-2:]}", part)
-    return plain_loop("to d32, last sheets", machine, s.insns)
+    return plain_loop("to d32, last slices", machine, s.insns)
 
 
-@tiled("from d32, less than a sheet", plain_loop)
+@tiled("from d32, less than a slice", plain_loop)
 def from_d32_packed(s: Stream) -> None:
-    """Pack the bytes of four pixels of less than a sheet, and append them to the vector that is
+    """Pack the bytes of four pixels of less than a slice, and append them to the vector that is
     being filled; one that is full is stored by `packed_store`."""
     s("load", "x", "in")
     s("delta", "packed", "x", "control")
@@ -90,7 +90,7 @@ def packed_store(s: Stream) -> None:
 
 @lru_cache(maxsize=16)
 def from_d32_edge(machine: HvxMachine) -> Kernel:
-    """Convert one to three sheets of four pixels: shuffled like four, then stored pixel by pixel
+    """Convert one to three slices of four pixels: shuffled like four, then stored pixel by pixel
     across two vectors, under masks."""
     s, pixel = Stream(), Stream()
     for k in range(4):
@@ -112,7 +112,7 @@ def from_d32_edge(machine: HvxMachine) -> Kernel:
     pixel("store", "", "out", "turned")
     block, each = straight(machine, s.insns), straight(machine, pixel.insns)
     return Kernel(
-        "from d32, last sheets",
+        "from d32, last slices",
         machine,
         (
             Segment("four pixels", block, 1, block.length),

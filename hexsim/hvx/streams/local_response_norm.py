@@ -1,7 +1,7 @@
 """Local response normalisation over channels: x / (k + alpha sum x^2)^beta.
 
 Each vector of 128 codes is squared to 32-bit words (four vectors). A window sum over neighbouring
-channels takes two shifts of every vector across the sheets for each step of the radius. The power
+channels takes two shifts of every vector across the slices for each step of the radius. The power
 is exp2(-beta log2(.)) with quadratic interpolation in 32-bit fixed point, multiplied by x.
 One vector is finished before the next begins, as in Hexagon NN.
 """
@@ -44,7 +44,7 @@ def vector(machine: HvxMachine, radius: int) -> Kernel:
 
 
 def _neighbours(s: Stream, squares: list[str], step: int) -> None:
-    """Add the channels `step` further on both sides; neighbouring sheets are in memory."""
+    """Add the channels `step` further on both sides; neighbouring slices are in memory."""
     for k, square in enumerate(squares):
         name = f"{k}_{step}"
         s("load.at", f"before{name}", "squares", imm=k - 4)

@@ -134,7 +134,7 @@ def average_any(machine: HvxMachine, taps: int) -> Kernel:
 
 @lru_cache(maxsize=64)
 def global_average(machine: HvxMachine) -> Kernel:
-    """Sum a whole image by channel, four pixels a pass; the division runs once per sheet."""
+    """Sum a whole image by channel, four pixels a pass; the division runs once per slice."""
     s = Stream()
     s("load.tmp", "raw", "image")
     s("shuff.b", "half", "raw")

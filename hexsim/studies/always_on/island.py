@@ -94,9 +94,9 @@ def on_island(
     island = island_of(chip)
     on_this = [client for client in clients if not misfit(client, island)]
     require_fits(plan, platform, island, kept_bytes(on_this))
-    sheets = (island, island.at_low(), island.at_high())
+    datasheets = (island, island.at_low(), island.at_high())
     corner = _corner(plan, island, period_s, on_this)
-    shifts = [_shift(plan, sheet, corner, period_s, on_this) for sheet in sheets]
+    shifts = [_shift(plan, datasheet, corner, period_s, on_this) for datasheet in datasheets]
     dsp_corner = platform.stack.profile(perf_profile).dsp_corner
     elsewhere = tuple(client for client in clients if client not in on_this)
     residents = Residents(platform, dsp_corner, elsewhere)

@@ -23,22 +23,23 @@ class Parameter:
     """One constant with bounds: its dotted path and the chips or stacks that have it."""
 
     path: str
-    sheets: frozenset[str]
+    datasheets: frozenset[str]
     low: float
     committed: float
     high: float
     unit: str
 
     @classmethod
-    def of(cls, path: str, constant: Quantity, sheets: frozenset[str]) -> Parameter:
-        """Return the constant that all of `sheets` state with equal values."""
+    def of(cls, path: str, constant: Quantity, datasheets: frozenset[str]) -> Parameter:
+        """Return the constant that all of `datasheets` state with equal values."""
         low, high = constant.low or 0.0, constant.high or math.inf
-        return cls(path, sheets, low, constant.value, high, constant.unit)
+        return cls(path, datasheets, low, constant.value, high, constant.unit)
 
     @property
     def label(self) -> str:
-        """Its name in tables; only the path for a constant of several sheets."""
-        return self.path if len(self.sheets) > 1 else f"{self.path} ({next(iter(self.sheets))})"
+        """Its name in tables; only the path for a constant of several datasheets."""
+        name, *others = self.datasheets
+        return self.path if others else f"{self.path} ({name})"
 
     @property
     def log_error(self) -> float:
@@ -54,7 +55,7 @@ class Parameter:
 
     def set(self, datasheet: DatasheetT, value: float) -> DatasheetT:
         """Return the datasheet with the constant at `value`, or unchanged if it has none."""
-        if datasheet.name not in self.sheets:
+        if datasheet.name not in self.datasheets:
             return datasheet
         return datasheet.with_value(self.path, value)
 

@@ -58,7 +58,7 @@ _INFORMATIVE = 0.01
 class AdjustedConstant:
     """One constant before and after; the errors are standard ones of its logarithm."""
 
-    sheet: str
+    datasheet: str
     path: str
     unit: str
     before: float
@@ -154,15 +154,15 @@ class _Update:
         self._rows = rows
         self._source = source
         self._progress = progress
-        self._sheets: list[Datasheet] = []
+        self._datasheets: list[Datasheet] = []
         if adjust in ("stack", "both"):
-            self._sheets.append(platform.stack)
+            self._datasheets.append(platform.stack)
         if adjust in ("chip", "both"):
-            self._sheets.append(platform.chip)
+            self._datasheets.append(platform.chip)
         self._predictions = predictions
         self._runs = [MeasuredRun.of(row) for row in rows]
         progress("simulating the rows")
-        chosen = [p for datasheet in self._sheets for p in self._in_doubt(datasheet)]
+        chosen = [p for datasheet in self._datasheets for p in self._in_doubt(datasheet)]
         self._chosen, self._prior, self._slopes = self._seen(chosen)
 
     def calibration(self) -> OwnCalibration:
@@ -172,10 +172,10 @@ class _Update:
         best = estimate(self._problem(everything), len(set(self._runs)))
         constants = self._adjusted(best)
         if not any(constant.reported for constant in constants):
-            names = " and ".join(datasheet.name for datasheet in self._sheets)
+            names = " and ".join(datasheet.name for datasheet in self._datasheets)
             raise HexsimError(
                 f"{self._source}: the rows say nothing of the constants of {names}; adjust the "
-                "other sheet (--adjust), or measure what this one decides"
+                "other datasheet (--adjust), or measure what this one decides"
             )
         platform = self._platform
         after = Platform(
@@ -224,11 +224,11 @@ class _Update:
 
         An assumed constant shifts the fitted ones with which it trades, so they are correlated.
         """
-        record, by_name = calibration(), {sheet.name: sheet for sheet in self._sheets}
+        record, by_name = calibration(), {known.name: known for known in self._datasheets}
         count = len(chosen)
         precision, fitted = np.zeros((count, count)), {}
         for at, p in enumerate(chosen):
-            (name,) = p.sheets
+            (name,) = p.datasheets
             index = record.stated(name, p.path, dict(by_name[name].quantities())[p.path])
             if index is None:
                 precision[at, at] = p.log_error**-2.0
@@ -249,7 +249,7 @@ class _Update:
 
     def _answer(self, parameter: Parameter) -> Array:
         """Return the change of the published fit's logarithms per unit of an assumed one's."""
-        (name,) = parameter.sheets
+        (name,) = parameter.datasheets
         trade = calibration().trade(name, parameter.path)
         if trade is None:
             return np.zeros(len(calibration().constants))
@@ -327,7 +327,7 @@ class _Update:
         columns = zip(self._chosen, np.exp(best.logs), before, best.log_errors, strict=True)
         return [
             AdjustedConstant(
-                next(iter(p.sheets)), p.path, p.unit, p.committed, float(value), *errors
+                next(iter(p.datasheets)), p.path, p.unit, p.committed, float(value), *errors
             )
             for p, value, *errors in (
                 (p, value, float(old), float(new)) for p, value, old, new in columns
@@ -340,12 +340,12 @@ class _Update:
 
     def _stated(self, datasheet: DatasheetT, constants: Sequence[AdjustedConstant]) -> DatasheetT:
         """Return the datasheet with adjusted constants and the published fit's intervals."""
-        if datasheet not in self._sheets:
+        if datasheet not in self._datasheets:
             return datasheet
         adjusted = {
             constant.path: constant
             for constant in constants
-            if constant.sheet == datasheet.name and constant.reported
+            if constant.datasheet == datasheet.name and constant.reported
         }
         stated = {}
         for path, quantity in datasheet.quantities():

@@ -83,8 +83,10 @@ class Predictions:
         """Simulated latency of a row with some constants at other values."""
         run = MeasuredRun.of(row)
         reads = self.read(run)
-        moved = [(p, value) for p, value in values.items() if p.sheets & reads.get(p.path, set())]
-        times = self._simulated(run, tuple(moved))
+        moved = tuple(
+            (p, value) for p, value in values.items() if p.datasheets & reads.get(p.path, set())
+        )
+        times = self._simulated(run, moved)
         if isinstance(row, MeasuredLayer):
             return times.layers_us[row.layer] / 1e3
         return (times.forward_us if row.forward else times.total_us) / 1e3

@@ -186,7 +186,7 @@ def _trade(parameter: Parameter, rows: Sequence[Measurement], best: Fit) -> Trad
     explained = fitted.jacobian @ np.linalg.pinv(fitted.jacobian) @ weighted
     return Trade(
         parameter.path,
-        tuple(sorted(parameter.sheets)),
+        tuple(sorted(parameter.datasheets)),
         largest,
         float(np.sum(explained**2) / np.sum(weighted**2)),
         tuple(map(float, fitted.response(low * scale))),

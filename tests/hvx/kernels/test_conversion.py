@@ -1,4 +1,4 @@
-"""Conversions to and from d32 of tensors whose channels do not fill their sheets."""
+"""Conversions to and from d32 of tensors whose channels do not fill their slices."""
 
 from __future__ import annotations
 

@@ -128,7 +128,7 @@ def test_what_l2_cannot_hold_of_the_activations_is_read_again_for_every_group() 
 def test_unsigned_weights_need_sums_of_activations() -> None:
     """Two threads have four slices of 14 rows each, in calls of 9 rows.
 
-    A row of the integral image has 64 sums of four sheets; windows take 10 packets a row.
+    A row of the integral image has 64 sums of four slices; windows take 10 packets a row.
     """
     calls, jobs = 2 * 4 * 2, 2
     cost = convolution.v60(HvxMachine(62), 1, 4).cost
@@ -163,7 +163,7 @@ def test_v65_falls_back_to_v60_if_a_slice_exceeds_vtcm() -> None:
     assert work.vtcm_bytes == 0
     assert work.packets == conv_work("v60", (7, 7, 1024), 32, 3).packets
     tiles = convolution.v60(HvxMachine(65), 3, 96).cost.tile * 14
-    sums = 2 * 5 * 243  # two workers read five rows of 32 sheets, with those of the padding
+    sums = 2 * 5 * 243  # two workers read five rows of 32 slices, with those of the padding
     assert work.packets == pytest.approx(tiles + sums, rel=0.05)
 
 

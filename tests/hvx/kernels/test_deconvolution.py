@@ -17,12 +17,12 @@ TARGET = Target(V66, 4, 1 << 20, 1 << 18)
 def test_it_costs_its_convolution_and_its_weaving(channels: int) -> None:
     net = Sketch((1, 16, 16, 64))
     work = node_work(only_call(net, net.deconv("in", channels)), TARGET, Traffic(10, 20))
-    sheets = -(-channels // 32)
-    one = node_work(only_call(net, net.conv("in", 4 * 32 * sheets)), TARGET, Traffic(10))
+    slices = -(-channels // 32)
+    one = node_work(only_call(net, net.conv("in", 4 * 32 * slices)), TARGET, Traffic(10))
     cost = weave_pixels(V66, 2).cost
     assert work.stages[0] == one.stages[0]
     woven = sum(item.packets + item.stalls for item in work.stages[1].items)
-    assert woven == 32 * sheets * (cost.tile * 4 + cost.row)
+    assert woven == 32 * slices * (cost.tile * 4 + cost.row)
     assert (work.nodes, work.cost_model, work.write_bytes) == (2, "kernel", 20)
 
 

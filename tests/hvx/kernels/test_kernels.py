@@ -59,7 +59,7 @@ def test_costs_per_vector_are_those_of_the_streams() -> None:
     clamp = net.add(Neuron, "in", function="clamp")
     prelu = net.add(Prelu, "in", slope=net.weight((64,)))
     norm = net.add(LocalResponseNorm, "in", size=5, alpha=1.0, beta=0.75, bias=1.0)
-    padded = 16 * 2 * 5  # rows of two sheets have a vector of padding on the left
+    padded = 16 * 2 * 5  # rows of two slices have a vector of padding on the left
     around = {add: 4 * 32 + 75 * 4}
     for output in (add, clamp, prelu, norm):
         (kernel,) = kernel_streams(only_call(net, output), TARGET)
@@ -98,7 +98,7 @@ def test_max_pool_loops(
     padding: int,
     around: int,
 ) -> None:
-    """`around` packets are around the loop of each row of a sheet, and 60 in each of four jobs."""
+    """`around` packets are around the loop of each row of a slice, and 60 in each of four jobs."""
     net = Sketch((1, 33, 33, 64))
     out = net.pool("in", "max", kernel, stride)
     _, height, width, _ = net.shape(out)

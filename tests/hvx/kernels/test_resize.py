@@ -32,9 +32,9 @@ def test_twice_the_size_has_a_loop(shape, kind, coordinates, loop) -> None:
     (kernel,) = kernel_streams(call, TARGET)
     assert kernel == loop(V66)
     work = node_work(call, TARGET, Traffic(10, 20))
-    sheets, tiles = shape[3] // 32, -(-shape[2] * 2 // 16)
+    slices, tiles = shape[3] // 32, -(-shape[2] * 2 // 16)
     slots = sum(item.packets + item.stalls for item in work.items)
-    assert slots == 18 * sheets * (kernel.cost.tile * tiles + kernel.cost.row)
+    assert slots == 18 * slices * (kernel.cost.tile * tiles + kernel.cost.row)
     assert max(stage.threads for stage in work.stages) == 2
     assert (work.cost_model, work.read_bytes, work.write_bytes) == ("kernel", 10, 20)
 

@@ -54,7 +54,7 @@ def test_a_product_of_two_tensors_has_no_prefetch_and_one_by_a_constant_has() ->
 
 @pytest.mark.parametrize(("channels", "workers"), [(32, 1), (64, 2), (96, 3), (128, 2), (256, 3)])
 def test_a_table_is_shared_by_sheets(channels: int, workers: int) -> None:
-    """Four sheets for three workers take as long as for two."""
+    """Four slices for three workers take as long as for two."""
     net = Sketch((1, 8, 8, channels))
     sigmoid = only_call(net, net.add(Neuron, "in", function="sigmoid"))
     assert node_work(sigmoid, TARGET, Traffic()).stages[0].threads == workers

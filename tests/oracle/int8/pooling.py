@@ -1,7 +1,7 @@
 """Max pooling as work for HVX programs."""
 
 from tests.oracle.int8.job import Job, images
-from tests.oracle.int8.layout import SHEET, sheets, up
+from tests.oracle.int8.layout import DEPTH_SLICE, depth_slices, up
 from tests.oracle.int8.record import record
 
 
@@ -14,9 +14,9 @@ def max_pool(call, inputs):
     columns = up(width, 4) * window.strides[0] + 4
     records = []
     for image in inputs[0]:
-        x = sheets(image, rows, columns, window.pads[:2], 0)
+        x = depth_slices(image, rows, columns, window.pads[:2], 0)
         arguments = [len(x), rows, columns, window.kernel[0], window.strides[0]]
         arguments += [height, up(width, 4)]
-        result = len(x) * height * up(width, 4) * SHEET
+        result = len(x) * height * up(width, 4) * DEPTH_SLICE
         records.append(record([x], arguments, result))
     return Job("max_pool", records, images(call))

@@ -10,7 +10,7 @@ import numpy as np
 from hexsim.layers import Window
 from hexsim.lowering import Requantize
 from tests.oracle.int8.job import Job, constants, images, span
-from tests.oracle.int8.layout import SHEET, lanes, pixels, sheets, up
+from tests.oracle.int8.layout import DEPTH_SLICE, depth_slices, lanes, pixels, up
 from tests.oracle.int8.record import record
 
 
@@ -51,18 +51,23 @@ def fully_connected(call, inputs):
 
 
 def _dense(image, weights, stage, zeros, window, size):
-    channels, slices = up(image.shape[-1], SHEET), up(weights.shape[-1], SHEET) // SHEET
+    channels, slices = (
+        up(image.shape[-1], DEPTH_SLICE),
+        up(weights.shape[-1], DEPTH_SLICE) // DEPTH_SLICE,
+    )
     rows, columns = span(window, size[0], up(size[1], 4))
-    x = sheets(image, rows, columns, window.pads[:2], zeros[0])
-    full = np.full((*window.kernel, channels, slices * SHEET), zeros[1], weights.dtype)
+    x = depth_slices(image, rows, columns, window.pads[:2], zeros[0])
+    full = np.full((*window.kernel, channels, slices * DEPTH_SLICE), zeros[1], weights.dtype)
     full[:, :, : weights.shape[2], : weights.shape[3]] = weights
-    packed = full.reshape(*window.kernel, -1, 8, 4, slices, SHEET).transpose(5, 0, 1, 2, 3, 6, 4)
+    packed = full.reshape(*window.kernel, -1, 8, 4, slices, DEPTH_SLICE).transpose(
+        5, 0, 1, 2, 3, 6, 4
+    )
     distance = full.astype(np.int64) - zeros[1]
     folded = -zeros[0] * distance.sum(axis=(0, 1, 2))[: weights.shape[3]]
     arguments = [len(x), rows, columns, *window.kernel, *window.strides, *window.dilations]
     arguments += [size[0], up(size[1], 4), slices]
     arguments += [zeros[1], int(weights.dtype == np.int8), stage.low, stage.high]
-    result = slices * size[0] * up(size[1], 4) * SHEET
+    result = slices * size[0] * up(size[1], 4) * DEPTH_SLICE
     return record([x, packed, *constants(stage, folded)], arguments, result)
 
 
@@ -83,18 +88,18 @@ def depthwise(call, inputs):
     rows = (height - 1) * stride + 3
     columns = up(width, 4) * stride + 4
     signed = call.weights.codes.dtype == np.int8
-    full = np.full((3, 4, up(inputs[0].shape[-1], SHEET)), 0, call.weights.codes.dtype)
+    full = np.full((3, 4, up(inputs[0].shape[-1], DEPTH_SLICE)), 0, call.weights.codes.dtype)
     full[:, :3] = weight_zero
     full[:, :3, : inputs[0].shape[-1]] = call.weights.codes[:, :, 0]
-    packed = full.reshape(3, 4, -1, SHEET).transpose(2, 0, 3, 1)
+    packed = full.reshape(3, 4, -1, DEPTH_SLICE).transpose(2, 0, 3, 1)
     distance = call.weights.codes.astype(np.int64) - weight_zero
     stage = constants(call.stage, -zero * distance.sum(axis=(0, 1, 2)))
     records = []
     for image in inputs[0]:
-        x = sheets(image, rows, columns, window.pads[:2], zero)
+        x = depth_slices(image, rows, columns, window.pads[:2], zero)
         arguments = [len(x), rows, columns, stride, height, up(width, 4)]
         arguments += [weight_zero, int(signed), call.stage.low, call.stage.high]
-        result = len(x) * height * up(width, 4) * SHEET
+        result = len(x) * height * up(width, 4) * DEPTH_SLICE
         records.append(record([x, packed, *stage], arguments, result))
     return Job("depthwise", records, images(call))
 
@@ -104,7 +109,7 @@ def batch_norm(call, inputs):
     channels = call.output.shape[-1]
     x = inputs[0].reshape(1, -1, channels)
     columns = up(x.shape[1], 4)
-    packed = sheets(x, 1, columns, (0, 0), call.inputs[0].zero_point)
+    packed = depth_slices(x, 1, columns, (0, 0), call.inputs[0].zero_point)
     factors = lanes(call.factors.astype(np.int32) << 16, 0)
     arguments = [len(packed), columns, call.inputs[0].zero_point, call.stage.low, call.stage.high]
     result = packed.size

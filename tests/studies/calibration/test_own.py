@@ -101,7 +101,7 @@ def test_only_what_is_adjusted_moves_and_it_says_by_whom(tmp_path: Path) -> None
     for adjust in ADJUSTABLE:
         found = calibrate(source, "sd865", adjust=adjust)
         reported = {
-            (constant.sheet, constant.path) for constant in found.constants if constant.reported
+            (constant.datasheet, constant.path) for constant in found.constants if constant.reported
         }
         moved = set()
         for old, new in (
@@ -116,7 +116,7 @@ def test_only_what_is_adjusted_moves_and_it_says_by_whom(tmp_path: Path) -> None
                     assert stated[path].source.endswith("calibrated with phone.csv")
         assert moved
         assert moved <= reported
-        assert {sheet for sheet, _ in moved} <= {
+        assert {datasheet for datasheet, _ in moved} <= {
             "stack": {"qnn-2.45"},
             "chip": {"sd865"},
             "both": {"qnn-2.45", "sd865"},

@@ -52,16 +52,16 @@ def test_rows_of_the_tensor_engine_are_fitted() -> None:
 
 
 def test_bounds_are_four_standard_deviations_apart() -> None:
-    sheets = frozenset({"a"})
-    assert Parameter("x", sheets, 1.0, 2.0, math.exp(4), "1").log_error == pytest.approx(1.0)
-    from_zero = Parameter("x", sheets, 0.0, 1.0, math.exp(4), "1")
+    datasheets = frozenset({"a"})
+    assert Parameter("x", datasheets, 1.0, 2.0, math.exp(4), "1").log_error == pytest.approx(1.0)
+    from_zero = Parameter("x", datasheets, 0.0, 1.0, math.exp(4), "1")
     assert from_zero.log_error == pytest.approx(2.0)
     assert from_zero.moves
-    assert not Parameter("x", sheets, 0.0, 0.0, 1.0, "1").moves
-    assert not Parameter("x", sheets, 1.0, 1.0, 1.0, "1").moves
+    assert not Parameter("x", datasheets, 0.0, 0.0, 1.0, "1").moves
+    assert not Parameter("x", datasheets, 1.0, 1.0, 1.0, "1").moves
 
 
 def test_constants_that_sheets_state_alike_are_one() -> None:
     labels = [p.label for p in bounded("assumed")]
     assert "qurt.wake_clk" in labels
-    assert len({(p.path, p.sheets) for p in bounded("assumed")}) == len(labels)
+    assert len({(p.path, p.datasheets) for p in bounded("assumed")}) == len(labels)
