@@ -71,7 +71,7 @@ def recorded() -> Iterator[FieldsRead]:
 class DatasheetTable(BaseModel):
     """One table of a datasheet: frozen, without unknown keys."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     def __getattribute__(self, name: str) -> Any:
         """Return a field, and record that it was read if there is a recording."""
