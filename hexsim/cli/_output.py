@@ -74,24 +74,18 @@ class Html(Outputs):
 
 
 @dataclass(frozen=True)
-class JsonCsv(Json):
+class JsonCsv(Csv, Json):
     """Results for programs and for spreadsheets."""
 
-    csv: CsvOption = None
-
 
 @dataclass(frozen=True)
-class JsonTrace(Json):
+class JsonTrace(Trace, Json):
     """Results for programs, and a timeline."""
 
-    trace: TraceOption = None
-
 
 @dataclass(frozen=True)
-class JsonCsvTrace(JsonCsv):
+class JsonCsvTrace(Trace, JsonCsv):
     """Results for programs and for spreadsheets, and a timeline."""
-
-    trace: TraceOption = None
 
 
 @dataclass(frozen=True)

@@ -23,8 +23,8 @@ from hexsim.htp.machine import HtpMachine
 class ScheduledOperation:
     """An operation in time, in seconds from the start of the graph.
 
-    `hmx_s`, `hvx_s`, `port_s` and `dma_s` are the times of each part alone; `busy_s` that of the
-    slowest of the first three, `overhead_s` the constant time per operation.
+    `hmx_s`, `hvx_s`, `port_s` and `dma_s` are the times of each part alone, `overhead_s` the
+    constant time per operation.
     """
 
     operation: HtpOperation
@@ -35,11 +35,6 @@ class ScheduledOperation:
     port_s: float
     dma_s: float
     overhead_s: float
-
-    @property
-    def busy_s(self) -> float:
-        """The time of the slowest of HMX, HVX and ports."""
-        return max(self.hmx_s, self.hvx_s, self.port_s)
 
 
 def gates(operations: Sequence[HtpOperation], vtcm_bytes: int) -> tuple[int, ...]:
