@@ -117,9 +117,10 @@ def _shape(source: OnnxSource, value: onnx.ValueInfoProto, symbols: Mapping[str,
     for axis, dim in enumerate(dims):
         size = dim.dim_value if dim.dim_value > 0 else symbols.get(dim.dim_param, 0)
         if not size and axis > 0:
+            sizes = ",".join(str(d.dim_value if d.dim_value > 0 else 224) for d in dims[1:])
             raise HexsimError(
                 f"input '{value.name}' of {source.label} has {_unknown(dims)}; "
-                f"give all its sizes, as in --input-dim {value.name} 1,3,224,224"
+                f"give all its sizes, as in --input-dim {value.name} 1,{sizes}"
             )
         shape.append(size or 1)
     return tuple(shape)
