@@ -23,8 +23,8 @@ RENEW = "python -m benchmarks.calibrate --write"
 
 
 def test_the_files_state_the_result_of_the_fit() -> None:
-    stated = {(p.path, tuple(sorted(p.sheets))): p for p in bounded("calibrated")}
-    recorded = {(c.path, c.sheets): c for c in calibration().constants}
+    stated = {(p.path, tuple(sorted(p.datasheets))): p for p in bounded("calibrated")}
+    recorded = {(c.path, c.datasheets): c for c in calibration().constants}
     assert stated.keys() == recorded.keys(), RENEW
     assert all(len(parameters(family)) <= MOST_CONSTANTS for family in FAMILIES)
     for key, parameter in stated.items():
@@ -62,7 +62,7 @@ def test_the_correlation_is_one() -> None:
 
 def test_every_trade_is_an_assumed_constant_of_its_sheets() -> None:
     for trade in calibration().trades:
-        for name in trade.sheets:
+        for name in trade.datasheets:
             sheet = chips.load(name) if name in chips.names() else stacks.load(name)
             assert dict(sheet.quantities())[trade.path].confidence == "assumed", RENEW
         assert len(trade.at_low) == len(trade.at_high) == len(calibration().constants)
