@@ -32,7 +32,7 @@ class CalibratedConstant:
     """
 
     path: str
-    sheets: tuple[str, ...]
+    datasheets: tuple[str, ...]
     unit: str
     low: float
     value: float
@@ -59,7 +59,7 @@ class Trade:
     """
 
     path: str
-    sheets: tuple[str, ...]
+    datasheets: tuple[str, ...]
     largest: float
     absorbed: float
     at_low: tuple[float, ...]
@@ -68,7 +68,7 @@ class Trade:
     @property
     def label(self) -> str:
         """Its name in tables: the path, with the datasheet if there is only one."""
-        return self.path if len(self.sheets) > 1 else f"{self.path} ({self.sheets[0]})"
+        return self.path if len(self.datasheets) > 1 else f"{self.path} ({self.datasheets[0]})"
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ class CalibrationRecord:
     def find(self, datasheet: str, path: str) -> int | None:
         """Return the index of a datasheet's constant, None if it was not fitted."""
         for index, constant in enumerate(self.constants):
-            if path == constant.path and datasheet in constant.sheets:
+            if path == constant.path and datasheet in constant.datasheets:
                 return index
         return None
 
@@ -114,7 +114,7 @@ class CalibrationRecord:
     def trade(self, datasheet: str, path: str) -> Trade | None:
         """Return the effect of an assumed constant on the fit, None if it changes no fitted row."""
         for trade in self.trades:
-            if path == trade.path and datasheet in trade.sheets:
+            if path == trade.path and datasheet in trade.datasheets:
                 return trade
         return None
 

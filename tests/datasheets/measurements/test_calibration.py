@@ -60,7 +60,7 @@ def test_the_correlation_is_one() -> None:
     assert matrix.shape == (len(calibration().constants),) * 2
 
 
-def test_every_trade_is_an_assumed_constant_of_its_sheets() -> None:
+def test_every_trade_is_an_assumed_constant_of_its_datasheets() -> None:
     for trade in calibration().trades:
         for name in trade.datasheets:
             sheet = chips.load(name) if name in chips.names() else stacks.load(name)
@@ -75,7 +75,7 @@ def test_an_interval_is_two_standard_errors_inside_the_bounds() -> None:
     assert tight.interval == (9.0, 11.0)
 
 
-def test_only_the_sheets_of_a_constant_find_it() -> None:
+def test_only_the_datasheets_of_a_constant_find_it() -> None:
     path = "entry.input_conversion.clk_per_element"
     assert calibration().find("snpe-1.23", path) is not None
     assert calibration().find("snpe-1.30", path) is None
