@@ -13,7 +13,7 @@ from hexsim.deployment.platform import Platform
 from hexsim.dlc.loading import load
 from hexsim.files import write_text
 from hexsim.memory import Footprint
-from hexsim.reports.memory_facts import memory_line
+from hexsim.reports.inference.memory import memory_line
 from hexsim.runtimes import Runtime
 
 PAGE = CONCEPTS / "peak-memory.md"

@@ -13,7 +13,7 @@ from benchmarks.pages import CONCEPTS, RESULTS, fenced, with_block
 from hexsim.deployment.platform import Platform
 from hexsim.files import write_text
 from hexsim.hvx.streams.hand_written import comparison
-from hexsim.reports.kernel_table import kernel_table
+from hexsim.reports.kernel.table import kernel_table
 from hexsim.studies.kernel_probe import probe
 
 PAGE = RESULTS / "kernels.md"

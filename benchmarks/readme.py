@@ -15,8 +15,8 @@ from hexsim.cli.bench import DEFAULT_MODELS
 from hexsim.deployment.given import Preparation
 from hexsim.deployment.platform import Platform
 from hexsim.files import write_bytes, write_text
-from hexsim.reports.benchmark_table import benchmark_tables
-from hexsim.reports.roofline_chart import picture as roofline_picture
+from hexsim.reports.benchmark.table import benchmark_tables
+from hexsim.reports.roofline.chart import picture as roofline_picture
 from hexsim.studies.benchmark import BenchmarkConditions, Case, run_benchmark, run_case
 from hexsim.studies.roofline import roofline
 

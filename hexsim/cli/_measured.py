@@ -132,8 +132,8 @@ class PhoneOutputs(JsonCsv):
 def compare_measured(model: str, phone: Phone, outputs: PhoneOutputs) -> None:
     """Print the profile of a phone beside the simulation of `model`, and write the files."""
     from hexsim.cli._say import say
-    from hexsim.reports.phone_data import calibration_rows, phone_csv, phone_json
-    from hexsim.reports.phone_table import phone_table
+    from hexsim.reports.phone.data import calibration_rows, phone_csv, phone_json
+    from hexsim.reports.phone.table import phone_table
 
     assert phone.measured is not None
     if model.endswith(".json"):

@@ -48,7 +48,7 @@ class QuantizedFile(Outputs):
     def store(self, model: Model, metadata: Metadata) -> None:
         """Write file and report."""
         from hexsim import dlc
-        from hexsim.reports.encodings_json import encodings_json
+        from hexsim.reports.network.encodings import encodings_json
 
         assert self.output is not None
         self.write(encodings_report=lambda: encodings_json(model))
@@ -59,7 +59,7 @@ class QuantizedFile(Outputs):
 
         The line of each encoding is printed under the names of SNPE's tools only.
         """
-        from hexsim.reports.quantizer_log import (
+        from hexsim.reports.network.quantizer_log import (
             findings_log,
             hta_log,
             optimization_log,

@@ -179,9 +179,9 @@ def bench(
     platform = power.of(hardware.platform())
 
     from hexsim.cli._progress import status
-    from hexsim.reports.benchmark_data import benchmark_csv, benchmark_json
-    from hexsim.reports.benchmark_table import benchmark_tables
-    from hexsim.reports.benchmark_trace import benchmark_trace
+    from hexsim.reports.benchmark.data import benchmark_csv, benchmark_json
+    from hexsim.reports.benchmark.table import benchmark_tables
+    from hexsim.reports.benchmark.trace import benchmark_trace
     from hexsim.studies.benchmark import by_network
 
     runtimes = parse_runtimes(runtime)
@@ -224,7 +224,7 @@ def _gathered(
     networks: Iterable[list[Case | Refusal]], progress: ProgressLine | None
 ) -> tuple[list[Case], list[Refusal]]:
     """Return all results; the table of each network is printed as soon as it is known."""
-    from hexsim.reports.benchmark_table import network_table
+    from hexsim.reports.benchmark.table import network_table
     from hexsim.studies.benchmark import Case, Refusal
 
     cases, refusals = list[Case](), list[Refusal]()
@@ -239,9 +239,9 @@ def _gathered(
 
 def _show_rest(cases: Sequence[Case], refusals: Sequence[Refusal], *, background: bool) -> None:
     """Print the parts of the report about all networks, after their tables."""
-    from hexsim.reports.background_table import background_tables
-    from hexsim.reports.benchmark_table import footnotes
-    from hexsim.reports.recommendation import orders_text, recommendations
+    from hexsim.reports.benchmark.background import background_tables
+    from hexsim.reports.benchmark.recommendation import orders_text, recommendations
+    from hexsim.reports.benchmark.table import footnotes
 
     if advice := recommendations(cases):
         say("\n" + advice)

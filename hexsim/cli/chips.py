@@ -31,7 +31,7 @@ def list_chips() -> None:
     Chips that are simulated come first. `listed by` is the earliest guide at hand that names one.
     """
     from hexsim.datasheets import chips
-    from hexsim.reports.chip_table import chip_table
+    from hexsim.reports.datasheets.chip import chip_table
 
     say(chip_table([chips.load(name) for name in chips.names()]))
 
@@ -43,6 +43,6 @@ def show(
 ) -> None:
     """Show a chip: part numbers, DSP, runtimes, and every constant with confidence and source."""
     from hexsim.datasheets import chips
-    from hexsim.reports.chip_table import chip_page
+    from hexsim.reports.datasheets.chip import chip_page
 
     say(chip_page(chips.load(name)))

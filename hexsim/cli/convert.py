@@ -227,7 +227,7 @@ def convert(
     from hexsim.dlc.loading import is_dlc
     from hexsim.passes.input_formats import set_input_formats
     from hexsim.quantization.model import Model, require_float
-    from hexsim.reports.fallback_table import fallback_table
+    from hexsim.reports.network.fallback import fallback_table
 
     if is_dlc(model):
         raise HexsimError(f"'{model}' is a .dlc file already; give an ONNX file")
@@ -288,7 +288,7 @@ def _pairs(values: Mapping[str, str]) -> str | None:
 
 
 def _log(network: Network, overrides: Overrides, target: Path, notes: Sequence[str]) -> None:
-    from hexsim.reports.fallback_table import opaque_lines
+    from hexsim.reports.network.fallback import opaque_lines
     from hexsim.reports.text import number
 
     for note in notes:

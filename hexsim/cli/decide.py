@@ -185,7 +185,7 @@ def decide(
     from hexsim.cli._progress import status
     from hexsim.dlc.loading import load_container
     from hexsim.quantization.model import require_float
-    from hexsim.reports.decision_data import decision_csv, decision_json
+    from hexsim.reports.decision.data import decision_csv, decision_json
     from hexsim.reports.pages.decision_page import decision_page
     from hexsim.studies.decision import Question, inferences, parse_modes
     from hexsim.studies.decision import decide as run_decide
@@ -263,7 +263,7 @@ def _command_options(
 
 
 def _show(decision: Decision, lines: tuple[str, ...], *, every: bool) -> None:
-    from hexsim.reports.decision_table import changes, decision_table, recommendation, ruled_out
+    from hexsim.reports.decision.table import changes, decision_table, recommendation, ruled_out
     from hexsim.reports.text import number
 
     say(f"{decision.network}, {number(decision.items, 'input')}")

@@ -33,7 +33,7 @@ def diff(
     """Compare two models: unique layers, parameters, dimensions, weights, output names."""
     from hexsim.dlc.difference import KINDS, difference
     from hexsim.dlc.loading import load
-    from hexsim.reports.diff import diff_csv, diff_table
+    from hexsim.reports.network.diff import diff_csv, diff_table
 
     for kind in show or ():
         if kind not in KINDS:

@@ -24,7 +24,7 @@ from hexsim.errors import HexsimError
 if TYPE_CHECKING:
     from hexsim.accuracy.rescaling import RescalingLoss
     from hexsim.quantization.model import Model
-    from hexsim.reports.memory_facts import NeededOn
+    from hexsim.reports.inference.memory import NeededOn
 
 EXAMPLES = {
     "info": (
@@ -72,9 +72,9 @@ def info(
     No weight is read, unless --chip is given.
     """
     from hexsim.dlc.loading import load_container, required_imports
-    from hexsim.reports.info_csv import info_csv
-    from hexsim.reports.info_json import info_json
-    from hexsim.reports.info_table import info_table
+    from hexsim.reports.network.columns import info_csv
+    from hexsim.reports.network.data import info_json
+    from hexsim.reports.network.table import info_table
 
     dims, values = parse_input_dims(input_dim), parse_input_values(input_value)
     read = load_container(model, input_dims=dims, input_values=values, output_names=out_name or ())
@@ -88,11 +88,11 @@ def info(
     )
     say(info_table(model, read, needed))
     if import_report is not None:
-        from hexsim.reports.imports_table import imports_table
+        from hexsim.reports.network.imports import imports_table
 
         say("\n" + imports_table(import_report))
     if losses is not None:
-        from hexsim.reports.rescaling_table import rescaling_table
+        from hexsim.reports.network.rescaling import rescaling_table
 
         say("\n" + rescaling_table(losses, str(chip)))
 
@@ -102,7 +102,7 @@ def _memory(model: Model, runtime: str, chip: str) -> NeededOn:
     from hexsim.cli._options import parse_runtime
     from hexsim.deployment import Deployment
     from hexsim.deployment.platform import Platform
-    from hexsim.reports.memory_facts import NeededOn
+    from hexsim.reports.inference.memory import NeededOn
 
     platform, target = Platform.load(chip), parse_runtime(runtime)
     platform.require(model, target)

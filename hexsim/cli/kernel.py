@@ -29,8 +29,8 @@ def kernel(
     outputs: Json,
 ) -> None:
     """Show how a kernel is blocked, and every packet of its instruction streams."""
-    from hexsim.reports.kernel_data import kernel_json
-    from hexsim.reports.kernel_table import kernel_table
+    from hexsim.reports.kernel.data import kernel_json
+    from hexsim.reports.kernel.table import kernel_table
     from hexsim.studies.kernel_probe import probe
 
     result = probe(kind, shape, hardware.platform())

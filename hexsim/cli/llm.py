@@ -107,7 +107,7 @@ def llm(
     from hexsim.llm.study import speed_of, timelines
     from hexsim.reports.llm_table import llm_json, llm_text
     from hexsim.reports.pages.llm_page import llm_page
-    from hexsim.reports.trace import trace_json
+    from hexsim.reports.trace.events import trace_json
 
     architecture = read_decoder(model)
     conditions = lengths.conditions(numbers.widths(architecture))

@@ -43,7 +43,7 @@ def overview(
 
     from hexsim.cli._progress import status
     from hexsim.deployment.given import Preparation
-    from hexsim.reports.overview import overview as overview_text
+    from hexsim.reports.benchmark.overview import overview as overview_text
     from hexsim.studies.benchmark import BenchmarkConditions, run_case
 
     default = next(name for name in _PREFERRED if name in platform.runtimes)

@@ -79,9 +79,9 @@ def partition(
     from hexsim.cli._progress import status
     from hexsim.deployment import Deployment
     from hexsim.dlc.loading import load
-    from hexsim.reports.partition_json import partition_json
-    from hexsim.reports.partition_svg import partition_svg
-    from hexsim.reports.partition_table import partition_table, search_lines
+    from hexsim.reports.partition.data import partition_json
+    from hexsim.reports.partition.svg import partition_svg
+    from hexsim.reports.partition.table import partition_table, search_lines
     from hexsim.studies.cuts import Prices, chosen_sections, search, survey
     from hexsim.studies.cuts.times import LayerTimes
 
@@ -131,7 +131,7 @@ def _target(runtime: str, cuts: Cuts, outputs: Drawings) -> Runtime:
 def _of_processor(loaded: Model, platform: Platform, runtime: Runtime) -> None:
     """Print the subnets of a tensor processor, and the layers that it refuses."""
     from hexsim.deployment import deploy
-    from hexsim.reports.partition_table import subnet_table
+    from hexsim.reports.partition.table import subnet_table
 
     say(f"{loaded.name} on {platform.chip.name} {runtime}, {platform.software}\n")
     say(subnet_table(deploy(loaded, platform, runtime).subnets))

@@ -48,9 +48,9 @@ def profile(
     platform = power.of(runs_on.platform())
 
     from hexsim.cli._progress import status
-    from hexsim.reports.benchmark_data import benchmark_json
-    from hexsim.reports.benchmark_trace import benchmark_trace
-    from hexsim.reports.profile import profile_csv
+    from hexsim.reports.benchmark.data import benchmark_json
+    from hexsim.reports.benchmark.trace import benchmark_trace
+    from hexsim.reports.inference.profile import profile_csv
     from hexsim.studies.benchmark import run_case
 
     conditions = circumstances.conditions(
@@ -80,10 +80,10 @@ def profile(
 
 
 def _show(case: Case) -> None:
-    from hexsim.reports.background_table import background_tables, slowdown_table
-    from hexsim.reports.profile import profile_table
-    from hexsim.reports.summary import processor_lines, summary
-    from hexsim.reports.uncertainty_table import uncertainty_table
+    from hexsim.reports.benchmark.background import background_tables, slowdown_table
+    from hexsim.reports.benchmark.summary import processor_lines, summary
+    from hexsim.reports.benchmark.uncertainty import uncertainty_table
+    from hexsim.reports.inference.profile import profile_table
 
     say(
         f"{case.network} on {case.chip} {case.runtime}, {case.software}, {case.perf_profile}, "

@@ -46,14 +46,14 @@ class Charts(Outputs):
         """Raise HexsimError if the chart cannot be drawn, or not in the format of the file."""
         if self.output is not None:
             from hexsim.reports.drawing import load_matplotlib
-            from hexsim.reports.roofline_chart import picture_format
+            from hexsim.reports.roofline.chart import picture_format
 
             picture_format(self.output)
             load_matplotlib()
 
     def drawn(self, chart: Roofline) -> bytes:
         """Return the picture in the format of the file's name."""
-        from hexsim.reports.roofline_chart import picture, picture_format
+        from hexsim.reports.roofline.chart import picture, picture_format
 
         assert self.output is not None
         return picture(chart, picture_format(self.output))
@@ -77,7 +77,7 @@ def roofline(
 
     from hexsim.cli._progress import status
     from hexsim.deployment.given import Preparation
-    from hexsim.reports.roofline import roofline_csv, roofline_json, roofline_table
+    from hexsim.reports.roofline.table import roofline_csv, roofline_json, roofline_table
     from hexsim.studies.benchmark import BenchmarkConditions, run_case
     from hexsim.studies.roofline import roofline
 

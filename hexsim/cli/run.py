@@ -95,7 +95,7 @@ def run(
     from hexsim.quantization.overrides.use import OverrideUse
     from hexsim.reports.answers import answers_csv, answers_json, answers_text
     from hexsim.reports.text import number, quantity
-    from hexsim.reports.trace import trace_json
+    from hexsim.reports.trace.events import trace_json
 
     if results.debug and runtime == "aip":
         raise HexsimError("--debug is not for aip, as on a device; leave it out")

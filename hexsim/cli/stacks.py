@@ -39,6 +39,6 @@ def list_stacks() -> None:
 def show(name: Annotated[str, typer.Argument(help="Stack name, or a TOML file."), STACK]) -> None:
     """Show every constant of a stack: value, unit, confidence and source."""
     from hexsim.datasheets import stacks
-    from hexsim.reports.datasheet_table import datasheet_table
+    from hexsim.reports.datasheets.table import datasheet_table
 
     say(datasheet_table(stacks.load(name)))

@@ -102,7 +102,7 @@ def throughput(
     from hexsim.deployment.given import GivenModel
     from hexsim.dlc.loading import load_container
     from hexsim.reports.throughput import throughput_json, throughput_text
-    from hexsim.reports.trace import trace_json
+    from hexsim.reports.trace.events import trace_json
     from hexsim.studies.throughput import Caller, throughput
 
     loop = length.loop(circumstances, platform)

@@ -51,9 +51,9 @@ def validate(
 
     from hexsim.accuracy.study import Study
     from hexsim.deployment import deploy
-    from hexsim.reports.quantizer_log import findings_log
-    from hexsim.reports.validation_data import validation_csv, validation_json
-    from hexsim.reports.validation_table import validation_text
+    from hexsim.reports.network.quantizer_log import findings_log
+    from hexsim.reports.validation.data import validation_csv, validation_json
+    from hexsim.reports.validation.table import validation_text
 
     platform.chip.require(runtime)
     platform.stack.require(runtime)

@@ -9,7 +9,7 @@ from typing import Any
 from hexsim.llm.gains import Gain
 from hexsim.llm.study import SHARES, LanguageModelSpeed, Pass
 from hexsim.reports.document import attributes, json_document
-from hexsim.reports.energy_facts import estimate_facts, millijoules
+from hexsim.reports.inference.energy import estimate_facts, millijoules
 from hexsim.reports.text import number, table
 
 _GB = 1e9

@@ -13,8 +13,8 @@ of a conversion between subnets of AIP has those subnets instead of a type:
     {"block": "layer", "name": "conv1", "ps": 1419250000, "us": 1419, "id": 1,
      "type": "convolutional", "runtime": "DSP"}
 
-The profiling level selects the rows, as in SNPE. `hexsim.reports.row_names` explains them and the
-rows that are left out.
+The profiling level selects the rows, as in SNPE. `hexsim.reports.benchmark.row_names` explains them
+and the rows that are left out.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ from hexsim.deployment import Deployment
 from hexsim.errors import HexsimError, InvalidDataError
 from hexsim.graph.ir import Network
 from hexsim.planning.plan import Plan
-from hexsim.reports.csv_text import csv_text
-from hexsim.reports.row_names import (
+from hexsim.reports.benchmark.row_names import (
     conversions,
     inference,
     initialisation,
     misc_ps,
     runtime_cell,
 )
+from hexsim.reports.csv_text import csv_text
 from hexsim.runtimes import Runtime
 from hexsim.snpe.option import Level
 from hexsim.texts.json_text import parse_json

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from hexsim import dlc
-from hexsim.reports.memory_facts import memory_parts
+from hexsim.reports.inference.memory import memory_parts
 from tests.accuracy import culprits
 from tests.cli.conftest import Done
 from tests.reports.pages.conftest import data_of

@@ -20,7 +20,7 @@ from hexsim.deployment import Deployment
 from hexsim.inputs.batches import batch_size
 from hexsim.inputs.seeded import EVALUATION_INPUTS, EVALUATION_SEED, seeded_calibration
 from hexsim.onnx_io.run.float_engine import FloatEngine
-from hexsim.reports.benchmark_data import _accuracy
+from hexsim.reports.benchmark.data import _accuracy
 from hexsim.studies.throughput import Caller, ClosedLoop, throughput
 from hexsim.timing.simtime import PS_PER_US
 from tests.cli.conftest import Done

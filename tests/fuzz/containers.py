@@ -40,10 +40,10 @@ from hexsim.quantization.model import Model
 from hexsim.quantization.options import QuantizationOptions
 from hexsim.quantization.overrides import FloatOverride, Overrides
 from hexsim.quantization.quantizer import quantize
-from hexsim.reports.info_csv import info_csv
-from hexsim.reports.info_json import info_json
-from hexsim.reports.info_table import info_table
-from hexsim.reports.profile import profile_table
+from hexsim.reports.inference.profile import profile_table
+from hexsim.reports.network.columns import info_csv
+from hexsim.reports.network.data import info_json
+from hexsim.reports.network.table import info_table
 from tests import mixed
 from tests.dlc.made import small_network
 from tests.doors.examples import examples

@@ -32,9 +32,9 @@ from hexsim.dlc.loading import load_container
 from hexsim.errors import HexsimError
 from hexsim.graph.ir import Network
 from hexsim.inputs.seeded import seeded_inputs
-from hexsim.reports.imports_table import imports_table
-from hexsim.reports.info_csv import info_csv
-from hexsim.reports.info_table import info_table
+from hexsim.reports.network.columns import info_csv
+from hexsim.reports.network.imports import imports_table
+from hexsim.reports.network.table import info_table
 from tests.fuzz.onnx_mutations import mutated
 from tests.fuzz.onnx_seeds import seeds
 

@@ -18,7 +18,7 @@ from hexsim.deployment import Deployment
 from hexsim.deployment.platform import Platform
 from hexsim.quantization.element_types import element_type
 from hexsim.quantization.options import QuantizationOptions
-from hexsim.reports.benchmark_table import benchmark_tables, footnotes
+from hexsim.reports.benchmark.table import benchmark_tables, footnotes
 from hexsim.studies.benchmark import BenchmarkConditions, Case, run_benchmark
 from hexsim.timing.simtime import PS_PER_SECOND
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from hexsim.deployment.platform import Platform
 from hexsim.errors import HexsimError
-from hexsim.reports.benchmark_data import case_facts
+from hexsim.reports.benchmark.data import case_facts
 from hexsim.reports.pages.figures.energy import energy_figure
 from hexsim.reports.pages.figures.figure import Figure
 from hexsim.reports.pages.figures.interval import interval_figures

@@ -9,7 +9,8 @@ from typing import Any
 from hexsim.accuracy.study import Study
 from hexsim.deployment.platform import Platform
 from hexsim.graph.ir import Network
-from hexsim.reports.benchmark_data import case_facts
+from hexsim.reports.benchmark.data import case_facts
+from hexsim.reports.benchmark.recommendation import rank, recommendations
 from hexsim.reports.pages.case_figures import (
     case_figures,
     most_time,
@@ -33,12 +34,11 @@ from hexsim.reports.pages.figures.sweeps import (
 from hexsim.reports.pages.figures.timeline import timeline, timelines
 from hexsim.reports.pages.report import Heading, report
 from hexsim.reports.pages.study_figures import most_noise, remedy_answer, validation_figures
-from hexsim.reports.partition_json import partition_facts
-from hexsim.reports.partition_svg import partition_svg
-from hexsim.reports.recommendation import rank, recommendations
+from hexsim.reports.partition.data import partition_facts
+from hexsim.reports.partition.svg import partition_svg
 from hexsim.reports.sweep import calibrated_with
 from hexsim.reports.throughput import throughput_facts
-from hexsim.reports.validation_data import validation_facts
+from hexsim.reports.validation.data import validation_facts
 from hexsim.studies.benchmark import Case, Refusal
 from hexsim.studies.cuts import FastestCut, Prices, Survey
 from hexsim.studies.sweep.effects import Effects

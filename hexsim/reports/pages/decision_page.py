@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from hexsim.reports.decision_data import decision_facts
-from hexsim.reports.decision_groups import OutGroup, out_groups
-from hexsim.reports.decision_table import (
+from hexsim.reports.decision.data import decision_facts
+from hexsim.reports.decision.groups import OutGroup, out_groups
+from hexsim.reports.decision.table import (
     CHANGES_HEADER,
     CHANGES_TITLE,
     NO_CHANGE,

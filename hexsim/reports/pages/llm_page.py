@@ -9,7 +9,7 @@ from typing import Any
 from hexsim.llm.gains import Gain
 from hexsim.llm.study import SHARES, LanguageModelSpeed
 from hexsim.reports.colours import SERIES
-from hexsim.reports.energy_facts import millijoules
+from hexsim.reports.inference.energy import millijoules
 from hexsim.reports.llm_table import headline, sections, title
 from hexsim.reports.pages.figures.chart import chart, source
 from hexsim.reports.pages.figures.figure import Figure, FigureTable

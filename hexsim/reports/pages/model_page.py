@@ -9,7 +9,8 @@ from hexsim.accuracy.study import Study
 from hexsim.deployment.platform import Platform
 from hexsim.graph.ir import Network
 from hexsim.quantization.model import Model
-from hexsim.reports.benchmark_data import case_facts
+from hexsim.reports.benchmark.data import case_facts
+from hexsim.reports.benchmark.recommendation import recommendations
 from hexsim.reports.pages.case_figures import Summary, case_figures, most_time, source_of, summary
 from hexsim.reports.pages.command_pages import called
 from hexsim.reports.pages.figures.cuts import cuts_figures
@@ -20,10 +21,9 @@ from hexsim.reports.pages.figures.runtimes import runtimes_figure
 from hexsim.reports.pages.figures.timeline import timelines
 from hexsim.reports.pages.report import Heading, report
 from hexsim.reports.pages.study_figures import most_noise, validation_figures
-from hexsim.reports.partition_json import partition_facts
-from hexsim.reports.partition_svg import partition_svg
-from hexsim.reports.recommendation import recommendations
-from hexsim.reports.validation_data import validation_facts
+from hexsim.reports.partition.data import partition_facts
+from hexsim.reports.partition.svg import partition_svg
+from hexsim.reports.validation.data import validation_facts
 from hexsim.studies.benchmark import Case, Refusal
 from hexsim.studies.cuts import Prices, Survey
 

@@ -16,7 +16,7 @@ from hexsim.dlc import Container
 from hexsim.dlc.inspection import constants_by_role
 from hexsim.graph.ir import Constant
 from hexsim.quantization.model import Model
-from hexsim.reports.info_json import info_facts
+from hexsim.reports.network.data import info_facts
 from hexsim.reports.pages.histogram import histogram
 
 _CHANNELS = 12_000

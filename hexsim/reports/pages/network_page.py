@@ -14,12 +14,12 @@ from typing import Any
 
 from hexsim.dlc import Container
 from hexsim.reports.colours import MAIN, SERIES, tint
-from hexsim.reports.network_svg import Box, network_svg
+from hexsim.reports.network.svg import Box, network_svg
 from hexsim.reports.pages.case_figures import most_of
 from hexsim.reports.pages.figures.graph import amounts_paint, result_paints
 from hexsim.reports.pages.network_facts import network_facts
 from hexsim.reports.pages.shell import asset, page
-from hexsim.reports.partition_svg import shapes_of, size
+from hexsim.reports.partition.svg import shapes_of, size
 from hexsim.timing.results import Result
 
 _INPUTS, _OTHERS = "#f1f1f1", "#c4c8ce"

@@ -10,8 +10,8 @@ from hexsim.reports.pages.case_figures import most_of
 from hexsim.reports.pages.figures.distributions import distributions_figure
 from hexsim.reports.pages.figures.figure import Figure, FigureTable
 from hexsim.reports.pages.figures.layer_errors import errors_figure, ranges_figure
-from hexsim.reports.validation_data import validation_facts
-from hexsim.reports.validation_table import remedy_text, useless
+from hexsim.reports.validation.data import validation_facts
+from hexsim.reports.validation.table import remedy_text, useless
 
 
 def validation_figures(study: Study) -> list[Figure]:

@@ -14,8 +14,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from hexsim.reports.benchmark.row_names import IN_CSV
 from hexsim.reports.csv_text import csv_text
-from hexsim.reports.row_names import IN_CSV
 from hexsim.snpe.bench.values import AgreeingAnswers
 from hexsim.snpe.diag_log import DiagRow
 

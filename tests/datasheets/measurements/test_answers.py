@@ -8,8 +8,8 @@ from hexsim.accuracy.agreement import Agreement
 from hexsim.datasheets import chips, measurements, stacks
 from hexsim.datasheets.measurements.answers import FAULT, outcomes
 from hexsim.deployment.platform import Platform
-from hexsim.reports.benchmark_data import benchmark_json
-from hexsim.reports.benchmark_table import benchmark_tables, footnotes
+from hexsim.reports.benchmark.data import benchmark_json
+from hexsim.reports.benchmark.table import benchmark_tables, footnotes
 from hexsim.studies.benchmark import BenchmarkConditions, run_case
 
 

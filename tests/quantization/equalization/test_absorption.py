@@ -10,7 +10,7 @@ from hexsim.quantization.equalization.absorption import absorb_high_biases
 from hexsim.quantization.equalization.chains import find_chains
 from hexsim.quantization.model import Model
 from hexsim.quantization.optimizations import Optimized
-from hexsim.reports.quantizer_log import optimization_log
+from hexsim.reports.network.quantizer_log import optimization_log
 from tests.quantization.equalization.made import Made, difference
 
 MOMENTS = [[40.0, 1.0, 400.0, -9.0], [1.0, 1.0, 100.0, 0.5]]

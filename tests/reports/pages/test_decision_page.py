@@ -6,13 +6,13 @@ from dataclasses import replace
 
 import pytest
 
-from hexsim.reports.decision_data import decision_facts
+from hexsim.reports.decision.data import decision_facts
 from hexsim.reports.pages.decision_page import decision_page
 from hexsim.studies.decision import RuledOut, TriedChange
+from tests.reports.decision.test_table import decision
 from tests.reports.pages.conftest import data_of
 from tests.reports.pages.figures_of_page import columns, figure
 from tests.reports.pages.networks import chain, simulated
-from tests.reports.test_decision_table import decision
 from tests.studies.decision.decided import candidate
 
 pytest.importorskip("bokeh")

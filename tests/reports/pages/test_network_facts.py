@@ -9,7 +9,7 @@ from hexsim.dlc import Container, Metadata
 from hexsim.graph.ir import Constant, Network, Tensor
 from hexsim.layers import Elementwise
 from hexsim.quantization.model import Model
-from hexsim.reports.info_json import info_json
+from hexsim.reports.network.data import info_json
 from hexsim.reports.pages.network_facts import network_facts
 from tests.reports.pages.networks import chain, in_floats, with_codes
 

@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from hexsim.accuracy.validation import Validation
 from hexsim.graph.ir import Network
 from hexsim.reports.colours import BAD, ENGINES, MAIN, tint
-from hexsim.reports.network_svg import Box, network_svg
+from hexsim.reports.network.svg import Box, network_svg
 from hexsim.reports.pages.figures.figure import Figure, FigureTable, Paint
-from hexsim.reports.partition_svg import shapes_of
+from hexsim.reports.partition.svg import shapes_of
 from hexsim.timing.results import Result
 
 _NONE = "#f1f1f1"

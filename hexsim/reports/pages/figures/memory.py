@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from hexsim.reports.colours import MAIN
-from hexsim.reports.memory_facts import memory_parts
+from hexsim.reports.inference.memory import memory_parts
 from hexsim.reports.pages.figures.chart import chart, name_columns, rectangles
 from hexsim.reports.pages.figures.figure import Figure, FigureTable
 from hexsim.reports.text import quantity

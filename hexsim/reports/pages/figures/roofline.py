@@ -13,7 +13,7 @@ from typing import Any
 from hexsim.reports.colours import BOUNDS
 from hexsim.reports.pages.figures.chart import chart, source
 from hexsim.reports.pages.figures.figure import Figure, FigureTable
-from hexsim.reports.roofline import OWN_ROOF, roof_colour
+from hexsim.reports.roofline.table import OWN_ROOF, roof_colour
 from hexsim.reports.text import number
 from hexsim.studies.roofline import Roofline, RooflinePoint
 

@@ -14,7 +14,7 @@ from hexsim.reports.colours import ENGINES, GREY, tint
 from hexsim.reports.pages.figures.chart import chart, name_rows, rectangles, source
 from hexsim.reports.pages.figures.figure import Figure, FigureTable
 from hexsim.reports.text import number
-from hexsim.reports.trace_tracks import Nested, Track, tracks
+from hexsim.reports.trace.tracks import Nested, Track, tracks
 from hexsim.timing.results import Result
 from hexsim.timing.simtime import PS_PER_US
 

@@ -1,0 +1,57 @@
+"""The answer on a model in one block: latency, memory, the longest layers, the next step."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+
+from hexsim.dlc.loading import is_dlc
+from hexsim.reports.benchmark.summary import engines_text
+from hexsim.runtimes import FIXED_POINT
+from hexsim.studies.benchmark import Case
+
+_MOST_LAYERS = 5
+_SNPE_RUNTIMES = {"cpu": "", "gpu": " --use_gpu", "dsp": " --use_dsp", "aip": " --use_aip"}
+
+
+def overview(case: Case) -> str:
+    """Return the block of one network on one runtime."""
+    layers = case.timing.layers
+    latency = f"{case.timing.total_us / 1e3:.3g} ms"
+    if case.uncertainty is not None:
+        low, high = (end.total_us / 1e3 for end in (case.uncertainty.low, case.uncertainty.high))
+        latency += f"; {low:.3g} .. {high:.3g} ms with a chance of about nine in ten"
+    longest = sorted(layers, key=lambda layer: -layer.duration_ps)[:_MOST_LAYERS]
+    total_ps = max(1, case.timing.total_ps)
+    parts = [f"{layer.name} {layer.duration_ps / total_ps:.0%}" for layer in longest]
+    elsewhere_ps = total_ps - sum(layer.duration_ps for layer in layers)
+    ours, theirs = _next_step(case)
+    rows = {
+        "latency": latency,
+        "peak memory": f"{case.memory.peak_bytes / 2**20:.3g} MiB",
+        "engines": engines_text(layers),
+        "most time": f"{', '.join(parts)}; outside layers {elsewhere_ps / total_ps:.0%}",
+        "next step": ours,
+        "with SNPE": theirs,
+    }
+    lines = [f"{name:13}{text}" for name, text in rows.items() if text]
+    return "\n".join([f"{case.network} on {case.chip} {case.runtime}, {case.software}", "", *lines])
+
+
+def _next_step(case: Case) -> tuple[str, str]:
+    """Return the command that brings the model nearer to the phone: hexsim's, and SNPE's."""
+    name, stem = shlex.quote(case.source), shlex.quote(str(Path(case.source).with_suffix("")))
+    if case.builtin:
+        return f"hexsim models export {name} --output {name}.onnx", ""
+    if not is_dlc(case.source):
+        theirs = f"snpe-onnx-to-dlc --input_network {name} --output_path {stem}.dlc"
+        return f"hexsim convert {name}", theirs if name.endswith(".onnx") else ""
+    if case.given != "quantised file" and case.runtime in FIXED_POINT:
+        return (
+            f"hexsim quantize {name} --input-list list.txt",
+            f"snpe-dlc-quantize --input_dlc {name} --input_list list.txt",
+        )
+    flag = _SNPE_RUNTIMES.get(case.runtime)
+    theirs = "" if flag is None else f"snpe-net-run --container {name} --input_list list.txt{flag}"
+    where = f"--chip {case.chip} --runtime {case.runtime}"
+    return f"hexsim run {name} --input-list list.txt {where}", theirs

@@ -1,0 +1,1 @@
+"""Chips, stacks and their constants as text."""

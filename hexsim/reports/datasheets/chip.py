@@ -1,0 +1,115 @@
+"""Chips as text: the device table of the SNPE guide, and a page with all facts of one chip."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from hexsim.datasheets import islands, stacks
+from hexsim.datasheets.chips import Chip
+from hexsim.datasheets.energies import datasheet_of
+from hexsim.errors import HexsimError
+from hexsim.reports.datasheets.table import datasheet_table
+from hexsim.reports.text import table
+from hexsim.runtimes import Runtime
+
+
+def chip_table(chips: Sequence[Chip]) -> str:
+    """Return a line per chip, simulated ones first; a runtime in brackets is not simulated."""
+    rows = []
+    for chip in sorted(chips, key=lambda chip: not any(map(chip.simulates, chip.runtimes))):
+        runtimes = (r if chip.simulates(r) else f"({r})" for r in _runtimes(chip))
+        rows.append(
+            (
+                chip.name,
+                chip.asic.upper(),
+                chip.title,
+                chip.dsp_words,
+                chip.first_listed,
+                chip.default_stack,
+                " ".join(runtimes),
+            )
+        )
+    header = ("chip", "part", "name", "DSP", "listed by", "stack", "runtimes")
+    left = frozenset(range(len(header)))
+    return table(header, rows, left=left, first_to_go=(2, 4, 5))
+
+
+def _runtimes(chip: Chip) -> list[Runtime]:
+    """Return the runtimes of the device table, and fxp_cpu only if the chip's stack has it.
+
+    Every chip can compute in integers on its CPU; whether a runtime does is a matter of release.
+    """
+    release = stacks.load(chip.default_stack)
+    return [name for name in chip.runtimes if name != "fxp_cpu" or name in release.runtimes]
+
+
+def chip_page(chip: Chip) -> str:
+    """Return the facts of a chip, why it is not simulated if so, and every constant and source."""
+    title, _, constants = datasheet_table(chip, without=_inapplicable(chip)).partition("\n")
+    lines = [title, *_facts(chip)]
+    if any(chip.quantities()):
+        lines += ["", constants]
+    if any(map(chip.simulates, chip.runtimes)):
+        energies, island = datasheet_of(chip), islands.find(chip)
+        absent = _absent(chip)
+        unused = [path for path, _ in energies.quantities() if path.startswith(absent)]
+        lines += ["", datasheet_table(energies, without=unused)]
+        if island:
+            lines += ["", datasheet_table(island)]
+    return "\n".join(lines)
+
+
+def _absent(chip: Chip) -> tuple[str, ...]:
+    """Return how the energies begin that are of parts that the chip does not have."""
+    hexagon = {"dsp", "htp"}.intersection(chip.runtimes)
+    parts = {
+        "hta.": "aip" in chip.runtimes,
+        "htp.": "htp" in chip.runtimes,
+        "dsp.": hexagon,
+        "dsp.vtcm_j": chip.dsp_table is None or chip.dsp_table.vtcm_bytes,
+        "idle.dsp_": hexagon,
+        "island.": islands.find(chip),
+    }
+    return tuple(part for part, is_there in parts.items() if not is_there)
+
+
+def _inapplicable(chip: Chip) -> frozenset[str]:
+    """Return the constants that mean nothing on a barrel, which issues by turns."""
+    if chip.dsp_table is None or chip.dsp_table.multithreading != "barrel":
+        return frozenset()
+    return frozenset({"dsp.issue_clk_per_packet", "dsp.lone_thread_speedup"})
+
+
+def _facts(chip: Chip) -> Iterator[str]:
+    if chip.part_numbers:
+        yield f"part number: {', '.join(chip.part_numbers).upper()}"
+    if chip.dsp_words:
+        yield f"DSP: {chip.dsp_words}"
+    if _inapplicable(chip):
+        clock_hz, threads = chip.dsp.clock_hz("turbo"), chip.dsp.hardware_threads
+        yield (
+            f"barrel: {clock_hz / 1e6:.0f} MHz are {threads} threads of "
+            f"{clock_hz / threads / 1e6:.0f} MHz, which take turns"
+        )
+    if chip.first_listed:
+        yield f"listed by: {chip.first_listed}"
+    yield f"runtimes: {', '.join(_runtimes(chip))}; stack {chip.default_stack}"
+    simulated = any(map(chip.simulates, chip.runtimes))
+    if simulated:
+        without = _inapplicable(chip)
+        constants = [constant for path, constant in chip.quantities() if path not in without]
+        assumed = sum(constant.confidence == "assumed" for constant in constants)
+        yield f"assumed: {assumed} of {len(constants)} constants, each with its bounds below"
+        if chip.note:
+            yield f"note: {chip.note}"
+    else:
+        yield f"not simulated: {_refusal(chip)}"
+
+
+def _refusal(chip: Chip) -> str:
+    """Return the refusal of the DSP runtime, or of the first runtime of a chip without one."""
+    try:
+        chip.require("dsp" if "dsp" in chip.runtimes else chip.runtimes[0])
+    except HexsimError as error:
+        return str(error)
+    return chip.note

@@ -1,0 +1,1 @@
+"""The reports of decisions between chips, runtimes and quantiser modes."""

@@ -1,0 +1,268 @@
+"""A decision as text: the recommendation with its reasons, the ranking, and what is ruled out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from hexsim.accuracy.scores import LEAST_DB
+from hexsim.reports.decision.groups import out_groups
+from hexsim.reports.inference.energy import TOLD_FACTOR, digits
+from hexsim.reports.text import number, quantity, table
+from hexsim.studies.decision import Decision, DecisionCandidate, RuledOut
+from hexsim.studies.decision.candidates import DrawnTotals
+from hexsim.studies.decision.ranking import heads, rule, two_digits
+
+SHOWN = 10
+"""The number of places shown, each with its best mode; candidates on the front are shown too."""
+
+CHANGES_TITLE = "Changes of the network that would help"
+CHANGES_HEADER = ("change", "layers", "first of them", "ms before", "ms after", "gain", "answers")
+NO_CHANGE = (
+    "No known change of the network would save more than 1 % (fully connected layers as "
+    "1x1 convolutions, activations as Relu or as their hard forms)."
+)
+
+SURE = 0.9
+"""The order of two candidates counts as sure from this share of draws on."""
+
+
+def decision_table(decision: Decision, *, every: bool = False) -> str:
+    """Return the ranking: the best of each place and the front, or with `every` all candidates."""
+    right = ("top-1",) if decision.labelled else ()
+    same = ("same as float",) if decision.classifier else ()
+    header = (
+        *("rank", "mode", "chip", "runtime", "cut", "ms", "90 % interval"),
+        *(*right, *same, "SQNR dB", "peak MiB", "mJ", "front"),
+    )
+    best = heads(decision.ranked)[:SHOWN]
+    rows = [
+        _row(rank, candidate, decision)
+        for rank, candidate in enumerate(decision.ranked, start=1)
+        if every or candidate in best or candidate.in_front
+    ]
+    left = frozenset({1, 2, 3, 4})
+    first_to_go = [header.index(name) for name in ("90 % interval", "front", *same[: len(right)])]
+    text = table(header, rows, left=left, first_to_go=first_to_go)
+    hidden = len(decision.ranked) - len(rows)
+    return text + (f"\n(and {hidden} more; --all shows them)" if hidden else "")
+
+
+def recommendation(decision: Decision) -> str:
+    """Return sentences on what to take, the rule of the order, and how sure the order is."""
+    return "\n".join(_sentences(decision))
+
+
+def recommended(best: DecisionCandidate) -> str:
+    """Return the recommendation without its reasons."""
+    return f"Take {best.mode.name} on {_placed(best)}"
+
+
+def energy_text(mj: float, low_mj: float, high_mj: float) -> str:
+    """Return an energy with its bounds."""
+    return f"{digits(mj)} mJ ({digits(low_mj)} to {digits(high_mj)})"
+
+
+def ruled_out(decision: Decision, *, every: bool = False) -> str:
+    """Return what is ruled out and why; with `every` a reason for each candidate beyond a limit."""
+    groups = out_groups(decision.ruled_out)
+    beyond = [group for group in groups if group.limit]
+    lines = [
+        f"{', '.join(group.modes)} on {', '.join(group.places)}: {group.reason}"
+        for group in groups
+        if not group.limit
+    ]
+    if every:
+        candidates = [candidate for group in beyond for candidate in group.candidates]
+        lines += [
+            f"{candidate.mode} on {candidate.chip} {candidate.where}: {candidate.reason}"
+            for candidate in candidates
+        ]
+    elif beyond:
+        counts = ", ".join(f"{len(group.candidates)} beyond {group.limit}" for group in beyond)
+        lines.append(f"{counts} (--all shows them)")
+    return "Ruled out\n" + "\n".join(f"  {line}" for line in lines) if lines else ""
+
+
+def changes(decision: Decision) -> str:
+    """Return the changes of the network that would help, or the sentence that none does."""
+    if not decision.changes:
+        return NO_CHANGE if decision.ranked else ""
+    rows = changes_rows(decision)
+    return f"{CHANGES_TITLE}\n" + table(CHANGES_HEADER, rows, left=frozenset({0, 2, 6}))
+
+
+def changes_rows(decision: Decision) -> list[tuple[str, ...]]:
+    """Return a row per change, the best first."""
+    return [
+        (
+            *(change.name, str(len(change.layers)), change.layers[0]),
+            *(f"{change.before_us / 1e3:.2f}", f"{change.after_us / 1e3:.2f}"),
+            *(f"{change.gain:.1%}", "stay" if change.same_answers else "change: retrain"),
+        )
+        for change in decision.changes
+    ]
+
+
+def _row(rank: int, candidate: DecisionCandidate, decision: Decision) -> tuple[str, ...]:
+    accuracy, drawn = candidate.accuracy, candidate.drawn
+    assert accuracy is not None, "only candidates with accuracy are ranked"
+    right = (f"{(accuracy.runtime_top1 or 0) / accuracy.inputs:.2%}",) if decision.labelled else ()
+    same = (f"{accuracy.same_top1}/{accuracy.inputs}",) if decision.classifier else ()
+    return (
+        *(
+            str(rank),
+            candidate.mode.name,
+            candidate.chip,
+            candidate.runtime,
+            candidate.timed.cut,
+            f"{candidate.ms:.2f}",
+        ),
+        f"{drawn.low_us / 1e3:.2f} to {drawn.high_us / 1e3:.2f}" if drawn else "",
+        *(*right, *same, _db(accuracy.sqnr_db)),
+        f"{candidate.peak_mib:.1f}",
+        digits(candidate.timed.energy_mj),
+        "*" if candidate.in_front else "",
+    )
+
+
+def _db(sqnr_db: float | None) -> str:
+    return "exact" if sqnr_db is None else f"{sqnr_db:.1f}"
+
+
+def _sentences(decision: Decision) -> Iterator[str]:
+    if not decision.ranked:
+        yield "Nothing is within the limits."
+        if nearest := _nearest(decision.ruled_out):
+            yield nearest
+        return
+    best, *others = decision.ranked
+    yield f"{recommended(best)}: {_worth(best, decision)}."
+    if best.drawn is not None and (outside := _outside(best, best.drawn)):
+        yield outside
+    count = len(decision.ranked)
+    within = f"{number(count, 'choice')} {'is' if count == 1 else 'are'} within the limits"
+    yield f"Ranked by {rule(decision.prefer)}; {within}."
+    if others and others[0].place == best.place:
+        other = others[0]
+        yield f"Next there is {other.mode.name}, {_reason(best, other, decision)}."
+    if elsewhere := heads(decision.ranked)[1:]:
+        # Times on the same hardware are wrong together, so the other hardware is the alternative.
+        rivals = [other for other in elsewhere if other.hardware != best.hardware]
+        yield _next(best, (rivals or elsewhere)[0], decision)
+    yield from _noise(decision.ranked)
+    if (item := _item(decision)) is not None:
+        yield item
+
+
+def _placed(candidate: DecisionCandidate) -> str:
+    sections = {
+        "automatic": " with the HTA sections of the compiler",
+        "fastest": f" with HTA sections {candidate.timed.sections}",
+        "none": " without HTA sections",
+    }.get(candidate.timed.cut, "")
+    return f"{candidate.chip} {candidate.runtime}{sections}"
+
+
+def _worth(candidate: DecisionCandidate, decision: Decision) -> str:
+    assert candidate.accuracy is not None, "only candidates with accuracy are ranked"
+    interval = candidate.drawn
+    doubt = f" ({interval.low_us / 1e3:.2f} to {interval.high_us / 1e3:.2f})" if interval else ""
+    parts = [
+        f"{candidate.ms:.2f} ms{doubt}",
+        f"{quantity(candidate.timed.peak_bytes, 'B')} at its peak",
+    ]
+    parts.append(
+        energy_text(
+            candidate.timed.energy_mj, candidate.timed.energy_low_mj, candidate.timed.energy_high_mj
+        )
+    )
+    if candidate.loss is not None:
+        kind = "top-1" if decision.labelled else "agreement with float"
+        parts.append(f"{candidate.loss:.2f} points of {kind} lost")
+    sqnr_db = candidate.accuracy.sqnr_db
+    parts.append("exactly as float" if sqnr_db is None else f"{sqnr_db:.1f} dB SQNR")
+    return ", ".join(parts)
+
+
+def _outside(best: DecisionCandidate, drawn: DrawnTotals) -> str | None:
+    """Return a sentence on a time that is outside its own interval, None if it is inside."""
+    time_us = best.timed.total_us
+    if drawn.low_us <= time_us <= drawn.high_us:
+        return None
+    below = time_us < drawn.low_us
+    return (
+        f"Its time is {'below' if below else 'above'} its interval: what is not known of the "
+        f"constants can make it {'longer' if below else 'shorter'}, and hardly "
+        f"{'shorter' if below else 'longer'}."
+    )
+
+
+def _next(best: DecisionCandidate, other: DecisionCandidate, decision: Decision) -> str:
+    text = (
+        f"Next elsewhere is {other.mode.name} on {_placed(other)}, {_reason(best, other, decision)}"
+    )
+    factor = other.timed.energy_mj / (best.timed.energy_mj or 1.0)
+    if decision.prefer != "energy" and not 1 / TOLD_FACTOR < factor < TOLD_FACTOR:
+        text += f", and takes {factor:.2g} times the energy"
+    if best.drawn and other.drawn and best.timed.total_us != other.timed.total_us:
+        share = best.drawn.quicker(other.drawn, paired=best.chip == other.chip)
+        text += f"; the first is the quicker one in {share:.0%} of draws"
+        text += ", so their order is open" if share < SURE else ""
+        text += " and more likely the other way round" if share < 0.5 else ""
+    return text + "."
+
+
+def _reason(best: DecisionCandidate, other: DecisionCandidate, decision: Decision) -> str:
+    """Return why the second is behind, by the first criterion of the rule in which they differ."""
+    if decision.prefer == "memory":
+        figures = (best.timed.peak_bytes, other.timed.peak_bytes)
+        if two_digits(figures[0]) != two_digits(figures[1]):
+            return f"which needs {figures[1] / figures[0]:.2f} times the memory"
+    if decision.prefer == "energy":
+        energies = (best.timed.energy_mj, other.timed.energy_mj)
+        if two_digits(energies[0]) != two_digits(energies[1]):
+            return f"which spends {energies[1] / energies[0]:.2f} times the energy"
+    best_us, other_us = best.expected_us, other.expected_us
+    would_be_quicker = other.ms < best.ms and best_us < other_us
+    if decision.prefer == "latency" and other.drawn is not None and would_be_quicker:
+        return (
+            f"which would take {other.ms:.2f} ms with the constants as stated, but is known less "
+            f"well ({other.drawn.low_us / 1e3:.2f} to {other.drawn.high_us / 1e3:.2f})"
+        )
+    if decision.prefer == "latency" and two_digits(best_us) != two_digits(other_us):
+        return f"which takes {other_us / best_us:.2f} times as long"
+    if (best.loss or 0.0) < (other.loss or 0.0):
+        return f"which loses {(other.loss or 0.0) - (best.loss or 0.0):.2f} points more"
+    assert best.accuracy is not None, "only candidates with accuracy are ranked"
+    assert other.accuracy is not None, "only candidates with accuracy are ranked"
+    if best.accuracy.sqnr_db != other.accuracy.sqnr_db:
+        return f"which has {_db(other.accuracy.sqnr_db)} dB"
+    if best_us != other_us:
+        return f"which takes {other_us / best_us:.2f} times as long"
+    return "which is no better and less plain"
+
+
+def _noise(ranked: Sequence[DecisionCandidate]) -> Iterator[str]:
+    """Yield a sentence on choices whose outputs are mostly noise, if there are any."""
+    noisy = [candidate for candidate in ranked if candidate.is_noise]
+    if len(noisy) == len(ranked):
+        yield f"The outputs of no choice have {LEAST_DB:g} dB, which an answer needs to be of use."
+    elif noisy:
+        count = number(len(noisy), "choice")
+        yield f"{count} with outputs under {LEAST_DB:g} dB: ranked last."
+
+
+def _item(decision: Decision) -> str | None:
+    """Return the weight of one input in per cent, where classes are counted."""
+    if not decision.classifier:
+        return None
+    return (
+        f"Counted on {number(decision.items, 'input')}: one is {100 / decision.items:.3g} points."
+    )
+
+
+def _nearest(ruled_out: Sequence[RuledOut]) -> str | None:
+    beyond = [candidate for candidate in ruled_out if candidate.limit]
+    if not beyond:
+        return None
+    return f"{beyond[0].mode} on {beyond[0].chip} {beyond[0].where}: {beyond[0].reason}."

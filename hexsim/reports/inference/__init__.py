@@ -1,0 +1,1 @@
+"""The report of one inference: time, memory and energy of its layers."""

@@ -1,0 +1,181 @@
+"""The profile of one inference as text, and as CSV with a row per layer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import get_args
+
+from hexsim.energy import Energy, Spent
+from hexsim.memory import Footprint, LayerMemory
+from hexsim.reports.csv_text import csv_text
+from hexsim.reports.inference.energy import energy_line, estimate_facts
+from hexsim.reports.inference.layer import layer_facts
+from hexsim.reports.inference.measured_layers import measured_layers
+from hexsim.reports.inference.memory import memory_line
+from hexsim.reports.text import table
+from hexsim.timing.results import Bound, InferenceTiming, LayerTiming, Overhead, Result
+
+HEADER = (
+    "layer",
+    "type",
+    "engine",
+    "cycles",
+    "us",
+    "share",
+    "MMAC",
+    "MAC/cycle",
+    "packets",
+    "stalls",
+    "used",
+    "DDR rd",
+    "DDR wr",
+    "L2",
+    "VTCM",
+    "weights",
+    "live",
+    "mJ",
+    "bound",
+    "cost model",
+)
+_FIRST_TO_GO = tuple(
+    HEADER.index(name)
+    for name in (
+        *("packets", "cost model", "weights", "VTCM", "L2", "DDR wr", "DDR rd", "stalls"),
+        "MAC/cycle",
+        "live",
+        "mJ",
+        *("used", "cycles", "MMAC", "type", "share", "engine"),
+    )
+)
+_LEFT = frozenset(HEADER.index(name) for name in ("layer", "type", "engine", "bound", "cost model"))
+
+_EXPLAINED = {
+    ("stalls",): "share of its threads' issue slots in which nothing issues",
+    ("used",): "of all vector contexts' issue slots, or of the HTA's multiply-accumulates",
+    ("DDR rd", "DDR wr", "L2", "VTCM"): "kB moved",
+    ("weights",): "kB of memory, packed copies included",
+    ("live",): "kB of activations while the layer runs",
+    ("mJ",): "energy by assumed constants",
+    ("bound",): "what most of the layer's time goes on, and how much of it",
+}
+
+
+def profile_table(result: Result, memory: Footprint, energy: Energy) -> str:
+    """Return layers, overheads and their sum, coverage, memory and energy of one inference."""
+    inference = result.inferences[0]
+    layer_memory = {layer.name: layer for layer in memory.layers}
+    rows = [
+        _layer_row(layer, layer_memory[layer.name], energy_row, inference.total_ps)
+        for layer, energy_row in zip(inference.layers, energy.layers, strict=True)
+    ]
+    for part, energy_row in zip(inference.overheads, energy.overheads, strict=True):
+        share = f"{part.duration_ps / inference.total_ps:.1%}"
+        moved = _kb(_moved(part)) if any(_moved(part)) else [""] * 4
+        times = ("", "", "", f"{part.us:.1f}", share)
+        rows.append(
+            (
+                f"({part.name})",
+                *times,
+                *[""] * 5,
+                *moved,
+                "",
+                "",
+                _mj(energy_row.millijoules),
+                "",
+                "",
+            )
+        )
+    total = f"{inference.total_ps / 1e6:.1f}"
+    macs = f"{sum(layer.macs for layer in inference.layers) / 1e6:.1f}"
+    charges: list[LayerTiming | Overhead] = [*inference.layers, *inference.overheads]
+    moved = _kb(map(sum, zip((0.0,) * 4, *(_moved(charge) for charge in charges), strict=True)))
+    weights = f"{(memory.weight_bytes + memory.packed_bytes) / 1024:.0f}"
+    total_row = ("total inference", "", "", "", total, "100.0%", macs, *[""] * 4, *moved, weights)
+    rows.append((*total_row, "", _mj(energy.millijoules), "", ""))
+    text = table(HEADER, rows, left=_LEFT, first_to_go=_FIRST_TO_GO, explained=_EXPLAINED)
+    totals = (memory_line(memory), energy_line(energy))
+    measured = measured_layers(inference.layers)
+    lines = (_coverage(result), *measured, *totals, _forward(inference), _init(result))
+    return "\n".join((text, *lines))
+
+
+def _layer_row(
+    layer: LayerTiming, memory: LayerMemory, energy: Spent, total_ps: int
+) -> tuple[str, ...]:
+    return (
+        layer.name,
+        layer.type,
+        layer.engine,
+        f"{layer.cycles}",
+        f"{layer.us:.1f}",
+        f"{layer.duration_ps / total_ps:.1%}",
+        f"{layer.macs / 1e6:.2f}" if layer.macs else "",
+        f"{layer.macs / layer.cycles:.1f}" if layer.macs and layer.cycles else "",
+        f"{layer.packets}" if layer.packets else "",
+        f"{layer.stall_share:.0%}" if layer.packets else "",
+        _used(layer),
+        *_kb(_moved(layer)),
+        *_kb((memory.weight_bytes + memory.packed_bytes, memory.live_bytes)),
+        _mj(energy.millijoules),
+        f"{layer.bound} {layer.bound_share:.0%}",
+        layer.cost_model,
+    )
+
+
+def _mj(millijoules: float) -> str:
+    return f"{millijoules:.4f}" if millijoules else ""
+
+
+def _used(layer: LayerTiming) -> str:
+    """Return the share of its engine that a layer uses."""
+    if layer.engine in ("hta", "htp"):
+        return f"{layer.array_utilisation:.0%}" if layer.macs else ""
+    return f"{layer.hvx_utilisation:.0%}" if layer.packets else ""
+
+
+def _moved(charge: LayerTiming | Overhead) -> tuple[int, int, int, int]:
+    """Return bytes by level, in the order of the columns."""
+    return charge.ddr_read_bytes, charge.ddr_write_bytes, charge.l2_bytes, charge.vtcm_bytes
+
+
+def _kb(sizes: Iterable[int]) -> list[str]:
+    return [f"{size / 1024:.0f}" for size in sizes]
+
+
+def _coverage(result: Result) -> str:
+    coverage = result.coverage
+    parts = (
+        f"{model} {coverage.layer_share(model):.1%} of layers, "
+        f"{coverage.mac_share(model):.1%} of MACs"
+        for model in sorted(coverage.layers)
+    )
+    return f"costed by: {'; '.join(parts)}"
+
+
+def _forward(inference: InferenceTiming) -> str:
+    return f"forward propagate: {inference.forward_ps / 1e6:.1f} us"
+
+
+def _init(result: Result) -> str:
+    parts = ", ".join(f"{part.name} {part.us / 1e3:.2f}" for part in result.init)
+    return f"initialisation before the first inference: {result.init_ps / 1e9:.2f} ms ({parts})"
+
+
+_PARTS = tuple(f"{bound}_us" for bound in get_args(Bound))
+
+
+_MEMORY = ("weight_bytes", "packed_bytes", "live_bytes", "on_chip_bytes")
+
+
+def profile_csv(result: Result, memory: Footprint, energy: Energy) -> str:
+    """Return the layers of the first inference, in the order in which they ran."""
+    layer_memory = {layer.name: layer for layer in memory.layers}
+    rows = []
+    for layer, layer_energy in zip(result.layers, energy.layers, strict=True):
+        facts = layer_facts(layer)
+        parts = facts.pop("parts_us")
+        facts |= estimate_facts(layer_energy.estimate)
+        facts |= {name: getattr(layer_memory[layer.name], name) for name in _MEMORY}
+        rows.append(facts | {f"{bound}_us": us for bound, us in parts.items()})
+    header = [*(key for key in rows[0] if key not in _PARTS), *_PARTS] if rows else list(_PARTS)
+    return csv_text(header, ([row.get(key, 0.0) for key in header] for row in rows))

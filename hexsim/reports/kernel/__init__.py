@@ -1,0 +1,1 @@
+"""The reports on a kernel and its instructions."""

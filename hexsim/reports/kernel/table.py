@@ -1,0 +1,121 @@
+"""One kernel as text: blocking, cost, and its streams packet by packet.
+
+The line of a packet shows which slots (0 to 3) and vector pipes (P permute, S shift, M multiply)
+it fills; a dot stands for a free one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from hexsim.graph.ir import Shape
+from hexsim.reports.kernel.data import blocking_facts, cost_facts, stream_facts
+from hexsim.reports.text import quantity
+from hexsim.studies.kernel_probe import KernelProbe
+
+_NAME_WIDTH = 16
+
+
+def kernel_table(probe: KernelProbe) -> str:
+    """Return the report of one kernel."""
+    inputs = " + ".join(_shape(shape) for shape in probe.call.operands)
+    title = (
+        f"{probe.kind} {inputs} -> {_shape(probe.call.results[0])} "
+        f"on {probe.chip} (V{probe.target.version}), {probe.stack}"
+    )
+    lines = [title, "", "blocking", *_lines(_blocking(blocking_facts(probe)))]
+    lines += ["", "cost", *_lines(_cost(cost_facts(probe)))]
+    for kernel in probe.streams:
+        lines += ["", *_stream(stream_facts(kernel, probe.peak_macs_per_packet))]
+    return "\n".join(lines)
+
+
+def _shape(shape: Shape) -> str:
+    return "x".join(str(size) for size in (shape[1:] if len(shape) == 4 else shape))
+
+
+def _lines(facts: Iterator[tuple[str, str]]) -> Iterator[str]:
+    return (f"  {name.ljust(_NAME_WIDTH)}{text}" for name, text in facts)
+
+
+def _blocking(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    yield "padding", f"{facts['padding_share']:.1%} of what is computed or moved"
+    if "form" in facts:
+        size = quantity(facts["slice_bytes"], "B")
+        yield "form", facts["form"]
+        yield (
+            "weight groups",
+            f"{facts['weight_groups']} of {facts['slices_per_group']} slices of "
+            f"{facts['channels_per_slice']} channels, {size} each",
+        )
+        in_vtcm = f"VTCM, {quantity(facts['vtcm_bytes'], 'B')} at a time"
+        yield "weights in", in_vtcm if facts["weights_in_vtcm"] else "L2"
+        yield (
+            "rows",
+            f"{facts['rows_per_worker']} per worker, {facts['rows_per_call']} per call: "
+            f"{facts['calls_per_worker']} calls",
+        )
+    yield "workers", f"{facts['workers']}"
+    names = (("node", "nodes"), ("stage", "stages"), ("prefetch", "prefetches"), ("job", "jobs"))
+    yield (
+        "work",
+        ", ".join(
+            f"{facts[plural]} {singular if facts[plural] == 1 else plural}"
+            for singular, plural in names
+        ),
+    )
+
+
+def _cost(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    yield (
+        "time",
+        f"{facts['us']:.1f} us = {facts['cycles']} cycles, {facts['dispatch_us']:.1f} us of them "
+        "dispatch",
+    )
+    yield "bound", f"{facts['bound']}"
+    yield "cost model", facts["cost_model"]
+    share = facts["stall_slots"] / max(1, facts["packets"] + facts["stall_slots"])
+    yield "packets", f"{facts['packets']}, and {facts['stall_slots']} slots of stalls ({share:.1%})"
+    if facts["macs"]:
+        yield (
+            "MACs",
+            f"{facts['macs']}, {facts['macs_per_slot']:.1f} per slot; peak "
+            f"{facts['peak_macs_per_packet']:.0f}",
+        )
+        yield "efficiency", f"{facts['efficiency']:.1%} of the peak of all contexts"
+    moved = (("DDR", "ddr_bytes"), ("L2", "l2_bytes"), ("VTCM", "vtcm_traffic_bytes"))
+    yield "moved", ", ".join(f"{name} {quantity(facts[key], 'B')}" for name, key in moved)
+
+
+def _stream(facts: dict[str, Any]) -> Iterator[str]:
+    stalls = f" ({facts['stalls_per_tile']} stalls)" if facts["stalls_per_tile"] else ""
+    yield (
+        f"{facts['name']}: {facts['slots_per_tile']} slots{stalls} per tile of {facts['pixels']} "
+        f"pixels x {facts['channels']} channels, {facts['slots_per_row']} per row of tiles, "
+        f"{facts['slots_per_call']} per call"
+    )
+    if facts["macs_per_tile"]:
+        wait = "; multiplies wait for scalar loads" if facts["scalar_fed"] else ""
+        yield (
+            f"  {facts['macs_per_packet']:.1f} MACs per slot, "
+            f"{facts['efficiency']:.1%} of the peak{wait}"
+        )
+    for segment in facts["segments"]:
+        yield f"  {_heading(segment)}"
+        for packet in segment["packets"]:
+            text = packet["asm"].strip("{} ").replace("\n  ", "; ")
+            yield f"    {packet['slots']}  {packet['pipes']}  {text}"
+
+
+def _heading(segment: dict[str, Any]) -> str:
+    stalls = f", {segment['stalls']} stalls" if segment["stalls"] else ""
+    slots = f"{segment['slots']} slots{stalls}, x{segment['times']}"
+    if segment["initiation_interval"] is None:
+        return f"{segment['name']}: {slots}"
+    copies = segment["unrolled"]
+    unrolled = f"unrolled {copies} times for its registers; " if copies > 1 else ""
+    return (
+        f"{segment['name']}: initiation interval {segment['initiation_interval']}, resource bound "
+        f"{segment['resource_bound']}, {unrolled}{slots}"
+    )

@@ -1,0 +1,1 @@
+"""The reports on a model itself: layers, encodings, how it was read and quantised."""

@@ -1,0 +1,1 @@
+"""The reports on how a network is cut for AIP."""

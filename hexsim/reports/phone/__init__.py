@@ -1,0 +1,1 @@
+"""The reports on a phone's profile beside the simulation."""

@@ -1,0 +1,1 @@
+"""Simulations as traces on a timeline."""

@@ -1,0 +1,1 @@
+"""The reports on how far a runtime's values are from float."""

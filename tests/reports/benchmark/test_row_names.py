@@ -1,0 +1,71 @@
+"""The rows of the SNPE tools add up from the ledger's parts."""
+
+from __future__ import annotations
+
+import pytest
+
+from hexsim.reports.benchmark.row_names import conversions, inference, initialisation, misc_ps
+from hexsim.runtimes import Runtime
+from tests.accuracy import culprits
+from tests.deployed import deployed
+
+
+@pytest.mark.parametrize("runtime", ["dsp", "aip", "cpu", "gpu"])
+def test_each_row_is_within_the_one_before(runtime: Runtime) -> None:
+    deployment = deployed(culprits.quantized(), runtime, "sd855")
+    timing = deployment.simulate(idle_ms=50)
+    rows = dict(inference(timing))
+    times = list(rows.values())
+    assert times == sorted(times, reverse=True)
+    on_cpu = {"cpu_wake", "gpu_wait", "cpu_wait"}
+    between = rows["Forward Propagate Time"] - rows["RPC Execute Time"]
+    if runtime in ("dsp", "aip"):
+        parts = [part for part in timing.overheads if part.forward and part.name in on_cpu]
+        assert between == sum(part.duration_ps for part in parts) > 0
+        layers = sum(layer.duration_ps for layer in timing.layers)
+        assert rows["Accelerator Time"] > layers
+        assert {p.name for p in timing.overheads if p.scope == "executor"} == {
+            *("input_conversion", "output_conversion"),
+        }
+    else:
+        assert times[2:] == [0, 0, 0]
+
+
+def test_conversions_of_floats_are_not_the_graphs() -> None:
+    rows = {
+        buffer: dict(inference(deployed(culprits.quantized(), "dsp").simulate(buffer=buffer)))
+        for buffer in ("float", "tf8")
+    }
+    extra = {
+        buffer: found["Snpe Accelerator Time"] - found["Accelerator Time"]
+        for buffer, found in rows.items()
+    }
+    assert extra["float"] > 0 == extra["tf8"]
+
+
+def test_every_change_of_layout_is_misc_or_converted() -> None:
+    for sections in ([], [("c1", "c2")]):
+        deployment = deployed(culprits.quantized(), "aip", "sd855")
+        deployment = deployment.with_sections(sections)
+        timing = deployment.simulate()
+        ways = ("to_d32 ", "from_d32 ", "to_hta ", "from_hta ")
+        changes = [part for part in timing.overheads if part.name.startswith(ways)]
+        found = conversions(deployment.plan, timing)
+        converted = sum(one.duration_ps for one in found)
+        misc = misc_ps(deployment.plan, timing)
+        assert converted + misc == sum(part.duration_ps for part in changes)
+        between = [(one.subnets, one.tensor) for one in found]
+        assert between == ([("0-1", "c0.out"), ("1-2", "c2.out")] if sections else [])
+
+
+def test_initialisation_has_its_end() -> None:
+    rows = {
+        runtime: dict(initialisation(deployed(culprits.quantized(), runtime).simulate()))
+        for runtime in ("cpu", "dsp")
+    }
+    cpu, dsp = rows["cpu"], rows["dsp"]
+    assert cpu["Create Network(s)"] < cpu["Create"], "weights are made floats besides"
+    assert 0 < cpu["De-Init"] < dsp["De-Init"]
+    assert (cpu["RPC Init Time"], cpu["Accelerator Init Time"]) == (0, 0)
+    assert dsp["RPC Init Time"] > 0
+    assert "Accelerator Init Time" not in dsp

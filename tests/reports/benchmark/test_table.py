@@ -1,0 +1,53 @@
+"""Footnotes of the benchmark say what stands behind times on the tensor engine."""
+
+import csv
+import json
+import re
+from dataclasses import replace
+
+import pytest
+
+from hexsim.deployment.given import Preparation
+from hexsim.deployment.platform import Platform
+from hexsim.reports.benchmark.data import benchmark_csv, benchmark_json
+from hexsim.reports.benchmark.table import benchmark_tables, footnotes
+from hexsim.studies.benchmark import BenchmarkConditions, run_case
+from hexsim.studies.uncertainty import Scope
+
+FEW = "by 12 draws of all assumed and calibrated constants"
+EVERYTHING = "what is not known of assumed and calibrated constants"
+ALONE = "aip runs on HVX alone"
+
+
+@pytest.mark.parametrize(
+    ("sweep", "hta", "expected"),
+    [("a few draws", True, [FEW]), ("everything", True, [EVERYTHING]), (None, False, [ALONE])],
+)
+def test_an_interval_says_how_it_was_found(
+    sweep: Scope | None, hta: bool, expected: list[str]
+) -> None:
+    preparation = Preparation(quantize=True, hta=hta)
+    conditions = BenchmarkConditions(accuracy=False, preparation=preparation, sweep=sweep)
+    case = run_case("conv1x1_16to16@8x8", Platform.load("sd855"), "aip", conditions)
+    notes, table = footnotes([case]), benchmark_tables([case])
+    assert [note for note in (FEW, EVERYTHING, ALONE) if note in notes] == expected
+    assert ("between" in table) == (sweep is not None)
+    assert ("aip's interval comes most from" in table) == (sweep == "everything")
+    (document,) = json.loads(benchmark_json([case]))["results"]
+    assert (document["uncertainty"] or {"swept": None})["swept"] == sweep
+    header, *rows = csv.reader(benchmark_csv([case]).splitlines())
+    (total,) = (row for row in rows if row[header.index("row")] == "Total Inference Time")
+    assert bool(total[header.index("us_low")]) == (sweep is not None)
+
+
+def test_constants_that_move_nothing_are_not_named_as_moving_most() -> None:
+    conditions = BenchmarkConditions(accuracy=False, sweep="everything")
+    case = run_case("conv1x1_768to768", Platform.load("sd855"), "dsp", conditions)
+    found = case.uncertainty
+    assert found is not None
+    first, *others = found.sensitivities
+    still = [replace(other, at_low=found.nominal, at_high=found.nominal) for other in others]
+    alone = replace(found, sensitivities=(first, *still))
+    lines = benchmark_tables([replace(case, uncertainty=alone)]).splitlines()
+    (line,) = (line for line in lines if "interval comes most from" in line)
+    assert re.fullmatch(rf"dsp's interval comes most from {re.escape(first.path)} \d+%", line)

@@ -1,0 +1,28 @@
+"""Every tensor with an origin is in the report, in the order of the decisions."""
+
+import json
+from dataclasses import replace
+
+from hexsim.quantization.overrides.outcome import KeyOutcome
+from hexsim.reports.network.encodings import encodings_json
+from tests.dlc.made import small_network, with_encodings
+
+
+def test_document() -> None:
+    model = with_encodings(small_network())
+    weight = next(iter(model.parameters))
+    told = KeyOutcome("k", "activation", "override", "unmatched", "why")
+    model = replace(model, origins={"in": "override", weight: "rule"}, overrides=(told,))
+    document = json.loads(encodings_json(model))
+    assert [one["name"] for one in document["encodings"]] == ["in", weight]
+    assert [one["section"] for one in document["encodings"]] == ["activation", "parameter"]
+    assert document["encodings"][0]["encoding"]["delta"] == model.activations["in"].delta
+    assert document["overrides"] == [
+        {
+            "key": "k",
+            "section": "activation",
+            "source": "override",
+            "outcome": "unmatched",
+            "reason": "why",
+        }
+    ]

@@ -1,0 +1,83 @@
+"""The picture; what it looks like is for eyes, what it names can be checked."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+from hexsim.errors import HexsimError
+from hexsim.reports.drawing import load_matplotlib
+from tests.charts import LAYERS, chart, layer
+
+
+def test_without_matplotlib_one_sentence_says_what_to_install(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(HexsimError, match=r"pip install .*\[report\]'"):
+        load_matplotlib()
+
+
+def test_an_svg_names_roofs_bounds_and_the_worst_layers() -> None:
+    pytest.importorskip("matplotlib")
+    from hexsim.reports.roofline.chart import picture
+
+    svg = picture(chart(*LAYERS), "svg").decode()
+    for text in ("HVX 200 GMAC/s", "DDR 20.0 GB/s", "one stream 5.0 GB/s", "L2 100.0 GB/s"):
+        assert text in svg
+    assert [name for name in re.findall(r">\d  (\w+)<", svg)] == ["thin", "dense", "wide"]
+    assert "layer bound by latency" in svg
+    assert "bound by imbalance" not in svg
+
+
+def test_a_layer_stands_at_the_memory_that_binds_it() -> None:
+    """thin waits for DDR, wide is bound by L2; dense computes, nearest to the roof of HVX."""
+    places = {point.layer.name: point.place for point in chart(*LAYERS).points}
+    assert places == {"thin": 1.0, "dense": 10.0, "wide": 0.25}
+    for point in chart(*LAYERS).points:
+        assert point.own_macs_per_s * point.layer.bound_share == pytest.approx(point.macs_per_s)
+
+
+def test_equal_charts_give_equal_bytes() -> None:
+    pytest.importorskip("matplotlib")
+    from hexsim.reports.roofline.chart import picture
+
+    for kind in ("png", "svg"):
+        assert picture(chart(*LAYERS), kind) == picture(chart(*LAYERS), kind)
+
+
+def test_nothing_to_show_and_layers_without_bytes_are_drawn_too() -> None:
+    pytest.importorskip("matplotlib")
+    from hexsim.reports.roofline.chart import picture
+
+    for found in (chart(), chart(layer("free", 50_000), *LAYERS)):
+        assert picture(found, "png").startswith(b"\x89PNG")
+
+
+def test_numbers_do_not_cover_each_other() -> None:
+    """Ten layers in one spot still get ten numbers that can be read."""
+    pytest.importorskip("matplotlib")
+    from hexsim.reports.roofline.chart import picture
+
+    crowd = [layer(f"l{k}", 100_000 + k, ddr_bytes=1000, l2_bytes=10_000) for k in range(10)]
+    svg = picture(chart(*crowd), "svg").decode()
+    number = r'font-size: 8px[^>]*" x="([\d.]+)" y="([\d.]+)"[^>]*>\d+</text>'
+    places = [(float(x), float(y)) for x, y in re.findall(number, svg)]
+    assert len(places) == 10
+    for one, other in itertools.combinations(places, 2):
+        assert math.dist(one, other) > 14
+
+
+@pytest.mark.parametrize(("name", "kind"), [("a.png", "png"), ("b.SVG", "svg")])
+def test_the_name_of_a_file_chooses_its_format(name: str, kind: str) -> None:
+    pytest.importorskip("matplotlib")
+    from hexsim.reports.roofline.chart import picture_format
+
+    assert picture_format(Path(name)) == kind
+    with pytest.raises(HexsimError, match=r"must end in .png or .svg"):
+        picture_format(Path(f"{name}.pdf"))
