@@ -15,21 +15,25 @@ import numpy as np
 from hexsim.lowering.arg_extremum import LoweredArgExtremum
 from hexsim.lowering.batch_norm import LoweredBatchNorm
 from hexsim.lowering.colour_conversion import LoweredChannelPick, LoweredNv21
-from hexsim.lowering.concat import LoweredConcat
 from hexsim.lowering.convolution import LoweredConvolution
 from hexsim.lowering.deconvolution import LoweredDeconvolution
 from hexsim.lowering.elementwise import LoweredExtremum, LoweredProduct, LoweredSum
 from hexsim.lowering.fully_connected import LoweredFullyConnected
-from hexsim.lowering.gather import LoweredGather
 from hexsim.lowering.local_response_norm import LoweredLocalResponseNorm
 from hexsim.lowering.lookup import LoweredLookup
 from hexsim.lowering.mat_mul import LoweredMatMul
+from hexsim.lowering.movement import (
+    LoweredConcat,
+    LoweredGather,
+    LoweredPad,
+    LoweredRearrange,
+    LoweredSlice,
+    LoweredTile,
+)
 from hexsim.lowering.normalization import LoweredNormalization
-from hexsim.lowering.pad import LoweredPad
 from hexsim.lowering.pairs import LoweredPairProduct, LoweredPairSum
 from hexsim.lowering.pooling import LoweredAveragePool, LoweredAveragePool16, LoweredMaxPool
 from hexsim.lowering.quotient import LoweredQuotient
-from hexsim.lowering.rearrange import LoweredRearrange
 from hexsim.lowering.recurrent import LoweredRecurrent
 from hexsim.lowering.reduce import LoweredReduceExtremum, LoweredReduceSum
 from hexsim.lowering.resize import (
@@ -42,8 +46,6 @@ from hexsim.lowering.response_norm_of_bytes import LoweredByteResponseNorm, loga
 from hexsim.lowering.softmax import LoweredSoftmax
 from hexsim.lowering.softmax_of_bytes import LoweredByteSoftmax
 from hexsim.lowering.softmax_of_bytes import coefficients as power_parabolas
-from hexsim.lowering.strided_slice import LoweredSlice
-from hexsim.lowering.tile import LoweredTile
 
 
 def run(call, inputs):

@@ -12,9 +12,8 @@ from hexsim.int8.pointwise.movement import through
 from hexsim.int8.pointwise.strided_copy import copy
 from hexsim.int8.prepared import Out, Preparers
 from hexsim.int8.step import FIRST, LAST, Step, Work, Workspace
-from hexsim.lowering.gather import LoweredGather
 from hexsim.lowering.lowered_call import Codes, Int32
-from hexsim.lowering.tile import LoweredTile
+from hexsim.lowering.movement import LoweredGather, LoweredTile
 
 
 class PreparedGather:

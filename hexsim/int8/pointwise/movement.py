@@ -11,11 +11,8 @@ from hexsim.int8.pointwise.lookup import look_up
 from hexsim.int8.pointwise.strided_copy import copy
 from hexsim.int8.prepared import Out, Preparers
 from hexsim.int8.step import Work, Workspace
-from hexsim.lowering.concat import LoweredConcat
 from hexsim.lowering.lowered_call import Codes
-from hexsim.lowering.pad import LoweredPad
-from hexsim.lowering.rearrange import LoweredRearrange
-from hexsim.lowering.strided_slice import LoweredSlice
+from hexsim.lowering.movement import LoweredConcat, LoweredPad, LoweredRearrange, LoweredSlice
 
 
 def rescaled(codes: Codes, table: Codes | None, workspace: Workspace) -> tuple[Codes, list[Work]]:

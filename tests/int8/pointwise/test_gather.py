@@ -4,8 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hexsim.layers import Gather, Pad, Tile
-from hexsim.lowering.gather import LoweredGather
-from hexsim.lowering.tile import LoweredTile
+from hexsim.lowering.movement import LoweredGather, LoweredTile
 from tests.int8.drawn import BITS, CODES, arrays, assert_equals_twin, operands
 from tests.int8.single_layer import assert_within, run_layer
 from tests.thorough import examples

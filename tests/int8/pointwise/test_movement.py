@@ -4,10 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hexsim.layers import AxisSlice, ChannelShuffle, Concat, Pad, Permute, Reshape, StridedSlice
-from hexsim.lowering.concat import LoweredConcat
-from hexsim.lowering.pad import LoweredPad
-from hexsim.lowering.rearrange import LoweredRearrange
-from hexsim.lowering.strided_slice import LoweredSlice
+from hexsim.lowering.movement import LoweredConcat, LoweredPad, LoweredRearrange, LoweredSlice
 from tests.int8.drawn import BITS, CODES, arrays, assert_equals_twin, operands
 from tests.int8.single_layer import assert_within, run_layer
 from tests.thorough import examples
