@@ -27,8 +27,8 @@ from hexsim.errors import HexsimError
 
 if TYPE_CHECKING:
     from hexsim.deployment.given import GivenModel
+    from hexsim.deployment.phone_profile.comparison import PhoneComparison
     from hexsim.deployment.platform import Platform
-    from hexsim.studies.phone_profile.comparison import PhoneComparison
 
 _COLUMNS = {"cpu_us": ("cpu", ""), "gpu_us": ("gpu", ""), "dsp_us": ("dsp", "")} | {
     "dsp_tf8_buffers_us": ("dsp", "tf8")
@@ -90,9 +90,9 @@ class Phone(Hardware):
     def profile_beside(self, model: str) -> tuple[PhoneComparison, dict[str, PhoneComparison]]:
         """Simulate `model` beside the profile; also return all runs, as calibration names them."""
         from hexsim.datasheets.stacks.stack import Profiles
-        from hexsim.studies.phone_profile.comparison import compare_profile
-        from hexsim.studies.phone_profile.reading import read_profile
-        from hexsim.studies.phone_profile.selection import selected_run
+        from hexsim.deployment.phone_profile.comparison import compare_profile
+        from hexsim.deployment.phone_profile.reading import read_profile
+        from hexsim.deployment.phone_profile.selection import selected_run
 
         assert self.measured is not None
         profile = read_profile(self.measured)

@@ -13,7 +13,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 import hexsim
 from tests.cli.conftest import Done
-from tests.studies.phone_profile.files import FILES
+from tests.deployment.phone_profile.files import FILES
 
 Command = Callable[[str], Done]
 CONV = "/block.0/conv/Conv"

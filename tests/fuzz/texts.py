@@ -30,6 +30,7 @@ from hexsim.accuracy.truth import read_truth
 from hexsim.datasheets import background, chips, stacks
 from hexsim.datasheets.datasheet import Datasheet
 from hexsim.datasheets.datasheet_text import datasheet_text
+from hexsim.deployment.phone_profile.reading import read_profile
 from hexsim.deployment.platform import Platform
 from hexsim.dlc.loading import load
 from hexsim.errors import HexsimError
@@ -40,10 +41,9 @@ from hexsim.inputs.preprocessing import Preprocessing
 from hexsim.quantization.overrides.aimet import read_aimet
 from hexsim.quantization.quantizer import quantize
 from hexsim.studies.calibration.own_rows import Names, read_rows
-from hexsim.studies.phone_profile.reading import read_profile
+from tests.deployment.phone_profile.files import FILES as PROFILES
 from tests.dlc.made import small_network
 from tests.fuzz.watch import HangError, watched
-from tests.studies.phone_profile.files import FILES as PROFILES
 
 AIMET = ("0.4.0", "0.6.1", "1.0.0", "2.0.0")
 KINDS = ("bmp", "gif", "jpeg", "png", "ppm", "tiff", "webp")

@@ -6,9 +6,9 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from hexsim.deployment.phone_profile.comparison import LayerPair, Pair, PhoneComparison
 from hexsim.reports.csv_text import csv_text
 from hexsim.reports.document import anchor_facts
-from hexsim.studies.phone_profile.comparison import LayerPair, Pair, PhoneComparison
 
 HEADER = ("kind", "name", "class", "type", "output_nchw", "measured_us", "simulated_us", "ratio")
 ROWS_HEADER = (

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from hexsim.deployment.phone_profile.comparison import Pair, PhoneComparison
 from hexsim.reports.text import number, table
-from hexsim.studies.phone_profile.comparison import Pair, PhoneComparison
 
 _MOST_UNMATCHED = 20
 _NUMBERS = ("measured us", "simulated us", "ratio")

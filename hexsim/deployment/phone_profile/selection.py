@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from hexsim.deployment.phone_profile.profile import MeasuredRun, PhoneProfile
 from hexsim.errors import HexsimError
 from hexsim.runtimes import RUNTIMES, Runtime
-from hexsim.studies.phone_profile.profile import MeasuredRun, PhoneProfile
 
 _ON_NEWER: dict[str, Runtime] = {"dsp": "htp", "aip": "htp"}
 """What the tools call DSP on chips whose processor is the HTP."""

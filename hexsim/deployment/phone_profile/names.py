@@ -11,9 +11,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
+from hexsim.deployment.phone_profile.profile import MeasuredLayer, PhoneProfile
 from hexsim.errors import HexsimError
 from hexsim.graph.ir import Layer, Network
-from hexsim.studies.phone_profile.profile import MeasuredLayer, PhoneProfile
 
 _OTHER = re.compile(r"[^0-9A-Za-z]+")
 

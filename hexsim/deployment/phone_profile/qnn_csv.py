@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from hexsim.errors import InvalidDataError
-from hexsim.studies.phone_profile.profile import (
+from hexsim.deployment.phone_profile.profile import (
     MeasuredLayer,
     MeasuredRun,
     PhoneProfile,
@@ -16,6 +15,7 @@ from hexsim.studies.phone_profile.profile import (
     layer_name,
     us_per_cycle,
 )
+from hexsim.errors import InvalidDataError
 from hexsim.texts.csv_text import parse_csv
 
 _COLUMNS = ("Message", "Time", "Unit of Measurement", "Event Identifier")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from hexsim.deployment.phone_profile.ai_hub import is_ai_hub, read_ai_hub
+from hexsim.deployment.phone_profile.benchmark_csv import is_benchmark_csv, read_benchmark_csv
+from hexsim.deployment.phone_profile.diagview import is_diagview, read_diagview
+from hexsim.deployment.phone_profile.profile import PhoneProfile
+from hexsim.deployment.phone_profile.qnn_csv import is_qnn_csv, read_qnn_csv
 from hexsim.errors import HexsimError, InvalidDataError
-from hexsim.studies.phone_profile.ai_hub import is_ai_hub, read_ai_hub
-from hexsim.studies.phone_profile.benchmark_csv import is_benchmark_csv, read_benchmark_csv
-from hexsim.studies.phone_profile.diagview import is_diagview, read_diagview
-from hexsim.studies.phone_profile.profile import PhoneProfile
-from hexsim.studies.phone_profile.qnn_csv import is_qnn_csv, read_qnn_csv
 from hexsim.texts.json_text import parse_json
 from hexsim.texts.text import read_text
 

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 from hexsim.deployment import Deployment
 from hexsim.deployment.calibration_point import CalibrationPoint
+from hexsim.deployment.phone_profile.names import LayerNames
+from hexsim.deployment.phone_profile.profile import MeasuredLayer, MeasuredRun, PhoneProfile
 from hexsim.errors import HexsimError
 from hexsim.graph.ir import Layer, Shape
 from hexsim.layers import Elementwise, Neuron
 from hexsim.runtimes import Runtime
-from hexsim.studies.phone_profile.names import LayerNames
-from hexsim.studies.phone_profile.profile import MeasuredLayer, MeasuredRun, PhoneProfile
 from hexsim.timing.results import Result
 
 _MOST_NAMES = 3

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from hexsim.deployment.phone_profile.profile import MeasuredRun, PhoneProfile, layer_name
+from hexsim.deployment.phone_profile.reading import read_profile
 from hexsim.errors import HexsimError
-from hexsim.studies.phone_profile.profile import MeasuredRun, PhoneProfile, layer_name
-from hexsim.studies.phone_profile.reading import read_profile
-from tests.studies.phone_profile.files import AI_HUB, BENCHMARK, DIAGVIEW_2, FILES, QNN
+from tests.deployment.phone_profile.files import AI_HUB, BENCHMARK, DIAGVIEW_2, FILES, QNN
 
 CONV = "_block_0_conv_Conv"
 

@@ -6,8 +6,8 @@ import csv
 import re
 from collections.abc import Sequence
 
+from hexsim.deployment.phone_profile.profile import MeasuredLayer, MeasuredRun, PhoneProfile
 from hexsim.errors import InvalidDataError
-from hexsim.studies.phone_profile.profile import MeasuredLayer, MeasuredRun, PhoneProfile
 
 _TITLE = re.compile(r"(?P<flavour>\w+)_timing\s*\(.*\)")
 _LAYER = re.compile(

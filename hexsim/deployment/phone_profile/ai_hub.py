@@ -7,14 +7,14 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from hexsim.datasheets.refusals import sentence
-from hexsim.errors import HexsimError
-from hexsim.studies.phone_profile.profile import (
+from hexsim.deployment.phone_profile.profile import (
     MeasuredLayer,
     MeasuredRun,
     PhoneProfile,
     cycles_remark,
     us_per_cycle,
 )
+from hexsim.errors import HexsimError
 
 _RUNTIMES = {"CPU": "cpu", "GPU": "gpu"}
 """Runtimes by compute unit; NPU is whatever the chip has."""

@@ -6,8 +6,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 
-from hexsim.errors import InvalidDataError
-from hexsim.studies.phone_profile.profile import (
+from hexsim.deployment.phone_profile.profile import (
     MeasuredLayer,
     MeasuredRun,
     PhoneProfile,
@@ -15,6 +14,7 @@ from hexsim.studies.phone_profile.profile import (
     layer_name,
     us_per_cycle,
 )
+from hexsim.errors import InvalidDataError
 from hexsim.texts.text import lines
 
 _SECTIONS = ("layer times:", "per-layer execution times:")
