@@ -6,7 +6,8 @@ python -m benchmarks.layer_times FOLDER --layers   prints every layer too
 
 `--write` also keeps the factors of classes in hexsim/datasheets/measurements/layer_factors.csv,
 which `hexsim profile` prints. The times of single operators are those of
-`benchmarks.operator_times`.
+`benchmarks.operator_times`, and what the profile does as a calibration is that of
+`benchmarks.profile_anchors`.
 
 FOLDER has the networks of layer_latency.csv as ONNX files, yolov5s_640.onnx and so on, of which
 only the structure counts; they are public, but not ours. A factor is the ratio of simulated and
@@ -22,7 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import hexsim
-from benchmarks import operator_times
+from benchmarks import operator_times, profile_anchors
 from benchmarks.pages import RESULTS, fenced, with_block
 from hexsim.datasheets.measurements.layer_factors import FACTORS_FILE, LayerFactor
 from hexsim.datasheets.measurements.layers import LayerRow, layer_rows
@@ -126,9 +127,22 @@ def listing(layers: Sequence[ComparedLayer]) -> str:
     return table(header, rows, left=frozenset({0, 1, 2}))
 
 
-def page(by_runtime: Mapping[str, Sequence[ComparedLayer]]) -> str:
+def anchors(folder: Path) -> dict[str, str]:
+    """Return the tables of the profile as a calibration, by the name of their block."""
+    rows = [row for row in layer_rows() if row.index > 0]
+    phone = profile_anchors.calibrated(rows, folder, RUNTIMES)
+    return {
+        "class factors": profile_anchors.factors(phone),
+        "other networks": profile_anchors.other_networks(phone),
+        "other layers": profile_anchors.other_layers(rows, folder),
+    }
+
+
+def page(by_runtime: Mapping[str, Sequence[ComparedLayer]], folder: Path) -> str:
     """Return the page with the tables of today."""
     text = PAGE.read_text(encoding="utf-8")
+    for name, text_of_block in anchors(folder).items():
+        text = with_block(text, name, fenced(text_of_block))
     for runtime, layers in by_runtime.items():
         text = with_block(text, runtime, fenced(summary(layers)))
     return with_block(text, "operators", fenced(operator_times.summary(operator_times.compared())))
@@ -149,7 +163,7 @@ def main(arguments: Sequence[str]) -> None:
         for runtime in RUNTIMES
     }
     if "--write" in arguments:
-        write_text(PAGE, page(by_runtime))
+        write_text(PAGE, page(by_runtime, folder))
         rows = (
             (f.runtime, f.layer_class, f.layers, f"{f.factor:.2f}") for f in factors(by_runtime)
         )
@@ -159,6 +173,7 @@ def main(arguments: Sequence[str]) -> None:
         print(f"\n{runtime}\n{summary(layers)}")
         if "--layers" in arguments:
             print(listing(layers))
+    print("\n\n".join(anchors(folder).values()))
     print(f"\noperators\n{operator_times.summary(operator_times.compared())}")
 
 

@@ -93,7 +93,8 @@ class Circumstances(TypedDict, total=False):
     is the idle time of the phone before the call, and `power_collapse` (default: true) says whether
     DSP and tensor engine are switched off during it. `ideal_cpu` (default: false) lets the CPU
     runtimes reach the speed of the cores. `anchor`, "NETWORK=MS" as on the command line, sets the
-    speed of the tensor processor from a latency measured on a phone. `background` names one or more
+    speed of the tensor processor from a latency measured on a phone; "NETWORK=FILE" scales classes
+    of layers by a phone's profile. `background` names one or more
     loads (or their TOML files) whose clients use the DSP meanwhile; their latencies are in
     `timing.clients`.
     """

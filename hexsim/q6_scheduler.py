@@ -93,17 +93,20 @@ class GraphSession:
             for index in range(rule.workers)
         )
 
-    def run_node(self, name: str, work: NodeWork) -> Process:
-        """Run one node; the process returns its `NodeTiming`."""
-        timing = NodeTiming(start_ps=self._env.now)
-        yield from self.run_clocks(name, self._rule.node_clocks * work.nodes)
+    def run_node(self, name: str, work: NodeWork, factor: float = 1.0) -> Process:
+        """Run one node, which takes `factor` times its work; the process returns its `NodeTiming`.
+
+        Waking up and the latency of DDR stay as they are.
+        """
+        timing, work = NodeTiming(start_ps=self._env.now), work.times(factor)
+        yield from self.run_clocks(name, self._rule.node_clocks * work.nodes * factor)
         if work.main_packets:
             yield from self.run_item(name, WorkItem(work.main_packets, vector=False))
         timing.dispatch_ps = self._env.now - timing.start_ps
         for stage in work.stages:
             workers = self.workers[: min(stage.threads, stage.jobs)]
             start = self._env.now
-            yield from self.run_clocks(name, self._rule.hand_off_clocks * len(workers))
+            yield from self.run_clocks(name, self._rule.hand_off_clocks * len(workers) * factor)
             timing.dispatch_ps += self._env.now - start
             yield from self._run_stage(name, stage, workers, timing.stage(len(workers)))
         timing.end_ps = self._env.now

@@ -130,6 +130,8 @@ CHIP = ReadOption(check=_require_chip)
 """A chip by name, or a file."""
 STACK = ReadOption(check=_require_stack)
 """A stack by name, or a file."""
+ANCHOR = ReadOption(file=lambda anchor: Path(anchor.rpartition("=")[2]))
+"""A calibration, NETWORK=FILE; the latency of one without a file is the name of none."""
 INPUT_LIST = ReadOption(_listed)
 """A list of raw files."""
 PICTURES = ReadOption(lambda folder: folder.iterdir())

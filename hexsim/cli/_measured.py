@@ -89,8 +89,7 @@ class Phone(Hardware):
 
     def profile_beside(self, model: str) -> tuple[PhoneComparison, dict[str, PhoneComparison]]:
         """Simulate `model` beside the profile; also return all runs, as calibration names them."""
-        from hexsim.datasheets.stacks.stack import Profiles
-        from hexsim.deployment.phone_profile.comparison import compare_profile
+        from hexsim.deployment.phone_profile.comparison import compare_profile, simulated_beside
         from hexsim.deployment.phone_profile.reading import read_profile
         from hexsim.deployment.phone_profile.selection import selected_run
 
@@ -99,14 +98,12 @@ class Phone(Hardware):
         if not self.chip:
             raise HexsimError("--measured needs the chip of that phone; give --chip")
         platform = self.platform()
-        stack = platform.stack
         runtime = None if self.runtime is None else parse_runtime(self.runtime)
         run, here = selected_run(profile, platform.runtimes, runtime, self.buffer)
-        deployment = self.given_model(model, platform).deployment(here)
-        stated = profile.perf_profile if profile.perf_profile in Profiles.model_fields else None
-        perf_profile = self.perf_profile or stated or stack.default_profile
-        buffer = self.buffer or (run.buffer if run.buffer in stack.buffer_types else None)
-        timing = deployment.simulate(perf_profile=perf_profile, buffer=stack.buffer(buffer))
+        given = self.given_model(model, platform)
+        deployment, timing, perf_profile = simulated_beside(
+            profile, run, given, here, perf_profile=self.perf_profile, buffer=self.buffer
+        )
         compared, *others = (
             compare_profile(profile, each, deployment, timing, perf_profile)
             for each in (run, *profile.runs)

@@ -9,7 +9,7 @@ from typing import Annotated, Literal, cast
 import typer
 
 from hexsim.cli._completion import chip_names, network_names, stack_names
-from hexsim.cli._files import CALIBRATION, CHIP, FILE, INPUT_LIST, MODEL, OUTPUT, PICTURES, STACK
+from hexsim.cli._files import ANCHOR, CALIBRATION, CHIP, FILE, INPUT_LIST, MODEL, OUTPUT, PICTURES, STACK
 from hexsim.errors import HexsimError, unknown
 from hexsim.runtimes import RUNTIMES, Runtime
 
@@ -49,8 +49,10 @@ AnchorOption = Annotated[
         "--anchor",
         metavar="NETWORK=MS",
         help="Set the speed of the tensor processor from a latency measured on the phone; for "
-        "float16, NETWORK@htp_fp16=MS.",
+        "float16, NETWORK@htp_fp16=MS. NETWORK=FILE, or NETWORK@RUNTIME=FILE, scales classes of "
+        "layers by a profile as compare --measured reads it.",
     ),
+    ANCHOR,
 ]
 ProfileOption = Annotated[
     str | None, typer.Option("--perf-profile", help="Performance profile; default: the stack's.")

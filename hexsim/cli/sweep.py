@@ -85,7 +85,8 @@ def run(
             f"the space of '{space}' has {design.count} points; make it smaller, or give --yes"
         )
     with status() as progress:
-        points = Points(design, settings(design, progress))
+        found = settings(design, progress)
+    points = Points(design.calibrated_with(found[0].platform.anchor), found)
     parts = SweepParts(output.with_name(f"{output.name}.parts"), points)
     parts.open()
     with (

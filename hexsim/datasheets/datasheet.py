@@ -41,7 +41,11 @@ class FieldsRead:
     def of(self, datasheet: Datasheet) -> frozenset[str]:
         """Return the dotted paths of the constants of `datasheet` that were read."""
         paths = set(self._paths(datasheet, ""))
-        return frozenset(path for path, _ in datasheet.quantities() if path in paths)
+        return frozenset(
+            path
+            for path, _ in datasheet.quantities()
+            if path in paths or path.partition(".")[0] in paths  # tables with keys of their own
+        )
 
     def _paths(self, table: DatasheetTable, prefix: str) -> Iterator[str]:
         _, fields = self._fields.get(id(table), (table, set()))
@@ -209,10 +213,10 @@ def _is_whole(model: type[BaseModel], path: str) -> bool:
     fields = {info.alias or known: info for known, info in model.model_fields.items()}
     types = [fields[name].annotation, *get_args(fields[name].annotation)]
     if inner_path:
-        (table,) = (
+        tables = (
             type_ for type_ in types if isinstance(type_, type) and issubclass(type_, BaseModel)
         )
-        return _is_whole(table, inner_path)
+        return any(_is_whole(table, inner_path) for table in tables)
     return any(int in (type_, *get_args(type_)) for type_ in types)
 
 

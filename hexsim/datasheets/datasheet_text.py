@@ -25,9 +25,13 @@ def _lines(table: Tree, at: tuple[str, ...]) -> Iterator[str]:
     if at and (own or not below):
         yield f"\n[{'.'.join(at)}]"
     for key in own:
-        yield f"{key} = {_value(table[key])}"
+        yield f"{_key(key)} = {_value(table[key])}"
     for key, node in below.items():
         yield from _lines(node, (*at, key))
+
+
+def _key(key: str) -> str:
+    return key if key.replace("_", "").replace("-", "").isalnum() else json.dumps(key)
 
 
 def _is_table(node: object) -> bool:

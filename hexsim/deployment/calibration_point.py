@@ -21,16 +21,17 @@ from hexsim.runtimes import Runtime
 _FLOATS = "@htp_fp16"
 
 
-def _share(value: float, source: str) -> Quantity:
+def share(value: float, source: str) -> Quantity:
+    """Return a cause of an error, as a share of the latency."""
     return Quantity(value=value, unit="1", source=source, confidence="inferred")
 
 
+REPETITION = share(0.01, "rows of one network differ by 1 % (docs/results/htp.md)")
+RELEASES = share(0.05, "rows of two releases differ by 3 to 5 % (docs/results/htp.md)")
 _CAUSES = {
-    "repeated measurements": _share(
-        0.01, "rows of one network differ by 1 % (docs/results/htp.md)"
-    ),
-    "releases": _share(0.05, "rows of two releases differ by 3 to 5 % (docs/results/htp.md)"),
-    "the model for the network measured": _share(
+    "repeated measurements": REPETITION,
+    "releases": RELEASES,
+    "the model for the network measured": share(
         0.22,
         "the worst anchor of a chip, in the middle of the chips and precisions of which ten "
         "networks are measured; about twice the standard error (docs/results/htp.md)",
@@ -63,8 +64,8 @@ class CalibrationPoint:
         network = named.removesuffix(_FLOATS)
         if not (network and equals and math.isfinite(ms) and ms > 0):
             raise HexsimError(
-                f"--anchor takes NETWORK=MS, such as resnet50=1.23, or NETWORK{_FLOATS}=MS for a "
-                f"latency in float16, not '{text}'"
+                f"--anchor takes NETWORK=MS, such as resnet50=1.23, NETWORK{_FLOATS}=MS for a "
+                f"latency in float16, or NETWORK=FILE, the profile of a phone, not '{text}'"
             )
         return cls(network, "htp" if network == named else "htp_fp16", ms, number.strip())
 
@@ -80,7 +81,7 @@ class CalibrationPoint:
         last_digit = Decimal(self.figure).as_tuple().exponent
         assert isinstance(last_digit, int), "finite"
         source = f"half a unit of the last digit of {self.figure} ms"
-        rounding = _share(10.0**last_digit / 2 / self.ms, source)
+        rounding = share(10.0**last_digit / 2 / self.ms, source)
         return {"rounding": rounding, **_CAUSES}
 
     @property

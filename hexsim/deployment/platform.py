@@ -12,6 +12,7 @@ from hexsim.datasheets.chips.chip import Chip, Corner
 from hexsim.datasheets.operators import Operators
 from hexsim.datasheets.stacks.stack import Stack
 from hexsim.deployment.calibration_point import CalibrationPoint
+from hexsim.deployment.calibration_profile import CalibrationProfile
 from hexsim.energy import Energy, EnergyEstimate, average_power_w, inference_energy
 from hexsim.graph.ir import FloatArray, Network
 from hexsim.planning.load_rules import LoadRule, load_rule
@@ -23,8 +24,11 @@ from hexsim.runtimes import Runtime
 from hexsim.simulation.simulator import Workload, simulate
 from hexsim.timing.results import Result
 
+Anchor = CalibrationPoint | CalibrationProfile
+"""What was measured on a phone, to which a platform is calibrated."""
 
-def software(stack: str, *, ideal_cpu: bool, anchor: CalibrationPoint | None = None) -> str:
+
+def software(stack: str, *, ideal_cpu: bool, anchor: Anchor | None = None) -> str:
     """Return a stack's name for headings, with the changes made to it and to the chip."""
     changes = [anchor.description] if anchor else []
     changes += ["--ideal-cpu"] if ideal_cpu else []
@@ -35,13 +39,14 @@ def software(stack: str, *, ideal_cpu: bool, anchor: CalibrationPoint | None = N
 class Platform:
     """One chip and one stack; `ideal_cpu` says that its CPU runtimes were changed.
 
-    `anchor` is the measured latency to which the tensor processor is calibrated, if any.
+    `anchor` is the latency to which the tensor processor, or the profile to which classes of layers
+    are calibrated, if any.
     """
 
     chip: Chip
     stack: Stack
     ideal_cpu: bool = False
-    anchor: CalibrationPoint | None = None
+    anchor: Anchor | None = None
 
     @classmethod
     def load(cls, chip: str | Path = "sd835", stack: str | Path | None = None) -> Platform:
@@ -61,6 +66,20 @@ class Platform:
         """Return the platform with tensor processor and DDR that take `slower` times as long."""
         chip = self.chip.at_pace(slower, f"--anchor {anchor}", anchor.error)
         return replace(self, chip=chip, anchor=anchor)
+
+    def with_layer_factors(self, profile: CalibrationProfile) -> Platform:
+        """Return the platform with the factors of `profile` for classes of layers."""
+        chip, source = self.chip, f"--anchor {profile}"
+        for runtime in dict.fromkeys(factor.runtime for factor in profile.classes):
+            of_runtime = (factor for factor in profile.classes if factor.runtime == runtime)
+            stated = {factor.layer_class: factor.quantity(source) for factor in of_runtime}
+            chip = chip.with_layer_factors(runtime, stated)
+        return replace(self, chip=chip, anchor=profile)
+
+    @property
+    def has_own_pace(self) -> bool:
+        """Whether its clock and bandwidth are calibrated to one latency."""
+        return isinstance(self.anchor, CalibrationPoint)
 
     @property
     def software(self) -> str:

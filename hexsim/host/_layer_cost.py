@@ -19,6 +19,10 @@ class LayerCost:
     memory_s: float
     start_s: float
 
+    def times(self, factor: float) -> LayerCost:
+        """Return `factor` times the cost."""
+        return LayerCost(self.compute_s * factor, self.memory_s * factor, self.start_s * factor)
+
     @property
     def duration_ps(self) -> int:
         """The duration; arithmetic and traffic overlap, the start does not."""

@@ -35,12 +35,16 @@ _SUMMANDS = frozenset({"sum", "sub"})
 
 @dataclass(frozen=True)
 class HtpOperation:
-    """One operation of a compiled graph, with its bytes spilled to DDR and filled from there."""
+    """One operation of a compiled graph, with its bytes spilled to DDR and filled from there.
+
+    It takes `slower` times as long as its work says, in all of its parts.
+    """
 
     call: KernelCall
     cost: CallCost
     spill_bytes: float
     folded: bool = False
+    slower: float = 1.0
 
     @property
     def read_bytes(self) -> int:

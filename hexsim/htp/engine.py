@@ -93,7 +93,7 @@ class TensorProcessor:
             hmx_s, hvx_s, port_s = self.machine.parts_s(operation)
             busy_ps = seconds_to_ps(max(hmx_s, hvx_s))
             port_ps = max(0, seconds_to_ps(port_s) - busy_ps)
-            overhead_ps = seconds_to_ps(self.machine.operator_s * operation.cost.operators)
+            overhead_ps = seconds_to_ps(self.machine.overhead_s(operation))
             yield begun[at]
             yield env.timeout(busy_ps + port_ps + overhead_ps)
             yield arrived[at]
@@ -124,7 +124,7 @@ class TensorProcessor:
     ) -> Process:
         if size:
             start = self._env.now
-            yield ask(size, self.machine.ddr_bytes_per_s)
+            yield ask(round(size * operation.slower), self.machine.ddr_bytes_per_s)
             self._record(DMA, operation, start)
 
     def _record(self, track: str, operation: HtpOperation, start: int) -> None:

@@ -82,13 +82,18 @@ class HtpMachine:
             plain = function = 1.0
         softmax_s = self.float_softmax_vector_s if call.computes_float else self.softmax_vector_s
         vectors = cost.vectors * plain + cost.function_vectors * function
-        return (
-            cost.hmx_macs * passes / (rate * self.hmx_share),
+        hmx_s = cost.hmx_macs * passes / (rate * self.hmx_share)
+        hvx_s = (
             vectors * self.vector_s
             + cost.broadcast_vectors * plain * self.broadcast_vector_s
             + cost.regrouped_vectors * plain * self.regrouped_vector_s
             + cost.softmax_vectors * plain * softmax_s
             + cost.ordered_vectors * plain * self.ordered_vector_s
-            + cost.unpacked_vectors * plain * self.unpacked_vector_s,
-            cost.port_bytes / self.port_bytes_per_s,
+            + cost.unpacked_vectors * plain * self.unpacked_vector_s
         )
+        port_s = cost.port_bytes / self.port_bytes_per_s
+        return hmx_s * operation.slower, hvx_s * operation.slower, port_s * operation.slower
+
+    def overhead_s(self, operation: HtpOperation) -> float:
+        """Return the seconds in which an operation is started."""
+        return self.operator_s * operation.cost.operators * operation.slower

@@ -61,12 +61,12 @@ def schedule(
     for operation, ended in zip(operations, gates(operations, machine.vtcm_bytes), strict=True):
         gate = end_times[ended] if ended else 0.0
         moved = operation.cost.fetched_bytes + operation.spill_bytes
-        dma_s = moved / machine.ddr_bytes_per_s
+        dma_s = moved * operation.slower / machine.ddr_bytes_per_s
         begun = max(fetched, gate)
         fetched = begun + dma_s
         start = end_times[-1]
         hmx_s, hvx_s, port_s = machine.parts_s(operation)
-        overhead_s = machine.operator_s * operation.cost.operators
+        overhead_s = machine.overhead_s(operation)
         work = max(hmx_s, hvx_s, port_s) + overhead_s
         end = max(max(start, begun) + work, fetched)
         runs.append(

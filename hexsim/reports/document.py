@@ -13,7 +13,7 @@ from hexsim import __version__
 from hexsim.timing.simtime import PS_PER_US
 
 if TYPE_CHECKING:
-    from hexsim.deployment.calibration_point import CalibrationPoint
+    from hexsim.deployment.platform import Anchor
 
 
 def json_document(facts: Mapping[str, Any], *, indent: int = 1) -> str:
@@ -50,9 +50,16 @@ def plain(value: Any, *, is_ps: bool = False) -> Any:
     return value / PS_PER_US if is_ps else value
 
 
-def anchor_facts(anchor: CalibrationPoint | None) -> dict[str, Any]:
-    """Return the option, and its own error with its causes, as shares; None without an anchor."""
+def anchor_facts(anchor: Anchor | None) -> dict[str, Any]:
+    """Return the option, its own error with its causes, as shares, and the factors of a profile.
+
+    Each is None without an anchor.
+    """
     if anchor is None:
-        return {"anchor": None, "anchor_error": None}
+        return {"anchor": None, "anchor_error": None, "anchor_classes": None}
     causes = {name: cause.model_dump(exclude_none=True) for name, cause in anchor.causes.items()}
-    return {"anchor": str(anchor), "anchor_error": {"share": anchor.error, "causes": causes}}
+    return {
+        "anchor": str(anchor),
+        "anchor_error": {"share": anchor.error, "causes": causes},
+        "anchor_classes": getattr(anchor, "classes", None),
+    }

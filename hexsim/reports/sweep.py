@@ -32,8 +32,8 @@ def summary(swept: Swept) -> str:
 
 
 def calibrated_with(swept: Swept) -> list[str]:
-    """Return the measured latency to which the chip was calibrated, if any."""
-    anchor = swept.space.calibration_point
+    """Return what was measured on a phone, to which the chip was calibrated, if any."""
+    anchor = swept.space.measured
     return [] if anchor is None else [f"calibrated with {anchor.description}"]
 
 
@@ -76,7 +76,7 @@ def sweep_json(
     document = {
         "hexsim_version": swept.version,
         "space": swept.space.model_dump(mode="json", exclude_none=True),
-        **anchor_facts(swept.space.calibration_point),
+        **anchor_facts(swept.space.measured),
         "points": swept.table.num_rows,
         "varied": list(swept.varied),
         "figures": list(figures),

@@ -85,7 +85,8 @@ class DspCall:
         yield from self._lock(ledger)
         yield from self._edges(ledger, work.input_conversions)
         for call, node in zip(work.subnet.calls, work.calls, strict=True):
-            timing = yield from self._session.run_node(call.layer.name, node)
+            factor = self._phone.chip.layer_factor(work.subnet.runtime, call.layer_class)
+            timing = yield from self._session.run_node(call.layer.name, node, factor)
             ledger.layer(self._hvx_layer(call, node, timing))
         yield from self._edges(ledger, work.output_conversions)
         self._session.unlock_contexts()

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from dataclasses import replace
 from functools import partial
 
 from hexsim.graph.ir import Network
@@ -35,7 +36,11 @@ class HtpCall:
         self._phone = phone
         self._urgency = urgency
         calls = [call for subnet in joined.subnets for call in subnet.calls]
-        self._graph = compile_graph(calls, network, phone.chip.htp.vtcm_bytes)
+        runtime, factor = joined.subnets[0].runtime, phone.chip.layer_factor
+        self._graph = [
+            replace(operation, slower=factor(runtime, operation.call.layer_class))
+            for operation in compile_graph(calls, network, phone.chip.htp.vtcm_bytes)
+        ]
         self._in_s = self._crossing_s(network, joined, joined.inputs, frozenset(network.inputs))
         self._out_s = self._crossing_s(network, joined, joined.outputs, frozenset(network.outputs))
 

@@ -116,7 +116,8 @@ class Inference:
             yield turn
             ledger.overhead(f"{subnet.engine}_wait")
             for call in subnet.calls:
-                cost = layer_cost(call)
+                factor = phone.chip.layer_factor(subnet.runtime, call.layer_class)
+                cost = layer_cost(call).times(factor)
                 start = phone.env.now
                 if subnet.engine == "cpu":
                     yield phone.cores.run(cost.duration_ps, phone.chip.cpu.cores)

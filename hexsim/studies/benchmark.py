@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 from hexsim.datasheets.background import Background
 from hexsim.datasheets.stacks import BufferType
 from hexsim.deployment import Deployment
-from hexsim.deployment.calibration_point import CalibrationPoint
+from hexsim.deployment.calibration_profile import CalibrationProfile
 from hexsim.deployment.given import Given, GivenModel, Preparation
-from hexsim.deployment.platform import Platform, software
+from hexsim.deployment.platform import Anchor, Platform, software
 from hexsim.dlc.loading import is_builtin, load_container
 from hexsim.energy import Energy
 from hexsim.errors import HexsimError
@@ -78,12 +78,19 @@ class Case:
     subnets: int = 1
     refused: Mapping[str, str] = field(default_factory=dict)
     ideal_cpu: bool = False
-    anchor: CalibrationPoint | None = None
+    anchor: Anchor | None = None
 
     @property
     def software(self) -> str:
         """The stack's name with the changes made to it."""
         return software(self.stack, ideal_cpu=self.ideal_cpu, anchor=self.anchor)
+
+    @property
+    def as_simulated(self) -> tuple[str, ...] | None:
+        """The classes of layers without a factor, if others have one by a profile."""
+        if not isinstance(self.anchor, CalibrationProfile):
+            return None
+        return self.anchor.as_simulated(self.runtime, self.timing.layers)
 
 
 def _refused(deployment: Deployment) -> dict[str, str]:

@@ -133,7 +133,7 @@ def _draw(
             values[datasheet.name, path] = _clipped(
                 constant, constant.value * math.exp(steps[index])
             )
-    if platform.anchor:  # one latency gave both, so they have one error
+    if platform.has_own_pace:  # one latency gave both, so they have one error
         chip, known = platform.chip.name, dict(platform.chip.quantities())
         clock, bandwidth = (known[path].value for path in PACE)
         values[chip, PACE[1]] = bandwidth * values[chip, PACE[0]] / clock

@@ -109,7 +109,7 @@ def swept(
     for side in _SIDES:
         datasheet: Datasheet = getattr(platform, side)
         paths_read = set(reads.of(datasheet))
-        if platform.anchor and paths_read.issuperset(PACE):
+        if platform.has_own_pace and paths_read.issuperset(PACE):
             paths_read.remove(PACE[1])  # moves with the clock
         for path, constant, low, high in intervals(datasheet):
             if path in paths_read and (scope == "everything" or path.startswith(_TENSOR_ENGINE)):
@@ -129,9 +129,9 @@ def _moved(platform: Platform, side: Side, path: str, value: float) -> Platform:
     stated = dict(datasheet.quantities())[path].value
     if value == stated:
         return platform
-    if platform.anchor and path == PACE[0]:
-        slower = stated / value
-        return Platform(platform.chip.at_pace(slower, platform.anchor.description), platform.stack)
+    if platform.has_own_pace and path == PACE[0]:
+        chip = platform.chip.at_pace(stated / value, "the sweep")
+        return Platform(chip, platform.stack)
     trade = calibration().trade(datasheet.name, path)
     changed = _with(platform, side, path, value)
     if trade is None:

@@ -8,7 +8,7 @@ call of a worker thread. A layer has tens of jobs; there is no event per packet.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
 
@@ -39,6 +39,19 @@ class WorkItem:
     scalar_multiplies: int = 0
     missing_bytes: int = 0
 
+    def times(self, factor: float) -> WorkItem:
+        """Return `factor` times the work."""
+        return WorkItem(
+            packets=round(self.packets * factor),
+            stalls=round(self.stalls * factor),
+            scalar_fed=round(self.scalar_fed * factor),
+            l2_bytes=round(self.l2_bytes * factor),
+            vtcm_bytes=round(self.vtcm_bytes * factor),
+            vector=self.vector,
+            scalar_multiplies=round(self.scalar_multiplies * factor),
+            missing_bytes=round(self.missing_bytes * factor),
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Slice:
@@ -47,6 +60,11 @@ class Slice:
     items: tuple[WorkItem, ...]
     read_bytes: int = 0
     write_bytes: int = 0
+
+    def times(self, factor: float) -> Slice:
+        """Return `factor` times the work."""
+        items = tuple(item.times(factor) for item in self.items)
+        return Slice(items, round(self.read_bytes * factor), round(self.write_bytes * factor))
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +104,16 @@ class NodeWork:
     cost_model: CostModel
     nodes: int = 1
     main_packets: int = 0
+
+    def times(self, factor: float) -> NodeWork:
+        """Return `factor` times the work, executed as often."""
+        if factor == 1:
+            return self
+        stages = tuple(
+            replace(stage, slices=tuple(piece.times(factor) for piece in stage.slices))
+            for stage in self.stages
+        )
+        return replace(self, stages=stages, main_packets=round(self.main_packets * factor))
 
     @property
     def items(self) -> Iterable[WorkItem]:

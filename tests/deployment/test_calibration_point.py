@@ -111,7 +111,10 @@ def test_what_is_no_latency_is_refused(text: str) -> None:
 
 
 def test_a_chip_without_a_tensor_processor_is_refused() -> None:
-    with pytest.raises(HexsimError, match=r"chip sd855 has none; fit it .* with hexsim calibrate"):
+    with pytest.raises(
+        HexsimError,
+        match=r"chip sd855 has none; give .* with hexsim calibrate",
+    ):
         calibrated_to(Platform.load("sd855"), CalibrationPoint.parse("resnet50=1.23"))
 
 

@@ -10,6 +10,7 @@ Left out: temperature, energy (see hexsim.datasheets.energies), and all that sof
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Literal, TypeVar
 
 from pydantic import Field
@@ -30,6 +31,7 @@ from hexsim.datasheets.quantity import (
     InFlight,
     MacsPerClock,
     Packets,
+    Quantity,
     Ratio,
     Seconds,
     SomeBytes,
@@ -229,7 +231,8 @@ class Chip(Datasheet):
 
     `part_numbers` are Qualcomm's, in lower case, that of the SNPE tools first. `first_listed` is
     the earliest available SNPE guide that names the chip. `dsp_kind` is the kind of its DSP if
-    there is no [dsp] table: "HTP V68", "none".
+    there is no [dsp] table: "HTP V68", "none". `layer_factors` has, for a runtime, how many times
+    as long the layers of a class take as they are simulated, where a user's profile says so.
     """
 
     part_numbers: tuple[str, ...] = ()
@@ -244,6 +247,7 @@ class Chip(Datasheet):
     gpu_table: Gpu | None = Field(default=None, alias="gpu")
     hta_table: Hta | None = Field(default=None, alias="hta")
     htp_table: Htp | None = Field(default=None, alias="htp")
+    layer_factors: dict[Runtime, dict[str, Ratio]] = Field(default_factory=dict)
 
     @property
     def asic(self) -> str:
@@ -302,6 +306,17 @@ class Chip(Datasheet):
             }
         )
 
+    def with_layer_factors(self, runtime: Runtime, factors: Mapping[str, Quantity]) -> Chip:
+        """Return the chip with these factors of classes of layers on a runtime."""
+        tree = self.tree
+        stated = {_key(name): factor.model_dump() for name, factor in factors.items()}
+        tree.setdefault("layer_factors", {})[runtime] = stated
+        return Chip.from_tree(tree, self.name)
+
+    def layer_factor(self, runtime: Runtime, layer_class: str) -> float:
+        """Return how many times as long a class of layers takes as it is simulated."""
+        return self.layer_factors.get(runtime, {}).get(_key(layer_class), 1.0)
+
     def signed_kernels(self, runtime: Runtime) -> SignedKernels | None:
         """Return the kernels of a runtime that multiply by signed weights, None without any."""
         return self.dsp.signed_kernels if runtime in ("dsp", "aip") else None
@@ -339,3 +354,8 @@ class Chip(Datasheet):
         if table is None:
             raise HexsimError(f"chip {self.name} states no [{key}] data")
         return table
+
+
+def _key(layer_class: str) -> str:
+    """Return the key of a class of layers, in which a dot would begin another table."""
+    return layer_class.replace(".", "_")

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from hexsim.datasheets.stacks.stack import Profiles
 from hexsim.deployment import Deployment
-from hexsim.deployment.calibration_point import CalibrationPoint
+from hexsim.deployment.given import GivenModel
 from hexsim.deployment.phone_profile.names import LayerNames
 from hexsim.deployment.phone_profile.profile import MeasuredLayer, MeasuredRun, PhoneProfile
+from hexsim.deployment.platform import Anchor
 from hexsim.errors import HexsimError
-from hexsim.graph.ir import Layer, Shape
-from hexsim.layers import Elementwise, Neuron
+from hexsim.graph.ir import Shape
 from hexsim.runtimes import Runtime
 from hexsim.timing.results import Result
 
@@ -60,7 +61,7 @@ class PhoneComparison:
     chip: str
     stack: str
     software: str
-    anchor: CalibrationPoint | None
+    anchor: Anchor | None
     runtime: Runtime
     perf_profile: str
     format: str
@@ -72,13 +73,27 @@ class PhoneComparison:
     only_simulated: tuple[Pair, ...]
 
 
-def layer_class(layer: Layer) -> str:
-    """Return the class of a layer: its type, with the kind of an element-wise one."""
-    if isinstance(layer, Elementwise):
-        return f"elementwise {layer.kind}"
-    if isinstance(layer, Neuron):
-        return f"neuron {layer.function}"
-    return layer.type
+def simulated_beside(
+    profile: PhoneProfile,
+    run: MeasuredRun,
+    given: GivenModel,
+    runtime: Runtime,
+    *,
+    perf_profile: str | None = None,
+    buffer: str | None = None,
+) -> tuple[Deployment, Result, str]:
+    """Simulate a model as `run` was measured; also return its deployment and performance profile.
+
+    `perf_profile` and `buffer` replace those of the file, for which the stack's defaults stand
+    where it says nothing. Raises HexsimError if the runtime refuses the model.
+    """
+    deployment = given.deployment(runtime)
+    stack = deployment.platform.stack
+    stated = profile.perf_profile if profile.perf_profile in Profiles.model_fields else None
+    perf_profile = perf_profile or stated or stack.default_profile
+    buffer = buffer or (run.buffer if run.buffer in stack.buffer_types else None)
+    timing = deployment.simulate(perf_profile=perf_profile, buffer=stack.buffer(buffer))
+    return deployment, timing, perf_profile
 
 
 def compare_profile(
@@ -105,12 +120,13 @@ def compare_profile(
     if not rows:
         raise _nothing_matches(run.layers, network.name)
     us = {layer.name: layer.us for layer in timing.layers}
+    classes = {call.layer.name: call.layer_class for call in deployment.plan.calls()}
     pairs = tuple(
         LayerPair(
             name=layer.name,
             measured_us=sum(row.us for row in rows[layer.name]),
             simulated_us=us.get(layer.name, 0.0),
-            layer_class=layer_class(layer),
+            layer_class=classes[layer.name],
             type=layer.type,
             index=index,
             shape=network.tensors[layer.output].source_shape,

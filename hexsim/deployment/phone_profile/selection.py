@@ -21,7 +21,7 @@ def selected_run(
     `runtimes` are those of the platform. Of several runs the first with the stated buffers counts,
     else the first without user buffers, else the first. Raises HexsimError if there is none.
     """
-    named = [(run, _here(run, runtimes, runtime)) for run in profile.runs]
+    named = [(run, runtime_here(run, runtimes, runtime)) for run in profile.runs]
     fitting = [(run, here) for run, here in named if here and runtime in (None, here)]
     exact = [pair for pair in fitting if buffer is None or pair[0].buffer in ("", buffer)]
     if not exact:
@@ -47,7 +47,7 @@ def selected_run(
     return run, here
 
 
-def _here(
+def runtime_here(
     run: MeasuredRun, runtimes: tuple[Runtime, ...], runtime: Runtime | None
 ) -> Runtime | None:
     """Return the runtime that simulates a run; a run without a name is of the requested one."""

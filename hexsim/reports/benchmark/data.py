@@ -39,6 +39,7 @@ def case_facts(case: Case) -> dict[str, Any]:
     return {
         **attributes(case, "network", "chip", "stack", "ideal_cpu", "runtime"),
         **anchor_facts(case.anchor),
+        "as_simulated": case.as_simulated,
         **attributes(case, "given", "overrides", "perf_profile", "buffer"),
         **_times(timing),
         "measured_ms": {

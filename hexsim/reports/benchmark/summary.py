@@ -39,12 +39,16 @@ def summary(case: Case) -> str:
 def processor_lines(case: Case) -> list[str]:
     """Return the share of time on a tensor processor, and the layers that it does not take.
 
-    For the tensor engine of aip: which sections were chosen, where that was done here.
+    For the tensor engine of aip: which sections were chosen, where that was done here. Beside
+    classes of layers that a profile has scaled: those that it has not.
     """
+    lines = []
+    if case.as_simulated:
+        lines = [f"{case.runtime}: as simulated, without a factor: {', '.join(case.as_simulated)}"]
     if case.hta_choice is not None:
-        return [f"{case.network} on aip: {case.hta_choice.sentence}"]
+        return [f"{case.network} on aip: {case.hta_choice.sentence}", *lines]
     if MAIN_ENGINE[case.runtime] != "htp":
-        return []
+        return lines
     from hexsim.simulation.htp_call import CROSSINGS  # with the simulator, which `info` never uses
 
     on_cpu = [layer for layer in case.timing.layers if layer.engine == "cpu"]
@@ -52,7 +56,7 @@ def processor_lines(case: Case) -> list[str]:
     elsewhere_ps = sum(layer.duration_ps for layer in on_cpu)
     elsewhere_ps += sum(part.duration_ps for part in crossings)
     share = 1 - elsewhere_ps / max(1, case.timing.total_ps)
-    lines = [
+    lines += [
         f"{case.runtime}: npu {share:.0%}, {_layers(len(on_cpu)) if on_cpu else 'none'} on cpu"
     ]
     reasons: dict[str, list[str]] = {}

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from hexsim.accuracy.scores import is_classifier
-from hexsim.deployment.calibration_point import CalibrationPoint
+from hexsim.deployment.platform import Anchor
 from hexsim.display import Cell, DisplayTable, Shown
 from hexsim.errors import HexsimError
 from hexsim.quantization.model import require_float
@@ -64,7 +64,7 @@ class Decision(Shown):
     ruled_out: tuple[RuledOut, ...]
     sure: tuple[float, ...]
     notes: tuple[str, ...]
-    anchor: CalibrationPoint | None = None
+    anchor: Anchor | None = None
     changes: tuple[TriedChange, ...] = ()
 
     def display_table(self) -> DisplayTable:

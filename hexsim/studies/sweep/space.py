@@ -23,7 +23,9 @@ A constant takes the values of a list or the steps of a range, each combined wit
 is drawn, and `draws` points of a Latin hypercube over all drawn constants are combined with the
 rest. Ends of a range that are left out are the constant's bounds in its datasheet.
 
-`anchor = "resnet50=1.23"`, or the command's `--anchor`, calibrates the one chip to a latency.
+`anchor = "resnet50=1.23"`, or the command's `--anchor`, calibrates the one chip to a
+latency, or to the profile of a network, `"resnet50=profile.json"`; a result has its factors as
+`anchor_classes`.
 
 Language models have a list of their own, `language_models = ["config.json"]`, and a table
 `[language_model]` of the ways in which they are deployed.
@@ -33,6 +35,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Literal, Self, TypeVar
 
@@ -41,7 +44,9 @@ from pydantic_core import PydanticCustomError
 
 from hexsim.datasheets.refusals import sentence
 from hexsim.datasheets.stacks import BufferType
-from hexsim.deployment.calibration_point import CalibrationPoint
+from hexsim.deployment.calibrated import parsed
+from hexsim.deployment.calibration_profile import CalibrationProfile, ClassFactor
+from hexsim.deployment.platform import Anchor
 from hexsim.errors import HexsimError, InvalidDataError
 from hexsim.runtimes import Runtime
 from hexsim.studies.throughput import MOST_INSTANCES
@@ -163,6 +168,7 @@ class Space(_SpaceTable):
     draws: int = Field(default=1, ge=1)
     seed: int = Field(default=0, ge=0)
     anchor: str | None = None
+    anchor_classes: Annotated[tuple[ClassFactor, ...], Field(strict=False)] | None = None
 
     @model_validator(mode="after")
     def _has_networks(self) -> Self:
@@ -191,9 +197,17 @@ class Space(_SpaceTable):
         return self
 
     @property
-    def calibration_point(self) -> CalibrationPoint | None:
-        """The measured latency; HexsimError if `anchor` is none."""
-        return None if self.anchor is None else CalibrationPoint.parse(self.anchor)
+    def measured(self) -> Anchor | None:
+        """What `anchor` names; HexsimError if that is nothing measured."""
+        found = None if self.anchor is None else parsed(self.anchor)
+        if isinstance(found, CalibrationProfile):
+            return replace(found, classes=self.anchor_classes or ())
+        return found
+
+    def calibrated_with(self, anchor: Anchor | None) -> Space:
+        """Return the space with the factors that a profile gave on its chip."""
+        classes = anchor.classes if isinstance(anchor, CalibrationProfile) else None
+        return self.model_copy(update={"anchor_classes": classes})
 
     @property
     def ways(self) -> Iterator[tuple[Runtime, Cut]]:
@@ -221,8 +235,11 @@ def read_space(path: Path) -> Space:
     """Read the file of a space; HexsimError names file, key and what was expected."""
     try:
         text = read_text(path, "space", "give a TOML file that says what to sweep")
-        return Space.model_validate(parse_toml(text, str(path), as_written=True))
+        space = Space.model_validate(parse_toml(text, str(path), as_written=True))
     except ValidationError as error:
         raise HexsimError(sentence(Space, error, str(path))) from None
     except InvalidDataError as error:
         raise HexsimError(str(error)) from None
+    if space.anchor_classes is not None:
+        raise HexsimError(f"{path}: 'anchor_classes' is a key of results; state 'anchor' here")
+    return space
