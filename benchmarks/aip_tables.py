@@ -16,6 +16,7 @@ import sys
 from dataclasses import dataclass
 
 from benchmarks.pages import RESULTS, fenced, with_block
+from benchmarks.published_fit import fitted_rows
 from hexsim import models
 from hexsim.datasheets import measurements
 from hexsim.datasheets.measurements.calibration import calibration
@@ -26,7 +27,6 @@ from hexsim.files import write_text
 from hexsim.quantization.model import Model
 from hexsim.reports.text import table
 from hexsim.studies.calibration.prediction import deployed
-from hexsim.studies.calibration.published import fitted_rows
 from hexsim.studies.uncertainty import Times, Uncertainty, sweep, swept
 from hexsim.timing.results import Result
 

@@ -28,6 +28,19 @@ import numpy as np
 
 from benchmarks import layer_constants, timing_model
 from benchmarks.calibration_report import constants_table, rows_table, summaries, trades_table
+from benchmarks.published_fit import (
+    FAMILIES,
+    Family,
+    Fit,
+    data_errors,
+    family_rows,
+    fit,
+    fitted_rows,
+    left_out,
+    parameters,
+    predict_ms,
+    trades,
+)
 from benchmarks.restate import restate
 from hexsim.datasheets.measurements import Measurement
 from hexsim.datasheets.measurements.calibration import (
@@ -38,18 +51,6 @@ from hexsim.datasheets.measurements.calibration import (
 )
 from hexsim.files import write_text
 from hexsim.studies.calibration.constants import Values
-from hexsim.studies.calibration.published import (
-    FAMILIES,
-    Family,
-    Fit,
-    family_rows,
-    fit,
-    fitted_rows,
-    left_out,
-    parameters,
-    predict_ms,
-    trades,
-)
 
 _CERTAIN = 3
 """Digits to which a fitted constant is stated; its standard error is in the second."""
@@ -80,7 +81,7 @@ def record(best: Fit, family: Family) -> CalibrationRecord:
         "row left out": left_out(rows, best, on_hta.get),
     }
     found = best.estimate
-    errors = zip(found.log_errors, np.minimum(found.data_errors, _NOTHING_KNOWN), strict=True)
+    errors = zip(found.log_errors, np.minimum(data_errors(found), _NOTHING_KNOWN), strict=True)
     return CalibrationRecord(
         constants=tuple(
             CalibratedConstant(

@@ -8,10 +8,10 @@ from itertools import chain
 
 import numpy as np
 
+from benchmarks.published_fit import FAMILIES
 from hexsim.datasheets import measurements
 from hexsim.datasheets.measurements.calibration import CalibrationRecord
 from hexsim.reports.text import quantity, table
-from hexsim.studies.calibration.published import FAMILIES
 
 Cells = Sequence[Sequence[float | None]]
 

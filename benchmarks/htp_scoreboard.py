@@ -28,16 +28,16 @@ import numpy as np
 import numpy.typing as npt
 
 import hexsim
+from benchmarks.htp_schedule import schedule
+from benchmarks.measured.htp import HtpRow, htp_rows
 from benchmarks.pages import RESULTS, with_blocks
 from hexsim.datasheets import chips, stacks
-from hexsim.datasheets.measurements.htp import HtpRow, htp_rows
 from hexsim.deployment import Deployment
 from hexsim.deployment.platform import Platform
 from hexsim.files import write_text
 from hexsim.graph.ir import Network
 from hexsim.htp.compiler import HtpOperation, compile_graph
 from hexsim.htp.machine import HtpMachine
-from hexsim.htp.schedule import schedule
 from hexsim.planning.plan import KernelCall
 from hexsim.runtimes import Runtime
 

@@ -20,8 +20,9 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks.measured import layers as published
+from benchmarks.published_fit import bounds_prior, data_errors
 from hexsim.datasheets.measurements import MeasuredLayer
-from hexsim.datasheets.measurements import layers as published
 from hexsim.deployment.platform import Platform
 from hexsim.dlc.loading import load
 from hexsim.reports.text import quantity, table
@@ -30,7 +31,6 @@ from hexsim.studies.calibration.estimator import Problem, estimate, settle
 from hexsim.studies.calibration.layer_rows import LAYER_COLUMNS, read_layers
 from hexsim.studies.calibration.own_rows import Names
 from hexsim.studies.calibration.prediction import MeasuredRun, Predictions, group, weights
-from hexsim.studies.calibration.published import bounds_prior
 
 LARGEST_ERROR = 1.5
 """Standard error by the data alone, as a factor, from which a constant is not determined."""
@@ -83,7 +83,7 @@ class _Layers:
     def constants(self) -> str:
         """Return each constant with its error by the data alone."""
         lines = []
-        columns = zip(self._chosen, np.exp(self._best.logs), self._best.data_errors, strict=True)
+        columns = zip(self._chosen, np.exp(self._best.logs), data_errors(self._best), strict=True)
         for p, value, error in columns:
             factor = f"x/ {math.exp(error):.2f}" if error < math.log(100) else "unknown"
             verdict = "yes" if error < math.log(LARGEST_ERROR) else "no"

@@ -20,13 +20,13 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks.htp_schedule import schedule
+from benchmarks.measured.llm import BLOCK, LlmRow, llm_rows
 from benchmarks.pages import RESULTS, with_blocks
-from hexsim.datasheets.measurements.llm import BLOCK, LlmRow, llm_rows
 from hexsim.deployment.platform import Platform
 from hexsim.files import write_text
 from hexsim.htp.compiler import HtpOperation, compile_graph
 from hexsim.htp.machine import HtpMachine
-from hexsim.htp.schedule import schedule
 from hexsim.llm.architecture import Architecture, read_architecture
 from hexsim.llm.network import Widths
 from hexsim.llm.parts import GIGABYTE, Part, split

@@ -22,7 +22,7 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 import hexsim
-from hexsim.datasheets.measurements.layers import OperatorRow, operator_rows
+from benchmarks.measured.layers import OperatorRow, operator_rows
 from hexsim.deployment import Deployment
 from hexsim.deployment.platform import Platform
 from hexsim.quantization.model import Model

@@ -1,9 +1,9 @@
 """What a profile of one network, as calibration points, does to other times: layer-times.md.
 
-`python -m benchmarks.layer_times FOLDER` prints the tables with those of layers. The profile is that
-of layer_latency.csv, with a factor for each class of layers. It is tried on the other networks of
-the chip in measured_latency.csv, which ran under other releases, and within the network: the factors
-of one part of its layers predict the sum of the others.
+`python -m benchmarks.layer_times FOLDER` prints the tables with those of layers. The profile is
+that of layer_latency.csv, with a factor for each class of layers. It is tried on the other networks
+of the chip in measured_latency.csv, which ran under other releases, and within the network: the
+factors of one part of its layers predict the sum of the others.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import hexsim
+from benchmarks.measured.layers import LayerRow
 from hexsim.datasheets.measurements import rows as latency_rows
-from hexsim.datasheets.measurements.layers import LayerRow
 from hexsim.deployment import Deployment
 from hexsim.deployment.calibrated import with_profile
 from hexsim.deployment.calibration_profile import CalibrationProfile

@@ -14,6 +14,7 @@ import sys
 from benchmarks.calibration_report import constants_table, rows_table, summaries, trades_table
 from benchmarks.entry_readings import readings_table
 from benchmarks.pages import CONCEPTS, REFERENCE, RESULTS, ROOT, fenced, with_block
+from benchmarks.published_fit import fitted_rows
 from hexsim.datasheets import chips, stacks
 from hexsim.datasheets.datasheet import Datasheet
 from hexsim.datasheets.measurements.calibration import calibration
@@ -23,7 +24,6 @@ from hexsim.deployment.platform import Platform
 from hexsim.dlc.loading import load
 from hexsim.files import write_text
 from hexsim.reports.text import quantity, table
-from hexsim.studies.calibration.published import fitted_rows
 
 README = ROOT / "README.md"
 TIMING = RESULTS / "timing-model.md"

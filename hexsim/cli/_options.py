@@ -9,7 +9,17 @@ from typing import Annotated, Literal, cast
 import typer
 
 from hexsim.cli._completion import chip_names, network_names, stack_names
-from hexsim.cli._files import ANCHOR, CALIBRATION, CHIP, FILE, INPUT_LIST, MODEL, OUTPUT, PICTURES, STACK
+from hexsim.cli._files import (
+    ANCHOR,
+    CALIBRATION,
+    CHIP,
+    FILE,
+    INPUT_LIST,
+    MODEL,
+    OUTPUT,
+    PICTURES,
+    STACK,
+)
 from hexsim.errors import HexsimError, unknown
 from hexsim.runtimes import RUNTIMES, Runtime
 

@@ -76,6 +76,20 @@ def compile_graph(
     return tuple(operations)
 
 
+def gates(operations: Sequence[HtpOperation], vtcm_bytes: int) -> tuple[int, ...]:
+    """Return for each operation how many must have ended before DMA has room for its weights."""
+    ahead = vtcm_bytes * RESIDENT_SHARE
+    fetched_bytes = [0.0]
+    first = 0
+    ended_before = []
+    for at, operation in enumerate(operations):
+        fetched_bytes.append(fetched_bytes[-1] + operation.cost.fetched_bytes)
+        while first < at and fetched_bytes[at + 1] - fetched_bytes[first] > ahead:
+            first += 1
+        ended_before.append(first)
+    return tuple(ended_before)
+
+
 def require_addressable(subnets: Iterable[PlannedSubnet], name: str) -> None:
     """Raise HexsimError if a process of the processor cannot address the weights of its layers."""
     of_htp = (subnet.calls for subnet in subnets if subnet.engine == "htp")

@@ -1,8 +1,10 @@
 """The tensor processor in time: DMA fetches data, operations run one after another.
 
-The rules are those of `hexsim.htp.schedule`, in the event simulation: DMA is a stream of the shared
-path to DDR, and one graph runs at a time, the most urgent one first. Spilled bytes are written
-after the bytes that an operation reads.
+Each operation takes the time of the slowest of HMX, HVX and the ports of VTCM, plus a constant one.
+DMA fetches weights and spilled activations in the same order, as a stream of the shared path to
+DDR. It runs ahead of the operations while the weights fit half of VTCM. An operation begins when
+its first bytes arrive and does not end before its last. Spilled bytes are written after the bytes
+that it reads. One graph runs at a time, the most urgent one first.
 
 Left out: preemption inside a graph.
 """
@@ -14,9 +16,8 @@ from dataclasses import dataclass
 
 import simpy
 
-from hexsim.htp.compiler import HtpOperation
+from hexsim.htp.compiler import HtpOperation, gates
 from hexsim.htp.machine import HtpMachine
-from hexsim.htp.schedule import gates
 from hexsim.timing.fluid import Sojourn
 from hexsim.timing.memory import Ddr
 from hexsim.timing.results import Bound, Span

@@ -17,9 +17,9 @@ from benchmarks.llm_scoreboard import (
     stated,
     widths_of,
 )
+from benchmarks.measured.llm import llm_rows
 from benchmarks.pages import block
 from hexsim.datasheets import chips
-from hexsim.datasheets.measurements.llm import llm_rows
 from hexsim.deployment.platform import Platform
 from hexsim.llm.study import Conditions, speed_of
 

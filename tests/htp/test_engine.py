@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 import hexsim
+from benchmarks.htp_schedule import schedule
 from hexsim.deployment import Deployment
 from hexsim.deployment.platform import Platform
-from hexsim.htp.compiler import compile_graph
+from hexsim.htp.compiler import compile_graph, gates
 from hexsim.htp.machine import HtpMachine
-from hexsim.htp.schedule import gates, schedule
 from hexsim.runtimes import Runtime
 from hexsim.simulation.simulator import Job, Workload
 from hexsim.timing.simtime import PS_PER_SECOND

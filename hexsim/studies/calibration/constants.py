@@ -5,12 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
 from typing import TypeVar
 
-from hexsim.datasheets import chips, measurements, stacks
 from hexsim.datasheets.datasheet import Datasheet
-from hexsim.datasheets.quantity import Confidence, Quantity
+from hexsim.datasheets.quantity import Quantity
 
 DatasheetT = TypeVar("DatasheetT", bound=Datasheet)
 
@@ -61,25 +59,3 @@ class Parameter:
 
 
 Values = Mapping[Parameter, float]
-
-
-@cache
-def bounded(confidence: Confidence) -> tuple[Parameter, ...]:
-    """Return every constant of that confidence in shipped chips and stacks; equal ones are one.
-
-    Constants that occur only in chips and stacks without a row of measured_latency.csv are left
-    out, since no row depends on them (tensor processors are fitted to rows of their own).
-    """
-    datasheets: list[Datasheet] = [stacks.load(name) for name in stacks.names()]
-    datasheets += [chips.load(name) for name in chips.names()]
-    names_of: dict[tuple[str, Quantity], set[str]] = {}
-    for datasheet in datasheets:
-        for path, constant in datasheet.quantities():
-            if constant.confidence == confidence:
-                names_of.setdefault((path, constant), set()).add(datasheet.name)
-    measured = {name for row in measurements.rows() for name in (row.chip, row.stack)}
-    return tuple(
-        Parameter.of(path, constant, frozenset(names))
-        for (path, constant), names in names_of.items()
-        if names & measured
-    )

@@ -98,13 +98,6 @@ class FittedConstants:
         return precision
 
     @property
-    def data_errors(self) -> Array:
-        """Standard errors of the logarithms by the measurements alone, infinite where blind."""
-        informed = np.diag(self.precision) >= _BLIND
-        errors = np.sqrt(np.diag(np.linalg.pinv(self.precision)))
-        return np.where(informed, errors, np.inf).astype(np.float64)
-
-    @property
     def covariance(self) -> Array:
         """Covariance of the logarithms by measurements and prior."""
         return np.linalg.inv(self.precision + self.prior).astype(np.float64)
@@ -120,11 +113,6 @@ class FittedConstants:
         """Correlation of those errors."""
         correlation: Array = self.covariance / np.outer(self.log_errors, self.log_errors)
         return correlation
-
-    def response(self, effect: Array) -> Array:
-        """Return how the logarithms would move if all weighted residuals moved by `effect`."""
-        response: Array = -self.covariance @ self.jacobian.T @ effect / self.scatter
-        return response
 
 
 def soft_l1(residuals: Array) -> float:

@@ -14,13 +14,12 @@ from pathlib import Path
 from hexsim.datasheets.measurements import MeasuredLayer
 from hexsim.deployment.platform import Platform
 from hexsim.dlc.loading import is_builtin
-from hexsim.errors import HexsimError, InvalidDataError, nearest, unknown
+from hexsim.errors import HexsimError, unknown
 from hexsim.quantization.model import Model
-from hexsim.studies.calibration.own_rows import Names
+from hexsim.studies.calibration.own_rows import Names, records
 from hexsim.studies.calibration.prediction import deployed
-from hexsim.texts.csv_text import parse_csv
 from hexsim.texts.names import visible
-from hexsim.texts.text import read_text, shortened
+from hexsim.texts.text import shortened
 
 _TIMES = {"dsp_us": "dsp", "cpu_us": "cpu", "gpu_us": "gpu"}
 _SPREAD = ("dsp_min_us", "dsp_max_us")
@@ -43,7 +42,11 @@ def read_layers(
     """
     reader = _Reader(source.parent, platform, names, load)
     rows: list[MeasuredLayer] = []
-    for line, record in _records(source):
+    for line, record in records(source, "layer", LAYER_COLUMNS, _REQUIRED, "network"):
+        if not _TIMES.keys() & record.keys():
+            raise HexsimError(
+                f"{source}, line 1: there is no column of times, {' or '.join(_TIMES)}"
+            )
         try:
             rows.extend(reader.layers(record))
         except HexsimError as error:
@@ -51,29 +54,6 @@ def read_layers(
     if not rows:
         raise HexsimError(f"{source}: no layers below the header; give at least one measured layer")
     return rows
-
-
-def _records(source: Path) -> Iterator[tuple[int, Record]]:
-    where = f"{source}, line 1"
-    try:
-        text = read_text(source, "measured layers", "save them as CSV")
-        for line, row in parse_csv(text, str(source), lambda header: _check_header(header, where)):
-            yield line, {key: row[key] if key == "network" else visible(row[key]) for key in row}
-    except InvalidDataError as error:
-        raise HexsimError(str(error)) from None
-
-
-def _check_header(header: list[str], where: str) -> None:
-    for name in header:
-        if name not in LAYER_COLUMNS:
-            raise HexsimError(
-                f"{where}: column '{shortened(name)}' is not known; {nearest(name, LAYER_COLUMNS)}"
-            )
-    for name in _REQUIRED:
-        if name not in header:
-            raise HexsimError(f"{where}: there is no column '{name}', which every layer needs")
-    if not set(_TIMES) & set(header):
-        raise HexsimError(f"{where}: there is no column of times, {' or '.join(_TIMES)}")
 
 
 class _Reader:

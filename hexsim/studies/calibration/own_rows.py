@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -51,7 +51,11 @@ def read_rows(
     `load` loads a model. Raises HexsimError that names file, line and the first mistake.
     """
     rows = []
-    for line, record in _records(source):
+    for line, record in records(source, "row", COLUMNS, _REQUIRED, "model"):
+        if not {"model", "network"} & record.keys():
+            raise HexsimError(
+                f"{source}, line 1: there is no column 'model', which names the network that ran"
+            )
         try:
             rows.append(_Row(record, source.parent, platform, load).measurement(names))
         except HexsimError as error:
@@ -61,30 +65,35 @@ def read_rows(
     return rows
 
 
-def _records(source: Path) -> Iterator[tuple[int, Record]]:
-    """Yield line number and fields of each row; check the header."""
+def records(
+    source: Path, what: str, columns: Iterable[str], required: Iterable[str], as_written: str
+) -> Iterator[tuple[int, Record]]:
+    """Yield line number and fields of each row of a file of measured rows or layers (`what`).
+
+    Values are made visible but in the column `as_written`, which names files. Raises HexsimError
+    for a header with a column that is not in `columns` or is there twice, or without a `required`
+    one.
+    """
     where = f"{source}, line 1"
+
+    def check(header: list[str]) -> None:
+        for name in header:
+            if name not in columns:
+                raise HexsimError(
+                    f"{where}: column '{shortened(name)}' is not known; {nearest(name, columns)}"
+                )
+            if header.count(name) > 1:
+                raise HexsimError(f"{where}: column '{name}' is there twice; leave one out")
+        for name in required:
+            if name not in header:
+                raise HexsimError(f"{where}: there is no column '{name}', which every {what} needs")
+
     try:
-        text = read_text(source, "measured rows", "save them as CSV")
-        for line, row in parse_csv(text, str(source), lambda header: _check_header(header, where)):
-            yield line, {key: row[key] if key == "model" else visible(row[key]) for key in row}
+        text = read_text(source, f"measured {what}s", "save them as CSV")
+        for line, row in parse_csv(text, str(source), check):
+            yield line, {key: row[key] if key == as_written else visible(row[key]) for key in row}
     except InvalidDataError as error:
         raise HexsimError(str(error)) from None
-
-
-def _check_header(header: list[str], where: str) -> None:
-    for name in header:
-        if name not in COLUMNS:
-            raise HexsimError(
-                f"{where}: column '{shortened(name)}' is not known; {nearest(name, COLUMNS)}"
-            )
-        if header.count(name) > 1:
-            raise HexsimError(f"{where}: column '{name}' is there twice; leave one out")
-    for name in _REQUIRED:
-        if name not in header:
-            raise HexsimError(f"{where}: there is no column '{name}', which every row needs")
-    if "model" not in header and "network" not in header:
-        raise HexsimError(f"{where}: there is no column 'model', which names the network that ran")
 
 
 class _Row:

@@ -7,14 +7,15 @@ from collections import defaultdict
 
 import pytest
 
-from hexsim.studies.calibration.constants import Parameter, bounded
-from hexsim.studies.calibration.prediction import MeasuredRun, weights
-from hexsim.studies.calibration.published import (
+from benchmarks.published_fit import (
+    bounded,
     family_rows,
     fitted_rows,
     parameters,
     predict_ms,
 )
+from hexsim.studies.calibration.constants import Parameter
+from hexsim.studies.calibration.prediction import MeasuredRun, weights
 
 
 def test_a_run_published_as_two_numbers_counts_once() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from hexsim.datasheets.measurements.htp import htp_rows
+from benchmarks.measured.htp import htp_rows
 
 
 def test_every_row_has_a_latency_and_a_source() -> None:

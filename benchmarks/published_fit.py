@@ -19,10 +19,12 @@ from typing import Literal
 
 import numpy as np
 
-from hexsim.datasheets import measurements, stacks
+from hexsim.datasheets import chips, measurements, stacks
+from hexsim.datasheets.datasheet import Datasheet
 from hexsim.datasheets.measurements import Measurement
 from hexsim.datasheets.measurements.calibration import Trade
-from hexsim.studies.calibration.constants import Parameter, Values, bounded
+from hexsim.datasheets.quantity import Confidence, Quantity
+from hexsim.studies.calibration.constants import Parameter, Values
 from hexsim.studies.calibration.estimator import (
     Array,
     FittedConstants,
@@ -44,6 +46,7 @@ FAMILIES: dict[Family, tuple[str, ...]] = {
 _CPU_SOFTWARE = "cpu_software."
 """Where the constants of the family of CPU runtimes stand."""
 
+_BLIND = 1e-9
 _SEEN = 1.01
 """Factor on a row from which an assumed constant is said to move it."""
 
@@ -135,6 +138,41 @@ def trades(rows: Sequence[Measurement], best: Fit) -> tuple[Trade, ...]:
         )
 
 
+@cache
+def bounded(confidence: Confidence) -> tuple[Parameter, ...]:
+    """Return every constant of that confidence in shipped chips and stacks; equal ones are one.
+
+    Constants that occur only in chips and stacks without a row of measured_latency.csv are left
+    out, since no row depends on them (tensor processors are fitted to rows of their own).
+    """
+    datasheets: list[Datasheet] = [stacks.load(name) for name in stacks.names()]
+    datasheets += [chips.load(name) for name in chips.names()]
+    names_of: dict[tuple[str, Quantity], set[str]] = {}
+    for datasheet in datasheets:
+        for path, constant in datasheet.quantities():
+            if constant.confidence == confidence:
+                names_of.setdefault((path, constant), set()).add(datasheet.name)
+    measured = {name for row in measurements.rows() for name in (row.chip, row.stack)}
+    return tuple(
+        Parameter.of(path, constant, frozenset(names))
+        for (path, constant), names in names_of.items()
+        if names & measured
+    )
+
+
+def data_errors(fitted: FittedConstants) -> Array:
+    """Standard errors of the logarithms by the measurements alone, infinite where blind."""
+    informed = np.diag(fitted.precision) >= _BLIND
+    errors = np.sqrt(np.diag(np.linalg.pinv(fitted.precision)))
+    return np.where(informed, errors, np.inf).astype(np.float64)
+
+
+def response(fitted: FittedConstants, effect: Array) -> Array:
+    """How the logarithms would move if all weighted residuals moved by `effect`."""
+    moved: Array = -fitted.covariance @ fitted.jacobian.T @ effect / fitted.scatter
+    return moved
+
+
 def bounds_prior(chosen: Sequence[Parameter]) -> Prior:
     """Return the prior that the bounds of constants give."""
     low, high = np.log(np.array([(p.low, p.high) for p in chosen]).T)
@@ -189,6 +227,6 @@ def _trade(parameter: Parameter, rows: Sequence[Measurement], best: Fit) -> Trad
         tuple(sorted(parameter.datasheets)),
         largest,
         float(np.sum(explained**2) / np.sum(weighted**2)),
-        tuple(map(float, fitted.response(low * scale))),
-        tuple(map(float, fitted.response(high * scale))),
+        tuple(map(float, response(fitted, low * scale))),
+        tuple(map(float, response(fitted, high * scale))),
     )

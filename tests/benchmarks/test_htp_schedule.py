@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.htp_schedule import ScheduledOperation, schedule
 from hexsim.datasheets import chips, stacks
 from hexsim.htp.compiler import compile_graph
 from hexsim.htp.machine import HtpMachine
-from hexsim.htp.schedule import ScheduledOperation, schedule
 from tests.tensor_graphs import calls_of, convolution, in_16_bits, in_floats
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from benchmarks.measured.layers import layer_rows, operator_rows
 from hexsim.datasheets import chips, stacks
-from hexsim.datasheets.measurements.layers import layer_rows, operator_rows
 
 
 def test_every_layer_has_three_times_and_a_source() -> None:

@@ -1,13 +1,7 @@
-"""When the operations of a compiled graph run: DMA prefetches as far as VTCM has room.
+"""When the operations of a compiled graph run that has the phone to itself, in closed form.
 
-Operations run in order. Each takes the time of the slowest of HMX, HVX and the ports of VTCM, plus
-a constant time per operation. DMA fetches weights and spilled activations in the same order. It
-runs ahead of the operations while the weights fit half of VTCM. An operation begins
-when its first bytes arrive and does not end before its last.
-
-This is the time of a graph alone, in closed form; `hexsim.htp.engine` has the same rules in the
-event simulation, where graphs wait for each other and DDR is shared. Left out: operations that run
-at the same time.
+The rules are those of `hexsim.htp.engine`, where graphs wait for each other and DDR is shared. Fits
+need this quick form.
 """
 
 from __future__ import annotations
@@ -15,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from hexsim.htp.compiler import RESIDENT_SHARE, HtpOperation
+from hexsim.htp.compiler import HtpOperation, gates
 from hexsim.htp.machine import HtpMachine
 
 
@@ -35,20 +29,6 @@ class ScheduledOperation:
     port_s: float
     dma_s: float
     overhead_s: float
-
-
-def gates(operations: Sequence[HtpOperation], vtcm_bytes: int) -> tuple[int, ...]:
-    """Return for each operation how many must have ended before DMA has room for its weights."""
-    ahead = vtcm_bytes * RESIDENT_SHARE
-    fetched_bytes = [0.0]
-    first = 0
-    ended_before = []
-    for at, operation in enumerate(operations):
-        fetched_bytes.append(fetched_bytes[-1] + operation.cost.fetched_bytes)
-        while first < at and fetched_bytes[at + 1] - fetched_bytes[first] > ahead:
-            first += 1
-        ended_before.append(first)
-    return tuple(ended_before)
 
 
 def schedule(

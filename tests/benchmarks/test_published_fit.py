@@ -7,10 +7,9 @@ from dataclasses import replace
 
 import pytest
 
-from hexsim.studies.calibration.constants import bounded
-from hexsim.studies.calibration.prediction import MeasuredRun, Predictions
-from hexsim.studies.calibration.published import (
+from benchmarks.published_fit import (
     FAMILIES,
+    bounded,
     bounds_prior,
     family_rows,
     fit,
@@ -19,6 +18,7 @@ from hexsim.studies.calibration.published import (
     parameters,
     predict_ms,
 )
+from hexsim.studies.calibration.prediction import MeasuredRun, Predictions
 
 
 def test_what_is_known_before_is_the_middle_of_the_bounds() -> None:
