@@ -24,8 +24,8 @@ from hexsim.texts.text import shortened
 _TIMES = {"dsp_us": "dsp", "cpu_us": "cpu", "gpu_us": "gpu"}
 _SPREAD = ("dsp_min_us", "dsp_max_us")
 _OTHERS = ("index", "type", "output_nchw", "dsp_tf8_buffers_us", "source")
-_REQUIRED = ("network", "layer")
-LAYER_COLUMNS = (*_REQUIRED, "chip", "stack", "profile", *_TIMES, *_SPREAD, *_OTHERS)
+_REQUIRED = (("network",), ("layer",), tuple(_TIMES))
+LAYER_COLUMNS = ("network", "layer", "chip", "stack", "profile", *_TIMES, *_SPREAD, *_OTHERS)
 _INPUT = "data"
 _ROUNDING_US = 0.5
 _ENDINGS = ("", ".onnx", ".dlc")
@@ -43,10 +43,6 @@ def read_layers(
     reader = _Reader(source.parent, platform, names, load)
     rows: list[MeasuredLayer] = []
     for line, record in records(source, "layer", LAYER_COLUMNS, _REQUIRED, "network"):
-        if not _TIMES.keys() & record.keys():
-            raise HexsimError(
-                f"{source}, line 1: there is no column of times, {' or '.join(_TIMES)}"
-            )
         try:
             rows.extend(reader.layers(record))
         except HexsimError as error:

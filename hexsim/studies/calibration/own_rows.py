@@ -31,7 +31,7 @@ COLUMNS = tuple(
 _UNKNOWN = "unknown"
 _MOST = 1024
 """Characters of a value: more than the path of a model has."""
-_REQUIRED = ("runtime", "latency_ms")
+_REQUIRED = (("runtime",), ("latency_ms",), ("model", "network"))
 
 Record = dict[str, str]
 
@@ -52,10 +52,6 @@ def read_rows(
     """
     rows = []
     for line, record in records(source, "row", COLUMNS, _REQUIRED, "model"):
-        if not {"model", "network"} & record.keys():
-            raise HexsimError(
-                f"{source}, line 1: there is no column 'model', which names the network that ran"
-            )
         try:
             rows.append(_Row(record, source.parent, platform, load).measurement(names))
         except HexsimError as error:
@@ -66,13 +62,17 @@ def read_rows(
 
 
 def records(
-    source: Path, what: str, columns: Iterable[str], required: Iterable[str], as_written: str
+    source: Path,
+    what: str,
+    columns: Iterable[str],
+    required: Iterable[tuple[str, ...]],
+    as_written: str,
 ) -> Iterator[tuple[int, Record]]:
     """Yield line number and fields of each row of a file of measured rows or layers (`what`).
 
     Values are made visible but in the column `as_written`, which names files. Raises HexsimError
-    for a header with a column that is not in `columns` or is there twice, or without a `required`
-    one.
+    for a header with a column that is not in `columns` or is there twice, or without one of each
+    of the `required` names.
     """
     where = f"{source}, line 1"
 
@@ -84,9 +84,10 @@ def records(
                 )
             if header.count(name) > 1:
                 raise HexsimError(f"{where}: column '{name}' is there twice; leave one out")
-        for name in required:
-            if name not in header:
-                raise HexsimError(f"{where}: there is no column '{name}', which every {what} needs")
+        for names in required:
+            if not set(names) & set(header):
+                either = " or ".join(f"'{name}'" for name in names)
+                raise HexsimError(f"{where}: there is no column {either}, which every {what} needs")
 
     try:
         text = read_text(source, f"measured {what}s", "save them as CSV")
