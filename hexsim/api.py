@@ -94,9 +94,9 @@ class Circumstances(TypedDict, total=False):
     DSP and tensor engine are switched off during it. `ideal_cpu` (default: false) lets the CPU
     runtimes reach the speed of the cores. `anchor`, "NETWORK=MS" as on the command line, sets the
     speed of the tensor processor from a latency measured on a phone; "NETWORK=FILE" scales classes
-    of layers by a phone's profile. `background` names one or more
-    loads (or their TOML files) whose clients use the DSP meanwhile; their latencies are in
-    `timing.clients`.
+    of layers by a phone's profile. `vtcm_mb` is the VTCM that a graph on a tensor processor may
+    use; None is all of it. `background` names one or more loads (or their TOML files) whose clients
+    use the DSP meanwhile; their latencies are in `timing.clients`.
     """
 
     perf_profile: str | None
@@ -105,6 +105,7 @@ class Circumstances(TypedDict, total=False):
     power_collapse: bool
     ideal_cpu: bool
     anchor: str | None
+    vtcm_mb: float | None
     background: str | Path | Iterable[str | Path]
 
 
@@ -254,8 +255,8 @@ def simulate(
     Without `inputs` only time is simulated and no weight is read. A float network on dsp is
     quantised at load, which lengthens its initialisation; `overrides` (as for `quantize`) are
     then applied. `circumstances` are the fields of `Circumstances`: perf_profile, buffer, idle_ms,
-    power_collapse, ideal_cpu, anchor, background. Raises HexsimError, naming the cause, if the
-    simulation is not possible.
+    power_collapse, ideal_cpu, anchor, vtcm_mb, background. Raises HexsimError, naming the cause, if
+    the simulation is not possible.
     """
     platform, calling = _circumstances(Platform.load(chip, stack), **circumstances)
     deployment = _deployed(model, platform, runtime, cpu_fallback, overrides)
@@ -375,6 +376,7 @@ def _circumstances(
     power_collapse: bool = True,
     ideal_cpu: bool = False,
     anchor: str | None = None,
+    vtcm_mb: float | None = None,
     background: str | Path | Iterable[str | Path] = (),
 ) -> tuple[Platform, CallPattern]:
     """Return the platform and the call under these `Circumstances`."""
@@ -382,7 +384,7 @@ def _circumstances(
         platform = platform.without_power_collapse()
     if ideal_cpu:
         platform = platform.with_ideal_cpu()
-    (platform,) = anchored([platform], anchor)
+    platform = anchored([platform], anchor)[0].with_vtcm(vtcm_mb)
     loads = (background,) if isinstance(background, str | Path) else background
     clients = tuple(load_background(name) for name in loads)
     calling = CallPattern(perf_profile=perf_profile, idle_ms=idle_ms, background=clients)

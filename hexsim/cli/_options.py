@@ -64,6 +64,14 @@ AnchorOption = Annotated[
     ),
     ANCHOR,
 ]
+VtcmOption = Annotated[
+    float | None,
+    typer.Option(
+        "--vtcm",
+        metavar="MB",
+        help="VTCM that each graph on the tensor processor may use, in MB; default: all of it.",
+    ),
+]
 ProfileOption = Annotated[
     str | None, typer.Option("--perf-profile", help="Performance profile; default: the stack's.")
 ]

@@ -22,6 +22,7 @@ from hexsim.cli._options import (
     ProfileOption,
     QuantizeOption,
     StackOption,
+    VtcmOption,
     parse_runtime,
 )
 from hexsim.runtimes import RUNTIMES
@@ -45,6 +46,7 @@ class Hardware:
     stack: StackOption = None
     ideal_cpu: IdealCpuOption = False
     anchor: AnchorOption = None
+    vtcm: VtcmOption = None
 
     def platform(self) -> Platform:
         """Read their descriptions."""
@@ -54,7 +56,7 @@ class Hardware:
         platform = Platform.load(self.chip, self.stack)
         if self.ideal_cpu:
             platform = platform.with_ideal_cpu()
-        return anchored([platform], self.anchor)[0]
+        return anchored([platform], self.anchor)[0].with_vtcm(self.vtcm)
 
 
 @dataclass(frozen=True)

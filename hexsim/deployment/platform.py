@@ -28,25 +28,19 @@ Anchor = CalibrationPoint | CalibrationProfile
 """What was measured on a phone, to which a platform is calibrated."""
 
 
-def software(stack: str, *, ideal_cpu: bool, anchor: Anchor | None = None) -> str:
-    """Return a stack's name for headings, with the changes made to it and to the chip."""
-    changes = [anchor.description] if anchor else []
-    changes += ["--ideal-cpu"] if ideal_cpu else []
-    return f"{stack} with {' and '.join(changes)}" if changes else stack
-
-
 @dataclass(frozen=True)
 class Platform:
     """One chip and one stack; `ideal_cpu` says that its CPU runtimes were changed.
 
     `anchor` is the latency to which the tensor processor, or the profile to which classes of layers
-    are calibrated, if any.
+    are calibrated, if any, `vtcm_mb` the VTCM that a graph may use, if not all.
     """
 
     chip: Chip
     stack: Stack
     ideal_cpu: bool = False
     anchor: Anchor | None = None
+    vtcm_mb: float | None = None
 
     @classmethod
     def load(cls, chip: str | Path = "sd835", stack: str | Path | None = None) -> Platform:
@@ -81,10 +75,22 @@ class Platform:
         """Whether its clock and bandwidth are calibrated to one latency."""
         return isinstance(self.anchor, CalibrationPoint)
 
+    def with_vtcm(self, megabytes: float | None) -> Platform:
+        """Return the platform with so much VTCM for each graph; None and 0: all of it.
+
+        Raises HexsimError if the chip has no tensor processor, or less VTCM.
+        """
+        if not megabytes:
+            return self
+        return replace(self, chip=self.chip.with_vtcm(megabytes), vtcm_mb=megabytes)
+
     @property
     def software(self) -> str:
-        """The stack as headings name it."""
-        return software(self.stack.name, ideal_cpu=self.ideal_cpu, anchor=self.anchor)
+        """The stack as headings name it, with the changes made to it and to the chip."""
+        changes = [self.anchor.description] if self.anchor else []
+        changes += ["--ideal-cpu"] if self.ideal_cpu else []
+        changes += [f"--vtcm {self.vtcm_mb:g}"] if self.vtcm_mb else []
+        return f"{self.stack.name} with {' and '.join(changes)}" if changes else self.stack.name
 
     @property
     def operators(self) -> Operators:

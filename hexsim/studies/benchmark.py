@@ -13,7 +13,7 @@ from hexsim.datasheets.stacks import BufferType
 from hexsim.deployment import Deployment
 from hexsim.deployment.calibration_profile import CalibrationProfile
 from hexsim.deployment.given import Given, GivenModel, Preparation
-from hexsim.deployment.platform import Anchor, Platform, software
+from hexsim.deployment.platform import Anchor, Platform
 from hexsim.dlc.loading import is_builtin, load_container
 from hexsim.energy import Energy
 from hexsim.errors import HexsimError
@@ -59,6 +59,7 @@ class Case:
     source: str
     chip: str
     stack: str
+    software: str
     perf_profile: str
     buffer: BufferType
     builtin: bool
@@ -79,11 +80,7 @@ class Case:
     refused: Mapping[str, str] = field(default_factory=dict)
     ideal_cpu: bool = False
     anchor: Anchor | None = None
-
-    @property
-    def software(self) -> str:
-        """The stack's name with the changes made to it."""
-        return software(self.stack, ideal_cpu=self.ideal_cpu, anchor=self.anchor)
+    vtcm_mb: float | None = None
 
     @property
     def as_simulated(self) -> tuple[str, ...] | None:
@@ -282,6 +279,7 @@ class _Cases:
             source=self.source,
             chip=platform.chip.name,
             stack=platform.stack.name,
+            software=platform.software,
             perf_profile=conditions.perf_profile or platform.stack.default_profile,
             buffer=platform.stack.buffer(conditions.buffer),
             builtin=is_builtin(self.source),
@@ -302,6 +300,7 @@ class _Cases:
             refused=_refused(deployment),
             ideal_cpu=platform.ideal_cpu,
             anchor=platform.anchor,
+            vtcm_mb=platform.vtcm_mb,
         )
 
     def _interval(self, workload: Workload, timing: Result, runtime: Runtime) -> Uncertainty | None:

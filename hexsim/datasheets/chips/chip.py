@@ -212,6 +212,9 @@ class Htp(DatasheetTable):
 PACE = ("htp.clock_hz", "memory.ddr_peak_bytes_per_s")
 """The constants that a latency measured on a phone changes, both by one factor."""
 
+LEAST_VTCM = 1 << 18
+"""The smallest VTCM for a graph (assumed): with less, single rows of an image would be in doubt."""
+
 TableT = TypeVar("TableT", bound=DatasheetTable)
 
 _NEEDS: dict[Runtime, tuple[str, ...]] = {
@@ -316,6 +319,22 @@ class Chip(Datasheet):
     def layer_factor(self, runtime: Runtime, layer_class: str) -> float:
         """Return how many times as long a class of layers takes as it is simulated."""
         return self.layer_factors.get(runtime, {}).get(_key(layer_class), 1.0)
+
+    def with_vtcm(self, megabytes: float) -> Chip:
+        """Return the chip with this much VTCM for each graph.
+
+        That is the setting `vtcm_mb` of QNN and `--vtcm_override` of SNPE. Raises HexsimError if
+        the chip has no tensor processor, or less VTCM.
+        """
+        size, has = megabytes * 2**20, self.htp.vtcm_bytes
+        if not LEAST_VTCM <= size <= has:
+            raise HexsimError(
+                f"a graph with a VTCM of {megabytes:g} MB: {self.name} has {has / 2**20:g} MB, and "
+                f"a graph needs {LEAST_VTCM / 2**20:g} MB or more"
+            )
+        known = dict(self.quantities())["htp.vtcm_bytes"]
+        given = set_by_caller(known, size, f"--vtcm {megabytes:g}")
+        return self.restated({"htp.vtcm_bytes": given})
 
     def signed_kernels(self, runtime: Runtime) -> SignedKernels | None:
         """Return the kernels of a runtime that multiply by signed weights, None without any."""

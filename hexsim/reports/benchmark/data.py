@@ -37,7 +37,7 @@ def case_facts(case: Case) -> dict[str, Any]:
     """Return one case as data; times in microseconds, cycles in the engine's clock."""
     timing = case.timing
     return {
-        **attributes(case, "network", "chip", "stack", "ideal_cpu", "runtime"),
+        **attributes(case, "network", "chip", "stack", "ideal_cpu", "vtcm_mb", "runtime"),
         **anchor_facts(case.anchor),
         "as_simulated": case.as_simulated,
         **attributes(case, "given", "overrides", "perf_profile", "buffer"),

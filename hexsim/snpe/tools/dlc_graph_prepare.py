@@ -186,13 +186,8 @@ def _prepared(source: str, container: Container, platform: Platform, vtcm_mb: fl
             f"{platform.chip.name} with {platform.stack.name} has no tensor processor; name a chip "
             "of V68 or later, as sm8650"
         )
-    vtcm_bytes = platform.chip.htp.vtcm_bytes
-    if vtcm_mb is not None and vtcm_mb * 2**20 > vtcm_bytes:
-        raise HexsimError(
-            f"a VTCM of {vtcm_mb:g} MB is more than {platform.chip.name} has, which is "
-            f"{vtcm_bytes / 2**20:g} MB"
-        )
-    used_bytes = vtcm_bytes if not vtcm_mb else round(vtcm_mb * 2**20)
+    platform = platform.with_vtcm(vtcm_mb)
+    used_bytes = platform.chip.htp.vtcm_bytes
     given = GivenModel(source, container, platform, Preparation(cpu_fallback=False))
     plan = given.deployment(runtime).plan
     operations = [
