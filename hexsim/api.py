@@ -27,6 +27,7 @@ from hexsim.deployment import AtLoad, Deployment, deploy
 from hexsim.deployment.calibrated import anchored
 from hexsim.deployment.offline_hta import orders, with_hta
 from hexsim.deployment.platform import Platform
+from hexsim.deployment.prepared_graph import PreparedGraph, prepared_graph
 from hexsim.display import DisplayTable, Shown
 from hexsim.dlc.loading import import_report, load, load_container
 from hexsim.energy import Energy
@@ -126,7 +127,8 @@ class Simulation(Shown):
     `memory` has its use of memory, `memory.peak_bytes` at the peak. `energy.millijoules` is
     its energy, between `energy.low` and `energy.high`. `outputs` maps ONNX output names to float32
     arrays in the ONNX file's axis order; an output that is quantised in the file has quantised
-    values of its type. `overrides` has the outcome of each override.
+    values of its type. `overrides` has the outcome of each override. `prepared` has estimates of
+    preparing the graph of a tensor processor, None on other runtimes.
     """
 
     timing: Result
@@ -134,6 +136,7 @@ class Simulation(Shown):
     energy: Energy = field(repr=False)
     outputs: dict[str, FloatArray] | None
     overrides: tuple[KeyOutcome, ...] = ()
+    prepared: PreparedGraph | None = None
 
     @property
     def total_us(self) -> float:
@@ -263,10 +266,9 @@ def simulate(
     timing = deployment.simulate(**calling)
     memory = deployment.memory(calling.get("buffer"))
     energy = platform.energy(timing, calling.get("perf_profile"))
-    if inputs is None:
-        return Simulation(timing, memory, energy, None, deployment.overrides)
-    (outputs,) = _answers(deployment, [inputs])
-    return Simulation(timing, memory, energy, outputs, deployment.overrides)
+    outputs = None if inputs is None else next(_answers(deployment, [inputs]))
+    prepared = prepared_graph(deployment.plan, memory, platform.stack)
+    return Simulation(timing, memory, energy, outputs, deployment.overrides, prepared)
 
 
 @keywords_checked

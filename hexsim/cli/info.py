@@ -79,8 +79,9 @@ def info(
     dims, values = parse_input_dims(input_dim), parse_input_values(input_value)
     read = load_container(model, input_dims=dims, input_values=values, output_names=out_name or ())
     needed = None if memory is None else _memory(read.model, memory, chip or "sd835")
-    asks_losses = chip is not None and (needed is None or read.model.quantized)
-    losses = _losses(read.model, str(chip)) if asks_losses else None
+    losses = None
+    if chip is not None and (needed is None or _has_codes_of_dsp(read.model, chip)):
+        losses = _losses(read.model, chip)
     import_report = required_imports(read, model) if imports else None
     outputs.write(
         json=lambda: info_json(model, read, losses, import_report, needed),
@@ -102,11 +103,21 @@ def _memory(model: Model, runtime: str, chip: str) -> NeededOn:
     from hexsim.cli._options import parse_runtime
     from hexsim.deployment import Deployment
     from hexsim.deployment.platform import Platform
+    from hexsim.deployment.prepared_graph import prepared_graph
     from hexsim.reports.inference.memory import NeededOn
 
     platform, target = Platform.load(chip), parse_runtime(runtime)
     platform.require(model, target)
-    return NeededOn(target, platform.chip.name, Deployment(model, platform, target).memory())
+    deployment = Deployment(model, platform, target)
+    needed, plan = deployment.memory(), deployment.plan
+    prepared = prepared_graph(plan, needed, platform.stack)
+    return NeededOn(target, platform.chip.name, needed, prepared)
+
+
+def _has_codes_of_dsp(model: Model, chip: str) -> bool:
+    from hexsim.datasheets import chips
+
+    return model.quantized and chips.load(chip).dsp_table is not None
 
 
 def _losses(model: Model, chip: str) -> tuple[RescalingLoss, ...]:

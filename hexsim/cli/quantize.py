@@ -22,13 +22,14 @@ from hexsim.cli._quantizer_options import (
     Ranges,
     quantization_options,
 )
-from hexsim.cli._say import remark
+from hexsim.cli._say import is_reworded, remark, say
 from hexsim.errors import HexsimError
 
 if TYPE_CHECKING:
     from hexsim.dlc import Container
     from hexsim.graph.ir import Network
     from hexsim.inputs.source import InputSource
+    from hexsim.quantization.model import Model
     from hexsim.quantization.overrides import Overrides
 
 EXAMPLES = {"quantize": ("hexsim quantize model.dlc --images pictures --mean 127.5 --std 127.5",)}
@@ -143,6 +144,23 @@ def quantize(
     _tell_unapplied(source, overrides, Path(model).name, asked)
     outputs.log(replace(result, model=compiled), failures, release)
     outputs.tell(compiled, calibration, perf_counter() - started)
+    _tell_prepared(compiled, hta)
+
+
+def _tell_prepared(model: Model, hardware: HtaSections) -> None:
+    """Print what preparing the graph takes on the tensor processor of --chip, if it has one."""
+    from hexsim.deployment import Deployment
+    from hexsim.deployment.platform import Platform
+    from hexsim.deployment.prepared_graph import prepared_graph
+    from hexsim.reports.inference.memory import prepared_lines
+
+    platform = Platform.load(hardware.chip, hardware.stack)
+    if is_reworded() or "htp" not in platform.runtimes:
+        return
+    deployment = Deployment(model, platform, "htp")
+    prepared = prepared_graph(deployment.plan, deployment.memory(), platform.stack)
+    if prepared is not None:
+        say(f"on htp of {platform.chip.name}:\n{prepared_lines(prepared)}")
 
 
 def _warn_of_batch(batch: int) -> None:

@@ -21,7 +21,6 @@ from hexsim.deployment.release import as_run_by
 from hexsim.errors import HexsimError
 from hexsim.execution.arithmetic import Arithmetic
 from hexsim.graph.ir import Network
-from hexsim.htp.compiler import require_addressable
 from hexsim.memory import Footprint, footprint_of
 from hexsim.planning.partition import partition
 from hexsim.planning.plan import Plan
@@ -87,7 +86,7 @@ class Deployment:
         if not self._applies_overrides:
             _ = self.subnets  # the partitioner refuses what must not fall back
             if MAIN_ENGINE[self.runtime] == "htp":
-                require_addressable(self.plan.subnets, self.model.name)
+                self.memory().require_addressable(self.model.name)
 
     @property
     def network(self) -> Network:

@@ -9,11 +9,12 @@ from typing import get_args
 
 from hexsim.datasheets import chips, stacks
 from hexsim.datasheets.chips.chip import Chip, Corner
+from hexsim.datasheets.estimate import Estimate
 from hexsim.datasheets.operators import Operators
 from hexsim.datasheets.stacks.stack import Stack
 from hexsim.deployment.calibration_point import CalibrationPoint
 from hexsim.deployment.calibration_profile import CalibrationProfile
-from hexsim.energy import Energy, EnergyEstimate, average_power_w, inference_energy
+from hexsim.energy import Energy, average_power_w, inference_energy
 from hexsim.graph.ir import FloatArray, Network
 from hexsim.planning.load_rules import LoadRule, load_rule
 from hexsim.planning.widths import require_widths
@@ -128,7 +129,7 @@ class Platform:
         """Return the energy of the first inference of a result; profile None is the default."""
         return inference_energy(result.inferences[0], self.chip, self._corner([perf_profile]))
 
-    def power(self, result: Result, perf_profiles: Iterable[str | None]) -> EnergyEstimate:
+    def power(self, result: Result, perf_profiles: Iterable[str | None]) -> Estimate:
         """Return the average power in watts of a workload whose jobs have these profiles."""
         return average_power_w(result.inferences, self.chip, self._corner(perf_profiles))
 

@@ -16,7 +16,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from hexsim.datasheets.chips.chip import Chip, Corner
-from hexsim.energy.estimate import PARTS, EnergyEstimate, Part, Spent, total
+from hexsim.datasheets.estimate import Estimate
+from hexsim.energy.estimate import PARTS, Part, Spent, total
 from hexsim.energy.rates import Domain, Rates, rates
 from hexsim.timing.results import InferenceTiming, LayerTiming, Overhead
 from hexsim.timing.simtime import PS_PER_SECOND
@@ -41,7 +42,7 @@ class Energy:
     overheads: tuple[Spent, ...]
 
     @property
-    def parts(self) -> dict[Part, EnergyEstimate]:
+    def parts(self) -> dict[Part, Estimate]:
         """Energy of all layers and overheads by part, without parts of zero."""
         charges = (*self.layers, *self.overheads)
         return {
@@ -51,7 +52,7 @@ class Energy:
         }
 
     @property
-    def estimate(self) -> EnergyEstimate:
+    def estimate(self) -> Estimate:
         """The whole inference."""
         return total(layer.estimate for layer in (*self.layers, *self.overheads))
 
@@ -159,7 +160,7 @@ def _spent(name: str, ends: list[dict[Part, float]]) -> Spent:
     """Combine the energies at the stated constants and at both ends."""
     value, low, high = ends
     parts = {
-        part: EnergyEstimate(value[part], low[part], high[part]) * _MILLI
+        part: Estimate(value[part], low[part], high[part]) * _MILLI
         for part in PARTS
         if value.get(part)
     }

@@ -1,10 +1,12 @@
-"""An energy with its interval, and its division into parts."""
+"""The division of an energy into parts, each with its interval."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal, get_args
+
+from hexsim.datasheets.estimate import Estimate
 
 Part = Literal[
     "vector packets",
@@ -21,30 +23,9 @@ Part = Literal[
 PARTS: tuple[Part, ...] = get_args(Part)
 
 
-@dataclass(frozen=True)
-class EnergyEstimate:
-    """An energy with all constants as stated, at their lower ends and at their upper ends.
-
-    It is unlikely that all constants lie at the same end, so the interval is wide. It has no
-    probability.
-    """
-
-    value: float = 0.0
-    low: float = 0.0
-    high: float = 0.0
-
-    def __add__(self, other: EnergyEstimate) -> EnergyEstimate:
-        return EnergyEstimate(
-            self.value + other.value, self.low + other.low, self.high + other.high
-        )
-
-    def __mul__(self, factor: float) -> EnergyEstimate:
-        return EnergyEstimate(self.value * factor, self.low * factor, self.high * factor)
-
-
-def total(estimates: Iterable[EnergyEstimate]) -> EnergyEstimate:
+def total(estimates: Iterable[Estimate]) -> Estimate:
     """Add estimates end by end."""
-    return sum(estimates, EnergyEstimate())
+    return sum(estimates, Estimate())
 
 
 @dataclass(frozen=True)
@@ -52,10 +33,10 @@ class Spent:
     """Energy of one layer or overhead, in millijoules by part, without parts of zero."""
 
     name: str
-    parts: Mapping[Part, EnergyEstimate]
+    parts: Mapping[Part, Estimate]
 
     @property
-    def estimate(self) -> EnergyEstimate:
+    def estimate(self) -> Estimate:
         """All parts together, in millijoules."""
         return total(self.parts.values())
 

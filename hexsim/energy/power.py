@@ -11,8 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from hexsim.datasheets.chips.chip import Chip, Corner
+from hexsim.datasheets.estimate import Estimate
 from hexsim.energy.account import STATIC, awake, charged
-from hexsim.energy.estimate import EnergyEstimate, total
+from hexsim.energy.estimate import total
 from hexsim.energy.rates import Domain, Rates, rates
 from hexsim.timing.results import InferenceTiming, LayerTiming, Overhead
 from hexsim.timing.simtime import PS_PER_SECOND
@@ -20,14 +21,12 @@ from hexsim.timing.simtime import PS_PER_SECOND
 Interval = tuple[int, int]
 
 
-def average_power_w(
-    timings: Sequence[InferenceTiming], chip: Chip, corner: Corner
-) -> EnergyEstimate:
+def average_power_w(timings: Sequence[InferenceTiming], chip: Chip, corner: Corner) -> Estimate:
     """Return the watts from the first call to the last return; 0 if no time passes."""
     rate_ends = rates(chip, corner)
     elapsed_ps = _elapsed_ps(timings)
     if not elapsed_ps:
-        return EnergyEstimate()
+        return Estimate()
     counted = total(
         estimate
         for timing in timings
@@ -45,16 +44,14 @@ def _elapsed_ps(timings: Sequence[InferenceTiming]) -> int:
 
 def _charges_of(
     timing: InferenceTiming, chip: Chip, rate_ends: tuple[Rates, Rates, Rates]
-) -> Iterable[list[EnergyEstimate]]:
+) -> Iterable[list[Estimate]]:
     """Yield the joules of the counted parts, charge by charge."""
     energy = charged(timing, chip, rate_ends)
     for layer in (*energy.layers, *energy.overheads):
         yield [spent * 1e-3 for part, spent in layer.parts.items() if part not in STATIC]
 
 
-def _static(
-    timings: Sequence[InferenceTiming], rate_ends: tuple[Rates, Rates, Rates]
-) -> EnergyEstimate:
+def _static(timings: Sequence[InferenceTiming], rate_ends: tuple[Rates, Rates, Rates]) -> Estimate:
     """Return the joules of leakage and clock tree."""
     domains: tuple[Domain, ...] = ("dsp", "hta", "htp")
     seconds = {domain: union_ps(_awake(timings, domain)) / PS_PER_SECOND for domain in domains}
@@ -65,7 +62,7 @@ def _static(
         )
         for rate in rate_ends
     )
-    return EnergyEstimate(value, low, high)
+    return Estimate(value, low, high)
 
 
 def _awake(timings: Sequence[InferenceTiming], domain: Domain) -> Iterable[Interval]:

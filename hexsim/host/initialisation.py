@@ -1,6 +1,7 @@
 """The initialisation of a network, in the parts that the SNPE tools print, and its release.
 
-Load reads the file, deserialise unpacks its weights, create builds the layers. Further parts
+Load reads the file, deserialise unpacks its weights, create builds the layers and prepares the
+graphs of a tensor processor. Further parts
 follow from the rules of hexsim.planning.load_rules, subnet by subnet: weights of a float file are
 quantised for the DSP, those of a quantised one dequantised for float runtimes, CPU fallback
 included. Dequantising takes as long as reading the bytes that the quantised file saves, and a time
@@ -46,7 +47,7 @@ def initialisation(plan: Plan, stack: Stack, profile: Profile) -> tuple[Overhead
         "quantize": _weights(plan, stack, "quantise") * load.quantize_s_per_element,
         "dequantize": dequantized * load.dequantize_s_per_element
         + _saved_bytes(plan, dequantized) * read_s_per_byte,
-        "create": len(plan.network.layers) * load.create_s_per_layer,
+        "create": _created_s(plan, stack),
         "rpc_init": on_dsp * rpc.job_11ms_s,
     }
     return _in_order(parts)
@@ -60,6 +61,13 @@ def release(plan: Plan, stack: Stack, profile: Profile) -> tuple[Overhead, ...]:
     return _in_order(
         {"release": created_s * stack.load.release_share, "rpc_release": on_dsp * rpc.job_11ms_s}
     )
+
+
+def _created_s(plan: Plan, stack: Stack) -> float:
+    """Return the seconds of creating all layers; those of a tensor processor are prepared."""
+    prepared = sum(len(subnet.calls) for subnet in plan.subnets if subnet.engine == "htp")
+    others_s = (len(plan.network.layers) - prepared) * stack.load.create_s_per_layer
+    return others_s + (prepared * stack.htp.prepare_s_per_layer if prepared else 0.0)
 
 
 def _graphs(plan: Plan) -> int:

@@ -12,24 +12,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from hexsim.errors import HexsimError
 from hexsim.graph.ir import Network
 from hexsim.htp.chains import inner_tensors
 from hexsim.htp.cost import CallCost, cost_of, shapes_by_name
 from hexsim.htp.layout import working_bytes
 from hexsim.htp.matrices import in_tiles
 from hexsim.layers import Elementwise
-from hexsim.planning.plan import KernelCall, PlannedSubnet
+from hexsim.planning.plan import KernelCall
 
 RESIDENT_SHARE = 0.5
 """Share of VTCM for activations; the other half is for prefetched weights."""
-_ADDRESSED_BYTES = 2**32
-"""Bytes that a process of the processor addresses: registers and virtual addresses of Hexagon have
-32 bits (its programmer's reference manuals and LLVM's Hexagon target; documented). Code, stacks and
-activations need part of them, so that a real limit is lower by an unknown amount."""
 _SUMMANDS = frozenset({"sum", "sub"})
 
 
@@ -88,18 +83,6 @@ def gates(operations: Sequence[HtpOperation], vtcm_bytes: int) -> tuple[int, ...
             first += 1
         ended_before.append(first)
     return tuple(ended_before)
-
-
-def require_addressable(subnets: Iterable[PlannedSubnet], name: str) -> None:
-    """Raise HexsimError if a process of the processor cannot address the weights of its layers."""
-    of_htp = (subnet.calls for subnet in subnets if subnet.engine == "htp")
-    weights = sum(call.parameter_bytes for calls in of_htp for call in calls)
-    if weights > _ADDRESSED_BYTES:
-        raise HexsimError(
-            f"the weights of '{name}' take {weights / 1e9:.2f} GB, and a process of the tensor "
-            f"processor addresses {_ADDRESSED_BYTES / 1e9:.2f} GB; use narrower weights, or split "
-            "the network"
-        )
 
 
 def _without(cost: CallCost, call: KernelCall, network: Network, inner: frozenset[str]) -> CallCost:

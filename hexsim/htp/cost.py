@@ -66,6 +66,7 @@ from hexsim.layers import (
 )
 from hexsim.planning.plan import KernelCall
 
+_PRODUCTS = Convolution | Deconvolution | FullyConnected
 _MOVES = frozenset(
     {"concatenation", "strided_slice", "reshape", "permute", "pad", "depth_to_space", "tile"}
 )
@@ -133,10 +134,9 @@ def cost_of(call: KernelCall, network: Network, tiles: frozenset[str] | None = N
     laid_out = _laid_out(call, in_tiles(network) if tiles is None else tiles)
     tensors = shapes_by_name(call, network)
     operands = [(name, tensors[name]) for name in call.layer.inputs if name in tensors]
-    weights = sum(math.prod(shape) for shape in call.parameters) * call.weight_bits / 8
-    work: dict[str, float] = {"weight_bytes": weights}
+    work: dict[str, float] = {"weight_bytes": _plain_bytes(call)}
     operators = 1
-    if isinstance(call.layer, Convolution | Deconvolution | FullyConnected):
+    if isinstance(call.layer, _PRODUCTS):
         work |= _product(call)
     elif isinstance(call.layer, MatMul):
         work |= _product_of_tensors(call, call.layer)
@@ -173,6 +173,16 @@ def cost_of(call: KernelCall, network: Network, tiles: frozenset[str] | None = N
         operators=operators,
         **work,
     )
+
+
+def weight_bytes(call: KernelCall) -> float:
+    """Return the bytes of the weights of a call as a prepared graph has them, in tiles."""
+    plain = _plain_bytes(call)
+    return _product(call).get("weight_bytes", plain) if isinstance(call.layer, _PRODUCTS) else plain
+
+
+def _plain_bytes(call: KernelCall) -> float:
+    return sum(math.prod(shape) for shape in call.parameters) * call.weight_bits / 8
 
 
 def shapes_by_name(call: KernelCall, network: Network) -> dict[str, Shape]:

@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from hexsim.datasheets.estimate import Estimate
 from hexsim.deployment import Deployment, deploy
 from hexsim.deployment.platform import Platform
-from hexsim.energy import EnergyEstimate
 from hexsim.errors import HexsimError, require_number
 from hexsim.llm.architecture import Architecture
 from hexsim.llm.network import HEAD, Widths, decoder
@@ -78,7 +78,7 @@ class Pass:
     seconds: float
     parts_s: Mapping[str, float]
     ddr_bytes: int
-    energy: EnergyEstimate
+    energy: Estimate
 
 
 @dataclass(frozen=True)
@@ -209,7 +209,7 @@ class _Measured:
     shares_s: Mapping[str, float]
     ddr_bytes: int
     kept_bytes: int
-    energy: EnergyEstimate
+    energy: Estimate
 
 
 @dataclass(frozen=True)
@@ -226,7 +226,7 @@ class _Simulated:
         seconds = dict.fromkeys(SHARES, 0.0)
         simulated: dict[tuple[int, bool], _Measured] = {}
         ddr_bytes = kept_bytes = 0
-        energy = EnergyEstimate()
+        energy = Estimate()
         for part in self.parts:
             layers = len(part.layers)
             for count in {min(layers, _FEW - 1), min(layers, _FEW)}:

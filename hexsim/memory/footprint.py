@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from hexsim.datasheets.estimate import Estimate
+from hexsim.errors import HexsimError
 from hexsim.runtimes import Engine
+
+ADDRESSED_BYTES = 2**32
+"""Bytes that a process of the tensor processor addresses: registers and virtual addresses of
+Hexagon have 32 bits (its programmer's reference manuals and LLVM's Hexagon target; documented)."""
 
 
 @dataclass(frozen=True)
@@ -30,10 +36,13 @@ class LayerMemory:
 class Footprint:
     """Memory of one inference, in bytes; `layers` in the order in which they run.
 
-    `weight_bytes` and `packed_bytes` are of all layers; shared weights are counted once.
-    `activation_bytes` are the arenas of all subnets, `scratch_bytes` memory that kernels share for
-    intermediate results. `handed_bytes` are buffers of tensors between the CPU and the DSP,
-    `application_bytes` the application's inputs and outputs.
+    `weight_bytes` and `packed_bytes` are of all layers; shared weights are counted once. A graph of
+    the tensor processor has its weights in tiles only, in `packed_bytes`. `activation_bytes` are
+    the arenas of all subnets, `scratch_bytes` memory that kernels share for intermediate results.
+    `handed_bytes` are buffers of tensors between the CPU and the DSP, `application_bytes` the
+    application's inputs and outputs. `addressed_bytes` are the weights and activations that the
+    process of a tensor processor addresses, and `runtime` what this process takes beside the
+    network, None for other runtimes, of which it is not known.
     """
 
     layers: tuple[LayerMemory, ...]
@@ -43,10 +52,26 @@ class Footprint:
     scratch_bytes: int
     handed_bytes: int
     application_bytes: int
+    addressed_bytes: int = 0
+    runtime: Estimate | None = None
+
+    def require_addressable(self, name: str) -> None:
+        """Raise HexsimError if a process of the tensor processor cannot hold the network."""
+        if self.addressed_bytes > ADDRESSED_BYTES:
+            raise HexsimError(
+                f"the weights and activations of '{name}' take {self.addressed_bytes / 1e9:.2f} "
+                f"GB, and a process of the tensor processor addresses {ADDRESSED_BYTES / 1e9:.2f} "
+                "GB; use narrower weights, or split the network"
+            )
+
+    @property
+    def process(self) -> Estimate | None:
+        """The peak with the memory of the runtime; None if that is not known."""
+        return None if self.runtime is None else self.runtime + self.peak_bytes
 
     @property
     def peak_bytes(self) -> int:
-        """The total, which is the peak because all of it is allocated at initialisation."""
+        """The total of the network, a peak because all of it is allocated at initialisation."""
         return (
             self.weight_bytes
             + self.packed_bytes

@@ -15,7 +15,7 @@ from hexsim.graph.ir import Network, Shape
 from hexsim.hta.layout import tensor_bytes
 from hexsim.hta.residency import resident_on_chip
 from hexsim.htp.compiler import RESIDENT_SHARE
-from hexsim.htp.cost import cost_of
+from hexsim.htp.cost import weight_bytes
 from hexsim.htp.layout import stored_bytes
 from hexsim.memory.arena import ArenaNode, arrange
 from hexsim.memory.graph import SubnetGraph, input_node, layer_nodes
@@ -53,7 +53,7 @@ def on_htp(subnet: PlannedSubnet, network: Network, htp: Htp) -> SubnetGraph:
     States stay in the buffers of the application, from which DMA fetches them.
     """
     resident = resident_on_chip(subnet, int(htp.vtcm_bytes * RESIDENT_SHARE), stored_bytes)
-    packed = tuple(round(cost_of(call, network).weight_bytes) for call in subnet.calls)
+    packed = tuple(round(weight_bytes(call)) for call in subnet.calls)
     return _with_resident_tensors(
         subnet, resident, stored_bytes, packed, elsewhere=frozenset(network.states)
     )

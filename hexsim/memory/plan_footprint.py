@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 
 from hexsim.datasheets.chips import Chip
+from hexsim.datasheets.estimate import Estimate
 from hexsim.datasheets.stacks import BufferType, Stack
 from hexsim.graph.ir import Network
 from hexsim.host.entry import crossing_bytes
@@ -50,7 +51,8 @@ def footprint_of(plan: Plan, chip: Chip, stack: Stack, buffer: BufferType) -> Fo
         rows = zip(graph.subnet.calls, graph.packed, graph.live, graph.on_chip, strict=True)
         for call, packed, live, on_chip in rows:
             weights = _weights(call, plan)
-            weight_sizes |= {(call.engine, name): size for name, size in weights.items()}
+            if call.engine != "htp":
+                weight_sizes |= {(call.engine, name): size for name, size in weights.items()}
             layers.append(
                 LayerMemory(
                     name=call.layer.name,
@@ -62,6 +64,7 @@ def footprint_of(plan: Plan, chip: Chip, stack: Stack, buffer: BufferType) -> Fo
                     on_chip_bytes=on_chip,
                 )
             )
+    of_htp = [graph for graph in graphs if graph.subnet.engine == "htp"]
     return Footprint(
         layers=tuple(layers),
         weight_bytes=sum(weight_sizes.values()),
@@ -70,7 +73,18 @@ def footprint_of(plan: Plan, chip: Chip, stack: Stack, buffer: BufferType) -> Fo
         scratch_bytes=sum(graph.scratch_bytes for graph in graphs),
         handed_bytes=sum(_handed(plan, call, stack, buffer) for call in calls if call.on_dsp),
         application_bytes=_application(plan, buffer),
+        runtime=_runtime(stack, sum(len(graph.packed) for graph in of_htp)),
+        addressed_bytes=sum(sum(graph.packed) + graph.arena.size for graph in of_htp),
     )
+
+
+def _runtime(stack: Stack, prepared: int) -> Estimate | None:
+    """Return what a process takes beside a network with so many layers on the tensor processor."""
+    if not prepared:
+        return None
+    known = dict(stack.quantities())
+    each = Estimate.of(known["htp.memory_bytes_per_layer"])
+    return Estimate.of(known["htp.process_bytes"]) + each * prepared
 
 
 def _graphs(

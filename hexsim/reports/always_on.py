@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from hexsim.datasheets.estimate import Estimate
 from hexsim.deployment.platform import Platform
-from hexsim.energy import EnergyEstimate
 from hexsim.reports.document import attributes, json_document
 from hexsim.reports.text import table
 from hexsim.studies.always_on import PARTS, Alternative, AlwaysOn
@@ -18,9 +18,9 @@ def always_on_text(study: AlwaysOn) -> str:
     possible = [alternative for alternative in study.alternatives if not alternative.refusal]
     header = ("average power", *(f"{alternative.where}, mW" for alternative in possible))
     rows = [
-        (part, *(_mw(alternative.parts.get(part, EnergyEstimate())) for alternative in possible))
+        (part, *(_mw(alternative.parts.get(part, Estimate())) for alternative in possible))
         for part in PARTS
-        if any(alternative.parts.get(part, EnergyEstimate()).high for alternative in possible)
+        if any(alternative.parts.get(part, Estimate()).high for alternative in possible)
     ]
     rows += [
         ("total", *(_mw(alternative.milliwatts) for alternative in possible)),
@@ -57,7 +57,7 @@ def verdict(study: AlwaysOn) -> str:
     return f"The {better.where} is the better: 1/{ratio:.3g} of the power, {sure}."
 
 
-def _mw(power: EnergyEstimate) -> str:
+def _mw(power: Estimate) -> str:
     return f"{power.value:.3g} ({power.low:.3g} .. {power.high:.3g})"
 
 

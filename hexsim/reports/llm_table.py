@@ -9,7 +9,7 @@ from typing import Any
 from hexsim.llm.gains import Gain
 from hexsim.llm.study import SHARES, LanguageModelSpeed, Pass
 from hexsim.reports.document import attributes, json_document
-from hexsim.reports.inference.energy import estimate_facts, millijoules
+from hexsim.reports.inference.energy import estimate_facts, ranged
 from hexsim.reports.text import number, table
 
 _GB = 1e9
@@ -131,8 +131,8 @@ def _fit(speed: LanguageModelSpeed) -> Section:
         f"{speed.conditions.part_gb:g} GB; the largest has {largest / _GB:.2f} GB of weights and "
         f"cache.\nA token moves {speed.token.ddr_bytes / _GB:.3f} GB from and to DDR, a block "
         f"{speed.block.ddr_bytes / _GB:.3f} GB.\n"
-        f"A token takes {millijoules(speed.token.energy)} mJ, a block "
-        f"{millijoules(speed.block.energy)} mJ, by assumed constants."
+        f"A token takes {ranged(speed.token.energy)} mJ, a block "
+        f"{ranged(speed.block.energy)} mJ, by assumed constants."
     )
     return Section("Memory, traffic and energy", ("memory", "GB"), rows, remark)
 

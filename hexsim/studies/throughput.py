@@ -27,9 +27,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from hexsim.datasheets.background import Background
+from hexsim.datasheets.estimate import Estimate
 from hexsim.datasheets.stacks import BufferType
 from hexsim.deployment.platform import Platform
-from hexsim.energy import EnergyEstimate
 from hexsim.errors import HexsimError
 from hexsim.planning.plan import Plan
 from hexsim.q6_scheduler import URGENCY, PriorityHint
@@ -139,7 +139,7 @@ class Throughput:
     instances: tuple[Instance, ...]
     total: CallStatistics
     utilisations: tuple[Utilisation, ...]
-    power_w: EnergyEstimate
+    power_w: Estimate
     result: Result
     repeats: Repetition | None = None
 

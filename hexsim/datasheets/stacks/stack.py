@@ -323,6 +323,10 @@ class HtpRuntime(DatasheetTable):
     `ordered_vectors` on each vector of its second operand for each block of rows, weights that are
     codes beside floats as `unpacked_vectors` on each vector of floats that they become. Between the
     parts of a split model the runtime takes `part_s`.
+
+    Preparing a graph takes a CPU `prepare_s_per_layer`. A context binary has
+    `binary_bytes_per_layer` of records beside the weights. In memory a layer of the graph takes
+    `memory_bytes_per_layer`, and the process with its libraries `process_bytes`.
     """
 
     graph_clk: Clocks
@@ -333,6 +337,10 @@ class HtpRuntime(DatasheetTable):
     ordered_vectors: Ratio
     unpacked_vectors: Ratio
     part_s: Seconds
+    prepare_s_per_layer: Seconds
+    binary_bytes_per_layer: Bytes
+    memory_bytes_per_layer: Bytes
+    process_bytes: Bytes
 
 
 class Stack(Datasheet):

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from hexsim.accuracy.agreement import Agreement
-from hexsim.energy import EnergyEstimate
+from hexsim.datasheets.estimate import Estimate
 from hexsim.reports.benchmark.measured import is_outside, measured, measured_ms, measured_outcome
 from hexsim.reports.benchmark.recommendation import orders
 from hexsim.reports.benchmark.row_names import IN_CSV, inference, initialisation
@@ -199,7 +199,7 @@ def _rows(case: Case) -> Iterator[tuple[str, ...]]:
         yield row, engine, _us(duration_ps), "", "", live.get(name, "") if engine else "", *mj
 
 
-def _mj(estimate: EnergyEstimate | None) -> tuple[str, str, str]:
+def _mj(estimate: Estimate | None) -> tuple[str, str, str]:
     if estimate is None:
         return "", "", ""
     return f"{estimate.value:.6f}", f"{estimate.low:.6f}", f"{estimate.high:.6f}"

@@ -11,7 +11,8 @@ from hexsim.datasheets.measurements import Measurement
 from hexsim.datasheets.measurements.answers import FAULT
 from hexsim.reports.benchmark.measured import is_outside, measured, measured_outcome
 from hexsim.reports.benchmark.summary import fell_back, processor_lines, summary
-from hexsim.reports.inference.energy import millijoules
+from hexsim.reports.inference.energy import ranged
+from hexsim.reports.inference.memory import mebibytes
 from hexsim.reports.text import number, table
 from hexsim.runtimes import MAIN_ENGINE
 from hexsim.studies.benchmark import SEEDED, Case, Refusal
@@ -33,6 +34,10 @@ _DRAWN = (
 _ENERGY = (
     "energy (low .. high): by constants that are mostly assumed, all at their lower and all at "
     "their upper ends at once; times as simulated."
+)
+_MEMORY = (
+    "of its process (low .. high): on Android, with libraries and records of layers, by two "
+    "constants at their lower and at their upper ends; of other runtimes it is not known."
 )
 _PUBLIC = (
     "cpu, gpu: for chips with a tensor processor by assumed public constants alone (cores, clocks, "
@@ -78,6 +83,8 @@ def _on_times(cases: Sequence[Case]) -> Iterator[str]:
     )
     if cases:
         yield _ENERGY
+    if any(case.memory.process for case in cases):
+        yield _MEMORY
     if any(MAIN_ENGINE[case.runtime] == "htp" for case in cases) and any(
         MAIN_ENGINE[case.runtime] in ("cpu", "gpu")
         or any(layer.engine == "cpu" for layer in case.timing.layers)
@@ -178,8 +185,11 @@ def network_table(cases: Sequence[Case]) -> str:
             rows.append(("  between", *(_interval(case, forward=forward) for case in cases)))
         if any(case.drawn for case in cases):
             rows.append(("  9 in 10 draws", *(_drawn(case, forward=forward) for case in cases)))
-    rows.append(("energy (mJ)", *(millijoules(c.energy.estimate) for c in cases)))
+    rows.append(("energy (mJ)", *(ranged(c.energy.estimate) for c in cases)))
     rows.append(("peak memory (MiB)", *(f"{c.memory.peak_bytes / _MIB:.2f}" for c in cases)))
+    if any(case.memory.process for case in cases):
+        processes = (case.memory.process for case in cases)
+        rows.append(("  of its process", *(mebibytes(one) if one else "" for one in processes)))
     if any(case.agreement for case in cases):
         rows.append(("SQNR of the outputs (dB)", *(_sqnr(case.agreement) for case in cases)))
     if first.agreement and first.agreement.right is not None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from hexsim.energy import Energy, EnergyEstimate
+from hexsim.datasheets.estimate import Estimate
+from hexsim.energy import Energy
 
 TOLD_FACTOR = 2.0
 """Energies that differ by a smaller factor are not told: their own intervals are wider."""
@@ -25,13 +26,13 @@ def energy_facts(energy: Energy) -> dict[str, Any]:
     }
 
 
-def estimate_facts(estimate: EnergyEstimate) -> dict[str, float]:
+def estimate_facts(estimate: Estimate) -> dict[str, float]:
     """Return a number of millijoules and its bounds."""
     return {"mj": estimate.value, "mj_low": estimate.low, "mj_high": estimate.high}
 
 
-def millijoules(estimate: EnergyEstimate) -> str:
-    """Return a number of millijoules with its bounds, three digits each: `23.3 (9.48 .. 52.9)`."""
+def ranged(estimate: Estimate) -> str:
+    """Return a figure with its bounds, three digits each: `23.3 (9.48 .. 52.9)`."""
     return f"{digits(estimate.value)} ({digits(estimate.low)} .. {digits(estimate.high)})"
 
 
@@ -44,4 +45,4 @@ def energy_line(energy: Energy) -> str:
     """Return a sentence on the energy of an inference and its parts, the largest first."""
     parts = sorted(energy.parts.items(), key=lambda item: -item[1].value)
     text = ", ".join(f"{part} {digits(estimate.value)}" for part, estimate in parts)
-    return f"energy: {millijoules(energy.estimate)} mJ by assumed constants ({text})"
+    return f"energy: {ranged(energy.estimate)} mJ by assumed constants ({text})"

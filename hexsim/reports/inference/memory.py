@@ -6,15 +6,18 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
+from hexsim.reports.inference.energy import ranged
 from hexsim.reports.text import quantity
 from hexsim.runtimes import Runtime
 
 if TYPE_CHECKING:
+    from hexsim.datasheets.estimate import Estimate
+    from hexsim.deployment.prepared_graph import PreparedGraph
     from hexsim.memory import Footprint, LayerMemory
 
 _PARTS = {
     "weight_bytes": "weights",
-    "packed_bytes": "their packed copies",
+    "packed_bytes": "packed weights",
     "activation_bytes": "activations",
     "scratch_bytes": "scratch",
     "handed_bytes": "handed to the DSP and back",
@@ -29,6 +32,7 @@ class NeededOn:
     runtime: Runtime
     chip: str
     memory: Footprint
+    prepared: PreparedGraph | None = None
 
     @property
     def layers(self) -> dict[str, LayerMemory]:
@@ -40,7 +44,9 @@ def memory_facts(memory: Footprint) -> dict[str, Any]:
     """Return all figures in bytes, those of every layer included."""
     return {
         "peak_bytes": memory.peak_bytes,
+        "process": memory.process and asdict(memory.process),
         **{part: getattr(memory, part) for part in _PARTS},
+        "addressed_bytes": memory.addressed_bytes,
         "live_bytes": memory.live_bytes,
         "largest_layer": memory.largest.name if memory.largest else None,
         "on_chip_bytes": memory.on_chip_bytes,
@@ -54,10 +60,28 @@ def memory_parts(facts: Mapping[str, Any]) -> str:
     return ", ".join(f"{name} {quantity(size, 'B')}" for name, size in sizes.items() if size)
 
 
+def mebibytes(size: Estimate) -> str:
+    """Return a number of bytes in MiB with its bounds: `39.7 (21 .. 71)`."""
+    return ranged(size * 2**-20)
+
+
+def prepared_lines(prepared: PreparedGraph) -> str:
+    """Return what preparing a graph takes, each figure with its bounds."""
+    return (
+        f"context binary: {mebibytes(prepared.binary_bytes)} MiB; preparing it takes a CPU "
+        f"{ranged(prepared.prepare_s)} s, and {mebibytes(prepared.prepare_bytes)} MiB or more\n"
+        f"initialisation on the phone: {ranged(prepared.initialise_s)} s with preparing the graph, "
+        f"{ranged(prepared.load_s)} s with loading the binary\n"
+        "(estimates, low .. high: all constants at their ends, most of them assumed)"
+    )
+
+
 def memory_line(memory: Footprint) -> str:
     """Return the peak, its parts, and the layer at which most activations are live."""
     parts = memory_parts({part: getattr(memory, part) for part in _PARTS})
     text = f"memory at the peak: {quantity(memory.peak_bytes, 'B')} ({parts})"
+    if memory.process is not None:
+        text += f"\nof its process on Android, with libraries: {mebibytes(memory.process)} MiB"
     if memory.largest is None:
         return text
     live = quantity(memory.live_bytes, "B")

@@ -53,7 +53,7 @@ _EXPLAINED = {
     ("stalls",): "share of its threads' issue slots in which nothing issues",
     ("used",): "of all vector contexts' issue slots, or of the HTA's multiply-accumulates",
     ("DDR rd", "DDR wr", "L2", "VTCM"): "kB moved",
-    ("weights",): "kB of memory, packed copies included",
+    ("weights",): "kB of memory, packed ones included",
     ("live",): "kB of activations while the layer runs",
     ("mJ",): "energy by assumed constants",
     ("bound",): "what most of the layer's time goes on, and how much of it",

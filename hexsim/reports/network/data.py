@@ -53,6 +53,7 @@ def info_facts(
     if needed is not None:
         where = {"runtime": needed.runtime, "chip": needed.chip}
         facts["memory"] = where | memory_facts(needed.memory)
+        facts["prepared"] = needed.prepared and asdict(needed.prepared)
     return facts
 
 

@@ -18,7 +18,7 @@ from hexsim.planning.sections.described import hta_sections
 from hexsim.quantization.model import Model
 from hexsim.reports.benchmark.summary import model_summary
 from hexsim.reports.fitting import Fitted
-from hexsim.reports.inference.memory import memory_line
+from hexsim.reports.inference.memory import memory_line, prepared_lines
 from hexsim.reports.network.layer_text import count, output_dims, parameter_lines
 from hexsim.reports.text import quantity, table
 
@@ -104,6 +104,8 @@ def _needed(needed: NeededOn | None) -> Iterator[str]:
     if needed is not None:
         yield f"\nOn {needed.runtime} of {needed.chip}:"
         yield memory_line(needed.memory)
+        if needed.prepared is not None:
+            yield prepared_lines(needed.prepared)
 
 
 def _cells(row: LayerInfo, parameters: int, macs: int) -> tuple[Sequence[str], ...]:

@@ -9,7 +9,7 @@ from typing import Any
 from hexsim.llm.gains import Gain
 from hexsim.llm.study import SHARES, LanguageModelSpeed
 from hexsim.reports.colours import SERIES
-from hexsim.reports.inference.energy import millijoules
+from hexsim.reports.inference.energy import ranged
 from hexsim.reports.llm_table import headline, sections, title
 from hexsim.reports.pages.figures.chart import chart, source
 from hexsim.reports.pages.figures.figure import Figure, FigureTable
@@ -43,7 +43,7 @@ def llm_page(
         ("Tokens per second", f"{speed.tokens_per_second:.2f}"),
         (f"First token, prompt of {prompt}", f"{speed.first_token_s(prompt):.2f} s"),
         ("Peak memory", quantity(speed.memory.peak, "B")),
-        ("Energy of a token", f"{millijoules(speed.token.energy)} mJ"),
+        ("Energy of a token", f"{ranged(speed.token.energy)} mJ"),
     )
     heading = Heading(title(speed), "", command, summary, (headline(speed) + ".",))
     return report(heading, figures)

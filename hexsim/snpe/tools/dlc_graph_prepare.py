@@ -1,8 +1,8 @@
 """`snpe-dlc-graph-prepare` and `qnn-context-binary-generator` prepare a network for an HTP.
 
-What a record of the real tools holds and how long they take to make it is not published. So no
-record is written: the file is the network as it was, and the graph is compiled whenever it is
-simulated. What the compiled graph reads and keeps is printed.
+What a record of the real tools holds is not published. So no record is written: the file is the
+network as it was, and the graph is compiled whenever it is simulated. What the compiled graph reads
+and keeps is printed, with estimates of the record's size and of the time and memory to prepare it.
 """
 
 from __future__ import annotations
@@ -169,15 +169,17 @@ def _prepare(
     for line in lines:
         say(line)
     remark(
-        "[INFO] no record is added to the file: what one holds, its size and the time to make it "
-        "are not published; the graph is compiled when it is simulated"
+        "[INFO] no record is added to the file, because what one holds is not published; the graph "
+        "is compiled when it is simulated"
     )
 
 
 def _prepared(source: str, container: Container, platform: Platform, vtcm_mb: float | None) -> str:
-    """Return the line about the graph of a network on one chip."""
+    """Return the lines about the graph of a network on one chip."""
     from hexsim.deployment.given import GivenModel, Preparation
+    from hexsim.deployment.prepared_graph import prepared_graph
     from hexsim.htp.compiler import compile_graph
+    from hexsim.reports.inference.memory import prepared_lines
 
     quantized = container.model.quantized
     runtime = runtimes.on_platform("dsp", platform, quantized=quantized)
@@ -189,18 +191,21 @@ def _prepared(source: str, container: Container, platform: Platform, vtcm_mb: fl
     platform = platform.with_vtcm(vtcm_mb)
     used_bytes = platform.chip.htp.vtcm_bytes
     given = GivenModel(source, container, platform, Preparation(cpu_fallback=False))
-    plan = given.deployment(runtime).plan
+    deployment = given.deployment(runtime)
+    plan = deployment.plan
     operations = [
         operation
         for subnet in plan.subnets
         for operation in compile_graph(subnet.calls, plan.network, used_bytes)
     ]
-    weights = sum(operation.cost.weight_bytes for operation in operations)
+    memory = deployment.memory()
+    prepared = prepared_graph(plan, memory, platform.stack)
+    lines = "" if prepared is None else f"\n{prepared_lines(prepared)}"
     spilled = sum(operation.spill_bytes for operation in operations)
     return (
         f"{platform.chip.name} ({runtime}): {len(operations)} operations, VTCM of "
-        f"{used_bytes / 2**20:g} MB, weights of {_bytes(weights)} in its layout, "
-        f"{_bytes(spilled)} spilled and filled"
+        f"{used_bytes / 2**20:g} MB, weights of {_bytes(memory.packed_bytes)} in its layout, "
+        f"{_bytes(spilled)} spilled and filled{lines}"
     )
 
 
@@ -221,8 +226,9 @@ _PREPARE = (
 _NOTES = (
     "Prints what the compiled graph has: operations, VTCM, bytes of weights in the layout of the "
     "processor, and bytes that do not fit VTCM. The last two are estimates of the compiler here, "
-    "which was fitted to published latencies. Size and time of a real record are not known. "
-    "--vtcm_override changes these figures only.",
+    "which was fitted to published latencies. Size of a record, time and memory to prepare one are "
+    "estimates with wide intervals. The file does not keep --vtcm_override; simulating commands "
+    "take it as --vtcm.",
 )
 
 _CONTEXT = (

@@ -14,8 +14,9 @@ from dataclasses import dataclass
 
 from hexsim.datasheets.background import Client
 from hexsim.datasheets.chips.chip import Corner
+from hexsim.datasheets.estimate import Estimate
 from hexsim.deployment.platform import Platform
-from hexsim.energy import Energy, EnergyEstimate
+from hexsim.energy import Energy
 from hexsim.energy.idle import IdleRates, idle_rates
 from hexsim.energy.rates import Rates, rates
 from hexsim.errors import HexsimError
@@ -209,5 +210,5 @@ class _Shares:
         }
 
 
-def _joules(millijoules: EnergyEstimate, end: str) -> float:
+def _joules(millijoules: Estimate, end: str) -> float:
     return float(getattr(millijoules, end)) * 1e-3

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from hexsim.datasheets.chips.chip import Corner
-from hexsim.energy import EnergyEstimate
+from hexsim.datasheets.estimate import Estimate
 from hexsim.energy.estimate import total
 
 Part = Literal["inference", "background", "wake-ups", "idle", "ddr"]
@@ -29,21 +29,19 @@ class Alternative:
     clock_hz: float
     call_ms: float
     duty: float
-    parts: Mapping[Part, EnergyEstimate]
+    parts: Mapping[Part, Estimate]
     elsewhere: tuple[str, ...] = ()
     refusal: str = ""
 
     @property
-    def milliwatts(self) -> EnergyEstimate:
+    def milliwatts(self) -> Estimate:
         """The sum of all parts."""
         return total(self.parts.values())
 
 
-def side_by_side(watts: Sequence[Mapping[Part, float]]) -> dict[Part, EnergyEstimate]:
+def side_by_side(watts: Sequence[Mapping[Part, float]]) -> dict[Part, Estimate]:
     """Return milliwatts by part from watts at the stated, the lower and the upper constants."""
     value, low, high = watts
     return {
-        part: EnergyEstimate(value[part], low[part], high[part]) * 1e3
-        for part in PARTS
-        if part in value
+        part: Estimate(value[part], low[part], high[part]) * 1e3 for part in PARTS if part in value
     }

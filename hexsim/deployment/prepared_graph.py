@@ -1,0 +1,61 @@
+"""Preparing a graph of a tensor processor: the context binary, the time and memory for it.
+
+A graph is prepared on a CPU, that of a host ahead of time or that of the phone whenever a network
+is initialised. The result, a context binary, has the weights in tiles and the records of the
+layers; loading it means reading it. All figures are estimates by constants of the release, of which
+nobody has published any.
+
+Left out: differences between hosts, which are small beside the interval; graphs that share weights
+in one binary; compression of weights.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hexsim.datasheets.estimate import Estimate
+from hexsim.datasheets.stacks import Stack
+from hexsim.host.initialisation import initialisation
+from hexsim.memory import Footprint
+from hexsim.planning.plan import Plan
+from hexsim.timing.simtime import PS_PER_SECOND
+
+
+@dataclass(frozen=True)
+class PreparedGraph:
+    """What preparing the graphs of a network takes.
+
+    `binary_bytes` is the size of the context binary, `prepare_s` the time of a CPU, and
+    `prepare_bytes` the least memory: the network as its file has it, beside the binary.
+    `initialise_s` is the initialisation on the phone if it prepares the graph then, `load_s` if it
+    loads the binary. `process_bytes` is the memory of the process while it runs.
+    """
+
+    binary_bytes: Estimate
+    prepare_s: Estimate
+    prepare_bytes: Estimate
+    initialise_s: Estimate
+    load_s: Estimate
+    process_bytes: Estimate
+
+
+def prepared_graph(plan: Plan, memory: Footprint, stack: Stack) -> PreparedGraph | None:
+    """Estimate preparing the graphs of a plan; None if nothing runs on a tensor processor."""
+    if memory.process is None:
+        return None
+    layers = sum(len(subnet.calls) for subnet in plan.subnets if subnet.engine == "htp")
+    known = {path: Estimate.of(constant) for path, constant in stack.quantities()}
+    read_s = known["load.file_bytes_per_s"].inverse() + known["load.deserialize_s_per_byte"]
+    binary_bytes = known["htp.binary_bytes_per_layer"] * layers + memory.packed_bytes
+    prepare_s = known["htp.prepare_s_per_layer"] * layers
+    parts = initialisation(plan, stack, stack.profile())
+    whole_s = sum(part.duration_ps for part in parts) / PS_PER_SECOND
+    other_s = max(0.0, whole_s - (read_s * plan.stored_bytes + prepare_s).value)
+    return PreparedGraph(
+        binary_bytes=binary_bytes,
+        prepare_s=prepare_s,
+        prepare_bytes=binary_bytes + plan.stored_bytes,
+        initialise_s=read_s * plan.stored_bytes + prepare_s + other_s,
+        load_s=read_s * binary_bytes + other_s,
+        process_bytes=memory.process,
+    )
