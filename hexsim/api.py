@@ -261,7 +261,7 @@ def simulate(
     power_collapse, ideal_cpu, anchor, vtcm_mb, background. Raises HexsimError, naming the cause, if
     the simulation is not possible.
     """
-    platform, calling = _circumstances(Platform.load(chip, stack), **circumstances)
+    platform, calling = _circumstances(Platform.load(chip, stack), circumstances)
     deployment = _deployed(model, platform, runtime, cpu_fallback, overrides)
     timing = deployment.simulate(**calling)
     memory = deployment.memory(calling.get("buffer"))
@@ -369,28 +369,21 @@ def _answers(deployment: Deployment, inputs: Iterable[Inputs]) -> Iterator[dict[
     )
 
 
-def _circumstances(
-    platform: Platform,
-    *,
-    perf_profile: str | None = None,
-    buffer: str | None = None,
-    idle_ms: float = 0.0,
-    power_collapse: bool = True,
-    ideal_cpu: bool = False,
-    anchor: str | None = None,
-    vtcm_mb: float | None = None,
-    background: str | Path | Iterable[str | Path] = (),
-) -> tuple[Platform, CallPattern]:
+def _circumstances(platform: Platform, given: Circumstances) -> tuple[Platform, CallPattern]:
     """Return the platform and the call under these `Circumstances`."""
-    if not power_collapse:
+    if not given.get("power_collapse", True):
         platform = platform.without_power_collapse()
-    if ideal_cpu:
+    if given.get("ideal_cpu"):
         platform = platform.with_ideal_cpu()
-    platform = anchored([platform], anchor)[0].with_vtcm(vtcm_mb)
+    platform = anchored([platform], given.get("anchor"))[0].with_vtcm(given.get("vtcm_mb"))
+    background = given.get("background", ())
     loads = (background,) if isinstance(background, str | Path) else background
-    clients = tuple(load_background(name) for name in loads)
-    calling = CallPattern(perf_profile=perf_profile, idle_ms=idle_ms, background=clients)
-    if buffer is not None:
+    calling = CallPattern(
+        perf_profile=given.get("perf_profile"),
+        idle_ms=given.get("idle_ms", 0.0),
+        background=tuple(load_background(name) for name in loads),
+    )
+    if (buffer := given.get("buffer")) is not None:
         calling["buffer"] = platform.stack.buffer(buffer)
     return platform, calling
 

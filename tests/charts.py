@@ -68,6 +68,7 @@ def case(*layers: LayerTiming) -> Case:
         source="net.onnx",
         chip="sd835",
         stack="snpe-1.23",
+        software="snpe-1.23",
         perf_profile="burst",
         buffer="float",
         builtin=False,

@@ -48,15 +48,15 @@ class Hardware:
     anchor: AnchorOption = None
     vtcm: VtcmOption = None
 
-    def platform(self) -> Platform:
-        """Read their descriptions."""
+    def platform(self, graphs: int = 1) -> Platform:
+        """Read their descriptions; `graphs` run at a time on a tensor processor."""
         from hexsim.deployment.calibrated import anchored
         from hexsim.deployment.platform import Platform
 
         platform = Platform.load(self.chip, self.stack)
         if self.ideal_cpu:
             platform = platform.with_ideal_cpu()
-        return anchored([platform], self.anchor)[0].with_vtcm(self.vtcm)
+        return anchored([platform], self.anchor)[0].with_vtcm(self.vtcm, graphs)
 
 
 @dataclass(frozen=True)

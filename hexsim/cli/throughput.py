@@ -38,6 +38,15 @@ class CallingThreads:
         str, typer.Option("--priority", help="low, normal or high, or one for each: high,low.")
     ] = "normal"
 
+    parallel_graphs: Annotated[
+        int,
+        typer.Option(
+            "--parallel-graphs",
+            min=1,
+            help="Graphs that a tensor processor runs at a time, each with its share of VTCM.",
+        ),
+    ] = 1
+
     def of(self, models: int) -> list[tuple[Runtime, int, PriorityHint]]:
         """Parse runtime, threads and priority of each network."""
         runtimes = [parse_runtime(name) for name in per_model("--runtime", self.runtime, models)]
@@ -96,7 +105,7 @@ def throughput(
     outputs.check()
     length.require_one()
     wanted = threads.of(len(model))
-    platform = hardware.platform()
+    platform = hardware.platform(threads.parallel_graphs)
 
     from hexsim.cli._progress import status
     from hexsim.deployment.given import GivenModel

@@ -34,7 +34,8 @@ class Platform:
     """One chip and one stack; `ideal_cpu` says that its CPU runtimes were changed.
 
     `anchor` is the latency to which the tensor processor, or the profile to which classes of layers
-    are calibrated, if any, `vtcm_mb` the VTCM that a graph may use, if not all.
+    are calibrated, if any, `vtcm_mb` the VTCM that a graph may use, if not all, and `graphs` how
+    many run at a time.
     """
 
     chip: Chip
@@ -42,6 +43,7 @@ class Platform:
     ideal_cpu: bool = False
     anchor: Anchor | None = None
     vtcm_mb: float | None = None
+    graphs: int = 1
 
     @classmethod
     def load(cls, chip: str | Path = "sd835", stack: str | Path | None = None) -> Platform:
@@ -76,14 +78,16 @@ class Platform:
         """Whether its clock and bandwidth are calibrated to one latency."""
         return isinstance(self.anchor, CalibrationPoint)
 
-    def with_vtcm(self, megabytes: float | None) -> Platform:
-        """Return the platform with so much VTCM for each graph; None and 0: all of it.
+    def with_vtcm(self, megabytes: float | None, graphs: int = 1) -> Platform:
+        """Return the platform with `graphs` at a time, each with so much VTCM.
 
-        Raises HexsimError if the chip has no tensor processor, or less VTCM.
+        None and 0 megabytes mean an equal share of it. Raises HexsimError if the chip has no tensor
+        processor, if it has less VTCM, or if its graphs cannot run at a time.
         """
-        if not megabytes:
+        if graphs == 1 and not megabytes:
             return self
-        return replace(self, chip=self.chip.with_vtcm(megabytes), vtcm_mb=megabytes)
+        chip, share = self.chip, megabytes or self.chip.htp.vtcm_bytes / 2**20 / graphs
+        return replace(self, chip=chip.with_vtcm(share, graphs), vtcm_mb=share, graphs=graphs)
 
     @property
     def software(self) -> str:
@@ -91,6 +95,7 @@ class Platform:
         changes = [self.anchor.description] if self.anchor else []
         changes += ["--ideal-cpu"] if self.ideal_cpu else []
         changes += [f"--vtcm {self.vtcm_mb:g}"] if self.vtcm_mb else []
+        changes += [f"--parallel-graphs {self.graphs}"] if self.graphs > 1 else []
         return f"{self.stack.name} with {' and '.join(changes)}" if changes else self.stack.name
 
     @property
@@ -123,7 +128,7 @@ class Platform:
 
     def simulate(self, workload: Workload) -> Result:
         """Run a workload; errors as in the simulator."""
-        return simulate(workload, self.chip, self.stack)
+        return simulate(replace(workload, graphs=self.graphs), self.chip, self.stack)
 
     def energy(self, result: Result, perf_profile: str | None = None) -> Energy:
         """Return the energy of the first inference of a result; profile None is the default."""

@@ -6,6 +6,9 @@ DDR. It runs ahead of the operations while the weights fit half of VTCM. An oper
 its first bytes arrive and does not end before its last. Spilled bytes are written after the bytes
 that it reads. One graph runs at a time, the most urgent one first.
 
+Where graphs divide VTCM, several run at a time (parallel graph execution of QNN). Operations that
+run at once share HMX, HVX and the ports of VTCM evenly.
+
 Left out: preemption inside a graph.
 """
 
@@ -16,6 +19,7 @@ from dataclasses import dataclass
 
 import simpy
 
+from hexsim.host.cores import HostCores
 from hexsim.htp.compiler import HtpOperation, gates
 from hexsim.htp.machine import HtpMachine
 from hexsim.timing.fluid import Sojourn
@@ -25,6 +29,8 @@ from hexsim.timing.simtime import PS_PER_SECOND, Environment, Process, seconds_t
 
 OPERATIONS, DMA = "htp", "htp dma"
 """Names of the tracks."""
+_UNITS = 3
+"""HMX, HVX and the ports of VTCM."""
 
 
 @dataclass(frozen=True)
@@ -56,13 +62,20 @@ class OperationRun:
 
 
 class TensorProcessor:
-    """The tensor processor of one chip; `ddr` is the path to memory that it shares."""
+    """The tensor processor of one chip; `ddr` is the path to memory that it shares.
 
-    def __init__(self, env: Environment, ddr: Ddr, machine: HtpMachine, spans: list[Span]) -> None:
+    It runs `graphs` at a time, each on a track of its own if there are more than one.
+    """
+
+    def __init__(
+        self, env: Environment, ddr: Ddr, machine: HtpMachine, spans: list[Span], graphs: int = 1
+    ) -> None:
         self._env = env
         self._ddr = ddr
         self._spans = spans
-        self._turns = simpy.PriorityResource(env)
+        self._turns = simpy.PriorityResource(env, graphs)
+        self._places = [f" {place}" for place in range(graphs)] if graphs > 1 else [""]
+        self._units = [HostCores(env, 1) for _ in range(_UNITS)] if graphs > 1 else []
         self.machine = machine
 
     def macs_in(self, duration_ps: int, *, floats: bool) -> float:
@@ -82,11 +95,11 @@ class TensorProcessor:
         done: Callable[[OperationRun], None],
     ) -> Process:
         """Run a graph; call `started` after its start and `done` with each operation that ends."""
-        env = self._env
+        env, place = self._env, self._places.pop(0)
         begun = [env.event() for _ in operations]
         arrived = [env.event() for _ in operations]
         ended = [env.event() for _ in operations]
-        env.process(self._fetch(operations, begun, arrived, ended))
+        env.process(self._fetch(operations, place, begun, arrived, ended))
         yield env.timeout(seconds_to_ps(self.machine.graph_s))
         started()
         for at, operation in enumerate(operations):
@@ -96,16 +109,29 @@ class TensorProcessor:
             port_ps = max(0, seconds_to_ps(port_s) - busy_ps)
             overhead_ps = seconds_to_ps(self.machine.overhead_s(operation))
             yield begun[at]
-            yield env.timeout(busy_ps + port_ps + overhead_ps)
+            if self._units:
+                busy_ps = yield from self._share((hmx_s, hvx_s, port_s), port_ps)
+                yield env.timeout(overhead_ps)
+            else:
+                yield env.timeout(busy_ps + port_ps + overhead_ps)
             yield arrived[at]
             ended[at].succeed()
-            self._record(OPERATIONS, operation, start)
+            self._record(OPERATIONS + place, operation, start)
             hvx_ps = seconds_to_ps(hvx_s)
             done(OperationRun(operation, start, env.now, busy_ps, port_ps, overhead_ps, hvx_ps))
+        self._places.append(place)
+
+    def _share(self, parts_s: Sequence[float], port_ps: int) -> Process:
+        """Use the units beside other graphs; return the time, without that of the ports alone."""
+        begun = self._env.now
+        uses = zip(self._units, parts_s, strict=True)
+        yield self._env.all_of([unit.run(seconds_to_ps(seconds)) for unit, seconds in uses])
+        return self._env.now - begun - port_ps
 
     def _fetch(
         self,
         operations: Sequence[HtpOperation],
+        place: str,
         begun: Sequence[simpy.Event],
         arrived: Sequence[simpy.Event],
         ended: Sequence[simpy.Event],
@@ -116,17 +142,21 @@ class TensorProcessor:
             if waits[at]:
                 yield ended[waits[at] - 1]
             begun[at].succeed()
-            yield from self._move(operation, operation.read_bytes, self._ddr.read)
-            yield from self._move(operation, operation.write_bytes, self._ddr.write)
+            yield from self._move(operation, place, operation.read_bytes, self._ddr.read)
+            yield from self._move(operation, place, operation.write_bytes, self._ddr.write)
             arrived[at].succeed()
 
     def _move(
-        self, operation: HtpOperation, size: int, ask: Callable[[int, float], Sojourn[float]]
+        self,
+        operation: HtpOperation,
+        place: str,
+        size: int,
+        ask: Callable[[int, float], Sojourn[float]],
     ) -> Process:
         if size:
             start = self._env.now
-            yield ask(round(size * operation.slower), self.machine.ddr_bytes_per_s)
-            self._record(DMA, operation, start)
+from hexsim.host.cores import HostCores
+from hexsim.htp.compiler import HtpOperation, gates
 
     def _record(self, track: str, operation: HtpOperation, start: int) -> None:
         if self._env.now > start:

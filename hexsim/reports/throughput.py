@@ -95,7 +95,7 @@ def throughput_facts(throughput: Throughput, platform: Platform) -> dict[str, An
     """Return the run as data; times in microseconds, utilisation 0 .. 1."""
     limit = throughput.limit
     return {
-        **attributes(platform, chip="chip.name", stack="stack.name"),
+        **attributes(platform, "vtcm_mb", chip="chip.name", stack="stack.name", graphs="graphs"),
         **anchor_facts(platform.anchor),
         "total": _statistics(throughput.total),
         "gain": throughput.gain,

@@ -33,7 +33,13 @@ class Phone:
     """All that inferences share; the DSP is created when a job first needs it."""
 
     def __init__(
-        self, chip: Chip, stack: Stack, profiles: Iterable[Profile], *, recorded: bool = False
+        self,
+        chip: Chip,
+        stack: Stack,
+        profiles: Iterable[Profile],
+        *,
+        recorded: bool = False,
+        graphs: int = 1,
     ) -> None:
         self.env = Environment()
         self.chip = chip
@@ -46,6 +52,7 @@ class Phone:
         if self.recording:
             self.cores.on_rates = self.recording.meter("cpu cores", "cores", self.cores.count).reads
         self._profiles = tuple(profiles)
+        self._graphs = graphs
         self._dsp: PhoneDsp | None = None
         self._ddr: Ddr | None = None
 
@@ -78,7 +85,8 @@ class Phone:
     @cached_property
     def htp(self) -> TensorProcessor:
         """The tensor processor; raises HexsimError if the chip has none."""
-        return TensorProcessor(self.env, self.ddr, HtpMachine.of(self.chip, self.stack), self.spans)
+        machine = HtpMachine.of(self.chip, self.stack)
+        return TensorProcessor(self.env, self.ddr, machine, self.spans, self._graphs)
 
     @cached_property
     def hta(self) -> TensorEngine:

@@ -77,12 +77,14 @@ class Workload:
     """Jobs that share a phone, and the clients that use its DSP meanwhile.
 
     `recorded` adds the tracks of hardware threads and vector contexts and the levels of DDR and CPU
-    to the timeline, which makes the simulation slower.
+    to the timeline, which makes the simulation slower. A tensor processor runs `graphs` at a
+    time.
     """
 
     jobs: tuple[Job, ...]
     background: tuple[Background, ...] = ()
     recorded: bool = False
+    graphs: int = 1
 
     @classmethod
     def single(
@@ -178,7 +180,7 @@ def clients_alone(
 def _phone(workload: Workload, chip: Chip, stack: Stack) -> Phone:
     """Return a phone at the clocks that the jobs vote for."""
     profiles = [stack.profile(job.perf_profile) for job in workload.jobs]
-    return Phone(chip, stack, profiles, recorded=workload.recorded)
+    return Phone(chip, stack, profiles, recorded=workload.recorded, graphs=workload.graphs)
 
 
 def _clients(phone: Phone, background: tuple[Background, ...]) -> list[ClientSession]:

@@ -3,7 +3,7 @@
 Every instance is a thread of an application that calls its network again as soon as the last call
 has returned (a closed loop, as in snpe-throughput-net-run), a number of times or for a duration.
 Calls overlap; the DSP's vector contexts go to one graph at a time, the most urgent first; QuRT
-arbitrates the rest.
+arbitrates the rest. A tensor processor runs one graph at a time, or as many as the platform says.
 
 The limiting resource is the one that is used most, if it is in use for at least nine tenths of
 the time; a locked vector context counts as in use. If there is none, the instances wait for their
@@ -50,7 +50,7 @@ _RESOURCES = {
     r"hvx context \d+$": "hvx contexts",
     r"q6 worker \d+$": "hvx contexts at work",
     r"hta array$": "hta array",
-    r"htp$": "htp",
+    r"htp( \d+)?$": "htp",
     r"gpu$": "gpu",
 }
 """Resources by patterns of their tracks' names."""
@@ -167,6 +167,8 @@ def throughput(
     """
     loop = loop or ClosedLoop()
     _check(callers, loop)
+    if platform.graphs > 1 and len({caller.priority for caller in callers}) > 1:
+        raise HexsimError("graphs that run at a time have one priority; give --priority one value")
     threads = [number for number, caller in enumerate(callers) for _ in range(caller.instances)]
     run = _run(platform, [callers[number] for number in threads], loop)
     by_itself = [run] if len(threads) == 1 else (_run(platform, [c], loop) for c in callers)
@@ -265,4 +267,6 @@ def _utilisations(platform: Platform, timeline: Timeline) -> tuple[Utilisation, 
 def _units(platform: Platform, resource: str) -> int:
     if resource == "hardware threads":
         return platform.chip.dsp.hardware_threads
+    if resource == "htp":
+        return platform.graphs
     return platform.chip.dsp.hvx.contexts if resource.startswith("hvx") else 1

@@ -6,7 +6,9 @@ from pathlib import Path
 import pytest
 
 from hexsim import dlc
+from hexsim.deployment.prepared_graph import prepared_graph
 from hexsim.htp.compiler import compile_graph
+from hexsim.reports.memory_facts import prepared_lines
 from tests.accuracy import culprits
 from tests.cli.conftest import Done
 from tests.deployed import deployed
@@ -106,7 +108,7 @@ def test_graph_preparation_prints_the_compiled_graph(tool: Tool, tmp_path: Path)
     """Weights of 1 x 1 convolutions of 8 channels are padded to tiles of 32 x 32."""
     line = "snpe-dlc-graph-prepare --input_dlc q.dlc --htp_socs sm8650,sm8550 --vtcm_override 4"
     code, out, err = tool(f"{line} --optimization_level 3 --verbose")
-    assert (code, len(out.splitlines())) == (0, 2)
+    assert (code, len(out.splitlines())) == (0, 8)
     assert "no record is added to the file" in err
     assert (tmp_path / "q_cached.dlc").read_bytes() == (tmp_path / "q.dlc").read_bytes()
     deployment = deployed(culprits.quantized("outlier"), "htp", "sd8gen3")
@@ -117,6 +119,9 @@ def test_graph_preparation_prints_the_compiled_graph(tool: Tool, tmp_path: Path)
         f"sd8gen3 (htp): 5 operations, VTCM of 4 MB, weights of {weights:.2f} kB in its layout, "
         "0.00 kB spilled and filled"
     )
+    prepared = prepared_graph(deployment.plan, deployment.memory(), deployment.platform.stack)
+    assert prepared is not None
+    assert out.splitlines()[1:4] == prepared_lines(prepared).splitlines()
     assert tool("snpe-dlc-graph-prepare --input_dlc m.dlc --chip sd8gen3").out.startswith(
         "sd8gen3 (htp_fp16): "
     )
@@ -128,7 +133,7 @@ def test_graph_preparation_prints_the_compiled_graph(tool: Tool, tmp_path: Path)
         ("snpe-dlc-graph-prepare --input_dlc q.dlc --htp_socs sm8150", "has no tensor processor"),
         (
             "snpe-dlc-graph-prepare --input_dlc q.dlc --chip sd8gen3 --vtcm_override 16",
-            "a VTCM of 16 MB is more than sd8gen3 has, which is 8 MB",
+            "16 MB of VTCM for a graph: sd8gen3 has 8 MB in all, and a graph needs 0.25 MB or more",
         ),
         (
             f"qnn-net-run --dlc_path q.dlc {HTP} --input_list list.txt --model libm.so",

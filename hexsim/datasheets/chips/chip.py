@@ -214,6 +214,9 @@ PACE = ("htp.clock_hz", "memory.ddr_peak_bytes_per_s")
 
 LEAST_VTCM = 1 << 18
 """The smallest VTCM for a graph (assumed): with less, single rows of an image would be in doubt."""
+_UNDIVIDED = ("v68", "v69")
+"""Architectures whose graphs cannot share VTCM (QNN's guide, VTCM sharing: from V73 on, and on some
+V69, which it does not name; documented)."""
 
 TableT = TypeVar("TableT", bound=DatasheetTable)
 
@@ -320,17 +323,23 @@ class Chip(Datasheet):
         """Return how many times as long a class of layers takes as it is simulated."""
         return self.layer_factors.get(runtime, {}).get(_key(layer_class), 1.0)
 
-    def with_vtcm(self, megabytes: float) -> Chip:
-        """Return the chip with this much VTCM for each graph.
+    def with_vtcm(self, megabytes: float, graphs: int = 1) -> Chip:
+        """Return the chip with this much VTCM for each of `graphs` that run at a time.
 
         That is the setting `vtcm_mb` of QNN and `--vtcm_override` of SNPE. Raises HexsimError if
-        the chip has no tensor processor, or less VTCM.
+        the chip has no tensor processor or less VTCM, and if it does not divide VTCM.
         """
         size, has = megabytes * 2**20, self.htp.vtcm_bytes
-        if not LEAST_VTCM <= size <= has:
+        if graphs > 1 and self.htp.arch in _UNDIVIDED:
             raise HexsimError(
-                f"a graph with a VTCM of {megabytes:g} MB: {self.name} has {has / 2**20:g} MB, and "
-                f"a graph needs {LEAST_VTCM / 2**20:g} MB or more"
+                f"graphs on {self.name} run one after another: VTCM is divided from V73 on, and it "
+                f"has {self.htp.arch.upper()}"
+            )
+        if not LEAST_VTCM <= size <= has / graphs:
+            each = f"each of {graphs} graphs" if graphs > 1 else "a graph"
+            raise HexsimError(
+                f"{megabytes:g} MB of VTCM for {each}: {self.name} has {has / 2**20:g} MB in all, "
+                f"and a graph needs {LEAST_VTCM / 2**20:g} MB or more"
             )
         known = dict(self.quantities())["htp.vtcm_bytes"]
         given = set_by_caller(known, size, f"--vtcm {megabytes:g}")

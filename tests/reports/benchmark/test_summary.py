@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from hexsim.deployment.platform import Platform
 from hexsim.layers import ChannelShuffle
 from hexsim.quantization.model import Model
 from hexsim.reports.benchmark.summary import fell_back, model_summary, summary
@@ -68,7 +69,8 @@ def test_a_network_that_falls_back_whole_says_so_first() -> None:
 def test_the_heading_names_ideal_cpu() -> None:
     case = case_of(LAYERS[0])
     assert "--ideal-cpu" not in benchmark_tables([case])
-    assert f"{case.stack} with --ideal-cpu," in benchmark_tables([replace(case, ideal_cpu=True)])
+    ideal = replace(case, software=Platform.load().with_ideal_cpu().software)
+    assert f"{case.stack} with --ideal-cpu," in benchmark_tables([ideal])
 
 
 def test_what_runtimes_would_take_of_a_network() -> None:
