@@ -16,7 +16,11 @@ from hexsim.datasheets.measurements.csv_rows import read_rows
 
 @dataclass(frozen=True)
 class HtpRow:
-    """One published latency; `network_file` is "" if no file has the network's structure."""
+    """One published latency; `network_file` is "" if no file has the network's structure.
+
+    `peak_memory_mb` is the upper end of the memory that AI Hub saw its process take; on Linux and
+    Windows it is a few megabytes, so that the graph is not in it.
+    """
 
     network: str
     network_file: str
@@ -24,6 +28,7 @@ class HtpRow:
     runtime: str
     chip: str
     latency_ms: float
+    peak_memory_mb: float
     note: str
     source: str
 

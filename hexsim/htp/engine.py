@@ -155,8 +155,8 @@ class TensorProcessor:
     ) -> Process:
         if size:
             start = self._env.now
-from hexsim.host.cores import HostCores
-from hexsim.htp.compiler import HtpOperation, gates
+            yield ask(round(size * operation.slower), self.machine.ddr_bytes_per_s)
+            self._record(DMA + place, operation, start)
 
     def _record(self, track: str, operation: HtpOperation, start: int) -> None:
         if self._env.now > start:
