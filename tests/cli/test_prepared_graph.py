@@ -1,0 +1,57 @@
+"""Preparing a graph of a tensor processor, and its VTCM: every door says the same."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import hexsim
+from hexsim import dlc
+from hexsim.reports.memory_facts import prepared_lines
+from tests.accuracy import culprits
+from tests.cli.conftest import Done
+
+CHIP = "sd8gen3"
+
+
+def test_every_door_says_the_same(command: Callable[[str], Done], tmp_path: Path) -> None:
+    dlc.write(tmp_path / "q.dlc", culprits.quantized("outlier"))
+    dlc.write(tmp_path / "m.dlc", hexsim.Model(culprits.network("outlier")))
+    prepared = hexsim.simulate(str(tmp_path / "q.dlc"), CHIP, "htp").prepared
+    assert prepared is not None
+    info = command(f"info q.dlc --memory htp --chip {CHIP} --json i.json")
+    assert (info.code, prepared_lines(prepared) in info.out) == (0, True)
+    told = json.loads((tmp_path / "i.json").read_text())["prepared"]
+    assert told == {name: vars(figure) for name, figure in vars(prepared).items()}
+    quantized = command(f"quantize m.dlc -o new.dlc --seeded-inputs --chip {CHIP}")
+    prepared = hexsim.simulate(str(tmp_path / "new.dlc"), CHIP, "htp").prepared
+    assert prepared is not None
+    assert f"on htp of {CHIP}:\n{prepared_lines(prepared)}" in quantized.out
+    assert "context binary" not in command("quantize m.dlc -o o.dlc --seeded-inputs").out
+    bench = command(f"bench q.dlc --runtime htp --chip {CHIP} --timing-only")
+    assert "of its process" in bench.out
+
+
+def test_a_part_of_vtcm(command: Callable[[str], Done], tmp_path: Path) -> None:
+    model = hexsim.load("mobilenet_v2_2_0")
+    part, whole = (
+        hexsim.simulate(model, CHIP, "htp_fp16", vtcm_mb=size).total_us for size in (0.25, None)
+    )
+    assert part > whole
+    line = f"bench mobilenet_v2_2_0 --runtime htp_fp16 --chip {CHIP} --timing-only --json d.json"
+    done = command(f"{line} --vtcm 0.25")
+    assert (done.code, "qnn-2.43 with --vtcm 0.25, burst" in done.out) == (0, True)
+    (case,) = json.loads((tmp_path / "d.json").read_text())["results"]
+    assert (case["total_inference_us"], case["vtcm_mb"]) == (part, 0.25)
+
+
+def test_graphs_side_by_side(command: Callable[[str], Done], tmp_path: Path) -> None:
+    dlc.write(tmp_path / "q.dlc", culprits.quantized("outlier"))
+    line = f"throughput q.dlc q.dlc --runtime htp --chip {CHIP} --parallel-graphs 2 --json t.json"
+    done = command(line)
+    assert f"{CHIP}, qnn-2.43 with --vtcm 4 and --parallel-graphs 2, burst" in done.out
+    facts = json.loads((tmp_path / "t.json").read_text())
+    assert (facts["vtcm_mb"], facts["graphs"]) == (4, 2)
+    refused = command(f"{line} --vtcm 5")
+    assert (refused.code, "5 MB of VTCM for each of 2 graphs" in refused.err) == (2, True)
