@@ -4,10 +4,11 @@ Each operation takes the time of the slowest of HMX, HVX and the ports of VTCM, 
 DMA fetches weights and spilled activations in the same order, as a stream of the shared path to
 DDR. It runs ahead of the operations while the weights fit half of VTCM. An operation begins when
 its first bytes arrive and does not end before its last. Spilled bytes are written after the bytes
-that it reads. One graph runs at a time, the most urgent one first.
+that it reads.
 
-Where graphs divide VTCM, several run at a time (parallel graph execution of QNN). Operations that
-run at once share HMX, HVX and the ports of VTCM evenly.
+
+One graph runs at a time, the most urgent one first. Where graphs divide VTCM, several do (parallel
+graph execution of QNN); operations that run at once share HMX, HVX and the ports of VTCM evenly.
 
 Left out: preemption inside a graph.
 """

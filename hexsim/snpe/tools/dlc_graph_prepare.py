@@ -104,7 +104,8 @@ class Chips(Hardware):
 
         names = [name for name in (self.socs or "").split(",") if name]
         names += [_of_arch(arch) for arch in (self.archs or "").split(",") if arch]
-        return [Platform.load(name, self.stack) for name in names] or [self.platform()]
+        platforms = [Platform.load(name, self.stack) for name in names]
+        return [one.with_vtcm(self.vtcm) for one in platforms] or [self.platform()]
 
 
 def _of_arch(arch: str) -> str:
@@ -122,7 +123,6 @@ def graph_prepare(
     *,
     model: Annotated[str, typer.Argument(), MODEL],
     output: Annotated[Path | None, typer.Option("--output"), Writes(_target)] = None,
-    vtcm_mb: Annotated[float | None, typer.Option("--vtcm-mb")] = None,
     outputs: Outputs,
     chips: Chips,
 ) -> None:
@@ -130,7 +130,7 @@ def graph_prepare(
     from hexsim.dlc.loading import load_container
 
     assert output is not None
-    _prepare(model, outputs.of(load_container(model)), output, chips.platforms(), vtcm_mb)
+    _prepare(model, outputs.of(load_container(model)), output, chips.platforms())
 
 
 @grouped
@@ -149,7 +149,7 @@ def context_binary(
     if Path(binary_file).name != binary_file:
         raise HexsimError(f"--binary-file '{binary_file}' is a name without folders")
     target = output_dir / f"{binary_file}.bin"
-    _prepare(model, load_container(model), target, [hardware.platform()], None, parents=True)
+    _prepare(model, load_container(model), target, [hardware.platform()], parents=True)
 
 
 def _prepare(
@@ -157,14 +157,13 @@ def _prepare(
     container: Container,
     output: Path,
     platforms: Sequence[Platform],
-    vtcm_mb: float | None,
     *,
     parents: bool = False,
 ) -> None:
     """Compile the graph for each platform, write the network, and print what was compiled."""
     from hexsim import dlc
 
-    lines = [_prepared(model, container, platform, vtcm_mb) for platform in platforms]
+    lines = [_prepared(model, container, platform) for platform in platforms]
     dlc.write(output, container.model, container.metadata, container.overrides, parents=parents)
     for line in lines:
         say(line)
@@ -174,12 +173,13 @@ def _prepare(
     )
 
 
-def _prepared(source: str, container: Container, platform: Platform, vtcm_mb: float | None) -> str:
+def _prepared(source: str, container: Container, platform: Platform) -> str:
     """Return the lines about the graph of a network on one chip."""
     from hexsim.deployment.given import GivenModel, Preparation
     from hexsim.deployment.prepared_graph import prepared_graph
     from hexsim.htp.compiler import compile_graph
     from hexsim.reports.inference.memory import prepared_lines
+    from hexsim.reports.text import quantity
 
     quantized = container.model.quantized
     runtime = runtimes.on_platform("dsp", platform, quantized=quantized)
@@ -188,29 +188,22 @@ def _prepared(source: str, container: Container, platform: Platform, vtcm_mb: fl
             f"{platform.chip.name} with {platform.stack.name} has no tensor processor; name a chip "
             "of V68 or later, as sm8650"
         )
-    platform = platform.with_vtcm(vtcm_mb)
-    used_bytes = platform.chip.htp.vtcm_bytes
     given = GivenModel(source, container, platform, Preparation(cpu_fallback=False))
-    deployment = given.deployment(runtime)
-    plan = deployment.plan
+    deployment, vtcm_bytes = given.deployment(runtime), platform.chip.htp.vtcm_bytes
+    plan, memory = deployment.plan, deployment.memory()
     operations = [
         operation
         for subnet in plan.subnets
-        for operation in compile_graph(subnet.calls, plan.network, used_bytes)
+        for operation in compile_graph(subnet.calls, plan.network, vtcm_bytes)
     ]
-    memory = deployment.memory()
     prepared = prepared_graph(plan, memory, platform.stack)
     lines = "" if prepared is None else f"\n{prepared_lines(prepared)}"
     spilled = sum(operation.spill_bytes for operation in operations)
     return (
         f"{platform.chip.name} ({runtime}): {len(operations)} operations, VTCM of "
-        f"{used_bytes / 2**20:g} MB, weights of {_bytes(memory.packed_bytes)} in its layout, "
-        f"{_bytes(spilled)} spilled and filled{lines}"
+        f"{vtcm_bytes / 2**20:g} MB, weights of {quantity(memory.packed_bytes, 'B')} in its "
+        f"layout, {quantity(spilled, 'B')} spilled and filled{lines}"
     )
-
-
-def _bytes(count: float) -> str:
-    return f"{count / 2**20:.2f} MB" if count >= 2**18 else f"{count / 2**10:.2f} kB"
 
 
 _TABLE = option_table("graph_prepare")
