@@ -12,13 +12,13 @@ transistors for faster clocks.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 from hexsim.datasheets.areas.datasheet import AreaDatasheet
 from hexsim.datasheets.chips.chip import Chip, Dsp, Hta, Htp
 from hexsim.datasheets.datasheet import Shelf
+from hexsim.datasheets.estimate import Estimate
 
 _SHELF = Shelf(AreaDatasheet, "process", Path(__file__).parent)
 _PROCESS = "7nm"
@@ -26,19 +26,10 @@ _STATED_FOR_BYTES = 128
 """Vector length at which areas of the vector unit are stated."""
 
 
-@dataclass(frozen=True)
-class Area:
-    """Square millimetres with the constants as stated, at their lower and at their upper bounds."""
-
-    mm2: float
-    low: float
-    high: float
-
-
-def area_of(chip: Chip) -> Area:
-    """Return the area of the DSP and tensor engines of a chip; 0 for a chip with none of them."""
+def area_of(chip: Chip) -> Estimate:
+    """Return the square millimetres of DSP and tensor engines of a chip, 0 if it has none."""
     value, low, high = (sum(parts(chip, datasheet).values()) for datasheet in _datasheets())
-    return Area(value, low, high)
+    return Estimate(value, low, high)
 
 
 @cache

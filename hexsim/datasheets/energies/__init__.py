@@ -46,4 +46,4 @@ def _process(chip: str, like: str) -> str:
 def _with_ends(process: str) -> tuple[EnergyDatasheet, EnergyDatasheet, EnergyDatasheet]:
     """Return a process with its ends; cached, because every point of a sweep needs it."""
     datasheet = load(process)
-    return datasheet, datasheet.at_low(), datasheet.at_high()
+    return datasheet, datasheet.at_end("low"), datasheet.at_end("high")

@@ -117,11 +117,3 @@ class EnergyDatasheet(Datasheet):
     ddr: DdrEnergy
     island: IslandEnergy
     idle: IdleEnergy
-
-    def at_low(self) -> EnergyDatasheet:
-        """Return the datasheet with every constant at its lower bound."""
-        return self.at_end("low")
-
-    def at_high(self) -> EnergyDatasheet:
-        """Return the datasheet with every constant at its upper bound."""
-        return self.at_end("high")

@@ -127,6 +127,6 @@ def _numbers(
         **dict(zip(TIMES, (*(ps / PS_PER_MS for ps in times_ps), per_second), strict=True)),
         MEMORY: memory.peak_bytes,
         **dict(zip(ENERGY, energies, strict=True)),
-        **dict(zip(AREA, (area.mm2, area.low, area.high), strict=True)),
+        **dict(zip(AREA, (area.value, area.low, area.high), strict=True)),
         **{name: sum(getattr(part, name, 0) for part in parts) for name in COUNTERS},
     }

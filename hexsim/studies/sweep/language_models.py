@@ -51,7 +51,7 @@ class DeployedLanguageModel:
             "energy_mj": energy.value,
             "energy_low_mj": energy.low,
             "energy_high_mj": energy.high,
-            "area_mm2": area.mm2,
+            "area_mm2": area.value,
             "area_low_mm2": area.low,
             "area_high_mm2": area.high,
         }

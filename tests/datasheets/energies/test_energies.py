@@ -22,7 +22,7 @@ def test_a_chip_of_no_known_process_gets_wide_bounds() -> None:
     own = chips.load("sd835").model_copy(update={"name": "mine"})
     sheet = energies.datasheet_of(own)
     assert sheet.name == "unknown-process"
-    assert (sheet.at_low().process_scale, sheet.at_high().process_scale) == (0.5, 2.0)
+    assert (sheet.at_end("low").process_scale, sheet.at_end("high").process_scale) == (0.5, 2.0)
     like = own.model_copy(update={"like": "sd855"})
     assert energies.datasheet_of(like).name == "7nm"
 
@@ -30,7 +30,7 @@ def test_a_chip_of_no_known_process_gets_wide_bounds() -> None:
 def test_both_ends_of_every_constant_enclose_it() -> None:
     for name in energies.names():
         sheet = energies.load(name)
-        low, high = dict(sheet.at_low().quantities()), dict(sheet.at_high().quantities())
+        low, high = dict(sheet.at_end("low").quantities()), dict(sheet.at_end("high").quantities())
         for path, constant in sheet.quantities():
             assert low[path].value <= constant.value <= high[path].value
 
@@ -39,7 +39,7 @@ def test_the_ends_of_a_chip_are_those_of_its_own_process() -> None:
     for name in ("sd855", "sd835"):
         stated, low, high = energies.datasheets_of(chips.load(name))
         fresh = energies.load(stated.name)
-        assert (stated, low, high) == (fresh, fresh.at_low(), fresh.at_high())
+        assert (stated, low, high) == (fresh, fresh.at_end("low"), fresh.at_end("high"))
     assert energies.datasheet_of(chips.load("sd855")) != energies.datasheet_of(chips.load("sd835"))
 
 
