@@ -22,9 +22,9 @@ import numpy as np
 import numpy.typing as npt
 
 import hexsim
+from benchmarks.measured.htp import htp_rows
 from benchmarks.pages import RESULTS, with_blocks
 from hexsim.datasheets import stacks
-from hexsim.datasheets.measurements.htp import htp_rows
 from hexsim.deployment import Deployment
 from hexsim.deployment.platform import Platform
 from hexsim.files import write_text

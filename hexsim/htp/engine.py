@@ -6,7 +6,6 @@ DDR. It runs ahead of the operations while the weights fit half of VTCM. An oper
 its first bytes arrive and does not end before its last. Spilled bytes are written after the bytes
 that it reads.
 
-
 One graph runs at a time, the most urgent one first. Where graphs divide VTCM, several do (parallel
 graph execution of QNN); operations that run at once share HMX, HVX and the ports of VTCM evenly.
 
