@@ -9,10 +9,10 @@ from __future__ import annotations
 import statistics
 import sys
 
+from benchmarks.hand_written import comparison
 from benchmarks.pages import CONCEPTS, RESULTS, fenced, with_block
 from hexsim.deployment.platform import Platform
 from hexsim.files import write_text
-from hexsim.hvx.streams.hand_written import comparison
 from hexsim.reports.kernel.table import kernel_table
 from hexsim.studies.kernel_probe import probe
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import hexsim
 from hexsim import dlc
-from hexsim.reports.memory_facts import prepared_lines
+from hexsim.reports.inference.memory import prepared_lines
 from tests.accuracy import culprits
 from tests.cli.conftest import Done
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from benchmarks.hand_written import comparison
 from hexsim.hvx.isa import HvxMachine
 from hexsim.hvx.occupancy import pipes, slots
 from hexsim.hvx.packets import Insn, Packet
-from hexsim.hvx.streams.hand_written import comparison
 
 V60, V66 = HvxMachine(60), HvxMachine(66)
 

@@ -8,7 +8,7 @@ import pytest
 from hexsim import dlc
 from hexsim.deployment.prepared_graph import prepared_graph
 from hexsim.htp.compiler import compile_graph
-from hexsim.reports.memory_facts import prepared_lines
+from hexsim.reports.inference.memory import prepared_lines
 from tests.accuracy import culprits
 from tests.cli.conftest import Done
 from tests.deployed import deployed

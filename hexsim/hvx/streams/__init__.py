@@ -3,7 +3,7 @@
 There is one file per kind of kernel. Each function emits the instructions of one kernel for a shape
 class and returns a `Kernel`: its scheduled code and, as `cost`, the packet slots of a tile, a
 row of tiles and a call, from which the blocking computes the cost of a layer. Schedules are cached
-per machine and shape class. `hand_written` compares them with the kernels of Hexagon NN.
+per machine and shape class.
 """
 
 from hexsim.hvx.isa import HvxMachine

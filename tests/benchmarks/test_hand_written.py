@@ -4,10 +4,10 @@ import statistics
 
 import pytest
 
+from benchmarks.hand_written import comparison
 from hexsim.hvx.assembly import loop_asm, straight_asm
 from hexsim.hvx.isa import HvxMachine
 from hexsim.hvx.modulo import Loop
-from hexsim.hvx.streams.hand_written import comparison
 from tests.oracle.toolchain import refused
 
 ROWS = list(comparison())
