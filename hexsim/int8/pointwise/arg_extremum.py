@@ -3,34 +3,30 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 import numpy as np
 
 from hexsim.int8.machine_code.jit import template
-from hexsim.int8.prepared import Out, Preparers
-from hexsim.int8.step import FIRST, LAST, Scratch, Step, Work, Workspace
+from hexsim.int8.prepared import Inputs, Out, Preparers, Steps, unpacked
+from hexsim.int8.step import FIRST, LAST, Scratch, Step, Workspace
 from hexsim.lowering.arg_extremum import LoweredArgExtremum
 from hexsim.lowering.lowered_call import Codes, Int32
 
 
-class PreparedArgExtremum:
+@unpacked
+def arg_extremum(
+    call: LoweredArgExtremum, inputs: Inputs, output: Out, workspace: Workspace
+) -> Steps:
     """The position of the first largest or smallest code."""
-
-    def __init__(self, call: LoweredArgExtremum) -> None:
-        self._axis, self._codes = call.axis, call.codes
-        self._largest = call.kind == "max"
-
-    def steps(self, inputs: Sequence[Codes], output: Out, workspace: Workspace) -> list[Work]:
-        """See PreparedCall."""
-        shape, axis = inputs[0].shape, self._axis
-        outer, inner = math.prod(shape[:axis]), math.prod(shape[axis + 1 :])
-        arguments = (
-            inputs[0].reshape(outer, shape[axis], inner), self._codes, self._largest,
-            output.reshape(outer, inner), FIRST, LAST,
-            Scratch(inner, output.dtype), Scratch(inner, np.int32),
-        )  # fmt: skip
-        return [Step(_places(output.dtype), arguments, outer)]
+    largest = call.kind == "max"
+    shape, axis = inputs[0].shape, call.axis
+    outer, inner = math.prod(shape[:axis]), math.prod(shape[axis + 1 :])
+    arguments = (
+        inputs[0].reshape(outer, shape[axis], inner), call.codes, largest,
+        output.reshape(outer, inner), FIRST, LAST,
+        Scratch(inner, output.dtype), Scratch(inner, np.int32),
+    )  # fmt: skip
+    return [Step(_places(output.dtype), arguments, outer)]
 
 
 @template("void({0}[:,:,::1],{0}[::1],int64,{0}[:,::1],int64,int64,{0}[::1],int32[::1])")
@@ -61,4 +57,4 @@ def _places(
             out[row, c] = codes[places[c]]
 
 
-PREPARERS: Preparers = {LoweredArgExtremum: PreparedArgExtremum}
+PREPARERS: Preparers = {LoweredArgExtremum: arg_extremum}

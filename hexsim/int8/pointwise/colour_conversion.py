@@ -3,49 +3,38 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 import numpy as np
 
 from hexsim.int8.machine_code.jit import kernel
 from hexsim.int8.pointwise.movement import through
 from hexsim.int8.pointwise.strided_copy import copy
-from hexsim.int8.prepared import Out, Preparers
+from hexsim.int8.prepared import Inputs, Out, Preparers, Steps, unpacked
 from hexsim.int8.step import FIRST, LAST, Step, Work, Workspace
 from hexsim.layers.colour_conversion import YVU_ORIGIN
 from hexsim.lowering.colour_conversion import MATRIX_BITS, LoweredChannelPick, LoweredNv21
 from hexsim.lowering.lowered_call import Codes, Int32
 
 
-class PreparedChannelPick:
+@unpacked
+def channel_pick(
+    call: LoweredChannelPick, inputs: Inputs, output: Out, workspace: Workspace
+) -> Steps:
     """Channels in another order, some left out."""
-
-    def __init__(self, call: LoweredChannelPick) -> None:
-        self._channels = call.channels
-        self._table = call.table
-
-    def steps(self, inputs: Sequence[Codes], output: Out, workspace: Workspace) -> list[Work]:
-        """See PreparedCall."""
-        work: list[Work] = [
-            copy(inputs[0][..., channel], output[..., place])
-            for place, channel in enumerate(self._channels)
-        ]
-        return [*work, *through(self._table, output)]
+    work: list[Work] = [
+        copy(inputs[0][..., channel], output[..., place])
+        for place, channel in enumerate(call.channels)
+    ]
+    return [*work, *through(call.table, output)]
 
 
-class PreparedNv21:
+@unpacked
+def nv21(call: LoweredNv21, inputs: Inputs, output: Out, workspace: Workspace) -> Steps:
     """One plane of luma and interleaved chroma to pixels of three channels."""
-
-    def __init__(self, call: LoweredNv21) -> None:
-        self._matrix = call.matrix
-        self._table = call.table
-
-    def steps(self, inputs: Sequence[Codes], output: Out, workspace: Workspace) -> list[Work]:
-        """See PreparedCall."""
-        origin = np.array(YVU_ORIGIN, np.int32)
-        arguments = (inputs[0][..., 0], self._matrix, origin, output, FIRST, LAST)
-        step = Step(_nv21, arguments, math.prod(output.shape[:2]))
-        return [step, *through(self._table, output)]
+    origin = np.array(YVU_ORIGIN, np.int32)
+    arguments = (inputs[0][..., 0], call.matrix, origin, output, FIRST, LAST)
+    step = Step(_nv21, arguments, math.prod(output.shape[:2]))
+    return [step, *through(call.table, output)]
 
 
 @kernel("void(uint8[:,:,:],int32[:,::1],int32[::1],uint8[:,:,:,::1],int64,int64)")
@@ -66,4 +55,4 @@ def _nv21(planes: Codes, matrix: Int32, origin: Int32, out: Codes, first: int, l
                 out[n, row, column, colour] = min(max(code, 0), 255)
 
 
-PREPARERS: Preparers = {LoweredChannelPick: PreparedChannelPick, LoweredNv21: PreparedNv21}
+PREPARERS: Preparers = {LoweredChannelPick: channel_pick, LoweredNv21: nv21}

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from hexsim.int8.machine_code.jit import kernel, template
 from hexsim.int8.panel import SUM_BYTES
 from hexsim.int8.pointwise.movement import rescaled
 from hexsim.int8.pointwise.operands import CHUNK, Spread, chunk, spread
-from hexsim.int8.prepared import Out, Preparers
+from hexsim.int8.prepared import Inputs, Out, Preparers, Steps, unpacked
 from hexsim.int8.requantize.constants import OneStage16, RequantizeStage, one_stage, one_stage_16bit
 from hexsim.int8.requantize.run import requantize_run, requantize_sum
 from hexsim.int8.requantize.scalar import requantize_16bit
@@ -19,74 +17,58 @@ from hexsim.lowering.elementwise import LoweredExtremum, LoweredProduct, Lowered
 from hexsim.lowering.lowered_call import Codes, Int32, Int64
 
 
-class PreparedSum:
+@unpacked
+def weighted_sum(call: LoweredSum, inputs: Inputs, output: Out, workspace: Workspace) -> Steps:
     """Sum or difference: one signed factor per operand."""
-
-    def __init__(self, call: LoweredSum) -> None:
-        zero_points = np.array([x.zero_point for x in call.inputs], np.int64)
-        start = np.int64(call.stage.preload[0]) - np.dot(zero_points, call.factors.astype(np.int64))
-        # Sums wrap, so their constant part may wrap as well.
-        self._stage = one_stage(call.stage, int(start.astype(np.int32)))
-        self._factors = call.factors
-
-    def steps(self, inputs: Sequence[Codes], output: Out, workspace: Workspace) -> list[Work]:
-        """See PreparedCall."""
-        arguments = (
-            *spread(inputs, output), self._factors, self._stage, output.reshape(-1),
-            FIRST, LAST, Scratch(CHUNK, np.int32),
-        )  # fmt: skip
-        return [Step(_sum(output.dtype), arguments, output.size, grain=CHUNK)]
+    zero_points = np.array([x.zero_point for x in call.inputs], np.int64)
+    start = np.int64(call.stage.preload[0]) - np.dot(zero_points, call.factors.astype(np.int64))
+    # Sums wrap, so their constant part may wrap as well.
+    stage = one_stage(call.stage, int(start.astype(np.int32)))
+    arguments = (
+        *spread(inputs, output), call.factors, stage, output.reshape(-1),
+        FIRST, LAST, Scratch(CHUNK, np.int32),
+    )  # fmt: skip
+    return [Step(_sum(output.dtype), arguments, output.size, grain=CHUNK)]
 
 
-class PreparedProduct:
+@unpacked
+def product(call: LoweredProduct, inputs: Inputs, output: Out, workspace: Workspace) -> Steps:
     """Product of two or three operands."""
-
-    def __init__(self, call: LoweredProduct) -> None:
-        self._zero_points = np.array([x.zero_point for x in call.inputs], np.int32)
-        self._stage = one_stage(call.stage)
-
-    def steps(self, inputs: Sequence[Codes], output: Out, workspace: Workspace) -> list[Work]:
-        """See PreparedCall."""
-        arguments = (
-            *spread(inputs, output), self._zero_points, self._stage, output.reshape(-1),
-            FIRST, LAST, Scratch(CHUNK, np.int32),
-        )  # fmt: skip
-        return [Step(_product, arguments, output.size, grain=CHUNK)]
+    zero_points = np.array([x.zero_point for x in call.inputs], np.int32)
+    stage = one_stage(call.stage)
+    arguments = (
+        *spread(inputs, output), zero_points, stage, output.reshape(-1),
+        FIRST, LAST, Scratch(CHUNK, np.int32),
+    )  # fmt: skip
+    return [Step(_product, arguments, output.size, grain=CHUNK)]
 
 
-class Prepared16Product:
+@unpacked
+def product_16bit(call: LoweredProduct, inputs: Inputs, output: Out, workspace: Workspace) -> Steps:
     """Product of two or three 16-bit operands, in 64 bits."""
-
-    def __init__(self, call: LoweredProduct) -> None:
-        self._zero_points = np.array([x.zero_point for x in call.inputs], np.int64)
-        self._stage = one_stage_16bit(call.stage)
-
-    def steps(self, inputs: Sequence[Codes], output: Out, workspace: Workspace) -> list[Work]:
-        """See PreparedCall."""
-        arguments = (
-            *spread(inputs, output), self._zero_points, self._stage, output.reshape(-1),
-            FIRST, LAST, Scratch(CHUNK, np.int64),
-        )  # fmt: skip
-        return [Step(_product_16bit, arguments, output.size, grain=CHUNK)]
+    zero_points = np.array([x.zero_point for x in call.inputs], np.int64)
+    stage = one_stage_16bit(call.stage)
+    arguments = (
+        *spread(inputs, output), zero_points, stage, output.reshape(-1),
+        FIRST, LAST, Scratch(CHUNK, np.int64),
+    )  # fmt: skip
+    return [Step(_product_16bit, arguments, output.size, grain=CHUNK)]
 
 
-class PreparedExtremum:
+@unpacked
+def extremum_of_operands(
+    call: LoweredExtremum, inputs: Inputs, output: Out, workspace: Workspace
+) -> Steps:
     """Maximum or minimum of rescaled codes."""
-
-    def __init__(self, call: LoweredExtremum) -> None:
-        self._tables = call.tables
-        self._largest = call.kind == "max"
-
-    def steps(self, inputs: Sequence[Codes], output: Out, workspace: Workspace) -> list[Work]:
-        """See PreparedCall."""
-        work: list[Work] = []
-        parts = []
-        for codes, table in zip(inputs, self._tables, strict=True):
-            part, before = rescaled(codes, table, workspace)
-            parts.append(part)
-            work += before
-        arguments = (*spread(parts, output), self._largest, output.reshape(-1), FIRST, LAST)
-        return [*work, Step(_extremum(output.dtype), arguments, output.size, grain=CHUNK)]
+    largest = call.kind == "max"
+    work: list[Work] = []
+    parts = []
+    for codes, table in zip(inputs, call.tables, strict=True):
+        part, before = rescaled(codes, table, workspace)
+        parts.append(part)
+        work += before
+    arguments = (*spread(parts, output), largest, output.reshape(-1), FIRST, LAST)
+    return [*work, Step(_extremum(output.dtype), arguments, output.size, grain=CHUNK)]
 
 
 @template("void(Spread,uint8[::1],int32[::1],RequantizeStage,{0}[::1],int64,int64,int32[::1])")
@@ -201,8 +183,8 @@ def _extremum(
 
 
 PREPARERS: Preparers = {
-    LoweredExtremum: PreparedExtremum,
-    LoweredProduct: PreparedProduct,
-    LoweredSum: PreparedSum,
+    LoweredExtremum: extremum_of_operands,
+    LoweredProduct: product,
+    LoweredSum: weighted_sum,
 }
-PREPARERS_16BIT: Preparers = {LoweredProduct: Prepared16Product}
+PREPARERS_16BIT: Preparers = {LoweredProduct: product_16bit}

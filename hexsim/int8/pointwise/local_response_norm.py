@@ -6,7 +6,6 @@ two table lookups go channel by channel.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,10 +14,10 @@ import numpy.typing as npt
 from hexsim.int8.machine_code.jit import template
 from hexsim.int8.machine_code.record import record
 from hexsim.int8.pointwise.window_sums import exponent, sum_squares
-from hexsim.int8.prepared import Out, Preparers
+from hexsim.int8.prepared import Inputs, Out, Preparers, Steps, unpacked
 from hexsim.int8.requantize.constants import RequantizeStage, one_stage
 from hexsim.int8.requantize.run import requantize_run
-from hexsim.int8.step import FIRST, LAST, Scratch, Step, Work, Workspace
+from hexsim.int8.step import FIRST, LAST, Scratch, Step, Workspace
 from hexsim.lowering.local_response_norm import OCTAVE_BITS, LoweredLocalResponseNorm
 from hexsim.lowering.lowered_call import Codes, Int32, Int64
 
@@ -44,28 +43,23 @@ class Lines(NamedTuple):
     power: Any
 
 
-class PreparedLocalResponseNorm:
+@unpacked
+def local_response_norm(
+    call: LoweredLocalResponseNorm, inputs: Inputs, output: Out, workspace: Workspace
+) -> Steps:
     """Normalisation across the channels around each channel."""
-
-    def __init__(self, call: LoweredLocalResponseNorm) -> None:
-        self._zero_point = call.inputs[0].zero_point
-        self._size = call.size
-        self._powers = call.powers
-        self._slopes = _slopes(call.powers)
-        self._stage = call.stage
-
-    def steps(self, inputs: Sequence[Codes], output: Out, workspace: Workspace) -> list[Work]:
-        """See PreparedCall."""
-        channels, stage = output.shape[-1], self._stage
-        pixels = output.reshape(-1, channels)
-        row = Scratch(channels, np.int32)
-        norm = Norm(self._zero_point, self._size, self._powers, one_stage(stage))
-        lines = Lines(Scratch(channels + self._size - 1, np.int32), row, row, row, row)
-        arguments = (
-            inputs[0].reshape(-1, channels), norm, self._slopes, pixels, FIRST, LAST, lines,
-            Scratch(channels, self._slopes.dtype),
-        )  # fmt: skip
-        return [Step(_local_response_norm(self._slopes.dtype), arguments, len(pixels))]
+    zero_point = call.inputs[0].zero_point
+    slopes = _slopes(call.powers)
+    channels, stage = output.shape[-1], call.stage
+    pixels = output.reshape(-1, channels)
+    row = Scratch(channels, np.int32)
+    norm = Norm(zero_point, call.size, call.powers, one_stage(stage))
+    lines = Lines(Scratch(channels + call.size - 1, np.int32), row, row, row, row)
+    arguments = (
+        inputs[0].reshape(-1, channels), norm, slopes, pixels, FIRST, LAST, lines,
+        Scratch(channels, slopes.dtype),
+    )  # fmt: skip
+    return [Step(_local_response_norm(slopes.dtype), arguments, len(pixels))]
 
 
 def _slopes(powers: Int32) -> npt.NDArray[np.signedinteger[Any]]:
@@ -113,4 +107,4 @@ def _local_response_norm(
         requantize_run(sums, stage, out[pixel])
 
 
-PREPARERS: Preparers = {LoweredLocalResponseNorm: PreparedLocalResponseNorm}
+PREPARERS: Preparers = {LoweredLocalResponseNorm: local_response_norm}

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from hexsim.int8.algorithm import use_vectors
 from hexsim.int8.machine_code.inner_loops.vector_lookup import look_up_codes
 from hexsim.int8.machine_code.jit import kernel, template
 from hexsim.int8.machine_code.memory import ALIGNMENT
-from hexsim.int8.prepared import Out, Preparers
-from hexsim.int8.step import FIRST, LAST, Step, Work, Workspace
+from hexsim.int8.prepared import Inputs, Out, Preparers, Steps, unpacked
+from hexsim.int8.step import FIRST, LAST, Step, Workspace
 from hexsim.lowering.lookup import LoweredLookup
 from hexsim.lowering.lowered_call import Codes
 
@@ -19,15 +17,10 @@ _BYTES = 1024
 """The least number of codes in a piece; whole vectors and cache lines."""
 
 
-class PreparedLookup:
+@unpacked
+def lookup(call: LoweredLookup, inputs: Inputs, output: Out, workspace: Workspace) -> Steps:
     """A table lookup, for Neuron or Prelu."""
-
-    def __init__(self, call: LoweredLookup) -> None:
-        self._tables = call.tables
-
-    def steps(self, inputs: Sequence[Codes], output: Out, workspace: Workspace) -> list[Work]:
-        """See PreparedCall."""
-        return [look_up(inputs[0], self._tables, output)]
+    return [look_up(inputs[0], call.tables, output)]
 
 
 def look_up(codes: Out, tables: Codes, out: Out) -> Step:
@@ -60,4 +53,4 @@ def _look_up_bytes(codes: Codes, table: Codes, out: Codes, first: int, last: int
         out[at] = table[codes[at]]
 
 
-PREPARERS: Preparers = {LoweredLookup: PreparedLookup}
+PREPARERS: Preparers = {LoweredLookup: lookup}

@@ -2,49 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from hexsim.int8.machine_code.jit import kernel
 from hexsim.int8.pointwise.operands import CHUNK, Spread, chunk, spread
-from hexsim.int8.prepared import Out, Preparers
-from hexsim.int8.step import FIRST, LAST, Step, Work, Workspace
+from hexsim.int8.prepared import Inputs, Out, Preparers, Steps, unpacked
+from hexsim.int8.step import FIRST, LAST, Step, Workspace
 from hexsim.lowering.lowered_call import Codes, Int32
 from hexsim.lowering.pairs import LoweredPairProduct, LoweredPairSum
 
 
-class PreparedPairSum:
+@unpacked
+def pair_sum(call: LoweredPairSum, inputs: Inputs, output: Out, workspace: Workspace) -> Steps:
     """Sum or difference of two operands.
 
     Two shifts with a constant between them are one shift of a larger constant. The saturation to
     16 bits between them changes no code: the last shift is of 7 bits at most, so what saturates
     lies beyond the codes.
     """
-
-    def __init__(self, call: LoweredPairSum) -> None:
-        start = (call.offset + (1 << call.shift >> 1)) << call.cut
-        places = call.cut + call.shift
-        self._constants = np.array([*call.factors, start, places, call.low, call.high], np.int32)
-
-    def steps(self, inputs: Sequence[Codes], output: Out, workspace: Workspace) -> list[Work]:
-        """See PreparedCall."""
-        arguments = (*spread(inputs, output), self._constants, output.reshape(-1), FIRST, LAST)
-        return [Step(_sum, arguments, output.size, grain=CHUNK)]
+    start = (call.offset + (1 << call.shift >> 1)) << call.cut
+    places = call.cut + call.shift
+    constants = np.array([*call.factors, start, places, call.low, call.high], np.int32)
+    arguments = (*spread(inputs, output), constants, output.reshape(-1), FIRST, LAST)
+    return [Step(_sum, arguments, output.size, grain=CHUNK)]
 
 
-class PreparedPairProduct:
+@unpacked
+def pair_product(
+    call: LoweredPairProduct, inputs: Inputs, output: Out, workspace: Workspace
+) -> Steps:
     """Product of two operands."""
-
-    def __init__(self, call: LoweredPairProduct) -> None:
-        zero_points = [x.zero_point for x in call.inputs]
-        limits = (call.offset, call.shift, call.low, call.high)
-        self._constants = np.array([*zero_points, call.centre, call.factor, *limits], np.int32)
-
-    def steps(self, inputs: Sequence[Codes], output: Out, workspace: Workspace) -> list[Work]:
-        """See PreparedCall."""
-        arguments = (*spread(inputs, output), self._constants, output.reshape(-1), FIRST, LAST)
-        return [Step(_product, arguments, output.size, grain=CHUNK)]
+    zero_points = [x.zero_point for x in call.inputs]
+    limits = (call.offset, call.shift, call.low, call.high)
+    constants = np.array([*zero_points, call.centre, call.factor, *limits], np.int32)
+    arguments = (*spread(inputs, output), constants, output.reshape(-1), FIRST, LAST)
+    return [Step(_product, arguments, output.size, grain=CHUNK)]
 
 
 @kernel("void(Spread,uint8[::1],int32[::1],uint8[::1],int64,int64)")
@@ -90,6 +82,6 @@ def _product(
 
 
 PREPARERS: Preparers = {
-    LoweredPairProduct: PreparedPairProduct,
-    LoweredPairSum: PreparedPairSum,
+    LoweredPairProduct: pair_product,
+    LoweredPairSum: pair_sum,
 }

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -13,27 +12,22 @@ from hexsim.int8.machine_code.inner_loops.vector_maximum import largest_codes
 from hexsim.int8.machine_code.jit import inlined, kernel, template
 from hexsim.int8.machine_code.record import record
 from hexsim.int8.pointwise.movement import through
-from hexsim.int8.prepared import Out, Preparers
-from hexsim.int8.step import FIRST, LAST, Scratch, Step, Work, Workspace
+from hexsim.int8.prepared import Inputs, Out, Preparers, Steps, unpacked
+from hexsim.int8.step import FIRST, LAST, Scratch, Step, Workspace
 from hexsim.layers import Window
 from hexsim.lowering.lowered_call import Codes, Int32, Int64
 from hexsim.lowering.pooling import LoweredAveragePool, LoweredAveragePool16, LoweredMaxPool
 
 
-class PreparedMaxPool:
+@unpacked
+def max_pool(call: LoweredMaxPool, inputs: Inputs, output: Out, workspace: Workspace) -> Steps:
     """The maximum of codes, then the table."""
-
-    def __init__(self, call: LoweredMaxPool) -> None:
-        self._window = _window(call.window)
-        self._table = call.table
-
-    def steps(self, inputs: Sequence[Codes], output: Out, workspace: Workspace) -> list[Work]:
-        """See PreparedCall."""
-        _, _, width, channels = inputs[0].shape
-        columns = Scratch(width * channels, output.dtype)
-        arguments = (inputs[0], self._window, output, FIRST, LAST, columns)
-        step = Step(_max_pool(output.dtype), arguments, math.prod(output.shape[:2]))
-        return [step, *through(self._table, output)]
+    window = _window(call.window)
+    _, _, width, channels = inputs[0].shape
+    columns = Scratch(width * channels, output.dtype)
+    arguments = (inputs[0], window, output, FIRST, LAST, columns)
+    step = Step(_max_pool(output.dtype), arguments, math.prod(output.shape[:2]))
+    return [step, *through(call.table, output)]
 
 
 @record(
@@ -58,34 +52,31 @@ class Average(NamedTuple):
     narrow: npt.NDArray[np.bool_]
 
 
-class PreparedAveragePool:
+@unpacked
+def average_pool(
+    call: LoweredAveragePool, inputs: Inputs, output: Out, workspace: Workspace
+) -> Steps:
     """The sum of codes, scaled by the constants of the pixel's count."""
-
-    def __init__(self, call: LoweredAveragePool) -> None:
-        means = call.means
-        self._average = Average(
-            _window(call.window), call.inputs[0].zero_point, call.entry_of,
-            means.gain, means.offset, means.right, means.factor, means.last,
-            means.fits_32_bits(255 * call.window.taps) & (means.right == 1) & (means.last == 6),
-        )  # fmt: skip
-
-    def steps(self, inputs: Sequence[Codes], output: Out, workspace: Workspace) -> list[Work]:
-        """See PreparedCall."""
-        sums = Scratch(output.shape[-1], np.int32)
-        arguments = (inputs[0], self._average, output, FIRST, LAST, sums)
-        return [Step(_average_pool, arguments, math.prod(output.shape[:2]))]
+    means = call.means
+    average = Average(
+        _window(call.window), call.inputs[0].zero_point, call.entry_of,
+        means.gain, means.offset, means.right, means.factor, means.last,
+        means.fits_32_bits(255 * call.window.taps) & (means.right == 1) & (means.last == 6),
+    )  # fmt: skip
+    sums = Scratch(output.shape[-1], np.int32)
+    arguments = (inputs[0], average, output, FIRST, LAST, sums)
+    return [Step(_average_pool, arguments, math.prod(output.shape[:2]))]
 
 
-class PreparedWindowSums:
+@unpacked
+def window_sums(
+    call: LoweredAveragePool16, inputs: Inputs, output: Out, workspace: Workspace
+) -> Steps:
     """The bare sums of one byte of 16-bit codes; `hexsim.int8.sixteen_bit` requantises them."""
-
-    def __init__(self, call: LoweredAveragePool16) -> None:
-        self._window, self._zero_point = _window(call.window), call.inputs[0].zero_point
-
-    def steps(self, inputs: Sequence[Codes], output: Out, workspace: Workspace) -> list[Work]:
-        """See PreparedCall."""
-        arguments = (inputs[0], self._window, self._zero_point, output, FIRST, LAST)
-        return [Step(_window_sums, arguments, math.prod(output.shape[:2]))]
+    window = _window(call.window)
+    zero_point = call.inputs[0].zero_point
+    arguments = (inputs[0], window, zero_point, output, FIRST, LAST)
+    return [Step(_window_sums, arguments, math.prod(output.shape[:2]))]
 
 
 def _window(window: Window) -> Int64:
@@ -187,7 +178,7 @@ def _window_sums(x: Codes, window: Int64, zero: int, out: Int32, first: int, las
 
 
 PREPARERS: Preparers = {
-    LoweredAveragePool: PreparedAveragePool,
-    LoweredAveragePool16: PreparedWindowSums,
-    LoweredMaxPool: PreparedMaxPool,
+    LoweredAveragePool: average_pool,
+    LoweredAveragePool16: window_sums,
+    LoweredMaxPool: max_pool,
 }

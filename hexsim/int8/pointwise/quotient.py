@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -10,8 +9,8 @@ import numpy as np
 from hexsim.int8.machine_code.jit import template
 from hexsim.int8.machine_code.record import record
 from hexsim.int8.pointwise.operands import CHUNK, Spread, chunk, spread
-from hexsim.int8.prepared import Out, Preparers
-from hexsim.int8.step import FIRST, LAST, Step, Work, Workspace
+from hexsim.int8.prepared import Inputs, Out, Preparers, Steps, unpacked
+from hexsim.int8.step import FIRST, LAST, Step, Workspace
 from hexsim.lowering.lowered_call import Codes
 from hexsim.lowering.quotient import LoweredQuotient
 
@@ -29,19 +28,13 @@ class Division(NamedTuple):
     high: int
 
 
-class PreparedQuotient:
+@unpacked
+def quotient(call: LoweredQuotient, inputs: Inputs, output: Out, workspace: Workspace) -> Steps:
     """One operand divided by another."""
-
-    def __init__(self, call: LoweredQuotient) -> None:
-        x, w = (operand.zero_point for operand in call.inputs)
-        self._division = Division(
-            x, w, call.output.zero_point, call.scale, call.shift, call.low, call.high
-        )
-
-    def steps(self, inputs: Sequence[Codes], output: Out, workspace: Workspace) -> list[Work]:
-        """See PreparedCall."""
-        arguments = (*spread(inputs, output), self._division, output.reshape(-1), FIRST, LAST)
-        return [Step(_quotient(output.dtype), arguments, output.size, grain=CHUNK)]
+    x, w = (operand.zero_point for operand in call.inputs)
+    division = Division(x, w, call.output.zero_point, call.scale, call.shift, call.low, call.high)
+    arguments = (*spread(inputs, output), division, output.reshape(-1), FIRST, LAST)
+    return [Step(_quotient(output.dtype), arguments, output.size, grain=CHUNK)]
 
 
 @template("void(Spread,{0}[::1],Division,{0}[::1],int64,int64)")
@@ -68,4 +61,4 @@ def _quotient(
             part[k] = min(max(code, division.low), division.high)  # type: ignore[assignment]
 
 
-PREPARERS: Preparers = {LoweredQuotient: PreparedQuotient}
+PREPARERS: Preparers = {LoweredQuotient: quotient}

@@ -16,7 +16,7 @@ from hexsim.int8.machine_code.jit import template
 from hexsim.int8.panel import SUM_BYTES
 from hexsim.int8.pointwise.movement import through
 from hexsim.int8.pointwise.strided_copy import copy
-from hexsim.int8.prepared import Out, Preparers
+from hexsim.int8.prepared import Inputs, Out, Preparers, Steps, unpacked
 from hexsim.int8.requantize.constants import RequantizeStage, one_stage
 from hexsim.int8.requantize.scalar import requantize
 from hexsim.int8.step import FIRST, LAST, Scratch, Step, Work, Workspace
@@ -24,41 +24,33 @@ from hexsim.lowering.lowered_call import Codes, Int32
 from hexsim.lowering.reduce import LoweredReduceExtremum, LoweredReduceSum
 
 
-class PreparedReduceSum:
+@unpacked
+def reduce_sum(call: LoweredReduceSum, inputs: Inputs, output: Out, workspace: Workspace) -> Steps:
     """A sum or mean."""
-
-    def __init__(self, call: LoweredReduceSum) -> None:
-        self._axes = call.axes
-        self._stage, self._zero_point = call.stage, call.inputs[0].zero_point
-
-    def steps(self, inputs: Sequence[Codes], output: Out, workspace: Workspace) -> list[Work]:
-        """See PreparedCall."""
-        blocks, before = _blocks(inputs[0], self._axes, workspace)
-        # Sums wrap, so the zero points of all positions are a constant.
-        start = int(self._stage.preload[0]) - self._zero_point * blocks.shape[1]
-        start = (start + (1 << 31)) % (1 << 32) - (1 << 31)
-        rows = output.reshape(blocks.shape[0], blocks.shape[2])
-        arguments = (
-            blocks, one_stage(self._stage, start), rows, FIRST, LAST,
-            Scratch(blocks.shape[2], np.int32),
-        )  # fmt: skip
-        return [*before, Step(_sum(output.dtype), arguments, len(rows))]
+    zero_point = call.inputs[0].zero_point
+    blocks, before = _blocks(inputs[0], call.axes, workspace)
+    # Sums wrap, so the zero points of all positions are a constant.
+    start = int(call.stage.preload[0]) - zero_point * blocks.shape[1]
+    start = (start + (1 << 31)) % (1 << 32) - (1 << 31)
+    rows = output.reshape(blocks.shape[0], blocks.shape[2])
+    arguments = (
+        blocks, one_stage(call.stage, start), rows, FIRST, LAST,
+        Scratch(blocks.shape[2], np.int32),
+    )  # fmt: skip
+    return [*before, Step(_sum(output.dtype), arguments, len(rows))]
 
 
-class PreparedReduceExtremum:
+@unpacked
+def reduce_extremum(
+    call: LoweredReduceExtremum, inputs: Inputs, output: Out, workspace: Workspace
+) -> Steps:
     """A maximum or minimum, then the table."""
-
-    def __init__(self, call: LoweredReduceExtremum) -> None:
-        self._axes, self._table = call.axes, call.table
-        self._largest = call.kind == "max"
-
-    def steps(self, inputs: Sequence[Codes], output: Out, workspace: Workspace) -> list[Work]:
-        """See PreparedCall."""
-        blocks, before = _blocks(inputs[0], self._axes, workspace)
-        rows = output.reshape(blocks.shape[0], blocks.shape[2])
-        arguments = (blocks, self._largest, rows, FIRST, LAST)
-        step = Step(_extremum(output.dtype), arguments, len(rows))
-        return [*before, step, *through(self._table, output)]
+    largest = call.kind == "max"
+    blocks, before = _blocks(inputs[0], call.axes, workspace)
+    rows = output.reshape(blocks.shape[0], blocks.shape[2])
+    arguments = (blocks, largest, rows, FIRST, LAST)
+    step = Step(_extremum(output.dtype), arguments, len(rows))
+    return [*before, step, *through(call.table, output)]
 
 
 def _blocks(codes: Codes, axes: Sequence[int], workspace: Workspace) -> tuple[Codes, list[Work]]:
@@ -130,6 +122,6 @@ def _extremum(x: Codes, largest: int, out: Codes, first: int, last: int) -> None
 
 
 PREPARERS: Preparers = {
-    LoweredReduceExtremum: PreparedReduceExtremum,
-    LoweredReduceSum: PreparedReduceSum,
+    LoweredReduceExtremum: reduce_extremum,
+    LoweredReduceSum: reduce_sum,
 }

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 import numpy as np
 
 from hexsim.int8.machine_code.jit import inlined, kernel, template
 from hexsim.int8.pointwise.movement import through
-from hexsim.int8.prepared import Out, Preparers
-from hexsim.int8.step import FIRST, LAST, Scratch, Step, Work, Workspace
+from hexsim.int8.prepared import Inputs, Out, Preparers, Steps, unpacked
+from hexsim.int8.step import FIRST, LAST, Scratch, Step, Workspace
 from hexsim.lowering.lowered_call import Codes, Int32
 from hexsim.lowering.resize import (
     ROW_BITS,
@@ -22,63 +21,44 @@ from hexsim.lowering.resize import (
 )
 
 
-class PreparedNearest:
+@unpacked
+def nearest(call: LoweredNearest, inputs: Inputs, output: Out, workspace: Workspace) -> Steps:
     """Pixels copied, then the table."""
-
-    def __init__(self, call: LoweredNearest) -> None:
-        self._rows, self._columns = call.rows, call.columns
-        self._table = call.table
-
-    def steps(self, inputs: Sequence[Codes], output: Out, workspace: Workspace) -> list[Work]:
-        """See PreparedCall."""
-        arguments = (inputs[0], self._rows, self._columns, output, FIRST, LAST)
-        step = Step(_nearest(output.dtype), arguments, math.prod(output.shape[:2]))
-        return [step, *through(self._table, output)]
+    arguments = (inputs[0], call.rows, call.columns, output, FIRST, LAST)
+    step = Step(_nearest(output.dtype), arguments, math.prod(output.shape[:2]))
+    return [step, *through(call.table, output)]
 
 
-class PreparedBilinear:
+@unpacked
+def bilinear(call: LoweredBilinear, inputs: Inputs, output: Out, workspace: Workspace) -> Steps:
     """Rows interpolated, then columns, then the table."""
-
-    def __init__(self, call: LoweredBilinear) -> None:
-        self._rows, self._columns, self._table = call.rows, call.columns, call.table
-
-    def steps(self, inputs: Sequence[Codes], output: Out, workspace: Workspace) -> list[Work]:
-        """See PreparedCall."""
-        between = Scratch(math.prod(inputs[0].shape[2:]), np.int32)
-        arguments = (inputs[0], self._rows, self._columns, output, FIRST, LAST, between)
-        step = Step(_bilinear, arguments, math.prod(output.shape[:2]))
-        return [step, *through(self._table, output)]
+    between = Scratch(math.prod(inputs[0].shape[2:]), np.int32)
+    arguments = (inputs[0], call.rows, call.columns, output, FIRST, LAST, between)
+    step = Step(_bilinear, arguments, math.prod(output.shape[:2]))
+    return [step, *through(call.table, output)]
 
 
-class PreparedDoubling:
+@unpacked
+def doubling(call: LoweredDoubling, inputs: Inputs, output: Out, workspace: Workspace) -> Steps:
     """Averages of neighbouring columns, then of neighbouring rows, then the table."""
-
-    def __init__(self, call: LoweredDoubling) -> None:
-        self._up_from, self._table = call.up_from, call.table
-
-    def steps(self, inputs: Sequence[Codes], output: Out, workspace: Workspace) -> list[Work]:
-        """See PreparedCall."""
-        below = Scratch(math.prod(output.shape[2:]), np.uint8)
-        arguments = (inputs[0], self._up_from, output, FIRST, LAST, below)
-        return [
-            Step(_doubling, arguments, math.prod(inputs[0].shape[:2])),
-            *through(self._table, output),
-        ]
+    below = Scratch(math.prod(output.shape[2:]), np.uint8)
+    arguments = (inputs[0], call.up_from, output, FIRST, LAST, below)
+    return [
+        Step(_doubling, arguments, math.prod(inputs[0].shape[:2])),
+        *through(call.table, output),
+    ]
 
 
-class PreparedWeightedSums:
+@unpacked
+def weighted_sums(
+    call: LoweredBilinear16, inputs: Inputs, output: Out, workspace: Workspace
+) -> Steps:
     """The bare sums of four bytes of 16-bit codes; `hexsim.int8.sixteen_bit` requantises them."""
-
-    def __init__(self, call: LoweredBilinear16) -> None:
-        self._rows, self._columns = call.rows, call.columns
-        # The weights of a pixel add up to one, so the zero point is a constant.
-        start = -(call.inputs[0].zero_point << 2 * WEIGHT_BITS)
-        self._start = (start + (1 << 31)) % (1 << 32) - (1 << 31)
-
-    def steps(self, inputs: Sequence[Codes], output: Out, workspace: Workspace) -> list[Work]:
-        """See PreparedCall."""
-        arguments = (inputs[0], self._rows, self._columns, self._start, output, FIRST, LAST)
-        return [Step(_weighted_sums, arguments, math.prod(output.shape[:2]))]
+    # The weights of a pixel add up to one, so the zero point is a constant.
+    start = -(call.inputs[0].zero_point << 2 * WEIGHT_BITS)
+    start = (start + (1 << 31)) % (1 << 32) - (1 << 31)
+    arguments = (inputs[0], call.rows, call.columns, start, output, FIRST, LAST)
+    return [Step(_weighted_sums, arguments, math.prod(output.shape[:2]))]
 
 
 @template("void({0}[:,:,:,::1],int32[::1],int32[::1],{0}[:,:,:,::1],int64,int64)")
@@ -167,8 +147,8 @@ def _weighted_sums(
 
 
 PREPARERS: Preparers = {
-    LoweredBilinear: PreparedBilinear,
-    LoweredBilinear16: PreparedWeightedSums,
-    LoweredDoubling: PreparedDoubling,
-    LoweredNearest: PreparedNearest,
+    LoweredBilinear: bilinear,
+    LoweredBilinear16: weighted_sums,
+    LoweredDoubling: doubling,
+    LoweredNearest: nearest,
 }
