@@ -8,6 +8,9 @@ Source of the copy: Hexagon NN, vmemcpy_2d_h.S. The number of threads is that of
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+from hexsim.hvx.kernels._model import KernelModel
 from hexsim.hvx.kernels._per_vector import per_vector_stage
 from hexsim.hvx.kernels._target import Target
 from hexsim.hvx.streams import Kernel, elementwise
@@ -30,3 +33,11 @@ def move_work(call: KernelCall, target: Target, traffic: Traffic, sources: int) 
     threads = min(_THREADS, target.workers)
     stage = per_vector_stage(call.results[0], kernel.cost, threads, traffic, target.l2_bytes)
     return NodeWork((stage,), "kernel")
+
+
+def move_model(sources: Callable[[KernelCall], int]) -> KernelModel:
+    """Return the model of a layer that takes so many input vectors for one of the result."""
+    return KernelModel(
+        lambda call, target: (move_stream(target, sources(call)),),
+        lambda call, target, traffic: move_work(call, target, traffic, sources(call)),
+    )

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from hexsim.graph.ir import Shape
 from hexsim.graph.nhwc import as_nhwc
 from hexsim.hvx.kernels._blocking import RowCost, row_stage
+from hexsim.hvx.kernels._model import KernelModel
+from hexsim.hvx.kernels._target import Target
 from hexsim.hvx.layout import PIXELS, ceil_div, depth_slices, padded_vectors, row_vectors
-from hexsim.hvx.streams import LoopCost
+from hexsim.hvx.streams import Kernel, LoopCost
+from hexsim.planning.plan import KernelCall
 from hexsim.timing.memory import Traffic
-from hexsim.timing.work import Stage
+from hexsim.timing.work import NodeWork, Stage
 
 
 def per_vector_stage(
@@ -37,3 +42,25 @@ def per_vector_stage(
     tiles = depth * ceil_div(of_row * PIXELS, cost.pixels)
     row = RowCost.of(cost, tiles, depth) + RowCost(sheet_packets * depth)
     return row_stage(batch * height, row, threads, traffic, l2_bytes, call_packets)
+
+
+def per_vector_model(
+    loop: Callable[[KernelCall, Target], Kernel],
+    most_threads: Callable[[KernelCall, Target], int] = lambda _, target: target.workers,
+) -> KernelModel:
+    """Return the model of a layer with one loop over the vectors of its result.
+
+    Threads share the rows. The loop reads the parameters too, and computes the padding on the left.
+    """
+
+    def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
+        return (loop(call, target),)
+
+    def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
+        shape, cost = call.results[0], loop(call, target).cost
+        threads = min(most_threads(call, target), target.workers)
+        read = traffic.reading(call.parameter_bytes)
+        stage = per_vector_stage(shape, cost, threads, read, target.l2_bytes, padded=True)
+        return NodeWork((stage,), "kernel")
+
+    return KernelModel(streams, work)

@@ -6,25 +6,11 @@ input is repeated along an axis of which a vector has several positions.
 
 from __future__ import annotations
 
-from hexsim.hvx.kernels._model import KernelModel, Models
-from hexsim.hvx.kernels._moved import move_stream, move_work
-from hexsim.hvx.kernels._target import Target
+from hexsim.hvx.kernels._model import Models
+from hexsim.hvx.kernels._moved import move_model
 from hexsim.hvx.layout import vector_sizes
-from hexsim.hvx.streams import Kernel
 from hexsim.layers import Pad
 from hexsim.planning.plan import KernelCall
-from hexsim.timing.memory import Traffic
-from hexsim.timing.work import NodeWork
-
-
-def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
-    """Return a copy, or a move."""
-    return (move_stream(target, _sources(call)),)
-
-
-def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
-    """Share the rows of the result among the threads."""
-    return move_work(call, target, traffic, _sources(call))
 
 
 def _sources(call: KernelCall) -> int:
@@ -37,4 +23,4 @@ def _sources(call: KernelCall) -> int:
     return 1 if all(layer.begins[axis] % size == 0 for axis, size in inside.items()) else 2
 
 
-MODELS: Models = {Pad: KernelModel(streams, work)}
+MODELS: Models = {Pad: move_model(_sources)}

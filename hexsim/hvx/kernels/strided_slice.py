@@ -6,25 +6,11 @@ inside vectors are skipped, from as many as the step.
 
 from __future__ import annotations
 
-from hexsim.hvx.kernels._model import KernelModel, Models
-from hexsim.hvx.kernels._moved import move_stream, move_work
-from hexsim.hvx.kernels._target import Target
+from hexsim.hvx.kernels._model import Models
+from hexsim.hvx.kernels._moved import move_model
 from hexsim.hvx.layout import vector_sizes
-from hexsim.hvx.streams import Kernel
 from hexsim.layers import StridedSlice
 from hexsim.planning.plan import KernelCall
-from hexsim.timing.memory import Traffic
-from hexsim.timing.work import NodeWork
-
-
-def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
-    """Return a copy, or a move."""
-    return (move_stream(target, _sources(call)),)
-
-
-def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
-    """Share the rows of the result among the threads."""
-    return move_work(call, target, traffic, _sources(call))
 
 
 def _sources(call: KernelCall) -> int:
@@ -38,4 +24,4 @@ def _sources(call: KernelCall) -> int:
     return sources
 
 
-MODELS: Models = {StridedSlice: KernelModel(streams, work)}
+MODELS: Models = {StridedSlice: move_model(_sources)}
