@@ -70,7 +70,7 @@ from hexsim.int8.dispatch import prepare
 from hexsim.int8.machine_code.features import compiled_features
 from hexsim.int8.step import Workspace
 from hexsim.lowering import LoweredCall, lower
-from hexsim.lowering.convolution import LoweredConvolution
+from hexsim.lowering.products import LoweredConvolution
 from hexsim.quantization.model import Model
 from hexsim.quantization.options import QuantizationOptions
 

@@ -32,7 +32,7 @@ from benchmarks.memory import held
 from hexsim.inputs.seeded import seeded_inputs
 from hexsim.int8.autotuner.algorithms import ALGORITHMS, prepare_convolution
 from hexsim.lowering import lower
-from hexsim.lowering.convolution import LoweredConvolution
+from hexsim.lowering.products import LoweredConvolution
 
 _REPEATS = 3
 

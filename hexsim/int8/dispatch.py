@@ -14,9 +14,7 @@ from hexsim.int8.gemm.depthwise import PreparedDepthwise
 from hexsim.int8.prepared import PreparedCall, Preparers
 from hexsim.int8.sixteen_bit.by_bytes import Linear, PreparedBytes
 from hexsim.lowering import LoweredCall
-from hexsim.lowering.convolution import LoweredConvolution
-from hexsim.lowering.deconvolution import LoweredDeconvolution
-from hexsim.lowering.fully_connected import LoweredFullyConnected
+from hexsim.lowering.products import LoweredConvolution, LoweredDeconvolution, LoweredFullyConnected
 
 
 def prepare(call: LoweredCall) -> PreparedCall:

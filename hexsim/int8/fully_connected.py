@@ -13,8 +13,7 @@ from dataclasses import replace
 from hexsim.int8.autotuner.algorithms import prepare_convolution
 from hexsim.int8.prepared import PreparedCall
 from hexsim.layers import Window
-from hexsim.lowering.convolution import LoweredConvolution
-from hexsim.lowering.fully_connected import LoweredFullyConnected
+from hexsim.lowering.products import LoweredConvolution, LoweredFullyConnected
 
 
 def prepare_fully_connected(call: LoweredFullyConnected) -> PreparedCall:

@@ -1,4 +1,4 @@
-"""Neuron and Prelu: a function of one code is a table of all codes, 256 or 65536.
+"""Neuron, Prelu and Convert: a function of one code is a table of all codes, 256 or 65536.
 
 Sigmoid, tanh and leaky rectifiers of 8-bit codes have tables computed in 16-bit integers, as
 Hexagon NN computes them (hexsim.lowering.sigmoid_tanh, hexsim.lowering.leaky_relu). Any other table
@@ -6,6 +6,7 @@ is the function evaluated in float64 on the real values of the input's codes and
 output's encoding, so it is the best answer of that width there is. An infinite result is
 the outermost code. A code without a result (the root of a negative number) has the result of the
 nearest code that has one, the smaller code of two; a table without any result is zero.
+The table of a Convert has the code of the output's encoding for each code of the input.
 """
 
 from __future__ import annotations
@@ -14,9 +15,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hexsim.layers import Neuron, Prelu
+from hexsim.layers import Convert, Neuron, Prelu
 from hexsim.lowering.leaky_relu import leaky_codes
 from hexsim.lowering.lowered_call import Codes, LoweredCall, Operand, Real
+from hexsim.lowering.requantize import rescale_table
 from hexsim.lowering.sigmoid_tanh import squashed_codes
 from hexsim.lowering.source import Lowerings, QuantizedSource
 from hexsim.quantization.encodings import Encoding
@@ -83,4 +85,13 @@ def _without_gaps(values: Real) -> Real:
     return values[nearest]
 
 
-LOWERINGS: Lowerings = {Neuron: lower_neuron, Prelu: lower_prelu}
+def lower_convert(layer: Convert, source: QuantizedSource) -> LoweredLookup:
+    """Turn a change of encoding into a table: the rescale rule at each code."""
+    (x,), output = source.operands(layer)
+    table = rescale_table(x, output.encoding)
+    if table is None:
+        table = np.arange(x.encoding.steps + 1).astype(output.encoding.dtype)
+    return LoweredLookup(layer=layer.name, inputs=(x,), output=output, tables=table.reshape(1, -1))
+
+
+LOWERINGS: Lowerings = {Neuron: lower_neuron, Prelu: lower_prelu, Convert: lower_convert}

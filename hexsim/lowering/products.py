@@ -1,17 +1,28 @@
-"""Sums of products with weights: what convolution, deconvolution and fully connected share.
+"""Convolution, deconvolution and fully connected layers: sums of products with weights.
 
-acc = preload + sum of (x - zx) * (w - zw), requantised per channel. Weights whose step is too small
-for the accumulator are quantised again (hexsim.lowering.headroom).
+acc = preload + sum of (x - zx) * (w - zw), requantised per channel; the sum of a deconvolution is
+over the windows that reach a pixel, and that of a fully connected layer over a flattened input.
+Weights whose step is too small for the accumulator are quantised again (hexsim.lowering.headroom).
 """
 
 from __future__ import annotations
 
-from hexsim.layers import Weighted
+from dataclasses import dataclass
+
+from hexsim.layers import Convolution, Deconvolution, FullyConnected, Phases, Weighted, Window
 from hexsim.lowering.headroom import fitting_weights
-from hexsim.lowering.lowered_call import Operand
+from hexsim.lowering.lowered_call import LoweredCall, Operand
 from hexsim.lowering.requantize import Requantize, requantize
-from hexsim.lowering.source import QuantizedSource
+from hexsim.lowering.source import Lowerings, QuantizedSource
 from hexsim.lowering.weights import Weights, lower_weights
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _LoweredProducts(LoweredCall):
+    """Sums of products with `weights`; `stage` has one entry per output channel."""
+
+    weights: Weights
+    stage: Requantize
 
 
 def lower_products(
@@ -34,3 +45,83 @@ def lower_products(
         one_shift=not fraction_bits,
     )
     return weights, stage
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class LoweredConvolution(_LoweredProducts):
+    """A dense, grouped or depthwise convolution; padding counts as real zero.
+
+    `weights.codes` is (kernel height, kernel width, input channels / groups, output channels).
+    """
+
+    window: Window
+    groups: int
+
+
+def lower_convolution(layer: Convolution, source: QuantizedSource) -> LoweredConvolution:
+    """Turn a convolution into integers."""
+    inputs, output = source.operands(layer)
+    weights, stage = lower_products(layer, inputs[0], output, source)
+    return LoweredConvolution(
+        layer=layer.name,
+        inputs=inputs,
+        output=output,
+        weights=weights,
+        window=layer.window,
+        groups=layer.groups,
+        stage=stage,
+    )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class LoweredDeconvolution(_LoweredProducts):
+    """A dense, grouped or depthwise deconvolution; `weights` are as for a convolution.
+
+    Input pixel i reaches the output pixels i * stride + tap * dilation - pad that exist. `phases`
+    is the convolution that adds the same products.
+    """
+
+    window: Window
+    groups: int
+    phases: Phases
+
+
+def lower_deconvolution(layer: Deconvolution, source: QuantizedSource) -> LoweredDeconvolution:
+    """Turn a deconvolution into integers."""
+    inputs, output = source.operands(layer)
+    weights, stage = lower_products(layer, inputs[0], output, source)
+    return LoweredDeconvolution(
+        layer=layer.name,
+        inputs=inputs,
+        output=output,
+        weights=weights,
+        window=layer.window,
+        groups=layer.groups,
+        phases=layer.phases(*inputs[0].shape[1:3]),
+        stage=stage,
+    )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class LoweredFullyConnected(_LoweredProducts):
+    """`weights.codes` is (inputs, outputs)."""
+
+
+def lower_fully_connected(layer: FullyConnected, source: QuantizedSource) -> LoweredFullyConnected:
+    """Turn a fully connected layer into integers."""
+    inputs, output = source.operands(layer)
+    weights, stage = lower_products(layer, inputs[0], output, source)
+    return LoweredFullyConnected(
+        layer=layer.name,
+        inputs=inputs,
+        output=output,
+        weights=weights,
+        stage=stage,
+    )
+
+
+LOWERINGS: Lowerings = {
+    Convolution: lower_convolution,
+    Deconvolution: lower_deconvolution,
+    FullyConnected: lower_fully_connected,
+}

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from hexsim.layers import Convolution, FullyConnected, Window
-from hexsim.lowering.convolution import LoweredConvolution
+from hexsim.lowering.products import LoweredConvolution
 from tests.hexagon_nn.through import encoding
 from tests.hexagon_nn.vectors import cases
 from tests.int8.single_layer import codes_of, lowered, quantized

@@ -15,10 +15,7 @@ import numpy as np
 from hexsim.lowering.arg_extremum import LoweredArgExtremum
 from hexsim.lowering.batch_norm import LoweredBatchNorm
 from hexsim.lowering.colour_conversion import LoweredChannelPick, LoweredNv21
-from hexsim.lowering.convolution import LoweredConvolution
-from hexsim.lowering.deconvolution import LoweredDeconvolution
 from hexsim.lowering.elementwise import LoweredExtremum, LoweredProduct, LoweredSum
-from hexsim.lowering.fully_connected import LoweredFullyConnected
 from hexsim.lowering.local_response_norm import LoweredLocalResponseNorm
 from hexsim.lowering.lookup import LoweredLookup
 from hexsim.lowering.mat_mul import LoweredMatMul
@@ -33,6 +30,7 @@ from hexsim.lowering.movement import (
 from hexsim.lowering.normalization import LoweredNormalization
 from hexsim.lowering.pairs import LoweredPairProduct, LoweredPairSum
 from hexsim.lowering.pooling import LoweredAveragePool, LoweredAveragePool16, LoweredMaxPool
+from hexsim.lowering.products import LoweredConvolution, LoweredDeconvolution, LoweredFullyConnected
 from hexsim.lowering.quotient import LoweredQuotient
 from hexsim.lowering.recurrent import LoweredRecurrent
 from hexsim.lowering.reduce import LoweredReduceExtremum, LoweredReduceSum

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hexsim.layers import RELU, FullyConnected
-from hexsim.lowering.fully_connected import LoweredFullyConnected
+from hexsim.lowering.products import LoweredFullyConnected
 from tests.int8.drawn import BITS, CODES, arrays, assert_equals_twin, operands, stages, weights
 from tests.int8.single_layer import assert_within, run_layer
 from tests.thorough import examples

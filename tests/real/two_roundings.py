@@ -6,7 +6,7 @@ The accumulator is multiplied by a 31-bit fraction, rounded, then shifted right,
 
 import numpy as np
 
-from hexsim.lowering.convolution import LoweredConvolution
+from hexsim.lowering.products import LoweredConvolution
 
 
 def convolved(call: LoweredConvolution, codes: np.ndarray) -> np.ndarray:

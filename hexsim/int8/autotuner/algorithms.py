@@ -28,7 +28,7 @@ from hexsim.int8.machine_code.inner_loops.winograd_tile import pair_tile
 from hexsim.int8.prepared import PreparedCall
 from hexsim.int8.winograd.convolution import WinogradConvolution, admits_winograd
 from hexsim.int8.winograd.self_check import pairs_are_exact
-from hexsim.lowering.convolution import LoweredConvolution
+from hexsim.lowering.products import LoweredConvolution
 
 
 class _Layer:

@@ -29,8 +29,8 @@ from hexsim.int8.prepared import Out
 from hexsim.int8.requantize.constants import all_stages
 from hexsim.int8.requantize.rows import row_stage
 from hexsim.int8.step import FIRST, LAST, Step, Work, Workspace
-from hexsim.lowering.convolution import LoweredConvolution
 from hexsim.lowering.lowered_call import Codes, Int32, Int64
+from hexsim.lowering.products import LoweredConvolution
 
 
 class _WindowRuns:

@@ -19,9 +19,8 @@ from hexsim.int8.machine_code.jit import template
 from hexsim.int8.prepared import Out, PreparedCall
 from hexsim.int8.step import FIRST, LAST, Step, Work, Workspace
 from hexsim.lowering import LoweredCall, Weights
-from hexsim.lowering.convolution import LoweredConvolution
-from hexsim.lowering.deconvolution import LoweredDeconvolution
 from hexsim.lowering.lowered_call import Codes, Int64
+from hexsim.lowering.products import LoweredConvolution, LoweredDeconvolution
 
 
 class PreparedDeconvolution:

@@ -27,8 +27,8 @@ from hexsim.int8.requantize.scalar import requantize
 from hexsim.int8.step import FIRST, LAST, Scratch, Step, Work, Workspace
 from hexsim.layers import Window
 from hexsim.lowering.batch_norm import LoweredBatchNorm
-from hexsim.lowering.convolution import LoweredConvolution
 from hexsim.lowering.lowered_call import Codes, Int32, Int64
+from hexsim.lowering.products import LoweredConvolution
 from hexsim.lowering.requantize import Requantize
 
 

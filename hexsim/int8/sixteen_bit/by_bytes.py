@@ -23,12 +23,11 @@ from hexsim.int8.step import FIRST, LAST, Scratch, Step, Work, Workspace
 from hexsim.lowering import LoweredCall
 from hexsim.lowering.batch_norm import LoweredBatchNorm
 from hexsim.lowering.bytes_of import byte_operands, byte_weights
-from hexsim.lowering.convolution import LoweredConvolution
 from hexsim.lowering.elementwise import LoweredSum
-from hexsim.lowering.fully_connected import LoweredFullyConnected
 from hexsim.lowering.local_response_norm import LoweredLocalResponseNorm
 from hexsim.lowering.lowered_call import Codes, Int32, Int64
 from hexsim.lowering.pooling import LoweredAveragePool16
+from hexsim.lowering.products import LoweredConvolution, LoweredFullyConnected
 from hexsim.lowering.reduce import LoweredReduceSum
 from hexsim.lowering.requantize import Requantize
 from hexsim.lowering.resize import LoweredBilinear16

@@ -25,8 +25,8 @@ from hexsim.int8.winograd.product import (
     transform_tiles,
 )
 from hexsim.int8.winograd.transform import CHANNELS
-from hexsim.lowering.convolution import LoweredConvolution
 from hexsim.lowering.lowered_call import Codes
+from hexsim.lowering.products import LoweredConvolution
 
 _BLOCK = 3
 """Tiles of the micro-kernel for which weights are read once; 2 to 8 measured alike (within 5 %)."""

@@ -15,7 +15,7 @@ from hexsim.int8.gemm.convolution import GuardedConvolution, PlainConvolution, T
 from hexsim.int8.machine_code.features import has_vectors
 from hexsim.layers import Window
 from hexsim.lowering import Operand, Requantize, Weights
-from hexsim.lowering.convolution import LoweredConvolution
+from hexsim.lowering.products import LoweredConvolution
 from tests.imports import CHECKOUT
 from tests.int8 import naive
 from tests.int8.drawn import encoding

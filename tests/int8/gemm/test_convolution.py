@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from hexsim.layers import Clamp, Convolution, Window
 from hexsim.lowering import Operand, Requantize, Weights
-from hexsim.lowering.convolution import LoweredConvolution
+from hexsim.lowering.products import LoweredConvolution
 from tests.int8 import naive
 from tests.int8.drawn import (
     BITS,

@@ -7,7 +7,7 @@ from hexsim.graph.ir import Constant, Network, Tensor
 from hexsim.int8.gemm.deconvolution import as_convolution
 from hexsim.layers import RELU, Deconvolution, Window
 from hexsim.lowering import Operand, Weights
-from hexsim.lowering.deconvolution import LoweredDeconvolution
+from hexsim.lowering.products import LoweredDeconvolution
 from hexsim.lowering.requantize import requantize
 from hexsim.onnx_io.run.float_engine import FloatEngine
 from tests.int8.drawn import (

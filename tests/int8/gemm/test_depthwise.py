@@ -8,7 +8,7 @@ from hexsim.int8.gemm.depthwise import DepthwiseOfCodes, PreparedDepthwise
 from hexsim.int8.sixteen_bit.by_bytes import PreparedBytes
 from hexsim.layers import NO_CLAMP, BatchNorm, Clamp, Convolution, Window
 from hexsim.lowering.batch_norm import LoweredBatchNorm
-from hexsim.lowering.convolution import LoweredConvolution
+from hexsim.lowering.products import LoweredConvolution
 from tests.int8.drawn import (
     BITS,
     CODES,

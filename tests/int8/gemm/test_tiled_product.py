@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hexsim.int8.dispatch import prepare
 from hexsim.layers import Window
 from hexsim.lowering import Operand, Requantize, Weights
-from hexsim.lowering.convolution import LoweredConvolution
+from hexsim.lowering.products import LoweredConvolution
 from tests.int8.drawn import assert_equals_twin, encoding
 from tests.int8.requantize.test_scalar import CASES
 from tests.int8.single_layer import execute

@@ -7,8 +7,7 @@ import hexsim
 from hexsim.graph.ir import Constant
 from hexsim.layers import Convert, Window
 from hexsim.lowering import Operand, Weights
-from hexsim.lowering.convolution import LoweredConvolution
-from hexsim.lowering.fully_connected import LoweredFullyConnected
+from hexsim.lowering.products import LoweredConvolution, LoweredFullyConnected
 from hexsim.lowering.requantize import requantize
 from hexsim.onnx_io.run.float_engine import FloatEngine
 from hexsim.quantization.conversions import with_conversions

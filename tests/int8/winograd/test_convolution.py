@@ -11,7 +11,7 @@ from hexsim.int8.step import Step, Workspace
 from hexsim.int8.winograd.convolution import WinogradConvolution, admits_winograd
 from hexsim.layers import Window
 from hexsim.lowering import Requantize, Weights
-from hexsim.lowering.convolution import LoweredConvolution
+from hexsim.lowering.products import LoweredConvolution
 from tests.int8 import naive
 from tests.int8.drawn import arrays, in_pieces, operands, stages
 from tests.int8.gemm.test_convolution import fixed_operand, spread_tail

@@ -3,10 +3,9 @@
 import numpy as np
 
 from hexsim.lowering.batch_norm import LoweredBatchNorm
-from hexsim.lowering.convolution import LoweredConvolution
 from hexsim.lowering.elementwise import LoweredProduct, LoweredSum
-from hexsim.lowering.fully_connected import LoweredFullyConnected
 from hexsim.lowering.pooling import LoweredMaxPool
+from hexsim.lowering.products import LoweredConvolution, LoweredFullyConnected
 from tests.oracle.int8 import elementwise, pooling, weighted
 
 _JOBS = {
