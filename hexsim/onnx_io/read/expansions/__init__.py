@@ -1,13 +1,13 @@
 """Expansions replace a node by several standard nodes; one file per family.
 
-The table EXPANSIONS of a file lists the operators that it expands, with their domain. The new nodes
-compute the same in floats; codes stay in QuantizeLinear and DequantizeLinear nodes. An expansion
-that returns None leaves its node unchanged.
+The table EXPANSIONS of a file lists the operators that it expands, with their domain. An expansion
+adds the new nodes and returns their result, or None to leave its node unchanged. They compute the
+same in floats; codes stay in QuantizeLinear and DequantizeLinear nodes.
 
 Some operators can only be expanded when the shapes of their inputs are known. These are in the
-table SHAPED, and are expanded when the reader reaches them. Such an expansion raises
-NotALayerError, with the reason, to leave its node unchanged, and InvalidDataError if the node does
-not fit its inputs.
+table SHAPED, and are expanded when the reader reaches them. Such an expansion returns the nodes. It
+raises NotALayerError, with the reason, to leave its node unchanged, and InvalidDataError if the
+node does not fit its inputs.
 """
 
 from __future__ import annotations
@@ -19,12 +19,13 @@ import onnx
 from hexsim.discovery import joined
 from hexsim.onnx_io.file.node import OnnxNode
 from hexsim.onnx_io.file.source import OnnxSource
+from hexsim.onnx_io.read.expansions._parts import ExpansionNodes
 from hexsim.onnx_io.read.file_graph import FileGraph, constants_first, named
 from hexsim.onnx_io.read.importer import Importer
 from hexsim.onnx_io.read.node_check import check, is_of_onnx
 from hexsim.udl import find
 
-Expansion = Callable[[OnnxNode, FileGraph], Sequence[onnx.NodeProto] | None]
+Expansion = Callable[[OnnxNode, FileGraph, ExpansionNodes], str | None]
 ShapedExpansion = Callable[[OnnxNode, Importer], Sequence[onnx.NodeProto]]
 
 EXPANSIONS: Mapping[str, Expansion] = joined(__name__, "EXPANSIONS")
@@ -48,13 +49,14 @@ def expanded(
         expand = None if find(node.op_type) else EXPANSIONS.get(node.op_type)
         if expand is not None and is_of_onnx(node):
             check(node)
-        parts = None if expand is None else expand(node, file_graph)
-        if parts is None:
+        parts = ExpansionNodes(node, source.opset)
+        result = None if expand is None else expand(node, file_graph, parts)
+        if result is None:
             nodes.append(node)
             continue
         replaced_nodes.append(node)
         labels.discard(node.name)
-        nodes += named(parts, source, labels)
+        nodes += named(parts.finish(result), source, labels)
     return constants_first(nodes), replaced_nodes
 
 

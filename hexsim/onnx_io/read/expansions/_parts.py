@@ -24,11 +24,13 @@ class ExpansionNodes:
     """Nodes written so far in place of `node`.
 
     The new node with the attributes of `node`, else the one that writes its output, gets its name.
+    `opset` is the version of the standard operators, if that of `node` is another domain's.
     """
 
-    def __init__(self, node: OnnxNode) -> None:
+    def __init__(self, node: OnnxNode, opset: int | None = None) -> None:
         self.nodes: list[onnx.NodeProto] = []
         self._node = node
+        self._opset = node.opset if opset is None else opset
         self._main: onnx.NodeProto | None = None
 
     def add(self, operator: str, inputs: Sequence[str], domain: str = "", **attributes: Any) -> str:
@@ -44,24 +46,34 @@ class ExpansionNodes:
         self._main.attribute.extend(item for item in attributes if item.name not in without)
         return output
 
-    def split(self, name: str, count: int, opset: int) -> list[str]:
+    def split(self, name: str, count: int) -> list[str]:
         """Add the Split of the last axis into equal parts, and return them."""
-        counts: dict[str, Any] = {"num_outputs": count} if opset >= _SPLIT_IS_TOLD_A_COUNT else {}
+        is_told = self._opset >= _SPLIT_IS_TOLD_A_COUNT
+        counts: dict[str, Any] = {"num_outputs": count} if is_told else {}
         output = self.add("Split", [name], axis=-1, **counts)
         self.nodes[-1].output.extend(f"{output}_{number}" for number in range(1, count))
         return list(self.nodes[-1].output)
 
-    def mean(self, name: str, opset: int) -> str:
+    def mean(self, name: str) -> str:
         """Add the mean along the last axis, which is not removed."""
-        if opset >= _AXES_ARE_INPUTS:
+        if self._opset >= _AXES_ARE_INPUTS:
             return self.add("ReduceMean", [name, self.constant([-1], "int64")], keepdims=1)
         return self.add("ReduceMean", [name], axes=[-1], keepdims=1)
 
-    def sum(self, name: str, axes: Sequence[int], opset: int) -> str:
+    def sum(self, name: str, axes: Sequence[int]) -> str:
         """Add the sum along `axes`, which are removed."""
-        if opset >= _SUM_AXES_ARE_INPUTS:
+        if self._opset >= _SUM_AXES_ARE_INPUTS:
             return self.add("ReduceSum", [name, self.constant(axes, "int64")], keepdims=0)
         return self.add("ReduceSum", [name], axes=list(axes), keepdims=0)
+
+    def reshape(self, name: str, shape: Sequence[int]) -> str:
+        """Add the Reshape to `shape`."""
+        return self.add("Reshape", [name, self.constant(shape, "int64")])
+
+    def slice(self, name: str, start: int, end: int, axis: int) -> str:
+        """Add the Slice from `start` to `end` along one axis."""
+        places = [self.constant([place], "int64") for place in (start, end, axis)]
+        return self.add("Slice", [name, *places])
 
     def hand_out(self, result: str, position: int) -> None:
         """Make the tensor `result` the node's output at `position`, if it has one."""

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-
-import onnx
 
 from hexsim.onnx_io.file.node import OnnxNode
 from hexsim.onnx_io.read.expansions._parts import ExpansionNodes
@@ -14,19 +11,17 @@ from hexsim.onnx_io.read.file_graph import FileGraph
 _FIRST_WITH_ERF = 9
 
 
-def gelu(node: OnnxNode, graph: FileGraph) -> Sequence[onnx.NodeProto] | None:
+def gelu(node: OnnxNode, graph: FileGraph, parts: ExpansionNodes) -> str | None:
     """Gelu, and BiasGelu, which adds its second input first, by the error function."""
     if graph.opset < _FIRST_WITH_ERF:
         return None
-    parts = ExpansionNodes(node)
     x = _biased(node, parts)
     inner = parts.add("Mul", [x, parts.constant(math.sqrt(0.5))])
     return _half_of_one_plus(x, parts.add("Erf", [inner]), parts)
 
 
-def fast_gelu(node: OnnxNode, graph: FileGraph) -> Sequence[onnx.NodeProto]:
+def fast_gelu(node: OnnxNode, graph: FileGraph, parts: ExpansionNodes) -> str:
     """FastGelu, perhaps with a bias, by the hyperbolic tangent."""
-    parts = ExpansionNodes(node)
     x = _biased(node, parts)
     cube = parts.add("Mul", [parts.add("Mul", [x, x]), x])
     inner = parts.add("Add", [x, parts.add("Mul", [cube, parts.constant(0.044715)])])
@@ -34,20 +29,19 @@ def fast_gelu(node: OnnxNode, graph: FileGraph) -> Sequence[onnx.NodeProto]:
     return _half_of_one_plus(x, parts.add("Tanh", [inner]), parts)
 
 
-def quick_gelu(node: OnnxNode, graph: FileGraph) -> Sequence[onnx.NodeProto]:
+def quick_gelu(node: OnnxNode, graph: FileGraph, parts: ExpansionNodes) -> str:
     """QuickGelu is x * sigmoid(alpha * x)."""
-    parts = ExpansionNodes(node)
     alpha = parts.constant(node.real("alpha", 1.702))
     gate = parts.add("Sigmoid", [parts.add("Mul", [node.required(0), alpha])])
-    return parts.finish(parts.add("Mul", [node.required(0), gate]))
+    return parts.add("Mul", [node.required(0), gate])
 
 
-def bias_add(node: OnnxNode, graph: FileGraph) -> Sequence[onnx.NodeProto]:
+def bias_add(node: OnnxNode, graph: FileGraph, parts: ExpansionNodes) -> str:
     """BiasAdd is the sum of all its inputs."""
-    parts, total = ExpansionNodes(node), node.required(0)
+    total = node.required(0)
     for name in (node.required(1), *filter(None, node.inputs[2:])):
         total = parts.add("Add", [total, name])
-    return parts.finish(total)
+    return total
 
 
 def _biased(node: OnnxNode, parts: ExpansionNodes) -> str:
@@ -55,10 +49,10 @@ def _biased(node: OnnxNode, parts: ExpansionNodes) -> str:
     return parts.add("Add", [node.required(0), bias]) if bias else node.required(0)
 
 
-def _half_of_one_plus(x: str, gate: str, parts: ExpansionNodes) -> Sequence[onnx.NodeProto]:
+def _half_of_one_plus(x: str, gate: str, parts: ExpansionNodes) -> str:
     opened = parts.add("Add", [gate, parts.constant(1.0)])
     half = parts.add("Mul", [x, parts.constant(0.5)])
-    return parts.finish(parts.add("Mul", [half, opened]))
+    return parts.add("Mul", [half, opened])
 
 
 EXPANSIONS = {

@@ -26,33 +26,32 @@ _EMBEDDING = "com.microsoft.EmbedLayerNormalization"
 _FLAGS = ("do_rotary", "past_present_share_buffer")
 
 
-def attention(node: OnnxNode, graph: FileGraph) -> Sequence[onnx.NodeProto] | None:
+def attention(node: OnnxNode, graph: FileGraph, parts: ExpansionNodes) -> str | None:
     """Expand Attention: one product computes queries, keys and values."""
     if not _is_plain(node, (4, 6)) or node.has("qkv_hidden_sizes"):
         return None
-    return _of_one(node, graph, ExpansionNodes(node), node.required(0), node.required(1), (2, 3, 5))
+    return _of_one(node, graph, parts, node.required(0), node.required(1), (2, 3, 5))
 
 
-def quantized_attention(node: OnnxNode, graph: FileGraph) -> Sequence[onnx.NodeProto] | None:
+def quantized_attention(node: OnnxNode, graph: FileGraph, parts: ExpansionNodes) -> str | None:
     """Expand QAttention: the same for quantised inputs."""
     if not _is_plain(node, (8,)):
         return None
-    parts = ExpansionNodes(node)
     data = real_codes(node, (0, 3, 6), graph, parts)
     weight = dequantized(node, (1, 4, 7), graph, parts)
     return _of_one(node, graph, parts, data, weight, (2, 5, -1))
 
 
-def multi_head_attention(node: OnnxNode, graph: FileGraph) -> Sequence[onnx.NodeProto] | None:
+def multi_head_attention(node: OnnxNode, graph: FileGraph, parts: ExpansionNodes) -> str | None:
     """Expand MultiHeadAttention: queries, keys and values are inputs, with optional biases."""
     if not _is_plain(node, range(6, 12)) or not (node.input(1) and node.input(2)):
         return None
     packed = any(graph.rank(name) not in (3, None) for name in node.inputs[1:3])
     if packed or node.integer("unidirectional", 0):
         return None
-    parts, projected = ExpansionNodes(node), list(node.inputs[:3])
+    projected = list(node.inputs[:3])
     if node.input(3):
-        biases = parts.split(node.input(3), 3, graph.opset)
+        biases = parts.split(node.input(3), 3)
         projected = [parts.add("Add", pair) for pair in zip(projected, biases, strict=True)]
     hidden = _hiding(node.input(4), node, graph, parts)
     return None if hidden is None else _heads(node, parts, projected, [hidden, node.input(5)])
@@ -65,7 +64,7 @@ def _of_one(
     data: str,
     weight: str,
     positions: tuple[int, int, int],
-) -> Sequence[onnx.NodeProto] | None:
+) -> str | None:
     """Expand attention of `data`; `positions` are those of bias, mask and addend of scores."""
     bias, mask, added = (node.input(place) if place >= 0 else "" for place in positions)
     product = parts.add("MatMul", [data, weight])
@@ -75,12 +74,12 @@ def _of_one(
     if hidden is None:
         return None
     causal = _causal(data, parts) if node.integer("unidirectional", 0) else ""
-    return _heads(node, parts, parts.split(product, 3, graph.opset), [hidden, added, causal])
+    return _heads(node, parts, parts.split(product, 3), [hidden, added, causal])
 
 
 def _heads(
     node: OnnxNode, parts: ExpansionNodes, projected: Sequence[str], added: Sequence[str]
-) -> Sequence[onnx.NodeProto]:
+) -> str:
     """Weigh values by the softmax of scores, head by head."""
     heads = node.integer("num_heads", 1)
     split = parts.constant([0, 0, heads, -1], "int64")
@@ -95,7 +94,7 @@ def _heads(
         scores = parts.add("Add", [scores, name])
     weighted = parts.add("MatMul", [parts.add("Softmax", [scores], axis=3), value])
     joined_heads = parts.add("Transpose", [weighted], perm=[0, 2, 1, 3])
-    return parts.finish(parts.add("Reshape", [joined_heads, parts.constant([0, 0, -1], "int64")]))
+    return parts.reshape(joined_heads, [0, 0, -1])
 
 
 def _scale(node: OnnxNode, query: str, parts: ExpansionNodes) -> str:
@@ -119,7 +118,7 @@ def _hiding(mask: str, node: OnnxNode, graph: FileGraph, parts: ExpansionNodes) 
     elif _rank(mask, graph) != 2:
         return None
     visible_tokens = parts.add("Cast", [mask], to=onnx.TensorProto.FLOAT)
-    visible_tokens = parts.add("Reshape", [visible_tokens, parts.constant([0, 1, 1, -1], "int64")])
+    visible_tokens = parts.reshape(visible_tokens, [0, 1, 1, -1])
     hidden = parts.add("Sub", [parts.constant(1.0), visible_tokens])
     value = node.real("mask_filter_value", _HIDDEN)
     return parts.add("Mul", [hidden, parts.constant(value)])
@@ -130,10 +129,7 @@ def _causal(data: str, parts: ExpansionNodes) -> str:
     start, step = parts.constant(0, "int64"), parts.constant(1, "int64")
     length = parts.add("Gather", [parts.add("Shape", [data]), step], axis=0)
     tokens = parts.add("Range", [start, length, step])
-    queries, keys = (
-        parts.add("Reshape", [tokens, parts.constant(shape, "int64")])
-        for shape in ([-1, 1], [1, -1])
-    )
+    queries, keys = (parts.reshape(tokens, shape) for shape in ([-1, 1], [1, -1]))
     later = parts.add("Less", [queries, keys])
     return parts.add("Where", [later, parts.constant(-math.inf), parts.constant(0.0)])
 

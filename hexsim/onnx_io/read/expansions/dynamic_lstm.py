@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import onnx
 
 from hexsim.onnx_io.file.node import OnnxNode
@@ -14,9 +12,9 @@ _WEIGHTS = ((1, 8), (2, 10))
 """Positions of the codes and of their scale among the inputs; the zero point follows the scale."""
 
 
-def dynamic_quantize_lstm(node: OnnxNode, graph: FileGraph) -> Sequence[onnx.NodeProto] | None:
+def dynamic_quantize_lstm(node: OnnxNode, graph: FileGraph, parts: ExpansionNodes) -> str | None:
     """LSTM in floats; codes are (directions, inputs, gates), with a scale of one or two axes."""
-    parts, inputs = ExpansionNodes(node), list(node.inputs[:8])
+    inputs = list(node.inputs[:8])
     for position, scale in _WEIGHTS:
         if graph.rank(node.required(scale)) not in (1, 2):
             return None
@@ -29,12 +27,12 @@ def dynamic_quantize_lstm(node: OnnxNode, graph: FileGraph) -> Sequence[onnx.Nod
         inputs.pop()
     result = parts.copy("LSTM", inputs)
     parts.nodes[-1].output.extend(node.outputs[1:])
-    return parts.finish(result)
+    return result
 
 
 def _spread(name: str, parts: ExpansionNodes) -> str:
     """Add an axis of inputs to numbers per direction, or per direction and gate."""
-    return parts.add("Reshape", [name, parts.constant([0, 1, -1], "int64")])
+    return parts.reshape(name, [0, 1, -1])
 
 
 EXPANSIONS = {"com.microsoft.DynamicQuantizeLSTM": dynamic_quantize_lstm}

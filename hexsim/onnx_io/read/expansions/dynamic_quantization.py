@@ -26,23 +26,21 @@ _CODES: Mapping[str, tuple[int, int | None, int]] = {
 """Positions of an activation's codes, its scale (if read) and its zero point among the inputs."""
 
 
-def dynamic_quantize_linear(node: OnnxNode, graph: FileGraph) -> Sequence[onnx.NodeProto] | None:
+def dynamic_quantize_linear(node: OnnxNode, graph: FileGraph, parts: ExpansionNodes) -> str | None:
     """Pass the floats on if only integer products read the codes."""
     if not _hands_on_floats(node, graph):
         return None
     _, scale, zero = node.outputs
-    parts = ExpansionNodes(node)
     parts.constant(1.0, output=scale)
     parts.constant(0.0, output=zero)
-    return parts.finish(parts.add("Identity", [node.required(0)]))
+    return parts.add("Identity", [node.required(0)])
 
 
-def integer_product(node: OnnxNode, graph: FileGraph) -> Sequence[onnx.NodeProto] | None:
+def integer_product(node: OnnxNode, graph: FileGraph, parts: ExpansionNodes) -> str | None:
     """Expand ConvInteger and MatMulInteger of such floats to Conv and MatMul."""
     quantize = graph.producers.get(node.required(0))
     if quantize is None or not _hands_on_floats(quantize, graph):
         return None
-    parts = ExpansionNodes(node)
     weight = parts.add("Cast", [node.required(1)], to=onnx.TensorProto.FLOAT)
     if node.input(3):
         zero = parts.add("Cast", [node.input(3)], to=onnx.TensorProto.FLOAT)
@@ -50,26 +48,23 @@ def integer_product(node: OnnxNode, graph: FileGraph) -> Sequence[onnx.NodeProto
         if node.standard == "ConvInteger" and graph.rank(node.input(3)) != 0:
             if rank is None:
                 return None
-            shape = parts.constant([-1, *(1,) * (rank - 1)], "int64")
-            zero = parts.add("Reshape", [zero, shape])
+            zero = parts.reshape(zero, [-1, *(1,) * (rank - 1)])
         weight = parts.add("Sub", [weight, zero])
-    return parts.finish(parts.copy(_PRODUCTS[node.standard], [node.required(0), weight]))
+    return parts.copy(_PRODUCTS[node.standard], [node.required(0), weight])
 
 
-def dynamic_quantize_matmul(node: OnnxNode, graph: FileGraph) -> Sequence[onnx.NodeProto]:
+def dynamic_quantize_matmul(node: OnnxNode, graph: FileGraph, parts: ExpansionNodes) -> str:
     """DynamicQuantizeMatMul is a product with dequantised weights, and a sum with its bias."""
-    parts = ExpansionNodes(node)
     weight = dequantized(node, (1, 2, 3), graph, parts)
     result = parts.add("MatMul", [node.required(0), weight])
-    return parts.finish(parts.add("Add", [result, node.input(4)]) if node.input(4) else result)
+    return parts.add("Add", [result, node.input(4)]) if node.input(4) else result
 
 
-def matmul_to_float(node: OnnxNode, graph: FileGraph) -> Sequence[onnx.NodeProto]:
+def matmul_to_float(node: OnnxNode, graph: FileGraph, parts: ExpansionNodes) -> str:
     """MatMulIntegerToFloat is a product of dequantised tensors, and a sum with its bias."""
-    parts = ExpansionNodes(node)
     data = real_codes(node, (0, 2, 4), graph, parts)
     result = parts.add("MatMul", [data, dequantized(node, (1, 3, 5), graph, parts)])
-    return parts.finish(parts.add("Add", [result, node.input(6)]) if node.input(6) else result)
+    return parts.add("Add", [result, node.input(6)]) if node.input(6) else result
 
 
 def real_codes(

@@ -62,7 +62,6 @@ class _Products:
 
     def __init__(self, node: OnnxNode, sizes: Mapping[str, int], result: Labels) -> None:
         self._parts = ExpansionNodes(node)
-        self._opset = node.opset
         self._sizes = sizes
         self._result = result
 
@@ -74,7 +73,7 @@ class _Products:
         axes = [axis for axis, label in enumerate(term.labels) if shape[axis] == self._sizes[label]]
         if len(axes) == len(shape):
             return term
-        name = self._reshaped(term.name, tuple(shape[axis] for axis in axes))
+        name = self._parts.reshape(term.name, tuple(shape[axis] for axis in axes))
         return _Term(name, tuple(term.labels[axis] for axis in axes), term.known)
 
     def product(self, first: _Term, second: _Term, needed: set[str]) -> _Term:
@@ -112,7 +111,7 @@ class _Products:
         result = self._parts.add("MatMul", [left_name, right_name])
         labels = (*batch, *rows, *columns)
         if (*groups, height, width) != self._shape(labels):
-            result = self._reshaped(result, self._shape(labels))
+            result = self._parts.reshape(result, self._shape(labels))
         return _Term(result, labels, first.known)
 
     def _of_elements(self, first: _Term, second: _Term) -> _Term:
@@ -136,7 +135,7 @@ class _Products:
             operands.append(self._to_shape(self._in_order(term, axes), axes, tuple(sizes)))
         result = self._parts.add("Mul", operands)
         if len(runs) < len(labels):
-            result = self._reshaped(result, self._shape(labels))
+            result = self._parts.reshape(result, self._shape(labels))
         return _Term(result, labels, first.known and second.known)
 
     def _summed(self, term: _Term, needed: set[str]) -> _Term:
@@ -144,7 +143,7 @@ class _Products:
         axes = [axis for axis, label in enumerate(term.labels) if label not in needed]
         if not axes:
             return term
-        name = self._parts.sum(term.name, axes, self._opset)
+        name = self._parts.sum(term.name, axes)
         return _Term(name, tuple(label for label in term.labels if label in needed), term.known)
 
     def _diagonal(self, term: _Term, shape: Shape, label: str) -> tuple[_Term, Shape]:
@@ -160,7 +159,7 @@ class _Products:
         if [*other_axes, *pair] != list(range(len(shape))):
             name = self._parts.add("Transpose", [name], perm=[*other_axes, *pair])
         other_sizes = tuple(shape[axis] for axis in other_axes)
-        name = self._reshaped(name, (*other_sizes, size * size))
+        name = self._parts.reshape(name, (*other_sizes, size * size))
         bounds = ([0], [size * size], [len(other_axes)], [size + 1])
         bound_names = [self._parts.constant(numbers, "int64") for numbers in bounds]
         name = self._parts.add("Slice", [name, *bound_names])
@@ -174,10 +173,7 @@ class _Products:
         return self._parts.add("Transpose", [term.name], perm=order)
 
     def _to_shape(self, name: str, labels: Labels, shape: Shape) -> str:
-        return name if shape == self._shape(labels) else self._reshaped(name, shape)
-
-    def _reshaped(self, name: str, shape: Shape) -> str:
-        return self._parts.add("Reshape", [name, self._parts.constant(shape, "int64")])
+        return name if shape == self._shape(labels) else self._parts.reshape(name, shape)
 
     def _sorted(self, labels: Iterable[str]) -> Labels:
         """Return labels in the order of the result, followed by those that it lacks."""

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import onnx
-
 from hexsim.onnx_io.file.node import OnnxNode
 from hexsim.onnx_io.read.expansions._parts import ExpansionNodes
 from hexsim.onnx_io.read.expansions.layer_norms import layer_norm
@@ -16,11 +14,9 @@ from hexsim.onnx_io.read.file_graph import FileGraph
 
 _LENGTHS, _SUM = 1, 2
 """Outputs with the number of tokens that are not masked, and with the sum before the norm."""
-_AXES_ARE_INPUTS = 13
-"""Opset from which sums have their axes as an input."""
 
 
-def embed_layer_norm(node: OnnxNode, graph: FileGraph) -> Sequence[onnx.NodeProto] | None:
+def embed_layer_norm(node: OnnxNode, graph: FileGraph, parts: ExpansionNodes) -> str | None:
     """Add the rows of words, positions and, if present, segments, and normalise the sum."""
     ids, segments, words, positions, segment_table, scale, shift, mask, position_ids = (
         node.input(position) for position in range(9)
@@ -32,7 +28,6 @@ def embed_layer_norm(node: OnnxNode, graph: FileGraph) -> Sequence[onnx.NodeProt
         return None
     if node.integer("mask_index_type", 1 if mask else 0) != (1 if mask else 0):
         return None
-    parts = ExpansionNodes(node)
     total = parts.add("Gather", [words, ids], axis=0)
     if position_ids:
         total = parts.add("Add", [total, parts.add("Gather", [positions, position_ids], axis=0)])
@@ -42,17 +37,11 @@ def embed_layer_norm(node: OnnxNode, graph: FileGraph) -> Sequence[onnx.NodeProt
         total = parts.add("Add", [total, parts.add("Slice", [positions, *slice_inputs])])
     if segments:
         total = parts.add("Add", [total, parts.add("Gather", [segment_table, segments], axis=0)])
-    result = layer_norm(total, scale, shift, node, parts, graph.opset)
+    result = layer_norm(total, scale, shift, node, parts)
     if mask:
-        parts.hand_out(_lengths(mask, parts, graph.opset), _LENGTHS)
+        parts.hand_out(parts.sum(mask, [1]), _LENGTHS)
     parts.hand_out(total, _SUM)
-    return parts.finish(result)
-
-
-def _lengths(mask: str, parts: ExpansionNodes, opset: int) -> str:
-    if opset >= _AXES_ARE_INPUTS:
-        return parts.add("ReduceSum", [mask, _whole([1], parts)], keepdims=0)
-    return parts.add("ReduceSum", [mask], axes=[1], keepdims=0)
+    return result
 
 
 def _whole(numbers: Sequence[int], parts: ExpansionNodes) -> str:

@@ -8,8 +8,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import onnx
-
 from hexsim.onnx_io.file.node import OnnxNode
 from hexsim.onnx_io.read.expansions._parts import ExpansionNodes
 from hexsim.onnx_io.read.file_graph import FileGraph
@@ -25,31 +23,29 @@ _BOUNDS_AS_INPUTS = 11
 """Opset since which Clip has its bounds as inputs."""
 
 
-def fused_conv(node: OnnxNode, graph: FileGraph) -> Sequence[onnx.NodeProto]:
+def fused_conv(node: OnnxNode, graph: FileGraph, parts: ExpansionNodes) -> str:
     """FusedConv is a Conv, a sum with its fourth input if there is one, and an activation."""
-    parts = ExpansionNodes(node)
     inputs = [name for name in node.inputs[:3] if name]
     result = parts.copy("Conv", inputs, ("activation", "activation_params"))
     if node.input(3):
         result = parts.add("Add", [result, node.input(3)])
     parameters = node.reals("activation_params") or ()
-    return parts.finish(_activated(result, node, parameters, parts, graph))
+    return _activated(result, node, parameters, parts, graph)
 
 
-def fused_gemm(node: OnnxNode, graph: FileGraph) -> Sequence[onnx.NodeProto]:
+def fused_gemm(node: OnnxNode, graph: FileGraph, parts: ExpansionNodes) -> str:
     """FusedGemm is a Gemm and an activation."""
-    parts = ExpansionNodes(node)
     omitted = ("activation", "activation_alpha", "activation_beta", "activation_gamma")
     result = parts.copy("Gemm", [name for name in node.inputs if name], omitted)
     parameters = [node.real(name, 0.0) for name in omitted[1:] if node.has(name)]
-    return parts.finish(_activated(result, node, parameters, parts, graph))
+    return _activated(result, node, parameters, parts, graph)
 
 
-def fused_matmul(node: OnnxNode, graph: FileGraph) -> Sequence[onnx.NodeProto] | None:
+def fused_matmul(node: OnnxNode, graph: FileGraph, parts: ExpansionNodes) -> str | None:
     """FusedMatMul is a MatMul of tensors perhaps transposed, perhaps scaled."""
     if node.integer("transBatchA", 0) or node.integer("transBatchB", 0):
         return None
-    parts, operands = ExpansionNodes(node), []
+    operands = []
     pair = node.required(0), node.required(1)
     for name, flag in zip(pair, ("transA", "transB"), strict=True):
         rank = graph.rank(name)
@@ -64,7 +60,7 @@ def fused_matmul(node: OnnxNode, graph: FileGraph) -> Sequence[onnx.NodeProto] |
     alpha = node.real("alpha", 1.0)
     if alpha != 1:
         result = parts.add("Mul", [result, parts.constant(alpha)])
-    return parts.finish(result)
+    return result
 
 
 def _activated(

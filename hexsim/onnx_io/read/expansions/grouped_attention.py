@@ -88,14 +88,8 @@ def _without_room(node: OnnxNode, past: int, net: Importer) -> Sequence[onnx.Nod
     parts = ExpansionNodes(node)
     room = net.source_shape(node.inputs[3])[2]
     total = past + net.source_shape(node.inputs[0])[1]
-
-    def tokens(name: str, start: int, end: int) -> str:
-        return parts.add(
-            "Slice", [name, *(parts.constant([at], "int64") for at in (start, end, 2))]
-        )
-
     caches = node.inputs[3:5]
-    taken = [tokens(name, 0, past) if past else "" for name in caches]
+    taken = [parts.slice(name, 0, past, 2) if past else "" for name in caches]
     result = parts.copy(node.standard, [*node.inputs[:3], *taken, *node.inputs[5:]])
     proto = parts.nodes[-1]
     proto.domain = node.proto.domain
@@ -103,7 +97,7 @@ def _without_room(node: OnnxNode, past: int, net: Importer) -> Sequence[onnx.Nod
         written = f"{node.name}.written_{place}"
         proto.output.append(written)
         if place < len(node.outputs) and node.outputs[place]:
-            rest = tokens(cache, total, room)
+            rest = parts.slice(cache, total, room, 2)
             parts.hand_out(parts.add("Concat", [written, rest], axis=2), place)
     nodes = parts.finish(result)
     proto.name = f"{node.name}.full"  # the names of its own parts begin with its name
@@ -126,12 +120,7 @@ def _split(node: OnnxNode, net: Importer) -> Sequence[onnx.NodeProto]:
         raise InvalidDataError(f"{columns} columns do not divide into {heads + 2 * groups} heads")
     parts = ExpansionNodes(node)
     starts = [0, heads * size, (heads + groups) * size, columns]
-    projected = [
-        parts.add(
-            "Slice", [node.inputs[0], *(parts.constant([at], "int64") for at in (start, end, 2))]
-        )
-        for start, end in pairwise(starts)
-    ]
+    projected = [parts.slice(node.inputs[0], *ends, 2) for ends in pairwise(starts)]
     return _attended(node, parts, projected, "split")
 
 

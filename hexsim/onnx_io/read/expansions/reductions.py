@@ -6,10 +6,7 @@ large for floats or codes.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
-
-import onnx
 
 from hexsim.onnx_io.file.node import OnnxNode
 from hexsim.onnx_io.read.expansions._parts import ExpansionNodes
@@ -21,37 +18,34 @@ _SUM_AXES_ARE_INPUTS = 13
 """Opset from which ReduceSum has its axes as an input."""
 
 
-def l1_norm(node: OnnxNode, graph: FileGraph) -> Sequence[onnx.NodeProto]:
+def l1_norm(node: OnnxNode, graph: FileGraph, parts: ExpansionNodes) -> str:
     """The sum of absolute values."""
-    parts = ExpansionNodes(node)
-    return parts.finish(_sum(node, graph, parts, parts.add("Abs", [node.required(0)])))
+    return _sum(node, graph, parts, parts.add("Abs", [node.required(0)]))
 
 
-def l2_norm(node: OnnxNode, graph: FileGraph) -> Sequence[onnx.NodeProto]:
+def l2_norm(node: OnnxNode, graph: FileGraph, parts: ExpansionNodes) -> str:
     """The root of the sum of squares."""
-    parts = ExpansionNodes(node)
     squares = parts.add("Mul", [node.required(0), node.required(0)])
-    return parts.finish(parts.add("Sqrt", [_sum(node, graph, parts, squares)]))
+    return parts.add("Sqrt", [_sum(node, graph, parts, squares)])
 
 
-def log_sum(node: OnnxNode, graph: FileGraph) -> Sequence[onnx.NodeProto]:
+def log_sum(node: OnnxNode, graph: FileGraph, parts: ExpansionNodes) -> str:
     """The logarithm of the sum."""
-    parts = ExpansionNodes(node)
-    return parts.finish(parts.add("Log", [_sum(node, graph, parts, node.required(0))]))
+    return parts.add("Log", [_sum(node, graph, parts, node.required(0))])
 
 
-def log_sum_exp(node: OnnxNode, graph: FileGraph) -> Sequence[onnx.NodeProto] | None:
+def log_sum_exp(node: OnnxNode, graph: FileGraph, parts: ExpansionNodes) -> str | None:
     """The largest number plus the logarithm of the sum of exponentials of differences to it."""
     if not node.integer("keepdims", 1):
         return None  # the largest number would be needed with and without its axes
-    parts, x = ExpansionNodes(node), node.required(0)
+    x = node.required(0)
     if graph.opset >= _AXES_ARE_INPUTS:
         largest = parts.add("ReduceMax", [x, *node.inputs[1:]], **_flags(node))
     else:
         largest = parts.add("ReduceMax", [x], **_flags(node), **_axes(node))
     exponentials = parts.add("Exp", [parts.add("Sub", [x, largest])])
     below = parts.add("Log", [_sum(node, graph, parts, exponentials)])
-    return parts.finish(parts.add("Add", [largest, below]))
+    return parts.add("Add", [largest, below])
 
 
 def _sum(node: OnnxNode, graph: FileGraph, parts: ExpansionNodes, x: str) -> str:

@@ -61,7 +61,7 @@ def _rotated(node: OnnxNode, net: Importer, inputs: _Inputs) -> Sequence[onnx.No
         raise InvalidDataError(
             f"it has cosines for {rotated} numbers of a head, which do not fit heads of {heads[-1]}"
         )
-    data = inputs.data if heads == shape else _reshaped(parts, inputs.data, heads)
+    data = inputs.data if heads == shape else parts.reshape(inputs.data, heads)
     paired = bool(node.integer("interleaved", 0))
     tokens = shape[0], shape[1 if len(shape) == 3 else 2]
     positions = _positions(inputs.positions, net, parts, tokens)
@@ -78,16 +78,16 @@ def _rotated(node: OnnxNode, net: Importer, inputs: _Inputs) -> Sequence[onnx.No
         axis = 2 if len(shape) == 3 else 1
         batch = tokens[0] if positions else table[0]
         sizes = [batch, tokens[1], rotated]
-        factors.append(_reshaped(parts, rows, (*sizes[:axis], 1, *sizes[axis:])))
-    part = data if rotated == heads[-1] else _slice(parts, data, 0, rotated)
+        factors.append(parts.reshape(rows, (*sizes[:axis], 1, *sizes[axis:])))
+    part = data if rotated == heads[-1] else parts.slice(data, 0, rotated, 3)
     swapped = _swapped(parts, part, (*heads[:3], rotated), paired)
     products = [parts.add("Mul", pair) for pair in zip((part, swapped), factors, strict=True)]
     result = parts.add("Add", products)
     if rotated < heads[-1]:
-        unrotated = _slice(parts, data, rotated, heads[-1])
+        unrotated = parts.slice(data, rotated, heads[-1], 3)
         result = parts.add("Concat", [result, unrotated], axis=3)
     if heads != shape:
-        result = _reshaped(parts, result, shape)
+        result = parts.reshape(result, shape)
     return parts.finish(result)
 
 
@@ -122,30 +122,20 @@ def _joined(parts: ExpansionNodes, first: str, second: str, shape: Shape, paired
     """Concatenate the rows of `first` and `second`, interleaved if `paired`."""
     if not paired:
         return parts.add("Concat", [first, second], axis=len(shape) - 1)
-    columns = [_reshaped(parts, name, (*shape, 1)) for name in (first, second)]
+    columns = [parts.reshape(name, (*shape, 1)) for name in (first, second)]
     joined = parts.add("Concat", columns, axis=len(shape))
-    return _reshaped(parts, joined, (*shape[:-1], 2 * shape[-1]))
+    return parts.reshape(joined, (*shape[:-1], 2 * shape[-1]))
 
 
 def _swapped(parts: ExpansionNodes, name: str, shape: Shape, paired: bool) -> str:
     """Swap the two halves, or the two numbers of each pair."""
     half = shape[-1] // 2
     if not paired:
-        halves = [_slice(parts, name, half, 2 * half), _slice(parts, name, 0, half)]
+        halves = [parts.slice(name, half, 2 * half, 3), parts.slice(name, 0, half, 3)]
         return parts.add("Concat", halves, axis=3)
-    pairs = _reshaped(parts, name, (shape[0], shape[1], shape[2] * half, 2))
-    columns = [_slice(parts, pairs, 1, 2), _slice(parts, pairs, 0, 1)]
-    return _reshaped(parts, parts.add("Concat", columns, axis=3), shape)
-
-
-def _slice(parts: ExpansionNodes, name: str, start: int, end: int) -> str:
-    """Slice the last of four axes."""
-    places = [parts.constant([place], "int64") for place in (start, end, 3)]
-    return parts.add("Slice", [name, *places])
-
-
-def _reshaped(parts: ExpansionNodes, name: str, shape: Shape) -> str:
-    return parts.add("Reshape", [name, parts.constant(shape, "int64")])
+    pairs = parts.reshape(name, (shape[0], shape[1], shape[2] * half, 2))
+    columns = [parts.slice(pairs, 1, 2, 3), parts.slice(pairs, 0, 1, 3)]
+    return parts.reshape(parts.add("Concat", columns, axis=3), shape)
 
 
 SHAPED = {

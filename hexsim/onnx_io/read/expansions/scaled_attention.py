@@ -56,21 +56,21 @@ def attention(node: OnnxNode, net: Importer) -> Sequence[onnx.NodeProto]:
     scores_shape = (batch, heads, rows, length)
     merged = heads // groups * rows
     if heads != groups:
-        query = _reshaped(parts, query, (batch, groups, merged, size))
+        query = parts.reshape(query, (batch, groups, merged, size))
     scores = parts.add("MatMul", [query, parts.add("Transpose", [key], perm=[0, 1, 3, 2])])
     scores = _scaled(node, parts, scores, size)
     if heads != groups:
-        scores = _reshaped(parts, scores, scores_shape)
+        scores = parts.reshape(scores, scores_shape)
     visible = _varying_visibility(node, net, parts)
     nearby = _visibility_by_position(node, net, scores_shape)
     for bias in _biases(node, net, parts, scores_shape, visible, nearby):
         scores = parts.add("Add", [scores, bias])
     weights = parts.add("Softmax", [scores], axis=3)
     if heads != groups:
-        weights = _reshaped(parts, weights, (batch, groups, merged, length))
+        weights = parts.reshape(weights, (batch, groups, merged, length))
     result = parts.add("MatMul", [weights, value])
     if heads != groups:
-        result = _reshaped(parts, result, (batch, heads, rows, value_shape[3]))
+        result = parts.reshape(result, (batch, heads, rows, value_shape[3]))
     if visible:
         if nearby is not None:
             visible = parts.add("Mul", [visible, parts.constant(nearby)])
@@ -78,7 +78,7 @@ def attention(node: OnnxNode, net: Importer) -> Sequence[onnx.NodeProto]:
         result = parts.add("Mul", [result, any_visible])
     if len(net.source_shape(node.inputs[0])) == 3:
         result = parts.add("Transpose", [result], perm=[0, 2, 1, 3])
-        result = _reshaped(parts, result, (batch, rows, heads * value_shape[3]))
+        result = parts.reshape(result, (batch, rows, heads * value_shape[3]))
     return parts.finish(result)
 
 
@@ -115,7 +115,7 @@ def _heads(
         raise InvalidDataError(
             f"'{name}' of {channels} channels does not divide by {attribute} {heads}"
         )
-    split = _reshaped(parts, name, (batch, length, heads, channels // heads))
+    split = parts.reshape(name, (batch, length, heads, channels // heads))
     result = parts.add("Transpose", [split], perm=[0, 2, 1, 3])
     return result, (batch, heads, length, channels // heads)
 
@@ -221,10 +221,6 @@ def _biases(
 def _hidden(visible: np.ndarray) -> np.ndarray:
     """Return zero where `visible`, else minus infinity."""
     return np.where(visible, np.float32(0), np.float32(-np.inf))
-
-
-def _reshaped(parts: ExpansionNodes, name: str, shape: Shape) -> str:
-    return parts.add("Reshape", [name, parts.constant(shape, "int64")])
 
 
 SHAPED = {"Attention": attention}

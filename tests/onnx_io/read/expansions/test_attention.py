@@ -8,6 +8,7 @@ from onnx import helper
 from hexsim.layers import MatMul, Softmax
 from hexsim.onnx_io.file.source import open_source
 from hexsim.onnx_io.read.expansions import EXPANSIONS
+from hexsim.onnx_io.read.expansions._parts import ExpansionNodes
 from hexsim.onnx_io.read.file_graph import FileGraph, named
 from tests.onnx_io.read.expansions.judged import assert_same, dynamic_codes, fused, model_of
 
@@ -90,7 +91,7 @@ def test_codes(columns: bool) -> None:
 
 
 @pytest.mark.parametrize(
-    "node",
+    "proto",
     [
         fused("Attention", "x w b - past", num_heads=4),
         fused("Attention", "x w b", "y present", num_heads=4),
@@ -99,9 +100,10 @@ def test_codes(columns: bool) -> None:
         fused("MultiHeadAttention", "x", num_heads=4),
     ],
 )
-def test_other_forms_stay_as_they_are(node: onnx.NodeProto) -> None:
+def test_other_forms_stay_as_they_are(proto: onnx.NodeProto) -> None:
     feed = {**X, "past": normal(2, 2, 4, 3, 6), "lengths": np.array([5, 3], np.int32)}
-    model = model_of([node, helper.make_node("Relu", ["y"], ["z"])], feed, WEIGHTS, "z")
+    model = model_of([proto, helper.make_node("Relu", ["y"], ["z"])], feed, WEIGHTS, "z")
     source = open_source(model)
     graph = FileGraph(source.graph, named(source.graph.node, source, set()), source.opset)
-    assert EXPANSIONS[graph.nodes[0].op_type](graph.nodes[0], graph) is None
+    node = graph.nodes[0]
+    assert EXPANSIONS[node.op_type](node, graph, ExpansionNodes(node, graph.opset)) is None
