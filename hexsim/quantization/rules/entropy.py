@@ -21,15 +21,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
-from hexsim.quantization.encodings import MINIMUM_RANGE, Encoding
 from hexsim.quantization.histogram import Histogram
 from hexsim.quantization.observation import Observation
-from hexsim.quantization.rules.schema import spanning
+from hexsim.quantization.rules.schema import Spanning
 
 LEVELS = 255
 """Parts of a window, and bins of the narrowest one (AIMET; documented)."""
@@ -40,19 +38,8 @@ Counts = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Entropy:
+class Entropy(Spanning):
     """The 8-bit rule over the range with the least loss of information."""
-
-    needs_histogram: ClassVar[bool] = True
-
-    bits: int = 8
-    minimum_range: float = MINIMUM_RANGE
-    symmetric: bool = False
-
-    def encode(self, seen: Observation) -> Encoding:
-        """Return the encoding of the window with the least relative entropy."""
-        low, high = self.ends(seen)
-        return spanning(low, high, self.bits, self.minimum_range, symmetric=self.symmetric)
 
     def ends(self, seen: Observation) -> tuple[float, float]:
         """Return the low and the high end of the range, in real units."""

@@ -18,15 +18,13 @@ cost. So most candidates need no sum over all bins.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
-from hexsim.quantization.encodings import MINIMUM_RANGE, Encoding
 from hexsim.quantization.histogram import Histogram
 from hexsim.quantization.observation import Observation
-from hexsim.quantization.rules.schema import spanning
+from hexsim.quantization.rules.schema import Spanning
 
 _CANDIDATES = 64
 """Candidates whose errors are in memory at once."""
@@ -37,19 +35,8 @@ Reals = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class MeanSquaredError:
+class MeanSquaredError(Spanning):
     """The rule over the range with the least mean squared error."""
-
-    needs_histogram: ClassVar[bool] = True
-
-    bits: int = 8
-    minimum_range: float = MINIMUM_RANGE
-    symmetric: bool = False
-
-    def encode(self, seen: Observation) -> Encoding:
-        """Return the encoding with the least cost."""
-        low, high = self.ends(seen)
-        return spanning(low, high, self.bits, self.minimum_range, symmetric=self.symmetric)
 
     def ends(self, seen: Observation) -> tuple[float, float]:
         """Return the low and the high end of the range, in real units."""

@@ -14,31 +14,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar
 
 import numpy as np
 
-from hexsim.quantization.encodings import MINIMUM_RANGE, Encoding
 from hexsim.quantization.observation import Observation
 from hexsim.quantization.options import PERCENTILE
-from hexsim.quantization.rules.schema import spanning
+from hexsim.quantization.rules.schema import Spanning
 
 
 @dataclass(frozen=True)
-class Percentile:
+class Percentile(Spanning):
     """The rule over the range that holds the middle values; `percentile` lies in 90 .. 100."""
 
-    needs_histogram: ClassVar[bool] = True
-
-    bits: int = 8
-    minimum_range: float = MINIMUM_RANGE
-    symmetric: bool = False
     percentile: float = PERCENTILE
-
-    def encode(self, seen: Observation) -> Encoding:
-        """Return the encoding of the range between both percentiles."""
-        low, high = self.ends(seen)
-        return spanning(low, high, self.bits, self.minimum_range, symmetric=self.symmetric)
 
     def ends(self, seen: Observation) -> tuple[float, float]:
         """Return the low and the high end of the range, in real units."""

@@ -13,8 +13,9 @@ middle code, because kernels take unsigned activations.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
-from hexsim.quantization.encodings import Encoding
+from hexsim.quantization.encodings import MINIMUM_RANGE, Encoding
 from hexsim.quantization.observation import Observation
 from hexsim.quantization.rules.min_max import MinMax
 from hexsim.quantization.rules.rule import EncodingRule
@@ -27,6 +28,26 @@ def spanning(
     """Return the encoding of [low, high], in real units, in one of the first two schemas."""
     rule = (Symmetric if symmetric else MinMax)(bits, minimum_range)
     return rule.encode(Observation(low, high))
+
+
+@dataclass(frozen=True)
+class Spanning:
+    """A rule that chooses the ends of a range from a histogram, in one of the first two schemas."""
+
+    needs_histogram: ClassVar[bool] = True
+
+    bits: int = 8
+    minimum_range: float = MINIMUM_RANGE
+    symmetric: bool = False
+
+    def encode(self, seen: Observation) -> Encoding:
+        """Return the encoding of the range between both ends."""
+        low, high = self.ends(seen)
+        return spanning(low, high, self.bits, self.minimum_range, symmetric=self.symmetric)
+
+    def ends(self, seen: Observation) -> tuple[float, float]:
+        """Return the low and the high end of the range, in real units."""
+        raise NotImplementedError
 
 
 @dataclass(frozen=True)
