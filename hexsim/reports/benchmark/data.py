@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from operator import attrgetter
 from typing import Any
 
 from hexsim.accuracy.agreement import Agreement
@@ -12,149 +12,138 @@ from hexsim.reports.benchmark.measured import is_outside, measured, measured_ms,
 from hexsim.reports.benchmark.recommendation import orders
 from hexsim.reports.benchmark.row_names import IN_CSV, inference, initialisation
 from hexsim.reports.csv_text import csv_text
-from hexsim.reports.document import anchor_facts, attributes, json_document
+from hexsim.reports.document import Record, anchor_keys, json_document
 from hexsim.reports.inference.energy import energy_facts, estimate_facts
 from hexsim.reports.inference.layer import layer_facts
 from hexsim.reports.inference.memory import memory_facts
 from hexsim.studies.benchmark import Case, Refusal
-from hexsim.studies.draws import DrawnTimes
-from hexsim.studies.interference import Interference
-from hexsim.studies.uncertainty import Times, Uncertainty
-from hexsim.timing.results import ClientTiming, Result
+from hexsim.studies.uncertainty import ConstantSensitivity, Uncertainty
+
+_bounds = Record(
+    "The times at both ends of an interval.",
+    "total_inference_us=low.total_us,high.total_us",
+    "forward_propagate_us=low.forward_us,high.forward_us",
+)
+
+_constant = Record(
+    "A constant in doubt, and the times at both ends of its interval.",
+    "stated_by=0.datasheet constant=0.path",
+    ("0.constant", "unit confidence source value"),
+    "interval=0.low,0.high total_inference_us=0.at_low.total_us,0.at_high.total_us share=1",
+)
+
+
+def _by_figure(latencies: Callable[..., Iterable[float]]) -> Callable[[Case], dict[str, Any]]:
+    return lambda case: {
+        "total_inference": [*latencies(case, forward=False)],
+        "forward_propagate": [*latencies(case, forward=True)],
+    }
+
+
+def _outside_ms(case: Case, *, forward: bool) -> Iterator[float]:
+    for row in measured(case, forward=forward):
+        if case.uncertainty and is_outside(row, case.uncertainty):
+            yield row.latency_ms
+
+
+def _shares(uncertainty: Uncertainty) -> Iterable[tuple[ConstantSensitivity, float]]:
+    return zip(uncertainty.sensitivities, uncertainty.shares, strict=True)
+
+
+_uncertainty = Record(
+    "The interval of the times, and the constants that it comes from.",
+    ("uncertainty", "swept=scope", _bounds),
+    {"measured_outside_ms": _by_figure(_outside_ms)},
+    ("uncertainty", {"constants": (_shares, [_constant])}),
+)
+
+_client = Record(
+    "The latencies of a client, and its jobs that were late or dropped.",
+    "missed skipped mean_us=mean_ps worst_us=worst_ps",
+)
+
+_clients = Record(
+    "A client without and with the network.",
+    ("1", "name unit deadline_us=deadline_ps jobs=released"),
+    {"alone": ("0", _client), "beside": ("1", _client)},
+)
+
+_slowdown = Record(
+    "The time alone, and the mean beside the clients.", "alone_us=alone_ps mean_us=beside_ps"
+)
+
+_background = Record(
+    "The network beside background clients.",
+    "loads=names",
+    {"inferences": lambda interference: len(interference.beside.inferences)},
+    ("total", _slowdown),
+    "worst_us=worst_ps",
+    {"parts": (lambda result: {part.name: part for part in result.parts}, {"layer": _slowdown})},
+    {"clients": ("clients", [_clients])},
+)
+
+
+def _of_classes(name: str) -> Callable[[Agreement], Any]:
+    return lambda agreement: getattr(agreement, name) if agreement.classes else None
+
+
+_accuracy = Record(
+    "Outputs compared with those in float; winners only of classifiers.",
+    "compared_on=evaluated",
+    ("agreement", "inputs sqnr_db", {"top1_agreement": _of_classes("top1")}),
+    ("agreement", "top1_right=right float_top1_right=float_right"),
+    ("agreement", {"top1_margin_ratio": _of_classes("margin_ratio")}),
+)
+
+
+def _coverage(case: Case) -> dict[str, dict[str, float]]:
+    coverage = case.timing.coverage
+    return {
+        model: {"layers": coverage.layer_share(model), "macs": coverage.mac_share(model)}
+        for model in coverage.layers
+    }
+
+
+_layer = Record(
+    "A layer, in the order of the run.",
+    ("0", layer_facts),
+    ("1.estimate", estimate_facts),
+    {"parts_mj": lambda pair: {part: energy.value for part, energy in pair[1].parts.items()}},
+)
+
+case_facts = Record(
+    "A network on a runtime.",
+    "network chip stack ideal_cpu runtime",
+    anchor_keys,
+    "as_simulated given overrides perf_profile buffer",
+    "total_inference_us=timing.total_us forward_propagate_us=timing.forward_us",
+    {
+        "measured_ms": _by_figure(measured_ms),
+        "measured_outcome": measured_outcome,
+        "uncertainty": (lambda case: case if case.uncertainty else None, _uncertainty),
+        "draws": ("drawn", Record("", {"count": lambda drawn: len(drawn.times)}, _bounds)),
+        "initialisation_total_us": "timing.init_ps",
+        "initialisation_us": lambda case: {part.name: part.us for part in case.timing.init},
+        "overheads_us": lambda case: {part.name: part.us for part in case.timing.overheads},
+        "coverage": _coverage,
+        "memory": ("memory", memory_facts),
+        "energy": ("energy", energy_facts),
+        "accuracy": (lambda case: case if case.agreement else None, _accuracy),
+        "background": ("interference", _background),
+        "layers": (lambda case: zip(case.timing.layers, case.energy.layers, strict=True), [_layer]),
+    },
+)
+
+benchmark_facts = Record(
+    "What bench and profile found.",
+    {"results": ("cases", [case_facts])},
+    "refused orders",
+)
 
 
 def benchmark_json(cases: Sequence[Case], refusals: Sequence[Refusal] = ()) -> str:
-    """Return the cases as a JSON document; times in microseconds, cycles in the engine's clock."""
-    document = {
-        "results": [case_facts(case) for case in cases],
-        "refused": refusals,
-        "orders": orders(cases),
-    }
-    return json_document(document)
-
-
-def case_facts(case: Case) -> dict[str, Any]:
-    """Return one case as data; times in microseconds, cycles in the engine's clock."""
-    timing = case.timing
-    return {
-        **attributes(case, "network", "chip", "stack", "ideal_cpu", "vtcm_mb", "runtime"),
-        **anchor_facts(case.anchor),
-        "as_simulated": case.as_simulated,
-        **attributes(case, "given", "overrides", "perf_profile", "buffer"),
-        **_times(timing),
-        "measured_ms": {
-            "total_inference": measured_ms(case, forward=False),
-            "forward_propagate": measured_ms(case, forward=True),
-        },
-        "measured_outcome": measured_outcome(case),
-        "uncertainty": _uncertainty(case, case.uncertainty),
-        "draws": _draws(case.drawn),
-        **attributes(timing, initialisation_total_us="init_ps"),
-        "initialisation_us": {part.name: part.us for part in timing.init},
-        "overheads_us": {part.name: part.us for part in timing.overheads},
-        "coverage": {
-            model: {
-                "layers": timing.coverage.layer_share(model),
-                "macs": timing.coverage.mac_share(model),
-            }
-            for model in timing.coverage.layers
-        },
-        "memory": memory_facts(case.memory),
-        "energy": energy_facts(case.energy),
-        "accuracy": _accuracy(case.agreement, case.evaluated),
-        "background": _background(case.interference),
-        "layers": [
-            layer_facts(layer)
-            | estimate_facts(layer_energy.estimate)
-            | {"parts_mj": {part: estimate.value for part, estimate in layer_energy.parts.items()}}
-            for layer, layer_energy in zip(timing.layers, case.energy.layers, strict=True)
-        ],
-    }
-
-
-def _background(interference: Interference | None) -> dict[str, Any] | None:
-    if interference is None:
-        return None
-    return {
-        "loads": interference.names,
-        "inferences": len(interference.beside.inferences),
-        **attributes(interference.total, alone_us="alone_ps", mean_us="beside_ps"),
-        **attributes(interference, worst_us="worst_ps"),
-        "parts": {
-            part.name: attributes(part, alone_us="alone_ps", mean_us="beside_ps")
-            for part in interference.parts
-        },
-        "clients": [
-            {
-                **attributes(beside, "name", "unit", deadline_us="deadline_ps", jobs="released"),
-                "alone": _client(alone),
-                "beside": _client(beside),
-            }
-            for alone, beside in interference.clients
-        ],
-    }
-
-
-def _client(client: ClientTiming) -> dict[str, Any]:
-    return attributes(client, "missed", "skipped", mean_us="mean_ps", worst_us="worst_ps")
-
-
-def _times(timing: Result | Times) -> dict[str, float]:
-    return attributes(timing, total_inference_us="total_us", forward_propagate_us="forward_us")
-
-
-def _bounds(low: Times, high: Times) -> dict[str, list[float]]:
-    highest = _times(high)
-    return {key: [us, highest[key]] for key, us in _times(low).items()}
-
-
-def _uncertainty(case: Case, uncertainty: Uncertainty | None) -> dict[str, Any] | None:
-    if uncertainty is None:
-        return None
-    return {
-        "swept": uncertainty.scope,
-        **_bounds(uncertainty.low, uncertainty.high),
-        "measured_outside_ms": {
-            name: [
-                row.latency_ms
-                for row in measured(case, forward=forward)
-                if is_outside(row, uncertainty)
-            ]
-            for name, forward in (("total_inference", False), ("forward_propagate", True))
-        },
-        "constants": [
-            {
-                **attributes(sensitivity, stated_by="datasheet", constant="path"),
-                **attributes(sensitivity.constant, "unit", "confidence", "source", "value"),
-                "interval": [sensitivity.low, sensitivity.high],
-                "total_inference_us": [sensitivity.at_low.total_us, sensitivity.at_high.total_us],
-                "share": share,
-            }
-            for sensitivity, share in zip(
-                uncertainty.sensitivities, uncertainty.shares, strict=True
-            )
-        ],
-    }
-
-
-def _draws(drawn: DrawnTimes | None) -> dict[str, Any] | None:
-    if drawn is None:
-        return None
-    return {"count": len(drawn.times), **_bounds(drawn.low, drawn.high)}
-
-
-def _accuracy(agreement: Agreement | None, evaluated: str) -> dict[str, Any] | None:
-    if agreement is None:
-        return None
-    margin = agreement.margin_ratio
-    return {
-        "compared_on": evaluated,
-        "inputs": agreement.inputs,
-        "sqnr_db": agreement.sqnr_db if math.isfinite(agreement.sqnr_db) else None,
-        "top1_agreement": agreement.top1 if agreement.classes else None,
-        **attributes(agreement, top1_right="right", float_top1_right="float_right"),
-        "top1_margin_ratio": margin if agreement.classes and math.isfinite(margin) else None,
-    }
+    """Return the cases as a JSON document."""
+    return json_document(benchmark_facts(cases=cases, refused=refusals, orders=orders(cases)))
 
 
 _CASE = ("network", "chip", "stack", "runtime", "perf_profile")
@@ -174,8 +163,8 @@ def benchmark_csv(cases: Sequence[Case]) -> str:
     total, and the live activations in rows of layers. `mj`, `mj_low` and `mj_high` are the energy
     of the total and of layers.
     """
-    rows = ((*attributes(case, *_CASE).values(), *row) for case in cases for row in _rows(case))
-    return csv_text(HEADER, rows)
+    which = attrgetter(*_CASE)
+    return csv_text(HEADER, ((*which(case), *row) for case in cases for row in _rows(case)))
 
 
 def _rows(case: Case) -> Iterator[tuple[str, ...]]:

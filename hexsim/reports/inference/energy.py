@@ -2,33 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from hexsim.datasheets.estimate import Estimate
-from hexsim.energy import Energy
+from hexsim.energy import Energy, EnergyEstimate
+from hexsim.reports.document import Record
 
 TOLD_FACTOR = 2.0
 """Energies that differ by a smaller factor are not told: their own intervals are wider."""
 
 
-def energy_facts(energy: Energy) -> dict[str, Any]:
-    """Return the energy of an inference, of its parts and of its overheads, in millijoules.
+estimate_facts = Record(
+    "Millijoules with all constants as stated, at their lower and at their upper ends.",
+    "mj=value mj_low=low mj_high=high",
+)
 
-    The energy of a layer is among the figures of that layer.
-    """
-    return {
-        **estimate_facts(energy.estimate),
-        "parts_mj": {part: estimate_facts(estimate) for part, estimate in energy.parts.items()},
-        "overheads_mj": [
-            {"name": overhead.name, **estimate_facts(overhead.estimate)}
-            for overhead in energy.overheads
-        ],
-    }
-
-
-def estimate_facts(estimate: Estimate) -> dict[str, float]:
-    """Return a number of millijoules and its bounds."""
-    return {"mj": estimate.value, "mj_low": estimate.low, "mj_high": estimate.high}
+energy_facts = Record(
+    "The energy of an inference; that of a layer is among the figures of the layer.",
+    ("estimate", estimate_facts),
+    {"parts_mj": ("parts", {"part": estimate_facts})},
+    {"overheads_mj": ("overheads", [Record("", "name", ("estimate", estimate_facts))])},
+)
 
 
 def ranged(estimate: Estimate) -> str:

@@ -2,18 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from hexsim.reports.document import Record
 
-from hexsim.reports.document import attributes
-from hexsim.timing.results import LayerTiming
-
-
-def layer_facts(layer: LayerTiming) -> dict[str, Any]:
-    """Return the figures of one layer: times in microseconds, bytes by level of memory."""
-    return {
-        **attributes(layer, "name", "type", "engine", "cycles", "us", "macs", "packets"),
-        **attributes(layer, "stall_share", "hvx_utilisation", "array_utilisation"),
-        **attributes(layer, "ddr_bytes", "ddr_read_bytes", "ddr_write_bytes"),
-        **attributes(layer, "l2_bytes", "vtcm_bytes", "bound", "bound_share"),
-        **attributes(layer, parts_us="parts_ps", cost_model="cost_model"),
-    }
+layer_facts = Record(
+    "A layer; cycles in the clock of its engine, bytes by level of memory.",
+    "name type engine cycles us macs packets stall_share hvx_utilisation array_utilisation",
+    "ddr_bytes ddr_read_bytes ddr_write_bytes l2_bytes vtcm_bytes bound bound_share",
+    "parts_us=parts_ps cost_model",
+)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from hexsim.reports.inference.energy import ranged
+from hexsim.reports.document import Record
 from hexsim.reports.text import quantity
 from hexsim.runtimes import Runtime
 
@@ -40,18 +40,12 @@ class NeededOn:
         return {layer.name: layer for layer in self.memory.layers}
 
 
-def memory_facts(memory: Footprint) -> dict[str, Any]:
-    """Return all figures in bytes, those of every layer included."""
-    return {
-        "peak_bytes": memory.peak_bytes,
-        "process": memory.process and asdict(memory.process),
-        **{part: getattr(memory, part) for part in _PARTS},
-        "addressed_bytes": memory.addressed_bytes,
-        "live_bytes": memory.live_bytes,
-        "largest_layer": memory.largest.name if memory.largest else None,
-        "on_chip_bytes": memory.on_chip_bytes,
-        "layers": [asdict(layer) for layer in memory.layers],
-    }
+memory_facts = Record(
+    "The memory of an inference at its peak, by part, and of every layer.",
+    "peak_bytes",
+    *_PARTS,
+    "live_bytes largest_layer=largest.name on_chip_bytes layers",
+)
 
 
 def memory_parts(facts: Mapping[str, Any]) -> str:
