@@ -129,7 +129,7 @@ class PhoneOutputs(JsonCsv):
 def compare_measured(model: str, phone: Phone, outputs: PhoneOutputs) -> None:
     """Print the profile of a phone beside the simulation of `model`, and write the files."""
     from hexsim.cli._say import say
-    from hexsim.reports.phone.data import calibration_rows, phone_csv, phone_json
+    from hexsim.reports.phone.data import calibration_rows, phone_csv, phone_facts
     from hexsim.reports.phone.table import phone_table
 
     assert phone.measured is not None
@@ -141,7 +141,7 @@ def compare_measured(model: str, phone: Phone, outputs: PhoneOutputs) -> None:
     comparison, columns = phone.profile_beside(model)
     source = f"{phone.measured.name}, {comparison.format}"
     outputs.write(
-        json=lambda: phone_json(comparison),
+        json=lambda: phone_facts.json(comparison),
         csv=lambda: phone_csv(comparison),
         rows=lambda: calibration_rows(comparison, columns, source),
     )

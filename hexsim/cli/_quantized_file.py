@@ -48,10 +48,10 @@ class QuantizedFile(Outputs):
     def store(self, model: Model, metadata: Metadata) -> None:
         """Write file and report."""
         from hexsim import dlc
-        from hexsim.reports.network.encodings import encodings_json
+        from hexsim.reports.network.encodings import encodings_facts
 
         assert self.output is not None
-        self.write(encodings_report=lambda: encodings_json(model))
+        self.write(encodings_report=lambda: encodings_facts.json(model))
         dlc.write(self.output, model, metadata)
 
     def log(self, done: Optimized, failures: Sequence[str], release: Stack) -> None:

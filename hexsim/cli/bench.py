@@ -179,7 +179,7 @@ def bench(
     platform = power.of(hardware.platform())
 
     from hexsim.cli._progress import status
-    from hexsim.reports.benchmark.data import benchmark_csv, benchmark_json
+    from hexsim.reports.benchmark.data import benchmark_csv, benchmark_facts
     from hexsim.reports.benchmark.table import benchmark_tables
     from hexsim.reports.benchmark.trace import benchmark_trace
     from hexsim.studies.benchmark import by_network
@@ -204,7 +204,7 @@ def bench(
     if not cases:
         raise HexsimError(refusals[0].reason)
     outputs.write(
-        json=lambda: benchmark_json(cases, refusals),
+        json=lambda: benchmark_facts.json(cases, refusals),
         csv=lambda: benchmark_csv(cases),
         trace=lambda: benchmark_trace(cases),
         html=lambda: _page(cases, refusals),

@@ -71,7 +71,7 @@ def calibrate(
 ) -> None:
     """Fit a stack or a chip to latencies measured on your phone, from what is published."""
     from hexsim.cli._progress import status
-    from hexsim.reports.calibration import calibration_json, calibration_text
+    from hexsim.reports.calibration import calibration_facts, calibration_text
     from hexsim.studies.calibration.own import calibrate as run_calibration
 
     outputs.check(adjust)
@@ -80,7 +80,7 @@ def calibrate(
     files = " and ".join(file.name for file in (rows, layers) if file is not None)
     chip_text, stack_text = _files(calibration, files)
     outputs.write(
-        json=lambda: calibration_json(calibration),
+        json=lambda: calibration_facts.json(calibration),
         output=lambda: chip_text if adjust == "chip" else stack_text,
         chip_output=lambda: chip_text,
     )

@@ -59,7 +59,7 @@ def compare(
 def _compare_results(
     before: Path, after: Path, fail_above: str | None, outputs: PhoneOutputs
 ) -> None:
-    from hexsim.reports.comparison import comparison_csv, comparison_json, comparison_table
+    from hexsim.reports.comparison import comparison_csv, comparison_facts, comparison_table
     from hexsim.studies import comparison
     from hexsim.studies.result_files import read_results
 
@@ -70,7 +70,7 @@ def _compare_results(
             f"--fail-above compares what both files have, and '{before}' and '{after}' have "
             "nothing in common; give results of the same networks and runtimes"
         )
-    outputs.write(json=lambda: comparison_json(changes), csv=lambda: comparison_csv(changes))
+    outputs.write(json=lambda: comparison_facts.json(changes), csv=lambda: comparison_csv(changes))
     say(comparison_table(changes))
     slower = [case for case in changes.cases if allowed is not None and case.slower > allowed]
     for case in slower:

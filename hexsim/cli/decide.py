@@ -185,7 +185,7 @@ def decide(
     from hexsim.cli._progress import status
     from hexsim.dlc.loading import load_container
     from hexsim.quantization.model import require_float
-    from hexsim.reports.decision.data import decision_csv, decision_json
+    from hexsim.reports.decision.data import decision_csv, decision_facts
     from hexsim.reports.pages.decision_page import decision_page
     from hexsim.studies.decision import Question, inferences, parse_modes
     from hexsim.studies.decision import decide as run_decide
@@ -220,7 +220,7 @@ def decide(
     best, given_options = decision.ranked[:1], _command_options(model, chips, inputs, work)
     lines = commands(best[0], given_options) if best else ()
     outputs.write(
-        json=lambda: decision_json(decision, lines),
+        json=lambda: decision_facts.json(decision, lines),
         csv=lambda: decision_csv(decision),
         html=lambda: decision_page(decision, lines, command_line(), inferences(question, decision)),
     )

@@ -72,8 +72,7 @@ def info(
     No weight is read, unless --chip is given.
     """
     from hexsim.dlc.loading import load_container, required_imports
-    from hexsim.reports.network.columns import info_csv
-    from hexsim.reports.network.data import info_json
+    from hexsim.reports.network.data import info_csv, info_facts
     from hexsim.reports.network.table import info_table
 
     dims, values = parse_input_dims(input_dim), parse_input_values(input_value)
@@ -84,7 +83,7 @@ def info(
         losses = _losses(read.model, chip)
     import_report = required_imports(read, model) if imports else None
     outputs.write(
-        json=lambda: info_json(model, read, losses, import_report, needed),
+        json=lambda: info_facts.json(model, read, losses, import_report, needed),
         csv=lambda: info_csv(read, needed),
     )
     say(info_table(model, read, needed))

@@ -29,10 +29,10 @@ def kernel(
     outputs: Json,
 ) -> None:
     """Show how a kernel is blocked, and every packet of its instruction streams."""
-    from hexsim.reports.kernel.data import kernel_json
+    from hexsim.reports.kernel.data import kernel_facts
     from hexsim.reports.kernel.table import kernel_table
     from hexsim.studies.kernel_probe import probe
 
     result = probe(kind, shape, hardware.platform())
-    outputs.write(json=lambda: kernel_json(result))
+    outputs.write(json=lambda: kernel_facts.json(result))
     say(kernel_table(result))

@@ -105,7 +105,7 @@ def llm(
     from hexsim.deployment.platform import Platform
     from hexsim.llm.reading import read_decoder
     from hexsim.llm.study import speed_of, timelines
-    from hexsim.reports.llm_table import llm_json, llm_text
+    from hexsim.reports.llm_table import llm_facts, llm_text
     from hexsim.reports.pages.llm_page import llm_page
     from hexsim.reports.trace.events import trace_json
 
@@ -115,7 +115,7 @@ def llm(
     speed = speed_of(architecture, platform, conditions)
     changes = questions.changes(speed, platform)
     outputs.write(
-        json=lambda: llm_json(speed, changes),
+        json=lambda: llm_facts.json(speed, changes),
         trace=lambda: trace_json(timelines(speed, platform)),
         html=lambda: llm_page(speed, changes, timelines(speed, platform), command_line()),
     )

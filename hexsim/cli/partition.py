@@ -79,7 +79,7 @@ def partition(
     from hexsim.cli._progress import status
     from hexsim.deployment import Deployment
     from hexsim.dlc.loading import load
-    from hexsim.reports.partition.data import partition_json
+    from hexsim.reports.partition.data import partition_facts
     from hexsim.reports.partition.svg import partition_svg
     from hexsim.reports.partition.table import partition_table, search_lines
     from hexsim.studies.cuts import Prices, chosen_sections, search, survey
@@ -106,7 +106,7 @@ def partition(
         return partition_page(network, prices, surveyed, fastest, command_line())
 
     outputs.write(
-        json=lambda: partition_json(prices, surveyed, fastest),
+        json=lambda: partition_facts.json(prices, surveyed, fastest),
         graph=lambda: partition_svg(network, surveyed),
         html=html,
     )

@@ -48,7 +48,7 @@ def profile(
     platform = power.of(runs_on.platform())
 
     from hexsim.cli._progress import status
-    from hexsim.reports.benchmark.data import benchmark_json
+    from hexsim.reports.benchmark.data import benchmark_facts
     from hexsim.reports.benchmark.trace import benchmark_trace
     from hexsim.reports.inference.profile import profile_csv
     from hexsim.studies.benchmark import run_case
@@ -71,7 +71,7 @@ def profile(
         return profile_page(case, platform, command_line())
 
     outputs.write(
-        json=lambda: benchmark_json([case]),
+        json=lambda: benchmark_facts.json([case]),
         csv=lambda: profile_csv(case.timing, case.memory, case.energy),
         trace=lambda: benchmark_trace([case]),
         html=html,

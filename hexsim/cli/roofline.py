@@ -77,7 +77,7 @@ def roofline(
 
     from hexsim.cli._progress import status
     from hexsim.deployment.given import Preparation
-    from hexsim.reports.roofline.table import roofline_csv, roofline_json, roofline_table
+    from hexsim.reports.roofline.table import roofline_csv, roofline_facts, roofline_table
     from hexsim.studies.benchmark import BenchmarkConditions, run_case
     from hexsim.studies.roofline import roofline
 
@@ -92,7 +92,7 @@ def roofline(
     print_override_use(case.network, case.overrides)
     chart = roofline(case, platform)
     outputs.write(
-        json=lambda: roofline_json(chart),
+        json=lambda: roofline_facts.json(chart),
         csv=lambda: roofline_csv(chart),
         output=lambda: outputs.drawn(chart),
     )

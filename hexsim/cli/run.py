@@ -93,7 +93,7 @@ def run(
     from hexsim.deployment import AtLoad, deploy
     from hexsim.dlc.loading import applied_overrides, load_container
     from hexsim.quantization.overrides.use import OverrideUse
-    from hexsim.reports.answers import answers_csv, answers_json, answers_text
+    from hexsim.reports.answers import answers_csv, answers_facts, answers_text
     from hexsim.reports.text import number, quantity
     from hexsim.reports.trace.events import trace_json
 
@@ -123,7 +123,7 @@ def run(
     written = _run_all(answering or executor, source, results.output, names, sized)
     if answering is not None:
         answers = answering.answers
-        outputs.write(json=lambda: answers_json(answers), csv=lambda: answers_csv(answers))
+        outputs.write(json=lambda: answers_facts.json(answers), csv=lambda: answers_csv(answers))
         say(answers_text(answers))
     say(
         f"wrote {number(written, 'result')} into {results.output}: "

@@ -110,7 +110,7 @@ def throughput(
     from hexsim.cli._progress import status
     from hexsim.deployment.given import GivenModel
     from hexsim.dlc.loading import load_container
-    from hexsim.reports.throughput import throughput_json, throughput_text
+    from hexsim.reports.throughput import throughput_facts, throughput_text
     from hexsim.reports.trace.events import trace_json
     from hexsim.studies.throughput import Caller, throughput
 
@@ -139,7 +139,7 @@ def throughput(
         return throughput_page(result, platform, command_line())
 
     outputs.write(
-        json=lambda: throughput_json(result, platform),
+        json=lambda: throughput_facts.json(result, platform),
         trace=lambda: trace_json([(f"throughput on {platform.chip.name}", result.result)]),
         html=html,
     )

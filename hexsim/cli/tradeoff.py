@@ -29,7 +29,7 @@ def tradeoff(
     platform = power.of(hardware.platform())
 
     from hexsim.cli._progress import status
-    from hexsim.reports.tradeoff import tradeoff_csv, tradeoff_json, tradeoff_table
+    from hexsim.reports.tradeoff import tradeoff_csv, tradeoff_facts, tradeoff_table
     from hexsim.studies.tradeoff import TradeoffConditions
     from hexsim.studies.tradeoff import tradeoff as run_tradeoff
 
@@ -47,7 +47,7 @@ def tradeoff(
     notes = (source.description, encodings, given.reference)
     where, labelled = (platform.chip.name, platform.stack.name), classes is not None
     outputs.write(
-        json=lambda: tradeoff_json(network.name, where, notes, result.choices, labelled),
+        json=lambda: tradeoff_facts.json(network.name, where, notes, result.choices, labelled),
         csv=lambda: tradeoff_csv(result.choices, labelled),
     )
     say(f"{network.name} on {platform.chip.name}, {platform.software}, {source.items} inputs")

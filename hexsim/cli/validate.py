@@ -52,7 +52,7 @@ def validate(
     from hexsim.accuracy.study import Study
     from hexsim.deployment import deploy
     from hexsim.reports.network.quantizer_log import findings_log
-    from hexsim.reports.validation.data import validation_csv, validation_json
+    from hexsim.reports.validation.data import validation_csv, validation_facts
     from hexsim.reports.validation.table import validation_text
 
     platform.chip.require(runtime)
@@ -87,7 +87,7 @@ def validate(
         return validation_page(study, command_line())
 
     outputs.write(
-        json=lambda: validation_json(study),
+        json=lambda: validation_facts.json(study),
         csv=lambda: validation_csv(study),
         html=html,
     )

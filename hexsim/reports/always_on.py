@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from hexsim.datasheets.estimate import Estimate
-from hexsim.deployment.platform import Platform
-from hexsim.reports.document import attributes, json_document
+from hexsim.energy import EnergyEstimate
+from hexsim.reports.document import Record
 from hexsim.reports.text import table
-from hexsim.studies.always_on import PARTS, Alternative, AlwaysOn
+from hexsim.studies.always_on import PARTS, AlwaysOn
 
 _MHZ = 1e6
 
@@ -61,25 +58,20 @@ def _mw(power: Estimate) -> str:
     return f"{power.value:.3g} ({power.low:.3g} .. {power.high:.3g})"
 
 
-def always_on_json(study: AlwaysOn, platform: Platform) -> str:
-    """Return both alternatives as a JSON document; power in milliwatts, duty 0 .. 1."""
-    return json_document(
-        {
-            **attributes(platform, chip="chip.name", stack="stack.name"),
-            **attributes(study, "network", "every_ms"),
-            "better": study.possible[0].where,
-            "at_both_ends": study.is_certain,
-            "alternatives": [_facts(alternative) for alternative in study.alternatives],
-        }
-    )
+_alternative = Record(
+    "The island or the DSP; power by part.",
+    "where",
+    (
+        lambda alternative: None if alternative.refusal else alternative,
+        "average_power_mw=milliwatts parts_mw=parts duty call_ms corner clock_hz elsewhere",
+    ),
+    {"refusal": lambda alternative: alternative.refusal or None},
+)
 
-
-def _facts(alternative: Alternative) -> dict[str, Any]:
-    if alternative.refusal:
-        return attributes(alternative, "where", "refusal")
-    names = ("duty", "call_ms", "corner", "clock_hz", "elsewhere")
-    return {
-        **attributes(alternative, "where", average_power_mw="milliwatts", parts_mw="parts"),
-        **attributes(alternative, *names),
-        "refusal": None,
-    }
+always_on_facts = Record(
+    "What always-on found.",
+    ("platform", "chip=chip.name stack=stack.name"),
+    ("study", "network every_ms better=possible.0.where at_both_ends=is_certain"),
+    {"alternatives": ("study.alternatives", [_alternative])},
+    results="study platform",
+)

@@ -5,12 +5,11 @@ The text has the form that the scripts in SNPE's tutorials print: a file, then s
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 
 from hexsim.accuracy.answers import Answer
 from hexsim.reports.csv_text import csv_text
-from hexsim.reports.document import plain
+from hexsim.reports.document import Record
 
 
 def answers_text(answers: Sequence[Answer]) -> str:
@@ -25,19 +24,16 @@ def answers_text(answers: Sequence[Answer]) -> str:
     return "\n".join(lines)
 
 
-def answers_json(answers: Sequence[Answer]) -> str:
-    """Return a list of files with their guesses, likeliest first; infinite scores are null."""
-    tree = [
-        {
-            "file": answer.file,
-            "top": [
-                {"class": guess.label, "name": guess.name or None, "score": plain(guess.score)}
-                for guess in answer.guesses
-            ],
-        }
-        for answer in answers
-    ]
-    return json.dumps({"answers": tree}, indent=1, allow_nan=False) + "\n"
+_guess = Record(
+    "A class; infinite scores are null.",
+    "class=label",
+    {"name": lambda guess: guess.name or None},
+    "score",
+)
+
+_answer = Record("A file and its likeliest classes.", "file", {"top": ("guesses", [_guess])})
+
+answers_facts = Record("What run found with --labels.", {"answers": ("", [_answer])})
 
 
 def answers_csv(answers: Sequence[Answer]) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from statistics import median
 
 from hexsim.datasheets.measurements import MeasuredLayer
-from hexsim.reports.document import attributes, json_document
+from hexsim.reports.document import Record
 from hexsim.reports.text import quantity, table
 from hexsim.studies.calibration.own import OwnCalibration, ReportedRow
 
@@ -136,34 +136,29 @@ def _factor(log_error: float) -> str:
     return f"x/ {math.exp(log_error):.2f}"
 
 
-def calibration_json(calibration: OwnCalibration) -> str:
-    """Return the document; times in milliseconds, errors of constants as factors."""
-    document = {
-        **attributes(calibration, chip="before.chip.name", stack="before.stack.name"),
-        "constants": [
-            {
-                **attributes(constant, stated_by="datasheet", constant="path"),
-                **attributes(constant, "unit", "reported", "before", "after"),
-                "one_sigma_factor_before": math.exp(constant.error_before),
-                "one_sigma_factor_after": math.exp(constant.error_after),
-            }
-            for constant in calibration.constants
-        ],
-        "rows": [
-            {
-                **attributes(row.row, "runtime", "network", "model"),
-                "figure": _figure(row),
-                **(attributes(row.row, "layer", "layer_class") if _is_layer(row) else {}),
-                "measured_ms": row.row.latency_ms,
-                **attributes(row, "before_ms", "after_ms", "left_out_ms"),
-            }
-            for row in calibration.rows
-        ],
-        "one_run_alone": None
-        if calibration.one_run is None
-        else {
-            "median_error_of_others_before": calibration.one_run[0],
-            "median_error_of_others_after": calibration.one_run[1],
-        },
-    }
-    return json_document(document)
+_constant = Record(
+    "A constant; its errors are factors.",
+    "stated_by=datasheet constant=path unit reported before after",
+    {"one_sigma_factor_before": lambda constant: math.exp(constant.error_before)},
+    {"one_sigma_factor_after": lambda constant: math.exp(constant.error_after)},
+)
+
+_row = Record(
+    "A measured row, before and after, and predicted from the others.",
+    ("row", "runtime network model"),
+    {"figure": _figure},
+    (lambda row: row.row if _is_layer(row) else None, "layer layer_class"),
+    "measured_ms=row.latency_ms before_ms after_ms left_out_ms",
+)
+
+_one_run = Record(
+    "What one run alone does to the others.",
+    "median_error_of_others_before=0 median_error_of_others_after=1",
+)
+
+calibration_facts = Record(
+    "What calibrate found.",
+    "chip=before.chip.name stack=before.stack.name",
+    {"constants": ("constants", [_constant]), "rows": ("rows", [_row])},
+    {"one_run_alone": ("one_run", _one_run)},
+)

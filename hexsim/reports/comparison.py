@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
-from dataclasses import asdict
-from typing import Any
 
-from hexsim.reports.csv_text import csv_text
+from hexsim.reports.document import Record, every
 from hexsim.reports.text import quantity, table
 from hexsim.studies.comparison import CaseChange, Comparison, FigureChange
 
@@ -81,42 +78,36 @@ def _changed(change: FigureChange) -> str:
     return f"{change.ratio - 1.0:+.1%}"
 
 
-HEADER = ("network", "runtime", "kind", "name", "unit", "before", "after", "ratio")
+_change = Record(
+    "A figure or a layer in its own unit; the ratio is after over before.",
+    every(FigureChange),
+    "ratio",
+)
 
+case_facts = Record(
+    "A network on a runtime.",
+    "network runtime",
+    {
+        "conditions": ("conditions", [Record("", "name=0 before=1 after=2")]),
+        "figures": ("figures", [_change]),
+        "layers": ("layers", [_change]),
+    },
+)
 
-def comparison_json(comparison: Comparison) -> str:
-    """Return all figures and all layers; ratios are after over before."""
-    cases = [
-        {
-            "network": case.network,
-            "runtime": case.runtime,
-            "conditions": [
-                {"name": name, "before": before, "after": after}
-                for name, before, after in case.conditions
-            ],
-            "figures": [_change(figure) for figure in case.figures],
-            "layers": [_change(layer) for layer in case.layers],
-        }
-        for case in comparison.cases
-    ]
-    document = {
-        "versions": comparison.versions,
-        "only_before": comparison.gone,
-        "only_after": comparison.new,
-    }
-    return json.dumps({**document, "cases": cases}, indent=1, allow_nan=False) + "\n"
+comparison_facts = Record(
+    "What changed between two results.",
+    "versions only_before=gone only_after=new",
+    {"cases": ("cases", [case_facts])},
+)
+
+_csv_row = Record("", "network=0.network runtime=0.runtime kind=1", ("2", _change))
 
 
 def comparison_csv(comparison: Comparison) -> str:
     """Return a row for each figure and each layer."""
-    rows = [
-        (case.network, case.runtime, kind, *_change(change).values())
+    return _csv_row.csv(
+        (case, kind, change)
         for case in comparison.cases
         for kind, changes in (("figure", case.figures), ("layer", case.layers))
         for change in changes
-    ]
-    return csv_text(HEADER, rows)
-
-
-def _change(change: FigureChange) -> dict[str, Any]:
-    return {**asdict(change), "ratio": change.ratio}
+    )

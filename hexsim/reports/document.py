@@ -8,22 +8,20 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, fields, is_dataclass
-from operator import attrgetter
+from dataclasses import fields, is_dataclass
+from itertools import zip_longest
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 
 from hexsim import __version__
 from hexsim.reports.csv_text import csv_text
 from hexsim.timing.simtime import PS_PER_US
 
-if TYPE_CHECKING:
-    from hexsim.deployment.platform import Anchor
-
 Source = str | Callable[[Any], Any]
 """A function of the result, or a path of attributes: `plan.network.name`.
 
-A number in a path is an index, an attribute of None is None, and `low,high` is a list of both.
+A number in a path is an index, an attribute of None is None, `low,high` is a list of both, and an
+empty path the result itself.
 """
 
 
@@ -39,15 +37,19 @@ class Record:
       `{"name": record}` for a mapping of names to objects;
     - another record: its keys;
     - `(source, ...)`: the entries of an object, none of their keys if it is None.
+
+    With `results`, names of several results, it takes these instead of one; the last may be absent.
     """
 
-    def __init__(self, about: str, *entries: Entry) -> None:
+    def __init__(self, about: str, *entries: Entry, results: str = "") -> None:
         self.about = about
-        self._parts = tuple(part for entry in entries for part in _parts(entry))
+        self._results = results.split()
+        self._parts = [part for entry in entries for part in _parts(entry)]
 
-    def __call__(self, result: object = None, /, **results: object) -> dict[str, Any]:
-        """Return the data of `result`, or of several by the names of the sources."""
-        whole = SimpleNamespace(**results) if results else result
+    def __call__(self, *results: object) -> dict[str, Any]:
+        """Return the data of a result."""
+        named = zip_longest(self._results, results)
+        whole = SimpleNamespace(**dict(named)) if self._results else results[0]
         data: dict[str, Any] = {}
         for part in self._parts:
             value = part.get(whole)
@@ -57,32 +59,34 @@ class Record:
                 data |= _shaped(value, part.shape)
         return data
 
-    def fields(self) -> Iterator[tuple[str, Shape | None]]:
-        """Yield each key with the shape of the objects below it."""
+    def fields(self) -> dict[str, Shape | None]:
+        """Return each key with the shape of the objects below it."""
+        shapes: dict[str, Shape | None] = {}
         for part in self._parts:
-            if part.key:
-                yield part.key, part.shape
-            elif isinstance(part.shape, Record):
-                yield from part.shape.fields()
+            is_object = not part.key and isinstance(part.shape, Record)
+            shapes |= part.shape.fields() if is_object else {part.key: part.shape}
+        return shapes
+
+    def json(self, *results: object) -> str:
+        """Return the JSON document of a result."""
+        return json_document(self(*results))
 
     def csv(self, results: Iterable[object]) -> str:
         """Return CSV with a column for each key and a row for each result."""
-        header = [key for key, _ in self.fields()]
-        rows = map(self, results)
-        return csv_text(header, ([_cell(row.get(key)) for key in header] for row in rows))
+        rows, keys = map(self, results), list(self.fields())
+        return csv_text(keys, ([_cell(row.get(key)) for key in keys] for row in rows))
 
 
 Shape = Record | list[Record] | dict[str, Record]
 Entry = str | Mapping[str, Source | tuple[Source, Shape]] | Record | tuple[Any, ...]
 
 
-@dataclass(frozen=True)
-class _Part:
+class _Part(NamedTuple):
     """A key, or the keys of another record if it is empty; what it comes from and consists of."""
 
     key: str
     get: Callable[[Any], Any]
-    shape: Shape | None = None
+    shape: Any = None
 
 
 def _parts(entry: Any) -> Iterator[_Part]:
@@ -105,7 +109,8 @@ def _getter(key: str, source: Source) -> Callable[[Any], Any]:
     if "," in source:
         each = [_getter(key, path) for path in source.split(",")]
         return lambda result: [get(result) for get in each]
-    names, is_ps = source.split("."), source.endswith("_ps") and key.endswith("_us")
+    names = source.split(".") if source else []
+    is_ps = source.endswith("_ps") and key.endswith("_us")
 
     def get(result: Any) -> Any:
         for name in names:
@@ -131,6 +136,11 @@ def _cell(value: Any) -> Any:
     return " ".join(value) if isinstance(value, list) else value
 
 
+def every(cls: type) -> str:
+    """Return all fields of a dataclass as an entry of a record."""
+    return " ".join(field.name for field in fields(cls))
+
+
 def plain(value: Any, *, is_ps: bool = False) -> Any:
     """Return dataclasses as dicts, tuples as lists, and numbers that are not finite as None.
 
@@ -151,52 +161,3 @@ def json_document(facts: Mapping[str, Any], *, indent: int = 1) -> str:
     """Return `facts` as a JSON document with the version of hexsim first."""
     document = {"hexsim_version": __version__, **facts}
     return json.dumps(plain(document), indent=indent, allow_nan=False) + "\n"
-
-
-anchor_keys = Record(
-    "A latency measured on the phone, to which the speed of a tensor processor is set.",
-    {
-        "anchor": lambda result: result.anchor and str(result.anchor),
-        "anchor_error": (
-            "anchor",
-            Record(
-                "Its own error, and the causes of that error.",
-                {
-                    "share": "error",
-                    "causes": lambda anchor: {
-                        name: cause.model_dump(exclude_none=True)
-                        for name, cause in anchor.causes.items()
-                    },
-                },
-            ),
-        ),
-    },
-)
-"""The keys of a calibration point, of any result that has an `anchor`."""
-
-
-def attributes(source: object, *names: str, **paths: str) -> dict[str, Any]:
-    """Return attributes of `source` as data: `names` under their own names, then `paths` by key.
-
-    A path may be dotted: `network="plan.network.name"`. Picoseconds (`..._ps`) become microseconds
-    under a key that says so (`..._us`). Raise AttributeError for an unknown name.
-    """
-    return {
-        key: plain(attrgetter(path)(source), is_ps=path.endswith("_ps") and key.endswith("_us"))
-        for key, path in {**{name: name for name in names}, **paths}.items()
-    }
-
-
-def anchor_facts(anchor: Anchor | None) -> dict[str, Any]:
-    """Return the option, its own error with its causes, as shares, and the factors of a profile.
-
-    Each is None without an anchor.
-    """
-    if anchor is None:
-        return {"anchor": None, "anchor_error": None, "anchor_classes": None}
-    causes = {name: cause.model_dump(exclude_none=True) for name, cause in anchor.causes.items()}
-    return {
-        "anchor": str(anchor),
-        "anchor_error": {"share": anchor.error, "causes": causes},
-        "anchor_classes": getattr(anchor, "classes", None),
-    }

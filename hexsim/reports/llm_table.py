@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from hexsim.llm.gains import Gain
 from hexsim.llm.study import SHARES, LanguageModelSpeed, Pass
-from hexsim.reports.document import attributes, json_document
-from hexsim.reports.inference.energy import estimate_facts, ranged
+from hexsim.reports.document import Record
+from hexsim.reports.inference.energy import estimate_facts, millijoules
 from hexsim.reports.text import number, table
 
 _GB = 1e9
@@ -137,48 +136,57 @@ def _fit(speed: LanguageModelSpeed) -> Section:
     return Section("Memory, traffic and energy", ("memory", "GB"), rows, remark)
 
 
-def llm_json(speed: LanguageModelSpeed, changes: Sequence[Gain] = ()) -> str:
-    """Return the speed, and what `changes` gain, as a JSON document."""
-    return json_document(llm_facts(speed, changes))
+_pass = Record(
+    "A pass through all parts of the model.",
+    {
+        "ms": lambda one: 1e3 * one.seconds,
+        "parts_ms": lambda one: {name: 1e3 * seconds for name, seconds in one.parts_s.items()},
+        "ddr_bytes": "ddr_bytes",
+        "energy": ("energy", estimate_facts),
+    },
+)
+
+_part = Record(
+    "A part of the model.",
+    "first_layer=0.first",
+    {"layers": lambda part: len(part[0].layers)},
+    "head=0.head bytes=1",
+)
+
+_gain = Record(
+    "A change that could help, simulated anew.",
+    "change tokens_per_second peak_bytes",
+    {"first_token_ms": lambda gain: 1e3 * gain.first_token_s},
+)
 
 
-def llm_facts(speed: LanguageModelSpeed, changes: Sequence[Gain] = ()) -> dict[str, Any]:
-    """Return the speed as data; times in ms, memory in bytes, energy in mJ."""
-    memory = speed.memory
-    return {
-        **attributes(speed, "chip", "stack", "architecture", "conditions"),
-        "parameters": speed.architecture.parameters,
-        "tokens_per_second": speed.tokens_per_second,
-        "tokens_per_second_by_context": {
-            str(context): rate for context, rate in speed.by_context.items()
+def _first_token_ms(speed: LanguageModelSpeed) -> dict[str, float]:
+    return {str(prompt): 1e3 * speed.first_token_s(prompt) for prompt in prompts(speed)}
+
+
+llm_facts = Record(
+    "The speed and the memory of a language model; contexts and prompts in tokens.",
+    (
+        "speed",
+        "chip stack architecture conditions parameters=architecture.parameters tokens_per_second",
+        {
+            "tokens_per_second_by_context": lambda speed: {
+                str(context): rate for context, rate in speed.by_context.items()
+            },
+            "first_token_ms": _first_token_ms,
+            "total_ms": lambda speed: 1e3 * speed.total_s,
+            "token": ("token", _pass),
+            "block": ("block", _pass),
+            "memory_bytes": (
+                "memory",
+                Record("", "weights embedding cache activations peak peak_without_sharing"),
+            ),
+            "parts": (
+                lambda speed: zip(speed.parts, speed.part_sizes, strict=True),
+                [_part],
+            ),
         },
-        "first_token_ms": {
-            str(prompt): 1e3 * speed.first_token_s(prompt) for prompt in prompts(speed)
-        },
-        "total_ms": 1e3 * speed.total_s,
-        "token": _pass(speed.token),
-        "block": _pass(speed.block),
-        "memory_bytes": {
-            **attributes(memory, "weights", "embedding", "cache", "activations"),
-            **attributes(memory, "peak", "peak_without_sharing"),
-        },
-        "parts": [
-            {"first_layer": part.first, "layers": len(part.layers), "head": part.head}
-            | {"bytes": size}
-            for part, size in zip(speed.parts, speed.part_sizes, strict=True)
-        ],
-        "what_if": [
-            attributes(gain, "change", "tokens_per_second", "peak_bytes")
-            | {"first_token_ms": 1e3 * gain.first_token_s}
-            for gain in changes
-        ],
-    }
-
-
-def _pass(one: Pass) -> dict[str, Any]:
-    return {
-        "ms": 1e3 * one.seconds,
-        "parts_ms": {name: 1e3 * seconds for name, seconds in one.parts_s.items()},
-        "ddr_bytes": one.ddr_bytes,
-        "energy": estimate_facts(one.energy),
-    }
+    ),
+    {"what_if": ("changes", [_gain])},
+    results="speed changes",
+)

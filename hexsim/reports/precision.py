@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping
 
 from hexsim.accuracy.average_precision import Precision
-from hexsim.reports.csv_text import csv_text
-from hexsim.reports.document import plain
+from hexsim.reports.document import Record
 from hexsim.reports.text import table
 
 _NOTE = "mAP is the mean over classes and overlaps 0.50 to 0.95 (COCO); 100 boxes a picture count."
@@ -27,29 +25,20 @@ def precision_table(results: Mapping[str, Precision]) -> str:
     return f"{table(('results', 'mAP', 'AP50', 'AP75', 'boxes'), rows)}\n\n{_NOTE}"
 
 
-def precision_json(results: Mapping[str, Precision]) -> str:
-    """Return fractions; null where the pictures show nothing."""
-    tree = [
-        dict(zip(_COLUMNS, _row(folder, precision), strict=True))
-        for folder, precision in results.items()
-    ]
-    return json.dumps({"precision": tree}, indent=1, allow_nan=False) + "\n"
+_precision = Record(
+    "A folder of results; fractions, null where the pictures show nothing.",
+    "results=0 mean_average_precision=1.mean average_precision_50=1.at_50",
+    "average_precision_75=1.at_75 detections=1.detections",
+)
+
+precision_facts = Record(
+    "What detections found.", {"precision": (lambda results: results.items(), [_precision])}
+)
 
 
 def precision_csv(results: Mapping[str, Precision]) -> str:
     """Return fractions; empty where the pictures show nothing."""
-    return csv_text(_COLUMNS, (_row(*result) for result in results.items()))
-
-
-_COLUMNS = (
-    *("results", "mean_average_precision", "average_precision_50", "average_precision_75"),
-    "detections",
-)
-
-
-def _row(folder: str, precision: Precision) -> tuple[str | float | None, ...]:
-    means = map(plain, (precision.mean, precision.at_50, precision.at_75))
-    return folder, *means, precision.detections
+    return _precision.csv(results.items())
 
 
 def _percent(value: float) -> str:

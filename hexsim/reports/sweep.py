@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from types import SimpleNamespace
 
-from hexsim.reports.document import anchor_facts, attributes, json_document
+from hexsim.reports.anchor import anchor_keys
+from hexsim.reports.document import Record, json_document
 from hexsim.reports.text import number, table
 from hexsim.studies.sweep.effects import Effects
 from hexsim.studies.sweep.table import Swept
@@ -69,27 +71,34 @@ def _cell(value: object) -> str:
     return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
+_effects = Record(
+    "The parts that parameters, alone and in pairs, have in the variance of a figure.",
+    "figure=result spread alone",
+    {
+        "together": lambda effects: [
+            {"parameters": pair, "part": part} for pair, part in effects.together.items()
+        ]
+    },
+)
+
+sweep_facts = Record(
+    "The front of a sweep with all columns, and what matters for each figure.",
+    (
+        "swept",
+        "hexsim_version=version",
+        {"space": lambda swept: swept.space.model_dump(mode="json", exclude_none=True)},
+        (lambda swept: SimpleNamespace(anchor=swept.space.measured), anchor_keys),
+        "points=table.num_rows varied",
+    ),
+    "figures",
+    {"front": lambda result: result.swept.table.take(list(result.rows)).to_pylist()},
+    {"effects": ("effects", [_effects])},
+    results="swept rows figures effects",
+)
+
+
 def sweep_json(
     swept: Swept, rows: Sequence[int], figures: Sequence[str], effects: Sequence[Effects]
 ) -> str:
     """Return the front with all columns, and the parts of the variance of each figure."""
-    document = {
-        "hexsim_version": swept.version,
-        "space": swept.space.model_dump(mode="json", exclude_none=True),
-        **anchor_facts(swept.space.measured),
-        "points": swept.table.num_rows,
-        "varied": list(swept.varied),
-        "figures": list(figures),
-        "front": swept.table.take(list(rows)).to_pylist(),
-        "effects": [
-            {
-                **attributes(effect, figure="result", spread="spread", alone="alone"),
-                "together": [
-                    {"parameters": list(pair), "part": part}
-                    for pair, part in effect.together.items()
-                ],
-            }
-            for effect in effects
-        ],
-    }
-    return json_document(document, indent=2)
+    return json_document(sweep_facts(swept, rows, figures, effects), indent=2)

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from hexsim.deployment.platform import Platform
-from hexsim.reports.document import anchor_facts, attributes, json_document
+from hexsim.reports.anchor import anchor_keys
+from hexsim.reports.document import Record, plain
 from hexsim.reports.text import table
-from hexsim.studies.repetition import Repetition
 from hexsim.studies.throughput import CallStatistics, Instance, Throughput
 from hexsim.timing.simtime import PS_PER_MS, PS_PER_US
 
@@ -86,52 +83,39 @@ def _ms(statistics: CallStatistics, percent: float) -> str:
     return f"{statistics.percentile_ps(percent) / PS_PER_MS:.2f}"
 
 
-def throughput_json(throughput: Throughput, platform: Platform) -> str:
-    """Return the run as a JSON document."""
-    return json_document(throughput_facts(throughput, platform))
+_statistics = Record(
+    "The calls of a thread, or of all; latencies by percentile.",
+    "inferences elapsed_us=elapsed_ps inferences_per_second=per_second",
+    {
+        "latency_us": lambda calls: {
+            name: calls.percentile_ps(percent) / PS_PER_US for name, percent in PERCENTILES.items()
+        }
+    },
+)
 
+_thread = Record(
+    "An instance of a network, and how it runs by itself.",
+    ("caller", "network=plan.network.name runtime=plan.runtime priority"),
+    ("pace", _statistics, "latencies_us=latencies_ps"),
+    {"alone": ("alone", _statistics)},
+)
 
-def throughput_facts(throughput: Throughput, platform: Platform) -> dict[str, Any]:
-    """Return the run as data; times in microseconds, utilisation 0 .. 1."""
-    limit = throughput.limit
-    return {
-        **attributes(platform, "vtcm_mb", chip="chip.name", stack="stack.name", graphs="graphs"),
-        **anchor_facts(platform.anchor),
-        "total": _statistics(throughput.total),
-        "gain": throughput.gain,
-        "average_power_mw": {
-            "value": throughput.power_w.value * 1e3,
-            "low": throughput.power_w.low * 1e3,
-            "high": throughput.power_w.high * 1e3,
+throughput_facts = Record(
+    "What throughput found.",
+    ("platform", "chip=chip.name stack=stack.name", anchor_keys),
+    (
+        "throughput",
+        {"total": ("total", _statistics)},
+        "gain",
+        {
+            "average_power_mw": lambda run: {
+                end: watts * 1e3 for end, watts in plain(run.power_w).items()
+            },
+            "utilisation": lambda run: {use.resource: use.share for use in run.utilisations},
         },
-        "utilisation": {use.resource: use.share for use in throughput.utilisations},
-        "limited_by": None if limit is None else limit.resource,
-        "repeats": _repeats(throughput.repeats) if throughput.repeats else None,
-        "threads": [_thread(instance) for instance in throughput.instances],
-    }
-
-
-def _repeats(repetition: Repetition) -> dict[str, Any]:
-    times = attributes(repetition, period_us="period_ps")
-    return times | attributes(repetition, "calls", "simulated")
-
-
-def _thread(instance: Instance) -> dict[str, Any]:
-    return {
-        **attributes(instance.caller, network="plan.network.name", runtime="plan.runtime"),
-        "priority": instance.caller.priority,
-        **_statistics(instance.pace),
-        **attributes(instance.pace, latencies_us="latencies_ps"),
-        "alone": _statistics(instance.alone),
-    }
-
-
-def _statistics(statistics: CallStatistics) -> dict[str, Any]:
-    return {
-        **attributes(statistics, "inferences", elapsed_us="elapsed_ps"),
-        "inferences_per_second": statistics.per_second,
-        "latency_us": {
-            name: statistics.percentile_ps(percent) / PS_PER_US
-            for name, percent in PERCENTILES.items()
-        },
-    }
+        "limited_by=limit.resource",
+        {"repeats": ("repeats", Record("", "period_us=period_ps calls simulated"))},
+        {"threads": ("instances", [_thread])},
+    ),
+    results="throughput platform",
+)

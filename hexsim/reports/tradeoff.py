@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
-from hexsim.reports.csv_text import csv_text
-from hexsim.reports.document import json_document, plain
+from hexsim.accuracy.classification import Hits
+from hexsim.reports.document import Record
 from hexsim.reports.text import table
 from hexsim.studies.tradeoff import TradeoffChoice
 from hexsim.timing.results import Result
-from hexsim.timing.simtime import PS_PER_MS, PS_PER_US
+from hexsim.timing.simtime import PS_PER_MS
 
 _MB = 2**20
 
@@ -60,53 +59,30 @@ def _loading(words: str, timing: Result) -> str:
     return f"{words} ({spent_ps / PS_PER_MS:.2f} ms)" if spent_ps else words
 
 
-HEADER = (
-    *("file", "file_bytes", "runtime", "loading", "refusal", "initialisation_us"),
-    *("total_inference_us", "forward_propagate_us", "peak_memory_bytes"),
-    *("inputs", "same_top1", "runtime_top1", "float_top1", "sqnr_db"),
+choice_facts = Record(
+    "A file on a runtime; winners against labels only with labels.",
+    ("0", "file file_bytes runtime loading refusal"),
+    ("0", "initialisation_us=timing.init_ps total_inference_us=timing.total_us"),
+    ("0", "forward_propagate_us=timing.forward_us peak_memory_bytes=memory.peak_bytes"),
+    ("0", "inputs=accuracy.hits.inputs same_top1=accuracy.hits.same_top1"),
+    "runtime_top1=1.runtime_top1 float_top1=1.float_top1 sqnr_db=0.accuracy.sqnr_db",
 )
 
 
-def tradeoff_json(
-    network: str,
-    where: tuple[str, str],
-    notes: Sequence[str],
-    choices: Sequence[TradeoffChoice],
-    labelled: bool,
-) -> str:
-    """Return the choices as a JSON document; times in microseconds, unknown values null.
+def _with_winners(
+    choices: Sequence[TradeoffChoice], labelled: bool
+) -> list[tuple[TradeoffChoice, Hits | None]]:
+    return [(c, c.accuracy.hits if labelled and c.accuracy else None) for c in choices]
 
-    `where` names chip and stack.
-    """
-    document = {
-        "network": network,
-        "chip": where[0],
-        "stack": where[1],
-        "notes": list(notes),
-        "choices": [dict(zip(HEADER, _values(c, labelled), strict=True)) for c in choices],
-    }
-    return json_document(document)
+
+tradeoff_facts = Record(
+    "What tradeoff found.",
+    "network chip=where.0 stack=where.1 notes",
+    {"choices": (lambda result: _with_winners(result.choices, result.labelled), [choice_facts])},
+    results="network where notes choices labelled",
+)
 
 
 def tradeoff_csv(choices: Sequence[TradeoffChoice], labelled: bool) -> str:
     """Return a row per choice; unknown values are empty."""
-    return csv_text(HEADER, (_values(choice, labelled) for choice in choices))
-
-
-def _values(choice: TradeoffChoice, labelled: bool) -> tuple[Any, ...]:
-    head = (choice.file, choice.file_bytes, choice.runtime, choice.loading, choice.refusal)
-    timing, memory, accuracy = choice.timing, choice.memory, choice.accuracy
-    if timing is None or memory is None or accuracy is None:
-        return (*head, *[None] * (len(HEADER) - len(head)))
-    hits = accuracy.hits
-    return (
-        *head,
-        timing.init_ps / PS_PER_US,
-        timing.total_us,
-        timing.forward_us,
-        memory.peak_bytes,
-        hits.inputs,
-        hits.same_top1,
-        *((hits.runtime_top1, hits.float_top1) if labelled else (None, None)),
-        plain(accuracy.sqnr_db),
-    )
+    return choice_facts.csv(_with_winners(choices, labelled))

@@ -41,8 +41,7 @@ from hexsim.quantization.options import QuantizationOptions
 from hexsim.quantization.overrides import FloatOverride, Overrides
 from hexsim.quantization.quantizer import quantize
 from hexsim.reports.inference.profile import profile_table
-from hexsim.reports.network.columns import info_csv
-from hexsim.reports.network.data import info_json
+from hexsim.reports.network.data import info_csv, info_facts
 from hexsim.reports.network.table import info_table
 from tests import mixed
 from tests.dlc.made import small_network
@@ -368,7 +367,7 @@ def judge(path: Path) -> str:
     if any(tensor.elements > MOST for tensor in model.network.tensors.values()):
         return f"{info_table(str(path), read)[:40]}: too large to be run here"
     for door in (
-        lambda: (info_table(str(path), read), info_json(str(path), read), info_csv(read)),
+        lambda: (info_table(str(path), read), info_facts.json(str(path), read), info_csv(read)),
         lambda: hexsim.simulate(model, runtime="cpu", inputs=_inputs(model.network)),
         lambda: hexsim.simulate(model, inputs=_inputs(model.network)),
         lambda: _profiled(deploy(model, Platform.load("sd835"), "dsp")),

@@ -32,7 +32,7 @@ from hexsim.dlc.loading import load_container
 from hexsim.errors import HexsimError
 from hexsim.graph.ir import Network
 from hexsim.inputs.seeded import seeded_inputs
-from hexsim.reports.network.columns import info_csv
+from hexsim.reports.network.data import info_csv
 from hexsim.reports.network.imports import imports_table
 from hexsim.reports.network.table import info_table
 from tests.fuzz.onnx_mutations import mutated

@@ -17,7 +17,7 @@ from hexsim.llm.architecture import Architecture, read_architecture
 from hexsim.llm.network import Widths
 from hexsim.llm.parts import part_bytes, split
 from hexsim.llm.study import Conditions, speed_of
-from hexsim.reports.llm_table import llm_facts, llm_json
+from hexsim.reports.llm_table import llm_facts
 from tests.cli.conftest import Done
 from tests.cli.conftest import command as command
 from tests.cli.conftest import refused as refused
@@ -97,7 +97,7 @@ def test_every_door_gives_the_same(command: Callable[[str], Done], one_b: Archit
     assert again.out == done.out
     conditions = Conditions(context=512, prompt=200, generate=100, block=64)
     speed = speed_of(one_b, Platform.load("sdxelite"), conditions)
-    assert json.loads(Path("a.json").read_text()) == json.loads(llm_json(speed))
+    assert json.loads(Path("a.json").read_text()) == json.loads(llm_facts.json(speed))
     by_api = hexsim.simulate_llm(
         _ONE_B, "sdxelite", context=512, prompt=200, generate=100, block=64
     )

@@ -15,7 +15,7 @@ from hexsim.deployment.platform import Platform
 from hexsim.dlc.loading import load
 from hexsim.errors import HexsimError
 from hexsim.graph.ir import Network
-from hexsim.reports.throughput import throughput_json, throughput_text
+from hexsim.reports.throughput import throughput_facts, throughput_text
 from hexsim.studies.throughput import Caller, CallStatistics, ClosedLoop, Throughput, throughput
 from hexsim.timing.results import Result
 from tests.hta.shapes import on_hta
@@ -208,7 +208,7 @@ def test_calls_that_repeat_are_not_all_simulated(
     assert text.splitlines()[-1].startswith("Calls repeat every ")
     assert f"so {short.repeats.simulated} of {short.total.inferences} are simulated" in text
     assert "repeat" not in throughput_text(whole)
-    told = json.loads(throughput_json(short, SD855))
+    told = json.loads(throughput_facts.json(short, SD855))
     assert told["repeats"]["simulated"] == short.repeats.simulated
     assert sum(len(one["latencies_us"]) for one in told["threads"]) == short.total.inferences
 

@@ -7,16 +7,17 @@ from operator import attrgetter
 from typing import Any
 
 from hexsim.accuracy.agreement import Agreement
-from hexsim.datasheets.estimate import Estimate
+from hexsim.energy import EnergyEstimate
+from hexsim.reports.anchor import anchor_keys
 from hexsim.reports.benchmark.measured import is_outside, measured, measured_ms, measured_outcome
 from hexsim.reports.benchmark.recommendation import orders
 from hexsim.reports.benchmark.row_names import IN_CSV, inference, initialisation
 from hexsim.reports.csv_text import csv_text
-from hexsim.reports.document import Record, anchor_keys, json_document
+from hexsim.reports.document import Record
 from hexsim.reports.inference.energy import energy_facts, estimate_facts
-from hexsim.reports.inference.layer import layer_facts
 from hexsim.reports.inference.memory import memory_facts
-from hexsim.studies.benchmark import Case, Refusal
+from hexsim.reports.inference.profile import layer_facts
+from hexsim.studies.benchmark import Case
 from hexsim.studies.uncertainty import ConstantSensitivity, Uncertainty
 
 _bounds = Record(
@@ -137,13 +138,10 @@ case_facts = Record(
 benchmark_facts = Record(
     "What bench and profile found.",
     {"results": ("cases", [case_facts])},
-    "refused orders",
+    {"refused": lambda result: result.refused or ()},
+    {"orders": lambda result: orders(result.cases)},
+    results="cases refused",
 )
-
-
-def benchmark_json(cases: Sequence[Case], refusals: Sequence[Refusal] = ()) -> str:
-    """Return the cases as a JSON document."""
-    return json_document(benchmark_facts(cases=cases, refused=refusals, orders=orders(cases)))
 
 
 _CASE = ("network", "chip", "stack", "runtime", "perf_profile")

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import get_args
 
 from hexsim.energy import Energy, Spent
 from hexsim.memory import Footprint, LayerMemory
-from hexsim.reports.csv_text import csv_text
+from hexsim.reports.document import Record
 from hexsim.reports.inference.energy import energy_line, estimate_facts
-from hexsim.reports.inference.layer import layer_facts
 from hexsim.reports.inference.measured_layers import measured_layers
 from hexsim.reports.inference.memory import memory_line
 from hexsim.reports.text import table
 from hexsim.timing.results import Bound, InferenceTiming, LayerTiming, Overhead, Result
+from hexsim.timing.simtime import PS_PER_US
 
 HEADER = (
     "layer",
@@ -161,21 +161,35 @@ def _init(result: Result) -> str:
     return f"initialisation before the first inference: {result.init_ps / 1e9:.2f} ms ({parts})"
 
 
-_PARTS = tuple(f"{bound}_us" for bound in get_args(Bound))
+_FIGURES = (
+    "name type engine cycles us macs packets stall_share hvx_utilisation array_utilisation "
+    "ddr_bytes ddr_read_bytes ddr_write_bytes l2_bytes vtcm_bytes bound bound_share"
+)
+
+layer_facts = Record(
+    "A layer; cycles in the clock of its engine, bytes by level of memory.",
+    _FIGURES,
+    "parts_us=parts_ps cost_model",
+)
 
 
-_MEMORY = ("weight_bytes", "packed_bytes", "live_bytes", "on_chip_bytes")
+def _part_us(bound: Bound) -> Callable[[LayerTiming], float]:
+    return lambda layer: layer.parts_ps.get(bound, 0.0) / PS_PER_US
+
+
+_csv_row = Record(
+    "A layer with its energy, its memory and the parts of its time.",
+    ("0", _FIGURES, "cost_model"),
+    ("1.estimate", estimate_facts),
+    ("2", "weight_bytes packed_bytes live_bytes on_chip_bytes"),
+    ("0", {f"{bound}_us": _part_us(bound) for bound in get_args(Bound)}),
+)
 
 
 def profile_csv(result: Result, memory: Footprint, energy: Energy) -> str:
     """Return the layers of the first inference, in the order in which they ran."""
     layer_memory = {layer.name: layer for layer in memory.layers}
-    rows = []
-    for layer, layer_energy in zip(result.layers, energy.layers, strict=True):
-        facts = layer_facts(layer)
-        parts = facts.pop("parts_us")
-        facts |= estimate_facts(layer_energy.estimate)
-        facts |= {name: getattr(layer_memory[layer.name], name) for name in _MEMORY}
-        rows.append(facts | {f"{bound}_us": us for bound, us in parts.items()})
-    header = [*(key for key in rows[0] if key not in _PARTS), *_PARTS] if rows else list(_PARTS)
-    return csv_text(header, ([row.get(key, 0.0) for key in header] for row in rows))
+    return _csv_row.csv(
+        (layer, spent, layer_memory[layer.name])
+        for layer, spent in zip(result.layers, energy.layers, strict=True)
+    )

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from hexsim.graph.ir import Shape
-from hexsim.reports.kernel.data import blocking_facts, cost_facts, stream_facts
+from hexsim.reports.kernel.data import kernel_facts
 from hexsim.reports.text import quantity
 from hexsim.studies.kernel_probe import KernelProbe
 
@@ -24,10 +24,11 @@ def kernel_table(probe: KernelProbe) -> str:
         f"{probe.kind} {inputs} -> {_shape(probe.call.results[0])} "
         f"on {probe.chip} (V{probe.target.version}), {probe.stack}"
     )
-    lines = [title, "", "blocking", *_lines(_blocking(blocking_facts(probe)))]
-    lines += ["", "cost", *_lines(_cost(cost_facts(probe)))]
-    for kernel in probe.streams:
-        lines += ["", *_stream(stream_facts(kernel, probe.peak_macs_per_packet))]
+    facts = kernel_facts(probe)
+    lines = [title, "", "blocking", *_lines(_blocking(facts["blocking"]))]
+    lines += ["", "cost", *_lines(_cost(facts["cost"]))]
+    for stream in facts["streams"]:
+        lines += ["", *_stream(stream)]
     return "\n".join(lines)
 
 

@@ -1,68 +1,74 @@
-"""A model as JSON."""
+"""A model as JSON, and as CSV: a row per layer with the columns of snpe-dlc-info."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from hexsim import __version__
 from hexsim.dlc import Container
-from hexsim.dlc.inspection import LETTERS, inspect
-from hexsim.graph.imports import ImportReport
+from hexsim.dlc.inspection import LETTERS, LayerInfo, inspect
 from hexsim.planning.sections.described import hta_sections
-from hexsim.reports.document import json_document
+from hexsim.reports.csv_text import csv_text
+from hexsim.reports.document import Record, every
 from hexsim.reports.inference.memory import NeededOn, memory_facts
-from hexsim.reports.network.imports import imports_json
-from hexsim.reports.network.table import layers_used
+from hexsim.reports.network.layer_text import output_dims, parameter_lines
+from hexsim.reports.network.table import HEADER, layers_used
 
 if TYPE_CHECKING:
-    from hexsim.accuracy.rescaling import RescalingLoss
+    pass
 
 
-def info_facts(
-    source: str,
-    container: Container,
-    losses: Sequence[RescalingLoss] | None = None,
-    imports: ImportReport | None = None,
-    needed: NeededOn | None = None,
-) -> dict[str, Any]:
-    """Return heading, layers and totals; encodings with every channel.
+def _rows(result: Any) -> list[LayerInfo]:
+    return inspect(result.container.model)
 
-    `losses` are those of rescaling the weights for a chip, None if no chip was named. `imports` is
-    the report on importing an ONNX file. `needed` is the memory of an inference, None if it was not
-    requested.
+
+_layer = Record(
+    "A layer as snpe-dlc-info lists it; the inputs of the network come first, as type `data`.",
+    every(LayerInfo),
+    {"runtimes": lambda row: [LETTERS[letter] for letter in row.runtimes]},
+)
+
+_memory = Record("The memory of an inference.", "runtime chip", ("memory", memory_facts))
+
+info_facts = Record(
+    "A model; encodings with every channel.",
+    {"hexsim_version": lambda result: __version__},
+    "source",
+    ("container.model", "network=network.name quantized"),
+    "metadata=container.metadata",
+    {"layers": (_rows, [_layer])},
+    ("container.model.network", "total_parameters total_macs"),
+    {
+        "layers_used": lambda result: layers_used(_rows(result)),
+        "hta_sections": lambda result: hta_sections(result.container.model),
+        "rescaled_weights": "losses",
+    },
+    ("imports", {"imports": ""}),
+    ("needed", {"memory": ("", _memory)}),
+    results="source container losses imports needed",
+)
+
+
+_MEMORY = {
+    "weight_bytes": "Weight Bytes",
+    "packed_bytes": "Packed Bytes",
+    "live_bytes": "Live Bytes",
+    "on_chip_bytes": "On-chip Bytes",
+}
+
+
+def info_csv(container: Container, needed: NeededOn | None = None) -> str:
+    """Return the layers as CSV text; several entries of a cell are separated by `; `.
+
+    With `needed` there are columns of memory in bytes, empty for inputs.
     """
+    layers_memory = needed.layers if needed else {}
     network = container.model.network
-    rows = inspect(container.model)
-    facts: dict[str, Any] = {
-        "hexsim_version": __version__,
-        "source": source,
-        "network": network.name,
-        "quantized": container.model.quantized,
-        "metadata": asdict(container.metadata),
-        "layers": [{**asdict(row), "runtimes": [LETTERS[c] for c in row.runtimes]} for row in rows],
-        "total_parameters": network.total_parameters,
-        "total_macs": network.total_macs,
-        "layers_used": layers_used(rows),
-        "hta_sections": [asdict(section) for section in hta_sections(container.model)],
-        "rescaled_weights": None if losses is None else [asdict(loss) for loss in losses],
-    }
-    if imports is not None:
-        facts["imports"] = imports_json(imports)
-    if needed is not None:
-        where = {"runtime": needed.runtime, "chip": needed.chip}
-        facts["memory"] = where | memory_facts(needed.memory)
-        facts["prepared"] = needed.prepared and asdict(needed.prepared)
-    return facts
-
-
-def info_json(
-    source: str,
-    container: Container,
-    losses: Sequence[RescalingLoss] | None = None,
-    imports: ImportReport | None = None,
-    needed: NeededOn | None = None,
-) -> str:
-    """Return `info_facts` as a JSON document."""
-    return json_document(info_facts(source, container, losses, imports, needed))
+    lines = []
+    for row in inspect(container.model):
+        parameters = parameter_lines(row, network.total_parameters, network.total_macs)
+        lists = (row.inputs, row.outputs, output_dims(row), row.runtimes, parameters)
+        cells = (row.id, row.name, row.type, *("; ".join(cell) for cell in lists))
+        memory = None if row.type == "data" else layers_memory.get(row.name)
+        lines.append((*cells, *(getattr(memory, name, "") for name in _MEMORY if needed)))
+    return csv_text((*HEADER, *(_MEMORY.values() if needed else ())), lines)

@@ -2,31 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any
+
 from hexsim.quantization.model import Model
-from hexsim.reports.document import json_document
+from hexsim.reports.document import Record
+
+_encoding = Record(
+    "A tensor: a bias at the accumulator's scale has neither encoding nor data type, a tensor that "
+    "stays float no encoding.",
+    "name=0 section=1 origin=2 data_type=3 encoding=4",
+)
 
 
-def encodings_json(model: Model) -> str:
-    """Return origin and encoding of each tensor, and each override, as a JSON document.
+def _tensors(model: Model) -> Iterator[tuple[Any, ...]]:
+    for name, origin in model.origins.items():
+        section = "parameter" if name in model.network.weights else "activation"
+        yield name, section, origin, model.data_type(name), model.encoding(name)
 
-    A bias at the accumulator's scale has an origin but neither encoding nor data type (null). A
-    tensor that stays float has no encoding.
-    """
-    weights = model.network.weights
-    encodings = [
-        {
-            "name": name,
-            "section": "parameter" if name in weights else "activation",
-            "origin": origin,
-            "data_type": model.data_type(name),
-            "encoding": model.encoding(name),
-        }
-        for name, origin in model.origins.items()
-    ]
-    document = {
-        "network": model.name,
-        "overrides": model.overrides,
-        "findings": model.findings,
-        "encodings": encodings,
-    }
-    return json_document(document)
+
+encodings_facts = Record(
+    "The encodings of a model, and the overrides of the user.",
+    "network=name overrides findings",
+    {"encodings": (_tensors, [_encoding])},
+)

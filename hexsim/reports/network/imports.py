@@ -1,11 +1,9 @@
-"""How the nodes of an ONNX file were imported, as text and as JSON."""
+"""How the nodes of an ONNX file were imported, as text."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict
-from typing import Any
 
 from hexsim.graph.imports import ImportReport
 from hexsim.reports.text import table
@@ -41,11 +39,6 @@ def imports_table(report: ImportReport) -> str:
         ]
         lines += ["", table(("Opaque", "nodes", "why", "names"), cells, left=frozenset({0, 2, 3}))]
     return "\n".join(lines)
-
-
-def imports_json(report: ImportReport) -> dict[str, Any]:
-    """Return the report as a JSON object: every list by name."""
-    return asdict(report)
 
 
 def _counted(operators: Iterable[str]) -> str:

@@ -2,33 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-from typing import Any
+from hexsim.reports.document import Record, every
+from hexsim.studies.cuts import Survey
 
-from hexsim import __version__
-from hexsim.reports.document import attributes, json_document
-from hexsim.studies.cuts import FastestCut, Prices, Survey
+_search = Record(
+    "The fastest cut beside the automatic one; the gain is a factor with its interval.",
+    "best=best_ids best_us default=default_ids default_us hvx_us",
+    {"gain": ("", Record("", "value=gain low high"))},
+)
 
-
-def partition_json(prices: Prices, survey: Survey, search: FastestCut | None) -> str:
-    """Return the survey, and the result of a search, as a JSON document."""
-    return json_document(partition_facts(prices, survey, search))
-
-
-def partition_facts(
-    prices: Prices, survey: Survey, search: FastestCut | None = None
-) -> dict[str, Any]:
-    """Return the survey, and the result of a search, as data; times in microseconds."""
-    document: dict[str, Any] = {
-        "hexsim_version": __version__,
-        **attributes(prices.times, network="network.name", chip="platform.chip.name"),
-        **attributes(prices.times.platform.stack, stack="name", rules="partitioning.rules"),
-        **asdict(survey),
-    }
-    if search is not None:
-        document["search"] = {
-            **attributes(search, best="best_ids", best_us="best_us", default="default_ids"),
-            **attributes(search, "default_us", "hvx_us"),
-            "gain": attributes(search, value="gain", low="low", high="high"),
-        }
-    return document
+partition_facts = Record(
+    "One cut of a network; the key `search` only after a search.",
+    ("prices.times", "network=network.name chip=platform.chip.name"),
+    ("prices.times.platform.stack", "stack=name rules=partitioning.rules"),
+    ("survey", every(Survey)),
+    ("search", {"search": ("", _search)}),
+    results="prices survey search",
+)

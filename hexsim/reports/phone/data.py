@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from hexsim.deployment.phone_profile.comparison import LayerPair, Pair, PhoneComparison
+from hexsim.reports.anchor import anchor_keys
 from hexsim.reports.csv_text import csv_text
-from hexsim.reports.document import anchor_facts
+from hexsim.reports.document import Record
+from hexsim.deployment.phone_profile.comparison import LayerPair, Pair, PhoneComparison
 
 HEADER = ("kind", "name", "class", "type", "output_nchw", "measured_us", "simulated_us", "ratio")
 ROWS_HEADER = (
@@ -20,37 +20,31 @@ ROWS_HEADER = (
 ByColumn = Mapping[str, PhoneComparison]
 
 
-def phone_json(comparison: PhoneComparison) -> str:
-    """Return everything; times in microseconds, ratios are simulated over measured."""
-    document = {
-        **{name: getattr(comparison, name) for name in ("network", "chip", "stack", "runtime")},
-        **anchor_facts(comparison.anchor),
-        "perf_profile": comparison.perf_profile,
-        "format": comparison.format,
-        "remark": comparison.remark,
-        "layers": [
-            _pair(pair)
-            | {
-                "class": pair.layer_class,
-                "type": pair.type,
-                "index": pair.index,
-                "output_nchw": pair.shape,
-                "rows": [row.name or row.id for row in pair.rows],
-            }
-            for pair in comparison.layers
-        ],
-        "classes": [_pair(pair) for pair in comparison.classes],
-        "totals": [_pair(pair) for pair in comparison.totals],
-        "only_measured": [
-            {"name": row.name, "id": row.id, "type": row.type, "measured_us": row.us}
-            for row in comparison.only_measured
-        ],
-        "only_simulated": [
-            {"name": pair.name, "simulated_us": pair.simulated_us}
-            for pair in comparison.only_simulated
-        ],
-    }
-    return json.dumps(document, indent=1, allow_nan=False) + "\n"
+_pair = Record(
+    "A figure of the phone and of the simulation; the ratio is simulated over measured.",
+    "measured_us simulated_us ratio name",
+)
+
+_layer = Record(
+    "A layer of both sides, and the rows of the phone that are this layer.",
+    _pair,
+    "class=layer_class type index output_nchw=shape",
+    {"rows": lambda pair: [row.name or row.id for row in pair.rows]},
+)
+
+phone_facts = Record(
+    "A phone's profile beside the simulation.",
+    "network chip stack runtime",
+    anchor_keys,
+    "perf_profile format remark",
+    {
+        "layers": ("layers", [_layer]),
+        "classes": ("classes", [_pair]),
+        "totals": ("totals", [_pair]),
+        "only_measured": ("only_measured", [Record("", "name id type measured_us=us")]),
+        "only_simulated": ("only_simulated", [Record("", "name simulated_us")]),
+    },
+)
 
 
 def phone_csv(comparison: PhoneComparison) -> str:
@@ -115,12 +109,6 @@ def _extremes(pair: LayerPair | None) -> tuple[float | None, float | None]:
 
 def _shape(pair: LayerPair) -> str:
     return "x".join(map(str, pair.shape))
-
-
-def _pair(pair: Pair) -> dict[str, Any]:
-    return dict(zip(("measured_us", "simulated_us", "ratio"), _numbers(pair), strict=True)) | {
-        "name": pair.name
-    }
 
 
 def _numbers(pair: Pair) -> Iterable[float | None]:

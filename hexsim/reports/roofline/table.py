@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
-from hexsim import __version__
+from hexsim.reports.anchor import anchor_keys
 from hexsim.reports.colours import BOUNDS
-from hexsim.reports.csv_text import csv_text
-from hexsim.reports.document import anchor_facts, attributes, json_document
+from hexsim.reports.document import Record
 from hexsim.reports.text import table
 from hexsim.studies.roofline import MemoryRoof, Roofline, RooflinePoint
 
@@ -94,42 +92,23 @@ def _intensity(value: float) -> str:
     return f"{value:.1f}" if math.isfinite(value) else ""
 
 
-def roofline_json(chart: Roofline) -> str:
-    """Return roofs and points as a JSON document."""
-    return json_document(roofline_facts(chart))
+_point = Record(
+    "A layer under the roofs; multiply-accumulates per byte of each level.",
+    ("layer", "name type macs us"),
+    "ddr_macs_per_byte=ddr_intensity l2_macs_per_byte=l2_intensity",
+    "macs_per_s roof roof_macs_per_s lost_us bound=layer.bound",
+)
 
-
-def roofline_facts(chart: Roofline) -> dict[str, Any]:
-    """Return roofs and points as data; rates in units per second."""
-    return {
-        "hexsim_version": __version__,
-        **attributes(chart.case, "network", "chip", "stack", "runtime", "perf_profile"),
-        **anchor_facts(chart.case.anchor),
-        **attributes(chart.roofs, "engine", "peak_macs_per_s"),
-        "memories": [
-            attributes(memory, "name", "level", "bytes_per_s", "is_limit")
-            for memory in chart.roofs.memories
-        ],
-        **attributes(chart, "other_layers", "other_share"),
-        "points": [_facts(point) for point in chart.points],
-    }
+roofline_facts = Record(
+    "Roofs and layers, those that lose most time first.",
+    ("case", "network chip stack runtime perf_profile", anchor_keys),
+    ("roofs", "engine peak_macs_per_s"),
+    {"memories": ("roofs.memories", [Record("", "name level bytes_per_s is_limit")])},
+    "other_layers other_share",
+    {"points": ("points", [_point])},
+)
 
 
 def roofline_csv(chart: Roofline) -> str:
     """Return the points as CSV text, those that lose most time first."""
-    return csv_text(_KEYS, (list(_facts(point).values()) for point in chart.points))
-
-
-_KEYS = (
-    *("name", "type", "macs", "us", "ddr_macs_per_byte", "l2_macs_per_byte"),
-    *("macs_per_s", "roof", "roof_macs_per_s", "lost_us", "bound"),
-)
-
-
-def _facts(point: RooflinePoint) -> dict[str, Any]:
-    return {
-        **attributes(point.layer, "name", "type", "macs", "us"),
-        **attributes(point, ddr_macs_per_byte="ddr_intensity", l2_macs_per_byte="l2_intensity"),
-        **attributes(point, "macs_per_s", "roof", "roof_macs_per_s", "lost_us"),
-        **attributes(point.layer, "bound"),
-    }
+    return _point.csv(chart.points)

@@ -8,7 +8,7 @@ from hexsim.accuracy.agreement import Agreement
 from hexsim.datasheets import chips, measurements, stacks
 from hexsim.datasheets.measurements.answers import FAULT, outcomes
 from hexsim.deployment.platform import Platform
-from hexsim.reports.benchmark.data import benchmark_json
+from hexsim.reports.benchmark.data import benchmark_facts
 from hexsim.reports.benchmark.table import benchmark_tables, footnotes
 from hexsim.studies.benchmark import BenchmarkConditions, run_case
 
@@ -44,7 +44,7 @@ def test_the_table_has_them_beside_ours() -> None:
     ]
     assert rows["total inference (ms)"].count(f"[{FAULT}]") == 1
     assert "made-up weights judge nothing" in footnotes(cases)
-    facts = json.loads(benchmark_json(cases))["results"]
+    facts = json.loads(benchmark_facts.json(cases))["results"]
     assert [f["measured_outcome"]["outcome"] for f in facts] == [FAULT, "wrong", "wrong"]
-    (own,) = json.loads(benchmark_json([replace(dsp, builtin=False)]))["results"]
+    (own,) = json.loads(benchmark_facts.json([replace(dsp, builtin=False)]))["results"]
     assert own["measured_outcome"] is None

@@ -9,7 +9,7 @@ import pytest
 
 from hexsim.deployment.given import Preparation
 from hexsim.deployment.platform import Platform
-from hexsim.reports.benchmark.data import benchmark_csv, benchmark_json
+from hexsim.reports.benchmark.data import benchmark_csv, benchmark_facts
 from hexsim.reports.benchmark.table import benchmark_tables, footnotes
 from hexsim.studies.benchmark import BenchmarkConditions, run_case
 from hexsim.studies.uncertainty import Scope
@@ -33,7 +33,7 @@ def test_an_interval_says_how_it_was_found(
     assert [note for note in (FEW, EVERYTHING, ALONE) if note in notes] == expected
     assert ("between" in table) == (sweep is not None)
     assert ("aip's interval comes most from" in table) == (sweep == "everything")
-    (document,) = json.loads(benchmark_json([case]))["results"]
+    (document,) = json.loads(benchmark_facts.json([case]))["results"]
     assert (document["uncertainty"] or {"swept": None})["swept"] == sweep
     header, *rows = csv.reader(benchmark_csv([case]).splitlines())
     (total,) = (row for row in rows if row[header.index("row")] == "Total Inference Time")

@@ -4,7 +4,7 @@ import json
 from dataclasses import replace
 
 from hexsim.quantization.overrides.outcome import KeyOutcome
-from hexsim.reports.network.encodings import encodings_json
+from hexsim.reports.network.encodings import encodings_facts
 from tests.dlc.made import small_network, with_encodings
 
 
@@ -13,7 +13,7 @@ def test_document() -> None:
     weight = next(iter(model.parameters))
     told = KeyOutcome("k", "activation", "override", "unmatched", "why")
     model = replace(model, origins={"in": "override", weight: "rule"}, overrides=(told,))
-    document = json.loads(encodings_json(model))
+    document = json.loads(encodings_facts.json(model))
     assert [one["name"] for one in document["encodings"]] == ["in", weight]
     assert [one["section"] for one in document["encodings"]] == ["activation", "parameter"]
     assert document["encodings"][0]["encoding"]["delta"] == model.activations["in"].delta

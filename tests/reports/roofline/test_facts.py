@@ -4,13 +4,13 @@ import csv
 import io
 import json
 
-from hexsim.reports.roofline.table import roofline_csv, roofline_json
+from hexsim.reports.roofline.table import roofline_csv, roofline_facts
 from tests.charts import LAYERS, chart, layer
 
 
 def test_json_and_csv_hold_the_same_points() -> None:
     found = chart(*LAYERS)
-    document = json.loads(roofline_json(found))
+    document = json.loads(roofline_facts.json(found))
     assert document["peak_macs_per_s"] == 200e9
     assert [memory["is_limit"] for memory in document["memories"]] == [True, False, True]
     assert document["points"][0] == {
@@ -33,6 +33,6 @@ def test_json_and_csv_hold_the_same_points() -> None:
 
 def test_no_bytes_are_null_and_an_empty_cell() -> None:
     found = chart(layer("free", 50_000))
-    assert json.loads(roofline_json(found))["points"][0]["ddr_macs_per_byte"] is None
+    assert json.loads(roofline_facts.json(found))["points"][0]["ddr_macs_per_byte"] is None
     (row,) = csv.DictReader(io.StringIO(roofline_csv(found)))
     assert row["ddr_macs_per_byte"] == ""

@@ -4,12 +4,12 @@ import json
 import math
 from dataclasses import replace
 
-from hexsim.reports.validation.data import validation_json
+from hexsim.reports.validation.data import validation_facts
 from tests.reports.studies import study
 
 
 def test_all_of_a_study() -> None:
-    document, found = json.loads(validation_json(study())), study()
+    document, found = json.loads(validation_facts.json(study())), study()
     assert document["hits"]["float_top1"] == found.validation.hits.float_top1
     assert document["output_sqnr_db"] == found.validation.output_sqnr_db
     assert [row["layer"] for row in document["layers"]] == ["in", "c0", "c1", "c2", "c3", "fc"]
@@ -25,7 +25,7 @@ def test_all_of_a_study() -> None:
 def test_what_was_not_asked_is_null_and_infinity_too() -> None:
     found = study(asked=False)
     exact = replace(found, validation=replace(found.validation, output_sqnr_db=math.inf))
-    document = json.loads(validation_json(exact))
+    document = json.loads(validation_facts.json(exact))
     assert document["hits"].keys() == {"inputs", "same_top1"}
     assert document["output_sqnr_db"] is None
     assert document["sensitivity"] is None

@@ -1,0 +1,234 @@
+"""docs/reference/json.md: the keys of the JSON files that commands write, with their units.
+
+python -m benchmarks.json_page [--write]
+
+Keys, their order and the objects below them come from the declarations in hexsim/reports, and from
+the dataclasses that a declaration takes as a whole. A unit comes from the end of a key.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, fields
+
+from benchmarks.pages import REFERENCE, with_block
+from hexsim.accuracy.layer_errors import LayerError
+from hexsim.accuracy.remedies import RemedyTrial
+from hexsim.accuracy.rescaling import RescalingLoss
+from hexsim.accuracy.sensitivity import LayerSensitivity, Sensitivity
+from hexsim.files import write_text
+from hexsim.graph.imports import ImportReport, OpaqueNode, Recognised
+from hexsim.llm.architecture import Architecture
+from hexsim.llm.study import Conditions
+from hexsim.memory import LayerMemory
+from hexsim.planning.sections.described import SectionInfo
+from hexsim.quantization.finding import Finding
+from hexsim.quantization.overrides.use import OverrideUse
+from hexsim.reports.always_on import always_on_facts
+from hexsim.reports.answers import answers_facts
+from hexsim.reports.benchmark.data import benchmark_facts
+from hexsim.reports.benchmark.recommendation import RuntimeOrder
+from hexsim.reports.calibration import calibration_facts
+from hexsim.reports.comparison import comparison_facts
+from hexsim.reports.decision.data import decision_facts
+from hexsim.reports.document import Record, Shape
+from hexsim.reports.kernel.data import kernel_facts
+from hexsim.reports.llm_table import llm_facts
+from hexsim.reports.network.data import info_facts
+from hexsim.reports.network.encodings import encodings_facts
+from hexsim.reports.partition.data import partition_facts
+from hexsim.reports.phone.data import phone_facts
+from hexsim.reports.precision import precision_facts
+from hexsim.reports.roofline.table import roofline_facts
+from hexsim.reports.sweep import sweep_facts
+from hexsim.reports.throughput import throughput_facts
+from hexsim.reports.tradeoff import tradeoff_facts
+from hexsim.reports.validation.data import validation_facts
+from hexsim.studies.benchmark import Refusal
+from hexsim.studies.cuts.survey import Cut, RefusedLayer, TimedSubnet
+from hexsim.studies.decision.candidates import RuledOut
+from hexsim.studies.decision.limits import Limits
+
+PAGE = REFERENCE / "json.md"
+
+UNITS = {
+    "MAC/s": "macs_per_s",
+    "MAC/byte": "macs_per_byte",
+    "bytes/s": "bytes_per_s",
+    "1/s": "per_second per_second_by_context",
+    "us": "us",
+    "ms": "ms",
+    "mW": "mw",
+    "mJ": "mj mj_low mj_high energy_low_mj energy_high_mj",
+    "GB": "gb",
+    "MiB": "max_mb",
+    "Hz": "hz",
+    "bytes": "bytes",
+    "dB": "db",
+    "percentage points": "loss loss_points",
+    "0 .. 1": "share utilisation efficiency duty part average_precision precision_50 precision_75",
+    "MAC": "macs macs_per_slot macs_per_packet macs_per_tile",
+    "cycles": "cycles",
+    "packets": "packets initiation_interval resource_bound",
+    "issue slots": "slots stalls per_tile per_row per_call",
+}
+"""The ends of keys by their units; the first that fits counts."""
+
+
+@dataclass(frozen=True)
+class Document:
+    """What commands write; `classes` are the dataclasses of keys that are taken as a whole."""
+
+    commands: str
+    record: Record
+    classes: Mapping[str, type] = field(default_factory=dict)
+
+
+DOCUMENTS = (
+    Document(
+        "bench --json, profile --json",
+        benchmark_facts,
+        {
+            "results[].overrides": OverrideUse,
+            "results[].memory.layers[]": LayerMemory,
+            "refused[]": Refusal,
+            "orders[]": RuntimeOrder,
+        },
+    ),
+    Document("throughput --json", throughput_facts),
+    Document("always-on --json", always_on_facts),
+    Document("roofline --json", roofline_facts),
+    Document("kernel --json", kernel_facts),
+    Document("llm --json", llm_facts, {"architecture": Architecture, "conditions": Conditions}),
+    Document("compare --json", comparison_facts),
+    Document("compare --measured FILE --json", phone_facts),
+    Document("calibrate --json", calibration_facts),
+    Document("sweep show --json", sweep_facts),
+    Document(
+        "info --json",
+        info_facts,
+        {
+            "hta_sections[]": SectionInfo,
+            "rescaled_weights[]": RescalingLoss,
+            "imports": ImportReport,
+            "imports.recognised[]": Recognised,
+            "imports.opaque[]": OpaqueNode,
+            "memory.layers[]": LayerMemory,
+        },
+    ),
+    Document("quantize --encodings-report", encodings_facts, {"overrides": OverrideUse}),
+    Document(
+        "partition --json",
+        partition_facts,
+        {"pieces[]": TimedSubnet, "cuts[]": Cut, "refused[]": RefusedLayer},
+    ),
+    Document("run --labels FILE --json", answers_facts),
+    Document(
+        "validate --json",
+        validation_facts,
+        {
+            "layers[]": LayerError,
+            "rescaled_weights[]": RescalingLoss,
+            "findings[]": Finding,
+            "sensitivity": Sensitivity,
+            "sensitivity.layers[]": LayerSensitivity,
+            "remedies[]": RemedyTrial,
+        },
+    ),
+    Document("detections --json", precision_facts),
+    Document("tradeoff --json", tradeoff_facts),
+    Document("decide --json", decision_facts, {"limits": Limits, "ruled_out[]": RuledOut}),
+)
+
+
+def unit(key: str) -> str:
+    """Return the unit that a key ends with, or nothing."""
+    plain = key.split(".")[0].removesuffix("[]")
+    for name, ends in UNITS.items():
+        if any(plain == end or plain.endswith(f"_{end}") for end in ends.split()):
+            return name
+    return ""
+
+
+@dataclass(frozen=True)
+class Object:
+    """An object of a document: its path, its sentence, and its keys with `[]` where it is a list.
+
+    In a path `[]` stands for each entry of a list, and `{layer}` for each name of a layer.
+    """
+
+    path: str
+    about: str
+    keys: tuple[str, ...]
+
+
+def objects(document: Document) -> Iterator[Object]:
+    """Yield the objects of a document, each before those below it."""
+
+    def of_record(record: Record, path: str) -> Iterator[Object]:
+        shapes = {_named(key, shape): shape for key, shape in record.fields().items()}
+        yield from of_keys(path, record.about, shapes)
+
+    def of_keys(path: str, about: str, shapes: Mapping[str, Shape | None]) -> Iterator[Object]:
+        prefix = f"{path}." if path else ""
+        wholes = {key for key in shapes if f"{prefix}{key}[]" in document.classes}
+        keys = {f"{key}[]" if key in wholes else key: shape for key, shape in shapes.items()}
+        yield Object(path, about, tuple(keys))
+        for key, shape in keys.items():
+            below = prefix + key
+            if shape is not None:
+                yield from of_record(_record(shape), below)
+            elif below in document.classes:
+                names = {one.name: None for one in fields(document.classes[below])}
+                yield from of_keys(below, "", names)
+
+    return of_record(document.record, "")
+
+
+def _record(shape: Shape) -> Record:
+    if isinstance(shape, dict):
+        (record,) = shape.values()
+        return record
+    return shape[0] if isinstance(shape, list) else shape
+
+
+def _named(key: str, shape: Shape | None) -> str:
+    if isinstance(shape, dict):
+        return f"{key}.{{{next(iter(shape))}}}"
+    return f"{key}[]" if isinstance(shape, list) else key
+
+
+def tables() -> str:
+    """Return a table for each document, with a row for each of its objects."""
+    lines = []
+    for document in DOCUMENTS:
+        title = ", ".join(f"`hexsim {command}`" for command in document.commands.split(", "))
+        lines += [f"## {title}", "", "| object | keys |", "|---|---|"]
+        for found in objects(document):
+            where = f"`{found.path}`" if found.path else "the document"
+            keys = ", ".join(map(_with_unit, found.keys))
+            lines.append(f"| {': '.join(filter(None, (where, found.about)))} | {keys} |")
+        lines.append("")
+    return "\n".join(lines)
+
+
+def _with_unit(key: str) -> str:
+    return f"`{key}` ({unit(key)})" if unit(key) else f"`{key}`"
+
+
+def page() -> str:
+    """Return the page with today's tables."""
+    return with_block(PAGE.read_text(encoding="utf-8"), "keys", tables())
+
+
+def main() -> None:
+    """Print the page, or write it."""
+    if "--write" in sys.argv:
+        write_text(PAGE, page())
+    else:
+        print(page())
+
+
+if __name__ == "__main__":
+    main()

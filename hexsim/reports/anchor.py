@@ -1,0 +1,22 @@
+"""The latency measured on a phone that a result was calibrated with, as data."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hexsim.reports.document import Record
+
+
+def _causes(anchor: Any) -> dict[str, Any]:
+    return {name: cause.model_dump(exclude_none=True) for name, cause in anchor.causes.items()}
+
+
+anchor_keys = Record(
+    "The latency to which a tensor processor was set (`--anchor`), its error and the causes.",
+    {
+        "anchor": lambda result: result.anchor and str(result.anchor),
+        "anchor_error": ("anchor", Record("", "share=error", {"causes": _causes})),
+        "anchor_classes": lambda result: getattr(result.anchor, "classes", None),
+    },
+)
+"""The keys of a calibration point, of any result that has an `anchor`."""
