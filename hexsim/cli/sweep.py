@@ -125,7 +125,7 @@ def show(
 ) -> None:
     """Show the points that nothing beats, and which parameter matters, by variance."""
     from hexsim.reports.pages.command_pages import sweep_page
-    from hexsim.reports.sweep import effects_table, front_table, summary, sweep_json
+    from hexsim.reports.sweep import effects_table, front_table, summary, sweep_facts
     from hexsim.studies.sweep.effects import effects
     from hexsim.studies.sweep.front import figure, front, satisfying
     from hexsim.studies.sweep.table import read
@@ -141,7 +141,7 @@ def show(
         raise HexsimError(_nothing(swept, results, best))
     effects_of_figures = [effects(swept, name) for name in figures]
     outputs.write(
-        json=lambda: sweep_json(swept, rows, figures, effects_of_figures),
+        json=lambda: sweep_facts.json(swept, rows, figures, effects_of_figures),
         html=lambda: sweep_page(swept, rows, figures, effects_of_figures, command_line()),
     )
     say(f"{summary(swept)}\n")

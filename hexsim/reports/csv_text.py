@@ -16,7 +16,7 @@ _FORMULA = ("=", "+", "-", "@")
 def csv_text(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     """Return `rows` under `header`; a text that a spreadsheet would compute gets an apostrophe.
 
-    Numbers stay as they are; None is empty.
+    Numbers stay as they are; None is empty, and a list is its words.
     """
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
@@ -26,6 +26,8 @@ def csv_text(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
 
 
 def _cell(value: Any) -> Any:
+    if isinstance(value, list):
+        value = " ".join(value)
     if not isinstance(value, str) or _is_number(value):
         return value
     printable = visible(value)

@@ -68,13 +68,14 @@ class Record:
         return shapes
 
     def json(self, *results: object) -> str:
-        """Return the JSON document of a result."""
-        return json_document(self(*results))
+        """Return the JSON document of a result, with the version of hexsim first."""
+        document = {"hexsim_version": __version__, **self(*results)}
+        return json.dumps(document, indent=1, allow_nan=False) + "\n"
 
     def csv(self, results: Iterable[object]) -> str:
         """Return CSV with a column for each key and a row for each result."""
-        rows, keys = map(self, results), list(self.fields())
-        return csv_text(keys, ([_cell(row.get(key)) for key in keys] for row in rows))
+        keys = list(self.fields())
+        return csv_text(keys, ([row.get(key) for key in keys] for row in map(self, results)))
 
 
 Shape = Record | list[Record] | dict[str, Record]
@@ -132,10 +133,6 @@ def _shaped(value: Any, shape: Shape | None) -> Any:
     return shape(value)
 
 
-def _cell(value: Any) -> Any:
-    return " ".join(value) if isinstance(value, list) else value
-
-
 def every(cls: type) -> str:
     """Return all fields of a dataclass as an entry of a record."""
     return " ".join(field.name for field in fields(cls))
@@ -155,9 +152,3 @@ def plain(value: Any, *, is_ps: bool = False) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return None  # JSON has no infinity
     return value / PS_PER_US if is_ps and value is not None else value
-
-
-def json_document(facts: Mapping[str, Any], *, indent: int = 1) -> str:
-    """Return `facts` as a JSON document with the version of hexsim first."""
-    document = {"hexsim_version": __version__, **facts}
-    return json.dumps(plain(document), indent=indent, allow_nan=False) + "\n"

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from types import SimpleNamespace
 
 from hexsim.reports.anchor import anchor_keys
-from hexsim.reports.document import Record, json_document
+from hexsim.reports.document import Record
 from hexsim.reports.text import number, table
 from hexsim.studies.sweep.effects import Effects
 from hexsim.studies.sweep.table import Swept
@@ -95,10 +95,3 @@ sweep_facts = Record(
     {"effects": ("effects", [_effects])},
     results="swept rows figures effects",
 )
-
-
-def sweep_json(
-    swept: Swept, rows: Sequence[int], figures: Sequence[str], effects: Sequence[Effects]
-) -> str:
-    """Return the front with all columns, and the parts of the variance of each figure."""
-    return json_document(sweep_facts(swept, rows, figures, effects), indent=2)
