@@ -124,7 +124,7 @@ def detections(
     from hexsim.accuracy.average_precision import average_precision
     from hexsim.accuracy.detections import detections as detections_in
     from hexsim.accuracy.truth import pictures_of, read_truth
-    from hexsim.reports.precision import precision_csv, precision_facts, precision_table
+    from hexsim.reports.precision import folder_facts, precision_facts, precision_table
 
     annotations = read_truth(truth)
     images, seen = pictures_of(annotations, pictures.names()), pictures.seen()
@@ -138,6 +138,7 @@ def detections(
         for folder in results
     }
     outputs.write(
-        json=lambda: precision_facts.json(precisions), csv=lambda: precision_csv(precisions)
+        json=lambda: precision_facts.json(precisions),
+        csv=lambda: folder_facts.csv(precisions.items()),
     )
     say(precision_table(precisions))

@@ -77,7 +77,7 @@ def roofline(
 
     from hexsim.cli._progress import status
     from hexsim.deployment.given import Preparation
-    from hexsim.reports.roofline.table import roofline_csv, roofline_facts, roofline_table
+    from hexsim.reports.roofline.table import point_facts, roofline_facts, roofline_table
     from hexsim.studies.benchmark import BenchmarkConditions, run_case
     from hexsim.studies.roofline import roofline
 
@@ -93,7 +93,7 @@ def roofline(
     chart = roofline(case, platform)
     outputs.write(
         json=lambda: roofline_facts.json(chart),
-        csv=lambda: roofline_csv(chart),
+        csv=lambda: point_facts.csv(chart.points),
         output=lambda: outputs.drawn(chart),
     )
     say(f"{case.network} on {case.chip} {case.runtime}, {case.software}, {case.perf_profile}\n")

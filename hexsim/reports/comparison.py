@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from hexsim.reports.document import Record, every
+from hexsim.reports.document import Record
 from hexsim.reports.text import quantity, table
 from hexsim.studies.comparison import CaseChange, Comparison, FigureChange
 
@@ -80,7 +80,7 @@ def _changed(change: FigureChange) -> str:
 
 _change = Record(
     "A figure or a layer in its own unit; the ratio is after over before.",
-    every(FigureChange),
+    FigureChange,
     "ratio",
 )
 

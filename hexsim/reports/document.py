@@ -35,7 +35,7 @@ class Record:
     - `{"key": source}`: the same for one key, or a function;
     - `{"key": (source, record)}`: an object, or None. `[record]` stands for a list of objects and
       `{"name": record}` for a mapping of names to objects;
-    - another record: its keys;
+    - a dataclass: its fields; another record: its keys;
     - `(source, ...)`: the entries of an object, none of their keys if it is None.
 
     With `results`, names of several results, it takes these instead of one; the last may be absent.
@@ -48,8 +48,8 @@ class Record:
 
     def __call__(self, *results: object) -> dict[str, Any]:
         """Return the data of a result."""
-        named = zip_longest(self._results, results)
-        whole = SimpleNamespace(**dict(named)) if self._results else results[0]
+        named = dict(zip_longest(self._results, results))
+        whole = SimpleNamespace(**named) if self._results else results[0]
         data: dict[str, Any] = {}
         for part in self._parts:
             value = part.get(whole)
@@ -79,7 +79,7 @@ class Record:
 
 
 Shape = Record | list[Record] | dict[str, Record]
-Entry = str | Mapping[str, Source | tuple[Source, Shape]] | Record | tuple[Any, ...]
+Entry = str | Mapping[str, Source | tuple[Source, Shape]] | Record | type | tuple[Any, ...]
 
 
 class _Part(NamedTuple):
@@ -91,6 +91,8 @@ class _Part(NamedTuple):
 
 
 def _parts(entry: Any) -> Iterator[_Part]:
+    if isinstance(entry, type):
+        entry = " ".join(field.name for field in fields(entry))
     if isinstance(entry, str):
         pairs = (name.partition("=") for name in entry.split())
         entry = {key: path or key for key, _, path in pairs}
@@ -131,11 +133,6 @@ def _shaped(value: Any, shape: Shape | None) -> Any:
         (record,) = shape.values()
         return {key: record(item) for key, item in value.items()}
     return shape(value)
-
-
-def every(cls: type) -> str:
-    """Return all fields of a dataclass as an entry of a record."""
-    return " ".join(field.name for field in fields(cls))
 
 
 def plain(value: Any, *, is_ps: bool = False) -> Any:

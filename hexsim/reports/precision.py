@@ -25,20 +25,15 @@ def precision_table(results: Mapping[str, Precision]) -> str:
     return f"{table(('results', 'mAP', 'AP50', 'AP75', 'boxes'), rows)}\n\n{_NOTE}"
 
 
-_precision = Record(
+folder_facts = Record(
     "A folder of results; fractions, null where the pictures show nothing.",
     "results=0 mean_average_precision=1.mean average_precision_50=1.at_50",
     "average_precision_75=1.at_75 detections=1.detections",
 )
 
 precision_facts = Record(
-    "What detections found.", {"precision": (lambda results: results.items(), [_precision])}
+    "What detections found.", {"precision": (lambda results: results.items(), [folder_facts])}
 )
-
-
-def precision_csv(results: Mapping[str, Precision]) -> str:
-    """Return fractions; empty where the pictures show nothing."""
-    return _precision.csv(results.items())
 
 
 def _percent(value: float) -> str:

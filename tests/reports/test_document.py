@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import pytest
 
 from hexsim import __version__
-from hexsim.reports.document import Record, every, plain
+from hexsim.reports.document import Record, plain
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ def test_several_results_have_names_and_the_last_may_be_absent() -> None:
 
 
 def test_csv_has_the_keys_as_columns_and_nothing_where_json_has_null() -> None:
-    record = Record("", "ratio", ("part", every(Part)), {"words": lambda run: ["a", "b"]})
+    record = Record("", "ratio", ("part", Part), {"words": lambda run: ["a", "b"]})
     rows = [RUN, replace(RUN, ratio=math.inf, part=None)]
     assert record.csv(rows) == "ratio,name,busy_ps,words\n0.5,copy,2500000,a b\n,,,a b\n"
 

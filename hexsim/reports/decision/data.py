@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from hexsim.reports.anchor import anchor_keys
-from hexsim.reports.document import Record, every
+from hexsim.reports.document import Record
 from hexsim.studies.decision import Decision, DecisionCandidate, TriedChange
 from hexsim.studies.decision.ranking import rule
 
@@ -40,7 +40,7 @@ decision_facts = Record(
         "limits float_top1",
         {"choices": (_ranked, [choice_facts])},
         "sure",
-        {"changes": ("changes", [Record("A change that was tried.", every(TriedChange), "gain")])},
+        {"changes": ("changes", [Record("A change that was tried.", TriedChange, "gain")])},
         "ruled_out",
     ),
     "commands",

@@ -9,7 +9,7 @@ from hexsim.dlc import Container
 from hexsim.dlc.inspection import LETTERS, LayerInfo, inspect
 from hexsim.planning.sections.described import hta_sections
 from hexsim.reports.csv_text import csv_text
-from hexsim.reports.document import Record, every
+from hexsim.reports.document import Record
 from hexsim.reports.inference.memory import NeededOn, memory_facts
 from hexsim.reports.network.layer_text import output_dims, parameter_lines
 from hexsim.reports.network.table import HEADER, layers_used
@@ -24,7 +24,7 @@ def _rows(result: Any) -> list[LayerInfo]:
 
 _layer = Record(
     "A layer as snpe-dlc-info lists it; the inputs of the network come first, as type `data`.",
-    every(LayerInfo),
+    LayerInfo,
     {"runtimes": lambda row: [LETTERS[letter] for letter in row.runtimes]},
 )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hexsim.reports.document import Record, every
+from hexsim.reports.document import Record
 from hexsim.studies.cuts import Survey
 
 _search = Record(
@@ -15,7 +15,7 @@ partition_facts = Record(
     "One cut of a network; the key `search` only after a search.",
     ("prices.times", "network=network.name chip=platform.chip.name"),
     ("prices.times.platform.stack", "stack=name rules=partitioning.rules"),
-    ("survey", every(Survey)),
+    ("survey", Survey),
     ("search", {"search": ("", _search)}),
     results="prices survey search",
 )

@@ -92,7 +92,7 @@ def _intensity(value: float) -> str:
     return f"{value:.1f}" if math.isfinite(value) else ""
 
 
-_point = Record(
+point_facts = Record(
     "A layer under the roofs; multiply-accumulates per byte of each level.",
     ("layer", "name type macs us"),
     "ddr_macs_per_byte=ddr_intensity l2_macs_per_byte=l2_intensity",
@@ -105,10 +105,5 @@ roofline_facts = Record(
     ("roofs", "engine peak_macs_per_s"),
     {"memories": ("roofs.memories", [Record("", "name level bytes_per_s is_limit")])},
     "other_layers other_share",
-    {"points": ("points", [_point])},
+    {"points": ("points", [point_facts])},
 )
-
-
-def roofline_csv(chart: Roofline) -> str:
-    """Return the points as CSV text, those that lose most time first."""
-    return _point.csv(chart.points)

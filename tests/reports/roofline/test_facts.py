@@ -4,7 +4,7 @@ import csv
 import io
 import json
 
-from hexsim.reports.roofline.table import roofline_csv, roofline_facts
+from hexsim.reports.roofline.table import point_facts, roofline_facts
 from tests.charts import LAYERS, chart, layer
 
 
@@ -26,7 +26,7 @@ def test_json_and_csv_hold_the_same_points() -> None:
         "lost_us": 0.6,
         "bound": "latency",
     }
-    rows = list(csv.DictReader(io.StringIO(roofline_csv(found))))
+    rows = list(csv.DictReader(io.StringIO(point_facts.csv(found.points))))
     for row, point in zip(rows, document["points"], strict=True):
         assert row == {key: str(value) for key, value in point.items()}
 
@@ -34,5 +34,5 @@ def test_json_and_csv_hold_the_same_points() -> None:
 def test_no_bytes_are_null_and_an_empty_cell() -> None:
     found = chart(layer("free", 50_000))
     assert json.loads(roofline_facts.json(found))["points"][0]["ddr_macs_per_byte"] is None
-    (row,) = csv.DictReader(io.StringIO(roofline_csv(found)))
+    (row,) = csv.DictReader(io.StringIO(point_facts.csv(found.points)))
     assert row["ddr_macs_per_byte"] == ""
