@@ -1,4 +1,4 @@
-"""The latency measured on a phone that a result was calibrated with, as data."""
+"""What was measured on a phone, with which a result was calibrated, as data."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ def _causes(anchor: Any) -> dict[str, Any]:
 
 
 anchor_keys = Record(
-    "The latency to which a tensor processor was set (`--anchor`), its error and the causes.",
+    "What a tensor processor was calibrated with (`--anchor`), its error and its factors.",
     {
         "anchor": lambda result: result.anchor and str(result.anchor),
         "anchor_error": ("anchor", Record("", "share=error", {"causes": _causes})),
         "anchor_classes": lambda result: getattr(result.anchor, "classes", None),
     },
 )
-"""The keys of a calibration point, of any result that has an `anchor`."""
+"""The keys of any result that has an `anchor`."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from hexsim.deployment.phone_profile.comparison import LayerPair, Pair, PhoneComparison
 from hexsim.reports.anchor import anchor_keys
 from hexsim.reports.csv_text import csv_text
 from hexsim.reports.document import Record
-from hexsim.deployment.phone_profile.comparison import LayerPair, Pair, PhoneComparison
 
 HEADER = ("kind", "name", "class", "type", "output_nchw", "measured_us", "simulated_us", "ratio")
 ROWS_HEADER = (
