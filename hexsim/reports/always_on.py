@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hexsim.energy import EnergyEstimate
+from hexsim.datasheets.estimate import Estimate
 from hexsim.reports.document import Record
 from hexsim.reports.text import table
 from hexsim.studies.always_on import PARTS, AlwaysOn

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from hexsim.llm.gains import Gain
 from hexsim.llm.study import SHARES, LanguageModelSpeed, Pass
 from hexsim.reports.document import Record
-from hexsim.reports.inference.energy import estimate_facts, millijoules
+from hexsim.reports.inference.energy import estimate_facts, ranged
 from hexsim.reports.text import number, table
 
 _GB = 1e9

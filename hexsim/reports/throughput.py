@@ -102,7 +102,7 @@ _thread = Record(
 
 throughput_facts = Record(
     "What throughput found.",
-    ("platform", "chip=chip.name stack=stack.name", anchor_keys),
+    ("platform", "vtcm_mb chip=chip.name stack=stack.name graphs", anchor_keys),
     (
         "throughput",
         {"total": ("total", _statistics)},

@@ -7,7 +7,7 @@ from operator import attrgetter
 from typing import Any
 
 from hexsim.accuracy.agreement import Agreement
-from hexsim.energy import EnergyEstimate
+from hexsim.datasheets.estimate import Estimate
 from hexsim.reports.anchor import anchor_keys
 from hexsim.reports.benchmark.measured import is_outside, measured, measured_ms, measured_outcome
 from hexsim.reports.benchmark.recommendation import orders
@@ -114,7 +114,7 @@ _layer = Record(
 
 case_facts = Record(
     "A network on a runtime.",
-    "network chip stack ideal_cpu runtime",
+    "network chip stack ideal_cpu vtcm_mb runtime",
     anchor_keys,
     "as_simulated given overrides perf_profile buffer",
     "total_inference_us=timing.total_us forward_propagate_us=timing.forward_us",

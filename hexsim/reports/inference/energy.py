@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from hexsim.energy import Energy, EnergyEstimate
+from hexsim.datasheets.estimate import Estimate
+from hexsim.energy import Energy
 from hexsim.reports.document import Record
 
 TOLD_FACTOR = 2.0

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from hexsim.reports.document import Record
+from hexsim.reports.inference.energy import ranged
 from hexsim.reports.text import quantity
 from hexsim.runtimes import Runtime
 
@@ -42,9 +43,9 @@ class NeededOn:
 
 memory_facts = Record(
     "The memory of an inference at its peak, by part, and of every layer.",
-    "peak_bytes",
+    "peak_bytes process",
     *_PARTS,
-    "live_bytes largest_layer=largest.name on_chip_bytes layers",
+    "addressed_bytes live_bytes largest_layer=largest.name on_chip_bytes layers",
 )
 
 

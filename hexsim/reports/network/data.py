@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hexsim import __version__
 from hexsim.dlc import Container
@@ -13,9 +13,6 @@ from hexsim.reports.document import Record
 from hexsim.reports.inference.memory import NeededOn, memory_facts
 from hexsim.reports.network.layer_text import output_dims, parameter_lines
 from hexsim.reports.network.table import HEADER, layers_used
-
-if TYPE_CHECKING:
-    pass
 
 
 def _rows(result: Any) -> list[LayerInfo]:
@@ -44,7 +41,7 @@ info_facts = Record(
         "rescaled_weights": "losses",
     },
     ("imports", {"imports": ""}),
-    ("needed", {"memory": ("", _memory)}),
+    ("needed", {"memory": ("", _memory), "prepared": "prepared"}),
     results="source container losses imports needed",
 )
 
