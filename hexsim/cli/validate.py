@@ -84,7 +84,7 @@ def validate(
     def html() -> str:
         from hexsim.reports.pages.command_pages import validation_page
 
-        return validation_page(study, command_line())
+        return validation_page(study, network, command_line())
 
     outputs.write(
         json=lambda: validation_facts.json(study),

@@ -12,6 +12,7 @@ import typer
 from hexsim.cli._completion import runtime_names
 from hexsim.cli._files import CHIP, Writes
 from hexsim.cli._groups import grouped
+from hexsim.cli._inputs import Inputs
 from hexsim.cli._options import (
     InputDimOption,
     InputValueOption,
@@ -46,14 +47,18 @@ class ViewPage(Outputs):
 
 
 @dataclass(frozen=True)
-class Painted:
-    """The chip and runtime whose times the drawing may show."""
+class Painted(Inputs):
+    """The chip and runtime whose times the drawing may show, and inputs to show errors on."""
 
     HEADING = "Chip and software"
 
     chip: Annotated[
         str | None,
-        typer.Option("--chip", help="Simulate on this chip: time and engine become colours."),
+        typer.Option(
+            "--chip",
+            help="Simulate on this chip: time and engine become colours, and the error of each "
+            "layer on inputs of --input-list or --images.",
+        ),
         CHIP,
     ] = None
     runtime: Annotated[
@@ -63,18 +68,29 @@ class Painted:
 
     def simulated(self, source: str, read: Container) -> Simulated | None:
         """Simulate the model, quantised if its runtime needs that; None without a chip."""
+        from hexsim.accuracy.validation import validate
         from hexsim.cli._simulated import CallOptions
         from hexsim.deployment.given import GivenModel
         from hexsim.deployment.platform import Platform
         from hexsim.reports.pages.network_page import Simulated
 
+        self.require_one_kind()
         if self.chip is None:
-            if self.runtime is not None:
-                raise HexsimError("--runtime goes with --chip; give both")
+            if self.runtime is not None or self.given:
+                option = "--runtime goes" if self.runtime else "--input-list and --images go"
+                raise HexsimError(f"{option} with --chip; give both")
             return None
         platform, runtime = Platform.load(self.chip), parse_runtime(self.runtime or "dsp")
         given = GivenModel(source, read, platform, CallOptions(quantize=True).preparation())
-        return Simulated(f"{platform.chip.name} {runtime}", given.deployment(runtime).simulate())
+        inputs = self.source(read.model.network) if self.given else None
+        if inputs is not None:
+            given.calibrate_on(inputs.feeds)
+        deployment = given.deployment(runtime)
+        validation = None
+        if inputs is not None:
+            feeds = inputs.feeds()
+            validation = validate(deployment, feeds, batch=inputs.batch, items=inputs.items)
+        return Simulated(f"{platform.chip.name} {runtime}", deployment.simulate(), validation)
 
 
 @grouped

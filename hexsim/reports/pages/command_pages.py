@@ -11,6 +11,7 @@ from hexsim.deployment.platform import Platform
 from hexsim.graph.ir import Network
 from hexsim.reports.benchmark.data import case_facts
 from hexsim.reports.benchmark.recommendation import rank, recommendations
+from hexsim.reports.inference.energy import digits
 from hexsim.reports.pages.case_figures import (
     case_figures,
     most_time,
@@ -18,8 +19,9 @@ from hexsim.reports.pages.case_figures import (
     summary,
     total_text,
 )
-from hexsim.reports.pages.figures.cuts import cuts_figures
+from hexsim.reports.pages.figures.cuts import cut_times, cuts_answer, cuts_figures
 from hexsim.reports.pages.figures.figure import Figure, FigureTable
+from hexsim.reports.pages.figures.graph import graph_figure
 from hexsim.reports.pages.figures.interval import interval_figures
 from hexsim.reports.pages.figures.latencies import latencies_figure, throughput_answer, use_figure
 from hexsim.reports.pages.figures.layer_times import layer_times
@@ -33,7 +35,12 @@ from hexsim.reports.pages.figures.sweeps import (
 )
 from hexsim.reports.pages.figures.timeline import timeline, timelines
 from hexsim.reports.pages.report import Heading, report
-from hexsim.reports.pages.study_figures import most_noise, remedy_answer, validation_figures
+from hexsim.reports.pages.study_figures import (
+    most_noise,
+    output_error,
+    remedy_answer,
+    validation_figures,
+)
 from hexsim.reports.partition.data import partition_facts
 from hexsim.reports.partition.svg import partition_svg
 from hexsim.reports.sweep import calibrated_with
@@ -59,29 +66,31 @@ def profile_page(case: Case, platform: Platform, command: str) -> str:
 
 def bench_page(cases: Sequence[Case], refusals: Sequence[Refusal], command: str) -> str:
     """Return the page of a benchmark: all times beside each other, then each case."""
-    networks = dict.fromkeys(case.network for case in cases)
-    with_facts = [(case, case_facts(case)) for case in cases]
+    networks = list(dict.fromkeys(case.network for case in cases))
+    ranked = sorted(cases, key=lambda case: (networks.index(case.network), rank(case)))
+    with_facts = [(case, case_facts(case)) for case in ranked]
     figures = [runtimes_figure([facts for _, facts in with_facts])]
     if refusals:
         rows = [(refusal.network, refusal.runtime, refusal.reason) for refusal in refusals]
         text = "Networks that a runtime does not take, and why."
         figures.append(Figure("Refused", text, FigureTable(("network", "runtime", "reason"), rows)))
     if len(cases) > 1:
-        figures.append(timelines({_case_name(case, networks): case.timing for case in cases}))
+        figures.append(timelines({_case_name(case, networks): case.timing for case in ranked}))
     for case, facts in with_facts:
         case_charts = [
             *(layer_times(facts), memory_figure(facts["memory"])),
             *interval_figures(facts),
         ]
-        figures += called(f"{case.network} on {case.runtime}", case_charts)
-    first = cases[0]
-    ranked = sorted(with_facts, key=lambda pair: rank(pair[0]))
-    answers = recommendations(cases).splitlines() or [most_time(ranked[0][1])]
+        figures += called(_case_name(case, networks), case_charts)
+    first = ranked[0]
+    answers = recommendations(cases).splitlines() or [most_time(with_facts[0][1])]
     heading = Heading(
         f"{len(networks)} networks on {first.chip}" if len(networks) > 1 else first.network,
         source_of(first),
         command,
-        tuple((_case_name(case, networks), total_text(facts)) for case, facts in ranked[:_LARGE]),
+        tuple((_case_name(case, networks), total_text(facts)) for case, facts in with_facts)[
+            :_LARGE
+        ],
         tuple(answers[:_LARGE]),
     )
     return report(heading, figures, _layers(cases))
@@ -91,23 +100,25 @@ def _case_name(case: Case, networks: Collection[str]) -> str:
     return f"{case.network} on {case.runtime}" if len(networks) > 1 else case.runtime
 
 
-def validation_page(study: Study, command: str) -> str:
-    """Return the page of a validation."""
-    facts = validation_facts(study)
+def validation_page(study: Study, network: Network, command: str) -> str:
+    """Return the page of a validation of `network`."""
+    facts, errors = validation_facts(study), study.validation.layers
     title = f"{study.network} on {study.chip} {study.runtime} against float"
-    lead = (most_noise(facts), *remedy_answer(study))
+    lead = (most_noise(errors), *remedy_answer(study))
     heading = Heading(title, "; ".join(study.notes), command, validation_summary(facts), lead)
-    return report(heading, validation_figures(study), (row["layer"] for row in facts["layers"]))
+    by_layer, *others = validation_figures(study)
+    figures = [by_layer, graph_figure(network, None, errors), *others]
+    return report(heading, figures, (row.layer for row in errors))
 
 
 def validation_summary(facts: dict[str, Any]) -> tuple[tuple[str, str], ...]:
     """Return hits and the error of the outputs."""
-    hits, db = facts["hits"], facts["output_sqnr_db"]
+    hits = facts["hits"]
     names = {"same_top1": "Same top-1 as float", "runtime_top1": "Top-1", "float_top1": "In float"}
     entries = [
         (name, f"{hits[key]} of {hits['inputs']}") for key, name in names.items() if key in hits
     ]
-    return (*entries, ("SQNR of the outputs", "no error" if db is None else f"{db:.1f} dB"))
+    return (*entries, output_error(facts["output_sqnr_db"]))
 
 
 def partition_page(
@@ -120,17 +131,16 @@ def partition_page(
         ("Subnets", f"{len(facts['pieces'])}"),
     ]
     if search is not None:
-        fastest = f"{search.best_us / 1e3:.2f} ms: {search.best_ids or 'no section'}"
-        entries.append(("Fastest cut", fastest))
-    answer = (
-        f"The tensor engine runs {facts['mac_share']:.0%} of the multiply-adds: "
-        f"{facts['total_us'] / 1e3:.2f} ms, without it {facts['hvx_us'] / 1e3:.2f} ms."
-    )
+        entries.append(("Fastest cut", f"{search.best_us / 1e3:.2f} ms"))
     title = f"{facts['network']} on {facts['chip']} aip"
     heading = Heading(
-        title, f"{facts['stack']}, rules {facts['rules']}", command, tuple(entries), (answer,)
+        title,
+        f"{facts['stack']}, rules {facts['rules']}",
+        command,
+        tuple(entries),
+        cuts_answer(facts),
     )
-    figures = cuts_figures(facts, partition_svg(network, survey))
+    figures = [cut_times(facts), *cuts_figures(facts, partition_svg(network, survey))]
     return report(heading, figures, (layer.name for layer in network.layers))
 
 
@@ -142,7 +152,7 @@ def throughput_page(throughput: Throughput, platform: Platform, command: str) ->
         facts["stack"],
         command,
         (
-            ("Inferences per second", f"{facts['total']['inferences_per_second']:.2f}"),
+            ("Inferences per second", digits(facts["total"]["inferences_per_second"])),
             ("Limited by", facts["limited_by"] or "nothing"),
         ),
         (throughput_answer(facts),),

@@ -9,7 +9,7 @@ from typing import Any
 from hexsim.llm.gains import Gain
 from hexsim.llm.study import SHARES, LanguageModelSpeed
 from hexsim.reports.colours import SERIES
-from hexsim.reports.inference.energy import ranged
+from hexsim.reports.inference.energy import digits, ranged
 from hexsim.reports.llm_table import headline, sections, title
 from hexsim.reports.pages.figures.chart import chart, source
 from hexsim.reports.pages.figures.figure import Figure, FigureTable
@@ -40,7 +40,7 @@ def llm_page(
         figures.append(replace(timeline(result), title=f"Timeline of a {name}"))
     prompt = speed.conditions.prompt
     summary = (
-        ("Tokens per second", f"{speed.tokens_per_second:.2f}"),
+        ("Tokens per second", digits(speed.tokens_per_second)),
         (f"First token, prompt of {prompt}", f"{speed.first_token_s(prompt):.2f} s"),
         ("Peak memory", quantity(speed.memory.peak, "B")),
         ("Energy of a token", f"{ranged(speed.token.energy)} mJ"),
@@ -75,4 +75,5 @@ def _bars(speed: LanguageModelSpeed) -> Any:
     plot.yaxis.ticker = [0, -1]
     plot.yaxis.major_label_overrides = {-row: label for row, label in enumerate(labels)}
     plot.ygrid.visible = False
+    plot.x_range.start = 0
     return plot

@@ -23,7 +23,6 @@ from hexsim.reports.pages.report import Heading, report
 from hexsim.reports.pages.study_figures import most_noise, validation_figures
 from hexsim.reports.partition.data import partition_facts
 from hexsim.reports.partition.svg import partition_svg
-from hexsim.reports.validation.data import validation_facts
 from hexsim.studies.benchmark import Case, Refusal
 from hexsim.studies.cuts import Prices, Survey
 
@@ -86,14 +85,13 @@ def _answers(results: Sequence[OnRuntime]) -> Iterator[str]:
         prefix = f"{result.case.runtime}: " if len(results) > 1 else ""
         yield prefix + most_time(case_facts(result.case))
         if result.study is not None:
-            yield prefix + most_noise(validation_facts(result.study))
+            yield prefix + most_noise(result.study.validation.layers)
 
 
 def _figures(result: OnRuntime, network: Network, platform: Platform) -> list[Figure]:
     figures = case_figures(result.case, platform)
-    validation = None if result.study is None else result.study.validation
-    graph = graph_figure(network, result.case.timing, validation)
-    figures += [graph] if graph else []
+    errors = () if result.study is None else result.study.validation.layers
+    figures.append(graph_figure(network, result.case.timing, errors))
     if result.cut is not None:
         prices, survey = result.cut
         drawing = partition_svg(prices.times.network, survey)

@@ -22,6 +22,10 @@ function drawn(tag, attributes, text) {
 }
 
 const whole = (number) => number.toLocaleString("en-GB");
+const brief = (number) => {
+  const [size, prefix] = [[1e9, " G"], [1e6, " M"], [1e3, " k"]].find(([one]) => number >= one) ?? [1, ""];
+  return size === 1 ? `${number}` : `${Number((number / size).toPrecision(3))}${prefix}`;
+};
 const real = (number) => String(Number(number.toPrecision(7)));
 const dims = (shape, varies = []) =>
   shape.map((size, axis) => (varies.includes(axis) ? `<=${size}` : `${size}`)).join("x") || "scalar";
@@ -56,13 +60,15 @@ function introduce() {
   byId("source").textContent = `${data.source} · hexsim ${data.hexsim_version}`;
   byId("answer").replaceChildren(...data.lead.map((sentence) => element("span", sentence)));
   const inputs = layers.filter((layer) => layer.type === "data").length;
+  document.querySelector("header").classList.toggle("timed", data.answers.length > 0);
   const figures = [
+    ...data.answers,
     ["Layers", whole(layers.length - inputs)],
     ["Inputs", whole(inputs)],
     ["Outputs", whole(data.outputs.length)],
-    ["Parameters", whole(data.total_parameters)],
-    ["MACs per inference", whole(data.total_macs)],
-    ["Bytes of parameters", whole(data.weight_bytes)],
+    ["Parameters", brief(data.total_parameters)],
+    ["MACs per inference", brief(data.total_macs)],
+    ["Bytes of parameters", brief(data.weight_bytes)],
     ["Values", data.quantized ? "quantised" : "float"],
   ];
   if (data.hta_sections.length) figures.push(["HTA sections", whole(data.hta_sections.length)]);

@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass
 from string import Template
 from typing import Any
 
+from hexsim.accuracy.validation import Validation
 from hexsim.dlc import Container
 from hexsim.reports.colours import MAIN, SERIES, tint
 from hexsim.reports.network.svg import Box, network_svg
@@ -19,6 +20,7 @@ from hexsim.reports.pages.case_figures import most_of
 from hexsim.reports.pages.figures.graph import amounts_paint, result_paints
 from hexsim.reports.pages.network_facts import network_facts
 from hexsim.reports.pages.shell import asset, page
+from hexsim.reports.pages.study_figures import most_noise, output_error
 from hexsim.reports.partition.svg import shapes_of, size
 from hexsim.timing.results import Result
 
@@ -28,10 +30,11 @@ _DATA, _SHARE = "data", 0.55
 
 @dataclass(frozen=True)
 class Simulated:
-    """The times of the network; `place` names chip and runtime."""
+    """The times of the network on `place`, a chip and runtime, and its errors if inputs judged."""
 
     place: str
     result: Result
+    validation: Validation | None = None
 
 
 def network_page(source: str, container: Container, simulated: Simulated | None = None) -> str:
@@ -59,16 +62,20 @@ def network_page(source: str, container: Container, simulated: Simulated | None 
             names, {row["name"]: row["param_count"] for row in rows}, MAIN, _number
         ),
     }
-    first = None
+    first, answers = None, list[tuple[str, str]]()
     if simulated is not None:
         result = simulated.result
-        on_chip = result_paints(names, result)
+        errors = simulated.validation.layers if simulated.validation else ()
+        on_chip = result_paints(names, result, errors)
         painted = {f"{name} on {simulated.place}": paint for name, paint in on_chip.items()}
         paints, first = paints | painted, next(iter(painted))
         us = {layer.name: layer.us for layer in result.layers}
-        times = most_of(us, result.total_us, "of the inference")
-        lead.insert(0, f"{result.total_us / 1e3:.2f} ms on {simulated.place}. {times}".strip())
-    data = {**facts, "legend": legend, "lead": lead, "first": first}
+        lead.insert(0, most_of(us, result.total_us, "of the inference"))
+        answers.append((f"Inference on {simulated.place}", f"{result.total_us / 1e3:.2f} ms"))
+        if simulated.validation:
+            answers.append(output_error(simulated.validation.output_sqnr_db))
+            lead.insert(1, most_noise(errors))
+    data = {**facts, "legend": legend, "lead": lead, "first": first, "answers": answers}
     data["paints"] = {name: asdict(paint) for name, paint in paints.items()}
     return page(f"{network.name} - hexsim", body, data, ("network.css",), "network.js")
 

@@ -29,7 +29,7 @@ const matches = (name) => String(name).toLowerCase().includes(wanted);
 function told(value) {
   if (value === null || value === undefined) return "";
   if (typeof value !== "number") return String(value);
-  return Number.isInteger(value) ? String(value) : String(Number(value.toPrecision(4)));
+  return String(Math.abs(value) < 100 ? Number(value.toPrecision(3)) : Math.round(value));
 }
 
 // ---- tables
@@ -45,10 +45,12 @@ function sorted(rows, column, falling) {
 }
 
 function table(figure) {
-  const { header, rows } = figure.table;
+  const filled = (_, column) => figure.table.rows.some((row) => told(row[column]) !== "");
+  const header = figure.table.header.filter(filled);
+  const rows = figure.table.rows.map((row) => row.filter(filled));
   const numeric = header.map((_, column) => {
-    const values = rows.map((row) => row[column]).filter((value) => value !== null);
-    return values.length > 0 && values.every((value) => typeof value === "number" || /^-?\d[\d.,]*$/.test(value));
+    const values = rows.map((row) => row[column]).filter((value) => told(value) !== "");
+    return values.length > 0 && values.every((value) => typeof value === "number" || /^[+-]?\d[\d.,]*%?$/.test(value));
   });
   const body = element("tbody");
   const search = element("input", null, {
@@ -115,6 +117,7 @@ function paint(chart) {
     grid_line_color: line, outline_line_color: line, text_color: ink,
   };
   for (const model of chart.parts) {
+    if (model.tags.includes("ink")) model.line_color = { value: ink };
     if (!/Axis$|^Grid$|^LabelSet$|^Figure$/.test(model.type)) continue;
     const known = Object.entries(looks).filter(([key]) => key in model.properties);
     model.setv(Object.fromEntries(known.map(([key, colour]) => [key, { value: colour }]).map(
@@ -183,6 +186,7 @@ function ticked({ plot, view }) {
 }
 
 // Names beside rows and below columns: as many, and as much of each, as there is room for.
+const SETTLED = 200;  // ms, after which marks of an axis that has moved since are wiped away
 const [LETTER, LINE, FEWEST_LETTERS, MOST_LETTERS] = [6.3, 13, 12, 40];
 
 // Bokeh would take a pair of dollars in a name for a formula; an invisible space keeps it text.
@@ -212,6 +216,7 @@ function named({ plot, view }) {
           if (call !== calls) return;
           axis.ticker.ticks = [...labels.keys()];
           axis.change.emit();
+          setTimeout(() => view.request_paint(), SETTLED);
         });
       };
       range.change.connect(set);
@@ -241,8 +246,8 @@ function timed(chart, place) {
     return body;
   });
   const lines = (sums, names) => sums.map(([key, us]) => element("tr", null, {}, [element("td", names(key)),
-    element("td", us.toFixed(1), { class: "number" }),
-    element("td", `${((100 * us) / (range.end - range.start)).toFixed(1)} %`, { class: "number" })]));
+    element("td", told(us), { class: "number" }),
+    element("td", `${told((100 * us) / (range.end - range.start))} %`, { class: "number" })]));
   const add = (sums, key, us) => sums.set(key, (sums.get(key) ?? 0) + us);
   const set = () => {
     const scale = chart.view.frame.bbox.width / (range.end - range.start);
@@ -368,12 +373,17 @@ function introduce() {
   byId("answer").textContent = answer;
   document.querySelector("header").classList.toggle("short", data.summary.length <= MOST_LARGE);
   byId("reasons").append(...reasons.map((sentence) => element("p", sentence)));
-  byId("contents").append(...data.figures.map((figure) => element("a", figure.title, { href: `#${figure.id}` })));
+  const groups = new Map();  // a title may begin with what several figures are about
+  for (const { id, title } of data.figures) {
+    const [name, about] = title.split(": ").reverse();
+    groups.set(about, [...(groups.get(about) ?? []), element("a", name, { href: `#${id}` })]);
+  }
+  byId("contents").append(...[...groups].map(([about, links]) => element("p", about && `${about}: `, {}, links)));
 }
 
 function swatch(colour) {
   const made = element("span", null, { class: "swatch" });
-  made.style.background = colour;
+  made.style.background = colour || "currentColor";
   return made;
 }
 
@@ -422,7 +432,8 @@ function painted(figure, drawing) {
   };
   choice.addEventListener("change", set);
   set();
-  return [element("div", null, { class: "tools" }, [element("label", "Colour: ", {}, [choice])]), place];
+  const tools = [element("label", "Colour: ", {}, [choice])];
+  return names.length > 1 ? [element("div", null, { class: "tools" }, tools), place] : [place];
 }
 
 function shown(figure) {

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable
 from operator import attrgetter
 from typing import Any
 
+from hexsim.accuracy.layer_errors import LayerError
 from hexsim.accuracy.study import Study
 from hexsim.reports.pages.case_figures import most_of
 from hexsim.reports.pages.figures.distributions import distributions_figure
@@ -17,17 +20,24 @@ from hexsim.reports.validation.table import remedy_text, useless
 def validation_figures(study: Study) -> list[Figure]:
     """Return the figures of a validation, each only if the study has its data."""
     facts = validation_facts(study)
-    of_study = (_diagnoses_figure(study), _remedies_figure(study), _findings_figure(study))
+    makers = (_diagnoses_figure, _remedies_figure, _sensitivity_figure, _findings_figure)
+    of_study = [make(study) for make in makers]
     figures = [errors_figure(facts), *of_study, ranges_figure(facts), distributions_figure(facts)]
     return [figure for figure in figures if figure is not None]
 
 
-def most_noise(facts: dict[str, Any]) -> str:
+def output_error(db: float | None) -> tuple[str, str]:
+    """Return the entry of a summary on the SQNR of the outputs, if they have an error."""
+    is_exact = db is None or math.isinf(db)
+    return "SQNR of the outputs", "no error" if is_exact else f"{db:.1f} dB"
+
+
+def most_noise(errors: Iterable[LayerError]) -> str:
     """Return a sentence on the layers that add most noise."""
     added: dict[str, float] = {}
-    for row in facts["layers"]:
-        if row["added_noise"] > 0:
-            added[row["layer"]] = added.get(row["layer"], 0.0) + row["added_noise"]
+    for row in errors:
+        if row.added_noise > 0:
+            added[row.layer] = added.get(row.layer, 0.0) + row.added_noise
     return most_of(added, sum(added.values()), "of the noise that layers add", verb="cause")
 
 
@@ -75,6 +85,19 @@ def _remedies_figure(study: Study) -> Figure | None:
     )
     header = ("remedy", "SQNR dB", "gain dB")
     return Figure("Remedies", text, FigureTable(header, rows))
+
+
+def _sensitivity_figure(study: Study) -> Figure | None:
+    if study.sensitivity is None:
+        return None
+    ranked = study.sensitivity
+    rows = list(map(attrgetter("layer", "type", "only_db", "others_db"), ranked.layers))
+    text = (
+        f"SQNR of the outputs before a final softmax, {ranked.all_db:.1f} dB with all layers in "
+        "integers: with only this layer in integers, the worst first, and with all but this one."
+    )
+    header = ("layer", "type", "only this dB", "all but this dB")
+    return Figure("Sensitivity", text, FigureTable(header, rows))
 
 
 def _findings_figure(study: Study) -> Figure | None:

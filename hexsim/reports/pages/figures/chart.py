@@ -116,6 +116,11 @@ def _plain_numbers(plot: Any) -> None:
         axis.formatter = BasicTickFormatter(use_scientific=False)
 
 
+def inked(lines: Any) -> None:
+    """Give lines the colour of the page's text, which is seen upon and beside every bar."""
+    lines.glyph.tags = ["ink"]
+
+
 def rectangles(plot: Any, columns: Mapping[str, Sequence[Any]], **style: Any) -> Any:
     """Draw a rectangle per row of left, right, bottom, top and colour; return their data."""
     marks = source(columns)
@@ -132,7 +137,10 @@ def name_rows(plot: Any, names: Sequence[str]) -> None:
 
 def name_columns(plot: Any, names: Sequence[str]) -> None:
     """Write names below, one per column; column 0 is at 0, and the others on its right."""
+    from bokeh.models import Range1d
+
     _named(plot.xaxis[0], plot.xgrid, names, 1)
+    plot.x_range = Range1d(-0.7, len(names) - 0.3)
     plot.xaxis.major_label_orientation = "vertical"
 
 

@@ -9,8 +9,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from hexsim.reports.colours import BAD, GREY, in_turn
-from hexsim.reports.pages.figures.chart import chart, source
+from hexsim.reports.colours import BAD, in_turn
+from hexsim.reports.pages.figures.chart import chart, inked, source
 from hexsim.reports.pages.figures.figure import Cell, Figure, FigureTable
 
 _SHAPES = (
@@ -73,7 +73,7 @@ def choices_figure(facts: Mapping[str, Any]) -> Figure:
         "Choices",
         "Every choice within the limits. Colours are chips, shapes are runtimes. Large filled "
         "marks are in front: no other is at least as good in time, memory, energy and accuracy. "
-        "Grey lines are intervals of time, for those that have one.",
+        "Lines are intervals of time, for those that have one.",
         _table(choices),
         plot,
         (*((colour, chip) for chip, colour in colours.items()), *_shape_legend(shapes)),
@@ -155,7 +155,7 @@ def _intervals(plot: Any, choices: Sequence[Mapping[str, Any]], above: float) ->
     if drawn:
         across = [[choice["low_us"] / 1e3, choice["high_us"] / 1e3] for choice in drawn]
         up = [[_height(choice, above)] * 2 for choice in drawn]
-        plot.multi_line(across, up, line_color=GREY, line_width=2, line_alpha=0.7)
+        inked(plot.multi_line(across, up, line_width=1.5))
 
 
 def _limits(plot: Any, limits: Mapping[str, Any]) -> None:

@@ -3,9 +3,53 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from operator import itemgetter
 from typing import Any
 
+from hexsim.reports.colours import ENGINES
 from hexsim.reports.pages.figures.figure import Figure, FigureTable
+from hexsim.reports.pages.figures.layer_bars import layer_bars, stacked
+
+_WITHOUT = "without the tensor engine"
+
+
+def cut_times(facts: Mapping[str, Any]) -> Figure:
+    """Return the time of this cut, of none, and of the fastest if that was searched for."""
+    times = [("this cut", "hta", facts["total_us"]), (_WITHOUT, "hvx", facts["hvx_us"])]
+    if "search" in facts:
+        best = facts["search"]
+        times.append((f"fastest: {best['best'] or 'no section'}", "hta", best["best_us"]))
+    times.sort(key=itemgetter(2))
+    parts = [
+        part
+        for row, (name, engine, us) in enumerate(times)
+        for part in stacked(row, name, {engine: us / 1e3}, ENGINES)
+    ]
+    return Figure(
+        "Times",
+        "An inference with each cut, the fastest first.",
+        FigureTable(("cut", "us"), [(name, us) for name, _, us in times]),
+        layer_bars("ms", [name for name, *_ in times], parts, [("takes", "@whole{0.00} ms")]),
+        ((ENGINES["hta"], "with the tensor engine"), (ENGINES["hvx"], _WITHOUT)),
+    )
+
+
+def cuts_answer(facts: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return sentences on what the tensor engine does, and on the fastest cut if it is known."""
+    total, without = facts["total_us"], facts["hvx_us"]
+    if not facts["mac_share"]:
+        answer = f"The tensor engine runs no multiply-adds: {total / 1e3:.2f} ms."
+    else:
+        how = "faster" if total < without else "slower"
+        answer = (
+            f"The tensor engine runs {facts['mac_share']:.0%} of the multiply-adds: "
+            f"{total / 1e3:.2f} ms, {how} than the {without / 1e3:.2f} ms without it."
+        )
+    if "search" not in facts:
+        return (answer,)
+    best = facts["search"]
+    cut = f"sections {best['best']}" if best["best"] else "no section"
+    return answer, f"Of all legal cuts the fastest has {cut}: {best['best_us'] / 1e3:.2f} ms."
 
 
 def cuts_figures(facts: Mapping[str, Any], drawing: str) -> tuple[Figure, ...]:
@@ -34,8 +78,7 @@ def cuts_figures(facts: Mapping[str, Any], drawing: str) -> tuple[Figure, ...]:
             "Subnets",
             "Each box is a layer, in the colour of its engine. The tensor engine has "
             f"{facts['layer_share']:.1%} of the layers and {facts['mac_share']:.1%} of the "
-            "multiply-adds. "
-            f"{facts['total_us'] / 1e3:.2f} ms, without it {facts['hvx_us'] / 1e3:.2f} ms.",
+            "multiply-adds.",
             FigureTable(("subnet", "engine", "ids", "first layer", "MMAC", "us"), pieces),
             drawing=drawing,
         )

@@ -6,10 +6,17 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hexsim.energy.estimate import PARTS
-from hexsim.reports.colours import ENERGY, GREY
-from hexsim.reports.pages.figures.chart import source
+from hexsim.reports.colours import ENERGY
+from hexsim.reports.pages.figures.chart import inked, source
 from hexsim.reports.pages.figures.figure import Figure, FigureTable
-from hexsim.reports.pages.figures.layer_bars import layer_bars, legend, longest, not_drawn, stacked
+from hexsim.reports.pages.figures.layer_bars import (
+    called,
+    layer_bars,
+    legend,
+    longest,
+    not_drawn,
+    stacked,
+)
 
 
 def energy_figure(case: Mapping[str, Any]) -> Figure:
@@ -29,7 +36,7 @@ def energy_figure(case: Mapping[str, Any]) -> Figure:
         "table.",
         _table(case),
         plot,
-        (*legend(parts, ENERGY), (GREY, "line: all constants at one end of their intervals")),
+        (*legend(parts, ENERGY), ("", "line: all constants at one end of their intervals")),
     )
 
 
@@ -41,8 +48,8 @@ def _intervals(plot: Any, layers: Sequence[Mapping[str, Any]]) -> None:
         "low": [layer["mj_low"] for layer in layers],
         "high": [layer["mj_high"] for layer in layers],
     }
-    style = {"line_color": GREY, "line_alpha": "alpha", "line_width": 1.5}
-    plot.segment("low", "row", "high", "row", source=source(columns), **style)
+    style = {"line_alpha": "alpha", "line_width": 1.5}
+    inked(plot.segment("low", "row", "high", "row", source=source(columns), **style))
 
 
 def _largest(energy: Mapping[str, Any]) -> str:
@@ -51,7 +58,7 @@ def _largest(energy: Mapping[str, Any]) -> str:
     if not parts or not energy["mj"]:
         return ""
     part = max(parts, key=lambda name: parts[name])
-    return f"Most is {part}, {parts[part] / energy['mj']:.0%}."
+    return f"Most is {called(part)}, {parts[part] / energy['mj']:.0%}."
 
 
 def _table(case: Mapping[str, Any]) -> FigureTable:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 
-from hexsim.accuracy.validation import Validation
+from hexsim.accuracy.layer_errors import LayerError
 from hexsim.graph.ir import Network
 from hexsim.reports.colours import BAD, ENGINES, MAIN, tint
 from hexsim.reports.network.svg import Box, network_svg
@@ -16,23 +17,22 @@ _NONE = "#f1f1f1"
 """The colour of a box that has no figure."""
 _LIGHTEST, _DARKEST = 0.06, 0.75
 """Shares of the colour in tints for amounts; the text of a box is dark."""
+_CLEAN_DB = 50.0
+"""The SQNR of the lightest box of an error, more than which no runtime of 8 bits reaches for long;
+the darkest box has as much noise as signal."""
 
 
 def graph_figure(
-    network: Network, result: Result | None, validation: Validation | None
-) -> Figure | None:
-    """Return the drawing; None if no result has figures of its layers."""
+    network: Network, result: Result | None, errors: Sequence[LayerError] = ()
+) -> Figure:
+    """Return the drawing of what is known: times and engines of `result`, `errors` of tensors."""
     names = [layer.name for layer in network.layers]
-    paints = {} if result is None else result_paints(names, result)
-    if validation is not None:
-        noise = {row.layer: 10 ** (-row.sqnr_db / 20) for row in validation.layers}
-        paints["error"] = amounts_paint(names, noise, BAD, lambda share: f"{share:.1%} noise")
-    if not paints:
-        return None
+    paints = result_paints(names, result, errors)
+    choose = " Choose what its colour shows." if len(paints) > 1 else ""
     notes = (paint.notes for paint in paints.values())
     return Figure(
         "Network",
-        "Each box is a layer; below it is the shape that it writes. Choose what its colour shows.",
+        f"Each box is a layer; below it is the shape that it writes.{choose}",
         FigureTable(("layer", *paints), list(zip(names, *notes, strict=True))),
         drawing=network_svg(
             [
@@ -47,19 +47,44 @@ def graph_figure(
     )
 
 
-def result_paints(names: Sequence[str], result: Result) -> dict[str, Paint]:
-    """Return the paints of time and engine; boxes called `names` that are no layers have none."""
-    us = {layer.name: layer.us for layer in result.layers}
-    engines = {layer.name: layer.engine for layer in result.layers}
-    fills = {engine: tint(ENGINES[engine], _DARKEST) for engine in engines.values()}
-    return {
-        "time": amounts_paint(names, us, MAIN, lambda value: f"{value:.1f} us"),
-        "engine": Paint(
+def result_paints(
+    names: Sequence[str], result: Result | None, errors: Sequence[LayerError] = ()
+) -> dict[str, Paint]:
+    """Return the paints of time and engine, and of errors, for boxes called `names`."""
+    paints = {}
+    if result is not None:
+        us = {layer.name: layer.us for layer in result.layers}
+        engines = {layer.name: layer.engine for layer in result.layers}
+        fills = {engine: tint(ENGINES[engine], _DARKEST) for engine in engines.values()}
+        paints["time"] = amounts_paint(names, us, MAIN, lambda value: f"{value:.1f} us")
+        paints["engine"] = Paint(
             tuple(fills[engines[name]] if name in engines else _NONE for name in names),
             tuple(engines.get(name, "").upper() for name in names),
             tuple((fill, engine.upper()) for engine, fill in fills.items()),
-        ),
-    }
+        )
+    if errors:
+        paints["error"] = _errors_paint(names, errors)
+    return paints
+
+
+def _errors_paint(names: Sequence[str], errors: Sequence[LayerError]) -> Paint:
+    """Return tints by the SQNR of the worst tensor of a layer; darker is worse."""
+    worst: dict[str, float] = {}
+    for row in errors:
+        worst[row.layer] = min(row.sqnr_db, worst.get(row.layer, math.inf))
+
+    def fill(db: float) -> str:
+        return _shade(BAD, 1 - min(max(db / _CLEAN_DB, 0.0), 1.0))
+
+    def note(db: float) -> str:
+        return "no error" if math.isinf(db) else f"{db:.1f} dB"
+
+    ends = ((_CLEAN_DB, f"SQNR of {_CLEAN_DB:.0f} dB or more"), (0.0, "0 dB or less: all is noise"))
+    return Paint(
+        tuple(fill(worst[name]) if name in worst else _NONE for name in names),
+        tuple(note(worst[name]) if name in worst else "" for name in names),
+        tuple((fill(db), text) for db, text in (ends[0], (_CLEAN_DB / 2, "25 dB"), ends[1])),
+    )
 
 
 def amounts_paint(
@@ -70,11 +95,14 @@ def amounts_paint(
 ) -> Paint:
     """Return tints that are darkest at the largest amount; `told` writes an amount."""
     most = max((amounts[name] for name in names if name in amounts), default=0.0) or 1.0
-
-    def shade(share: float) -> str:
-        return tint(colour, _LIGHTEST + (_DARKEST - _LIGHTEST) * share)
-
-    fills = tuple(shade(amounts[name] / most) if name in amounts else _NONE for name in names)
+    fills = tuple(
+        _shade(colour, amounts[name] / most) if name in amounts else _NONE for name in names
+    )
     notes = tuple(told(amounts[name]) if name in amounts else "" for name in names)
-    legend = tuple((shade(part), told(part * most)) for part in (0.0, 0.5, 1.0))
+    legend = tuple((_shade(colour, part), told(part * most)) for part in (0.0, 0.5, 1.0))
     return Paint(fills, notes, legend)
+
+
+def _shade(colour: str, share: float) -> str:
+    """Return a tint that is darkest for a share of 1; lightness alone tells shares apart."""
+    return tint(colour, _LIGHTEST + (_DARKEST - _LIGHTEST) * share)

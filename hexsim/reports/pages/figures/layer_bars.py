@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import accumulate
 from typing import Any, NamedTuple
 
+from hexsim.reports.colours import ENGINES, MEMORIES
 from hexsim.reports.pages.figures.chart import chart, name_rows, rectangles
 from hexsim.reports.text import number
 
@@ -16,6 +17,8 @@ BAR = 0.8
 """The height of a bar, as a share of the space of a layer."""
 MOST = 24
 """The number of layers with a bar of their own."""
+_VISIBLE = 0.002
+"""The share of the longest bar that is a pixel or two."""
 _BORDERS = 80
 """Height in px of the axis and its title."""
 
@@ -85,6 +88,12 @@ def layer_bars(
 
 
 def legend(parts: Sequence[BarPart], colours: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
-    """Return the colours of the parts that are drawn, in the order of `colours`."""
-    drawn = {part.what for part in parts}
-    return tuple((colour, what) for what, colour in colours.items() if what in drawn)
+    """Return the colours of the parts that a reader can see, in the order of `colours`."""
+    least = _VISIBLE * max((part.right for part in parts), default=0.0)
+    seen = {part.what for part in parts if part.right - part.left >= least}
+    return tuple((colour, called(what)) for what, colour in colours.items() if what in seen)
+
+
+def called(what: str) -> str:
+    """Return the name of a bound or part of an energy, memories and engines in capitals."""
+    return what.upper() if what in MEMORIES or what in ENGINES else what

@@ -6,19 +6,22 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from hexsim.reports.colours import BAD, ENCODING, MAIN
+from hexsim.reports.colours import BAD, ENCODING, MAIN, MARKED
 from hexsim.reports.pages.figures.chart import chart, name_columns, source
 from hexsim.reports.pages.figures.figure import Figure, FigureTable, table_of
 from hexsim.reports.text import number
 
 _HEIGHT = 420
 """With room for the names of layers, in px."""
+_WORST = 5
+"""The number of tensors whose layers add most noise, which are marked."""
 
 
 def errors_figure(facts: Mapping[str, Any]) -> Figure:
     """Return the figure of the data of `hexsim validate --json`: SQNR by tensor."""
     layers = facts["layers"]
     drawn = [(number, row) for number, row in enumerate(layers) if row["sqnr_db"] is not None]
+    worst = sorted(layers, key=lambda row: -row["added_noise"])[:_WORST]
     tooltip = (
         ("", "@name"),
         ("tensor", "@tensor"),
@@ -32,10 +35,11 @@ def errors_figure(facts: Mapping[str, Any]) -> Figure:
         "number": [number for number, _ in drawn],
         "db": [row["sqnr_db"] for _, row in drawn],
         "largest": [row["max_error"] for _, row in drawn],
+        "colour": [MARKED if any(row is one for one in worst) else MAIN for _, row in drawn],
     }
     marks = source(columns)
     plot.line("number", "db", line_color=MAIN, line_alpha=0.5, source=marks)
-    style = {"color": MAIN, "fill_alpha": "alpha", "line_alpha": "alpha", "source": marks}
+    style = {"color": "colour", "fill_alpha": "alpha", "line_alpha": "alpha", "source": marks}
     plot.scatter("number", "db", size=7, **style)
     name_columns(plot, [row["layer"] for row in layers])
     header = {
@@ -51,6 +55,7 @@ def errors_figure(facts: Mapping[str, Any]) -> Figure:
         f"more is better.{remark}",
         table_of(layers, header),
         plot,
+        ((MARKED, "adds most noise"), (MAIN, "others")),
     )
 
 

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from hexsim.reports.colours import BOUNDS
+from hexsim.reports.inference.energy import digits
 from hexsim.reports.pages.figures.chart import chart, source
 from hexsim.reports.pages.figures.figure import Figure, FigureTable
 from hexsim.reports.roofline.table import OWN_ROOF, roof_colour
@@ -78,14 +79,14 @@ def _roofs(plot: Any, roofline: Roofline, points: Sequence[RooflinePoint]) -> li
     plot.y_range.end = peak * 2
     colour = BOUNDS["compute"]
     plot.line([min(ridges), high], [peak, peak], line_color=colour, line_width=2)
-    legend: list[tuple[str, ...]] = [(colour, f"{roofs.peak_name}: {peak:.4g} GMAC/s")]
+    legend: list[tuple[str, ...]] = [(colour, f"{roofs.peak_name}: {digits(peak)} GMAC/s")]
     for memory, ridge in zip(roofs.memories, ridges, strict=True):
         rate, colour = memory.bytes_per_s / 1e9, roof_colour(memory)
         line = [low, ridge]
         dash = "solid" if memory.is_limit else "dashed"
         ends = [rate * x for x in line]
         plot.line(line, ends, line_color=colour, line_width=2, line_dash=dash)
-        legend.append((colour, f"{memory.name}: {rate:.4g} GB/s"))
+        legend.append((colour, f"{memory.name}: {digits(rate)} GB/s"))
     return legend
 
 

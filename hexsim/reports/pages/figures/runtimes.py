@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from operator import itemgetter
 from typing import Any
 
-from hexsim.reports.colours import ENGINES, GREY, MARKED
-from hexsim.reports.pages.figures.chart import chart, name_rows, source
+from hexsim.reports.colours import ENGINES, MARKED
+from hexsim.reports.pages.figures.chart import chart, inked, name_rows, source
 from hexsim.reports.pages.figures.figure import Figure, FigureTable
 from hexsim.reports.text import quantity
 from hexsim.runtimes import MAIN_ENGINE, Engine, Runtime
@@ -52,8 +52,8 @@ def runtimes_figure(cases: Sequence[Mapping[str, Any]]) -> Figure:
             [us / 1e3 for us in case["uncertainty"]["total_inference_us"]] for _, case in uncertain
         ]
         heights = [[row] * 2 for row, _ in uncertain]
-        plot.multi_line(intervals, heights, line_color=GREY, line_width=3)
-        legend.append((GREY, "its interval"))
+        inked(plot.multi_line(intervals, heights, line_width=2))
+        legend.append(("", "its interval"))
     measured = [
         (ms, row)
         for row, case in zip(rows, cases, strict=True)

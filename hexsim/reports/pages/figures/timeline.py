@@ -15,6 +15,7 @@ from hexsim.reports.pages.figures.chart import chart, name_rows, rectangles, sou
 from hexsim.reports.pages.figures.figure import Figure, FigureTable
 from hexsim.reports.text import number
 from hexsim.reports.trace.tracks import Nested, Track, tracks
+from hexsim.runtimes import Engine
 from hexsim.timing.results import Result
 from hexsim.timing.simtime import PS_PER_US
 
@@ -24,7 +25,7 @@ _ROW, _BORDERS = 30, 80
 _EDGE = 0.46
 _INSET = 0.14
 _DEEPEST = 2
-_OUTER = tint(GREY, 0.5)
+_OUTER = GREY + "66"
 """The colour of spans that contain others."""
 _SHADES = (0.9, 0.6)
 """Neighbouring layers differ in shade."""
@@ -77,13 +78,15 @@ def timelines(results: Mapping[str, Result], missing: int = 0) -> Figure:
 
 
 def _figure(title: str, text: str, rows: Sequence[_Row], table: FigureTable) -> Figure:
-    engines = dict.fromkeys(layer.engine for _, _, result in rows for layer in result.layers)
+    engines = dict.fromkeys(
+        engine for _, track, result in rows for engine in _engines(track, result).values()
+    )
     legend = (
         *((ENGINES[engine], f"layer on {engine.upper()}") for engine in engines),
         (GREY, "overhead: no layer"),
         (_OUTER, "contains others: an inference, who holds a thread or a vector context"),
     )
-    text += " Neighbouring layers differ in shade. Drag to select a part of the time."
+    text += " Neighbouring layers differ in shade."
     is_empty = not any(track.spans for _, track, _ in rows)
     return Figure(title, text, table, None if is_empty else _chart(rows), legend)
 
@@ -93,8 +96,8 @@ def _chart(rows: Sequence[_Row]) -> Any:
     spans: list[dict[str, Any]] = []
     for row, (_, track, result) in enumerate(rows):
         colours = {
-            layer.name: tint(ENGINES[layer.engine], _SHADES[place % len(_SHADES)])
-            for place, layer in enumerate(result.layers)
+            name: tint(ENGINES[engine], _SHADES[place % len(_SHADES)])
+            for place, (name, engine) in enumerate(_engines(track, result).items())
         }
         inner = _inner(track)
         spans += [_span(row, nested, nested.depth == inner, colours) for nested in track.spans]
@@ -125,6 +128,22 @@ def _as_many_as_fit(all_tracks: Sequence[Track]) -> list[Track]:
             break
         drawn.append(track)
     return drawn
+
+
+def _engines(track: Track, result: Result) -> dict[str, Engine]:
+    """Return the engine of each layer by name, as far as a track may show it.
+
+    Without a job in its name, a track is of hardware that several jobs share: of layers with one
+    name those count that the CPU does not run.
+    """
+    job = re.match(r"job (\d+) ", track.name)
+    engines: dict[str, Engine] = {}
+    for inference in result.inferences:
+        if job is None or inference.job == int(job[1]):
+            for layer in inference.layers:
+                if engines.get(layer.name, "cpu") == "cpu":
+                    engines[layer.name] = layer.engine
+    return engines
 
 
 def _inner(track: Track) -> int:
