@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from hexsim import dlc
+from hexsim.reports.colours import tint
 from hexsim.reports.inference.memory import memory_parts
 from tests.accuracy import culprits
 from tests.cli.conftest import Done
@@ -147,7 +148,7 @@ def test_bench(command: Command, tmp_path: Path) -> None:
     times, *_ = columns(figure(page, "Runtimes"))
     assert times["ms"] == sorted(case["total_inference_us"] / 1e3 for case in document["results"])
     for case in document["results"]:
-        assert_the_case(page, case, f"{case['network']} on {case['runtime']}: ")
+        assert_the_case(page, case, f"{case['runtime']}: ")
 
 
 def test_validate(command: Command, tmp_path: Path) -> None:
@@ -208,7 +209,33 @@ def test_partition(command: Command, tmp_path: Path) -> None:
     assert [(row[1], row[2]) for row in cuts] == [
         (cut["after"], cut["reason"]) for cut in document["cuts"]
     ]
+    times = dict(figure(page, "Times")["table"]["rows"])
+    assert times["this cut"] == document["total_us"]
+    assert times["without the tensor engine"] == document["hvx_us"]
+    assert list(times.values()) == sorted(times.values())
+    how = "faster" if document["total_us"] < document["hvx_us"] else "slower"
+    assert f" ms, {how} than the " in page["lead"][0]
     assert "<svg" in (tmp_path / "page.html").read_text()
+
+
+def test_a_layer_has_the_colour_of_the_engine_of_its_job(command: Command, tmp_path: Path) -> None:
+    line = "throughput q.dlc q.dlc --runtime dsp,cpu --inferences 2"
+    drawn = figure(both(command, tmp_path, line)[1], "Timeline")
+    engines = {text: colour for colour, text in drawn["legend"] if text.startswith("layer on")}
+    assert set(engines) == {"layer on HVX", "layer on CPU"}
+    tints = {
+        text: {tint(colour, share) for share in (0.9, 0.6)} for text, colour in engines.items()
+    }
+    (spans,) = (one for one in columns(drawn) if "us" in one)
+    rows = [row[0] for row in drawn["table"]["rows"]]
+    shown = {rows[row]: set[str]() for row in spans["row"]}
+    for row, name, colour in zip(spans["row"], spans["name"], spans["colour"], strict=True):
+        if name == "c0":
+            shown[rows[row]].add(colour)
+    assert shown["job 0 inference"] <= tints["layer on HVX"]
+    assert shown["job 1 inference"] <= tints["layer on CPU"]
+    assert shown["job 1 inference"]
+    assert shown["DSP hardware thread 0"] <= tints["layer on HVX"]
 
 
 def test_throughput(command: Command, tmp_path: Path) -> None:

@@ -63,12 +63,33 @@ def test_times_are_those_of_profile(
     assert times == [f"{layer['us']:.1f} us" for layer in profile["layers"]]
 
 
+def test_errors_are_those_of_validate(command: Command, tmp_path: Path) -> None:
+    for index, feed in enumerate(culprits.inputs(3)):
+        feed["in"].tofile(tmp_path / f"{index}.raw")
+    (tmp_path / "list.txt").write_text("0.raw\n1.raw\n2.raw\n")
+    line = "q.dlc --chip sd855 --input-list list.txt"
+    assert command(f"validate {line} --json v.json").code == 0
+    assert command(f"view {line} -o page.html").code == 0
+    study = json.loads((tmp_path / "v.json").read_text())
+    page = data_of((tmp_path / "page.html").read_text())
+    worst: dict[str, float] = {}
+    for row in study["layers"]:
+        worst[row["layer"]] = min(row["sqnr_db"], worst.get(row["layer"], row["sqnr_db"]))
+    notes = page["paints"]["error on sd855 dsp"]["notes"]
+    painted = dict(zip((layer["name"] for layer in page["layers"]), notes, strict=True))
+    assert {name: note for name, note in painted.items() if note} == {
+        name: f"{db:.1f} dB" for name, db in worst.items()
+    }
+    assert page["answers"][1] == ["SQNR of the outputs", f"{study['output_sqnr_db']:.1f} dB"]
+
+
 @pytest.mark.parametrize(
     ("line", "part"),
     [
         ("view q.dlc -o q.dlc", "would overwrite an input"),
         ("view x", "'x'"),
         ("view q.dlc --runtime dsp", "--runtime goes with --chip"),
+        ("view q.dlc --input-list list.txt", "--input-list and --images go with --chip"),
         ("view q.dlc --chip sd85", "unknown chip 'sd85'"),
     ],
 )

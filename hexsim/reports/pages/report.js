@@ -375,10 +375,10 @@ function introduce() {
   byId("reasons").append(...reasons.map((sentence) => element("p", sentence)));
   const groups = new Map();  // a title may begin with what several figures are about
   for (const { id, title } of data.figures) {
-    const [name, about] = title.split(": ").reverse();
+    const [, about, name] = title.match(/^(?:(.*): )?(.*)$/s);
     groups.set(about, [...(groups.get(about) ?? []), element("a", name, { href: `#${id}` })]);
   }
-  byId("contents").append(...[...groups].map(([about, links]) => element("p", about && `${about}: `, {}, links)));
+  byId("contents").append(...[...groups].map(([about, links]) => element("p", about ? `${about}: ` : null, {}, links)));
 }
 
 function swatch(colour) {

@@ -60,8 +60,10 @@ def test_colours_show_what_is_chosen(opened: Open) -> None:
     choice = Select(browser.find_element("id", "paint"))
     second = "#drawing .box text:nth-of-type(2)"
     assert choice.first_selected_option.text == "time on sd855 cpu"
+    assert texts(browser, "#summary dt")[0] == "Inference on sd855 cpu"
+    assert texts(browser, "#summary dd")[0] == f"{result.total_us / 1e3:.2f} ms"
     answer = browser.find_element("id", "answer").text
-    assert answer.startswith(f"{result.total_us / 1e3:.2f} ms on sd855 cpu. These five layers take")
+    assert answer.startswith("These five layers take")
     us = {layer.name: f"{layer.us:.1f} us" for layer in result.layers}
     names = texts(browser, "#drawing .box text:nth-of-type(1)")
     assert texts(browser, second) == [us.get(name, "") for name in names]

@@ -197,7 +197,7 @@ def test_two_chips_share_an_axis_of_time(opened: Open) -> None:
         "  [row.cells[0].textContent, Number(row.cells[1].textContent)])"
     )
     assert sums == [
-        [name, pytest.approx(us, abs=0.1)] for name, us in zip(names, totals, strict=True)
+        [name, pytest.approx(us, rel=0.005)] for name, us in zip(names, totals, strict=True)
     ]
 
 

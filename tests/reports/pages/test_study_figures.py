@@ -1,7 +1,11 @@
 """The page of a validation begins with its answer and has what the terminal prints."""
 
+import math
+from dataclasses import replace
+
 import pytest
 
+from tests.accuracy import culprits
 from tests.reports.pages.conftest import data_of
 from tests.reports.pages.figures_of_page import figure
 from tests.reports.studies import study
@@ -12,7 +16,8 @@ pytest.importorskip("bokeh")
 def test_diagnoses_and_remedies_stand_on_the_page_once() -> None:
     from hexsim.reports.pages.command_pages import validation_page
 
-    page = data_of(validation_page(study(), "hexsim validate"))
+    network = culprits.network("outlier")
+    page = data_of(validation_page(study(), network, "hexsim validate"))
     assert "of the noise that layers add: c2" in page["lead"][0]
     rows = [tuple(row) for row in figure(page, "Diagnoses")["table"]["rows"]]
     assert len(set(rows)) == len(rows)
@@ -29,6 +34,15 @@ def test_diagnoses_and_remedies_stand_on_the_page_once() -> None:
     assert gains == sorted(gains, reverse=True)
     assert min(gains) > 0
     assert f"to {best:.1f} dB" in page["lead"][1]
+    ranked = study().sensitivity
+    assert ranked is not None
+    assert [tuple(row) for row in figure(page, "Sensitivity")["table"]["rows"]] == [
+        (row.layer, row.type, row.only_db, row.others_db) for row in ranked.layers
+    ]
+    painted = figure(page, "Network")["paints"]["error"]
+    worst = dict(zip((layer.name for layer in network.layers), painted["notes"], strict=True))
+    for row in study().validation.layers:
+        assert row.layer not in worst or worst[row.layer] == f"{row.sqnr_db:.1f} dB"
 
 
 def test_amounts_are_darkest_where_they_are_largest() -> None:
@@ -40,3 +54,19 @@ def test_amounts_are_darkest_where_they_are_largest() -> None:
     assert paint.notes == ("1 us", "4 us", "")
     assert [text for _, text in paint.legend] == ["0 us", "2 us", "4 us"]
     assert paint.legend[-1][0] == paint.fills[1]
+
+
+def test_errors_are_darkest_where_they_are_worst() -> None:
+    """The worst tensor of a layer counts; beyond both ends of the scale nothing changes."""
+    from hexsim.reports.pages.figures.graph import result_paints
+
+    some = study().validation.layers[0]
+    dbs = (("good", 40.0), ("bad", 5.0), ("bad", 30.0), ("noise", -9.0), ("zero", 0.0))
+    errors = [replace(some, layer=layer, sqnr_db=db) for layer, db in dbs]
+    errors.append(replace(some, layer="exact", sqnr_db=math.inf))
+    names = ["exact", "good", "bad", "noise", "zero", "none"]
+    paint = result_paints(names, None, errors)["error"]
+    assert paint.notes == ("no error", "40.0 dB", "5.0 dB", "-9.0 dB", "0.0 dB", "")
+    lightness = [sum(int(fill[at : at + 2], 16) for at in (1, 3, 5)) for fill in paint.fills]
+    assert lightness[0] > lightness[1] > lightness[2] > lightness[3] == lightness[4]
+    assert [fill for fill, _ in paint.legend][::2] == [paint.fills[0], paint.fills[3]]
