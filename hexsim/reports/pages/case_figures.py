@@ -33,13 +33,9 @@ def case_figures(case: Case, platform: Platform) -> list[Figure]:
     figures = [layer_times(facts), timeline(case.timing)]
     with suppress(HexsimError):
         figures.append(roofline_figure(roofline(case, platform)))
-    figures += [memory_figure(facts["memory"]), *_traffic(facts), energy_figure(facts)]
-    return [*figures, *interval_figures(facts)]
-
-
-def _traffic(facts: Mapping[str, Any]) -> list[Figure]:
-    figure = traffic_figure(facts)
-    return [] if figure is None else [figure]
+    traffic = traffic_figure(facts)
+    figures += [memory_figure(facts["memory"]), *([traffic] if traffic else ())]
+    return [*figures, energy_figure(facts), *interval_figures(facts)]
 
 
 def most_time(facts: Mapping[str, Any]) -> str:

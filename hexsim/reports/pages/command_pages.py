@@ -28,6 +28,7 @@ from hexsim.reports.pages.figures.layer_times import layer_times
 from hexsim.reports.pages.figures.memory import memory_figure
 from hexsim.reports.pages.figures.runtimes import runtimes_figure
 from hexsim.reports.pages.figures.sweeps import (
+    best_text,
     effect_answer,
     effects_figure,
     lines_figure,
@@ -174,6 +175,7 @@ def sweep_page(
         "; ".join((f"swept by hexsim {swept.version}", *calibrated_with(swept))),
         command,
         (
+            *((f"{name}, unbeaten", best_text(swept, rows, name)) for name in figures[:2] if rows),
             ("Points", f"{swept.table.num_rows}"),
             ("Parameters that vary", f"{len(swept.varied)}"),
             ("Points that nothing beats", f"{len(rows)}"),

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from hexsim.reports.colours import GREY, MAIN, MARKED
+from hexsim.reports.energy_facts import digits
 from hexsim.reports.pages.figures.chart import chart, source
 from hexsim.reports.pages.figures.figure import Cell, Figure, FigureTable
 from hexsim.reports.pages.figures.latencies import share_bars
@@ -47,10 +48,16 @@ def scatter_figure(swept: Swept, rows: Sequence[int], figures: Sequence[str]) ->
     front = swept.table.take(list(rows)).select(list(header)).to_pylist()
     cells: list[list[Cell]] = [[point[name] for name in header] for point in front]
     text = (
-        f"{up} over {across}; {drawn} of {len(finite)} points are drawn. The table has the "
-        f"{len(rows)} that nothing beats in {', '.join(figures)}."
+        f"{up} over {across}; {drawn} of {len(finite)} points are drawn. The table has those that "
+        f"nothing beats in {', '.join(figures)}."
     )
     return Figure("Points", text, FigureTable(header, cells), plot, _LEGEND)
+
+
+def best_text(swept: Swept, rows: Sequence[int], name: str) -> str:
+    """Return the values of a figure at points that nothing beats, or the ends of their range."""
+    values = sorted(float(numbers(swept, name)[row]) for row in rows)
+    return " .. ".join(dict.fromkeys(digits(value) for value in (values[0], values[-1])))
 
 
 def lines_figure(swept: Swept, rows: Sequence[int], figures: Sequence[str]) -> Figure:
@@ -143,4 +150,4 @@ def _scaled(swept: Swept, name: str) -> tuple[Any, tuple[str, str]]:
 
 
 def _cell(value: object) -> str:
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
+    return digits(value) if isinstance(value, float) else str(value)
