@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from hexsim.reports.colours import GREY, MAIN, MARKED
-from hexsim.reports.energy_facts import digits
+from hexsim.reports.inference.energy import digits
 from hexsim.reports.pages.figures.chart import chart, source
 from hexsim.reports.pages.figures.figure import Cell, Figure, FigureTable
 from hexsim.reports.pages.figures.latencies import share_bars
