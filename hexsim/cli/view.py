@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from hexsim.cli._completion import runtime_names
-from hexsim.cli._files import CHIP, Writes
+from hexsim.cli._files import CHIP, INPUT_LIST, Writes
 from hexsim.cli._groups import grouped
 from hexsim.cli._inputs import Inputs
 from hexsim.cli._options import (
@@ -52,13 +52,17 @@ class Painted(Inputs):
 
     HEADING = "Chip and software"
 
+    input_list: Annotated[
+        Path | None,
+        typer.Option(
+            "--input-list",
+            help="Text file that names raw inputs, on which each layer's error becomes a colour.",
+        ),
+        INPUT_LIST,
+    ] = None
     chip: Annotated[
         str | None,
-        typer.Option(
-            "--chip",
-            help="Simulate on this chip: time and engine become colours, and the error of each "
-            "layer on inputs of --input-list or --images.",
-        ),
+        typer.Option("--chip", help="Simulate on this chip: time and engine become colours."),
         CHIP,
     ] = None
     runtime: Annotated[

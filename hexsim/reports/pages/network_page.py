@@ -17,11 +17,11 @@ from hexsim.dlc import Container
 from hexsim.reports.colours import MAIN, SERIES, tint
 from hexsim.reports.network.svg import Box, network_svg
 from hexsim.reports.pages.case_figures import most_of
-from hexsim.reports.pages.figures.graph import amounts_paint, result_paints
+from hexsim.reports.pages.figures.graph import amounts_paint, layer_box, result_paints
 from hexsim.reports.pages.network_facts import network_facts
 from hexsim.reports.pages.shell import asset, page
 from hexsim.reports.pages.study_figures import most_noise, output_error
-from hexsim.reports.partition.svg import shapes_of, size
+from hexsim.reports.partition.svg import size
 from hexsim.timing.results import Result
 
 _INPUTS, _OTHERS = "#f1f1f1", "#c4c8ce"
@@ -47,11 +47,7 @@ def network_page(source: str, container: Container, simulated: Simulated | None 
         Box(name, _DATA, f"{name}: input", _INPUTS, (), (name,), (size(network.tensors[name]),))
         for name in network.inputs
     ]
-    for layer in network.layers:
-        title = f"{layer.name}: {layer.type}"
-        fill = fills[layer.type]
-        shapes = shapes_of(layer, network)
-        boxes.append(Box(layer.name, layer.type, title, fill, layer.inputs, layer.outputs, shapes))
+    boxes += [layer_box(layer, network, fills[layer.type]) for layer in network.layers]
     body = Template(asset("network.html")).substitute(drawing=network_svg(boxes))
     macs = {layer["name"]: layer["macs"] for layer in facts["layers"]}
     lead = [most_of(macs, facts["total_macs"], "of the multiply-adds")]

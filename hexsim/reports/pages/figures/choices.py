@@ -76,7 +76,10 @@ def choices_figure(facts: Mapping[str, Any]) -> Figure:
         "Lines are intervals of time, for those that have one.",
         _table(choices),
         plot,
-        (*((colour, chip) for chip, colour in colours.items()), *_shape_legend(shapes)),
+        (
+            *((colour, chip) for chip, colour in colours.items()),
+            *(("", runtime, shape) for runtime, shape in shapes.items()),
+        ),
     )
 
 
@@ -109,10 +112,6 @@ def runtimes_summary(facts: Mapping[str, Any]) -> Figure:
 def runtime_of(choice: Mapping[str, Any]) -> str:
     """Return the runtime of a choice that is ruled out, without its cut."""
     return str(choice["where"]).partition(" (")[0]
-
-
-def _shape_legend(shapes: Mapping[str, str]) -> list[tuple[str, ...]]:
-    return [("", runtime, shape) for runtime, shape in shapes.items()]
 
 
 def _above(choices: Sequence[Mapping[str, Any]]) -> float:

@@ -10,7 +10,7 @@ from hexsim.reports.colours import ENERGY
 from hexsim.reports.pages.figures.chart import inked, source
 from hexsim.reports.pages.figures.figure import Figure, FigureTable
 from hexsim.reports.pages.figures.layer_bars import (
-    called,
+    label,
     layer_bars,
     legend,
     longest,
@@ -58,7 +58,7 @@ def _largest(energy: Mapping[str, Any]) -> str:
     if not parts or not energy["mj"]:
         return ""
     part = max(parts, key=lambda name: parts[name])
-    return f"Most is {called(part)}, {parts[part] / energy['mj']:.0%}."
+    return f"Most is {label(part)}, {parts[part] / energy['mj']:.0%}."
 
 
 def _table(case: Mapping[str, Any]) -> FigureTable:

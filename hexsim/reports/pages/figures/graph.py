@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 
 from hexsim.accuracy.layer_errors import LayerError
-from hexsim.graph.ir import Network
+from hexsim.graph.ir import Layer, Network
 from hexsim.reports.colours import BAD, ENGINES, MAIN, tint
 from hexsim.reports.network.svg import Box, network_svg
 from hexsim.reports.pages.figures.figure import Figure, FigureTable, Paint
@@ -34,17 +34,15 @@ def graph_figure(
         "Network",
         f"Each box is a layer; below it is the shape that it writes.{choose}",
         FigureTable(("layer", *paints), list(zip(names, *notes, strict=True))),
-        drawing=network_svg(
-            [
-                Box(
-                    *(layer.name, layer.type, f"{layer.name}: {layer.type}", _NONE),
-                    *(layer.inputs, layer.outputs, shapes_of(layer, network)),
-                )
-                for layer in network.layers
-            ]
-        ),
+        drawing=network_svg([layer_box(layer, network, _NONE) for layer in network.layers]),
         paints=paints,
     )
+
+
+def layer_box(layer: Layer, network: Network, fill: str) -> Box:
+    """Return the box of a layer, with its type as its second line."""
+    title, shapes = f"{layer.name}: {layer.type}", shapes_of(layer, network)
+    return Box(layer.name, layer.type, title, fill, layer.inputs, layer.outputs, shapes)
 
 
 def result_paints(

@@ -91,9 +91,9 @@ def legend(parts: Sequence[BarPart], colours: Mapping[str, str]) -> tuple[tuple[
     """Return the colours of the parts that a reader can see, in the order of `colours`."""
     least = _VISIBLE * max((part.right for part in parts), default=0.0)
     seen = {part.what for part in parts if part.right - part.left >= least}
-    return tuple((colour, called(what)) for what, colour in colours.items() if what in seen)
+    return tuple((colour, label(what)) for what, colour in colours.items() if what in seen)
 
 
-def called(what: str) -> str:
+def label(what: str) -> str:
     """Return the name of a bound or part of an energy, memories and engines in capitals."""
     return what.upper() if what in MEMORIES or what in ENGINES else what
