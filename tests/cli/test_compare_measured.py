@@ -140,3 +140,48 @@ def test_rows_for_calibration_have_all_runtimes(command: Command) -> None:
 )
 def test_bad_input(refused: Callable[[str], str], line: str, said: str) -> None:
     assert said in refused(line)
+
+
+def test_a_profile_is_an_anchor_by_every_door(command: Command, tmp_path: Path) -> None:
+    """The phone takes 90 and 30 us; commands, files and the API then say the same time."""
+    anchor, where = "m.onnx=hub.json", "--chip sd8gen3 --runtime htp"
+    space = 'networks = ["m.onnx"]\nchips = ["sd8gen3"]\nruntimes = ["htp"]\n'
+    (tmp_path / "s.toml").write_text(f'{space}anchor = "{anchor}"\n')
+    options = "--timing-only --uncertainty one"
+    lines = {
+        "b.json": f"bench m.onnx {where} {options} --anchor {anchor} --json b.json",
+        "p.json": f"profile m.onnx {where} --quantize --anchor {anchor} --json p.json",
+        "d.json": f"decide m.onnx --chips sd8gen3 --runtime htp --modes default --draws 0 "
+        f"--anchor {anchor} --json d.json",
+        "c.json": f"compare m.onnx --measured hub.json --chip sd8gen3 --anchor {anchor} "
+        "--json c.json",
+        "s.parquet": "sweep s.toml --workers 1",
+        "s.json": "sweep show s.parquet --json s.json",
+    }
+    told = {name: command(line) for name, line in lines.items()}
+    assert {done.code for done in told.values()} == {0}
+    read = {name: json.loads(Path(name).read_text()) for name in lines if name != "s.parquet"}
+    (bench,), (profile,) = read["b.json"]["results"], read["p.json"]["results"]
+    documents = (bench, profile, read["d.json"], read["c.json"], read["s.json"])
+    for document in documents:
+        assert document["anchor"] == anchor
+        assert document["anchor_classes"] == bench["anchor_classes"]
+        assert document["anchor_error"] == bench["anchor_error"]
+    assert bench["as_simulated"] == profile["as_simulated"] == []
+    us = bench["total_inference_us"]
+    assert profile["total_inference_us"] == us
+    assert read["d.json"]["choices"][0]["total_inference_us"] == us
+    assert read["s.json"]["front"][0]["latency_ms"] == pytest.approx(us / 1e3)
+    hexsim.save(hexsim.quantize(hexsim.load("m.onnx"), [np.zeros((1, 16, 32, 32))]), "m.dlc")
+    assert hexsim.simulate("m.dlc", "sd8gen3", "htp", anchor=anchor).total_us == us
+    factors = {one["layer_class"]: one["factor"] for one in bench["anchor_classes"]}
+    pairs = {pair["class"]: pair for pair in read["c.json"]["layers"]}
+    assert pairs["convolutional"]["ratio"] == pytest.approx(1.0, rel=0.3)
+    for name in ("b.json", "p.json", "d.json", "s.json"):
+        assert f"convolutional x{factors['convolutional']:.2f} (off by" in told[name].out
+
+
+def test_the_profile_of_an_anchor_is_no_file_to_write(command: Command) -> None:
+    done = command("bench m.onnx --chip sd8gen3 --anchor m.onnx=hub.json --json hub.json")
+    assert done.code == 2
+    assert "hub.json" in done.err
