@@ -53,8 +53,7 @@ FITTED = (
 OF_RELEASE = ("htp.operator_clk",)
 PRECISIONS = ("float", "w8a8", "w8a16")
 _PUBLIC_CLOCK_HZ = {"sd8gen1": 1.38e9}
-"""What a claim alone gives where a chip's clock is fitted: 27 TOPS of the whole chip, less the peaks
-of its CPU and its GPU."""
+"""What a claim alone gives where a chip's clock is fitted: 27 TOPS less peaks of CPU and GPU."""
 _CLAIMED_PACE = {"sd8gen4": 1.45, "sd8elitegen5": 1.45 * 1.37}
 """Speeds over the chip whose constants are taken, as the maker claims them for each generation."""
 _PACES, _HALVINGS = (0.1, 10.0), 16
