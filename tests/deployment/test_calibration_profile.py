@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import hexsim
+from hexsim.datasheets.datasheet_text import datasheet_text
 from hexsim.deployment import Deployment
 from hexsim.deployment.calibrated import anchored, parsed
 from hexsim.deployment.calibration_profile import (
@@ -199,3 +200,12 @@ def test_what_is_no_profile_of_the_network_is_refused(
         path.write_text(content)
     with pytest.raises(HexsimError, match=sentence):
         anchored([plain], f"{network}={path}")
+
+
+def test_a_chip_file_keeps_the_factors(phone: Platform, tmp_path: Path) -> None:
+    path = tmp_path / "phone.toml"
+    path.write_text(datasheet_text(phone.chip, "My phone"))
+    again = Platform.load(path)
+    assert again.chip.layer_factors == phone.chip.layer_factors
+    assert "grouped convolutional" in again.chip.layer_factors["htp"]
+    assert simulated(again, "htp").total_ps == simulated(phone, "htp").total_ps
