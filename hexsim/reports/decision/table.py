@@ -8,18 +8,23 @@ from hexsim.accuracy.scores import LEAST_DB
 from hexsim.reports.decision.groups import out_groups
 from hexsim.reports.inference.energy import TOLD_FACTOR, digits
 from hexsim.reports.text import number, quantity, table
-from hexsim.studies.decision import Decision, DecisionCandidate, RuledOut
+from hexsim.studies.decision import Decision, DecisionCandidate, RuledOut, TriedChange
 from hexsim.studies.decision.candidates import DrawnTotals
 from hexsim.studies.decision.ranking import heads, rule, two_digits
+from hexsim.texts.text import shortened
 
 SHOWN = 10
 """The number of places shown, each with its best mode; candidates on the front are shown too."""
 
 CHANGES_TITLE = "Changes of the network that would help"
-CHANGES_HEADER = ("change", "layers", "first of them", "ms before", "ms after", "gain", "answers")
+CHANGES_HEADER = (
+    *("change", "layers", "first of them", "ms before", "ms after", "gain", "ms saved (90 %)"),
+    *("answers", "note"),
+)
 NO_CHANGE = (
-    "No known change of the network would save more than 1 % (fully connected layers as "
-    "1x1 convolutions, activations as Relu or as their hard forms)."
+    "No known change of the network would save more than 1 %, or more than is uncertain (fully "
+    "connected layers as 1x1 convolutions, activations as Relu or as their hard forms, transposes "
+    "moved, reductions as poolings, channels as multiples of what the engine computes at once)."
 )
 
 SURE = 0.9
@@ -88,19 +93,27 @@ def changes(decision: Decision) -> str:
     if not decision.changes:
         return NO_CHANGE if decision.ranked else ""
     rows = changes_rows(decision)
-    return f"{CHANGES_TITLE}\n" + table(CHANGES_HEADER, rows, left=frozenset({0, 2, 6}))
+    return f"{CHANGES_TITLE}\n" + table(CHANGES_HEADER, rows, left=frozenset({0, 2, 7, 8}))
 
 
 def changes_rows(decision: Decision) -> list[tuple[str, ...]]:
     """Return a row per change, the best first."""
     return [
         (
-            *(change.name, str(len(change.layers)), change.layers[0]),
+            *(change.name, str(len(change.layers)), shortened(change.layers[0])),
             *(f"{change.before_us / 1e3:.2f}", f"{change.after_us / 1e3:.2f}"),
-            *(f"{change.gain:.1%}", "stay" if change.same_answers else "change: retrain"),
+            *(f"{change.gain:.1%}", _saved(change)),
+            *("stay" if change.same_answers else "change: retrain", change.remark),
         )
         for change in decision.changes
     ]
+
+
+def _saved(change: TriedChange) -> str:
+    """Return the interval of the time that a change saves, if it has one."""
+    if change.saved_low_us is None or change.saved_high_us is None:
+        return ""
+    return f"{change.saved_low_us / 1e3:.2f} to {change.saved_high_us / 1e3:.2f}"
 
 
 def _row(rank: int, candidate: DecisionCandidate, decision: Decision) -> tuple[str, ...]:
@@ -149,7 +162,7 @@ def _sentences(decision: Decision) -> Iterator[str]:
         # Times on the same hardware are wrong together, so the other hardware is the alternative.
         rivals = [other for other in elsewhere if other.hardware != best.hardware]
         yield _next(best, (rivals or elsewhere)[0], decision)
-    yield from _noise(decision.ranked)
+    yield from _noise(decision)
     if (item := _item(decision)) is not None:
         yield item
 
@@ -242,14 +255,21 @@ def _reason(best: DecisionCandidate, other: DecisionCandidate, decision: Decisio
     return "which is no better and less plain"
 
 
-def _noise(ranked: Sequence[DecisionCandidate]) -> Iterator[str]:
+def _noise(decision: Decision) -> Iterator[str]:
     """Yield a sentence on choices whose outputs are mostly noise, if there are any."""
-    noisy = [candidate for candidate in ranked if candidate.is_noise]
-    if len(noisy) == len(ranked):
-        yield f"The outputs of no choice have {LEAST_DB:g} dB, which an answer needs to be of use."
-    elif noisy:
-        count = number(len(noisy), "choice")
-        yield f"{count} with outputs under {LEAST_DB:g} dB: ranked last."
+    noisy = [candidate for candidate in decision.ranked if candidate.is_noise]
+    if not noisy:
+        return
+    if len(noisy) == len(decision.ranked):
+        text = f"The outputs of no choice have {LEAST_DB:g} dB, which an answer needs to be of use"
+    else:
+        quickest = min(noisy, key=lambda candidate: candidate.ms)
+        text = (
+            f"{number(len(noisy), 'choice')} with outputs under {LEAST_DB:g} dB: ranked last, the "
+            f"quickest {quickest.mode.name} on {_placed(quickest)} with {quickest.ms:.2f} ms"
+        )
+    doubt = "; seeded inputs say little of that: give --images or --input-list"
+    yield f"{text}{doubt if decision.seeded else ''}."
 
 
 def _item(decision: Decision) -> str | None:

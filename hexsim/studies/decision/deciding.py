@@ -24,7 +24,7 @@ from hexsim.studies.decision.candidates import (
     DrawnTotals,
     RuledOut,
 )
-from hexsim.studies.decision.changes import CHANGES, TriedChange
+from hexsim.studies.decision.changes import TriedChange, changes_of
 from hexsim.studies.decision.limits import Limits
 from hexsim.studies.decision.modes import MIXED_LAYERS, Mode, is_eight_bit
 from hexsim.studies.decision.parts import DecisionParts, Place
@@ -32,7 +32,10 @@ from hexsim.studies.decision.question import Question
 from hexsim.studies.decision.ranking import Preference, heads, ranked
 
 DRAWN = 3
-"""Places whose best candidates get an interval of their time, whatever they take."""
+"""Places whose best candidates get an interval of their time, whatever they take.
+
+So does the first one on other hardware than the best.
+"""
 
 WORTH = 0.01
 """The share of the time that a change of the network must save to be listed."""
@@ -50,7 +53,8 @@ class Decision(Shown):
     `float_top1` is the number of items that the float network has right, None without labels.
     `sure` has the share of draws (0 .. 1) in which the best candidate of a place is quicker than
     that of the next place. `notes` describe inputs and calibration. `changes` are the changes of
-    the network that make the best candidate faster, the best first.
+    the network that make the best candidate faster, the best first. Answers on `seeded` inputs tell
+    modes apart, and say little of what a user would get.
     """
 
     network: str
@@ -66,6 +70,7 @@ class Decision(Shown):
     notes: tuple[str, ...]
     anchor: Anchor | None = None
     changes: tuple[TriedChange, ...] = ()
+    seeded: bool = False
 
     def display_table(self) -> DisplayTable:
         """Return a row per candidate within the limits, best first."""
@@ -187,6 +192,7 @@ class _Deciding:
             self._notes(),
             self._question.platforms[0].anchor,
             tuple(changes),
+            question.inputs.seeded,
         )
 
     def _require_limits_alone(self) -> None:
@@ -288,11 +294,14 @@ class _Deciding:
         if not self._question.draws:
             return best
         totals, doubts = dict[object, DrawnTotals](), dict[object, float]()
-        for count, head in enumerate(heads(best)):
+        places = heads(best)
+        rival = next((head for head in places if head.hardware != places[0].hardware), None)
+        for count, head in enumerate(places):
             # What is slower as stated than the slowest end of another one is not the first.
             ends = [drawn.high_us for drawn in totals.values()]
             may_be_first = head.timed.total_us <= min(ends, default=math.inf)
-            if count >= DRAWN and not (self._question.prefer == "latency" and may_be_first):
+            wanted = self._question.prefer == "latency" and may_be_first
+            if count >= DRAWN and head is not rival and not wanted:
                 continue
             if (drawn := self._draws_of(head)) is not None:
                 totals[head.mode, head.place] = drawn
@@ -320,15 +329,19 @@ class _Deciding:
 
     def _changes(self, best: DecisionCandidate) -> Iterator[TriedChange]:
         """Yield the changes of the network that are worth it; a note for each that fails."""
-        for change in CHANGES:
+        place, parts = self._place(best), self._parts
+        for change in changes_of(self._question.read.model.network, best.runtime):
             self._tell(f"the network with {change.name} on {best.where}")
             try:
-                tried = self._parts.changed(change, best.mode, self._place(best), best.timed)
+                tried = parts.changed(change, best.mode, place, best.timed, best.drawn)
+                if tried is None or tried.gain <= WORTH or not tried.is_sure:
+                    continue
+                if change.same_answers and not parts.keeps_answers(change):
+                    raise HexsimError("its outputs are not those of the network as it is")
             except HexsimError as error:
                 self._failures.append(f"{change.name} could not be tried: {error}")
             else:
-                if tried is not None and tried.gain > WORTH:
-                    yield tried
+                yield tried
 
     def _notes(self) -> tuple[str, ...]:
         source, calibration = self._question.inputs, self._question.calibration

@@ -11,6 +11,8 @@ from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
 from hexsim.accuracy.layer_errors import most_added
 from hexsim.accuracy.reference import with_reference
 from hexsim.accuracy.validation import Validation, validate
@@ -33,9 +35,12 @@ from hexsim.studies.decision.candidates import CandidateAccuracy, Cut, DrawnTota
 from hexsim.studies.decision.changes import Change, TriedChange, changed_layers, changed_model
 from hexsim.studies.decision.modes import Mode
 from hexsim.studies.decision.question import Question
-from hexsim.studies.draws import drawn, draws
+from hexsim.studies.draws import INSIDE, drawn, draws
 
 Place = tuple[Platform, Runtime]
+
+_ROUNDING = 1e-4
+"""The largest difference of outputs over their largest value that counts as float rounding."""
 
 
 @dataclass(frozen=True)
@@ -86,26 +91,79 @@ class DecisionParts:
         fields = self._stored.part(key, lambda: self._draw(mode, place, timed, count))
         return DrawnTotals(fields["low_us"], fields["high_us"], tuple(fields["us"]))
 
-    def changed(self, change: Change, mode: Mode, place: Place, timed: Timed) -> TriedChange | None:
-        """Return a change as tried on a copy; None if it does not apply, HexsimError if refused."""
+    def changed(
+        self, change: Change, mode: Mode, place: Place, timed: Timed, before: DrawnTotals | None
+    ) -> TriedChange | None:
+        """Return a change as tried on a copy; None if it does not apply, HexsimError if refused.
+
+        With `before`, the draws of the unchanged network, it has an interval if it saves time.
+        """
         network = self._question.read.model.network
         copy = change.make(network)
         if copy is None:
             return None
-        key = ("changed", change.name, timed.cut, *self._timing(mode, place))
-        after_us = self._stored.part(key, lambda: self._time_changed(change, mode, place, timed))
-        layers = changed_layers(network, copy)
-        return TriedChange(change.name, layers, timed.total_us, after_us, change.same_answers)
+        layers, key = changed_layers(network, copy), (timed.cut, *self._timing(mode, place))
+        key = (change.name, *layers, *key)
+        cut = self._stored.part(
+            ("changed", *key), lambda: self._time_changed(change, mode, place, timed)
+        )
+        saved: tuple[float | None, float | None] = (None, None)
+        if before is not None and cut["total_us"] < timed.total_us:
+            us = self._stored.part(
+                ("changed draws", str(len(before.us)), *key),
+                lambda: self._draw_changed(change, mode, place, cut, len(before.us)),
+            )
+            low, high = np.percentile(np.subtract(before.us, us["us"]), INSIDE)
+            saved = float(low), float(high)
+        return TriedChange(
+            *(change.name, layers, timed.total_us, cut["total_us"], change.same_answers),
+            *(change.remark, *saved),
+        )
 
-    def _time_changed(self, change: Change, mode: Mode, place: Place, timed: Timed) -> float:
-        """Return the time of the changed model in us, with the same cut if it has that."""
+    def keeps_answers(self, change: Change) -> bool:
+        """Return whether the float outputs for the first input stay, but for rounding."""
+        network = self._question.read.model.network
+        copy = change.make(network)
+        assert copy is not None, "it was tried"
+        feed = next(iter(self._question.inputs.feeds()))
+        platform = self._question.platforms[0]
+        moved = {
+            name: values.transpose(
+                [network.tensors[name].order.index(axis) for axis in copy.tensors[name].order]
+            )
+            for name, values in feed.items()
+        }
+        before, after = (
+            deploy(Model(each), platform, "cpu").executor().run(values)
+            for each, values in ((network, feed), (copy, moved))
+        )
+        return all(
+            bool(np.abs(after[name] - values).max(initial=0.0) <= _ROUNDING * scale)
+            for name, values in before.items()
+            for scale in [float(np.abs(values).max(initial=0.0))]
+        )
+
+    def _changed(self, change: Change, mode: Mode) -> Model:
         model = self._model(mode)
         network = change.make(model.network)
         assert network is not None, "quantising keeps the layers"
-        changed = changed_model(model, network)
+        return changed_model(model, network)
+
+    def _time_changed(
+        self, change: Change, mode: Mode, place: Place, timed: Timed
+    ) -> dict[str, Any]:
+        """Return the time of the changed model in us, with the same cut if it has that."""
+        changed = self._changed(change, mode)
         rows = self._cuts(changed, place, self._deployed(changed, place, "", ""))
         rows = [row for row in rows if row["cut"] == timed.cut] or rows
-        return float(min(row["total_us"] for row in rows))
+        row = min(rows, key=lambda row: row["total_us"])
+        return {name: row[name] for name in ("cut", "sections", "total_us")}
+
+    def _draw_changed(
+        self, change: Change, mode: Mode, place: Place, cut: dict[str, Any], count: int
+    ) -> dict[str, Any]:
+        changed = self._changed(change, mode)
+        return self._drawn(self._deployed(changed, place, cut["cut"], cut["sections"]), count)
 
     def deployment(self, mode: Mode, place: Place, cut: Cut, sections: str) -> Deployment:
         """Deploy the mode with this cut; raise HexsimError if the runtime refuses it."""
@@ -183,10 +241,13 @@ class DecisionParts:
         return asdict(accuracy_of(validation))
 
     def _draw(self, mode: Mode, place: Place, timed: Timed, count: int) -> dict[str, Any]:
-        question, platform = self._question, place[0]
-        deployment = self.deployment(mode, place, timed.cut, timed.sections)
+        return self._drawn(self.deployment(mode, place, timed.cut, timed.sections), count)
+
+    def _drawn(self, deployment: Deployment, count: int) -> dict[str, Any]:
+        question = self._question
         workload = deployment.workload(perf_profile=question.perf_profile, idle_ms=question.idle_ms)
-        times = drawn(draws(platform, count), lambda changed: changed.simulate(workload))
+        platforms = draws(deployment.platform, count)
+        times = drawn(platforms, lambda changed: changed.simulate(workload))
         us = [draw.total_us for draw in times.times]
         return {"low_us": times.low.total_us, "high_us": times.high.total_us, "us": us}
 

@@ -21,10 +21,10 @@ from hexsim.quantization.optimizations import quantize_optimized
 from hexsim.quantization.options import QuantizationOptions
 from hexsim.quantization.overrides import Overrides
 from hexsim.studies.decision import Question, decide, parse_modes
-from hexsim.studies.decision.changes import CHANGES, Change, changed_model
+from hexsim.studies.decision.changes import Change, activations, changed_model, fully_connected
 from tests.conftest import make_model
 
-BY_PIXEL, AS_RELU, HARD = CHANGES
+(BY_PIXEL,), (AS_RELU, HARD) = fully_connected.CHANGES, activations.CHANGES
 SWISH = [
     helper.make_node("Sigmoid", ["c"], ["s"], "sig"),
     helper.make_node("Mul", ["c", "s"], ["a"], "mul"),
