@@ -153,14 +153,15 @@ class DecideWork:
     calibration_list: CalibrationListOption = None
     no_cpu_fallback: NoFallbackOption = False
     draws: Annotated[
-        int,
+        int | None,
         typer.Option(
             "--draws",
             min=0,
             max=100_000,
-            help="Draws of all constants in doubt, for the intervals of the first three; 0: none.",
+            help="Draws of all constants in doubt, for the intervals; 0: none; default: as "
+            "many as bench takes.",
         ),
-    ] = 20
+    ] = None
     every: Annotated[
         bool, typer.Option("--all", help="Show all choices, also those that are ruled out.")
     ] = False
@@ -190,6 +191,7 @@ def decide(
     from hexsim.studies.decision import Question, inferences, parse_modes
     from hexsim.studies.decision import decide as run_decide
     from hexsim.studies.decision.commands import commands
+    from hexsim.studies.draws import FEW
 
     platforms, limits, prefer = chips.platforms(), choice.limits(), choice.preference()
     runtimes, (modes, mixed) = parse_runtimes(choice.runtime), parse_modes(choice.modes)
@@ -212,7 +214,7 @@ def decide(
         perf_profile=chips.perf_profile,
         idle_ms=chips.idle_ms,
         cpu_fallback=not work.no_cpu_fallback,
-        draws=work.draws,
+        draws=FEW if work.draws is None else work.draws,
         input_dims=dims,
     )
     with status() as progress, _keeping_results():

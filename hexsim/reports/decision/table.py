@@ -9,7 +9,6 @@ from hexsim.reports.decision.groups import out_groups
 from hexsim.reports.inference.energy import TOLD_FACTOR, digits
 from hexsim.reports.text import number, quantity, table
 from hexsim.studies.decision import Decision, DecisionCandidate, RuledOut, TriedChange
-from hexsim.studies.decision.candidates import DrawnTotals
 from hexsim.studies.decision.ranking import heads, rule, two_digits
 from hexsim.texts.text import shortened
 
@@ -150,8 +149,6 @@ def _sentences(decision: Decision) -> Iterator[str]:
         return
     best, *others = decision.ranked
     yield f"{recommended(best)}: {_worth(best, decision)}."
-    if best.drawn is not None and (outside := _outside(best, best.drawn)):
-        yield outside
     count = len(decision.ranked)
     within = f"{number(count, 'choice')} {'is' if count == 1 else 'are'} within the limits"
     yield f"Ranked by {rule(decision.prefer)}; {within}."
@@ -195,19 +192,6 @@ def _worth(candidate: DecisionCandidate, decision: Decision) -> str:
     sqnr_db = candidate.accuracy.sqnr_db
     parts.append("exactly as float" if sqnr_db is None else f"{sqnr_db:.1f} dB SQNR")
     return ", ".join(parts)
-
-
-def _outside(best: DecisionCandidate, drawn: DrawnTotals) -> str | None:
-    """Return a sentence on a time that is outside its own interval, None if it is inside."""
-    time_us = best.timed.total_us
-    if drawn.low_us <= time_us <= drawn.high_us:
-        return None
-    below = time_us < drawn.low_us
-    return (
-        f"Its time is {'below' if below else 'above'} its interval: what is not known of the "
-        f"constants can make it {'longer' if below else 'shorter'}, and hardly "
-        f"{'shorter' if below else 'longer'}."
-    )
 
 
 def _next(best: DecisionCandidate, other: DecisionCandidate, decision: Decision) -> str:

@@ -55,7 +55,10 @@ class CandidateAccuracy:
 
 @dataclass(frozen=True)
 class DrawnTotals:
-    """Total times in us with all uncertain constants drawn at once; nine in ten lie between."""
+    """Total times in us with all uncertain constants drawn at once; nine in ten lie between.
+
+    The ends also enclose the time as stated.
+    """
 
     low_us: float
     high_us: float

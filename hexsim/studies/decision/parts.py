@@ -35,7 +35,7 @@ from hexsim.studies.decision.candidates import CandidateAccuracy, Cut, DrawnTota
 from hexsim.studies.decision.changes import Change, TriedChange, changed_layers, changed_model
 from hexsim.studies.decision.modes import Mode
 from hexsim.studies.decision.question import Question
-from hexsim.studies.draws import INSIDE, drawn, draws
+from hexsim.studies.draws import INSIDE, DrawnTimes, drawn, draws
 
 Place = tuple[Platform, Runtime]
 
@@ -163,7 +163,8 @@ class DecisionParts:
         self, change: Change, mode: Mode, place: Place, cut: dict[str, Any], count: int
     ) -> dict[str, Any]:
         changed = self._changed(change, mode)
-        return self._drawn(self._deployed(changed, place, cut["cut"], cut["sections"]), count)
+        times = self._drawn(self._deployed(changed, place, cut["cut"], cut["sections"]), count)
+        return {"us": _totals(times)}
 
     def deployment(self, mode: Mode, place: Place, cut: Cut, sections: str) -> Deployment:
         """Deploy the mode with this cut; raise HexsimError if the runtime refuses it."""
@@ -241,15 +242,17 @@ class DecisionParts:
         return asdict(accuracy_of(validation))
 
     def _draw(self, mode: Mode, place: Place, timed: Timed, count: int) -> dict[str, Any]:
-        return self._drawn(self.deployment(mode, place, timed.cut, timed.sections), count)
+        """Return the draws, and an interval that contains the time as stated, as in bench."""
+        times = self._drawn(self.deployment(mode, place, timed.cut, timed.sections), count)
+        low, high = times.low.total_us, times.high.total_us
+        ends = {"low_us": min(low, timed.total_us), "high_us": max(high, timed.total_us)}
+        return {**ends, "us": _totals(times)}
 
-    def _drawn(self, deployment: Deployment, count: int) -> dict[str, Any]:
+    def _drawn(self, deployment: Deployment, count: int) -> DrawnTimes:
         question = self._question
         workload = deployment.workload(perf_profile=question.perf_profile, idle_ms=question.idle_ms)
         platforms = draws(deployment.platform, count)
-        times = drawn(platforms, lambda changed: changed.simulate(workload))
-        us = [draw.total_us for draw in times.times]
-        return {"low_us": times.low.total_us, "high_us": times.high.total_us, "us": us}
+        return drawn(platforms, lambda changed: changed.simulate(workload))
 
     def _model(self, mode: Mode) -> Model:
         """Return the model of a mode; the last one stays in memory."""
@@ -315,6 +318,10 @@ class DecisionParts:
             runtime,
             repr((question.perf_profile, question.idle_ms)),
         )
+
+
+def _totals(times: DrawnTimes) -> list[float]:
+    return [draw.total_us for draw in times.times]
 
 
 def values_of(deployment: Deployment) -> str:
