@@ -100,7 +100,7 @@ def changes_rows(decision: Decision) -> list[tuple[str, ...]]:
     return [
         (
             *(change.name, str(len(change.layers)), shortened(change.layers[0])),
-            *(f"{change.before_us / 1e3:.2f}", f"{change.after_us / 1e3:.2f}"),
+            *(digits(change.before_us / 1e3), digits(change.after_us / 1e3)),
             *(f"{change.gain:.1%}", _saved(change)),
             *("stay" if change.same_answers else "change: retrain", change.remark),
         )
@@ -112,7 +112,7 @@ def _saved(change: TriedChange) -> str:
     """Return the interval of the time that a change saves, if it has one."""
     if change.saved_low_us is None or change.saved_high_us is None:
         return ""
-    return f"{change.saved_low_us / 1e3:.2f} to {change.saved_high_us / 1e3:.2f}"
+    return f"{digits(change.saved_low_us / 1e3)} to {digits(change.saved_high_us / 1e3)}"
 
 
 def _row(rank: int, candidate: DecisionCandidate, decision: Decision) -> tuple[str, ...]:
@@ -126,7 +126,7 @@ def _row(rank: int, candidate: DecisionCandidate, decision: Decision) -> tuple[s
             candidate.mode.name,
             candidate.chip,
             candidate.runtime,
-            candidate.timed.cut,
+            "compiler's" if candidate.timed.cut == "automatic" else candidate.timed.cut,
             f"{candidate.ms:.2f}",
         ),
         f"{drawn.low_us / 1e3:.2f} to {drawn.high_us / 1e3:.2f}" if drawn else "",

@@ -32,7 +32,13 @@ from hexsim.quantization.overrides import Overrides
 from hexsim.runtimes import FIXED_POINT, Runtime
 from hexsim.studies.cuts import LayerTimes, Prices, compiled_sections, search
 from hexsim.studies.decision.candidates import CandidateAccuracy, Cut, DrawnTotals, Timed
-from hexsim.studies.decision.changes import Change, TriedChange, changed_layers, changed_model
+from hexsim.studies.decision.changes import (
+    Change,
+    TriedChange,
+    changed_inputs,
+    changed_layers,
+    changed_model,
+)
 from hexsim.studies.decision.modes import Mode
 from hexsim.studies.decision.question import Question
 from hexsim.studies.draws import INSIDE, DrawnTimes, drawn, draws
@@ -117,7 +123,7 @@ class DecisionParts:
             saved = float(low), float(high)
         return TriedChange(
             *(change.name, layers, timed.total_us, cut["total_us"], change.same_answers),
-            *(change.remark, *saved),
+            *(change.remark or changed_inputs(network, copy), *saved),
         )
 
     def keeps_answers(self, change: Change) -> bool:

@@ -178,7 +178,7 @@ def test_changes_that_help_have_times_and_say_whether_to_retrain() -> None:
     title, _, _, row = changes(found).splitlines()
     assert title == "Changes of the network that would help"
     assert re.split("  +", row) == [
-        *("33 channels as 32", "2", "a", "2.00", "1.50", "25.0%", "0.30 to 0.70"),
+        *("33 channels as 32", "2", "a", "2", "1.5", "25.0%", "0.3 to 0.7"),
         *("change: retrain", "64 are computed"),
     ]
     (fact,) = decision_facts(found, ())["changes"]

@@ -17,7 +17,12 @@ from hexsim.quantization.model import Model
 from hexsim.quantization.optimizations import quantize_optimized
 from hexsim.quantization.options import QuantizationOptions
 from hexsim.quantization.overrides import Overrides
-from hexsim.studies.decision.changes import changed_layers, changed_model, changes_of
+from hexsim.studies.decision.changes import (
+    changed_inputs,
+    changed_layers,
+    changed_model,
+    changes_of,
+)
 from hexsim.studies.decision.changes.axes import as_poolings, moved_back, moved_forward
 from hexsim.studies.decision.changes.channels import with_channels
 from tests.studies.decision.test_changes import saved
@@ -94,6 +99,7 @@ def test_an_input_is_stored_in_the_order_of_its_reader(tmp_path: Path) -> None:
     copy.check()
     assert (permutes(model.network), permutes(copy)) == (["turn"], [])
     assert copy.tensors["x"].source_shape == model.network.tensors["x"].source_shape
+    assert changed_inputs(model.network, copy) == "input 'x' stored as 1x2x3x4"
     x = turned(model.network, copy)
     assert np.array_equal(answer(model, FEED), answer(Model(copy), x))
 

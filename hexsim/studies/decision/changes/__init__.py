@@ -15,11 +15,19 @@ from hexsim.studies.decision.changes import activations, axes, channels, fully_c
 from hexsim.studies.decision.changes.change import (
     Change,
     TriedChange,
+    changed_inputs,
     changed_layers,
     changed_model,
 )
 
-__all__ = ["Change", "TriedChange", "changed_layers", "changed_model", "changes_of"]
+__all__ = [
+    "Change",
+    "TriedChange",
+    "changed_inputs",
+    "changed_layers",
+    "changed_model",
+    "changes_of",
+]
 
 FIXED = (*fully_connected.CHANGES, *activations.CHANGES, *axes.CHANGES)
 """The changes that any engine may profit from."""

@@ -232,10 +232,5 @@ def _axes(axes: Sequence[int], order: Order) -> tuple[int, ...]:
 CHANGES = (
     Change("reductions over pixels as poolings", as_poolings, same_answers=True),
     Change("transposes moved on", moved_forward, same_answers=True),
-    Change(
-        "transposes moved back",
-        moved_back,
-        same_answers=True,
-        remark="an input may need another order of its axes",
-    ),
+    Change("transposes moved back", moved_back, same_answers=True),
 )

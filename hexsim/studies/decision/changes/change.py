@@ -21,8 +21,8 @@ from hexsim.quantization.model import Model
 class Change:
     """A way to change a network; `make` returns the changed copy, None if it does not apply.
 
-    With `same_answers` the values stay, otherwise the network needs retraining. `remark` says what
-    else a user has to know.
+    With `same_answers` the values stay, otherwise the network needs retraining. `remark` says why
+    it may help.
     """
 
     name: str
@@ -77,6 +77,13 @@ def changed_layers(before: Network, after: Network) -> tuple[str, ...]:
         for network in (before, after)
     )
     return tuple(name for name in old if new.get(name) != old[name])
+
+
+def changed_inputs(before: Network, after: Network) -> str:
+    """Return in words which inputs `after` stores in another order of their axes, and how."""
+    moved = (name for name in before.inputs if after.tensors[name] != before.tensors[name])
+    texts = (f"input '{name}' stored as {'x'.join(map(str, after.shape(name)))}" for name in moved)
+    return ", ".join(texts)
 
 
 def changed_model(model: Model, network: Network) -> Model:
