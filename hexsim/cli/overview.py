@@ -49,7 +49,7 @@ def overview(
     default = next(name for name in _PREFERRED if name in platform.runtimes)
     conditions = BenchmarkConditions(
         preparation=Preparation(quantize=True),
-        sweep="everything",
+        sweep="a few draws",
         accuracy=False,
         input_dims=parse_input_dims(input_dim),
     )
