@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from typing import Any
+from functools import partial
 
 from benchmarks.pages import DOCS, RESULTS, ROOT, fenced, with_block
 from hexsim.cli._inputs import LabelledInputs
@@ -29,14 +29,20 @@ def page() -> str:
     """Return docs/results/benchmark.md with what the benchmark prints today."""
     text = PAGE.read_text(encoding="utf-8")
     text = with_block(text, "bench", _tables(DEFAULT_MODELS))
-    inputs = LabelledInputs(images=DIGITS / "photos", std="255", labels=DIGITS / "named.txt")
-    trained = _tables([f"{DIGITS}/digits.onnx"], inputs=inputs.source, labels=inputs.classes)
+    inputs = LabelledInputs(
+        images=DIGITS / "photos",
+        std="255",
+        labels=DIGITS / "named.txt",
+        calibration_list=DIGITS / "calibration",
+    )
+    trained = _tables([f"{DIGITS}/digits.onnx"], inputs=inputs)
     return with_block(text, "trained", trained)
 
 
-def _tables(sources: Sequence[str], **inputs: Any) -> str:
+def _tables(sources: Sequence[str], inputs: LabelledInputs | None = None) -> str:
     platform = Platform.load()
-    conditions = BenchmarkConditions(preparation=Preparation(quantize=True), **inputs)
+    roles = None if inputs is None else partial(inputs.roles, runtimes=platform.runtimes)
+    conditions = BenchmarkConditions(preparation=Preparation(quantize=True), inputs=roles)
     results = run_benchmark(sources, platform, platform.runtimes, conditions)
     return fenced(benchmark_tables([case for case in results if isinstance(case, Case)]))
 

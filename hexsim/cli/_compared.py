@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from hexsim.cli._options import (
-    CalibrationListOption,
     FloatModelOption,
     InputDimOption,
     NoHtaOption,
@@ -19,10 +18,9 @@ from hexsim.cli._options import (
 from hexsim.errors import HexsimError
 
 if TYPE_CHECKING:
-    from hexsim.cli._inputs import Inputs
     from hexsim.deployment.platform import Platform
     from hexsim.graph.ir import Network
-    from hexsim.inputs.source import InputSource
+    from hexsim.inputs.split import InputRoles
     from hexsim.quantization.model import Model
     from hexsim.quantization.overrides import Overrides
     from hexsim.runtimes import Runtime
@@ -33,7 +31,8 @@ class ComparedModel:
     """A model, with the weights of a float model if there is one, and a text about the reference.
 
     `held` are the overrides of the float file, `overrides` those to apply to it. `original` is the
-    float model of the file, if the reference had to be equalised.
+    float model of the file, if the reference had to be equalised. `quantizer_command` is the one
+    that made a quantised file.
     """
 
     model: Model
@@ -41,10 +40,7 @@ class ComparedModel:
     held: Overrides
     overrides: Overrides
     original: Network | None = None
-
-
-JUDGE_TOO = ", which are compared too; --calibration-list names others"
-"""What is said where the inputs that calibrate also judge, which makes figures look better."""
+    quantizer_command: str = ""
 
 
 @dataclass(frozen=True)
@@ -52,7 +48,6 @@ class Compared:
     """Options to read a model, to quantise it if it is float, and to choose its reference."""
 
     input_dim: InputDimOption = None
-    calibration_list: CalibrationListOption = None
     float_model: FloatModelOption = None
     override_params: OverrideParamsOption = None
     no_hta: NoHtaOption = False
@@ -88,7 +83,8 @@ class Compared:
             how = ", equalised as the quantised file was" if read.equalized else ""
             reference = f"float reference: '{self.float_model}'{how}"
             read = with_reference(read, floats)
-        return ComparedModel(read, reference, NO_OVERRIDES, NO_OVERRIDES, original)
+        command = source.metadata.quantizer_command
+        return ComparedModel(read, reference, NO_OVERRIDES, NO_OVERRIDES, original, command)
 
     def both(self, model: str) -> tuple[Network | None, ComparedModel]:
         """Return the float network, if there is one, and the model that is or will be quantised."""
@@ -108,28 +104,21 @@ class Compared:
         self,
         given: ComparedModel,
         platform: Platform,
-        source: InputSource,
+        roles: InputRoles,
         runtime: Runtime,
-        inputs: Inputs,
     ) -> tuple[Model, str]:
         """Return the model with encodings, and a text about their source.
 
-        `source` has the inputs that are compared, as `inputs` names them. A model that is quantised
-        here is prepared for `runtime`, if the platform has it.
+        A model that is quantised here is prepared for `runtime`, if the platform has it.
         """
         from hexsim.deployment.offline_hta import chosen
-        from hexsim.quantization.model import require_float
 
         model = given.model
         if model.quantized:
-            if self.calibration_list is not None:
-                require_float(model)
-            others = (
-                ", which suit the inputs it was calibrated on, not these" if source.seeded else ""
-            )
+            seeded = roles.judging.seeded
+            others = ", which suit the inputs it was calibrated on, not these" if seeded else ""
             return model, f"encodings of the file{others}"
-        calibration = inputs.calibration(self.calibration_list, model.network)
-        coded, how = self._calibrated(given, platform, source, calibration)
+        coded, how = self._calibrated(given, platform, roles)
         if runtime == "aip" and runtime in platform.runtimes and not self.no_hta:
             coded, choice = chosen(coded, platform)
             how += f"; {choice.sentence}" if choice else ""
@@ -139,26 +128,17 @@ class Compared:
         self,
         given: ComparedModel,
         platform: Platform,
-        source: InputSource,
-        calibration: InputSource | None,
+        roles: InputRoles,
     ) -> tuple[Model, str]:
-        """Quantise on inputs of their own, or else on `source`, which are compared.
-
-        If inputs are seeded, other inputs are used for calibration than for the comparison.
-        """
+        """Quantise on the inputs that calibrate."""
         from hexsim.cli._progress import bar
-        from hexsim.inputs.seeded import seeded_calibration
         from hexsim.quantization.overrides.use import OverrideUse
 
-        network, overrides = given.model.network, given.overrides
-        judge = "" if calibration else JUDGE_TOO
-        source = calibration or source
-        if source.seeded:
-            coded = platform.quantize(network, seeded_calibration(network), overrides)
-            on = "seeded inputs"
-        else:
-            with bar("calibrating", source.sets) as progress:
-                coded = platform.quantize(network, source.feeds(), overrides, progress)
-            on = f"the {source.description}{judge}"
+        source = roles.calibrating
+        assert source is not None, "the model is to be quantised"
+        with bar("calibrating", source.sets) as progress:
+            network, overrides = given.model.network, given.overrides
+            coded = platform.quantize(network, source.feeds(), overrides, progress)
         use = OverrideUse.of(given.held, coded.overrides)
+        on = roles.calibration
         return coded, f"quantised with default options on {on}{f'; {use}' if use else ''}"

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hexsim.cli._options import (
+    CalibrationListOption,
     ChannelOrderOption,
     FitOption,
     ImagesOption,
@@ -15,17 +17,22 @@ from hexsim.cli._options import (
     LabelsOption,
     MeanFileOption,
     MeanOption,
+    PartOption,
     ResizeOption,
     StdOption,
 )
 from hexsim.cli._say import remark
 from hexsim.errors import HexsimError
+from hexsim.runtimes import FIXED_POINT
 
 if TYPE_CHECKING:
     from hexsim.accuracy.labels import Classes
     from hexsim.graph.ir import Network
     from hexsim.inputs.preprocessing import Preprocessing
     from hexsim.inputs.source import InputSource
+    from hexsim.inputs.split import InputRoles
+    from hexsim.quantization.model import Model
+    from hexsim.runtimes import Runtime
 
 
 UNLABELLED = "--labels are for inputs of --input-list or --images; give both"
@@ -86,6 +93,7 @@ class Inputs(Appearance):
 
     input_list: InputListOption = None
     images: ImagesOption = None
+    part: PartOption = None
 
     @property
     def given(self) -> bool:
@@ -93,7 +101,14 @@ class Inputs(Appearance):
         return self.input_list is not None or self.images is not None
 
     def source(self, network: Network) -> InputSource:
-        """Return the inputs of `network`: those named, else seeded ones."""
+        """Return the inputs of `network`: those named, or the part of them, else seeded ones."""
+        from hexsim.inputs.split import part_of
+
+        whole = self.whole(network)
+        return whole if self.part is None else part_of(whole, self.part)
+
+    def whole(self, network: Network) -> InputSource:
+        """Return all inputs of `network` that are named, else seeded ones."""
         from hexsim.inputs.pictures import pictures
         from hexsim.inputs.seeded import EVALUATION_INPUTS, EVALUATION_SEED, seeded_calibration
         from hexsim.inputs.source import listed, seeded
@@ -105,20 +120,6 @@ class Inputs(Appearance):
             return listed(self.input_list, network)
         return seeded(seeded_calibration(network, EVALUATION_INPUTS, EVALUATION_SEED), network)
 
-    def calibration(self, path: Path | None, network: Network) -> InputSource | None:
-        """Return the inputs of `--calibration-list`: raw files of a list, or pictures of a folder.
-
-        The pictures are prepared as those of `--images`. None without a path.
-        """
-        from hexsim.inputs.pictures import pictures
-        from hexsim.inputs.source import listed
-
-        if path is None:
-            return None
-        if path.is_dir():
-            return pictures(path, network, self.preprocessing(network))
-        return listed(path, network)
-
     def require_one_kind(self) -> None:
         """Raise HexsimError for inputs of two kinds, and for picture options without pictures."""
         given = self.steps()
@@ -129,25 +130,91 @@ class Inputs(Appearance):
                 "--mean, --mean-file, --std, --channel-order, --resize and --fit are for pictures; "
                 "give a folder (--images)"
             )
+        if self.part is not None and not self.given:
+            raise HexsimError("--part is of --input-list or --images; give one of them")
 
 
 @dataclass(frozen=True)
-class LabelledInputs(Inputs):
-    """Inputs, and the class of each if it is known."""
+class JudgingInputs(Inputs):
+    """Inputs that judge a network; unless others calibrate it, some of them do that instead."""
+
+    HEADING = "Inputs"
+
+    calibration_list: CalibrationListOption = None
+
+    def roles(self, model: Model, runtimes: Iterable[Runtime]) -> InputRoles:
+        """Return the inputs, split if `model` is quantised for a runtime and no others are named.
+
+        Raises HexsimError for inputs that are to calibrate a quantised model, or are split twice.
+        """
+        from hexsim.inputs.split import InputRoles
+        from hexsim.quantization.model import require_float
+
+        network = model.network
+        if self.calibration_list is not None:
+            require_float(model)
+        roles = InputRoles(self.source(network), self.classes(network))
+        if model.quantized or FIXED_POINT.isdisjoint(runtimes):
+            return roles
+        if self.part is not None:
+            raise HexsimError(
+                f"--part goes with a quantised model; '{network.name}' is quantised here, and the "
+                "inputs are split by themselves"
+            )
+        return roles.quantizing(network, self._calibration(network))
+
+    def classes(self, network: Network) -> tuple[Classes, ...] | None:
+        """Return the correct classes of each input that judges; None if they are unknown."""
+        return None
+
+    def calibrated_too(self, quantizer_command: str) -> str:
+        """Return a remark if a file was quantised on inputs of the same name, else nothing."""
+        named = {"images": self.images, "input_list": self.input_list}
+        words = (f" {key}={path.name} " for key, path in named.items() if isinstance(path, Path))
+        is_part = self.part == "judge" and "part=calibrate" in quantizer_command.split()
+        if is_part or not any(word in f"{quantizer_command} " for word in words):
+            return ""
+        return (
+            ", calibrated on inputs of this name, which flatters: quantise with --part calibrate "
+            "and judge with --part judge"
+        )
+
+    def _calibration(self, network: Network) -> InputSource | None:
+        """Return the raw files, or the pictures (prepared as those of `--images`) to calibrate on.
+
+        None without `--calibration-list`.
+        """
+        from hexsim.inputs.pictures import pictures
+        from hexsim.inputs.source import listed
+
+        path = self.calibration_list
+        if path is None:
+            return None
+        if isinstance(path, Path) and path.is_dir():
+            return pictures(path, network, self.preprocessing(network))
+        return listed(path, network)
+
+
+@dataclass(frozen=True)
+class LabelledInputs(JudgingInputs):
+    """Inputs that judge, and the class of each if it is known."""
 
     HEADING = "Inputs"
 
     labels: LabelsOption = None
 
-    def classes(self, source: InputSource, network: Network) -> tuple[Classes, ...] | None:
-        """Return the correct classes of each input, if there is a file of labels."""
+    def classes(self, network: Network) -> tuple[Classes, ...] | None:
+        """Return the correct classes of each input that judges, if there is a file of labels."""
         from hexsim.accuracy.labels import read_labels
+        from hexsim.inputs.split import items_of
 
         if self.labels is None:
             return None
+        source = self.whole(network)
         if source.seeded:
             raise HexsimError(UNLABELLED)
-        return read_labels(self.labels, source.items, network, source.names, source.batch)
+        labels = read_labels(self.labels, source.items, network, source.names, source.batch)
+        return labels if self.part is None else items_of(source, self.part, labels)
 
 
 def _numbers(option: str, text: str) -> tuple[float, ...]:

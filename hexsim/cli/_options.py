@@ -189,9 +189,18 @@ CalibrationListOption = Annotated[
     Path | None,
     typer.Option(
         "--calibration-list",
-        help="Inputs to quantise a float model with: a list of raw files, or a folder of pictures.",
+        help="Inputs to quantise a float model with: a list of raw files, or a folder of pictures; "
+        "default: every second one of the inputs, and the others judge.",
     ),
     CALIBRATION,
+]
+PartOption = Annotated[
+    Literal["calibrate", "judge"] | None,
+    typer.Option(
+        "--part",
+        help="Take every second inference only: calibrate, from the first on, or judge, from the "
+        "second on. A list that does both is split so by itself.",
+    ),
 ]
 FloatModelOption = Annotated[
     str | None,

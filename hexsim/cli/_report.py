@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from hexsim.deployment import Deployment
     from hexsim.deployment.given import GivenModel
     from hexsim.deployment.platform import Platform
-    from hexsim.inputs.source import InputSource
+    from hexsim.inputs.split import InputRoles
     from hexsim.reports.pages.model_page import OnRuntime
     from hexsim.studies.benchmark import Case
     from hexsim.studies.cuts import Prices, Survey
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Examination:
-    """A model to examine; without `source` no values are computed."""
+    """A model to examine; without `inputs` no values are computed."""
 
     given: GivenModel
     platform: Platform
-    source: InputSource | None
+    inputs: InputRoles | None
     progress: Callable[[str], None]
 
     def of(self, cases: list[Case]) -> Iterator[OnRuntime]:
@@ -43,15 +43,18 @@ class Examination:
         from hexsim.accuracy.study import Study
         from hexsim.accuracy.validation import validate
 
-        source = self.source
-        if source is None or runtime not in FIXED_POINT:
+        if self.inputs is None or runtime not in FIXED_POINT:
             return None
+        source = self.inputs.judging
         self.progress(f"comparing {runtime} with float")
         batch, items = source.batch, source.items
         validation = validate(deployment, source.feeds(), batch=batch, items=items)
         network, chip = deployment.network, self.platform.chip.name
         counts = distributions(network, validation.layers, source.feeds(), batch=batch, items=items)
-        notes = (source.description,)
+        quantised = (
+            () if self.given.model.quantized else (f"quantised on {self.inputs.calibration}",)
+        )
+        notes = (source.description, *quantised)
         return Study(network.name, chip, runtime, notes, validation, distributions=counts)
 
     def _cut(self, deployment: Deployment, case: Case) -> tuple[Prices, Survey]:

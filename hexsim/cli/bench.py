@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
@@ -28,8 +29,9 @@ from hexsim.runtimes import RUNTIMES
 
 if TYPE_CHECKING:
     from hexsim.cli._progress import ProgressLine
-    from hexsim.graph.ir import Network
-    from hexsim.inputs.source import InputSource
+    from hexsim.inputs.split import InputRoles
+    from hexsim.quantization.model import Model
+    from hexsim.runtimes import Runtime
     from hexsim.studies.benchmark import Case, Refusal
     from hexsim.studies.pool import Pool
     from hexsim.studies.uncertainty import Scope as IntervalScope
@@ -127,17 +129,22 @@ class Scope(Workers, LabelledInputs):
             raise HexsimError("--draws is for --uncertainty joint; give that too, or leave it out")
         return 0
 
-    def evaluation(self) -> Callable[[Network], InputSource] | None:
-        """Return a function that makes the user's inputs of a network, or None without inputs."""
+    def evaluation(self, runtimes: Sequence[Runtime]) -> Callable[[Model], InputRoles] | None:
+        """Return a function that makes the user's inputs of a model, or None without inputs."""
         self.require_one_kind()
         if self.labels is not None and not self.given:
             raise HexsimError(UNLABELLED)
+        if self.calibration_list is not None and not self.given:
+            raise HexsimError(
+                "--calibration-list calibrates for a comparison on --input-list or --images; give "
+                "one of them"
+            )
         if self.given and self.timing_only:
             raise HexsimError(
                 "--input-list and --images are what answers are compared on, which --timing-only "
                 "leaves out; give one or the other"
             )
-        return self.source if self.given else None
+        return partial(self.roles, runtimes=runtimes) if self.given else None
 
     @contextmanager
     def sharing(self) -> Iterator[Pool | None]:
@@ -194,8 +201,7 @@ def bench(
             draws=scope.joint_draws,
             pool=pool,
             accuracy=not scope.timing_only,
-            inputs=scope.evaluation(),
-            labels=scope.classes,
+            inputs=scope.evaluation(chosen),
             input_dims=parse_input_dims(input_dim),
             recorded=outputs.trace is not None,
         )

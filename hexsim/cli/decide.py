@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, fields
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -14,7 +15,6 @@ from hexsim.cli._groups import grouped
 from hexsim.cli._inputs import Appearance, Inputs, LabelledInputs
 from hexsim.cli._options import (
     AnchorOption,
-    CalibrationListOption,
     IdealCpuOption,
     IdleOption,
     InputDimOption,
@@ -30,6 +30,7 @@ from hexsim.cli._output import JsonCsvHtml
 from hexsim.cli._page import paged
 from hexsim.cli._say import command_line, say
 from hexsim.errors import HexsimError, unknown
+from hexsim.runtimes import RUNTIMES
 
 if TYPE_CHECKING:
     from hexsim.deployment.platform import Platform
@@ -150,7 +151,6 @@ class DecideWork:
     """Options to read the model, and the extent of the study and its report."""
 
     input_dim: InputDimOption = None
-    calibration_list: CalibrationListOption = None
     no_cpu_fallback: NoFallbackOption = False
     draws: Annotated[
         int | None,
@@ -197,15 +197,16 @@ def decide(
     runtimes, (modes, mixed) = parse_runtimes(choice.runtime), parse_modes(choice.modes)
     dims = parse_input_dims(work.input_dim)
     read = load_container(model, input_dims=dims)
-    network = require_float(read.model)
-    source = inputs.source(network)
+    require_float(read.model)
+    quantizing = any(mode.quantizes for mode in modes)
+    roles = inputs.roles(read.model, (runtimes or RUNTIMES) if quantizing else ())
     question = Question(
         source=model,
         read=read,
-        inputs=source,
+        inputs=roles.judging,
         platforms=platforms,
-        calibration=inputs.calibration(work.calibration_list, network),
-        labels=inputs.classes(source, network),
+        calibration=roles.calibrating,
+        labels=roles.labels,
         runtimes=runtimes,
         modes=modes,
         mixed=mixed,
@@ -219,7 +220,9 @@ def decide(
     )
     with status() as progress, _keeping_results():
         decision = run_decide(question, progress)
-    best, given_options = decision.ranked[:1], _command_options(model, chips, inputs, work)
+    is_split = inputs.calibration_list is None and roles.calibrating not in (None, roles.judging)
+    given_options = _command_options(model, chips, inputs, work, is_split=is_split)
+    best = decision.ranked[:1]
     lines = commands(best[0], given_options) if best else ()
     outputs.write(
         json=lambda: decision_facts.json(decision, lines),
@@ -240,18 +243,23 @@ def _keeping_results() -> AbstractContextManager[None]:
 
 
 def _command_options(
-    model: str, chips: Chips, inputs: LabelledInputs, work: DecideWork
+    model: str, chips: Chips, inputs: LabelledInputs, work: DecideWork, *, is_split: bool
 ) -> CommandOptions:
     """Return the options in the form of other commands."""
     from hexsim.studies.decision.commands import CommandOptions
 
     dims = words(work, "input_dim")
-    compared = words(inputs, *(field.name for field in fields(LabelledInputs)))
-    calibration = words(inputs, *(field.name for field in fields(Inputs)))
-    if work.calibration_list is not None:
-        kind = "--images" if work.calibration_list.is_dir() else "--input-list"
-        how = words(inputs, *(field.name for field in fields(Appearance)))
-        calibration = (kind, str(work.calibration_list), *(how if kind == "--images" else ()))
+    others, calibration = inputs.calibration_list, words(inputs, *_names(Inputs))
+    compared = (*calibration, *words(inputs, "labels"))
+    if others is not None:
+        kind = "--images" if isinstance(others, Path) and others.is_dir() else "--input-list"
+        how = words(inputs, *_names(Appearance))
+        calibration = (kind, str(others), *(how if kind == "--images" else ()))
+    elif inputs.given and is_split:
+        calibration, compared = (
+            (*calibration, "--part", "calibrate"),
+            (*compared, "--part", "judge"),
+        )
     elif not inputs.given:
         calibration = ("--seeded-inputs",)
     return CommandOptions(
@@ -278,6 +286,10 @@ def _show(decision: Decision, lines: tuple[str, ...], *, every: bool) -> None:
         say("\n" + excluded)
     if lines:
         say("\nTo get the same figures again\n" + "\n".join(f"  {line}" for line in lines))
+
+
+def _names(group: type[Any]) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(group))
 
 
 def words(group: Any, *names: str) -> tuple[str, ...]:

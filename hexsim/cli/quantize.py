@@ -137,6 +137,7 @@ def quantize(
         "input_dlc": Path(model).name,
         "images": inputs.images.name if inputs.images else "",
         "input_list": inputs.input_list.name if inputs.input_list else "",
+        "part": inputs.part or "",
         "optimizations": ",".join(steps),
     }
     command = _command(sources, ranges, bits, precision, hta)

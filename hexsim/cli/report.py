@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,7 +12,7 @@ import typer
 
 from hexsim.cli._files import Writes
 from hexsim.cli._groups import grouped
-from hexsim.cli._inputs import Inputs
+from hexsim.cli._inputs import JudgingInputs
 from hexsim.cli._options import (
     InputDimOption,
     ModelArgument,
@@ -40,7 +41,7 @@ class ReportPage(Outputs):
 
 
 @dataclass(frozen=True)
-class Depth(Inputs):
+class Depth(JudgingInputs):
     """The inputs to compare values on, and parts to leave out."""
 
     timing_only: Annotated[
@@ -82,13 +83,14 @@ def report(
 
     load_bokeh()
     runtimes, dims = parse_runtimes(runtime) or (), parse_input_dims(input_dim)
+    roles = partial(depth.roles, runtimes=runtimes)
     preparation = replace(circumstances.preparation(), quantize=True)
     conditions = circumstances.conditions(
         platform,
         power,
         sweep=None if depth.no_uncertainty else "everything",
         accuracy=not depth.timing_only,
-        inputs=depth.source if depth.given and not depth.timing_only else None,
+        inputs=roles if depth.given and not depth.timing_only else None,
         preparation=preparation,
         input_dims=dims,
         recorded=True,
@@ -101,10 +103,10 @@ def report(
             raise HexsimError(refusals[0].reason)
         read = load_container(model, input_dims=dims)
         given = GivenModel(model, read, platform, preparation, progress)
-        source = None if depth.timing_only else depth.source(given.model.network)
-        if source is not None and depth.given:
-            given.calibrate_on(source.feeds)
-        examinations = list(Examination(given, platform, source, progress).of(cases))
+        inputs = None if depth.timing_only else roles(given.model)
+        if inputs is not None and inputs.calibrating is not None:
+            given.calibrate_on(inputs.calibrating.feeds)
+        examinations = list(Examination(given, platform, inputs, progress).of(cases))
         is_coded = any(examination.study is not None for examination in examinations)
         counted = given.quantized if is_coded else given.model
         progress("drawing")

@@ -29,6 +29,8 @@ def tradeoff(
     platform = power.of(hardware.platform())
 
     from hexsim.cli._progress import status
+    from hexsim.quantization.model import Model
+    from hexsim.reports.text import number
     from hexsim.reports.tradeoff import tradeoff_csv, tradeoff_facts, tradeoff_table
     from hexsim.studies.tradeoff import TradeoffConditions
     from hexsim.studies.tradeoff import tradeoff as run_tradeoff
@@ -36,20 +38,22 @@ def tradeoff(
     platform.stack.profile(perf_profile)
     floats, given = compared.both(model)
     network = floats or given.model.network
-    source = inputs.source(network)
-    classes = inputs.classes(source, network)
-    codes, encodings = compared.quantized(given, platform, source, "aip", inputs)
+    roles = inputs.roles(given.model if floats is None else Model(floats), platform.runtimes)
+    codes, encodings = compared.quantized(given, platform, roles, "aip")
     conditions = TradeoffConditions(
-        perf_profile, power.idle_ms, not no_cpu_fallback, classes, given.overrides
+        perf_profile, power.idle_ms, not no_cpu_fallback, given.overrides
     )
     with status() as progress:
-        result = run_tradeoff(floats, codes, platform, source, conditions, progress)
+        result = run_tradeoff(floats, codes, platform, roles, conditions, progress)
+    source = roles.judging
+    encodings += inputs.calibrated_too(given.quantizer_command)
     notes = (source.description, encodings, given.reference)
-    where, labelled = (platform.chip.name, platform.stack.name), classes is not None
+    where, labelled = (platform.chip.name, platform.stack.name), roles.labels is not None
     outputs.write(
         json=lambda: tradeoff_facts.json(network.name, where, notes, result.choices, labelled),
         csv=lambda: tradeoff_csv(result.choices, labelled),
     )
-    say(f"{network.name} on {platform.chip.name}, {platform.software}, {source.items} inputs")
+    inputs_count = number(source.items, "input")
+    say(f"{network.name} on {platform.chip.name}, {platform.software}, {inputs_count}")
     say("".join(f"  {note}\n" for note in notes))
     say(tradeoff_table(result.choices, labelled=labelled))

@@ -57,18 +57,19 @@ def validate(
 
     platform.chip.require(runtime)
     platform.stack.require(runtime)
-    _require_suitable(runtime, compared, findings)
+    _require_suitable(runtime, compared, findings, inputs)
     given = compared.loaded(model)
     platform.require(given.model, runtime)
     network = given.model.network
-    source = inputs.source(network)
-    classes = inputs.classes(source, network)
+    roles = inputs.roles(given.model, [runtime])
+    source, classes = roles.judging, roles.labels
     if runtime in FIXED_POINT:
-        loaded, encodings = compared.quantized(given, platform, source, runtime, inputs)
+        loaded, encodings = compared.quantized(given, platform, roles, runtime)
     else:
         loaded, encodings = _in_floats(given, runtime)
     deployment = deploy(loaded, platform, runtime)
     validation = _validated(deployment, source, classes, threads, given.original, shared_out)
+    encodings += inputs.calibrated_too(given.quantizer_command)
     notes: tuple[str, ...] = (source.description, encodings, given.reference, *loaded.notes)
     if runtime == "aip":
         notes += (f"{len(deployment.on_hta)} of {len(network.layers)} layers on the tensor engine",)
@@ -94,12 +95,14 @@ def validate(
     say(validation_text(study, every_layer=findings.layers))
 
 
-def _require_suitable(runtime: Runtime, compared: Compared, findings: Findings) -> None:
+def _require_suitable(
+    runtime: Runtime, compared: Compared, findings: Findings, inputs: LabelledInputs
+) -> None:
     if runtime not in FIXED_POINT and (
         findings.sensitivity
         or findings.explain
         or compared.override_params
-        or compared.calibration_list is not None
+        or inputs.calibration_list is not None
     ):
         raise HexsimError(
             f"runtime {runtime} computes in floats; --sensitivity, --explain, --override-params "

@@ -59,7 +59,8 @@ def pictures(folder: Path, network: Network, how: Preprocessing) -> InputSource:
     files = picture_files(folder)
     frame, batch = frame_of(network, how), batch_size(network)
 
-    text = f"{len(files)} pictures of '{folder}'{padding(len(files), batch)}"
+    count = f"{len(files)} picture{'s' * (len(files) != 1)}"
+    text = f"{count} of '{folder}'{padding(len(files), batch)}"
     names, paths = tuple(file.name for file in files), tuple(map(str, files))
     sets = tuple(paths[start : start + batch] for start in range(0, len(paths), batch))
     read = _Pictures(tuple(files), batch, network.without_values(), frame)

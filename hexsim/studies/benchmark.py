@@ -17,13 +17,13 @@ from hexsim.deployment.platform import Anchor, Platform
 from hexsim.dlc.loading import is_builtin, load_container
 from hexsim.energy import Energy
 from hexsim.errors import HexsimError
-from hexsim.graph.ir import Network
 from hexsim.graph.reading_ahead import read_ahead
 from hexsim.inputs.seeded import EVALUATION_INPUTS, EVALUATION_SEED, seeded_calibration
-from hexsim.inputs.source import InputSource
+from hexsim.inputs.split import InputRoles
 from hexsim.memory import Footprint
+from hexsim.quantization.model import Model
 from hexsim.quantization.overrides.use import OverrideUse
-from hexsim.runtimes import MAIN_ENGINE, Runtime
+from hexsim.runtimes import FIXED_POINT, MAIN_ENGINE, Runtime
 from hexsim.simulation.simulator import Workload
 from hexsim.studies.draws import FEW, DrawnTimes, drawn, draws, few_draws
 from hexsim.studies.interference import Interference, interference
@@ -49,10 +49,11 @@ class Case:
     network, whose measurements are known. `hta_choice` says why aip got its sections, where they
     were chosen here. `overrides` is the use of the overrides of a float file that is
     quantised, here or at load. `timing`, `memory` and `energy` are for the network alone;
-    `interference` compares it with a run beside other clients. `evaluated` describes the inputs of
-    comparison and calibration. `drawn` are times with all constants drawn at once, the same draws
-    for all cases of a platform. `subnets` is the number of its subnets; `refused` has the layers
-    that run on the CPU instead, by name, each with the reason.
+    `interference` compares it with a run beside other clients. `evaluated` describes the inputs
+    that judge, and `calibrated` those on which the network was quantised here or at load. `drawn`
+    are times with all constants drawn at once, the same draws for all cases of a platform.
+    `subnets` is the number of its subnets; `refused` has the layers that run on the CPU instead,
+    by name, each with the reason.
     """
 
     network: str
@@ -76,6 +77,7 @@ class Case:
     overrides: OverrideUse | None = None
     drawn: DrawnTimes | None = None
     evaluated: str = SEEDED
+    calibrated: str | None = None
     subnets: int = 1
     refused: Mapping[str, str] = field(default_factory=dict)
     ideal_cpu: bool = False
@@ -114,8 +116,8 @@ class BenchmarkConditions:
 
     `sweep` gives times an interval: by a sweep of the constants, or by a few draws (None: none).
     `draws` is the number of draws of all constants, and `pool` has workers that share them (None:
-    this process). `inputs` returns the inputs of comparison and calibration (None: seeded ones),
-    and `labels` their right classes.
+    this process). `inputs` returns the inputs that judge a model and those that calibrate it (None:
+    seeded ones).
     """
 
     perf_profile: str | None = None
@@ -126,8 +128,7 @@ class BenchmarkConditions:
     draws: int = 0
     pool: Pool | None = None
     accuracy: bool = True
-    inputs: Callable[[Network], InputSource] | None = None
-    labels: Callable[[InputSource, Network], Sequence[Sequence[int]] | None] | None = None
+    inputs: Callable[[Model], InputRoles] | None = None
     input_dims: Mapping[str, Sequence[int]] = field(default_factory=dict)
     background: tuple[Background, ...] = ()
     recorded: bool = False
@@ -225,12 +226,9 @@ class _Cases:
         self._progress = progress
         self._drawing = drawing
         self._few: list[tuple[tuple[object, ...], DrawnTimes]] = []
-        self._source_of_inputs = conditions.inputs(self.network) if conditions.inputs else None
-        self._labels: Sequence[Sequence[int]] | None = None
-        if self._source_of_inputs is not None:
-            given.calibrate_on(self._source_of_inputs.feeds)
-            if conditions.labels is not None:
-                self._labels = conditions.labels(self._source_of_inputs, self.network)
+        self._inputs = conditions.inputs(given.model) if conditions.inputs else None
+        if self._inputs is not None and self._inputs.calibrating is not None:
+            given.calibrate_on(self._inputs.calibrating.feeds)
 
     @classmethod
     def load(
@@ -295,13 +293,19 @@ class _Cases:
             hta_choice=self.given.hta_choice if runtime == "aip" else None,
             overrides=self.given.use(runtime),
             drawn=self._drawn(workload, runtime),
-            evaluated=self._source_of_inputs.description if self._source_of_inputs else SEEDED,
+            evaluated=self._inputs.judging.description if self._inputs else SEEDED,
+            calibrated=self._calibration(runtime),
             subnets=len(deployment.subnets),
             refused=_refused(deployment),
             ideal_cpu=platform.ideal_cpu,
             anchor=platform.anchor,
             vtcm_mb=platform.vtcm_mb,
         )
+
+    def _calibration(self, runtime: Runtime) -> str | None:
+        if runtime not in FIXED_POINT or self.given.model.quantized:
+            return None
+        return self._inputs.calibration if self._inputs else SEEDED
 
     def _interval(self, workload: Workload, timing: Result, runtime: Runtime) -> Uncertainty | None:
         scope, alone = self._conditions.sweep, _alone(workload)
@@ -339,8 +343,8 @@ class _Cases:
         # It loads the kernels, which times alone do not need.
         from hexsim.accuracy.agreements import Agreements
 
-        if self._source_of_inputs is not None:
-            source = self._source_of_inputs
-            return Agreements(self.network, source.feeds, source.items, self._labels)
+        if self._inputs is not None:
+            source = self._inputs.judging
+            return Agreements(self.network, source.feeds, source.items, self._inputs.labels)
         seeded = seeded_calibration(self.network, EVALUATION_INPUTS, EVALUATION_SEED)
         return Agreements(self.network, lambda: seeded)

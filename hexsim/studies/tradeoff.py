@@ -3,14 +3,14 @@
 Both files are written and read back, so that sizes are those of .dlc files, and a runtime that
 dequantises works with the weights of the quantised file.
 
-A runtime that quantises a float file at load uses ranges of the user's inputs, or of the seeded
-ones that every command calibrates on; the real one computes ranges for each input again. Accuracy
+A runtime that quantises a float file at load uses ranges of the inputs that calibrate, or of the
+seeded ones of every command; the real one computes ranges for each input again. Accuracy
 is measured on class scores, before a final softmax.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -25,7 +25,7 @@ from hexsim.display import Cell, DisplayTable, Shown
 from hexsim.errors import HexsimError
 from hexsim.files import scratch
 from hexsim.graph.ir import Network
-from hexsim.inputs.source import InputSource
+from hexsim.inputs.split import InputRoles
 from hexsim.memory import Footprint
 from hexsim.onnx_io.run.float_engine import FloatEngine
 from hexsim.quantization.model import Model
@@ -91,7 +91,7 @@ def _row(choice: TradeoffChoice) -> tuple[Cell, ...]:
 
 @dataclass(frozen=True)
 class TradeoffConditions:
-    """The conditions that all choices share; `labels` has the right classes of each item.
+    """The conditions that all choices share.
 
     `overrides` are applied when the float file is quantised at load.
     """
@@ -99,7 +99,6 @@ class TradeoffConditions:
     perf_profile: str | None = None
     idle_ms: float = 0.0
     cpu_fallback: bool = True
-    labels: Sequence[Sequence[int]] | None = None
     overrides: Overrides = NO_OVERRIDES
 
 
@@ -107,7 +106,7 @@ def tradeoff(
     floats: Network | None,
     codes: Model,
     platform: Platform,
-    source: InputSource,
+    inputs: InputRoles,
     conditions: TradeoffConditions | None = None,
     progress: Callable[[str], None] = lambda what: None,
 ) -> Tradeoff:
@@ -122,7 +121,7 @@ def tradeoff(
     with scratch() as folder:
         choices: list[TradeoffChoice] = []
         network = floats or codes.network
-        bench = _Bench(network, platform, source, conditions)
+        bench = _Bench(network, platform, inputs, conditions)
         for kind, model in models.items():
             progress(f"writing the {kind} file")
             path = folder / f"{kind}.dlc"
@@ -141,14 +140,14 @@ class _Bench:
         self,
         reference: Network,
         platform: Platform,
-        source: InputSource,
+        inputs: InputRoles,
         conditions: TradeoffConditions,
     ) -> None:
         self._reference, self._floats = class_scores(reference), compared_floats(reference)
         self._platform = platform
-        self._source = source
+        self._source, self._labels = inputs.judging, inputs.labels
         self._conditions = conditions
-        calibration = None if source.seeded else source.feeds
+        calibration = None if inputs.calibrating is None else inputs.calibrating.feeds
         self._at_load = AtLoad(reference, platform, calibration, conditions.overrides)
         self._known: dict[tuple[str, str, frozenset[str], frozenset[str]], TradeoffAccuracy] = {}
 
@@ -186,7 +185,7 @@ class _Bench:
     def _measured(self, deployment: Deployment) -> TradeoffAccuracy:
         executor = deployment.over(class_scores(deployment.network)).executor()
         engine, hits, distance = FloatEngine(self._reference), Hits(), Distance()
-        batch, labels = self._source.batch, self._conditions.labels
+        batch, labels = self._source.batch, self._labels
         # The list is read twice, so that each side can read ahead by itself.
         floats = map(engine.run, self._source.feeds())
         codes = executor.run_each(self._source.feeds())

@@ -32,7 +32,7 @@ def test_answers_are_compared_on_the_pictures(command: Callable[[str], Done]) ->
     prepared = command(f"prepare photos --model squeezenet1_1 {how}")
     assert prepared.code == 0
     calibrated = command(f"validate squeezenet1_1 --calibration-list photos --images photos {how}")
-    assert "quantised with default options on the 2 pictures of 'photos'\n" in calibrated.out
+    assert "on 2 pictures of 'photos': 2 inputs calibrate, 2 others judge\n" in calibrated.out
     found = {}
     for name, given in (
         ("pictures", f"--images photos {how}"),
@@ -43,11 +43,12 @@ def test_answers_are_compared_on_the_pictures(command: Callable[[str], Done]) ->
         whole = json.loads(Path(f"{name}.json").read_text())
         (case,) = whole["results"]
         found[name] = case["accuracy"]
-    assert "on 2 pictures of 'photos'" in command(f"{BENCH} --images photos {how}").out
-    assert found["pictures"].pop("compared_on") == "2 pictures of 'photos'"
-    assert found["list"].pop("compared_on") == "inputs of 'prepared/raw_list.txt'"
+    assert "1 input calibrates, 1 other judges." in command(f"{BENCH} --images photos {how}").out
+    second = "the 2nd, 4th, ... of"
+    assert found["pictures"].pop("compared_on") == f"{second} 2 pictures of 'photos'"
+    assert found["list"].pop("compared_on") == f"{second} inputs of 'prepared/raw_list.txt'"
     assert found["pictures"] == found["list"]
-    assert found["list"]["inputs"] == 2
+    assert found["list"]["inputs"] == 1
 
 
 def test_right_answers_of_a_trained_network(command: Callable[[str], Done]) -> None:
@@ -55,7 +56,7 @@ def test_right_answers_of_a_trained_network(command: Callable[[str], Done]) -> N
     folder = ROOT / "examples/digits"
     given = f"{folder}/digits.onnx --images {folder}/photos --std 255 --labels {folder}/named.txt"
     calibrated = f"--calibration-list {folder}/photos"
-    done = command(f"bench {given} --runtime cpu,dsp --json b.json")
+    done = command(f"bench {given} {calibrated} --runtime cpu,dsp --json b.json")
     right = {}
     for case in json.loads(Path("b.json").read_text())["results"]:
         runtime, found = case["runtime"], case["accuracy"]
@@ -75,6 +76,7 @@ def test_mistakes(refused: Callable[[str], str]) -> None:
     assert "--timing-only leaves out" in refused(f"{BENCH} --images photos --timing-only")
     assert "are for pictures" in refused(f"{BENCH} --mean 3")
     assert "--labels are for inputs" in refused(f"{BENCH} --labels x.txt")
+    assert "--calibration-list calibrates for" in refused(f"{BENCH} --calibration-list photos")
 
 
 def test_a_network_without_classes_has_no_top_1(command: Callable[[str], Done]) -> None:

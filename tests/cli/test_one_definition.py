@@ -55,7 +55,7 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_equal_labels_agree(files: Path, command: Callable[[str], Done]) -> None:
     listed, where = "--input-list list.txt", "--chip sd855 --runtime dsp"
-    calibrated = "--calibration-list list.txt"
+    calibrated, flatters = "--calibration-list list.txt", False
     for line in (
         f"quantize m.onnx {listed} --output q.dlc",
         f"bench q.dlc {where} {listed} --json bench.json",
@@ -67,6 +67,8 @@ def test_equal_labels_agree(files: Path, command: Callable[[str], Done]) -> None
     ):
         done = command(line)
         assert done.code == 0, done
+        flatters |= "calibrated on inputs of this name, which flatters" in done.out
+    assert flatters
     told = {path.stem: json.loads(path.read_text()) for path in files.glob("*.json")}
     values = {
         "validate": told["validate"]["output_sqnr_db"],
@@ -84,6 +86,44 @@ def test_equal_labels_agree(files: Path, command: Callable[[str], Done]) -> None
     own_floats = told["own_floats"]["output_sqnr_db"]  # the weights of the file, dequantised
     assert bench["sqnr_db"] == pytest.approx(own_floats, abs=1e-6)
     assert bench["inputs"] == ITEMS
+
+
+def test_a_split_is_the_same_in_one_command_and_in_several(
+    files: Path, command: Callable[[str], Done]
+) -> None:
+    """Two of three items calibrate: the first batch; the third, padded, judges. So it is said."""
+    listed, where = "--input-list list.txt --labels labels.txt", "--chip sd855 --runtime dsp"
+    (files / "labels.txt").write_text("0\n1\n4\n")
+    for line in (
+        "quantize m.onnx --input-list list.txt --part calibrate --output q.dlc",
+        f"validate q.dlc --float m.onnx {where} {listed} --part judge --json parts.json",
+        f"validate m.onnx {where} {listed} --json validate.json",
+        f"bench m.onnx {where} {listed} --json bench.json",
+        f"decide m.onnx --chips sd855 --runtime dsp --modes default {listed} --draws 0 "
+        "--json decide.json",
+        f"tradeoff m.onnx --chip sd855 {listed} --json tradeoff.json",
+    ):
+        done = command(line)
+        assert done.code == 0, done
+        if "parts.json" not in line and "quantize" not in line:
+            assert "2 inputs calibrate, 1 other judges" in done.out
+        assert "flatters" not in done.out
+    told = {path.stem: json.loads(path.read_text()) for path in files.glob("*.json")}
+    parts, bench = told["parts"], told["bench"]["results"][0]["accuracy"]
+    (traded,) = (
+        choice
+        for choice in told["tradeoff"]["choices"]
+        if (choice["file"], choice["runtime"]) == ("quantised", "dsp")
+    )
+    decibels = (
+        told["validate"]["output_sqnr_db"],
+        bench["sqnr_db"],
+        told["decide"]["choices"][0]["sqnr_db"],
+        traded["sqnr_db"],
+    )
+    assert decibels == pytest.approx((parts["output_sqnr_db"],) * len(decibels), abs=1e-6)
+    assert parts["hits"]["inputs"] == told["validate"]["hits"]["inputs"] == bench["inputs"] == 1
+    assert parts["hits"] == told["validate"]["hits"]
 
 
 def _worked_out(files: Path) -> float:

@@ -45,8 +45,8 @@ def test_table_json_and_csv_say_the_same(command: Command, tmp_path: Path) -> No
         else:
             assert f"{choice['total_inference_us'] / 1e3:.2f}" in line
             assert f"{choice['initialisation_us'] / 1e3:.2f}" in line
-            assert f"{choice['runtime_top1'] / 4:.2%}" in line
-    assert "on the inputs of 'list.txt'" in out
+            assert f"{choice['runtime_top1'] / 2:.2%}" in line
+    assert "the 2nd, 4th, ... of inputs of 'list.txt'" in out
 
 
 def test_a_quantized_file_alone_and_with_its_float_model(command: Command) -> None:

@@ -1,5 +1,6 @@
 """Both files on all runtimes: what is refused, what is loaded how, and that figures are true."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,8 @@ from hexsim import dlc
 from hexsim.accuracy.validation import validate
 from hexsim.api import compile_hta
 from hexsim.deployment.platform import Platform
-from hexsim.inputs.source import InputSource, seeded
+from hexsim.inputs.source import seeded
+from hexsim.inputs.split import InputRoles
 from hexsim.quantization.model import Model
 from hexsim.quantization.overrides import NO_OVERRIDES, IntegerOverride, Overrides, Range
 from hexsim.runtimes import Runtime
@@ -17,15 +19,18 @@ from tests.accuracy import culprits
 from tests.deployed import deployed
 
 FEEDS = culprits.inputs(4)
-SOURCE: InputSource = seeded(FEEDS, culprits.network())
+INPUTS = InputRoles(seeded(FEEDS, culprits.network()))
 
 
 def chosen(
-    chip: str, conditions: TradeoffConditions | None = None, fault: str = "outlier"
+    chip: str,
+    conditions: TradeoffConditions | None = None,
+    fault: str = "outlier",
+    inputs: InputRoles = INPUTS,
 ) -> dict[tuple[str, str], TradeoffChoice]:
     model = culprits.quantized(fault)
     platform = Platform.load(chip)
-    found = tradeoff(model.network, model, platform, SOURCE, conditions)
+    found = tradeoff(model.network, model, platform, inputs, conditions)
     return {(choice.file, choice.runtime): choice for choice in found.choices}
 
 
@@ -56,8 +61,8 @@ def test_sizes_are_those_of_the_files(tmp_path: Path) -> None:
 
 def test_accuracy_is_that_of_a_validation() -> None:
     """The network has no softmax, so class scores are its outputs."""
-    labels = [(1,), (2,), (3,), (4,)]
-    choices = chosen("sd855", TradeoffConditions(labels=labels))
+    labels = ((1,), (2,), (3,), (4,))
+    choices = chosen("sd855", inputs=replace(INPUTS, labels=labels))
     model = culprits.quantized("outlier")
     runtimes: tuple[Runtime, ...] = ("dsp", "fxp_cpu")
     for runtime in runtimes:
@@ -73,7 +78,7 @@ def test_sections_of_the_file_are_computed_by_the_tensor_engine() -> None:
     model = compile_hta(culprits.quantized("outlier"))
     found = {
         choice.runtime: choice.accuracy.sqnr_db
-        for choice in tradeoff(model.network, model, Platform.load("sd855"), SOURCE).choices
+        for choice in tradeoff(model.network, model, Platform.load("sd855"), INPUTS).choices
         if choice.file == "quantised" and choice.accuracy
     }
     assert found["aip"] == found["fxp_cpu"] != found["dsp"]
@@ -103,7 +108,7 @@ def test_a_float_file_on_the_dsp_is_quantized_at_load() -> None:
 
 def test_without_a_float_network_there_is_no_float_file() -> None:
     model = culprits.quantized("outlier")
-    choices = tradeoff(None, model, Platform.load("sd835"), SOURCE).choices
+    choices = tradeoff(None, model, Platform.load("sd835"), INPUTS).choices
     assert {choice.file for choice in choices} == {"quantised"}
 
 
@@ -128,7 +133,7 @@ def test_overrides_count_when_the_float_file_is_quantized_at_load() -> None:
 
 def test_a_notebook_shows_a_row_per_choice() -> None:
     model = culprits.quantized("outlier")
-    found = tradeoff(model.network, model, Platform.load("sd835"), SOURCE)
+    found = tradeoff(model.network, model, Platform.load("sd835"), INPUTS)
     refused = [choice for choice in found.choices if choice.refusal]
     count = len(found.choices)
     assert repr(found).endswith(f"on sd835: {count} choices, {len(refused)} refused>")

@@ -133,19 +133,17 @@ def _on_agreement(cases: Sequence[Case]) -> Iterator[str]:
 
 def _on_loading(cases: Sequence[Case]) -> Iterator[str]:
     quantised_here = [case for case in cases if case.given == "quantised here"]
-    for evaluated in dict.fromkeys(case.evaluated for case in quantised_here):
+    for calibrated in dict.fromkeys(case.calibrated for case in quantised_here):
         runtimes = dict.fromkeys(
-            case.runtime for case in quantised_here if case.evaluated == evaluated
+            case.runtime for case in quantised_here if case.calibrated == calibrated
         )
         yield (
-            f"Quantised first, on {evaluated}, for {', '.join(runtimes)}, which "
-            f"{'takes' if len(runtimes) == 1 else 'take'} no float networks"
-            + (
-                "."
-                if evaluated == SEEDED
-                else ": the inputs that are compared calibrated them too."
-            )
+            f"Quantised first, on {calibrated}, for {', '.join(runtimes)}, which "
+            f"{'takes' if len(runtimes) == 1 else 'take'} no float networks."
         )
+    at_load = (case for case in cases if case.given == "float" and case.calibrated != SEEDED)
+    for calibrated in dict.fromkeys(case.calibrated for case in at_load if case.calibrated):
+        yield f"Quantised at load on {calibrated}."
     for case in cases:
         if case.overrides is not None:
             yield f"{case.network}, when quantised: {case.overrides}."

@@ -47,7 +47,7 @@ def validation_text(study: Study, *, every_layer: bool) -> str:
 
 def _summary(study: Study) -> Iterator[str]:
     hits = study.validation.hits
-    yield f"{study.network} on {study.chip} {study.runtime}, {hits.inputs} inputs"
+    yield f"{study.network} on {study.chip} {study.runtime}, {number(hits.inputs, 'input')}"
     yield from (f"  {note}" for note in study.notes)
     if study.validation.labelled:
         kinds = [("top-1", hits.float_top1, hits.runtime_top1)]

@@ -16,6 +16,7 @@ from hexsim.accuracy.scores import is_classifier
 from hexsim.deployment.platform import Anchor
 from hexsim.display import Cell, DisplayTable, Shown
 from hexsim.errors import HexsimError
+from hexsim.inputs.split import InputRoles
 from hexsim.quantization.model import require_float
 from hexsim.runtimes import FIXED_POINT
 from hexsim.studies.decision.candidates import (
@@ -344,17 +345,12 @@ class _Deciding:
                 yield tried
 
     def _notes(self) -> tuple[str, ...]:
-        source, calibration = self._question.inputs, self._question.calibration
-        on = (
-            "seeded inputs"
-            if source.seeded and calibration is None
-            else "the " + (calibration or source).description
-        )
-        if calibration is None and not source.seeded:
-            on += ", which are compared too; --calibration-list names others"
-        anchors = (platform.anchor for platform in self._question.platforms[:1])
+        question = self._question
+        roles = InputRoles(question.inputs, calibrating=question.calibration)
+        quantised = [f"quantised on {roles.calibration}"] if roles.calibrating else []
+        anchors = (platform.anchor for platform in question.platforms[:1])
         anchor = [f"calibrated with {point.description}" for point in anchors if point]
-        return source.description, f"quantised on {on}", *anchor, *self._failures
+        return question.inputs.description, *quantised, *anchor, *self._failures
 
 
 def _sure(best: tuple[DecisionCandidate, ...]) -> Iterator[float]:

@@ -23,7 +23,7 @@ from hexsim.dlc.loading import applied_overrides, is_dlc, load_container
 from hexsim.errors import HexsimError
 from hexsim.files.checkpoint import Checkpoints, hash_of
 from hexsim.graph.ir import Network
-from hexsim.inputs.source import InputSource, seeded_source
+from hexsim.inputs.source import InputSource
 from hexsim.int8.machine_code.features import compiled_for
 from hexsim.planning.sections import all_listed, automatic, parse
 from hexsim.quantization.model import Model
@@ -272,7 +272,8 @@ class DecisionParts:
         if not mode.quantizes:
             return source_file.model
         overrides = self._overrides(mode)
-        source = seeded_source(network) if self._seeded else self._calibration
+        source = self._question.calibration
+        assert source is not None, "the mode quantises"
         optimizations = mode.optimizations
         quantized = quantize_optimized(
             network, source.feeds, mode.options, optimizations, overrides
@@ -293,17 +294,10 @@ class DecisionParts:
             question.source, input_dims=question.input_dims, overrides=mode.overrides
         ).overrides
 
-    @property
-    def _calibration(self) -> InputSource:
-        return self._question.calibration or self._question.inputs
-
-    @property
-    def _seeded(self) -> bool:
-        return self._calibration.seeded
-
     @cached_property
     def _calibrated_on(self) -> str:
-        return "seeded" if self._seeded else inputs_hash(self._calibration)
+        source = self._question.calibration
+        return "seeded" if source is None or source.seeded else inputs_hash(source)
 
     @cached_property
     def _inputs(self) -> str:

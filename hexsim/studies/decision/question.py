@@ -19,16 +19,16 @@ from hexsim.studies.decision.ranking import Preference
 class Question:
     """A question. `source` is the float model as the user names it, `read` its content.
 
-    Answers are compared on `inputs`, and quantisers calibrated on `calibration` (None: on `inputs`,
-    or on other seeded inputs if these are seeded). `runtimes` None means all. `mixed` also tries
+    Answers are compared on `inputs`, and quantisers calibrated on `calibration` (None:
+    nothing is quantised). `runtimes` None means all. `mixed` also tries
     to keep the layers float that add most noise. Constants are drawn `draws` times for the best.
     """
 
     source: str
     read: Container
     inputs: InputSource
+    calibration: InputSource | None
     platforms: Sequence[Platform]
-    calibration: InputSource | None = None
     labels: tuple[Classes, ...] | None = None
     runtimes: Sequence[Runtime] | None = None
     modes: tuple[Mode, ...] = MODES

@@ -125,6 +125,7 @@ def test_a_decision_has_the_time_of_the_file_with_relu(
             source=str(path),
             read=load_container(str(path)),
             inputs=seeded_source(network),
+            calibration=seeded_source(network),
             platforms=[platform],
             runtimes=["dsp"],
             modes=modes,

@@ -46,6 +46,7 @@ def question(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Question:
         source="m.onnx",
         read=read,
         inputs=listed(Path("list.txt"), network),
+        calibration=listed(Path("list.txt"), network),
         platforms=[Platform.load("sd855")],
         labels=tuple((index,) for index in range(ITEMS)),
         runtimes=["cpu", "dsp", "aip"],

@@ -1,0 +1,72 @@
+"""Inputs are dealt in turn to those that calibrate and those that judge, batch by batch."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from hexsim.errors import HexsimError
+from hexsim.inputs.source import InMemory, InputSource
+from hexsim.inputs.split import InputRoles, items_of, part_of, roles
+from tests.accuracy import culprits
+
+NETWORK = culprits.network()
+
+
+def source(items: int, batch: int = 1) -> InputSource:
+    """Items 0, 1, 2, ..., whose values are their numbers; the last batch is padded."""
+    sets = -(-items // batch)
+    feeds = [{"in": np.arange(batch, dtype=np.float32) + batch * number} for number in range(sets)]
+    names = tuple(f"{item}.png" for item in range(items))
+    files = tuple((f"set {number}",) for number in range(sets))
+    return InputSource(InMemory(feeds), items, batch, "pictures", names, files)
+
+
+@pytest.mark.parametrize(
+    ("items", "batch", "calibrating", "judging"),
+    [
+        (2, 1, [0], [1]),
+        (5, 1, [0, 2, 4], [1, 3]),
+        (7, 2, [0, 1, 4, 5], [2, 3, 6]),
+        (6, 4, [0, 1, 2, 3], [4, 5]),
+    ],
+)
+def test_items_labels_and_names_go_with_their_batch(
+    items: int, batch: int, calibrating: list[int], judging: list[int]
+) -> None:
+    whole = source(items, batch)
+    labels = tuple((item,) for item in range(items))
+    found = InputRoles(whole, labels).quantizing(NETWORK)
+    assert found.calibrating is not None
+    for part, expected in ((found.calibrating, calibrating), (found.judging, judging)):
+        values = np.concatenate([feed["in"] for feed in part.feeds()])
+        assert values[: part.items].tolist() == expected
+        assert part.names == tuple(f"{item}.png" for item in expected)
+        assert part.sets == len(part.files)
+    assert found.labels == tuple((item,) for item in judging)
+    assert items_of(whole, "judge", range(items)) == tuple(judging)
+    assert next(feed["in"][0] for feed in found.judging.absolute().feeds()) == judging[0]
+
+
+def test_others_calibrate_if_there_are_any() -> None:
+    whole, others = source(5), replace(source(3), description="others")
+    found = InputRoles(whole).quantizing(NETWORK, others)
+    assert (found.judging, found.calibrating) == (whole, others)
+    assert found.calibration == "others: 3 inputs calibrate, 5 others judge"
+
+
+def test_seeded_inputs_are_calibrated_on_other_seeded_inputs() -> None:
+    found = InputRoles(replace(source(4), seeded=True)).quantizing(NETWORK)
+    assert found.calibration == "seeded inputs"
+    assert found.judging.items == 4
+
+
+def test_one_inference_does_both_and_this_is_said() -> None:
+    whole = source(3, batch=4)
+    found = InputRoles(whole).quantizing(NETWORK)
+    assert found.judging is found.calibrating is whole
+    assert roles(whole, whole).startswith("3 inputs calibrate and judge, which flatters")
+    with pytest.raises(HexsimError, match="cannot be split"):
+        part_of(whole, "judge")
