@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 import sys
 from collections.abc import Callable, Iterator
@@ -13,6 +14,10 @@ from hexsim.texts.names import visible
 
 _WORDING: ContextVar[Callable[[str], str]] = ContextVar("wording", default=str)
 """Rewrites the names of options in remarks, which SNPE's tools spell differently."""
+
+
+_LEVEL = re.compile(r"^(?:\[(?:INFO|WARNING)\] |(?:INFO|WARNING) - )")
+"""The level with which a line of SNPE's log begins."""
 
 
 @dataclass(frozen=True)
@@ -78,12 +83,16 @@ def report_progress(text: str, *, flush: bool = True) -> None:
 
 
 def remark(text: str) -> None:
-    """Print a line on stderr, outside the report."""
-    line = _shown(_WORDING.get()(text))
+    """Print a line on stderr, outside the report; levels of a log are for SNPE's tools."""
+    line = _shown(_WORDING.get()(text) if is_reworded() else _LEVEL.sub(_plain, text))
     if report := collected():
         report.remarks.append(line)
     else:
         print(line, file=sys.stderr)
+
+
+def _plain(level: re.Match[str]) -> str:
+    return "warning: " if "WARNING" in level[0] else ""
 
 
 def _shown(text: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from time import perf_counter
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
@@ -229,6 +230,7 @@ def convert(
     from hexsim.quantization.model import Model, require_float
     from hexsim.reports.network.fallback import fallback_table
 
+    started = perf_counter()
     if is_dlc(model):
         raise HexsimError(f"'{model}' is a .dlc file already; give an ONNX file")
     version, types, encodings = preserved.version(), formats.types(), formats.encodings()
@@ -261,7 +263,7 @@ def convert(
     notes = source.imports.notes if source.imports else ()
     if preserved.quantization_overrides is not None:
         notes = (*notes, "Processing user provided quantization encodings:")
-    _log(network, source.overrides, target, notes)
+    _log(network, source.overrides, target, notes, started)
 
 
 def _with_pictures(network: Network, appearance: Appearance) -> Network:
@@ -287,7 +289,9 @@ def _pairs(values: Mapping[str, str]) -> str | None:
     return " ".join(f"{name} {value}" for name, value in values.items()) or None
 
 
-def _log(network: Network, overrides: Overrides, target: Path, notes: Sequence[str]) -> None:
+def _log(
+    network: Network, overrides: Overrides, target: Path, notes: Sequence[str], started: float
+) -> None:
     from hexsim.reports.network.fallback import opaque_lines
     from hexsim.reports.text import number
 
@@ -302,4 +306,5 @@ def _log(network: Network, overrides: Overrides, target: Path, notes: Sequence[s
         remark("INFO - INFO_CONVERSION_SUCCESS: Conversion completed successfully")
     else:
         size = f"{network.total_macs:,} MACs, {network.total_parameters:,} parameters"
-        remark(f"wrote {target}: {number(len(network.layers), 'layer')}, {size}")
+        layers = number(len(network.layers), "layer")
+        say(f"wrote {target}: {layers}, {size}; took {perf_counter() - started:.1f} s here")

@@ -112,7 +112,7 @@ def _numbers(
         return numbers, None
     first = inexact[0]
     return numbers, (
-        f"WARNING - {array.flat[first]} is written as {numbers.flat[first]:.0f}, the nearest "
+        f"{array.flat[first]} is written as {numbers.flat[first]:.0f}, the nearest "
         f"number that {numbers.dtype.name} has; snpe-net-run writes {array.dtype.name} numbers "
         "with --use_native_output_files"
     )

@@ -32,7 +32,7 @@ def _sections(path: str) -> list[tuple[str, int]]:
 def test_automatic_and_listed_sections(command: Command) -> None:
     code, _, err = command(LINE)
     assert (code, _sections("q.dlc")) == (0, [("sd855", 4)])
-    assert "[INFO] Compiled HTA section for sd855: layer ids 1-4, 100.0% of the MACs" in err
+    assert "Compiled HTA section for sd855: layer ids 1-4, 100.0% of the MACs" in err
     command(f"{LINE} --hta-partitions 0-1,3-4 --hta-partitions sm8250:")
     assert _sections("q.dlc") == [("sd855", 1), ("sd855", 2), ("sd865", 4)]
     assert "hta_partitions=0-1,3-4 sm8250:" in dlc.read("q.dlc").metadata.quantizer_command

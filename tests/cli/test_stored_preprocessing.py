@@ -74,7 +74,7 @@ def test_an_option_replaces_what_is_stored_and_says_so(photos: Command) -> None:
     assert photos(f"convert m.onnx {WORDS} -o m.dlc")[0] == 0
     code, _, remarks = photos("quantize m.dlc --images photos --mean 0 --std 1 -o q.dlc")
     assert code == 0
-    assert "[WARNING] the options say otherwise, and are followed: mean 0, std 1, chann" in remarks
+    assert "warning: the options say otherwise, and are followed: mean 0, std 1, chann" in remarks
     assert stored("q.dlc") == PictureSteps(channel_order="bgr")
     _, _, remarks = photos("run m.dlc --images photos --std 64,65,66 --runtime cpu")
     assert TOLD in remarks

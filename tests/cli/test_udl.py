@@ -55,7 +55,7 @@ def test_from_onnx_to_outputs(files: Path, command: Command, forgets: Callable[[
         done = command(line)
         assert done.code == 0, line
         if line.startswith("convert"):
-            assert "WARNING - node 'energy' (com.example.Energy): 'own.py' brings it" in done.err
+            assert "warning: node 'energy' (com.example.Energy): 'own.py' brings it" in done.err
             assert "'plus'" not in done.err, "the DSP takes it"
     use_layers(files / "own.py")
     coded = hexsim.quantize(hexsim.load(model(energy=True)), [feed()])
