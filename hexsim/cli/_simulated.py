@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -25,14 +26,13 @@ from hexsim.cli._options import (
     VtcmOption,
     parse_runtime,
 )
-from hexsim.runtimes import RUNTIMES
+from hexsim.runtimes import RUNTIMES, Runtime
 
 if TYPE_CHECKING:
     from hexsim.datasheets.background import Background
     from hexsim.datasheets.stacks import BufferType
     from hexsim.deployment.given import Preparation
     from hexsim.deployment.platform import Platform
-    from hexsim.runtimes import Runtime
     from hexsim.studies.benchmark import BenchmarkConditions
 
 
@@ -57,6 +57,14 @@ class Hardware:
         if self.ideal_cpu:
             platform = platform.with_ideal_cpu()
         return anchored([platform], self.anchor)[0].with_vtcm(self.vtcm, graphs)
+
+
+_PREFERRED: tuple[Runtime, ...] = ("htp", "dsp", "gpu", "cpu")
+
+
+def preferred(runtimes: Collection[Runtime]) -> Runtime:
+    """Return the runtime of a chip where none is named."""
+    return next(runtime for runtime in _PREFERRED if runtime in runtimes)
 
 
 @dataclass(frozen=True)

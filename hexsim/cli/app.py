@@ -47,7 +47,7 @@ PANELS: Mapping[str, Mapping[str, str]] = {
     "Models": {
         "convert": "Convert a file of ONNX or another framework to a float .dlc file.",
         "quantize": "Quantise a network, calibrating activations on raw inputs or pictures.",
-        "info": "List the layers: shapes, runtimes, parameters, MACs, encodings.",
+        "info": "List the layers: shapes, runtimes, parameters, MACs, times on a chip.",
         "view": "Write an HTML page: the drawing, and each layer's attributes, encodings and "
         "weights.",
         "diff": "Compare two models: unique layers, parameters, dimensions, weights, output names.",

@@ -34,6 +34,7 @@ from hexsim.runtimes import RUNTIMES
 
 if TYPE_CHECKING:
     from hexsim.deployment.platform import Platform
+    from hexsim.inputs.split import InputRoles
     from hexsim.studies.decision import Decision, Limits, Preference
     from hexsim.studies.decision.commands import CommandOptions
 
@@ -198,8 +199,8 @@ def decide(
     dims = parse_input_dims(work.input_dim)
     read = load_container(model, input_dims=dims)
     require_float(read.model)
-    quantizing = any(mode.quantizes for mode in modes)
-    roles = inputs.roles(read.model, (runtimes or RUNTIMES) if quantizing else ())
+    on = (runtimes or RUNTIMES) if any(mode.quantizes for mode in modes) else ()
+    roles = inputs.roles(read.model, on)
     question = Question(
         source=model,
         read=read,
@@ -220,9 +221,7 @@ def decide(
     )
     with status() as progress, _keeping_results():
         decision = run_decide(question, progress)
-    is_split = inputs.calibration_list is None and roles.calibrating not in (None, roles.judging)
-    given_options = _command_options(model, chips, inputs, work, is_split=is_split)
-    best = decision.ranked[:1]
+    best, given_options = decision.ranked[:1], _command_options(model, chips, inputs, work, roles)
     lines = commands(best[0], given_options) if best else ()
     outputs.write(
         json=lambda: decision_facts.json(decision, lines),
@@ -243,7 +242,7 @@ def _keeping_results() -> AbstractContextManager[None]:
 
 
 def _command_options(
-    model: str, chips: Chips, inputs: LabelledInputs, work: DecideWork, *, is_split: bool
+    model: str, chips: Chips, inputs: LabelledInputs, work: DecideWork, roles: InputRoles
 ) -> CommandOptions:
     """Return the options in the form of other commands."""
     from hexsim.studies.decision.commands import CommandOptions
@@ -255,7 +254,7 @@ def _command_options(
         kind = "--images" if isinstance(others, Path) and others.is_dir() else "--input-list"
         how = words(inputs, *_names(Appearance))
         calibration = (kind, str(others), *(how if kind == "--images" else ()))
-    elif inputs.given and is_split:
+    elif inputs.given and roles.calibrating not in (None, roles.judging):
         calibration, compared = (
             (*calibration, "--part", "calibrate"),
             (*compared, "--part", "judge"),

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from hexsim.cli._completion import runtime_names
 from hexsim.cli._files import CHIP
 from hexsim.cli._groups import grouped
 from hexsim.cli._options import (
@@ -15,23 +17,91 @@ from hexsim.cli._options import (
     OutNameOption,
     parse_input_dims,
     parse_input_values,
+    parse_runtime,
 )
 from hexsim.cli._output import JsonCsv
 from hexsim.cli._page import paged
-from hexsim.cli._say import say
+from hexsim.cli._say import is_reworded, say
+from hexsim.cli._simulated import preferred
 from hexsim.errors import HexsimError
 
 if TYPE_CHECKING:
     from hexsim.accuracy.rescaling import RescalingLoss
+    from hexsim.dlc import Container
     from hexsim.quantization.model import Model
     from hexsim.reports.inference.memory import NeededOn
+    from hexsim.reports.network.compact import TimedOn
 
 EXAMPLES = {
     "info": (
         "hexsim info model.onnx",
-        "hexsim info model.dlc --memory dsp --chip sd855",
+        "hexsim info model.onnx --chip sd855",
+        "hexsim info model.dlc --layout snpe",
     ),
 }
+
+
+@dataclass(frozen=True)
+class Timed:
+    """The chip and the runtime of the times."""
+
+    HEADING = "Times"
+
+    chip: Annotated[
+        str | None,
+        typer.Option(
+            "--chip",
+            help="Also show the time of each layer on the chip, and the cost of rescaling "
+            "quantised weights for its DSP; with --memory, the chip to use.",
+        ),
+        CHIP,
+    ] = None
+    runtime: Annotated[
+        str | None,
+        typer.Option(
+            "--runtime",
+            help="The runtime of the times; default: the first that the chip has of htp, dsp, gpu "
+            "and cpu.",
+            autocompletion=runtime_names,
+        ),
+    ] = None
+
+    def times(self, model: str, read: Container) -> TimedOn | None:
+        """Return the times, if a chip is named; a float network is quantised where necessary."""
+        from hexsim.deployment.given import GivenModel, Preparation
+        from hexsim.deployment.platform import Platform
+        from hexsim.reports.network.compact import TimedOn
+
+        if self.chip is None:
+            if self.runtime is not None:
+                raise HexsimError("--runtime is for the times on a chip; give --chip too")
+            return None
+        platform = Platform.load(self.chip)
+        runtime = parse_runtime(self.runtime) if self.runtime else preferred(platform.runtimes)
+        given = GivenModel(model, read, platform, Preparation(quantize=True))
+        return TimedOn(platform.chip.name, runtime, given.deployment(runtime).simulate())
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What changes the network before it is listed."""
+
+    HEADING = "Network"
+
+    input_dim: InputDimOption = None
+    input_value: InputValueOption = None
+    out_name: OutNameOption = None
+
+    def read(self, model: str) -> Container:
+        """Load the model."""
+        from hexsim.dlc.loading import load_container
+
+        return load_container(
+            model,
+            input_dims=parse_input_dims(self.input_dim),
+            input_values=parse_input_values(self.input_value),
+            output_names=self.out_name or (),
+        )
 
 
 @paged
@@ -39,15 +109,7 @@ EXAMPLES = {
 def info(
     *,
     model: ModelArgument,
-    chip: Annotated[
-        str | None,
-        typer.Option(
-            "--chip",
-            help="Also show the cost of rescaling the weights for the chip's DSP; with --memory, "
-            "the chip to use.",
-        ),
-        CHIP,
-    ] = None,
+    on: Timed,
     memory: Annotated[
         str | None,
         typer.Option(
@@ -62,31 +124,39 @@ def info(
             "--imports", help="Also show the layers made of an ONNX file's nodes, and why."
         ),
     ] = False,
-    input_dim: InputDimOption = None,
-    input_value: InputValueOption = None,
-    out_name: OutNameOption = None,
+    shape: Shape,
+    layout: Annotated[
+        Literal["compact", "snpe"],
+        typer.Option(
+            "--layout", help="compact, or snpe: as snpe-dlc-info, with attributes and encodings."
+        ),
+    ] = "compact",
     outputs: JsonCsv,
 ) -> None:
-    """List the layers: shapes, runtimes, parameters, MACs, encodings.
+    """List the layers: shapes, runtimes, parameters, MACs, times on a chip.
 
     No weight is read, unless --chip is given.
     """
-    from hexsim.dlc.loading import load_container, required_imports
+    from hexsim.dlc.loading import required_imports
     from hexsim.reports.network.data import info_csv, info_facts
-    from hexsim.reports.network.table import info_table
 
-    dims, values = parse_input_dims(input_dim), parse_input_values(input_value)
-    read = load_container(model, input_dims=dims, input_values=values, output_names=out_name or ())
+    read, chip = shape.read(model), on.chip
     needed = None if memory is None else _memory(read.model, memory, chip or "sd835")
-    losses = None
-    if chip is not None and (needed is None or _has_codes_of_dsp(read.model, chip)):
-        losses = _losses(read.model, chip)
+    losses = _losses(read.model, chip) if chip is not None and read.model.quantized else None
+    timed = on.times(model, read)
     import_report = required_imports(read, model) if imports else None
     outputs.write(
-        json=lambda: info_facts.json(model, read, losses, import_report, needed),
+        json=lambda: info_facts.json(model, read, losses, import_report, needed, timed),
         csv=lambda: info_csv(read, needed),
     )
-    say(info_table(model, read, needed))
+    if layout == "snpe" or is_reworded():
+        from hexsim.reports.network.table import info_table
+
+        say(info_table(model, read, needed))
+    else:
+        from hexsim.reports.network.compact import info_compact
+
+        say(info_compact(model, read, timed, needed))
     if import_report is not None:
         from hexsim.reports.network.imports import imports_table
 
@@ -99,7 +169,6 @@ def info(
 
 def _memory(model: Model, runtime: str, chip: str) -> NeededOn:
     """Return the memory of an inference; a float network is quantised by default if necessary."""
-    from hexsim.cli._options import parse_runtime
     from hexsim.deployment import Deployment
     from hexsim.deployment.platform import Platform
     from hexsim.deployment.prepared_graph import prepared_graph
@@ -113,23 +182,13 @@ def _memory(model: Model, runtime: str, chip: str) -> NeededOn:
     return NeededOn(target, platform.chip.name, needed, prepared)
 
 
-def _has_codes_of_dsp(model: Model, chip: str) -> bool:
-    from hexsim.datasheets import chips
-
-    return model.quantized and chips.load(chip).dsp_table is not None
-
-
-def _losses(model: Model, chip: str) -> tuple[RescalingLoss, ...]:
-    """Return the losses of weights that become signed on the chip's DSP."""
+def _losses(model: Model, chip: str) -> tuple[RescalingLoss, ...] | None:
+    """Return the losses of weights that become signed on the chip's DSP; None if it has none."""
     from hexsim.accuracy.rescaling import rescaling_losses
     from hexsim.deployment import Deployment
     from hexsim.deployment.platform import Platform
 
     platform = Platform.load(chip)
-    platform.chip.require("dsp")
-    if not model.quantized:
-        raise HexsimError(
-            f"--chip tells what becomes of codes, and network '{model.name}' is float; quantise "
-            "it first, or leave --chip out"
-        )
+    if "dsp" not in platform.runtimes:
+        return None
     return rescaling_losses(model, Deployment(model, platform, "dsp").signed_layers)

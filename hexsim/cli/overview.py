@@ -10,13 +10,11 @@ from hexsim.cli._completion import runtime_names
 from hexsim.cli._groups import grouped
 from hexsim.cli._options import InputDimOption, ModelArgument, parse_input_dims, parse_runtime
 from hexsim.cli._say import say
-from hexsim.cli._simulated import Hardware
-from hexsim.runtimes import Runtime
+from hexsim.cli._simulated import Hardware, preferred
 
 EXAMPLES = {
     "overview": ("hexsim mobilenet_v2 --chip sd855", "hexsim model.onnx --chip sd8gen2"),
 }
-_PREFERRED: tuple[Runtime, ...] = ("htp", "dsp", "gpu", "cpu")
 
 
 @grouped
@@ -46,14 +44,13 @@ def overview(
     from hexsim.reports.benchmark.overview import overview as overview_text
     from hexsim.studies.benchmark import BenchmarkConditions, run_case
 
-    default = next(name for name in _PREFERRED if name in platform.runtimes)
     conditions = BenchmarkConditions(
         preparation=Preparation(quantize=True),
         sweep="a few draws",
         accuracy=False,
         input_dims=parse_input_dims(input_dim),
     )
-    target = default if runtime is None else parse_runtime(runtime)
+    target = preferred(platform.runtimes) if runtime is None else parse_runtime(runtime)
     with status() as progress:
         case = run_case(model, platform, target, conditions, progress)
     say(overview_text(case))

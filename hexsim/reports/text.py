@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 
 from hexsim.reports.fitting import GAP, Fitted
@@ -44,6 +45,16 @@ def table(
     }
     legend = [f"{', '.join(names)}: {meaning}" for names, meaning in meanings.items() if names]
     return "\n".join([*printed, *filter(None, [fitted.remark()]), *([""] * bool(legend)), *legend])
+
+
+def figure(value: float) -> str:
+    """Return a measured or simulated value for a cell: three significant digits, no exponent.
+
+    The digits before the point are all there: `0.0924`, `7.41`, `12.7`, `1733`.
+    """
+    if not value or not math.isfinite(value):
+        return f"{value:.0f}"
+    return f"{value:.{max(0, 2 - math.floor(math.log10(abs(float(f'{value:.3g}')))))}f}"
 
 
 def number(count: int, what: str) -> str:

@@ -48,8 +48,9 @@ def _call(tool: Tool, given: list[Given]) -> None:
         if option.is_required and option not in typed:
             raise HexsimError(f"{option.name} is missing; {tool.name} --help says what it takes")
     given, dropped = _without_overruled(given)
-    for line in dict.fromkeys((*dropped, *_remarks(given))):
-        remark(f"[WARNING] {line}")
+    with reworded(lambda text: text):  # they are in the tool's words, with the levels of its log
+        for line in dict.fromkeys((*dropped, *_remarks(given))):
+            remark(f"[WARNING] {line}")
     app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
     app.command(cls=Command)(with_files(tool.command))
     try:

@@ -27,6 +27,12 @@ _layer = Record(
 
 _memory = Record("The memory of an inference.", "runtime chip", ("memory", memory_facts))
 
+_times = Record(
+    "The times of an inference, as simulated.",
+    "runtime chip total_us=times.total_us",
+    {"layers_us": lambda timed: timed.layers_us()},
+)
+
 info_facts = Record(
     "A model; encodings with every channel.",
     {"hexsim_version": lambda result: __version__},
@@ -42,7 +48,8 @@ info_facts = Record(
     },
     ("imports", {"imports": ""}),
     ("needed", {"memory": ("", _memory), "prepared": "prepared"}),
-    results="source container losses imports needed",
+    ("timed", {"times": ("", _times)}),
+    results="source container losses imports needed timed",
 )
 
 

@@ -66,8 +66,8 @@ def info_table(source: str, container: Container, needed: NeededOn | None = None
         f"Quantizer command: {metadata.quantizer_command}",
         f"DLC created with converter version: {metadata.converter_version}",
         f"Layers used by DLC: {', '.join(layers_used(rows))}",
-        *_sections(container.model),
-        *_needed(needed),
+        *section_lines(container.model),
+        *needed_lines(needed),
     )
     return "\n".join(lines)
 
@@ -77,7 +77,7 @@ def layers_used(rows: Sequence[LayerInfo]) -> list[str]:
     return sorted({row.kind.upper() for row in rows})
 
 
-def _sections(model: Model) -> Iterator[str]:
+def section_lines(model: Model) -> Iterator[str]:
     """Yield the block on HTA sections, if there are any."""
     sections = hta_sections(model)
     if sections:
@@ -99,7 +99,7 @@ def _sections(model: Model) -> Iterator[str]:
         yield table(_SECTION_HEADER, rows, left=frozenset({0, 1, 2, 3, 6, 7}))
 
 
-def _needed(needed: NeededOn | None) -> Iterator[str]:
+def needed_lines(needed: NeededOn | None) -> Iterator[str]:
     """Yield the lines on memory, if they were requested."""
     if needed is not None:
         yield f"\nOn {needed.runtime} of {needed.chip}:"
