@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Annotated, Literal, cast
+from typing import Annotated, Literal, TypeVar, cast
 
 import typer
 
@@ -23,6 +23,7 @@ from hexsim.cli._files import (
 from hexsim.errors import HexsimError, unknown
 from hexsim.runtimes import RUNTIMES, Runtime
 
+Value = TypeVar("Value")
 MOST_PIXELS = 1 << 14
 """Longest side of a picture to make; no network of the stacks takes a longer one."""
 
@@ -259,44 +260,44 @@ def parse_runtime(text: str) -> Runtime:
 
 def parse_choices(option: str, texts: list[str] | None, choices: Sequence[str]) -> dict[str, str]:
     """Read `NAME CHOICE` texts of `option`."""
-    chosen = {}
-    for text in texts or []:
-        name, _, choice = text.strip().rpartition(" ")
-        if not name:
-            raise HexsimError(f"{option} '{text}' is not of the form 'NAME {choices[0]}'")
+    chosen = _by_name(option, texts, choices[0], str)
+    for name, choice in chosen.items():
         if choice not in choices:
             raise unknown(f"{option} of input '{name}',", choice, choices)
-        chosen[name.strip()] = choice
     return chosen
 
 
 def parse_input_dims(texts: list[str] | None) -> dict[str, tuple[int, ...]]:
     """Read `NAME 1,3,224,224` texts."""
-    dims = {}
-    for text in texts or []:
-        name, _, sizes = text.strip().rpartition(" ")
-        try:
-            shape = tuple(int(size) for size in sizes.split(","))
-        except ValueError:
-            shape = ()
-        if not name or not shape or min(shape) < 1:
-            raise HexsimError(f"--input-dim '{text}' is not of the form 'NAME 1,3,224,224'")
-        dims[name.strip()] = shape
-    return dims
+    return _by_name("--input-dim", texts, "1,3,224,224", _shape)
 
 
 def parse_input_values(texts: list[str] | None) -> dict[str, float]:
     """Read `NAME 16000` texts."""
+    return _by_name("--input-value", texts, "16000", float)
+
+
+def _by_name(
+    option: str, texts: list[str] | None, example: str, read: Callable[[str], Value]
+) -> dict[str, Value]:
+    """Return the values of an option by name; `read` raises ValueError for a wrong one."""
     values = {}
     for text in texts or []:
-        name, _, number = text.strip().rpartition(" ")
+        name, _, value = text.strip().rpartition(" ")
         try:
-            values[name.strip()] = float(number)
+            values[name.strip()] = read(value)
         except ValueError:
             name = ""
         if not name:
-            raise HexsimError(f"--input-value '{text}' is not of the form 'NAME 16000'")
+            raise HexsimError(f"{option} '{text}' is not of the form 'NAME {example}'")
     return values
+
+
+def _shape(text: str) -> tuple[int, ...]:
+    shape = tuple(int(size) for size in text.split(","))
+    if min(shape) < 1:
+        raise ValueError
+    return shape
 
 
 def parse_size(text: str) -> tuple[int, int]:

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from hexsim.quantization.model import Model
     from hexsim.reports.inference.memory import NeededOn
     from hexsim.reports.network.compact import TimedOn
+    from hexsim.runtimes import Runtime
 
 EXAMPLES = {
     "info": (
@@ -66,6 +67,14 @@ class Timed:
         ),
     ] = None
 
+    def asked(self) -> Runtime | None:
+        """Read the name of the runtime; None stands for the chip's first."""
+        if self.runtime is None:
+            return None
+        if self.chip is None:
+            raise HexsimError("--runtime is for the times on a chip; give --chip too")
+        return parse_runtime(self.runtime)
+
     def times(self, model: str, read: Container) -> TimedOn | None:
         """Return the times, if a chip is named; a float network is quantised where necessary."""
         from hexsim.deployment.given import GivenModel, Preparation
@@ -73,11 +82,9 @@ class Timed:
         from hexsim.reports.network.compact import TimedOn
 
         if self.chip is None:
-            if self.runtime is not None:
-                raise HexsimError("--runtime is for the times on a chip; give --chip too")
             return None
         platform = Platform.load(self.chip)
-        runtime = parse_runtime(self.runtime) if self.runtime else preferred(platform.runtimes)
+        runtime = self.asked() or preferred(platform.runtimes)
         given = GivenModel(model, read, platform, Preparation(quantize=True))
         return TimedOn(platform.chip.name, runtime, given.deployment(runtime).simulate())
 
@@ -137,6 +144,7 @@ def info(
 
     No weight is read, unless --chip is given.
     """
+    on.asked()
     from hexsim.dlc.loading import required_imports
     from hexsim.reports.network.data import info_csv, info_facts
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from hexsim.cli._compared import Compared
 from hexsim.cli._findings import Findings
@@ -130,32 +130,17 @@ def _validated(
     from hexsim.cli._progress import bar
     from hexsim.studies.sharded import validate_sharded
 
+    how: dict[str, Any] = {"labels": classes, "threads": threads, "original": original}
     if shared_out.asked:
         with (
             shared_out.pool() as pool,
             bar(f"validating; {pool.description}", source.sets) as progress,
         ):
-            return validate_sharded(
-                pool,
-                deployment,
-                source,
-                labels=classes,
-                threads=threads,
-                original=original,
-                progress=progress,
-            )
+            return validate_sharded(pool, deployment, source, progress=progress, **how)
     keep_large_arrays()
+    how |= {"batch": source.batch, "items": source.items}
     with bar("validating", source.sets) as progress:
-        return validate(
-            deployment,
-            source.feeds(),
-            labels=classes,
-            batch=source.batch,
-            items=source.items,
-            threads=threads,
-            original=original,
-            progress=progress,
-        )
+        return validate(deployment, source.feeds(), progress=progress, **how)
 
 
 def _counted(study: Study, deployment: Deployment, source: InputSource, threads: int) -> Study:
