@@ -134,9 +134,7 @@ def info(
     shape: Shape,
     layout: Annotated[
         Literal["compact", "snpe"],
-        typer.Option(
-            "--layout", help="compact, or snpe: as snpe-dlc-info, with attributes and encodings."
-        ),
+        typer.Option("--layout", help="compact, or snpe: as snpe-dlc-info, with encodings."),
     ] = "compact",
     outputs: JsonCsv,
 ) -> None:

@@ -60,7 +60,7 @@ def test_the_worked_example(command: Command, folder: Path, bits: int) -> None:
     converts = [f"a_convert_Float_{bits}", "b_convert_uFxp_8"]
     names = [layer.name for layer in model.network.layers]
     assert names == ["conv1", converts[0], "conv2", converts[1], "conv3"]
-    code, out, _ = command("info q.dlc --json info.json")
+    code, out, _ = command("info q.dlc --layout snpe --json info.json")
     assert code == 0
     assert f"weight encoding: Float_{bits}" in out
     rows = {row["name"]: row for row in json.loads(Path("info.json").read_text())["layers"]}

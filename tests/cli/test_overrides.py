@@ -131,7 +131,7 @@ def test_with_the_flag_they_are_applied_and_reported(command: Command, folder: P
 def test_info_tells_where_encodings_came_from(command: Command) -> None:
     convert(command)
     command("quantize m.dlc --input-list list.txt -o q.dlc --override-params")
-    _, out, _ = command("info q.dlc --json info.json")
+    _, out, _ = command("info q.dlc --layout snpe --json info.json")
     assert "weight encoding from: override" in out
     assert "output encoding: Float_16" in out
     layers = json.loads(Path("info.json").read_text())["layers"]

@@ -40,7 +40,7 @@ def test_tables_fit_a_terminal_of_80_columns(
     ("line", "columns"),
     [
         ("profile dronet_112", ["layer", "engine", "us", "bound"]),
-        ("info alexnet", ["Id", "Name", "Type", "Runtimes"]),
+        ("info alexnet", ["id", "layer", "output", "MACs"]),
         ("tradeoff dronet_112 --chip sd855", ["file", "runtime", "inference", "SQNR"]),
     ],
 )

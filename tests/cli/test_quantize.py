@@ -208,7 +208,7 @@ def test_modes(
     )
     read = dlc.read("q.dlc").model
     assert_same(expected, read)
-    assert command("info q.dlc").out.count("weight encoding: ") == 3
+    assert command("info q.dlc --layout snpe").out.count("weight encoding: ") == 3
     source = np.ascontiguousarray(calibration[0].transpose(0, 3, 1, 2))
     wide = any(choices.get(kind) == 16 for kind in ("activation_bits", "weight_bits"))
     for runtime in ("fxp_cpu",) if wide else ("dsp", "fxp_cpu"):
@@ -237,7 +237,7 @@ def test_files_of_16_bits_run_where_the_chip_can(
     sentence = "dsp of chip sd835 computes with 8 bits"
     assert sentence in refused("bench --model q.dlc --chip sd835 --runtime dsp")
     assert sentence in refused("validate q.dlc --chip sd835 --input-list list.txt")
-    assert "bitwidth 16" in command("info q.dlc")[1]
+    assert "bitwidth 16" in command("info q.dlc --layout snpe")[1]
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from hexsim.dlc import Container
 from hexsim.dlc.inspection import LETTERS, LayerInfo, inspect
@@ -18,7 +19,9 @@ from hexsim.reports.network.layer_text import output_dims
 from hexsim.reports.network.table import needed_lines, section_lines
 from hexsim.reports.text import figure, number, table
 from hexsim.runtimes import Runtime
-from hexsim.timing.results import Result
+
+if TYPE_CHECKING:
+    from hexsim.timing.results import Result
 
 _KEY = ", ".join(f"{letter} {target}" for letter, target in LETTERS.items())
 HEADER = ("id", "layer", "type", "output", "runs on", "MACs", "parameters")
@@ -101,7 +104,7 @@ def _pictures(network: Network) -> Iterator[str]:
     """Yield how pictures become the inputs, where the file says it."""
     for name in network.inputs:
         if steps := network.input_format(name).pictures:
-            yield f"pictures become '{name}' with {steps}"
+            yield f"input '{name}', pictures: {steps}"
 
 
 def _times(timed: TimedOn | None) -> Iterator[str]:
