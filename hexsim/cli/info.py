@@ -77,12 +77,13 @@ class Timed:
 
     def times(self, model: str, read: Container) -> TimedOn | None:
         """Return the times, if a chip is named; a float network is quantised where necessary."""
+        if self.chip is None:
+            return None
+
         from hexsim.deployment.given import GivenModel, Preparation
         from hexsim.deployment.platform import Platform
         from hexsim.reports.network.compact import TimedOn
 
-        if self.chip is None:
-            return None
         platform = Platform.load(self.chip)
         runtime = self.asked() or preferred(platform.runtimes)
         given = GivenModel(model, read, platform, Preparation(quantize=True))
