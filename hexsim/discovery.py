@@ -1,8 +1,8 @@
 """Finds the declarations in all files of a package, without a list of the files.
 
 A file declares classes, or entries of a table with a fixed name; the package collects them when it
-is imported. So a part is added by adding a file. Files whose names begin with an underscore are
-skipped.
+is imported. So a part is added by adding a file. Files and classes whose names begin with an
+underscore are skipped.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ def classes(package: str, base: type[T]) -> tuple[type[T], ...]:
         for module in modules(package)
         for member in vars(module).values()
         if isinstance(member, type) and member.__module__ == module.__name__
+        if not member.__name__.startswith("_")
     )
     return tuple(
         sorted(

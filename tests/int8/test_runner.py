@@ -101,12 +101,13 @@ def test_a_call_is_let_go_of_before_the_next_is_made():
         for call in calls:
             assert all(earlier() is None for earlier in made)
             copy = replace(call)
-            made.append(weakref.ref(copy))
+            if hasattr(copy, "weights"):
+                made.append(weakref.ref(copy))
             yield copy
             del copy
 
     IntegerSubnet(one_by_one(), subnet.inputs, subnet.outputs)
-    assert len(made) == len(calls)
+    assert len(made) == sum(hasattr(call, "weights") for call in calls) > 1
 
 
 def test_a_batch_is_its_items():
