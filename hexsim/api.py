@@ -10,8 +10,6 @@
 Arrays that come from or go to the caller are in the ONNX file's own axis order.
 """
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

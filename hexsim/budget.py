@@ -7,8 +7,6 @@ whose amount an input determines. They are far above the needs of networks on ph
 Left out: work that grows with the size of the input itself, such as the weights of a file.
 """
 
-from __future__ import annotations
-
 import math
 import os
 from collections.abc import Sequence

@@ -5,8 +5,6 @@ is imported. So a part is added by adding a file. Files and classes whose names 
 underscore are skipped.
 """
 
-from __future__ import annotations
-
 import pkgutil
 from importlib import import_module
 from types import ModuleType

@@ -6,8 +6,6 @@ A subclass of `Shown` defines its table; everything else follows from it. Notebo
 Left out: styles of a page, and charts, which are in the reports.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from html import escape

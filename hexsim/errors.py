@@ -5,8 +5,6 @@ is raised as a `HexsimError` whose text is one sentence: what is wrong, where, a
 The command line prints that sentence and exits with code 2; library callers catch the type.
 """
 
-from __future__ import annotations
-
 import difflib
 import functools
 import math

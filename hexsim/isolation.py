@@ -6,8 +6,6 @@ variables such as PYTHONPATH are ignored, and the search path is that of this pr
 current folder.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import sys

@@ -14,8 +14,6 @@ such nodes.
 Sequences, strings, and everything else that `hexsim.load` refuses raise HexsimError.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import prod

@@ -14,8 +14,6 @@ Left out: preparing the next node early, reruns after exceeded ranges.
 Sources: Hexagon NN, hexagon/src/execute.c, nn_os.c, nn_os_qurt.c (thread priorities).
 """
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field

@@ -17,8 +17,6 @@ hardware thread), affinity masks, priority inheritance, caches below L2.
 Sources: Hexagon DSP User Guide 80-VB419-108 pages 10, 30-33; QuRT User Guide 80-VB419-178.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 

@@ -5,8 +5,6 @@ AIP is the only runtime with two engines: layers outside HTA sections run on HVX
 quantised values (codes) and with float16.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Literal, get_args
 

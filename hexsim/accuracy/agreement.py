@@ -1,7 +1,5 @@
 """Agreement of a runtime with the float network over a set of inputs."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field

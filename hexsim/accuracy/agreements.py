@@ -5,8 +5,6 @@ of runtimes with equal arithmetic. Memory is bounded by one inference of both an
 however many inputs there are.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import tee

@@ -1,7 +1,5 @@
 """The most likely classes of each input, and their scores."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 

@@ -5,8 +5,6 @@ overlaps from 0.5 to 0.95, of the precision at 101 recalls; 100 detections of a 
 Source: the library (BSD licence), whose figures papers publish.
 """
 
-from __future__ import annotations
-
 import io
 import math
 from collections.abc import Sequence

@@ -4,8 +4,6 @@ Each cause is a change to the encodings of one layer. Whether it is the real cau
 decided by thresholds: hexsim.accuracy.diagnosis runs the layer with the change.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace

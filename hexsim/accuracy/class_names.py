@@ -4,8 +4,6 @@ Source: the label files of SNPE's tutorials, such as ilsvrc_2012_labels.txt (doc
 has 1000 lines, Inception's one more at the beginning. Blank lines at the end are ignored.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from hexsim.accuracy.labels import count_classes

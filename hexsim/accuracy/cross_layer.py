@@ -3,8 +3,6 @@
 So it cannot be tried on a single layer, and the network is quantised again in the same modes.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace

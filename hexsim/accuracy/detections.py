@@ -5,8 +5,6 @@ class. Boxes without a score above zero only fill up a tensor of fixed size.
 Left out: heads without suppression of overlapping boxes, and boxes around anchors.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path

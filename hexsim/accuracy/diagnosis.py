@@ -4,8 +4,6 @@ The layer runs alone, in the integer kernels of its runtime, on the float values
 So errors of earlier layers do not count, and the gain of removing a cause is measured.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 

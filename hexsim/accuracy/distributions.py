@@ -5,8 +5,6 @@ second pass, of the float network alone; counting every tensor in the first pass
 As in the first pass, the padding of the last input does not count.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass

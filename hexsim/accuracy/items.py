@@ -1,7 +1,5 @@
 """The items of a batch: which of them count, and the scores of each."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 
 from hexsim.graph.ir import FloatArray

@@ -7,8 +7,6 @@ Grammar
 3. Blank lines are skipped.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path

@@ -3,8 +3,6 @@
 All take arrays of equal shape, compute in float64 and return one number.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from hexsim.accuracy.distance import Array, Distance

@@ -3,8 +3,6 @@
 It is measured before a final softmax (hexsim.accuracy.scores), which hides noise.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Run a network in float and on a runtime, and observe every tensor of both."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, partial
 from typing import Any, Protocol

@@ -1,7 +1,5 @@
 """Compare a quantised file with its float network: the file's own weights were rounded."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from hexsim.errors import HexsimError

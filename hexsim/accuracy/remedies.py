@@ -8,8 +8,6 @@ Cross-layer equalization (hexsim.accuracy.cross_layer), which replaces per-chann
 alone.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 

@@ -5,8 +5,6 @@ weights that stay the same have no loss and are not listed. So this is the secon
 without the quantiser's.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 

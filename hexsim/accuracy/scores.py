@@ -7,8 +7,6 @@ inputs of a final softmax, and of layers sized by values. A masked input of a so
 its large negative numbers differ, though they all become zero.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from dataclasses import replace

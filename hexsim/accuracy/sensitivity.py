@@ -8,8 +8,6 @@ Left out: layers that only move codes, layers that fall back to the CPU anyway, 
 softmax.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """A study: all results about the accuracy of one network on one runtime."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from hexsim.accuracy.diagnosis import Diagnosis

@@ -5,8 +5,6 @@ left, top, width, height in pixels, iscrowd) and `categories` (id, name) are rea
 ignored. Left out: outlines and key points.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal

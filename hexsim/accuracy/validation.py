@@ -1,7 +1,5 @@
 """Validation: one pass over the inputs that compares a runtime with the float network."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 

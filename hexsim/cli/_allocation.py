@@ -12,8 +12,6 @@ cleared.
 Other C libraries, and programs that import hexsim, are not changed.
 """
 
-from __future__ import annotations
-
 import ctypes
 
 _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD, _M_ARENA_MAX = -1, -3, -8

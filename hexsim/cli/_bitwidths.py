@@ -1,7 +1,5 @@
 """Bit widths of `hexsim quantize`: one option for all three kinds of tensors, or one for each."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from hexsim.errors import HexsimError

@@ -4,8 +4,6 @@ A mistyped option, model, chip or stack is reported from the words of the comman
 typer imports what it converts values with, and before the command imports the simulator.
 """
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Iterator, Sequence
 from typing import Any

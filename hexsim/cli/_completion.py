@@ -1,7 +1,5 @@
 """Built-in names that a shell may offer for an option, besides files."""
 
-from __future__ import annotations
-
 from hexsim.runtimes import RUNTIMES
 
 

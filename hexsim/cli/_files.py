@@ -9,8 +9,6 @@ Every command that reads a model also takes `--udl`, a file of user-defined laye
 before the command.
 """
 
-from __future__ import annotations
-
 import csv
 import functools
 import os

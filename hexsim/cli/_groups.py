@@ -1,7 +1,5 @@
 """Groups of options: a command takes a dataclass, and its fields are options of the command."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable
 from dataclasses import fields, is_dataclass

@@ -1,7 +1,5 @@
 """The text of `--help`: examples first, options under headings, and no word is ever broken."""
 
-from __future__ import annotations
-
 import inspect
 import shutil
 import sys

@@ -1,7 +1,5 @@
 """Options that several commands share, and functions that parse their texts."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated, Literal, TypeVar, cast

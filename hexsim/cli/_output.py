@@ -1,7 +1,5 @@
 """Groups of options for the files that commands write, shared by many commands."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path

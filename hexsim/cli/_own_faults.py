@@ -5,8 +5,6 @@ temporary folder, and only the user can read it. If it cannot be written, the tr
 after the sentence.
 """
 
-from __future__ import annotations
-
 import os
 import platform
 import tempfile

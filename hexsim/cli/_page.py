@@ -3,8 +3,6 @@
 Output to a file or a pipe is never narrowed, unless COLUMNS gives its width.
 """
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Callable
 from contextlib import AbstractContextManager

@@ -8,8 +8,6 @@
    `--use-enhanced-quantizer both`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 PAIRED = frozenset({"--input-dim", "--input-encoding", "--input-type", "--input-value"})

@@ -1,7 +1,5 @@
 """What a command takes, in words: read from its annotations, for its help and its page."""
 
-from __future__ import annotations
-
 import inspect
 import types
 from collections.abc import Callable

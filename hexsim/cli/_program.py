@@ -3,8 +3,6 @@
 Any other error is a fault of the program, which is reported as such with exit code 70.
 """
 
-from __future__ import annotations
-
 from hexsim.cli import Run, _own_faults
 from hexsim.cli._say import remark
 from hexsim.cli._streams import forgiving_streams

@@ -1,7 +1,5 @@
 """Prints reports on stdout and remarks on stderr, without control characters of the terminal."""
 
-from __future__ import annotations
-
 import re
 import shlex
 import sys

@@ -1,7 +1,5 @@
 """The parameters of a wrapped command, from which typer makes its options."""
 
-from __future__ import annotations
-
 import functools
 import inspect
 from collections.abc import Callable, Iterable, Mapping

@@ -9,8 +9,6 @@ when the program was called stays ignored, as `nohup` requires. Worker processes
 Signals before `main`, while Python itself starts, are not handled.
 """
 
-from __future__ import annotations
-
 import os
 import resource
 import signal

@@ -6,8 +6,6 @@ on the error stream, where the message could not be read. A character that the e
 terminal lacks is written as an escape.
 """
 
-from __future__ import annotations
-
 import io
 import os
 import sys

@@ -4,8 +4,6 @@ Some libraries end the process themselves if memory is short. So a limit below t
 reported at the start.
 """
 
-from __future__ import annotations
-
 import errno
 import io
 import os

@@ -3,8 +3,6 @@
 The commands stand here with a line about each, so that the help of the program needs none of them.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache

@@ -1,7 +1,5 @@
 """`hexsim chips` shows the Snapdragons, and the sources of their constants."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import typer

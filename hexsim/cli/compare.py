@@ -1,7 +1,5 @@
 """`hexsim compare` shows the changes between two results, or a phone's profile beside a model."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 from typing import Annotated

@@ -1,7 +1,5 @@
 """`hexsim diff` shows the differences between two models."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import typer

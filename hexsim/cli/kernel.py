@@ -1,7 +1,5 @@
 """`hexsim kernel` shows one kernel with all its packets."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import typer

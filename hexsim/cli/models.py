@@ -1,7 +1,5 @@
 """`hexsim models` lists and exports the built-in benchmark networks."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

@@ -1,7 +1,5 @@
 """`hexsim MODEL` or `hexsim overview MODEL` gives the answer on a model in one block."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import typer

@@ -1,7 +1,5 @@
 """`hexsim report` writes a page for a browser about one model on one chip."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial

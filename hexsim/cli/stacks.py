@@ -1,7 +1,5 @@
 """`hexsim stacks` shows the software releases, and the sources of their constants."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import typer

@@ -1,7 +1,5 @@
 """`hexsim tradeoff` compares a float and a quantised file on the runtimes."""
 
-from __future__ import annotations
-
 from hexsim.cli._compared import Compared
 from hexsim.cli._groups import grouped
 from hexsim.cli._inputs import LabelledInputs

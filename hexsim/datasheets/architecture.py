@@ -1,7 +1,5 @@
 """Architecture versions of Hexagon, and their general properties."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 Arch = Literal["v60", "v62", "v65", "v66"]

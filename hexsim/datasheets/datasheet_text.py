@@ -3,8 +3,6 @@
 Left out: comments, which are not read.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from typing import Any

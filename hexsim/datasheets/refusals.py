@@ -3,8 +3,6 @@
 Only the first mistake is reported, and a misspelt key before one that is missing because of it.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from types import NoneType, UnionType

@@ -4,8 +4,6 @@ A name is looked up here without the schemas of the datasheets, whose import tak
 mistyped name is reported at once.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from functools import cached_property

@@ -1,7 +1,5 @@
 """Quantise a float model as a runtime does when it loads it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property

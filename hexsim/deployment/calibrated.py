@@ -8,8 +8,6 @@ profile alone.
 Left out: other differences between releases, which need measured rows of several networks.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path

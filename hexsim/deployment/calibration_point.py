@@ -6,8 +6,6 @@ calibration carries this error over to all other networks. The causes are indepe
 in quadrature.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ A quantised file runs as it is. A float one is quantised by the runtimes that do
 here, before it meets a runtime that only loads quantised files, if that was asked for.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property

@@ -1,7 +1,5 @@
 """Compiling HTA sections into a quantised network, as `snpe-dlc-quantize --enable_hta` does."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path

@@ -9,8 +9,6 @@ Left out: differences between hosts, which are small beside the interval; graphs
 in one binary; compression of weights.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from hexsim.datasheets.estimate import Estimate

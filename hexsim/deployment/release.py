@@ -1,7 +1,5 @@
 """A model as a software release runs it: some functions are several layers there."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from hexsim.datasheets.stacks import Stack

@@ -8,8 +8,6 @@ have digests of their own in the network's description.
 The archive contains no times and no attributes of its writer: equal contents give equal bytes.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import re

@@ -10,8 +10,6 @@
 Left out: the values of arrays, which their digests protect.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Mapping
 
 import numpy as np

@@ -4,8 +4,6 @@ A ZIP directory may contain duplicate names, paths, links, data that inflates, o
 overlap. `read_entries` refuses every layout but that of our writer before it reads an entry.
 """
 
-from __future__ import annotations
-
 import struct
 import zipfile
 from collections.abc import Sequence

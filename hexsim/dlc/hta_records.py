@@ -8,8 +8,6 @@ Left out: whether the compiler would make these commands. A run compiles the sec
 no commands of the file.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

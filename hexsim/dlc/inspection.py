@@ -4,8 +4,6 @@ Attributes are the fields of a layer that differ from their defaults, so that ne
 no change here.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import math
 from collections.abc import Iterator

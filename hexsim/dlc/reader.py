@@ -1,7 +1,5 @@
 """Reads .dlc files; a weight is read, and its digest checked, when it is first used."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace

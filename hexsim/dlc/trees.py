@@ -9,8 +9,6 @@ fields, missing fields without default, values of another type and those outside
 the field declares (hexsim.graph.domains) raise InvalidDataError.
 """
 
-from __future__ import annotations
-
 import base64
 import dataclasses
 import json

@@ -1,7 +1,5 @@
 """Writes .dlc files: weights first, array by array, then their description."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Mapping
 from dataclasses import replace

@@ -11,8 +11,6 @@ Left out: idle time between inferences, initialisation, bytes of overheads that 
 per element, and the rest of a phone, from its display to the losses of its supply.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from hexsim.datasheets.chips.chip import Chip, Corner

@@ -1,7 +1,5 @@
 """The division of an energy into parts, each with its interval."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal, get_args

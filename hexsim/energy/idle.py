@@ -4,8 +4,6 @@ The island scales with process and voltage as the DSP does (hexsim.energy.rates)
 scale with the process alone, and DDR does not scale.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from hexsim.datasheets.chips.chip import Chip, Corner

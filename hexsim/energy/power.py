@@ -6,8 +6,6 @@ at least one inference keeps it awake.
 Left out: the energy of background clients and of idle time (`hexsim.studies.always_on` has both).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 from hexsim.datasheets.chips.chip import Chip, Corner

@@ -5,8 +5,6 @@ to its frequency; leakage is assumed to be proportional to the voltage. CPU, GPU
 depend on the corner of the DSP. The tensor processor has the same clock at every corner.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal, get_args
 

@@ -9,8 +9,6 @@ A list is never shared out if values depend on what ran before: that is so for u
 whose code may keep state, and for nodes that draw random numbers.
 """
 
-from __future__ import annotations
-
 import math
 
 from hexsim import budget

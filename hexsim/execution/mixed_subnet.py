@@ -9,8 +9,6 @@ Left out: float16 arithmetic. The CPU runtime computes in float32, and 16 bits a
 storage.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Literal

@@ -10,8 +10,6 @@ the folder of each line holds all of it.
 Source: snpe-net-run of SNPE 1.x (documented tree of files).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 

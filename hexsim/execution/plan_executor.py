@@ -4,8 +4,6 @@ Between subnets every tensor is float32, as on the real runtime: the CPU side ho
 fixed-point subnet converts its inputs and outputs.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Protocol
 

@@ -1,7 +1,5 @@
 """The protocols of executors: objects that map input arrays to output arrays."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Protocol
 

@@ -14,8 +14,6 @@ takes codes of a static range as they are.
 Left out: buffers in the memory of a GPU, and buffers that are mapped into the DSP.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal

@@ -10,8 +10,6 @@ A damaged file is computed again. Without a private folder nothing is stored.
 Left out: a limit on the size of the folder; a part has a few hundred bytes.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Callable, Iterable

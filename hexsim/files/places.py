@@ -1,7 +1,5 @@
 """Checks whether a path can be written, and whether two names mean the same file."""
 
-from __future__ import annotations
-
 import errno
 import os
 import stat

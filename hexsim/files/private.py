@@ -9,8 +9,6 @@ users in it are not read. If a condition fails there is no folder, and nothing i
 Left out: access control lists.
 """
 
-from __future__ import annotations
-
 import grp
 import os
 import pwd

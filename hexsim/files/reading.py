@@ -5,8 +5,6 @@ Pipes, sockets and devices are refused before they are opened, since opening may
 reader gives a more specific message.
 """
 
-from __future__ import annotations
-
 import os
 import stat
 from pathlib import Path

@@ -6,8 +6,6 @@ processes on other machines, on a shared disk, are removed when they are old. On
 user are removed.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import platform

@@ -1,7 +1,5 @@
 """The exceptions that `zipfile` raises for archives that are damaged, or of other programs."""
 
-from __future__ import annotations
-
 import importlib
 import lzma
 import zipfile

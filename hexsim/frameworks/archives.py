@@ -8,8 +8,6 @@ A file may have two formats at once, since HDF5 may begin after a block of any o
 file is refused.
 """
 
-from __future__ import annotations
-
 import struct
 import zipfile
 from collections.abc import Iterator

@@ -5,8 +5,6 @@ imported here. The packages that they need are an extra of hexsim, which the err
 are missing. An exporter works in an empty folder and imports nothing from the current one.
 """
 
-from __future__ import annotations
-
 import re
 import subprocess
 from collections.abc import Sequence

@@ -3,8 +3,6 @@
 Except for .dlc files, which have their ending, formats are recognised only here.
 """
 
-from __future__ import annotations
-
 import re
 import zipfile
 from dataclasses import dataclass

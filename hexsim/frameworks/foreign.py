@@ -1,7 +1,5 @@
 """The result of converting a file of another framework."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any

@@ -1,7 +1,5 @@
 """Chooses the reader for a file of another framework."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

@@ -6,8 +6,6 @@ is one of `_KINDS`, the name of another message of the table, or an enumeration 
 messages that are only read as text, are numbered by position from 1, enumerations from 0.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

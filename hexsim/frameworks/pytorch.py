@@ -3,8 +3,6 @@
 Not supported: pickled modules and weights, since reading them would run code in them.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from pathlib import Path

@@ -9,8 +9,6 @@ Rules
 2. An output that a node quantises is dequantised after it, and keeps its name.
 """
 
-from __future__ import annotations
-
 import math
 
 import onnx

@@ -6,8 +6,6 @@ tf2onnx turns the ranges of a quantised .tflite file, and FakeQuant nodes of a g
 that quantise, whose encodings `hexsim.onnx_io` reads. Tensors keep their names, such as `image:0`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory

@@ -14,8 +14,6 @@ Rules
 TorchScript is not checked, since PyTorch reads it without Python.
 """
 
-from __future__ import annotations
-
 import ast
 import pickletools
 import re

@@ -4,8 +4,6 @@ A quantised file may have integer inputs and outputs; the network has their real
 are given in the file's integer type are taken as codes, and such outputs are returned as codes.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

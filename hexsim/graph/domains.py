@@ -6,8 +6,6 @@ it builds the layer, and by `require` for a layer that exists already. `Axis`, `
 several fields are in a method `fault` of their dataclass.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import math
 import types

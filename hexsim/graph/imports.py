@@ -1,7 +1,5 @@
 """ImportReport: how each node of an ONNX file was imported, and why some have no layer."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 

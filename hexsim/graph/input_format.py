@@ -5,8 +5,6 @@ picture's channels. The terms are those of the SNPE converters (`--input_type`,
 `--input_encoding`).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, fields
 from typing import Literal, get_args
 

@@ -1,7 +1,5 @@
 """The shape of a tensor of any rank as a batch of images with channels last."""
 
-from __future__ import annotations
-
 import math
 
 

@@ -5,8 +5,6 @@ its output alike. So the other kind is accepted in both places, with a remark; a
 has taken over stands for the layer. The wanted kind has precedence.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

@@ -1,7 +1,5 @@
 """Reads constants on several cores, before they are used."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Iterable
 

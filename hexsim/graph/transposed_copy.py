@@ -1,7 +1,5 @@
 """Copies arrays with permuted axes in blocks that suit the cache."""
 
-from __future__ import annotations
-
 from typing import TypeVar
 
 import numpy as np

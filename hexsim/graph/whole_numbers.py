@@ -4,8 +4,6 @@ Numpy would convert 0.9 to 0, NaN to the smallest integer, and 300 to 44 for byt
 checked here before they are converted.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

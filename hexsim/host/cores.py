@@ -6,8 +6,6 @@ as under a fair scheduler. The CPU runtime uses all cores, a conversion or a cop
 Left out: the small cores, which would do some of this work, and other processes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from hexsim.timing.fluid import SharedRate, Sojourn, max_min

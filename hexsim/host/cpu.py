@@ -14,8 +14,6 @@ any, otherwise those of well optimised code are assumed (`Stack.cpu_efficiency`)
 Left out: caches, scheduling, the small cores, clocks below the highest.
 """
 
-from __future__ import annotations
-
 import math
 
 from hexsim.datasheets.chips import Chip

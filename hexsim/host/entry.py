@@ -13,8 +13,6 @@ Left out: retries, contention of FastRPC, the delay of a clock change after a vo
 Sources: Hexagon SDK 3.5.4, FastRPC latency and QoS pages; DSP User Guide 80-VB419-108 page 21.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

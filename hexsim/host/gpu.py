@@ -16,8 +16,6 @@ wave takes part. Convolutions, which use a weight for many pixels, are assumed t
 Left out: padding of channels to texels, caches, work groups, squashed layers.
 """
 
-from __future__ import annotations
-
 import math
 
 from hexsim.datasheets.chips import Chip

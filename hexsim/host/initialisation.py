@@ -17,8 +17,6 @@ Release takes a share of the time of create, and another round trip for each sub
 Left out: compiling GPU kernels, caches of prepared graphs.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from itertools import pairwise

@@ -11,8 +11,6 @@ Source: the SNPE guide says that the compiler runs when the network is quantised
 takes maximal subnets; how it tiles is not published.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -8,8 +8,6 @@ time; lists of other inferences wait, the most urgent first.
 Left out: preemption inside a list, interrupts of the command processor other than the last one.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 

@@ -9,8 +9,6 @@ Sources: Hexagon NN, docs/ops.txt, has an operation that converts from "aix d32"
 layout is d32 in another order (documented), with the same padding (inferred).
 """
 
-from __future__ import annotations
-
 import math
 
 from hexsim.graph.ir import Shape

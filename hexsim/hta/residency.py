@@ -5,8 +5,6 @@ are written, each stays if it fits beside those already placed for its whole lif
 outputs of the subnet are in DDR.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from hexsim.graph.ir import Shape

@@ -5,8 +5,6 @@ one row with almost no arithmetic takes 0.54 ms. So each row is taken as a call 
 to the DSP and back, the start of the graph, the hand-over to the engine and the start of the layer.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from hexsim.datasheets.chips import Chip

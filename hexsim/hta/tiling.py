@@ -11,8 +11,6 @@ The tiling with the shortest estimated time is chosen: the longer of DMA and arr
 first fetch and the last write, which do not overlap with other work.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass

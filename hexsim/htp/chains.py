@@ -9,8 +9,6 @@ chain.
 Left out: rows at the borders of strips that are computed twice.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from hexsim.graph.ir import Network

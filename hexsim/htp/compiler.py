@@ -10,8 +10,6 @@
    between them stay in VTCM (`hexsim.htp.chains`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 

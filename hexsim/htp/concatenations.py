@@ -7,8 +7,6 @@ the structure alone, as graphs without encodings are planned too; operands whose
 to be equal are taken as different.
 """
 
-from __future__ import annotations
-
 from hexsim.graph.ir import Network
 from hexsim.layers import Concat
 

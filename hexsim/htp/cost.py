@@ -31,8 +31,6 @@
 A layer takes as long as the slowest of HMX, HVX and ports; weights are fetched at the same time.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, replace
 

@@ -12,8 +12,6 @@ graph execution of QNN); operations that run at once share HMX, HVX and the port
 Left out: preemption inside a graph.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 

@@ -9,8 +9,6 @@ rows of a matrix take the places of the pixels, so that 64 of them fill a crouto
 in 16 (apache/tvm and ggml-org/llama.cpp: tiles of HMX).
 """
 
-from __future__ import annotations
-
 import math
 
 from hexsim.graph.ir import Shape

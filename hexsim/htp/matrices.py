@@ -8,8 +8,6 @@ have other than four axes (inferred: detections after a convolutional network ar
 networks of matrices are not).
 """
 
-from __future__ import annotations
-
 from hexsim.graph.ir import Network
 from hexsim.layers import FullyConnected, MatMul
 

@@ -1,7 +1,5 @@
 """Prints schedules as Hexagon assembly, one text per packet."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from hexsim.hvx.modulo import Loop

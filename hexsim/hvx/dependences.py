@@ -10,8 +10,6 @@ readers, a `.cur` load to its first reader, a `.new` store to its producer; tied
 node and are always issued together.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -8,8 +8,6 @@ q p vector and scalar predicate, r scalar, s scalar pair, l one of the scalars r
 Left out: all that kernels of quantised networks do not need, such as 64-byte mode and floats.
 """
 
-from __future__ import annotations
-
 import csv
 import re
 from collections.abc import Iterator

@@ -17,8 +17,6 @@ further packets, so that every machine can schedule every stream.
 Left out: constant extenders, duplexes, memory ordering, the clocks of memory itself.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property

@@ -9,8 +9,6 @@ only a few lines are moved. Some kernels compute the pixels on the left (`padded
 Source: Hexagon NN, docs/d32.txt and hexagon/ops/src/op_supernode_new.c.
 """
 
-from __future__ import annotations
-
 import math
 
 from hexsim.graph.ir import Shape

@@ -7,8 +7,6 @@ Registers are renamed by unrolling (modulo variable expansion), and a schedule i
 values fit the registers (registers.py). Assumed: only the addresses of loads and stores order them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache

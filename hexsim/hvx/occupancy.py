@@ -4,8 +4,6 @@
 that an instruction of an earlier packet still occupies (on machines with few pipes).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from hexsim.hvx.isa import HvxMachine, InstructionClass, Pipes

@@ -5,8 +5,6 @@ a pair are ".lo" and ".hi", the vectors of a quadruple ".0" to ".3"; the halves 
 written separately and read together. `registers.py` assigns real registers for printing.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping

@@ -6,8 +6,6 @@ epilogue, the code after the loop (requantise, store), the code before the next 
 (addresses, accumulators) and its prologue. `pipelined` adds the steady state.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Register pressure while straight code is scheduled."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from hexsim.hvx.dependences import DependenceGraph

@@ -6,8 +6,6 @@ loop and take the first register that is free along the arc; reads precede write
 A schedule whose values do not fit is rejected, because spills are not modelled.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -4,8 +4,6 @@ Packets issue in order. A slot in which no instruction can issue is a stall, whi
 separately from packets.
 """
 
-from __future__ import annotations
-
 from bisect import bisect, insort
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

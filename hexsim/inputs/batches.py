@@ -1,7 +1,5 @@
 """The number of items (pictures, rows) in one inference of a network."""
 
-from __future__ import annotations
-
 from hexsim.graph.ir import Network
 
 

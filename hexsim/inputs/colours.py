@@ -4,8 +4,6 @@ NV21 uses the inverse of the matrix of `hexsim.layers.colour_conversion` (BT.601
 the chroma of 2x2 pixels is their mean.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import numpy.typing as npt
 

@@ -11,8 +11,6 @@
 Left out: means that depend on the picture, and other filters than the bilinear one.
 """
 
-from __future__ import annotations
-
 import warnings
 from dataclasses import dataclass
 from pathlib import Path

@@ -6,8 +6,6 @@ blanks separate the files of a line. The scripts of SNPE's tutorials write such 
 (documented), `raw_list.txt` included.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Literal

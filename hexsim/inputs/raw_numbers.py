@@ -7,8 +7,6 @@ an input's own numbers may hold 32 bits for each of 64, which its size tells; bu
 network takes a batch, since a file of that size might be a part of the batch.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 

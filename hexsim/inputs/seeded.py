@@ -9,8 +9,6 @@ masks and lengths; booleans are either. Quantised inputs (codes) fill the range 
 Left out: anything that looks like an object; the answers of a network to them mean nothing.
 """
 
-from __future__ import annotations
-
 import math
 import zlib
 from collections.abc import Mapping

@@ -5,8 +5,6 @@ second inference calibrates (the 1st, 3rd, 5th, ...), and the others judge. A li
 by class thus has each class in both parts. One inference alone does both, and the report says so.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import chain

@@ -5,8 +5,6 @@ are real numbers. A quantised output is returned as codes. An input of integers 
 whole numbers of any type, as long as its own type has them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

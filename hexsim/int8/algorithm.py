@@ -1,7 +1,5 @@
 """The algorithms for products by name, and the one that the user asks for."""
 
-from __future__ import annotations
-
 import os
 from typing import Literal, get_args
 

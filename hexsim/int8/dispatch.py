@@ -4,8 +4,6 @@ Each file of kernels has tables of the calls that it prepares: PREPARERS, and PR
 16-bit arithmetic that is not a sum over the bytes of each number.
 """
 
-from __future__ import annotations
-
 from hexsim.discovery import joined
 from hexsim.int8.autotuner.algorithms import prepare_convolution
 from hexsim.int8.fully_connected import prepare_fully_connected

@@ -4,8 +4,6 @@ The contexts of a subnet share the packed weights, which are never written, and 
 may run while the others do.
 """
 
-from __future__ import annotations
-
 import math
 import threading
 from collections.abc import Iterable, Mapping, Sequence

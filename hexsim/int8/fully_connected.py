@@ -5,8 +5,6 @@ weights, and the tiles of a convolution read them as fast as memory delivers the
 but one are idle.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

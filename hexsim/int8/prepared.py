@@ -1,7 +1,5 @@
 """The one interface of all kernels: a lowered call made ready to run."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial

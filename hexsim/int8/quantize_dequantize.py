@@ -5,8 +5,6 @@ those of `input_codes` and `Encoding.dequantize`, bit for bit; those functions w
 whole arrays of float64, which costs more than some networks.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import numpy.typing as npt
 

@@ -1,7 +1,5 @@
 """IntegerSubnet: a fixed-point subnet made ready to run, float32 at its edges."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Iterable, Mapping, Sequence
 

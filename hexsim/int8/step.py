@@ -7,8 +7,6 @@ function, which one thread runs. The steps of a call run one after the other. Th
 step leaves for the next lie in a `Workspace`.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """An attribute of an ONNX node, as layers and files store it."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Any, Literal

@@ -1,7 +1,5 @@
 """The shape to which operands broadcast, as numpy does it."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from hexsim.errors import InvalidDataError

@@ -1,7 +1,5 @@
 """The base class of layers that slide a window of weights over an image."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar

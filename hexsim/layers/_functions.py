@@ -4,8 +4,6 @@ On the DSP each is a table of quantised values (codes). `hexsim.datasheets.opera
 functions of each release.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

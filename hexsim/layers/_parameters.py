@@ -1,7 +1,5 @@
 """The shapes of constants with one number per channel."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from hexsim.graph.ir import NamedShapes, Shape

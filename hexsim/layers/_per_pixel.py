@@ -1,7 +1,5 @@
 """The base class of layers that treat every pixel alike."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Self
 

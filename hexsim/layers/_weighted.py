@@ -1,7 +1,5 @@
 """The layers that multiply by quantised weights."""
 
-from __future__ import annotations
-
 from hexsim.layers._filtering import Filtering
 from hexsim.layers.fully_connected import FullyConnected
 

@@ -1,7 +1,5 @@
 """BatchNorm: a scale and shift per channel that no convolution could absorb."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar

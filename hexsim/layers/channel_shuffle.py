@@ -1,7 +1,5 @@
 """ChannelShuffle: channels of several groups interleaved."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar

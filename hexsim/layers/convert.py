@@ -3,8 +3,6 @@
 Between two bit widths of activations, the encodings of its input and output give the widths.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar
 

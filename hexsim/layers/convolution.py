@@ -1,7 +1,5 @@
 """Convolution: dense, grouped or depthwise, with a fused clamp."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

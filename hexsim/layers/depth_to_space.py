@@ -1,7 +1,5 @@
 """DepthToSpace: blocks of channels become blocks of pixels."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal

@@ -1,7 +1,5 @@
 """FullyConnected: a matrix applied to the flattened input."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

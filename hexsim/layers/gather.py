@@ -3,8 +3,6 @@
 Computed positions are integer tensors, which no integer runtime supports: such a node stays opaque.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar

@@ -1,7 +1,5 @@
 """LocalResponseNorm: normalisation across neighbouring channels (CMRN)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar
 

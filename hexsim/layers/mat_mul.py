@@ -1,7 +1,5 @@
 """MatMul: the product of two matrices, or of two batches of matrices, that are operands."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

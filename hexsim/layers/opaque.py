@@ -3,8 +3,6 @@
 Connected nodes on tensors whose sizes are unknown beforehand become one opaque layer.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar

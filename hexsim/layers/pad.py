@@ -1,7 +1,5 @@
 """Pad: a tensor with a border of a constant, or of its own elements."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal

@@ -1,7 +1,5 @@
 """Permute: stored axes in another order."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar

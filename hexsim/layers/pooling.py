@@ -1,7 +1,5 @@
 """Pooling: maximum or average over a window, global pooling included."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal, Self

@@ -1,7 +1,5 @@
 """Prelu: a leaky rectifier with one slope per channel."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar

@@ -1,7 +1,5 @@
 """Recurrent: LSTM, GRU or simple RNN over a sequence, in one or both directions."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal

@@ -1,7 +1,5 @@
 """Reduce: mean, sum, maximum or minimum along stored axes."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 Source of the modes: ONNX, Resize. Cubic interpolation, antialiasing and cropping are left out.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal

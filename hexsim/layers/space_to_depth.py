@@ -1,7 +1,5 @@
 """SpaceToDepth: blocks of pixels become channels."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar

@@ -3,8 +3,6 @@
 Slice and Split of ONNX: a split is one slice for each of its outputs.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar

@@ -6,8 +6,6 @@ layers of every type. Refusals by encodings, and layers that a release withholds
 in `hexsim.planning.sections.limits`.
 """
 
-from __future__ import annotations
-
 from hexsim.datasheets import stacks
 from hexsim.datasheets.operators import Column, Operators, Verdict, column
 from hexsim.graph.ir import Layer, Network

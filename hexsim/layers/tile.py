@@ -1,7 +1,5 @@
 """Tile: a tensor repeated along its axes."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar

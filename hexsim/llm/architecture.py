@@ -6,8 +6,6 @@ experts, and sliding windows of attention, which deployments for the tensor proc
 every layer reads the whole context.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path

@@ -5,8 +5,6 @@ costs nothing; the model then checks all of them in one pass, and the first wron
 used. Answers change with narrower heads and fewer heads of keys; that is not judged here.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 

@@ -9,8 +9,6 @@ gated.
 Not read: scales of embeddings and logits, bounds of scores (softcap), and windows of keys.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field

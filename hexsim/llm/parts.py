@@ -5,8 +5,6 @@ and as few as their limit allows. The limit is one of deployments: 2 GB for file
 signed 32-bit numbers, and less than 4 GB, which is what a process of the processor addresses.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from itertools import pairwise
 

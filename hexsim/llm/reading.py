@@ -1,7 +1,5 @@
 """Reads the architecture of a decoder from whichever file describes it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from hexsim.llm.architecture import Architecture, read_architecture

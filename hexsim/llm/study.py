@@ -6,8 +6,6 @@ whole context that the graph was compiled for, however full it is. Left out: the
 look-up of embeddings and the choice of the next token on the CPU, loading, and temperature.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 

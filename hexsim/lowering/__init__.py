@@ -7,8 +7,6 @@ layer types. hexsim.int8 decides which kernel computes a call, and how fast. Act
 have codes (quantised values) of 8 or 16 bits; wider ones are refused.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from hexsim.datasheets.signed_kernels import SignedKernels

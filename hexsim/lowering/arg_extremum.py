@@ -4,8 +4,6 @@ A table turns the position into a code. With the encoding that the quantiser cho
 from zero, the code is the position itself.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

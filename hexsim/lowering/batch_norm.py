@@ -19,8 +19,6 @@ shift at the accumulator's step delta_x * step. If the shift of a channel does n
 accumulator in that step, its step is larger (hexsim.lowering.headroom).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

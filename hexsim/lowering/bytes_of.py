@@ -7,8 +7,6 @@ So a sum of products with 16-bit codes is the sum of the products with their byt
 the place of the byte. Signed codes have a signed high byte and an unsigned low one.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -7,8 +7,6 @@ The codes of an NV21 input are the bytes themselves; an input of type image guar
 Codes are rescaled afterwards if the output has another encoding.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

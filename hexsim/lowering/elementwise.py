@@ -14,8 +14,6 @@ Maximum and minimum: 8-bit operands are rescaled with factors of 12 fraction bit
 bits as anywhere, and compared as codes.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Literal

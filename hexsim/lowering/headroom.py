@@ -27,8 +27,6 @@ themselves wrap as before. Only the weights that a kernel uses change; the encod
 stays as in the file.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

@@ -14,8 +14,6 @@ with |a| < 2^e:
 These are the codes of Hexagon NN. It refuses slopes and gains of 128 and more (e > 7, h > 7).
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from hexsim.lowering.lowered_call import Codes, Int64, Operand, Real

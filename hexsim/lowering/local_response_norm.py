@@ -12,8 +12,6 @@ smooth in log S: linear interpolation is then within beta * (beta + 1) / 8 / 64^
 The interpolation has one rounding: F = knot + ((next - knot) * rest + half) >> bits.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

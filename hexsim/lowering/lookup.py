@@ -9,8 +9,6 @@ nearest code that has one, the smaller code of two; a table without any result i
 The table of a Convert has the code of the output's encoding for each code of the input.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

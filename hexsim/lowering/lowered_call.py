@@ -1,7 +1,5 @@
 """The parts of every lowered kernel call: the layer's name, its operands and its result."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

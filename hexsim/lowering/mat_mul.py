@@ -8,8 +8,6 @@ A constant whose step is too small for the accumulator is quantised again
 (hexsim.lowering.headroom).
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

@@ -6,8 +6,6 @@ axes, and view the result in the output's shape. A pad whose mode repeats the in
 from a position of the input, so it is a gather.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

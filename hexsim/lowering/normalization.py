@@ -16,8 +16,6 @@ The step of the input cancels, except in epsilon. If a shift does not fit the su
 (hexsim.lowering.headroom).
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

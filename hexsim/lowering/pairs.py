@@ -5,8 +5,6 @@ or cut to 16 bits with some fraction bits, and one last rounding shift. Scales t
 for this arithmetic, which the library refuses, have no such constants.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 The tables of Hexagon NN for logarithms and powers of two hold such parabolas.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

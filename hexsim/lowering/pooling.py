@@ -23,8 +23,6 @@ border may count fewer inputs, so there are constants for each distinct count, a
 which of them an output pixel takes.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -5,8 +5,6 @@ over the windows that reach a pixel, and that of a fully connected layer over a 
 Weights whose step is too small for the accumulator are quantised again (hexsim.lowering.headroom).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from hexsim.layers import Convolution, Deconvolution, FullyConnected, Phases, Weighted, Window

@@ -9,8 +9,6 @@ but in 0 .. 44. Where d is zero the answer is that of real numbers: zy for n = 0
 or smallest code.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

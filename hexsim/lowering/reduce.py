@@ -6,8 +6,6 @@ as for an average pooling whose window is all of the reduced axes. A maximum or 
 if the encodings differ.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

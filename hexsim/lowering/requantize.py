@@ -25,8 +25,6 @@ which is exact to 2^-15 of a code and added between `vmpye` and `vmpyo` of the a
 is one rounding.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ Scales that these factors do not hold, which the library avoids by the choice of
 are rescaled like any code that moves (`requantize.rescale_table`). So are 16-bit codes.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

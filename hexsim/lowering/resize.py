@@ -21,8 +21,6 @@ the nearest pixel are computed in float32, as onnxruntime does, since that decid
 8-bit bilinear resizing are fixed-point numbers with 32 fraction bits.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -12,8 +12,6 @@ With a = alpha / size * delta_x^2 and S the sum of (x - zx)^2 over the channels 
     code  = zy + (((((x - zx) * m) >> right) + 4) >> 3)
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from functools import cache

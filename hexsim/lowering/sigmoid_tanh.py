@@ -17,8 +17,6 @@ coded with the output's encoding by one 16-bit rounding. For the ranges that Hex
 results (-1 .. 128/127 and 0 .. 1) a code is 256 units and the codes are those of Hexagon NN.
 """
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Literal
 

@@ -8,8 +8,6 @@ code  = clamp(zy + floor((2 * e * scale + D) / (2 * D)), 0, 65535),
             scale = round(2^16 / delta_y), at most 2^38
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

@@ -13,8 +13,6 @@ exponent(L) the least e with L < 2^e:
 What a row then does with its sum is in hexsim.int8.pointwise.softmax_of_bytes.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from functools import cache

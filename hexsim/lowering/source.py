@@ -1,7 +1,5 @@
 """The quantised network from which layers are lowered: checked operands and constants."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any

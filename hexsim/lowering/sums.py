@@ -9,8 +9,6 @@ the output's that z_y / M exceeds an int32 (hexsim.lowering.headroom has `least`
     else                              the layer is refused
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -5,8 +5,6 @@ code = what the function returns, an integer from 0 to 255 (65535)
 Constants are passed to it as real numbers.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 from hexsim.layers.user_defined import UserDefined

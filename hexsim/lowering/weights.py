@@ -17,8 +17,6 @@ clamped. These changes of the weights are part of the result.
 16-bit codes are taken as they are; no kernel that takes signed 8-bit weights multiplies by them.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

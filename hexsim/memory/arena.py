@@ -7,8 +7,6 @@ results of a node never overlap its operands. The arena ends at the end of its h
 Source: Hexagon NN, hexagon/src/allocate.c (documented).
 """
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """The memory of an inference: by layer, and the total that is allocated while it runs."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from hexsim.datasheets.estimate import Estimate

@@ -4,8 +4,6 @@ Inputs and outputs of the subnet are in its arena too: Hexagon NN allocates its 
 although it reads a suitable buffer directly.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from functools import cached_property

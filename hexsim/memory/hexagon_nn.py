@@ -12,8 +12,6 @@ Sources (documented): Hexagon NN, hexagon/src/newnode.c (sizes), allocate.c (gua
 (scratch). That SNPE's own build does the same is inferred.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Collection
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ compiler keeps on chip (`hexsim.hta.residency`) are not in the arena. Weights ar
 On the tensor processor both are in its tiles, and half of VTCM holds activations.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 

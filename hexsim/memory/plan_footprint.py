@@ -5,8 +5,6 @@ buffer for each tensor, of floats if the DSP converts them; quantised buffers of
 (tf8) are used directly. CPU and GPU read and write arenas directly.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping
 from functools import lru_cache

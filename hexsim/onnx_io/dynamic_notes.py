@@ -1,7 +1,5 @@
 """Notes about nodes that quantise dynamically in the file, and not in the network."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 

@@ -6,8 +6,6 @@ the node that takes the elements at these positions.
 Not supported: positions that are computed from an input, such as a sum with a start, and loops.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 
 import onnx

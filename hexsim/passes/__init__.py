@@ -4,8 +4,6 @@ Values change only by float rounding. Names of inputs and outputs stay, and ever
 another records its name in `fused`.
 """
 
-from __future__ import annotations
-
 from hexsim.graph.imports import Recognised, layer_kind
 from hexsim.graph.ir import Network
 from hexsim.passes.dead_code import remove_dead_code

@@ -5,8 +5,6 @@ the source tensor. Contiguous neighbouring runs are joined and runs of length on
 rearrangements are equal if their runs are.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

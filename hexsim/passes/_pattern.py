@@ -1,7 +1,5 @@
 """Finds layers that together compute one tensor from another, backwards from the last layer."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Helps passes to walk a network in order while layers absorb their consumers."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable
 from typing import Any

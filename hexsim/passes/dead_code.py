@@ -1,7 +1,5 @@
 """Removes layers whose results are not used."""
 
-from __future__ import annotations
-
 from hexsim.graph.ir import Layer, Network
 
 

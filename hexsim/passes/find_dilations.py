@@ -4,8 +4,6 @@ TensorFlow writes a dilated depthwise layer as SpaceToBatch, filter, BatchToSpac
 pair, so converters write a large filter with zeros between its taps.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Callable
 

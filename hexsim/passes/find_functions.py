@@ -4,8 +4,6 @@ A pattern is recognised by its values, not by its operators: x * Sigmoid(x), and
 divided by 6 and multiplied by x, need no list of their variants.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial

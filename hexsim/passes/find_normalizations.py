@@ -5,8 +5,6 @@ numbers and compared with each kind of Normalization. So `x - mean` may be writt
 square as a power or a product, and a root in the divisor or as a factor.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 

@@ -3,8 +3,6 @@
 As with functions, a pattern is recognised by its effect: where each element comes from.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import permutations

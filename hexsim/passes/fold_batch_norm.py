@@ -1,7 +1,5 @@
 """Folds scales and shifts per channel into the layer before them."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from hexsim.graph.ir import Constant, Layer, Network

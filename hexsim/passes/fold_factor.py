@@ -1,7 +1,5 @@
 """Folds a scalar factor into a product of two computed matrices, as in attention layers."""
 
-from __future__ import annotations
-
 from hexsim.graph.ir import Network
 from hexsim.layers import NO_CLAMP, Elementwise, MatMul
 from hexsim.passes._rewriter import Rewriter, absorbed

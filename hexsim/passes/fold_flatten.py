@@ -1,7 +1,5 @@
 """Makes FullyConnected layers read an image instead of its flattened copy."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Folds scales and shifts into the Normalization before them."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 

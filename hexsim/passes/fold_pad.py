@@ -1,7 +1,5 @@
 """Folds zero padding in a node of its own into the convolution after it."""
 
-from __future__ import annotations
-
 import dataclasses
 
 from hexsim.graph.ir import Layer, Network

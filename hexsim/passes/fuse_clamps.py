@@ -1,7 +1,5 @@
 """Fuses Relu, Relu6 and Clip into the layer before them."""
 
-from __future__ import annotations
-
 from hexsim.graph.ir import Layer, Network
 from hexsim.layers import Clamp, Neuron
 from hexsim.passes._rewriter import Rewriter, absorbed

@@ -6,8 +6,6 @@ reshape, where no convolution can absorb them. Tensors of 1-D layers, (N, L, C),
 sequences here, and those of 3-D layers, (N, D, H, W, C), volumes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 

@@ -5,8 +5,6 @@ Biases and functions come after the reshape, where the layer cannot absorb them.
 to work on the rows before the reshape.
 """
 
-from __future__ import annotations
-
 from hexsim.graph.ir import Constant, Layer, Network, Tensor
 from hexsim.layers import Elementwise, FullyConnected, Neuron, Reshape
 from hexsim.passes._rewriter import is_private, names_of, new_name

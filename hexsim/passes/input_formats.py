@@ -6,8 +6,6 @@ Rules
 3. NV21 is bytes, so its input has the type image by default.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Gives a Gather with one index the form of a slice."""
 
-from __future__ import annotations
-
 from hexsim.graph.ir import Layer, Network, Shape, Tensor
 from hexsim.layers import AxisSlice, Reshape, StridedSlice
 from hexsim.passes._rewriter import is_private, names_of, new_name

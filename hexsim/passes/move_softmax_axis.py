@@ -1,7 +1,5 @@
 """Makes a softmax run along the last axis, as integer engines require."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from hexsim.graph.ir import Layer, Network, Tensor

@@ -1,7 +1,5 @@
 """Removes layers without effect, and joins consecutive permutes or reshapes."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 

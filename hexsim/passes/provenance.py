@@ -1,7 +1,5 @@
 """Traces the tensors and constants of a network through optimisation."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

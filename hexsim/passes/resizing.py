@@ -7,8 +7,6 @@ Rules
    fully connected layer, the channels of any layer with parameters) must still fit.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

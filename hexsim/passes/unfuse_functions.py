@@ -1,7 +1,5 @@
 """Writes out functions that a release of the runtime does not know as one layer."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from dataclasses import replace
 

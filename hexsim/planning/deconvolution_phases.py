@@ -4,8 +4,6 @@ The published vector code of Hexagon NN has no kernel for transposed convolution
 the tensor engine computes convolutions; that both use phases is inferred.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from hexsim.layers import Convolution, Deconvolution

@@ -9,8 +9,6 @@ file unchanged.
 Source: SNPE guides 1.17 to 2.5, quantized vs non-quantized models (documented).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

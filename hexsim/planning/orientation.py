@@ -10,8 +10,6 @@ The axes are exchanged in the whole subnet or not at all: every image in it must
 and no layer may name single axes.
 """
 
-from __future__ import annotations
-
 import dataclasses
 
 from hexsim.graph.ir import Layer, Shape

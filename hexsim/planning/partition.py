@@ -8,8 +8,6 @@ that has no such sections. Under the rules of SNPE 1.23 AIP runs one HTA and one
 with one input and one output each, and the CPU runs the rest.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby, takewhile

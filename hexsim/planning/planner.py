@@ -1,7 +1,5 @@
 """Planning: the subnets of a partitioned network become kernel calls."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 

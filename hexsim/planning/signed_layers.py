@@ -1,7 +1,5 @@
 """The layers of a subnet whose kernels multiply by signed weights."""
 
-from __future__ import annotations
-
 from hexsim.datasheets.signed_kernels import SignedKernels
 from hexsim.layers import Convolution, Deconvolution
 from hexsim.planning.deconvolution_phases import in_phases

@@ -1,7 +1,5 @@
 """A subnet before it is planned: a run of layers on one engine."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from hexsim.graph.ir import Layer

@@ -7,8 +7,6 @@ On a tensor processor the table of the release has the layers that do not suppor
 only, so all layers support them.
 """
 
-from __future__ import annotations
-
 from hexsim.datasheets.chips import Chip
 from hexsim.datasheets.stacks import Stack
 from hexsim.errors import HexsimError

@@ -10,8 +10,6 @@ The quantised side is simulated in floats (hexsim.quantization.rounded), since i
 differ from chip to chip and a file is made for all of them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 

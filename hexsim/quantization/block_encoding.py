@@ -7,8 +7,6 @@ the kernels multiply with. So this is an encoding per channel whose codes are co
 blocks; a file holds the decompressed codes.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 import numpy as np

@@ -5,8 +5,6 @@ only an observation of each tensor is stored. So memory is bounded by one set of
 one histogram per tensor for any number of inputs, and each input runs once.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 

@@ -11,8 +11,6 @@ type of activations changes (documented); that the layer's type is its output's,
 range stays, is our reading.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Mapping
 

@@ -4,8 +4,6 @@ A file of quantised weights does not show whether the channels were dead in floa
 counted when the network is quantised, and recorded as evidence.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Decision: the encoding of one tensor together with where it came from."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Generic, TypeVar

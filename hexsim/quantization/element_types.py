@@ -1,7 +1,5 @@
 """The type of element in which a layer runs on a tensor processor, and what it refuses for it."""
 
-from __future__ import annotations
-
 from hexsim.datasheets.operators import Operators, named
 from hexsim.datasheets.operators.table import ElementType
 from hexsim.graph.ir import Layer

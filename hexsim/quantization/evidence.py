@@ -5,8 +5,6 @@ available after calibration, nor the float weights after quantisation, so the co
 loss are recorded before. A network without losses has no records.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

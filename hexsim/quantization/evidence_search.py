@@ -5,8 +5,6 @@ a concat's operand survive. So if an operand's range is only a few steps of the 
 network runs once more, on the first calibration input, and the values are counted.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 
 import numpy as np

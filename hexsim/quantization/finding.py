@@ -1,7 +1,5 @@
 """Finding: one loss of a quantised network, with a sentence that says what to do about it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

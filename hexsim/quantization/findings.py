@@ -5,8 +5,6 @@ counts of calibration (hexsim.quantization.evidence), which a file stores. So th
 same before writing and after reading a file; without counts they are what encodings alone prove.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from math import prod
 

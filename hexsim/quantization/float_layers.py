@@ -7,8 +7,6 @@ into floats. SNPE's support table lists Convert for CPU and DSP and does not say
 converts at such a cut, so that is our reading.
 """
 
-from __future__ import annotations
-
 from hexsim.datasheets.operators import Operators
 from hexsim.graph.ir import Layer
 from hexsim.layers import Convert

@@ -6,8 +6,6 @@ The same holds for user-defined layers, which get the real numbers of their cons
 If a known layer reads such a constant too, all its readers use one array with one encoding.
 """
 
-from __future__ import annotations
-
 from hexsim.graph.ir import Network
 from hexsim.layers import Opaque, UserDefined
 

@@ -1,7 +1,5 @@
 """The steps of `--optimizations`: equalization before quantising, bias correction after it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace

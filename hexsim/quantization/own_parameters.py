@@ -1,7 +1,5 @@
 """Gives every layer parameters of its own, so that they can be changed one layer at a time."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import numpy as np

@@ -8,8 +8,6 @@ Source: the quantisation chapter of the SNPE guide (2025; documented): (10, 4) b
 0100 1010, and a channel of 27 codes takes 14 bytes.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Literal
 

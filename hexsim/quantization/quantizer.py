@@ -21,8 +21,6 @@ These rules decide the encoding of each tensor:
 8. The losses that the inputs prove are recorded as evidence (hexsim.quantization.evidence_search).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 

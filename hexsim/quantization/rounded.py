@@ -5,8 +5,6 @@ onnxruntime computes the sums. Between layers, only the codes of all inputs are 
 bounded by the widest cut through the network times the number of inputs.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 

@@ -4,8 +4,6 @@ They follow from encodings and extremes, or from codes (quantised values) if a f
 those, so that they are the same before writing and after reading a file.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 
 import numpy as np

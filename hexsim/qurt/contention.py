@@ -6,8 +6,6 @@ rates, and demands no more of the other units than this rate needs. The levels o
 units that share users depend on each other and are found by iteration.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

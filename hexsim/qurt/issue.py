@@ -10,8 +10,6 @@ have work. 600 MHz are three threads of 200 MHz.
 Source: Hexagon DSP User Guide 80-VB419-108 pages 10, 30; Qualcomm's developer pages for the barrel.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 

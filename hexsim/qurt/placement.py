@@ -13,8 +13,6 @@ Rule 3 is an assumption, because QuRT's choice is not published.
 Sources: QuRT User Guide 80-VB419-178, section 4; interrupt steering: inferred.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from hexsim.qurt.software import SoftwareThread

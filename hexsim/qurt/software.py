@@ -1,7 +1,5 @@
 """Software threads, as QuRT schedules them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 INTERRUPT_PRIORITY = 0

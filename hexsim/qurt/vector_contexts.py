@@ -10,8 +10,6 @@ locks its contexts on every chip), and the 200 ms time-out of the resource manag
 Sources: Hexagon SDK 3.5.4, HVX overview and HVX resource manager.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 import simpy

@@ -1,7 +1,5 @@
 """An always-on network as text and as JSON."""
 
-from __future__ import annotations
-
 from hexsim.datasheets.estimate import Estimate
 from hexsim.reports.document import Record
 from hexsim.reports.text import table

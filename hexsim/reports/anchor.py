@@ -1,7 +1,5 @@
 """What was measured on a phone, with which a result was calibrated, as data."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from hexsim.reports.document import Record

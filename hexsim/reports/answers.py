@@ -3,8 +3,6 @@
 The text has the form that the scripts in SNPE's tutorials print: a file, then score, class, name.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from hexsim.accuracy.answers import Answer

@@ -1,7 +1,5 @@
 """A calibration with a user's own measurements, as tables and as JSON."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from statistics import median

@@ -4,8 +4,6 @@ All are visible on white and on black. Those of bounds are the palette of Okabe 
 readers with any colour vision tell apart. Boxes with dark text have `tint`s of these colours.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from itertools import cycle
 

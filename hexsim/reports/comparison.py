@@ -1,7 +1,5 @@
 """What changed between two results, as tables, JSON and CSV."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from hexsim.reports.document import Record

@@ -1,7 +1,5 @@
 """CSV whose texts no spreadsheet program computes as formulas."""
 
-from __future__ import annotations
-
 import csv
 import io
 from collections.abc import Iterable, Sequence

@@ -5,8 +5,6 @@ pictures from there. Pictures of hexsim look the same everywhere, and hexsim wri
 outputs and its own caches.
 """
 
-from __future__ import annotations
-
 import os
 from importlib import import_module
 from types import ModuleType

@@ -5,8 +5,6 @@ If that is not enough, columns are left out, the least important first, and a li
 names them. On a page without a width the table is complete.
 """
 
-from __future__ import annotations
-
 import textwrap
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager

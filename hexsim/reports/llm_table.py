@@ -1,7 +1,5 @@
 """The speed of a language model as tables, and as JSON."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Mean average precision as a table, as JSON and as CSV."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 

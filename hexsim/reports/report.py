@@ -4,8 +4,6 @@ In a prompt it is the text that the command prints. In a notebook the tables of 
 of HTML, and the lines between them stay as they are.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping

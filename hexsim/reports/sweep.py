@@ -1,7 +1,5 @@
 """The results of a sweep as tables and as JSON."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from types import SimpleNamespace
 

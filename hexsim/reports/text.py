@@ -1,7 +1,5 @@
 """Plain text tables: aligned columns that read well on a terminal and in a file."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping, Sequence
 

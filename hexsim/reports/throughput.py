@@ -1,7 +1,5 @@
 """Several instances at once as a table, and as JSON with every latency."""
 
-from __future__ import annotations
-
 from hexsim.reports.anchor import anchor_keys
 from hexsim.reports.document import Record, plain
 from hexsim.reports.text import table

@@ -1,7 +1,5 @@
 """The choices between float and quantised files as a table, JSON and CSV."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

@@ -7,8 +7,6 @@ Interrupt handlers have a higher priority than every thread.
 Left out: bytes that must arrive before a job can start, and clients that wait for each other.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import simpy

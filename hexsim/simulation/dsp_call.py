@@ -8,8 +8,6 @@ The vector contexts are locked while HVX works and unlocked while the tensor eng
 Left out: data that the executor may prepare between the subnets of one call.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial

@@ -1,7 +1,5 @@
 """The work of a subnet on HVX, prepared before the simulation: calls and changes of layout."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace

@@ -5,8 +5,6 @@ from it. HVX does both, in the time of the loops that convert quantised values t
 because the layouts are similar and the engine's own loops are not published.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from dataclasses import dataclass
 

@@ -8,8 +8,6 @@ The published latencies do not separate them from the start of a graph, whose fi
 them.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 from dataclasses import replace

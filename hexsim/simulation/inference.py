@@ -4,8 +4,6 @@ The process of an inference follows its critical path. All time is charged, as s
 passed, to one layer or one named overhead, so that these add up to the total exactly.
 """
 
-from __future__ import annotations
-
 import math
 from functools import cached_property, partial
 

@@ -4,8 +4,6 @@ The process of the inference charges time as soon as it has passed, so that the 
 the total exactly.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 from hexsim.timing.results import LayerTiming, Overhead, Scope, Span

@@ -16,8 +16,6 @@ do not fit. While a layer runs, its weights reduce the share of L2 that activati
 The replacement policy of the real L2 is not published.
 """
 
-from __future__ import annotations
-
 from collections import OrderedDict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass

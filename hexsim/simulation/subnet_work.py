@@ -4,8 +4,6 @@ The tensor engine reads and writes DDR. So the tensors that an HVX subnet takes 
 in the layout of the engine, and those that HVX passes to it are written to DDR in that layout.
 """
 
-from __future__ import annotations
-
 from functools import lru_cache
 
 from hexsim.hvx.kernels import Target

@@ -8,8 +8,6 @@ of our command that replace them. `option` and `words` parse a command line by s
 variables HEXSIM_CHIP and HEXSIM_STACK select the chip that a tool simulates.
 """
 
-from __future__ import annotations
-
 import importlib
 import sys
 from pathlib import PurePath

@@ -1,7 +1,5 @@
 """The options that the converters of SNPE, QAIRT and QNN share."""
 
-from __future__ import annotations
-
 from hexsim.snpe.option import Anyway, Effect, Ignored, Option, Ours, RefusedOption
 from hexsim.snpe.option_tables import option_table
 

@@ -17,8 +17,6 @@ The profiling level selects the rows, as in SNPE. `hexsim.reports.benchmark.row_
 and the rows that are left out.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass

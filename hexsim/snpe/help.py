@@ -1,7 +1,5 @@
 """The help of a tool: all its options and their effects here."""
 
-from __future__ import annotations
-
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 

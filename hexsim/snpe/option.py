@@ -6,8 +6,6 @@ here and changes no result; or it is refused with a reason, because the results 
 what the user requested.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal

@@ -7,8 +7,6 @@ A file has groups of options, each option with the fields of `Option` and one ef
 - `effects`, one of these for each value.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Options that several tools of QNN share, and the runtimes that its libraries stand for."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import PurePath
 from typing import Annotated

@@ -14,8 +14,6 @@ Objects that hold tensors are left out (numpy arrays replace them), and so are p
 logs of the application. `hexsim.use_layers` provides user-defined layers.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from enum import Enum
 from functools import cached_property

@@ -3,8 +3,6 @@
 The time to tear a network down is left out, because it is not simulated.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

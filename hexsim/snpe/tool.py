@@ -1,7 +1,5 @@
 """Runs an SNPE tool: translates its command line for our command, which does the work."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence

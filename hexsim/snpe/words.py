@@ -6,8 +6,6 @@
 4. If a value may be missing, the next word is taken only if it is an allowed value.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from hexsim.errors import HexsimError, unknown

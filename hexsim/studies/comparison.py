@@ -3,8 +3,6 @@
 Cases are paired by network and runtime, layers by name; equal keys are paired in their order.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass

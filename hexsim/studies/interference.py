@@ -4,8 +4,6 @@ The network runs ten times in a row beside the clients, so that slow clients mee
 without them; and the clients run without it for as long.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from statistics import fmean

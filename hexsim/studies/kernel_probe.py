@@ -3,8 +3,6 @@
 There is no network around it: inputs lie in L2 as far as they fit, weights come from DDR.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass

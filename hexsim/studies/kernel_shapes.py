@@ -3,8 +3,6 @@
 Images are height x width x channels. `hexsim.studies.probes` defines the kinds.
 """
 
-from __future__ import annotations
-
 import re
 
 from hexsim.errors import HexsimError, InvalidDataError, unknown

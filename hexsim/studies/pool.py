@@ -6,8 +6,6 @@ all parts share once. A worker that dies is replaced, and another one does its p
 not depend on which worker did a part, or when.
 """
 
-from __future__ import annotations
-
 import importlib
 from collections.abc import Callable, Iterable, Iterator
 from typing import Protocol, TypeVar

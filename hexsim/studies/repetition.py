@@ -9,8 +9,6 @@ nothing; they are simulated to the end. The last calls of a prolonged pattern ru
 threads, though these have stopped.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import count

@@ -3,8 +3,6 @@
 Only the keys that are compared are read, so files of other versions work if they have these.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path

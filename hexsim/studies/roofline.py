@@ -23,8 +23,6 @@ Layers without multiply-adds, and layers on other engines, are not in the chart;
 time is stated.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Mapping

@@ -5,8 +5,6 @@ Its results are small, and are added up here in the order of the inputs
 (`hexsim.accuracy.observation`). Images never pass through the scheduler.
 """
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass

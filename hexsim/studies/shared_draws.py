@@ -3,8 +3,6 @@
 A worker gets the platform and the workload once, without weights, and draws its part itself.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from itertools import chain
 

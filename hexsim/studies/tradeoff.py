@@ -8,8 +8,6 @@ seeded ones of every command; the real one computes ranges for each input again.
 is measured on class scores, before a final softmax.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal

@@ -19,8 +19,6 @@ Left out: causes that are missing from the model. A measured time outside the in
 one of those, or to a bound that is too narrow.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace

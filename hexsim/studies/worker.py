@@ -7,8 +7,6 @@ pickled, as `multiprocessing` does between the processes of a user.
 When the other process is gone, this one exits at once and without a message.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 import threading

@@ -1,7 +1,5 @@
 """The choice of workers: a dask cluster of the user's, or processes of this machine."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 

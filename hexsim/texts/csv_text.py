@@ -1,7 +1,5 @@
 """CSV with a header: every row has a value for each column."""
 
-from __future__ import annotations
-
 import csv
 from collections.abc import Callable, Iterator
 

@@ -4,8 +4,6 @@ A checkout or a file is named by its path, because `pip install 'hexsim[report]'
 another hexsim in a package index.
 """
 
-from __future__ import annotations
-
 import json
 import shlex
 from importlib.metadata import distributions

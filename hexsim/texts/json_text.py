@@ -3,8 +3,6 @@
 Texts are usually names, and special characters in them become visible (hexsim.texts.names).
 """
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from typing import Any

@@ -5,8 +5,6 @@ control the terminal, a mark of direction could reverse text. So special charact
 visible when they are read, and code that prints names need not handle them.
 """
 
-from __future__ import annotations
-
 
 def visible(text: str) -> str:
     r"""Return `text` with every character that is not printable escaped: `a\x1b[2J`, `b\u202ec`.

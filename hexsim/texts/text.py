@@ -1,7 +1,5 @@
 """Reads text files: UTF-8, with or without a byte order mark, of limited size."""
 
-from __future__ import annotations
-
 import re
 import stat
 from collections.abc import Iterator

@@ -3,8 +3,6 @@
 Special characters in keys and texts become visible (hexsim.texts.names).
 """
 
-from __future__ import annotations
-
 import re
 import tomllib
 from typing import Any

@@ -1,7 +1,5 @@
 """Checks for parsed JSON and TOML: trees of tables and lists with finite numbers."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from typing import Any

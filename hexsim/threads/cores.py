@@ -1,7 +1,5 @@
 """The default number of threads, and work that is spread over the cores."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor

@@ -5,8 +5,6 @@ reading it, is raised in its place, after the results of all items before it. At
 than there are execution contexts is read ahead.
 """
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor

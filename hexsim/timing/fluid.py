@@ -9,8 +9,6 @@ leaves and returns at the same instant changes nothing.
 `SharedRate` is that algorithm; a subclass defines the rates at which a set of users progresses.
 """
 
-from __future__ import annotations
-
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence

@@ -15,8 +15,6 @@ averaged over them:
 The largest part is the bound of the node.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 

@@ -5,8 +5,6 @@ of the CPU are rates that their users share. Recording slows a simulation down, 
 that ask for it are recorded.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from hexsim.timing.results import Level, Span

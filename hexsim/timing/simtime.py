@@ -1,7 +1,5 @@
 """Simulated time: integer picoseconds, so that equal inputs give byte-equal timelines."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Generator
 from heapq import heappush

@@ -4,8 +4,6 @@ An error is one sentence, which names the last line of the user's file that was 
 operator and the node.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass

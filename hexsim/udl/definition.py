@@ -1,7 +1,5 @@
 """The classes by which a user describes an operator."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from numbers import Real

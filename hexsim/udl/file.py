@@ -6,8 +6,6 @@ object in the file, that object gives the layers: it is a layer, several, or a f
 them.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import replace

@@ -7,8 +7,6 @@ a network has such a node. Standard operators, which have no domain, are only ta
 that the program gave.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import replace
 from functools import cache

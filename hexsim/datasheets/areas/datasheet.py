@@ -4,8 +4,6 @@ All chips use the same process, so that designs can be compared. No such area of
 published.
 """
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from pydantic import NonNegativeFloat

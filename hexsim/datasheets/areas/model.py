@@ -9,8 +9,6 @@ processor, whose numbers no chip states; wires, whose area grows faster than the
 transistors for faster clocks.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path

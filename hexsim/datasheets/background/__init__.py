@@ -1,7 +1,5 @@
 """Reads loads that share the DSP with a network: shipped ones, and files of the user."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from hexsim.datasheets.background.load import Background, Client

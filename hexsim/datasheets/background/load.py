@@ -5,8 +5,6 @@ its threads, and bytes that it moves at the same time; it is late if it ends aft
 file is a scenario, not data of hardware, so its numbers have no sources and their keys the units.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from typing import Literal, Self
 

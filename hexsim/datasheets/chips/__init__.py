@@ -1,7 +1,5 @@
 """Reads chips: the Snapdragons that ship with hexsim, and chip files of the user."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from hexsim.datasheets.architecture import Arch

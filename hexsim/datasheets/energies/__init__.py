@@ -1,7 +1,5 @@
 """Energy constants of each silicon process, and the process of each chip."""
 
-from __future__ import annotations
-
 from functools import cache
 from pathlib import Path
 

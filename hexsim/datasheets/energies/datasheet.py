@@ -7,8 +7,6 @@ a chip of the process spends `process_scale` times as much.
 Left out: temperature, and differences between samples of one chip.
 """
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from pydantic import NonNegativeFloat

@@ -1,7 +1,5 @@
 """The low-power islands of chips."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from hexsim.datasheets.chips.chip import Chip

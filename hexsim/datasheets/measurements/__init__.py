@@ -4,8 +4,6 @@ One row of measured_latency.csv is one published number. Left out: all other lat
 chips on which the model is tested are not in this file.
 """
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ and judged by their publisher, so a row is no statement about the made-up weight
 network; tables only show it beside them. Left out: how wrong an answer was, which is not published.
 """
 
-from __future__ import annotations
-
 import functools
 from dataclasses import dataclass
 

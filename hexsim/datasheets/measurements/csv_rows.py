@@ -1,7 +1,5 @@
 """Rows of the CSV files of this folder as dataclasses."""
 
-from __future__ import annotations
-
 import csv
 from collections.abc import Callable, Mapping
 from pathlib import Path

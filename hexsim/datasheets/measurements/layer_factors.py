@@ -4,8 +4,6 @@
 layers in layer_latency.csv, which are of one chip and one release, with simulated ones.
 """
 
-from __future__ import annotations
-
 import functools
 from dataclasses import dataclass
 from pathlib import Path

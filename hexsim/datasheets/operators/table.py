@@ -21,8 +21,6 @@ A tensor processor takes an operator in some types of element and from some arch
 Left out: limits on sizes and strides, which hold for single layers (`Layer.limits`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Literal, Self

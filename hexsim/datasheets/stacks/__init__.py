@@ -1,7 +1,5 @@
 """Reads software releases: those that ship with hexsim, and stack files of the user."""
 
-from __future__ import annotations
-
 from functools import cache
 from pathlib import Path
 

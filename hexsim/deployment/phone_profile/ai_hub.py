@@ -1,7 +1,5 @@
 """Reads the JSON of a profile job of AI Hub: execution_summary and execution_detail."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError

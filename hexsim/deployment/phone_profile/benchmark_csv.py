@@ -1,7 +1,5 @@
 """Reads the benchmark_stats CSV that snpe_bench.py writes: four cells per flavour and layer."""
 
-from __future__ import annotations
-
 import csv
 import re
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Pairs the layers of a profile with those of a simulation, and sums both by class of layer."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Reads what snpe-diagview prints, of SNPE 1.x (numbered layers) and 2.x (with their names)."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from dataclasses import dataclass

@@ -6,8 +6,6 @@ also found by a node that it took over, and by a tensor that it writes. A name t
 layers finds none. Where a profile has no names, the numbers of the layers count.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping, Sequence
 

@@ -1,7 +1,5 @@
 """A profile that a phone gave: its runs, and the time of every layer."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

@@ -3,8 +3,6 @@
 The events called NODE are the operators, repeated for every inference; the others are totals.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 
 from hexsim.deployment.phone_profile.profile import (

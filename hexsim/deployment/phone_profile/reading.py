@@ -1,7 +1,5 @@
 """Reads a profile of a phone, in whichever of the known formats its content is."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from hexsim.deployment.phone_profile.ai_hub import is_ai_hub, read_ai_hub

@@ -1,7 +1,5 @@
 """Selects the run of a profile that is compared, and the runtime that it is compared with."""
 
-from __future__ import annotations
-
 from hexsim.deployment.phone_profile.profile import MeasuredRun, PhoneProfile
 from hexsim.errors import HexsimError
 from hexsim.runtimes import RUNTIMES, Runtime

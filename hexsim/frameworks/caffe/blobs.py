@@ -8,8 +8,6 @@ an array in one step, when a layer needs them.
 Not supported: weights in HDF5, and the first format.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

@@ -7,8 +7,6 @@ Rules
 4. Layers that only feed `Silence`, or on which no requested output depends, are removed.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -3,8 +3,6 @@
 Weights are not read here: the graph holds functions that read them when they are needed.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from functools import partial

@@ -5,8 +5,6 @@ positions here, integers are int32, and real numbers are doubles. Fields of `HAR
 any other unknown field is refused in a layer that is used.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 

@@ -4,8 +4,6 @@ Protobuf ignores unknown fields. So the names of all fields are checked once mor
 protobuf has accepted.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 

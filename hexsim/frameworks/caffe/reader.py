@@ -4,8 +4,6 @@ Tensors that no layer reads are the outputs of the model. Unless their file is g
 are in the file with the name of the prototxt and the ending .caffemodel.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 

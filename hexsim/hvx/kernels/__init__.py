@@ -5,8 +5,6 @@ layer (`work`) and which instruction streams compute it (`streams`); the packets
 those of the scheduled streams.
 """
 
-from __future__ import annotations
-
 from hexsim.discovery import joined
 from hexsim.hvx.kernels import generic
 from hexsim.hvx.kernels._blocking import prefetch_bytes

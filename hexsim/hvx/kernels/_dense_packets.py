@@ -10,8 +10,6 @@ inconv2dbbb*.S) and op_supernode_new.c for the loops; packets that the source do
 determine are those of tests/hexagon_nn/packets.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from hexsim.hvx.layout import ceil_div

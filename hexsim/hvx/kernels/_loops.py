@@ -5,8 +5,6 @@ of this package, which computes costs from them. Every packet of a kernel model 
 or directly from `hexsim.hvx.streams`; schedules are cached per machine and shape class.
 """
 
-from __future__ import annotations
-
 from hexsim.hvx.isa import HvxMachine
 from hexsim.hvx.streams import Kernel, depthwise, fully_connected, pooling
 

@@ -1,7 +1,5 @@
 """The kernel model of a layer type, which its file defines."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 

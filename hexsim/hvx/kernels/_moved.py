@@ -6,8 +6,6 @@ Source of the copy: Hexagon NN, vmemcpy_2d_h.S. The number of threads is that of
 (assumed).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from hexsim.hvx.kernels._model import KernelModel

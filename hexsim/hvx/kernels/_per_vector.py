@@ -1,7 +1,5 @@
 """Kernels with the same cost for every vector of a tensor."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from hexsim.graph.ir import Shape

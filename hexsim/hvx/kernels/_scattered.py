@@ -4,8 +4,6 @@ For 128 neighbouring bytes of the result this computes how long the runs are tha
 the source too, and how many vectors of the source contain them.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

@@ -5,8 +5,6 @@ holds half as many codes. This is exact for a loop whose instructions exist for 
 of a window) and an estimate for others (depthwise as two passes, lookups in a table of halfwords).
 """
 
-from __future__ import annotations
-
 import dataclasses
 
 from hexsim.planning.plan import KernelCall

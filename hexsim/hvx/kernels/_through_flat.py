@@ -4,8 +4,6 @@ Tensors without spatial axes are flat already. The number of threads is that of 
 (assumed). Source of the conversions: Hexagon NN, from_d32_h.S, to_d32_h.S.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """What a loop waits for that does not load ahead: operands in L2, and operands in DDR."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

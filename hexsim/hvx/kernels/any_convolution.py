@@ -1,7 +1,5 @@
 """Convolution: dense, grouped or depthwise, each with its own model."""
 
-from __future__ import annotations
-
 from hexsim.hvx.kernels import convolution, depthwise_convolution, grouped_convolution
 from hexsim.hvx.kernels._model import KernelModel, Models
 from hexsim.layers import Convolution

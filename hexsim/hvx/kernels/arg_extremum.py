@@ -1,7 +1,5 @@
 """ArgExtremum: a pass over all vectors of the input, and a last step per vector of the result."""
 
-from __future__ import annotations
-
 from hexsim.hvx.kernels._blocking import RowCost, row_stage
 from hexsim.hvx.kernels._model import KernelModel, Models
 from hexsim.hvx.kernels._target import Target

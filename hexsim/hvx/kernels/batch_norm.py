@@ -3,8 +3,6 @@
 Source: Hexagon NN, op_batchnorm_d32.c, in C; it computes the padding on the left of each row.
 """
 
-from __future__ import annotations
-
 from hexsim.hvx.kernels._model import Models
 from hexsim.hvx.kernels._per_vector import per_vector_model
 from hexsim.hvx.streams import elementwise

@@ -5,8 +5,6 @@ of one row of a block are contiguous on both sides: one run. If the channel prec
 every byte moves by itself. See hexsim.hvx.streams.movement for the loops.
 """
 
-from __future__ import annotations
-
 from hexsim.hvx.kernels._model import Models
 from hexsim.hvx.kernels._scattered import permuting
 from hexsim.hvx.kernels._target import Target

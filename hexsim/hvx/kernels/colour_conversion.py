@@ -4,8 +4,6 @@ Hexagon NN has no such kernel to compare with. The picture stays flat, three
 bytes per pixel, as the first-layer kernel of a convolution reads it.
 """
 
-from __future__ import annotations
-
 from hexsim.hvx.kernels._blocking import RowCost, row_stage
 from hexsim.hvx.kernels._model import KernelModel, Models
 from hexsim.hvx.kernels._target import Target

@@ -10,8 +10,6 @@ Left out: producers that write straight into the output because their encoding i
 Source: Hexagon NN, scalemem_d32.S, op_concat_d32.c.
 """
 
-from __future__ import annotations
-
 from hexsim.graph.nhwc import as_nhwc
 from hexsim.hvx.kernels._blocking import RowCost, row_stage
 from hexsim.hvx.kernels._model import KernelModel, Models

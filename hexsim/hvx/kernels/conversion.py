@@ -6,8 +6,6 @@ one channel over 256x256 and 1024x1024 pixels) are too slow for these, so the sc
 inferred from them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from hexsim.graph.ir import Shape

@@ -1,7 +1,5 @@
 """Convert: from one width of codes to another, over the same range."""
 
-from __future__ import annotations
-
 import math
 
 from hexsim.graph.nhwc import as_nhwc

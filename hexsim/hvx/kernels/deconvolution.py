@@ -10,8 +10,6 @@ without a figure. The published kernels of Hexagon NN do none of this; that it r
 deconvolutions to convolutions is assumed.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

@@ -15,8 +15,6 @@ Source: Hexagon NN, hexagon/ops/src/op_dwise_snode_8bit.c; packets around the lo
 tests/hexagon_nn/packets (the libraries for V60, V65 and V66 on an emulator).
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from hexsim.hvx.kernels import _loops

@@ -10,8 +10,6 @@ Source: Hexagon NN, quant_add_spec_h.S, op_add_d32.c, op_mul_d32.c; the loops co
 the left of each row; packets around the loops: tests/hexagon_nn/packets.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from hexsim.hvx.kernels._model import KernelModel, Models

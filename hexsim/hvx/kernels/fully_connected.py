@@ -11,8 +11,6 @@ Source: Hexagon NN, hexagon/ops/src/op_superfc_d32.c (lines 718-722, 1335-1400);
 loops: tests/hexagon_nn/packets.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import math
 

@@ -4,8 +4,6 @@ If each vector has only one position of the axis, whole vectors are copied. Othe
 one run of all inner axes; a vector of short runs may need all source vectors of the axis.
 """
 
-from __future__ import annotations
-
 import math
 
 from hexsim.hvx.kernels._model import Models

@@ -3,8 +3,6 @@
 Every vector that the layer reads or writes costs one table lookup.
 """
 
-from __future__ import annotations
-
 from hexsim.hvx.kernels._blocking import RowCost, row_stage
 from hexsim.hvx.kernels._model import KernelModel
 from hexsim.hvx.kernels._target import Target

@@ -6,8 +6,6 @@ concat copy their tensors, and each small convolution has its own padding and it
 Source: Hexagon NN, hexagon/src/expand_grouped_conv_nodes.c.
 """
 
-from __future__ import annotations
-
 from hexsim.hvx.kernels._blocking import RowCost, row_stage
 from hexsim.hvx.kernels._model import KernelModel
 from hexsim.hvx.kernels._sixteen_bit import twice_stage

@@ -6,8 +6,6 @@ bytes, whichever is cheapest (`hexsim.hvx.kernels._scattered`). A shuffle permut
 Source of the copy: Hexagon NN, vmemcpy_2d_h.S.
 """
 
-from __future__ import annotations
-
 from hexsim.hvx.kernels._model import Models
 from hexsim.hvx.kernels._scattered import permuting
 from hexsim.hvx.kernels._target import Target

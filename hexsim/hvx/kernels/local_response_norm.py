@@ -3,8 +3,6 @@
 Source: Hexagon NN, lrn_d32_hvx.S, op_lrn_d32.c (line 242).
 """
 
-from __future__ import annotations
-
 from hexsim.hvx.kernels._model import Models
 from hexsim.hvx.kernels._per_vector import per_vector_model
 from hexsim.hvx.kernels._target import Target

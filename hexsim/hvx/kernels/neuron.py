@@ -5,8 +5,6 @@ tensor of 32 channels has one worker; flat tensors have more jobs than workers.
 Source: Hexagon NN, relu_kernel_h.S, op_tanh_d32.c.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

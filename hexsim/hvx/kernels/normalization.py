@@ -4,8 +4,6 @@ If each statistic covers one pixel, both passes read the tensor once, because th
 the cache. Otherwise the second pass reads the tensor again, from DDR if it came from there.
 """
 
-from __future__ import annotations
-
 from hexsim.graph.nhwc import as_nhwc
 from hexsim.hvx.kernels._model import KernelModel, Models
 from hexsim.hvx.kernels._per_vector import per_vector_stage

@@ -7,8 +7,6 @@ Source: Hexagon NN, maxpool_3x3s2_d32.S, maxpool_d32.S, avgpool_d32.S, op_avgpoo
 packets around the loops: their sources, and tests/hexagon_nn/packets.
 """
 
-from __future__ import annotations
-
 from hexsim.graph.nhwc import as_nhwc
 from hexsim.hvx.kernels import _loops
 from hexsim.hvx.kernels._blocking import RowCost, row_stage

@@ -1,7 +1,5 @@
 """Prelu, shared by all workers. Source: Hexagon NN, prelu_d32.S."""
 
-from __future__ import annotations
-
 from hexsim.hvx.kernels._model import Models
 from hexsim.hvx.kernels._per_vector import per_vector_model
 from hexsim.hvx.streams import elementwise

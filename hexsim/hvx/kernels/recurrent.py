@@ -8,8 +8,6 @@ every step fetches them from DDR.
 Left out: several threads could share the gates of one step, with a join in every step.
 """
 
-from __future__ import annotations
-
 from hexsim.hvx.kernels import _loops
 from hexsim.hvx.kernels._blocking import RowCost, row_stage
 from hexsim.hvx.kernels._model import KernelModel, Models

@@ -3,8 +3,6 @@
 The workers share the vectors of the result; each vector is computed by one worker.
 """
 
-from __future__ import annotations
-
 from hexsim.hvx.kernels._blocking import RowCost, row_stage
 from hexsim.hvx.kernels._model import KernelModel, Models
 from hexsim.hvx.kernels._target import Target

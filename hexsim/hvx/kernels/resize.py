@@ -8,8 +8,6 @@ Source: Hexagon NN, resizebilinear_d32_h.S (two threads at most); it has no loop
 and of nearest pixels.
 """
 
-from __future__ import annotations
-
 from hexsim.hvx.kernels._model import KernelModel, Models
 from hexsim.hvx.kernels._per_vector import per_vector_stage
 from hexsim.hvx.kernels._target import Target

@@ -5,8 +5,6 @@ interleaved; the last of an odd number of rows takes as long as two.
 Source: Hexagon NN, op_softmax_d32.c, in C.
 """
 
-from __future__ import annotations
-
 from hexsim.graph.nhwc import as_nhwc
 from hexsim.hvx.kernels._blocking import RowCost, row_stage
 from hexsim.hvx.kernels._model import KernelModel, Models

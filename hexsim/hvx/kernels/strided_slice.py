@@ -4,8 +4,6 @@ Otherwise a vector of the result is assembled from two neighbours of the input o
 inside vectors are skipped, from as many as the step.
 """
 
-from __future__ import annotations
-
 from hexsim.hvx.kernels._model import Models
 from hexsim.hvx.kernels._moved import move_model
 from hexsim.hvx.layout import vector_sizes

@@ -4,8 +4,6 @@ The innermost repeated part is one run in the source. A vector of shorter runs n
 vectors of the source, because runs that are neighbours in the result are neighbours there.
 """
 
-from __future__ import annotations
-
 import math
 
 from hexsim.hvx.kernels._model import Models

@@ -4,8 +4,6 @@ An operation works on one byte, and a packet has one vector instruction of 128 b
 (assumed, because only the user knows the loop). Tensors pass L2 once.
 """
 
-from __future__ import annotations
-
 import math
 
 from hexsim.hvx.kernels._blocking import RowCost, row_stage

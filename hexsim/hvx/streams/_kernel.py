@@ -5,8 +5,6 @@ tile; loops over tiles are the outer loops of the kernel, whose prologue and epi
 run once per row of tiles.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache, wraps

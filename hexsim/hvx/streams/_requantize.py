@@ -10,8 +10,6 @@ constants of the lowering, the results differ only for an accumulator of 2^30 ou
 steps, so the cost of the plain shift is used.
 """
 
-from __future__ import annotations
-
 from hexsim.hvx.streams._stream import Stream
 
 

@@ -1,7 +1,5 @@
 """Builds instruction streams."""
 
-from __future__ import annotations
-
 from hexsim import budget
 from hexsim.hvx.packets import Insn
 

@@ -4,8 +4,6 @@ A byte permutation is one pass of the delta network, as in Hexagon NN's change f
 that each of these fits a single pass is assumed.
 """
 
-from __future__ import annotations
-
 from functools import lru_cache
 
 from hexsim.hvx.isa import HvxMachine

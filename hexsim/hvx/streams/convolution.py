@@ -12,8 +12,6 @@ beginning of the next, while the hand-written ones begin the next tile after the
 5 packets per tile, which matters if a tile is short (1x1 with few channels).
 """
 
-from __future__ import annotations
-
 from functools import lru_cache
 
 from hexsim.hvx.isa import HvxMachine

@@ -7,8 +7,6 @@ times the weights' zero point is computed in addition (dots with a scalar), sinc
 unsigned on every version, as in the hand-written kernels.
 """
 
-from __future__ import annotations
-
 from functools import lru_cache
 
 from hexsim.hvx.isa import HvxMachine

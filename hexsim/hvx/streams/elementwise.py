@@ -1,7 +1,5 @@
 """Kernels with the same code for every vector: four pixels of 32 channels, or 128 codes."""
 
-from __future__ import annotations
-
 from hexsim.hvx.streams._kernel import tiled
 from hexsim.hvx.streams._requantize import requantize as requantized
 from hexsim.hvx.streams._stream import Stream

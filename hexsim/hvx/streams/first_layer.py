@@ -4,8 +4,6 @@ One loop pass is one filter row; every architecture runs it with weights as vect
 as scalars, as Hexagon NN does. The last of an odd number of taps reads half a register pair.
 """
 
-from __future__ import annotations
-
 from functools import lru_cache
 
 from hexsim.hvx.isa import HvxMachine

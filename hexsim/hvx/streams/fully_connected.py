@@ -3,8 +3,6 @@
 With a batch of one every vector of weights is used once, so one load per packet is the limit.
 """
 
-from __future__ import annotations
-
 from functools import lru_cache
 
 from hexsim.hvx.isa import HvxMachine

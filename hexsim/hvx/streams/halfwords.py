@@ -5,8 +5,6 @@ and back before storing. Sums and changes of encoding scale by a 16-bit fraction
 the 8-bit loops of Hexagon NN do; there are no hand-written 16-bit loops to compare with.
 """
 
-from __future__ import annotations
-
 from hexsim.hvx.streams._kernel import tiled
 from hexsim.hvx.streams._stream import Stream
 

@@ -3,8 +3,6 @@
 These vector units have no float arithmetic, so masks and shifts extract the parts of a float.
 """
 
-from __future__ import annotations
-
 from hexsim.hvx.streams._kernel import tiled
 from hexsim.hvx.streams._stream import Stream
 

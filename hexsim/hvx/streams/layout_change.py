@@ -4,8 +4,6 @@ Hexagon NN does not pipeline the loops to and from d32: four vectors are loaded,
 steps and stored before the next four. These streams are scheduled the same way, as straight code.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import lru_cache
 

@@ -6,8 +6,6 @@ is exp2(-beta log2(.)) with quadratic interpolation in 32-bit fixed point, multi
 One vector is finished before the next begins, as in Hexagon NN.
 """
 
-from __future__ import annotations
-
 from functools import lru_cache
 
 from hexsim.hvx.isa import HvxMachine

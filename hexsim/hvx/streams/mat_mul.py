@@ -7,8 +7,6 @@ of every output for the zero point of the other operand.
 No hand-written kernel is known: the instructions are those of the layout changes of Hexagon NN.
 """
 
-from __future__ import annotations
-
 from hexsim.hvx.streams._kernel import tiled
 from hexsim.hvx.streams._stream import Stream
 

@@ -15,8 +15,6 @@ There are four loops, for different ways to assemble such vectors:
 No hand-written kernels are known: Hexagon NN moves short runs in C.
 """
 
-from __future__ import annotations
-
 from functools import lru_cache
 
 from hexsim.hvx.isa import HvxMachine

@@ -11,8 +11,6 @@ Left out: sums across lanes, the integer root and its reciprocal, scalar code fo
 hand-written kernel is known.
 """
 
-from __future__ import annotations
-
 from hexsim.hvx.packets import Insn
 from hexsim.hvx.streams._kernel import tiled
 from hexsim.hvx.streams._requantize import requantize

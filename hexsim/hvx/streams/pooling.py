@@ -5,8 +5,6 @@ The 3x3 kernels compute two output rows at once, so that the rows between them a
 rows have their own left padding, which needs one more alignment per vector for stride 1.
 """
 
-from __future__ import annotations
-
 from functools import lru_cache
 
 from hexsim.hvx.isa import HvxMachine

@@ -8,8 +8,6 @@ fully connected layer (hexsim.hvx.streams.fully_connected), including its requan
 No hand-written kernel is known.
 """
 
-from __future__ import annotations
-
 from functools import lru_cache
 
 from hexsim.hvx.isa import HvxMachine

@@ -11,8 +11,6 @@ Hexagon NN has such kernels in C. These loops follow its average pooling; left o
 have to be widened every 256 vectors.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Literal

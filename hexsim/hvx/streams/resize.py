@@ -6,8 +6,6 @@ three quarters of one pixel and a quarter of its neighbour, which are two averag
 pixel, each pixel is interleaved with itself.
 """
 
-from __future__ import annotations
-
 from hexsim.hvx.streams._kernel import tiled
 from hexsim.hvx.streams._stream import Stream
 

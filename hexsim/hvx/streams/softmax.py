@@ -6,8 +6,6 @@ reduced inside vectors, and the reciprocal of the sum is found by Newton's steps
 in C, whose loops are not pipelined.
 """
 
-from __future__ import annotations
-
 from functools import lru_cache
 
 from hexsim.hvx.isa import HvxMachine

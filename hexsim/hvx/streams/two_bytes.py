@@ -9,8 +9,6 @@ and cannot take a second operand from Z, so a convolution reads each weight vect
 for each byte; a fully connected layer multiplies both bytes by each weight vector that it loads.
 """
 
-from __future__ import annotations
-
 from functools import lru_cache
 
 from hexsim.hvx.isa import HvxMachine

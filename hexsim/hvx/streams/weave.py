@@ -4,8 +4,6 @@ A vector of d32 holds four pixels of 32 bytes. Two or four images are shuffled b
 images, the delta network moves each to its positions in three vectors.
 """
 
-from __future__ import annotations
-
 from functools import lru_cache
 
 from hexsim.hvx.isa import HvxMachine

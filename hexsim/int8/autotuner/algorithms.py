@@ -1,7 +1,5 @@
 """The algorithms that compute a convolution: the table from which one is chosen for each layer."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -7,8 +7,6 @@ two processes measure the same thing at the same moment, later processes read th
 that wrote last.
 """
 
-from __future__ import annotations
-
 import hashlib
 from pathlib import Path
 

@@ -9,8 +9,6 @@ Values never depend on the choice. HEXSIM_KERNELS overrides it: the algorithm th
 wherever the CPU and the layer admit it.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

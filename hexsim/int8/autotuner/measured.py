@@ -1,7 +1,5 @@
 """How long prepared calls take on this machine."""
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Callable, Sequence

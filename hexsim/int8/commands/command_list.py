@@ -4,8 +4,6 @@ Each kernel step is a row of a table of words, which the threads of `commands.th
 together. A plain function between steps ends the table; the next table begins behind it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate, chain, groupby
 from typing import Any

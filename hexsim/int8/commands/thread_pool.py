@@ -15,8 +15,6 @@ A job is five words: how many threads may take part, rows of the table, words of
 the table and of its counters. hexsim.int8.commands.command_list makes them.
 """
 
-from __future__ import annotations
-
 import contextlib
 import ctypes
 import os

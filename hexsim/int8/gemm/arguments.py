@@ -1,7 +1,5 @@
 """The arguments of kernels of matrix products, as records."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

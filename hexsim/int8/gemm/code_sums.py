@@ -3,8 +3,6 @@
 Only weights that are asymmetric where they are multiplied have one (`gemm.panels`).
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from hexsim.int8.gemm.arguments import Windows

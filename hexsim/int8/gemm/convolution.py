@@ -6,8 +6,6 @@ the offsets of its runs. `autotuner.algorithms` says which kernel multiplies; th
 equal.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from functools import cached_property

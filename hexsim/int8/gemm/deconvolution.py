@@ -5,8 +5,6 @@ phases, filled up to one size with weights of real zero, are one kernel with as 
 output channels. So every convolution kernel is a deconvolution kernel, and the sums are the same.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace

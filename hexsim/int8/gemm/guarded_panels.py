@@ -11,8 +11,6 @@ weights and 255 times the sum of its positive ones. It fits int16 if neither exc
 So steps are in no particular order, and every panel has its own list of offsets.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

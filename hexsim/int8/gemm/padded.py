@@ -5,8 +5,6 @@ padding is zero. Kernels of 8-bit products read the codes, in which padding is t
 contribution to every sum is a constant of the layer. Codes without padding are read where they are.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 

@@ -1,7 +1,5 @@
 """Stores a tile of sums in the rows of the output, as codes or as the sums themselves."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

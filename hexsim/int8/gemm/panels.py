@@ -9,8 +9,6 @@ The last term is a constant of the channel and goes into the preload. The one be
 symmetric weights and otherwise one number per pixel.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Convolution as plain loops, which any CPU runs."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from hexsim.int8.gemm.arguments import Piece, Windows

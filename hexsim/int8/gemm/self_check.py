@@ -1,7 +1,5 @@
 """Checks once per process that the CPU's 8-bit dot product is what the kernels expect."""
 
-from __future__ import annotations
-
 from functools import cache
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Weights of a depthwise convolution as `inner_loops.depthwise_tile` reads them."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from hexsim.int8.gemm.padded import Int16

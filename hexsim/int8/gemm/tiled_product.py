@@ -8,8 +8,6 @@ The kernels differ in the tile they call. Each is a function of its own, because
 cached by function and signature (`machine_code.cache`).
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

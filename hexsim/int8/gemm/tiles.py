@@ -1,7 +1,5 @@
 """A convolution as a kernel of `gemm.tiled_product` reads it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 

@@ -3,8 +3,6 @@
 An array handed to such a function would have its references counted at every call.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numba

@@ -1,7 +1,5 @@
 """Operations on memory that threads share in kernels: atomic counters, calls, yielding a core."""
 
-from __future__ import annotations
-
 import os
 from typing import Any
 

@@ -14,8 +14,6 @@ writes the same.
 Numba runs the code that it finds there, so the folder is one that nobody else can write.
 """
 
-from __future__ import annotations
-
 import hashlib
 from functools import cache
 from pathlib import Path

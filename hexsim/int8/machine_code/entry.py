@@ -6,8 +6,6 @@ kernel (`commands.command_list`). Each machine argument has its words: an intege
 array has those of numba's structure for it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import Any
 

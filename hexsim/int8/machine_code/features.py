@@ -1,7 +1,5 @@
 """The CPU features for which kernels are compiled."""
 
-from __future__ import annotations
-
 from numba.core.registry import cpu_target
 
 

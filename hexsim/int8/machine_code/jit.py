@@ -8,8 +8,6 @@ start (LLVM then knows no index is negative and vectorises), and copy arrays ele
 (assigning an array to a slice costs more than a second of compilation).
 """
 
-from __future__ import annotations
-
 import shutil
 import threading
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Memory that begins at a cache line."""
 
-from __future__ import annotations
-
 import numpy as np
 import numpy.typing as npt
 

@@ -4,8 +4,6 @@ A record is a NamedTuple whose fields are numbers, arrays or records. Machine co
 one by one, as if each were an argument, so a record costs nothing.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 

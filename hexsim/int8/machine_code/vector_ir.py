@@ -1,7 +1,5 @@
 """The parts of kernels written as LLVM IR: vectors at addresses, calls and loops."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 

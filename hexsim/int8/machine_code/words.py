@@ -8,8 +8,6 @@ Inside kernels arrays have addresses (`x.ctypes.data`) as in C. A kernel uses th
 and its caller holds its arguments.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import Any, TypeAlias
 

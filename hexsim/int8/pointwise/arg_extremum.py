@@ -1,7 +1,5 @@
 """Positions of extremes along one axis; numbers along later axes are searched side by side."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

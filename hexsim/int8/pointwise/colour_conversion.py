@@ -1,7 +1,5 @@
 """Colour conversions: bytes in another order, and NV21 in 32-bit sums."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

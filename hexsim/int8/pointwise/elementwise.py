@@ -1,7 +1,5 @@
 """Elementwise layers over operands spread to the output's shape."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from hexsim.int8.machine_code.jit import kernel, template

@@ -1,7 +1,5 @@
 """Gather, one axis after the other, and tiles: codes repeated."""
 
-from __future__ import annotations
-
 import math
 
 from numpy.lib.stride_tricks import as_strided

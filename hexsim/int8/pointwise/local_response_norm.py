@@ -4,8 +4,6 @@ A pixel goes through short loops over its channels, each of which LLVM turns int
 two table lookups go channel by channel.
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Tables of all codes, one for a tensor or one per channel."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from hexsim.int8.algorithm import use_vectors

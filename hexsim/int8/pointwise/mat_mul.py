@@ -1,7 +1,5 @@
 """MatMul of two computed operands: a row of the result at a time."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Concat, rearrangements, slices, padding: codes are copied, rescaled where encodings differ."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 

@@ -1,7 +1,5 @@
 """Normalization: sums of codes and squares, integer reciprocal root, one requantise stage."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import NamedTuple

@@ -4,8 +4,6 @@ An operand that lies as the output does is read where it is. Of any other, a chu
 memory of the thread's own.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 

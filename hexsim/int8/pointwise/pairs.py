@@ -1,7 +1,5 @@
 """Sum, difference and product of two 8-bit operands (hexsim.lowering.pairs)."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from hexsim.int8.machine_code.jit import kernel

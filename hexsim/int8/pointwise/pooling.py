@@ -1,7 +1,5 @@
 """Pooling over the part of each window that lies in the input."""
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Quotients of operands spread to the output's shape, in 64 bits."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

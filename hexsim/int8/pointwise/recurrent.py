@@ -1,7 +1,5 @@
 """Recurrent layers: each direction of each item of the batch goes through its steps separately."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 

@@ -4,8 +4,6 @@ The axes that are reduced are brought together, if they are not neighbours alrea
 blocks of positions; each position is a row of numbers that are reduced side by side.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """Resize: pixels copied from the nearest place, or its neighbours interpolated."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

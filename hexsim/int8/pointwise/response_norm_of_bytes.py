@@ -4,8 +4,6 @@ A pixel goes through short loops over its channels, each of which LLVM turns int
 lookups of coefficients go channel by channel. A slope and a bend share a word, to be read together.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 

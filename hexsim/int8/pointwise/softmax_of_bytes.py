@@ -10,8 +10,6 @@ With S the sum of the powers of a row, and h(a, b) = (2 * a * b + 2^15) >> 16:
     code   = clamp(zy + ((U * scale + 2^21) >> 22), 0, 255)
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from hexsim.int8.machine_code.jit import inlined, kernel

@@ -6,8 +6,6 @@ Neighbouring axes along which both sides have even steps count as one axis. The 
 one along which both sides have no gaps or, if there is none, the longest.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple

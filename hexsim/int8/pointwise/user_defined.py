@@ -1,7 +1,5 @@
 """UserDefined: the user's function of codes, which one thread calls."""
 
-from __future__ import annotations
-
 from hexsim.int8.prepared import Inputs, Out, Preparers, Steps, unpacked
 from hexsim.int8.step import Workspace
 from hexsim.lowering.user_defined import LoweredUserDefined

@@ -1,7 +1,5 @@
 """Sums of squares over the channels around each channel of a pixel."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from hexsim.int8.machine_code.inner_loops.float_bits import bits_of_float

@@ -1,7 +1,5 @@
 """The constants of requantise stages (hexsim.lowering.requantize) as kernels read them."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

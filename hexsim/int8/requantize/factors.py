@@ -12,8 +12,6 @@ is not exact for up to one multiplier in twenty; then one of the two floats besi
 is.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import numpy.typing as npt
 

@@ -1,7 +1,5 @@
 """How kernels requantise rows of channels (`inner_loops.requantize_rows`)."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from hexsim.int8.machine_code.inner_loops.requantize_rows import FLOATS, PLAIN, SHIFTED

@@ -1,7 +1,5 @@
 """`requantize.scalar` on a run of sums that share their constants."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from hexsim.int8.machine_code.inner_loops.requantize_run import (

@@ -1,7 +1,5 @@
 """The requantise stages at the end of kernels that accumulate (see hexsim.lowering.requantize)."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from hexsim.int8.machine_code.jit import inlined

@@ -5,8 +5,6 @@ A kernel that accumulates products writes its bare int32 sums if its output is i
 the sums up, each raised by its place, in 64 bits.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """LocalResponseNorm of 16-bit codes: the rule of the 8-bit one, in 64 bits and whole arrays."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import partial
 

@@ -1,7 +1,5 @@
 """3x3 convolutions by Winograd's algorithm (hexsim.int8.winograd.maps), exact in 32 bits."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -15,8 +15,6 @@ sum and the other the difference. The maps are written with the halves in the pl
 `winograd.transform` does the sums and differences.
 """
 
-from __future__ import annotations
-
 from hexsim.int8.machine_code.inner_loops.square_maps import Map
 
 KERNEL = 3

@@ -1,7 +1,5 @@
 """Weights of a 3x3 convolution for Winograd's algorithm: whether they suit it, and their panels."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from hexsim.int8.gemm.panels import pack_panels

@@ -4,8 +4,6 @@ Tiles are taken in blocks, small enough that the results of a stage stay in a ca
 one. No stage goes over the whole tensor, and nothing is padded but the tiles at its edges.
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Checks once that the CPU's product of 16-bit pairs is what Winograd's kernels expect."""
 
-from __future__ import annotations
-
 from functools import cache
 
 import numpy as np

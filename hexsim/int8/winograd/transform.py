@@ -1,7 +1,5 @@
 """The maps of `winograd.maps` on tiles in memory; arguments are those of `square_maps`."""
 
-from __future__ import annotations
-
 from hexsim.int8.machine_code.inner_loops import square_maps
 from hexsim.int8.winograd.maps import INPUT_MAP, INVERSE, OUTPUT_MAP, SHIFT, WEIGHT_MAP
 

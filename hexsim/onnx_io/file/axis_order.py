@@ -5,8 +5,6 @@ flat element index, so two (source shape, order) pairs hold the same elements in
 sequence exactly if their `runs` are equal; whether a reshape moves data is decided that way.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from hexsim.graph.ir import Shape

@@ -6,8 +6,6 @@ graph, and all mentions of names: of tensors, attributes and axes.
 The sizes of tensors are not checked here, but where a tensor is made or read.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import onnx

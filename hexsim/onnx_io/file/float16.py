@@ -5,8 +5,6 @@ become float32 wherever a file states them: in inputs and outputs, attributes su
 and constants. Initialisers of the graph are converted when they are read.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -4,8 +4,6 @@ They are initialisers, constant nodes and everything computed from these alone. 
 axis order of the file here; layers get it as a `Constant` in their own form.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping
 

@@ -1,7 +1,5 @@
 """One ONNX node with typed access to its attributes, and errors that name it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 

@@ -5,8 +5,6 @@ if the node has the old attribute `axis` (onnx 1.23). So these operands first ge
 axes here.
 """
 
-from __future__ import annotations
-
 import onnx
 import onnx.shape_inference
 import onnx.version_converter

@@ -4,8 +4,6 @@ The result has one graph without local functions, in opset 7 or later, with dens
 no 16-bit floats. Weights are not read here.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass

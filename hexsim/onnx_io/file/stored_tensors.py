@@ -4,8 +4,6 @@ The data are in the file itself, raw or as lists of numbers, or in a file beside
 checked when the graph is read, and the numbers are read when they are needed.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from pathlib import Path, PurePosixPath

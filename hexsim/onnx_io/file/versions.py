@@ -4,8 +4,6 @@ A file states the version of its format (IR) and of each operator set. Files are
 lowest versions that suffice, since other programs support new versions later than onnx.
 """
 
-from __future__ import annotations
-
 import onnx
 
 from hexsim.errors import HexsimError

@@ -1,7 +1,5 @@
 """Replaces characters of names in an ONNX model that cannot be printed, when a model is opened."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import cache
 from typing import Any

@@ -12,8 +12,6 @@ operators (`hexsim.onnx_io.read.node_results`) and the data of tensors
 (`hexsim.onnx_io.file.stored_tensors`).
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 

@@ -17,8 +17,6 @@ Not supported, and refused: control flow in a dynamic part, operators of other d
 onnxruntime's, and results without a bound.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping, Sequence
 

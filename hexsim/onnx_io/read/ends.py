@@ -4,8 +4,6 @@ Detectors end in operators whose results have no size before the network runs. A
 does not support them either, so networks are usually cut before these operators.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

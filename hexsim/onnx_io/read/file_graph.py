@@ -1,7 +1,5 @@
 """Prepares the nodes of a file for the reader: unique names, and constants first."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property

@@ -8,8 +8,6 @@ Rules
 4. Any other unknown dimension is refused.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 
 import onnx

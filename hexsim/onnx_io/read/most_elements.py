@@ -7,8 +7,6 @@ whole axis.
 Not supported: results without a bound, such as a Range up to a computed number.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping, Sequence
 

@@ -6,8 +6,6 @@ floats, if all nodes that write or read them use the same encoding. Inputs and o
 network may be among them; constants among them, such as the limits of a Clip, are dequantised.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 

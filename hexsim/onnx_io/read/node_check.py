@@ -3,8 +3,6 @@
 Unknown operators of the standard domain are refused, those of other domains are not checked.
 """
 
-from __future__ import annotations
-
 import difflib
 
 import onnx

@@ -8,8 +8,6 @@ Not supported: scales per block, 8-bit floats, and activations with a scale per 
 stay in the network.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Output types of one node by the onnx package and, if its inputs are constant, output values."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

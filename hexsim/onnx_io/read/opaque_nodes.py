@@ -1,7 +1,5 @@
 """Adds nodes for which hexsim has no layer to the network as opaque layers."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 

@@ -8,8 +8,6 @@ follow from the shapes of a call, but of a table only the picked elements are re
 Not counted: the bodies of control flow, and the number of boxes or strings that results.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

@@ -16,8 +16,6 @@ All other nodes (integer operators, varying scales, codes per channel of an acti
 are in the file.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import cast
 

@@ -11,8 +11,6 @@ Not supported: sequences, strings, and shapes that depend on values and have no 
 known condition is replaced by its branch; other control flow is opaque.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

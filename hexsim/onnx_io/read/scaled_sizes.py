@@ -4,8 +4,6 @@ onnx multiplies in float64, onnxruntime in float32. Ten pixels times 0.7 are six
 for onnxruntime, since the 0.7 in a file is a float32 slightly below 0.7.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Tensors whose sizes depend on values, as hexsim.onnx_io.read.dynamic_shapes collects them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 from hexsim.onnx_io.file.node import OnnxNode

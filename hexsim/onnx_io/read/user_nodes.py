@@ -1,7 +1,5 @@
 """Adds nodes of user-defined operators to the network."""
 
-from __future__ import annotations
-
 import onnx
 
 from hexsim.graph.ir import Tensor

@@ -12,8 +12,6 @@ A user-defined layer calls the user's function of floats, between sessions of on
 arithmetic is not changed; its inputs and outputs are rounded like those of other layers.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from itertools import groupby
 

@@ -4,8 +4,6 @@ The text of onnxruntime contains positions in its own sources. A user needs the 
 and the operator; the text remains available as the cause of the exception.
 """
 
-from __future__ import annotations
-
 import re
 
 from hexsim.errors import HexsimError

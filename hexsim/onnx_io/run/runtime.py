@@ -6,8 +6,6 @@ of hexsim may open a connection or write outside its outputs and caches.
 Source: https://github.com/microsoft/onnxruntime/pull/27379 and .../pull/29843.
 """
 
-from __future__ import annotations
-
 import os
 from types import ModuleType
 

@@ -1,7 +1,5 @@
 """A session of onnxruntime, which runs a network or a part of one."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Mapping, Sequence
 from typing import Any

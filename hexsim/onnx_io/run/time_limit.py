@@ -5,8 +5,6 @@ especially when all cores are busy. The thread sleeps until the earliest known d
 inference that finishes in time neither starts nor wakes a thread.
 """
 
-from __future__ import annotations
-
 import contextlib
 import math
 import os

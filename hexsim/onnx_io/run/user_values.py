@@ -1,7 +1,5 @@
 """Computes the float values of a user-defined layer."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -4,8 +4,6 @@ QuantizeLinear and DequantizeLinear get a new version whenever ONNX adds a narro
 onnxruntime supports later. Its own domain has the same operators in every opset.
 """
 
-from __future__ import annotations
-
 import onnx
 
 from hexsim.onnx_io.file.source import EXTENSIONS

@@ -3,8 +3,6 @@
 Whether the operator accepts the attributes and inputs is not checked here, but by onnxruntime.
 """
 
-from __future__ import annotations
-
 import onnx
 
 from hexsim.errors import InvalidDataError

@@ -1,7 +1,5 @@
 """Operators that draw random numbers, so that each run has another result."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 import onnx

@@ -5,8 +5,6 @@ layer by layer, or at the edge of a subnet. Layers that ONNX defines as channels
 between transposes, most of which onnxruntime removes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Sections found automatically, or given as ids and checked."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Protocol

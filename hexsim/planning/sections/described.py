@@ -1,7 +1,5 @@
 """The HTA sections that a model holds, in words and numbers for a report."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from hexsim.graph.ir import Network

@@ -5,8 +5,6 @@ input has id 1. A list is `0-11,15-20`, both ends included, optionally after the
 its part number: `sm8150:0-20,40-60`; a name without a list selects automatic sections.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass

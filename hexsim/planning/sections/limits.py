@@ -5,8 +5,6 @@ of 16 in later releases, and weights of 8 bits with one encoding per tensor (QNN
 Releases: `hta_` entries of a stack's [partitioning] table.
 """
 
-from __future__ import annotations
-
 from hexsim.datasheets.stacks.stack import Partitioning
 from hexsim.graph.ir import Layer, Network
 from hexsim.graph.nhwc import as_nhwc

@@ -5,8 +5,6 @@ much as possible on it. A run without multiply-adds (pools and concats between r
 no use for a MAC array and stays on HVX; the SDK's own threshold is not published.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import groupby
 

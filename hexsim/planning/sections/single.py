@@ -4,8 +4,6 @@ Source: SNPE 1.23 guide, AIP runtime: one HTA and one HNN subnet, a single input
 each, and the HTA starts at the first layer.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from hexsim.errors import HexsimError

@@ -5,8 +5,6 @@ between their layers, absorb high biases. It needs no data. The first and third 
 the function of the network; the others are counted in the report.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

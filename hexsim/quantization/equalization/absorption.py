@@ -10,8 +10,6 @@ A next layer that pads its input with zeros is left out, because c would be miss
 the report names such pairs if there was something to absorb.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise

@@ -9,8 +9,6 @@ So Conv-BN-[act]-Conv-BN-[act] and Conv-BN-[act]-DWConv-BN-[act]-Conv-BN-[act], 
 the SNPE guide names, are chains of two and of three, and longer ones are runs of these.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise

@@ -4,8 +4,6 @@ This changes the function of the network wherever a value exceeded 6. Only layer
 lose their bound (inferred: the guide says that Relu6 is turned into Relu, not where).
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 
 from hexsim.graph.ir import Network

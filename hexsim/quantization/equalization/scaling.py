@@ -14,8 +14,6 @@ A channel that is dead in one layer, its reach below 1/4096 of the layer's, keep
 factor that would raise it would raise its bias too, and spoil the tensor's range (our choice).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -12,8 +12,6 @@ Lower values are capped there. A row that is masked entirely becomes the row wit
 the same number everywhere if the mask was selected instead of added.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field

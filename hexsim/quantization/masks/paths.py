@@ -6,8 +6,6 @@ low numbers do not matter. If it is subtracted on the way, the same holds for it
 The values of large numbers that are added do matter, as the largest of a row decides.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 

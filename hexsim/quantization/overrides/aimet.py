@@ -16,8 +16,6 @@ only. Keys that no version defines are ignored, as in the real converter; a miss
 therefore reported as missing.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

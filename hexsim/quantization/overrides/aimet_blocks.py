@@ -1,7 +1,5 @@
 """Reads the blocks of a weight from AIMET's encodings: LPBQ, with whole scales of the blocks."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

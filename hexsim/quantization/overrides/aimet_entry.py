@@ -1,7 +1,5 @@
 """Checks that the entries of all versions of AIMET's encodings files share."""
 
-from __future__ import annotations
-
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, Field, ValidationError

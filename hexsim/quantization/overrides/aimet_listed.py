@@ -4,8 +4,6 @@ An entry of LPBQ has the scales of its channels, and the whole scales of their b
 after channel.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, Literal
 

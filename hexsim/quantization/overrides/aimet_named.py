@@ -1,7 +1,5 @@
 """Sections of AIMET's encodings files up to version 0.6.1: name -> list of entries."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, Literal
 

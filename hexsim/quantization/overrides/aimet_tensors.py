@@ -7,8 +7,6 @@ like the weight, and the `axis` of its blocks. "float16" or "float32" keeps floa
 an entry with a name only, which AIMET writes for a float of any width.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from typing import Any

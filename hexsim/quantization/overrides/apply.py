@@ -12,8 +12,6 @@
 Whether a kernel takes what can be stored is decided where kernels are chosen.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 from hexsim.errors import HexsimError

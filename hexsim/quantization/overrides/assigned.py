@@ -4,8 +4,6 @@ Weights, biases and other constants are parameters; everything else is an activa
 that is unknown and is reported later.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from hexsim.errors import HexsimError

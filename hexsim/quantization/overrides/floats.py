@@ -15,8 +15,6 @@ Source: the SNPE guide of 2025, mixed precision (documented) for 1 and 2; 3, 4 a
 precedence are our reading.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 

@@ -14,8 +14,6 @@
    refuse strict symmetry: -limit to limit with an offset of -(2^(bits-1) - 1).
 """
 
-from __future__ import annotations
-
 from hexsim.errors import HexsimError
 from hexsim.quantization.encodings import Encoding
 from hexsim.quantization.overrides.override import Range

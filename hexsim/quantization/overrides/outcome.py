@@ -1,7 +1,5 @@
 """The outcome of each override, from which reports are made."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

@@ -7,8 +7,6 @@ A layer that only moves quantised values ("codes") has one encoding for input an
    an output's override that differs is ignored.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial

@@ -9,8 +9,6 @@
    that took it over.
 """
 
-from __future__ import annotations
-
 import difflib
 from dataclasses import dataclass
 

@@ -5,8 +5,6 @@ tensor, without min and max (documented as the file to begin with; that the rang
 are calibrated is our reading).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import Literal, cast
 

@@ -9,8 +9,6 @@ up or min pushed down, and that it was tried on denoising networks. The algorith
 this is the simplest reading of that sentence.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import ClassVar

@@ -7,8 +7,6 @@ that step become zero. If a step is still too small for bias and zero point in t
 kernels take a larger one (hexsim.lowering.headroom).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Selects the encoding rules for the options."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from functools import partial
 

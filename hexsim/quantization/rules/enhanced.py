@@ -17,8 +17,6 @@ Every candidate goes through the constructors of Encoding, so zero stays a code 
 range holds. (For all zeros AIMET encodes [-1, 1]; here the default encoding stays.)
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar

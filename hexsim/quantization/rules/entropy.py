@@ -17,8 +17,6 @@ As in AIMET, the search is for 8 bits; other widths take the range from min to m
 those that its first input fixes; ours are those of `Histogram`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

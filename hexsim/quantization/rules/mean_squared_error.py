@@ -15,8 +15,6 @@ The error of the values beyond the ends alone, from sums over the counts, is a l
 cost. So most candidates need no sum over all bins.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The default ("tf") mode: the encoding spans the entire range."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar
 

@@ -10,8 +10,6 @@ If both are the same edge, high is the next one. 100 cuts off nothing. The range
 zero. AIMET's bins are those that its first input fixes; ours are those of `Histogram`.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from fractions import Fraction
 

@@ -1,7 +1,5 @@
 """EncodingRule: the interface between the quantiser and its modes."""
 
-from __future__ import annotations
-
 from typing import Protocol
 
 from hexsim.quantization.encodings import Encoding

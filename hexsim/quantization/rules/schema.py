@@ -10,8 +10,6 @@ Weights store symmetric codes signed. Activations always store them unsigned, wi
 middle code, because kernels take unsigned activations.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import ClassVar
 

@@ -5,8 +5,6 @@ documented) and AIMET's non-strict symmetric rule (the divisor; documented). AIM
 the lowest code where the largest magnitude is negative; that is left out.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar
 

@@ -1,7 +1,5 @@
 """What background clients cost the network, and what the network costs them."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

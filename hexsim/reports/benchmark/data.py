@@ -1,7 +1,5 @@
 """The results of a benchmark as JSON, and as CSV with the row names of snpe_bench."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from operator import attrgetter
 from typing import Any

@@ -1,7 +1,5 @@
 """Finds the published measurements of a benchmark case."""
 
-from __future__ import annotations
-
 from hexsim.datasheets import measurements
 from hexsim.datasheets.measurements import Measurement
 from hexsim.datasheets.measurements.answers import MeasuredOutcome, outcome

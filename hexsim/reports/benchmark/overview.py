@@ -1,7 +1,5 @@
 """The answer on a model in one block: latency, memory, the longest layers, the next step."""
 
-from __future__ import annotations
-
 import shlex
 from pathlib import Path
 

@@ -6,8 +6,6 @@ takes precedence over a simulated one. So the recommendation never contradicts t
 in the table beside it. Where answers were computed, a runtime that gives mostly noise is left out.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

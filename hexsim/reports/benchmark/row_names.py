@@ -15,8 +15,6 @@ Left out: the times that the DSP itself reports while it builds a graph, which a
 So the rows of an accelerator's initialisation are missing where the DSP is used.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 

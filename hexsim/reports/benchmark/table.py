@@ -1,7 +1,5 @@
 """The benchmark table: per network, one column per runtime, measured values in brackets."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from itertools import groupby

@@ -1,7 +1,5 @@
 """The cases of a benchmark as one trace: a process per case, and one more with clients."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """The uncertainty interval of one inference, and every constant that contributes to it."""
 
-from __future__ import annotations
-
 from hexsim.reports.text import quantity, table
 from hexsim.studies.uncertainty import Uncertainty
 

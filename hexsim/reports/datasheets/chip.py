@@ -1,7 +1,5 @@
 """Chips as text: the device table of the SNPE guide, and a page with all facts of one chip."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from hexsim.datasheets import islands, stacks

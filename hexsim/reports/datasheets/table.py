@@ -1,7 +1,5 @@
 """Datasheets as text: every constant with unit, confidence and source."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 
 from hexsim.datasheets.datasheet import Datasheet

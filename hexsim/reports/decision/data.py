@@ -1,7 +1,5 @@
 """A decision as JSON and CSV."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from hexsim.reports.anchor import anchor_keys

@@ -4,8 +4,6 @@ The reason of a limit contains the figure of the candidate; all candidates beyon
 group. A reason may name the chip and runtime; they are taken out of it, and the group lists them.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """A decision as text: the recommendation with its reasons, the ranking, and what is ruled out."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from hexsim.accuracy.scores import LEAST_DB

@@ -1,7 +1,5 @@
 """The energy of an inference as text and as data, the same in all reports."""
 
-from __future__ import annotations
-
 from hexsim.datasheets.estimate import Estimate
 from hexsim.energy import Energy
 from hexsim.reports.document import Record

@@ -1,7 +1,5 @@
 """How wrong the times of measured layers have been, for the classes of layers of one inference."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 from hexsim.datasheets.measurements.layer_factors import LayerFactor, layer_factors

@@ -1,7 +1,5 @@
 """The profile of one inference as text, and as CSV with a row per layer."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from typing import get_args
 

@@ -1,7 +1,5 @@
 """The figures of one kernel, which the text report shares, as JSON."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from hexsim.hvx.assembly import loop_asm, straight_asm

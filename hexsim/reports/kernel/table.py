@@ -4,8 +4,6 @@ The line of a packet shows which slots (0 to 3) and vector pipes (P permute, S s
 it fills; a dot stands for a free one.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A model as JSON, and as CSV: a row per layer with the columns of snpe-dlc-info."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from hexsim import __version__

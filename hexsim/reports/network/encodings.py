@@ -1,7 +1,5 @@
 """The origin of every encoding and the outcome of every override, as JSON."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Which layers of a network fall back to the CPU runtime, from which runtime, and why."""
 
-from __future__ import annotations
-
 from hexsim.graph.ir import Layer, Network
 from hexsim.layers import Opaque, UserDefined
 from hexsim.layers.support import refusal

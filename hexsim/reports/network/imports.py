@@ -1,7 +1,5 @@
 """How the nodes of an ONNX file were imported, as text."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 

@@ -1,7 +1,5 @@
 """Counts, shapes and encodings as snpe-dlc-info prints them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 

@@ -1,7 +1,5 @@
 """What the quantiser logs: encodings, overrides, optimisations, HTA sections and findings."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The loss from rescaling asymmetric weights at load, as a line and as a table."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from hexsim.accuracy.rescaling import RescalingLoss, worst

@@ -8,8 +8,6 @@ colour of each box. A page can restyle the drawing by the classes `box` and `edg
 `data-box`, the number of a box; without a style sheet its attributes give its appearance.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby

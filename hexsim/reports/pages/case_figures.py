@@ -1,7 +1,5 @@
 """The figures of one network on one runtime, and the summary at the top of its page."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """The pages that `--html` of the commands writes."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """The page of a decision: recommendation, all choices, what is ruled out, and commands."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -5,8 +5,6 @@ have the same number of codes. Floats, and codes with a step per channel, are co
 equal width from the smallest to the largest value.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The page of a language model: its tables, where the time goes as bars, and timelines."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """The page on a model on one chip, runtime by runtime."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 

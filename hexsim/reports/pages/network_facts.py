@@ -4,8 +4,6 @@ A page must open fast, so data without a bound is cropped, and the page says so:
 encoding, names in a list, long texts, histograms. `left_out` counts the missing items, by key.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from typing import Any

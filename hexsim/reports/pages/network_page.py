@@ -5,8 +5,6 @@ multiply-adds or parameters instead. The page of a simulated network begins with
 its boxes show first how long each layer takes.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import asdict, dataclass
 from string import Template

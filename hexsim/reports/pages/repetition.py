@@ -4,8 +4,6 @@ A column becomes its distinct values and an index into them for each row. Only t
 page (`report.js`), which expands the columns again, depends on this form.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

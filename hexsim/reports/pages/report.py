@@ -3,8 +3,6 @@
 The page contains the drawing library and the data, so it opens from a disk without a network.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from string import Template

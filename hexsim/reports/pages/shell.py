@@ -5,8 +5,6 @@ scripts insert it as text. A content security policy allows only the page's own 
 hashes, and no requests, so that a mistake elsewhere can neither run code nor send data.
 """
 
-from __future__ import annotations
-
 import json
 from base64 import b64encode
 from collections.abc import Mapping, Sequence

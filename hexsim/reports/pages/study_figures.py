@@ -1,7 +1,5 @@
 """The figures of a validation: errors, ranges, diagnoses with their remedies, and findings."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 from operator import attrgetter

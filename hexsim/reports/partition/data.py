@@ -1,7 +1,5 @@
 """How a network is cut for AIP, as JSON."""
 
-from __future__ import annotations
-
 from hexsim.reports.document import Record
 from hexsim.studies.cuts import Survey
 

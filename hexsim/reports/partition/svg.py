@@ -3,8 +3,6 @@
 Consecutive subnets of one engine differ in shade, and each layer shows the number of its subnet.
 """
 
-from __future__ import annotations
-
 from hexsim.graph.ir import Layer, Network, Tensor
 from hexsim.reports.colours import ENGINES, tint
 from hexsim.reports.network.svg import Box, LegendEntry, network_svg

@@ -1,7 +1,5 @@
 """How a network is cut, as text: subnets, cuts, share of the HTA, refused layers, fastest cut."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from hexsim.graph.ir import Network

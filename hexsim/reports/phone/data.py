@@ -1,7 +1,5 @@
 """A phone's profile beside the simulation, as JSON and CSV, and as rows for calibration."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Any
 

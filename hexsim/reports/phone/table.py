@@ -1,7 +1,5 @@
 """A phone's profile beside the simulation, as text."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from hexsim.deployment.phone_profile.comparison import Pair, PhoneComparison

@@ -1,7 +1,5 @@
 """A roofline as a table, and as data: JSON and CSV of the same points."""
 
-from __future__ import annotations
-
 import math
 
 from hexsim.reports.anchor import anchor_keys

@@ -7,8 +7,6 @@ start, in whole nanoseconds, so that rounding keeps spans within one another.
 Source: "Trace Event Format" of the Chromium project; Perfetto, docs "Other trace formats".
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any

@@ -5,8 +5,6 @@ the graph that locked it; nested in it is the work of that thread meanwhile, by 
 inferences of a job contain their subnets, and these contain the layers and overheads.
 """
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_left, bisect_right
 from collections import defaultdict

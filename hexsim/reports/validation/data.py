@@ -1,7 +1,5 @@
 """A validation as JSON, and as CSV: one row per tensor, in network order."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 
 from hexsim.accuracy.classification import Hits

@@ -1,7 +1,5 @@
 """A validation as text: scores, layers, sensitivity and explanations."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from hexsim.accuracy.diagnosis import Diagnosis

@@ -4,8 +4,6 @@ Relative paths start from the current folder, as in SNPE. Keys about a device ar
 nothing.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path

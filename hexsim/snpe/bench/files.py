@@ -7,8 +7,6 @@ flavour gives the same answer as the float network. If their right classes were 
 row shows how many answers are right, on the flavour and in float.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -6,8 +6,6 @@ link `latest_results` points to the newest folder. If that folder has no CSV yet
 `benchmark.json`, its benchmark was interrupted and continues there.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

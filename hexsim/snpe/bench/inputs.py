@@ -5,8 +5,6 @@ start there. So `cropped/a.raw` is the file a.raw in the folder `cropped` that D
 to an existing file from the current folder is not changed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """`snpe-diagview`: prints the SNPEDiag_0.log that snpe-net-run has written."""
 
-from __future__ import annotations
-
 import time
 from pathlib import Path
 from typing import Annotated

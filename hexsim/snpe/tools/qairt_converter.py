@@ -1,7 +1,5 @@
 """`qairt-converter` and `qnn-onnx-converter`: the converters of SNPE by QAIRT's options."""
 
-from __future__ import annotations
-
 from hexsim.cli.convert import convert
 from hexsim.snpe.converter_options import (
     CHANNELS_FIRST,

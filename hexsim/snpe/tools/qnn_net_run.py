@@ -1,7 +1,5 @@
 """`qnn-net-run` and `qnn-profile-viewer`: snpe-net-run and snpe-diagview by QNN's options."""
 
-from __future__ import annotations
-
 from hexsim.snpe.net_run_options import profile_option
 from hexsim.snpe.option import (
     CHIP,

@@ -1,7 +1,5 @@
 """Compare both alternatives of an always-on network."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -7,8 +7,6 @@ keeps it awake, without any wake-ups. Clients are assumed not to overlap the cal
 Left out: the power of the CPU while it sleeps.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

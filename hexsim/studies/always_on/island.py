@@ -7,8 +7,6 @@ wake both.
 Left out: the transfer of samples, and the power of other blocks while the island is awake.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import get_args

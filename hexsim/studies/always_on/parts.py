@@ -1,7 +1,5 @@
 """The average power of an alternative by part."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args

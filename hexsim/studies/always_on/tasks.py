@@ -5,8 +5,6 @@ values) and clients of the scalar unit, if weights, live activations and the dat
 into its free memory. Packets of a network are estimated from its counts; no stream is scheduled.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

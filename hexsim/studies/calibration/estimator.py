@@ -15,8 +15,6 @@ Left out: whether the minimum is the only one. Times rise with nearly every cons
 practice.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

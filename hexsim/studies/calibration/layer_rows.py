@@ -5,8 +5,6 @@ network is a built-in one, or a file beside the rows, with or without its ending
 no time and the network's input are left out.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator
 from pathlib import Path

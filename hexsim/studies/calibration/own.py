@@ -9,8 +9,6 @@ The resulting datasheet states each constant with an interval of two standard er
 correlation of these errors, which a datasheet cannot state.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -6,8 +6,6 @@ buffers, the figure is wall-clock time, and its resolution is the last digit.
 A `model` is the name of a built-in network, or a path relative to the folder of the rows.
 """
 
-from __future__ import annotations
-
 import math
 import os
 from collections.abc import Callable, Iterable, Iterator

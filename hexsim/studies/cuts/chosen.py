@@ -1,7 +1,5 @@
 """The HTA sections of a model that a user asks about, and where they come from."""
 
-from __future__ import annotations
-
 from hexsim.deployment import Deployment
 from hexsim.errors import HexsimError
 from hexsim.planning.sections import automatic, given, parse

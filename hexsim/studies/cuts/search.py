@@ -7,8 +7,6 @@ at all, and the fastest of the three is chosen. Under the rules of SNPE 1.23, wh
 section from the first layer on, the best legal section is chosen.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from hexsim.deployment.platform import Platform

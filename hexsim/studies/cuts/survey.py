@@ -5,8 +5,6 @@ The cost of a refused layer is the time that the inference would save if the HTA
 that streams through the engine, and the compiler cut the network again.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

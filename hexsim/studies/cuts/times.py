@@ -5,8 +5,6 @@ idle engine; a layer outside of them is compiled alone, as if the engine accepte
 roofline. Changes of layout at the edges of an HVX subnet run as nodes.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass

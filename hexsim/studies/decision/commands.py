@@ -1,7 +1,5 @@
 """Commands that reproduce a candidate: its file, its time and its accuracy."""
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ Answers are computed only for candidates whose cost is allowed. Where the most a
 loses accuracy, the layers that add most noise to it are kept float: one, and then more.
 """
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Callable, Iterator

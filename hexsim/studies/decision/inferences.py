@@ -1,7 +1,5 @@
 """Simulate the best choice of each place once more, for what a stored decision does not hold."""
 
-from __future__ import annotations
-
 from hexsim.studies.decision.candidates import DecisionCandidate
 from hexsim.studies.decision.deciding import Decision
 from hexsim.studies.decision.parts import DecisionParts

@@ -1,7 +1,5 @@
 """The limits that a user sets, and the sentence for a candidate outside them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from hexsim.studies.decision.candidates import DecisionCandidate

@@ -5,8 +5,6 @@ modes with the same kernel calls share them. Answers depend on the chip only whe
 change the numbers: signed weights, layers on the tensor engine, and layers that fall back.
 """
 
-from __future__ import annotations
-
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any

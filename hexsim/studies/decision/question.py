@@ -1,7 +1,5 @@
 """The question: a network, its inputs, platforms and modes to choose from, and limits."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 

@@ -5,8 +5,6 @@ certain; a time with an interval counts with its middle. Ties are decided by acc
 then the plainer mode. Accuracy is not rounded. Outputs that are mostly noise come last.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import replace

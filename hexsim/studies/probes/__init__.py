@@ -1,7 +1,5 @@
 """Kinds of kernels by name, in tables KINDS of one file per family of layers."""
 
-from __future__ import annotations
-
 from hexsim.discovery import joined
 from hexsim.studies.probes._kind import KernelKind, Kinds, Sizes
 

@@ -1,7 +1,5 @@
 """The kinds of kernels that `hexsim kernel` runs by name, which the other files define."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 

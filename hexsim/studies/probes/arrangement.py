@@ -1,7 +1,5 @@
 """Layers that move elements without computing."""
 
-from __future__ import annotations
-
 from hexsim.layers import (
     AxisSlice,
     ChannelShuffle,

@@ -1,7 +1,5 @@
 """Layers that compute element by element, or along the channels."""
 
-from __future__ import annotations
-
 from hexsim.graph.ir import Shape
 from hexsim.layers import (
     ArgExtremum,

@@ -1,7 +1,5 @@
 """Layers of images without weights. Poolings are not padded."""
 
-from __future__ import annotations
-
 from hexsim.errors import InvalidDataError
 from hexsim.layers import ColourConversion, LocalResponseNorm, Pooling, Resize
 from hexsim.layers.colour_conversion import ConvertedEncoding

@@ -1,7 +1,5 @@
 """Products of two computed matrices, or of batches of them."""
 
-from __future__ import annotations
-
 from hexsim.graph.ir import Shape
 from hexsim.layers import MatMul
 from hexsim.studies.probes._kind import KernelKind, Kinds, Sizes

@@ -1,7 +1,5 @@
 """Recurrent layers over a sequence, both directions."""
 
-from __future__ import annotations
-
 from hexsim.graph.ir import Shape
 from hexsim.layers import Recurrent
 from hexsim.layers.recurrent import Cell

@@ -1,7 +1,5 @@
 """Layers with weights; convolutions are padded so that a stride of one keeps the size."""
 
-from __future__ import annotations
-
 from hexsim.graph.ir import Shape
 from hexsim.layers import Convolution, Deconvolution, FullyConnected
 from hexsim.studies.probes._kind import IMAGE, WINDOW, KernelKind, Kinds, Sizes, window

@@ -16,8 +16,6 @@ of drawn parameters may come out as 0. On a full grid nothing is subtracted, and
 parameters and pairs add up to one, except for triples and more.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass

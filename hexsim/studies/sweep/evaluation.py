@@ -4,8 +4,6 @@ A single call on an idle phone is simulated once. Several instances, or a backgr
 closed loop (`hexsim.studies.throughput`): times are medians over all calls.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from hexsim.datasheets.areas import area_of

@@ -3,8 +3,6 @@
 A point is compared only with points of the same network: a smaller network is not a design choice.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Language models of a space: how each is deployed, and the results of a point."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass, field

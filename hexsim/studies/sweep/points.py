@@ -4,8 +4,6 @@ The first list of the file varies slowest: settings, workloads, the constants wi
 and last the draws. So a space of 10^9 points needs no more memory than one of ten.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Mapping, Sequence

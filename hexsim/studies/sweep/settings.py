@@ -6,8 +6,6 @@ Reading, quantising, cutting and planning do not depend on the parameters that p
 for the fastest cut, which is searched on the platform as it is stated.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

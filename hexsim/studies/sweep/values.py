@@ -1,7 +1,5 @@
 """The values that a constant takes in a sweep."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from hexsim.datasheets.quantity import Quantity

@@ -3,8 +3,6 @@
 The table TRANSLATORS of a file lists the layer types that it translates.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 
 from hexsim.discovery import joined

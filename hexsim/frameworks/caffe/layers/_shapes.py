@@ -1,7 +1,5 @@
 """Reads axes, numbers of inputs, and windows as layers of Caffe state them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Elementwise functions: ReLU and its variants, powers, exponentials, logarithms."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 

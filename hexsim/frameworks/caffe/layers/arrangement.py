@@ -1,7 +1,5 @@
 """Layers that move values: Concat, Slice, Reshape, Flatten, Crop, Tile, Permute and copies."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from itertools import pairwise

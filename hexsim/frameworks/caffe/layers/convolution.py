@@ -1,7 +1,5 @@
 """Convolution, Deconvolution and InnerProduct."""
 
-from __future__ import annotations
-
 import math
 
 from hexsim.frameworks.caffe.description import CaffeLayer

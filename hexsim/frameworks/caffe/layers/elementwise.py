@@ -1,7 +1,5 @@
 """Layers of several operands or whole axes: Eltwise, Axpy, Reduction, ArgMax."""
 
-from __future__ import annotations
-
 import math
 
 from hexsim.frameworks.caffe.description import CaffeLayer

@@ -1,7 +1,5 @@
 """BatchNorm, Scale, Bias, LRN, MVN, Normalize and Softmax."""
 
-from __future__ import annotations
-
 import math
 from functools import partial
 

@@ -1,7 +1,5 @@
 """Pooling: maximum or average; the last window may extend beyond the image."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from hexsim.frameworks.caffe.description import CaffeLayer

@@ -1,7 +1,5 @@
 """The sum of a run of codes, 32 at a time: their differences from zero, eight by eight."""
 
-from __future__ import annotations
-
 from functools import partial, reduce
 from typing import Any
 

@@ -7,8 +7,6 @@ is cheap: the first register of sums has the first four channels of each group, 
 next four. Weights and constants are packed in that order.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The octave of a number, and its place in it, from the bits of the float nearest to it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from llvmlite import ir

@@ -5,8 +5,6 @@ that size are whole numbers, whose last byte is the code. An integer product tha
 eight, and a clamp.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from llvmlite import ir

@@ -17,8 +17,6 @@ While it multiplies by a panel it prefetches the weights of the next panels. A p
 line or two ahead would be too late for weights that lie in memory.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial

@@ -3,8 +3,6 @@
 Sums begin as the preload, so that the stage need not add it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial

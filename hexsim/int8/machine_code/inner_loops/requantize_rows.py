@@ -8,8 +8,6 @@ saturates to 0 .. 255 first, which changes no result, because `low` and `high` l
 Stages whose codes floats give exactly take fewer instructions (`inner_loops.float_rounding`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial

@@ -6,8 +6,6 @@ a signed shift nor a test for the sign. Floats are used where they give the same
 (`inner_loops.float_rounding`). The IR names no instruction of any CPU.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 

@@ -4,8 +4,6 @@ Lanes are channels. Each function loads a square of vectors, maps its columns, t
 shifts, sums and differences, and stores a square of vectors. The IR names no instruction of a CPU.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -9,8 +9,6 @@ up to 0x70 with saturation, which sets the top bit of all that lie in other rows
 or'ed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -4,8 +4,6 @@ A run of channels stays in registers for all taps; a loop over the channels of e
 would load and store the largest so far again and again. The IR names no instruction of any CPU.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from llvmlite import ir

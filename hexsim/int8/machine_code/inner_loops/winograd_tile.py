@@ -5,8 +5,6 @@ table, and there are so many weights, for so few rows, that reading them decides
 do not fit a cache, prefetching those of the next product makes products up to 1.8 times as fast.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from numba.core import types

@@ -10,8 +10,6 @@ raises NotALayerError, with the reason, to leave its node unchanged, and Invalid
 node does not fit its inputs.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 
 import onnx

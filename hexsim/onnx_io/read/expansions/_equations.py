@@ -1,7 +1,5 @@
 """Parses equations of Einsum into the labels of its operands and its result."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

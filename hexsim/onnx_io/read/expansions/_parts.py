@@ -1,7 +1,5 @@
 """ExpansionNodes: the standard nodes that an expansion writes."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Expands activations of com.microsoft into standard operators."""
 
-from __future__ import annotations
-
 import math
 
 from hexsim.onnx_io.file.node import OnnxNode

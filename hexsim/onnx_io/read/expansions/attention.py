@@ -8,8 +8,6 @@ Not supported (such nodes stay unchanged): past keys and values, rotary position
 causal masks of MultiHeadAttention, and masks that state the starts of sequences.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

@@ -7,8 +7,6 @@ Not supported (such nodes stay unchanged): weights that vary, reordered groups (
 of types other than uint8 or with blocks along their first axis.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial

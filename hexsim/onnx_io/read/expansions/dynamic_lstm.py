@@ -1,7 +1,5 @@
 """Expands DynamicQuantizeLSTM into an LSTM with dequantised and transposed weights."""
 
-from __future__ import annotations
-
 import onnx
 
 from hexsim.onnx_io.file.node import OnnxNode

@@ -6,8 +6,6 @@ zero point 0, and the products become float products with the codes of the weigh
 their results, 1 times the scale of the weights, is folded into them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import onnx

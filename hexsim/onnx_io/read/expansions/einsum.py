@@ -10,8 +10,6 @@
 Not supported: operands that are not float32.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 Not supported: a lengths output that is read although there is no mask.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from hexsim.onnx_io.file.node import OnnxNode

@@ -3,8 +3,6 @@
 Not supported: a FusedMatMul that transposes a tensor of unknown rank.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -7,8 +7,6 @@ Not supported (such nodes stay unchanged): lengths or positions that are inputs,
 sinks, and norms of heads.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any

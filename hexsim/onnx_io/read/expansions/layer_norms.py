@@ -3,8 +3,6 @@
 Not supported: norms whose mean or deviation is read.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from hexsim.onnx_io.file.node import OnnxNode

@@ -3,8 +3,6 @@
 Not supported: images with channels last, and scales that vary.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from hexsim.onnx_io.file.node import OnnxNode

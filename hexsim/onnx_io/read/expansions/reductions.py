@@ -4,8 +4,6 @@ The logarithm of a sum of exponentials first subtracts the largest number, so th
 large for floats or codes.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from hexsim.onnx_io.file.node import OnnxNode

@@ -8,8 +8,6 @@ constants.
 Not supported (such nodes stay unchanged): packed batches, and scales other than one.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -12,8 +12,6 @@ later versions, and a constant mask that hides all keys from a query. If a varyi
 does so, the softmax of only minus infinity gives NaN.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

@@ -8,8 +8,6 @@ does not fit its inputs. Any other exception is a bug of the translator. Transla
 forms of an operator since opset 7.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 
 from hexsim.discovery import joined

@@ -1,7 +1,5 @@
 """MatMul and Gemm whose right side is not a constant matrix of weights."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from hexsim.errors import InvalidDataError

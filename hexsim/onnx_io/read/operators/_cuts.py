@@ -1,7 +1,5 @@
 """Slices of tensors and of known arrays along source axes."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from hexsim.layers import AxisSlice, StridedSlice

@@ -4,8 +4,6 @@ The images of a 3-D tensor follow each other along the batch axis. A batch of on
 images, whose first axis is the depth; for larger batches the depth is the second of five axes.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from hexsim.errors import InvalidDataError

@@ -4,8 +4,6 @@ Streaming networks pass both states from one inference to the next, but a Recurr
 writes the hidden states.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -4,8 +4,6 @@ The window attributes of the node get a height, and its data an axis. Two reshap
 nothing, surround the layer; passes remove them between successive 1-D layers.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import wraps
 

@@ -4,8 +4,6 @@ The steps after the end of a sequence are not read, and are zero in the result. 
 batch with the same length are sliced out, run by a separate layer, and padded with zeros.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

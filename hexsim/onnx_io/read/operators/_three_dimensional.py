@@ -10,8 +10,6 @@ A pooling first pools the images, then the depth: over (N, D, H * W, C), in wind
 an average is rounded twice, except over the whole tensor, which is an image of (D * H, W).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import wraps
 

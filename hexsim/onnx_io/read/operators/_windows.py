@@ -1,7 +1,5 @@
 """The window attributes that Conv and the pooling operators share."""
 
-from __future__ import annotations
-
 from hexsim.errors import InvalidDataError
 from hexsim.layers import Window
 from hexsim.onnx_io.file.node import NotALayerError, OnnxNode

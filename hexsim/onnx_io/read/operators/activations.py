@@ -1,7 +1,5 @@
 """Elementwise functions: Relu, Clip, LeakyRelu, Sigmoid, Exp and others, and PRelu."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """ArgMax and ArgMin: a layer that returns positions as floats, then a Cast on the CPU."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Literal

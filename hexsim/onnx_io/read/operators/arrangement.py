@@ -1,7 +1,5 @@
 """Operators that move or rename elements without computing: Reshape, Transpose, Concat, Shape."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """DepthToSpace and SpaceToDepth of images."""
 
-from __future__ import annotations
-
 from functools import partial
 
 from hexsim.errors import InvalidDataError

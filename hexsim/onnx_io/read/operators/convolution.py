@@ -1,7 +1,5 @@
 """Conv and ConvTranspose with constant weights, in one, two and three dimensions."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from hexsim.errors import InvalidDataError

@@ -1,7 +1,5 @@
 """Sums, products, differences, quotients, maxima and minima with broadcasting."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Operators that slice a tensor or extend it: Slice, Split, Pad, Tile and Expand."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 

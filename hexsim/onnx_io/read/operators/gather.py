@@ -1,7 +1,5 @@
 """Gather with constant positions: a slice if they increase by a constant step, else Gather."""
 
-from __future__ import annotations
-
 import math
 
 from hexsim.errors import InvalidDataError

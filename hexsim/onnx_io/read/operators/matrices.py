@@ -1,7 +1,5 @@
 """Gemm and MatMul: FullyConnected for a constant right side, else MatMul of two operands."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """BatchNormalization, LRN and Softmax."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from hexsim.errors import InvalidDataError

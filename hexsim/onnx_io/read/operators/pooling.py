@@ -1,7 +1,5 @@
 """MaxPool, AveragePool and their global forms, in one, two and three dimensions."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Literal
 

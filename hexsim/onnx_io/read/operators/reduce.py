@@ -4,8 +4,6 @@ Norms and logarithms of sums are expanded (hexsim.onnx_io.read.expansions.reduct
 not supported, since no integer kernel is known.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from hexsim.layers import Elementwise, Pooling, Reduce, Window

@@ -1,7 +1,5 @@
 """Resize and its predecessor Upsample: nearest or bilinear interpolation of images."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import Literal, TypeVar, get_args

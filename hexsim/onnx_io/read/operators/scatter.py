@@ -3,8 +3,6 @@
 Exporters write the assignment to a slice like that, with constant positions of all elements.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from hexsim.errors import InvalidDataError

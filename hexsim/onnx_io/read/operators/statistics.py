@@ -1,7 +1,5 @@
 """Layer, instance and group normalisation, and those by root mean square and L2 norm."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

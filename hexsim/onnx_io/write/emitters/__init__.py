@@ -3,8 +3,6 @@
 The table EMITTERS of a file lists the layer types that it writes.
 """
 
-from __future__ import annotations
-
 from hexsim.discovery import joined
 from hexsim.onnx_io.write.graph_builder import Emitters
 

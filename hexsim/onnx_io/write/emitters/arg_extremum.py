@@ -1,7 +1,5 @@
 """ArgExtremum: the operator, and a Cast of its integers to floats."""
 
-from __future__ import annotations
-
 import onnx
 
 from hexsim.layers import ArgExtremum

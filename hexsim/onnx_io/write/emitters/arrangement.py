@@ -1,7 +1,5 @@
 """Layers that move elements without computing, or change nothing in float."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """ColourConversion in operators that every opset has."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from hexsim.layers import Clamp, ColourConversion

@@ -1,7 +1,5 @@
 """Layers that work element by element in any axis order."""
 
-from __future__ import annotations
-
 from hexsim.layers import BatchNorm, Elementwise, Prelu
 from hexsim.layers.elementwise import ElementwiseKind
 from hexsim.onnx_io.write.graph_builder import Emitters, GraphBuilder

@@ -1,7 +1,5 @@
 """Layers that are channels first in ONNX, written between transposes: windows, LRN, Resize."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from hexsim.layers import (

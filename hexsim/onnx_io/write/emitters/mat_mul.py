@@ -1,7 +1,5 @@
 """MatMul: a Transpose if need be, the operator, its factor and the clamp."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from hexsim.layers import MatMul

@@ -1,7 +1,5 @@
 """FullyConnected and Softmax: both work on a matrix."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Neuron: the operator of its function, or several if not every opset has one."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping
 

@@ -1,7 +1,5 @@
 """Opaque: the node of the file, with the current names of its tensors."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np

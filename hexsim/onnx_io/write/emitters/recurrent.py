@@ -1,7 +1,5 @@
 """Recurrent: LSTM, GRU or RNN."""
 
-from __future__ import annotations
-
 from hexsim.layers import Recurrent
 from hexsim.onnx_io.file.known import Array
 from hexsim.onnx_io.write.graph_builder import Emitters, GraphBuilder

@@ -1,7 +1,5 @@
 """Reduce: one operator; its axes are an attribute before opset 18, for a sum before 13."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from hexsim.layers import Reduce

@@ -5,8 +5,6 @@ and has the buttons and keys that move it. A chart contains no code, so that the
 can forbid all scripts but its own.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from importlib import import_module
 from pathlib import Path

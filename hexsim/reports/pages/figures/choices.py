@@ -3,8 +3,6 @@
 A choice that equals float exactly has no finite SQNR. It is drawn above all others.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """The subnets of a network, the cuts between them with their reasons, and their times."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from operator import itemgetter
 from typing import Any

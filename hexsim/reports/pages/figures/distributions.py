@@ -4,8 +4,6 @@ Counts have a logarithmic axis, since often most values are zero and few are cli
 bars a ruler has a stripe for every other code, each one step wide.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 

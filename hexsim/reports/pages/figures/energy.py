@@ -1,7 +1,5 @@
 """The energy of each layer, divided into its parts, with its interval."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The type of figures: a chart or a drawing, a sentence on what it shows, and a table of it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any

@@ -1,7 +1,5 @@
 """The network as a drawing whose boxes show time, engine or error, as a reader chooses."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping, Sequence
 

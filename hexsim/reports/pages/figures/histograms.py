@@ -1,7 +1,5 @@
 """Histograms of weights, with the range of their encoding."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from hexsim.quantization.encodings import AxisEncoding, Encoding

@@ -1,7 +1,5 @@
 """The effect of each constant on the time of an inference, and the datasheet that states it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The latencies of the calls of several instances at once."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

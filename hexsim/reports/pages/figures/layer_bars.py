@@ -3,8 +3,6 @@
 Only the longest are drawn, and figures say how many are not; tables have every layer.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import accumulate
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """The error of each tensor of a runtime against float, and how much of its codes is used."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from typing import Any

@@ -3,8 +3,6 @@
 Overheads of the call are only in the table: the longest ones would make the bars of layers short.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Memory over an inference: the activations that are live while each layer runs."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -4,8 +4,6 @@ A layer is drawn once, at its bytes of the memory that binds it. Its colour is i
 that of the roof. A layer that computes most of its time has a short roof of its own.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Times of networks on runtimes, with their intervals and measured times."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from operator import itemgetter
 from typing import Any

@@ -4,8 +4,6 @@ All points of the front are drawn, and an even selection of the others. The axes
 coordinates go from the least to the greatest value; those of words are in alphabetical order.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -4,8 +4,6 @@ A page must open fast, so only the first tracks of a very long trace are drawn; 
 the number of the others. Several runs are drawn below each other, on one axis of time.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any

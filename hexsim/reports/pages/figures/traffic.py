@@ -3,8 +3,6 @@
 Bytes of DDR pass through L2 as well, so the bars of levels are side by side and never added.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

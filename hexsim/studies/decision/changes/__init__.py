@@ -5,8 +5,6 @@ and `channels` have the changes of one kind. Left out: axes of a concat or a sof
 between other layers, and channels of layers that a concat or a split joins.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from hexsim.graph.ir import Network

@@ -3,8 +3,6 @@
 Relu6 is not tried: a layer absorbs it as it absorbs Relu, at the same cost.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import partial
 from typing import Any

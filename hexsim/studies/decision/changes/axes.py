@@ -5,8 +5,6 @@ back, an input of the network, which is then stored in the other order. A reduct
 width is a pooling with a window as large as the image.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 

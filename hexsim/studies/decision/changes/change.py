@@ -4,8 +4,6 @@ A change keeps the names of layers, inputs and outputs, so that the encodings of
 still apply.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any

@@ -7,8 +7,6 @@ convolution joins change together. Tensors that any other layer joins or splits 
 keep their number, as inputs and outputs of the network do.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace

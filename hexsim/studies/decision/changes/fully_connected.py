@@ -1,7 +1,5 @@
 """Fully connected layers as 1x1 convolutions, which keep their values."""
 
-from __future__ import annotations
-
 import math
 
 from hexsim.graph.ir import Constant, Layer, Network, Tensor
