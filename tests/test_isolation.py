@@ -120,4 +120,4 @@ def test_nothing_else_starts_a_process() -> None:
             ("multiprocessing.Process", "multiprocessing.Pool", ".ProcessPoolExecutor")
         )
     }
-    assert pooled == {"published"}, "its processes are forks, which load no code"
+    assert not pooled

@@ -167,6 +167,12 @@ class DecideWork:
         bool, typer.Option("--all", help="Show all choices, also those that are ruled out.")
     ] = False
 
+    def count_draws(self) -> int:
+        """Return the draws that are asked for, else those of bench."""
+        from hexsim.studies.draws import FEW
+
+        return FEW if self.draws is None else self.draws
+
 
 @paged
 @grouped
@@ -192,7 +198,6 @@ def decide(
     from hexsim.studies.decision import Question, inferences, parse_modes
     from hexsim.studies.decision import decide as run_decide
     from hexsim.studies.decision.commands import commands
-    from hexsim.studies.draws import FEW
 
     platforms, limits, prefer = chips.platforms(), choice.limits(), choice.preference()
     runtimes, (modes, mixed) = parse_runtimes(choice.runtime), parse_modes(choice.modes)
@@ -216,7 +221,7 @@ def decide(
         perf_profile=chips.perf_profile,
         idle_ms=chips.idle_ms,
         cpu_fallback=not work.no_cpu_fallback,
-        draws=FEW if work.draws is None else work.draws,
+        draws=work.count_draws(),
         input_dims=dims,
     )
     with status() as progress, _keeping_results():

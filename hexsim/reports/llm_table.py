@@ -185,6 +185,6 @@ llm_facts = Record(
             ),
         },
     ),
-    {"what_if": ("changes", [_gain])},
+    {"what_if": (lambda result: result.changes or (), [_gain])},
     results="speed changes",
 )
