@@ -133,14 +133,8 @@ def quantize(
     for note in result.model.notes:
         remark(f"INFO - {note}")
     compiled, failures = compile_all(result.model, orders)
-    sources = {
-        "input_dlc": Path(model).name,
-        "images": inputs.images.name if inputs.images else "",
-        "input_list": inputs.input_list.name if inputs.input_list else "",
-        "part": inputs.part or "",
-        "optimizations": ",".join(steps),
-    }
-    command = _command(sources, ranges, bits, precision, hta)
+    made_of = {"input_dlc": Path(model).name, **_named(inputs), "optimizations": ",".join(steps)}
+    command = _command(made_of, ranges, bits, precision, hta)
     outputs.store(compiled, replace(source.metadata, quantizer_command=command))
     _tell_unapplied(source, overrides, Path(model).name, asked)
     outputs.log(replace(result, model=compiled), failures, release)
@@ -184,6 +178,15 @@ def _tell_unapplied(source: Container, overrides: Overrides, file: str, asked: b
         remark(unused_line(unused))
     elif unused:
         remark(f"[INFO] {OverrideUse(unused)}")
+
+
+def _named(inputs: CalibrationInputs) -> dict[str, str]:
+    """Return the inputs by the options that name them, without folders."""
+    return {
+        "images": inputs.images.name if inputs.images else "",
+        "input_list": inputs.input_list.name if inputs.input_list else "",
+        "part": inputs.part or "",
+    }
 
 
 def _command(
