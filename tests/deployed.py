@@ -25,8 +25,8 @@ def deployed(
     sections: Sequence[Collection[str]] | None = None,
 ) -> Deployment:
     """Without the checks of `deploy`; `sections` are those of the tensor engine."""
-    found = Deployment(as_model(given), Platform.load(chip), runtime)
-    return found if sections is None else found.with_sections(sections)
+    deployment = Deployment(as_model(given), Platform.load(chip), runtime)
+    return deployment if sections is None else deployment.with_sections(sections)
 
 
 def planned(
@@ -38,5 +38,5 @@ def planned(
     """The plan of a network on any chip, for a release that has whatever hexsim has."""
     platform = Platform.load("sd855" if runtime == "aip" else "sd835")
     platform = replace(platform, stack=platform.stack.taking("any"))
-    found = Deployment(as_model(given), platform, runtime)
-    return found.with_sections(sections, rules="1.25+").plan
+    deployment = Deployment(as_model(given), platform, runtime)
+    return deployment.with_sections(sections, rules="1.25+").plan

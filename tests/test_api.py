@@ -87,14 +87,14 @@ def test_many_inputs_are_answered_as_one_by_one_and_no_time_is_simulated(
     drawn: list[int] = []
     answers = hexsim.run(model, (drawn.append(n) or image for n, image in enumerate(images)))
     assert drawn == [], "an answer is made when it is asked for"
-    for one, answer in zip(expected, answers, strict=True):
-        assert one is not None
-        assert answer.keys() == one.keys()
+    for reference, answer in zip(expected, answers, strict=True):
+        assert reference is not None
+        assert answer.keys() == reference.keys()
         for name, array in answer.items():
-            np.testing.assert_array_equal(array, one[name])
+            np.testing.assert_array_equal(array, reference[name])
     inner = network.layers[0].outputs[0]
-    (found,) = hexsim.run(model, images[:1], output_tensors=[inner])
-    assert list(found) == [inner]
+    (outputs,) = hexsim.run(model, images[:1], output_tensors=[inner])
+    assert list(outputs) == [inner]
     with pytest.raises(hexsim.HexsimError, match="unknown tensor 'none'"):
         hexsim.run(model, images, output_tensors=["none"])
 
@@ -102,11 +102,11 @@ def test_many_inputs_are_answered_as_one_by_one_and_no_time_is_simulated(
 def test_what_is_saved_is_loaded_again(tmp_path: Path) -> None:
     network = load("relu", 0)
     model = hexsim.quantize(Model(network), [image[None] for image in digits().train_images[:4]])
-    for name, one in (("f.dlc", Model(network)), ("q.dlc", model)):
-        hexsim.save(one, tmp_path / name, model_version="7")
+    for name, saved in (("f.dlc", Model(network)), ("q.dlc", model)):
+        hexsim.save(saved, tmp_path / name, model_version="7")
         again = hexsim.load(tmp_path / name)
-        assert again.activations == one.activations
-        assert again.network.layers == one.network.layers
+        assert again.activations == saved.activations
+        assert again.network.layers == saved.network.layers
     with pytest.raises(hexsim.HexsimError, match="cannot write"):
         hexsim.save(model, tmp_path / "no" / "q.dlc")
 
@@ -203,11 +203,11 @@ def test_what_is_no_model_is_refused_in_a_sentence() -> None:
 
 
 def test_one_background_load_needs_no_list() -> None:
-    one, listed = (
+    named, listed = (
         hexsim.simulate("conv1x1_1to1", chip="sd855", background=given).timing
         for given in ("audio", ["audio"])
     )
-    assert one == listed
+    assert named == listed
 
 
 def test_unknown_names_are_answered_with_the_known_ones() -> None:

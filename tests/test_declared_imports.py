@@ -46,7 +46,7 @@ def providers(library: str) -> set[str]:
 
 CORE = distributions(PROJECT["dependencies"])
 OPTIONAL = distributions(
-    [one for extra in ("images", "report", "detection", "sweep") for one in EXTRAS[extra]]
+    [library for extra in ("images", "report", "detection", "sweep") for library in EXTRAS[extra]]
 )
 EXPORTERS = distributions(EXTRAS["tflite"] + EXTRAS["tensorflow"] + EXTRAS["pytorch"])
 """Other programs, which hexsim runs but does not import."""
@@ -56,33 +56,35 @@ DEVELOPMENT = CORE | OPTIONAL | distributions(EXTRAS["dev"] + EXTRAS["docs"])
 def third_party(folder: str) -> list[Import]:
     ours = {"hexsim"} if folder in SHIPPED else {"hexsim", *CHECKED}
     known = ours | sys.stdlib_module_names
-    return [found for found in imports(folder) if found.root not in known]
+    return [imported for imported in imports(folder) if imported.root not in known]
 
 
 def undeclared_in_checks(folder: str) -> list[Import]:
-    return [found for found in third_party(folder) if not providers(found.root) & DEVELOPMENT]
+    return [
+        imported for imported in third_party(folder) if not providers(imported.root) & DEVELOPMENT
+    ]
 
 
 @pytest.mark.parametrize("folder", SHIPPED)
 def test_what_ships_loads_with_core_libraries_alone(folder: str) -> None:
-    for found in third_party(folder):
-        allowed = CORE | OPTIONAL | EXPORTERS if found.guarded else CORE
-        assert providers(found.root) & allowed, f"{found}: declare it"
+    for imported in third_party(folder):
+        allowed = CORE | OPTIONAL | EXPORTERS if imported.guarded else CORE
+        assert providers(imported.root) & allowed, f"{imported}: declare it"
 
 
 @pytest.mark.parametrize("folder", CHECKED)
 def test_tests_and_benchmarks_import_what_is_installed_for_development(folder: str) -> None:
-    for found in undeclared_in_checks(folder):
-        assert found.file in OWN_ENVIRONMENT, f"{found}: declare it"
+    for imported in undeclared_in_checks(folder):
+        assert imported.file in OWN_ENVIRONMENT, f"{imported}: declare it"
 
 
 def test_a_script_with_an_environment_of_its_own_needs_it() -> None:
-    undeclared = [found for folder in CHECKED for found in undeclared_in_checks(folder)]
-    assert {found.file for found in undeclared} == OWN_ENVIRONMENT
+    undeclared = [imported for folder in CHECKED for imported in undeclared_in_checks(folder)]
+    assert {imported.file for imported in undeclared} == OWN_ENVIRONMENT
 
 
 def test_no_library_is_declared_for_nothing() -> None:
-    imported = {found.root for folder in SHIPPED for found in third_party(folder)}
+    imported = {use.root for folder in SHIPPED for use in third_party(folder)}
     assert set().union(*map(providers, imported)) - EXPORTERS == CORE | OPTIONAL
 
 

@@ -31,9 +31,9 @@ def page(shown: Shown) -> ElementTree.Element:
 
 
 def test_names_are_text_in_html_and_in_the_prompt() -> None:
-    found = page(Made(3))
-    assert not list(found.iter("script"))
-    text = "".join(found.itertext())
+    root = page(Made(3))
+    assert not list(root.iter("script"))
+    text = "".join(root.itertext())
     assert text.count("<script>alert('&')</script>") == 5
     assert "\x1b" not in text
     assert "\x1b" not in repr(Made(3))
@@ -48,9 +48,9 @@ def test_bars_are_as_long_as_their_numbers() -> None:
 
 
 def test_long_tables_are_cut_and_say_so() -> None:
-    found = page(Made(MOST_ROWS + 2))
-    assert len(list(found.iter("tr"))) == 1 + MOST_ROWS
-    assert "2 more rows; to_dataframe() has all." in "".join(found.itertext())
+    root = page(Made(MOST_ROWS + 2))
+    assert len(list(root.iter("tr"))) == 1 + MOST_ROWS
+    assert "2 more rows; to_dataframe() has all." in "".join(root.itertext())
 
 
 def test_a_simulation_a_model_a_plan_and_a_comparison_show_themselves() -> None:

@@ -42,12 +42,14 @@ class Function:
     @property
     def excess(self) -> str | None:
         """A sentence that says by what it is too large, if it is."""
-        found = []
+        excesses = []
         if self.lines > MOST_LINES:
-            found.append(f"has {self.lines} lines, at most {MOST_LINES} are allowed")
+            excesses.append(f"has {self.lines} lines, at most {MOST_LINES} are allowed")
         if self.parameters > MOST_PARAMETERS:
-            found.append(f"has {self.parameters} parameters, at most {MOST_PARAMETERS} are allowed")
-        return f"{self.file}:{self.line} {self.name} {' and '.join(found)}" if found else None
+            excesses.append(
+                f"has {self.parameters} parameters, at most {MOST_PARAMETERS} are allowed"
+            )
+        return f"{self.file}:{self.line} {self.name} {' and '.join(excesses)}" if excesses else None
 
 
 def functions(file: str, source: str) -> Iterator[Function]:
@@ -56,7 +58,11 @@ def functions(file: str, source: str) -> Iterator[Function]:
             continue
         given = node.args
         every = [*given.posonlyargs, *given.args, *given.kwonlyargs, given.vararg, given.kwarg]
-        names = [one.arg for one in every if one is not None and one.arg not in ("self", "cls")]
+        names = [
+            parameter.arg
+            for parameter in every
+            if parameter is not None and parameter.arg not in ("self", "cls")
+        ]
         parameters = 0 if node.name == "__init__" else len(names)
         lines = (node.end_lineno or node.lineno) - node.lineno + 1
         yield Function(file, node.lineno, node.name, lines, parameters)
@@ -69,18 +75,18 @@ def sources() -> Iterator[tuple[Path, str]]:
 
 
 def test_functions_are_short_and_take_few_parameters() -> None:
-    found = [
+    excesses = [
         function.excess
         for path, text in sources()
         if not path.is_relative_to(EXEMPT)
         for function in functions(path.as_posix(), text)
         if function.excess is not None
     ]
-    assert not found, "\n".join(found)
+    assert not excesses, "\n".join(excesses)
 
 
 @pytest.mark.parametrize(
-    ("source", "told"),
+    ("source", "message"),
     [
         ("def f(a, b):\n" + "    a += b\n" * 59, None),
         ("def f(a, b):\n" + "    a += b\n" * 60, "x.py:1 f has 61 lines, at most 60 are allowed"),
@@ -93,14 +99,14 @@ def test_functions_are_short_and_take_few_parameters() -> None:
         ("def outer():\n  def f(a, b, c, d, e, f, g, h, i): ...", "x.py:2 f has 9 parameters"),
     ],
 )
-def test_what_is_counted(source: str, told: str | None) -> None:
+def test_what_is_counted(source: str, message: str | None) -> None:
     excesses = [
         function.excess for function in functions("x.py", source) if function.excess is not None
     ]
-    if told is None:
+    if message is None:
         assert excesses == []
     else:
-        assert [excess.startswith(told) for excess in excesses] == [True]
+        assert [excess.startswith(message) for excess in excesses] == [True]
 
 
 def test_files_are_short() -> None:

@@ -111,12 +111,16 @@ def test_where_hexsim_lies_is_searched_wherever_that_is(
 
 def test_nothing_else_starts_a_process() -> None:
     """Whoever starts one asks `hexsim.isolation` for the command line."""
-    found = {one.file.stem for one in imports("hexsim") if one.root in ("subprocess", "pty")}
-    assert found == {"exporters", "processes"}
+    files = {
+        imported.file.stem
+        for imported in imports("hexsim")
+        if imported.root in ("subprocess", "pty")
+    }
+    assert files == {"exporters", "processes"}
     pooled = {
-        one.file.stem
-        for one in imports("hexsim")
-        if one.name.endswith(
+        imported.file.stem
+        for imported in imports("hexsim")
+        if imported.name.endswith(
             ("multiprocessing.Process", "multiprocessing.Pool", ".ProcessPoolExecutor")
         )
     }

@@ -78,8 +78,8 @@ def test_a_product_of_integers_is_exact_on_every_chip(chip: str) -> None:
     node = helper.make_node("QLinearMatMul", list("aijbklmn"), ["y"])
     x = np.uint8([[208, 236, 0, 238]])
     w = np.uint8([[51], [26], [127], [254]])
-    scales = [np.float32([one]) for one in (0.0066, 0.00705, 0.0107)]
-    zeros = [np.uint8([one]) for one in (113, 114, 118)]
+    scales = [np.float32([scale]) for scale in (0.0066, 0.00705, 0.0107)]
+    zeros = [np.uint8([zero]) for zero in (113, 114, 118)]
     (sx, sw, sy), (zx, zw, zy) = scales, zeros
     arrays = [x, sx, zx, w, sw, zw, sy, zy]
     (y,) = onnx_backend.run_node(node, arrays, "DSP", chip=chip)

@@ -103,8 +103,8 @@ def test_dispatch_is_paid_per_node_and_hand_off_per_woken_worker() -> None:
     timing, _ = run(Stage((job(),) * 2, threads=2), node_clocks=100, hand_off_clocks=30)
     assert ns(timing) == 100 + 2 * 30 + 1000
     assert timing.dispatch_ps == 160_000
-    one, _ = run(Stage((job(),), threads=2), node_clocks=100, hand_off_clocks=30)
-    assert ns(one) == 100 + 30 + 1000
+    ended, _ = run(Stage((job(),), threads=2), node_clocks=100, hand_off_clocks=30)
+    assert ns(ended) == 100 + 30 + 1000
 
 
 def test_taking_a_job_from_the_queue_costs_its_fast_path() -> None:

@@ -57,7 +57,7 @@ def fluid_ends(rule: IssueRule, jobs: list[Job], contexts: int = 4) -> list[floa
         if job.lock != "no":
             hvx.unlock(f"{index}")
 
-    for index, job in sorted(enumerate(jobs), key=lambda one: one[1].priority):
+    for index, job in sorted(enumerate(jobs), key=lambda numbered: numbered[1].priority):
         env.process(run(index, job))
     env.run()
     return ends

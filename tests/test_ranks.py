@@ -124,6 +124,6 @@ def test_every_runtime_takes_it(tmp_path: Path, shape: Shape, graph: Graph) -> N
         assert deployment.simulate().total_us > 0
         answer = deployment.executor(threads=1).run(stored_inputs(network, feed))["y"]
         tolerance = TOLERANCE.get(runtime, 3 / 255) * scale
-        found = network.tensors["y"].to_source(answer)
-        assert found.shape == expected.shape
-        np.testing.assert_allclose(found, expected, rtol=0, atol=tolerance)
+        values = network.tensors["y"].to_source(answer)
+        assert values.shape == expected.shape
+        np.testing.assert_allclose(values, expected, rtol=0, atol=tolerance)

@@ -70,12 +70,12 @@ def test_they_are_those_of_each_runtime_by_itself(
 
 
 def test_runtimes_with_equal_arithmetic_run_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    feeds, found = culprits.inputs(), _deployments()
-    shared = Agreements(found["dsp"].network, lambda: feeds)
+    feeds, deployments = culprits.inputs(), _deployments()
+    shared = Agreements(deployments["dsp"].network, lambda: feeds)
     runs = _Runs(monkeypatch)
-    assert shared.of(found["dsp"]) == shared.of(found["fxp_cpu"])
+    assert shared.of(deployments["dsp"]) == shared.of(deployments["fxp_cpu"])
     assert (runs.plans, runs.floats) == (len(feeds), len(feeds))
-    shared.of(found["signed"])
+    shared.of(deployments["signed"])
     assert runs.plans == 2 * len(feeds), "signed weights are rescaled, which is other arithmetic"
     assert runs.floats == len(feeds), "the float outputs are kept"
 
@@ -84,8 +84,8 @@ def test_the_float_network_on_the_cpu_is_the_reference(monkeypatch: pytest.Monke
     feeds, cpu = culprits.inputs(), _deployments()["cpu"]
     shared = Agreements(cpu.network, lambda: feeds)
     runs = _Runs(monkeypatch)
-    found = shared.of(cpu)
-    assert (found.sqnr_db, found.top1, found.inputs) == (float("inf"), len(feeds), len(feeds))
+    agreed = shared.of(cpu)
+    assert (agreed.sqnr_db, agreed.top1, agreed.inputs) == (float("inf"), len(feeds), len(feeds))
     assert (runs.plans, runs.floats) == (0, len(feeds))
 
 
@@ -98,9 +98,9 @@ def test_memory_does_not_grow_with_the_inputs() -> None:
 
     tracemalloc.start()
     try:
-        found = agreement(runs(), runs())
+        agreed = agreement(runs(), runs())
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
-    assert found.inputs == 16
+    assert agreed.inputs == 16
     assert peak < 4 * size * 16, "all inputs at once, of one side alone, would be more"

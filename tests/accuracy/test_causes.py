@@ -33,8 +33,8 @@ def test_a_range_becomes_the_one_seen(fault: str) -> None:
     errors = validate(deployed(model), feeds).layers
     row = next(row for row in errors if row.tensor == "c2.out")
     layer = next(layer for layer in model.network.layers if layer.name == "c2")
-    found = suspects(layer, model, {"c2.out": row})
-    (cause,) = (cause for cause in found if cause.tensor == "c2.out")
+    suspected = suspects(layer, model, {"c2.out": row})
+    (cause,) = (cause for cause in suspected if cause.tensor == "c2.out")
     assert cause.remedied.activations["c2.out"] == Encoding.from_range(row.low, row.high)
     assert cause.remedied.parameters == model.parameters
 

@@ -13,9 +13,9 @@ from tests.deployed import deployed
 def _explained(model: Model) -> Diagnosis:
     feeds = culprits.inputs()
     errors = validate(deployed(model), feeds).layers
-    (found,) = diagnose(deployed(model), errors, [culprits.CULPRIT], feeds)
-    assert found.layer == culprits.CULPRIT
-    return found
+    (diagnosis,) = diagnose(deployed(model), errors, [culprits.CULPRIT], feeds)
+    assert diagnosis.layer == culprits.CULPRIT
+    return diagnosis
 
 
 @pytest.mark.parametrize(
@@ -31,12 +31,12 @@ def _explained(model: Model) -> Diagnosis:
 def test_the_cause_is_named(
     fault: str, bias_bits: int, kind: str, tensor: str, option: str
 ) -> None:
-    found = _explained(culprits.quantized(fault, bias_bits))
-    first = found.findings[0]
+    diagnosis = _explained(culprits.quantized(fault, bias_bits))
+    first = diagnosis.findings[0]
     assert (first.cause.kind, first.cause.tensor) == (kind, tensor)
     assert option in first.cause.remedy
     assert f"'{tensor}'" in first.cause.finding
-    assert first.remedied_db > found.alone_db + 6.0
+    assert first.remedied_db > diagnosis.alone_db + 6.0
     if fault in ("outlier", "dead", "bias"):
         assert f"channel {culprits.OUTLIER}" in first.cause.finding
 
@@ -57,10 +57,10 @@ def test_the_option_does_what_the_remedy_promises() -> None:
 
 
 def test_a_sound_layer_has_no_fault() -> None:
-    found = _explained(culprits.quantized())
-    kinds = {finding.cause.kind for finding in found.findings}
+    diagnosis = _explained(culprits.quantized())
+    kinds = {finding.cause.kind for finding in diagnosis.findings}
     assert kinds <= {"one range for all channels"}
-    assert found.alone_db > 30.0
+    assert diagnosis.alone_db > 30.0
 
 
 def test_a_layer_is_tried_on_the_engine_that_runs_it() -> None:
@@ -69,7 +69,9 @@ def test_a_layer_is_tried_on_the_engine_that_runs_it() -> None:
     errors = validate(mixed, feeds).layers
 
     def alone(deployment: Deployment) -> list[float]:
-        return [one.alone_db for one in diagnose(deployment, errors, ["c1", "c3"], feeds)]
+        return [
+            diagnosis.alone_db for diagnosis in diagnose(deployment, errors, ["c1", "c3"], feeds)
+        ]
 
     unsigned, rescaled = (alone(deployed(model, "aip", chip)) for chip in ("sd835", "sd855"))
     assert unsigned[0] != rescaled[0]

@@ -16,17 +16,19 @@ from tests.deployed import deployed
 def test_every_value_of_every_input_is_counted_once() -> None:
     deployment, feeds = deployed(culprits.quantized("outlier")), culprits.inputs()
     rows = validate(deployment, feeds).layers
-    found = distributions(deployment.network, rows, feeds)
-    assert [one.row for one in found] == sorted(rows, key=lambda row: row.sqnr_db)[:MOST]
+    counted = distributions(deployment.network, rows, feeds)
+    assert [distribution.row for distribution in counted] == sorted(
+        rows, key=lambda row: row.sqnr_db
+    )[:MOST]
     paired = PairedRun(deployment)
     floats = [paired.run(feed)[0] for feed in feeds]
-    for one in found:
-        assert one.encoding == one.row.encoding
-        values = np.concatenate([each[one.row.tensor].ravel() for each in floats])
+    for distribution in counted:
+        assert distribution.encoding == distribution.row.encoding
+        values = np.concatenate([each[distribution.row.tensor].ravel() for each in floats])
         expected = Histogram.of(values).coarser(BINS)
-        assert one.histogram.exponent == expected.exponent
-        np.testing.assert_array_equal(one.histogram.counts, expected.counts)
-        assert one.histogram.counts.sum() == values.size
+        assert distribution.histogram.exponent == expected.exponent
+        np.testing.assert_array_equal(distribution.histogram.counts, expected.counts)
+        assert distribution.histogram.counts.sum() == values.size
 
 
 def test_only_codes_with_an_error_are_counted() -> None:
@@ -34,8 +36,8 @@ def test_only_codes_with_an_error_are_counted() -> None:
     first, second, *_ = validate(deployment, feeds).layers
     rows = (replace(first, encoding=None), replace(second, sqnr_db=math.inf))
     assert distributions(deployment.network, rows, feeds) == ()
-    (one,) = distributions(deployment.network, (first, rows[1]), feeds)
-    assert one.row == first
+    (distribution,) = distributions(deployment.network, (first, rows[1]), feeds)
+    assert distribution.row == first
 
 
 def test_the_padding_of_the_last_input_is_left_out() -> None:

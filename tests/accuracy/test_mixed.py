@@ -45,16 +45,16 @@ def test_a_float_culprit_raises_the_sqnr_of_the_outputs() -> None:
 def test_experiments_leave_float_layers_as_they_are() -> None:
     model = with_float_culprit()
     judge = OutputJudge(deployed(model), culprits.inputs())
-    found = sensitivity(model, judge)
-    assert culprits.CULPRIT not in {row.layer for row in found.layers}
-    assert len(found.layers) == 4
-    assert all(math.isfinite(row.only_db) for row in found.layers)
+    ranking = sensitivity(model, judge)
+    assert culprits.CULPRIT not in {row.layer for row in ranking.layers}
+    assert len(ranking.layers) == 4
+    assert all(math.isfinite(row.only_db) for row in ranking.layers)
     errors = validated(model).layers
     names = [layer.name for layer in model.network.layers]
-    told = diagnose(deployed(model), errors, names, judge.inputs)
-    assert {one.layer for one in told} == judge.takes
+    diagnoses = diagnose(deployed(model), errors, names, judge.inputs)
+    assert {diagnosis.layer for diagnosis in diagnoses} == judge.takes
     for trial in try_remedies(model, errors, judge):
-        assert trial.before_db == pytest.approx(found.all_db)
+        assert trial.before_db == pytest.approx(ranking.all_db)
 
 
 def test_the_float_file_is_the_reference_of_a_mixed_one() -> None:
@@ -68,7 +68,7 @@ def test_the_float_file_is_the_reference_of_a_mixed_one() -> None:
 def test_bias_correction_leaves_float_layers_alone() -> None:
     model = mixed(16)
     corrected, done = correct_biases(model, feeds, QuantizationOptions())
-    assert [one.layer for one in done] == ["conv1", "conv3"]
+    assert [correction.layer for correction in done] == ["conv1", "conv3"]
     for name in ("conv2.w", "conv2.b"):
         before, after = (m.network.constants[name].value() for m in (model, corrected))
         np.testing.assert_array_equal(before, after)

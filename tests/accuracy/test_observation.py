@@ -46,8 +46,8 @@ def test_validation_is_the_same_on_any_number_of_threads(runtime: Runtime) -> No
     for count in (1, 2, 9):
         of_one = _validated(deployment, feeds[:count], 1, labels=labels[:count])
         for threads in (2, 3):
-            found = _validated(deployment, feeds[:count], threads, labels=labels[:count])
-            assert found == of_one
+            of_several = _validated(deployment, feeds[:count], threads, labels=labels[:count])
+            assert of_several == of_one
 
 
 @pytest.mark.usefixtures("always")
@@ -59,8 +59,8 @@ def test_batches_labels_and_the_network_before_equalisation() -> None:
         "batch": 2,
         "items": 9,
     }
-    one, two = (_validated(deployed(model), source.feeds(), n, **asked) for n in (1, 2))
-    assert one == two
+    single, two = (_validated(deployed(model), source.feeds(), n, **asked) for n in (1, 2))
+    assert single == two
 
 
 @pytest.mark.usefixtures("always")
@@ -70,8 +70,8 @@ def test_with_fallbacks_and_float_layers(fallback_network: Any) -> None:  # noqa
         (deployed(quantize(fallback_network, feeds)), feeds),
         (deployed(mixed.mixed()), mixed.feeds(5)),
     ):
-        one, two = (_validated(deployment, inputs, threads) for threads in (1, 2))
-        assert one == two
+        single, two = (_validated(deployment, inputs, threads) for threads in (1, 2))
+        assert single == two
 
 
 @pytest.mark.usefixtures("always")
@@ -80,9 +80,9 @@ def test_a_run_of_inputs_is_what_each_says(fallback_network: Any) -> None:  # no
     deployment = deployed(quantize(fallback_network, feeds))
     given = [Counted(feed, 1) for feed in feeds]
 
-    def shown(found: Observed) -> str:
+    def shown(observed: Observed) -> str:
         with np.printoptions(threshold=10**6, floatmode="unique"):
-            return repr(asdict(found))
+            return repr(asdict(observed))
 
     whole = [Observer(deployment, 1, None, threads).observe(given) for threads in (1, 2)]
     assert shown(whole[0]) == shown(whole[1])
@@ -96,7 +96,7 @@ def test_an_error_comes_behind_all_that_was_found() -> None:
     with pytest.raises(HexsimError):
         validate(deployed(mixed.mixed()), feeds, threads=2, progress=done.append)
     assert done == [1, 2, 3]
-    assert not any(one.name.startswith("hexsim-context") for one in threading.enumerate())
+    assert not any(thread.name.startswith("hexsim-context") for thread in threading.enumerate())
 
 
 def test_small_networks_are_compared_one_by_one() -> None:

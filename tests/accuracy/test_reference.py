@@ -60,8 +60,8 @@ def test_the_reference_of_an_equalized_file_is_equalized_too(
     read = dlc.read(tmp_path / "q.dlc").model
     assert read.quantized
     assert read.equalized
-    found = validate(deployed(with_reference(read, network)), calibration()[:8])
-    assert min(row.sqnr_db for row in found.layers) > 20
+    validation = validate(deployed(with_reference(read, network)), calibration()[:8])
+    assert min(row.sqnr_db for row in validation.layers) > 20
     unaware = replace(read, equalized=False, network=network)
     wrong = validate(deployed(unaware), calibration()[:8])
     assert min(row.sqnr_db for row in wrong.layers) < 10
@@ -84,5 +84,5 @@ def test_masks_of_the_float_file_reach_as_far_as_those_of_the_codes(
     referred = with_reference(dlc.read(tmp_path / "q.dlc").model, example.network)
     with warnings.catch_warnings():
         warnings.simplefilter("error", RuntimeWarning)
-        found = validate(deployed(referred), [feed(example)])
-    assert min(row.sqnr_db for row in found.layers) > 25.0
+        validation = validate(deployed(referred), [feed(example)])
+    assert min(row.sqnr_db for row in validation.layers) > 25.0

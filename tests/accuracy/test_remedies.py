@@ -45,8 +45,8 @@ def test_the_remedy_of_the_fault_is_the_best_single_one(fault: str, option: str)
 def test_everywhere_means_every_layer() -> None:
     model, feeds = culprits.quantized("outlier", 8), culprits.inputs()
     errors = validate(deployed(model), feeds).layers
-    (found,) = diagnose(deployed(model), errors, ["c2"], feeds)
-    axis = found.findings[0].cause.remedy
+    (diagnosis,) = diagnose(deployed(model), errors, ["c2"], feeds)
+    axis = diagnosis.findings[0].cause.remedy
     changed = everywhere([axis], model, errors)
     assert changed.activations == model.activations
     weights = {name for name in model.parameters if name.endswith(".w")}

@@ -59,12 +59,12 @@ def test_the_worst_comes_by_signal_to_noise() -> None:
 def test_a_validation_has_them_where_the_kernels_are_signed() -> None:
     model, feeds = culprits.quantized(), culprits.inputs(1)
     assert validate(deployed(model), feeds).rescaled == ()
-    found = validate(deployed(model, "dsp", "sd855"), feeds).rescaled
-    assert found == rescaling_losses(model, SIGNED_LAYERS) != ()
+    losses = validate(deployed(model, "dsp", "sd855"), feeds).rescaled
+    assert losses == rescaling_losses(model, SIGNED_LAYERS) != ()
 
 
 def test_the_tensor_engine_rescales_nothing() -> None:
     model, feeds = culprits.quantized(), culprits.inputs(1)
     mixed = deployed(model, "aip", "sd855", sections=[["c0"], ["c2"]])
-    found = validate(mixed, feeds).rescaled
-    assert [loss.layer for loss in found] == ["c1", "c3"]
+    losses = validate(mixed, feeds).rescaled
+    assert [loss.layer for loss in losses] == ["c1", "c3"]

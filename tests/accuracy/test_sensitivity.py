@@ -19,14 +19,14 @@ from tests.small_networks import Sketch
 
 def test_all_layers_in_integers_is_the_network_itself() -> None:
     model, feeds = culprits.quantized(), culprits.inputs()
-    found = sensitivity(model, OutputJudge(deployed(model.network, "dsp", "sd855"), feeds))
+    ranking = sensitivity(model, OutputJudge(deployed(model.network, "dsp", "sd855"), feeds))
     paired = PairedRun(deployed(model, "dsp", "sd855"))
     runs = [paired.run(feed) for feed in feeds]
     floats, others = ([{"scores": run[side]["scores"]} for run in runs] for side in (0, 1))
-    assert found.all_db == pytest.approx(agreement(floats, others).sqnr_db, abs=1e-3)
-    assert found.inputs == len(feeds)
-    assert {row.layer for row in found.layers} == {"c0", "c1", "c2", "c3", "fc"}
-    assert all(math.isfinite(row.only_db) for row in found.layers)
+    assert ranking.all_db == pytest.approx(agreement(floats, others).sqnr_db, abs=1e-3)
+    assert ranking.inputs == len(feeds)
+    assert {row.layer for row in ranking.layers} == {"c0", "c1", "c2", "c3", "fc"}
+    assert all(math.isfinite(row.only_db) for row in ranking.layers)
 
 
 def test_each_layer_is_tried_on_its_own_engine() -> None:
@@ -48,11 +48,11 @@ def test_each_layer_is_tried_on_its_own_engine() -> None:
 def test_the_culprit_is_most_sensitive_and_its_absence_helps_most(fault: str) -> None:
     model = culprits.quantized(fault)
     judge = OutputJudge(deployed(model.network), culprits.inputs())
-    found = sensitivity(model, judge)
-    assert found.layers[0].layer == culprits.CULPRIT
-    assert max(found.layers, key=lambda row: row.others_db).layer == culprits.CULPRIT
-    assert found.layers[0].others_db > found.all_db + 6.0
-    assert found.layers[1].only_db > found.layers[0].only_db + 6.0
+    ranking = sensitivity(model, judge)
+    assert ranking.layers[0].layer == culprits.CULPRIT
+    assert max(ranking.layers, key=lambda row: row.others_db).layer == culprits.CULPRIT
+    assert ranking.layers[0].others_db > ranking.all_db + 6.0
+    assert ranking.layers[1].only_db > ranking.layers[0].only_db + 6.0
 
 
 def test_layers_that_compute_nothing_in_integers_are_not_ranked() -> None:
@@ -63,10 +63,10 @@ def test_layers_that_compute_nothing_in_integers_are_not_ranked() -> None:
     network = with_weights(net.network(last))
     feeds = seeded_calibration(network, 2)
     done: list[tuple[int, int]] = []
-    found = sensitivity(
+    ranking = sensitivity(
         quantize(network, feeds),
         OutputJudge(deployed(network), feeds),
         lambda *counts: done.append(counts),
     )
-    assert {row.type for row in found.layers} == {"convolutional", "fully_connected"}
+    assert {row.type for row in ranking.layers} == {"convolutional", "fully_connected"}
     assert done == [(1, 2), (2, 2)]

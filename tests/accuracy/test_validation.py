@@ -26,12 +26,14 @@ def test_labels_that_are_the_float_winners() -> None:
     engine = FloatEngine(model.network)
     labels = [(int(np.argmax(engine.run(feed)["scores"])),) for feed in feeds]
     done: list[int] = []
-    found = validate(deployed(model), iter(feeds), labels=labels, progress=done.append)
-    assert found.labelled
-    assert found.hits.float_top1 == found.hits.inputs == len(feeds)
-    assert found.hits.runtime_top1 == found.hits.same_top1
+    validation = validate(deployed(model), iter(feeds), labels=labels, progress=done.append)
+    assert validation.labelled
+    assert validation.hits.float_top1 == validation.hits.inputs == len(feeds)
+    assert validation.hits.runtime_top1 == validation.hits.same_top1
     assert done == [1, 2, 3, 4, 5, 6]
-    assert found.output_sqnr_db == found.layers[-1].sqnr_db, "the scores are the only output"
+    assert validation.output_sqnr_db == validation.layers[-1].sqnr_db, (
+        "the scores are the only output"
+    )
 
 
 def test_top_5_means_something_from_six_classes_on() -> None:
@@ -43,21 +45,21 @@ def test_top_5_means_something_from_six_classes_on() -> None:
 
 
 def test_a_float_runtime_is_float() -> None:
-    found = validate(deployed(culprits.network(), "cpu"), culprits.inputs(2))
-    assert found.output_sqnr_db > 100.0 or math.isinf(found.output_sqnr_db)
-    assert not found.labelled
+    validation = validate(deployed(culprits.network(), "cpu"), culprits.inputs(2))
+    assert validation.output_sqnr_db > 100.0 or math.isinf(validation.output_sqnr_db)
+    assert not validation.labelled
 
 
 def test_kernels_of_both_generations() -> None:
     """Signed weights are rounded a second time, so the two differ, as the whole network does."""
     model, (feed, *_) = culprits.quantized("outlier"), culprits.inputs()
     reference = FloatEngine(model.network).run(feed)["scores"]
-    found = []
+    sqnrs_db = []
     for chip, kernels in (("sd835", None), ("sd855", SIGNED)):
         scores = PlanExecutor(planned(model), model, signed_kernels=kernels).run(feed)["scores"]
-        found.append(validate(deployed(model, "dsp", chip), [feed]).output_sqnr_db)
-        assert found[-1] == pytest.approx(sqnr_db(reference, scores), abs=1e-3)
-    assert found[0] != found[1]
+        sqnrs_db.append(validate(deployed(model, "dsp", chip), [feed]).output_sqnr_db)
+        assert sqnrs_db[-1] == pytest.approx(sqnr_db(reference, scores), abs=1e-3)
+    assert sqnrs_db[0] != sqnrs_db[1]
 
 
 def test_batches_give_what_their_items_give() -> None:
@@ -81,7 +83,7 @@ def test_what_values_size_is_compared_before_it() -> None:
     (example,) = (e for e in examples() if e.name == SIZED_BY_VALUES)
     place = Place("sd855", "dsp")
     deployment = places.deployment(places.model(example, place), place)
-    found = validate(deployment, [places.feed(example)])
-    assert found.notes == ("'y': compared before 'places' (NonZero +2), on 's'",)
-    assert 30 < found.output_sqnr_db < 60, "the codes of the sigmoid"
-    assert {row.tensor for row in found.layers} == {"x", "s"}
+    validation = validate(deployment, [places.feed(example)])
+    assert validation.notes == ("'y': compared before 'places' (NonZero +2), on 's'",)
+    assert 30 < validation.output_sqnr_db < 60, "the codes of the sigmoid"
+    assert {row.tensor for row in validation.layers} == {"x", "s"}

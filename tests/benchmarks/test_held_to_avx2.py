@@ -12,9 +12,9 @@ CPUID = b"\xb8\x07\0\0\0\xb9\x01\0\0\0\x0f\xa2"
 
 def test_both_questions_are_answered_otherwise_and_nothing_moves():
     code = b"\x90\n" + XGETBV + b"\x90" + CPUID + b"\x44\x89\xf8" + CPUID[5:] + b"\x0f\x01\xd0"
-    found = patched(code)
-    assert len(found) == len(code)
-    assert found == (
+    patched_code = patched(code)
+    assert len(patched_code) == len(code)
+    assert patched_code == (
         b"\x90\n\x31\xc9\x6a\x07\x58\x90\xb8\x07\0\0\0\xb9\x02\0\0\0\x0f\xa2"
         b"\x44\x89\xf8\xb9\x02\0\0\0\x0f\xa2\x0f\x01\xd0"
     )

@@ -8,12 +8,12 @@ from tests.studies.decision.decided import write_files
 
 def test_every_float_goes_to_one_of_its_neighbours():
     values = np.float32([1, -1, 0, 1e-30, 3.5] * 40)
-    found = next_floats(values, np.random.default_rng(0))
-    assert found.dtype == np.float32
-    assert (found != values).all()
+    neighbours = next_floats(values, np.random.default_rng(0))
+    assert neighbours.dtype == np.float32
+    assert (neighbours != values).all()
     above, below = (np.nextafter(values, np.float32(end)) for end in (np.inf, -np.inf))
-    assert set((found == above).tolist()) == {True, False}
-    assert ((found == above) | (found == below)).all()
+    assert set((neighbours == above).tolist()) == {True, False}
+    assert ((neighbours == above) | (neighbours == below)).all()
 
 
 def test_only_weights_are_shaken_and_the_first_draw_is_the_network(tmp_path):
@@ -29,8 +29,8 @@ def test_only_weights_are_shaken_and_the_first_draw_is_the_network(tmp_path):
 
 
 def test_a_row_has_the_ends_of_what_was_found():
-    found = [
+    agreements = [
         [Agreement(4, db, 4, 1.0), Agreement(4, db + 20, top1, margin)]
         for db, top1, margin in ((30.04, 3, 0.5), (31.06, 4, 0.25), (30.5, 3, 1.0))
     ]
-    assert row("m", found) == "| m | 30.0 to 31.1 | 50.0 to 51.1 | 3/4 or 4/4 | 25% to 100% |"
+    assert row("m", agreements) == "| m | 30.0 to 31.1 | 50.0 to 51.1 | 3/4 or 4/4 | 25% to 100% |"

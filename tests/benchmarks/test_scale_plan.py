@@ -46,7 +46,7 @@ def test_a_core_does_as_many_as_fit_into_a_second() -> None:
 
 
 def test_durations_have_their_own_unit() -> None:
-    assert [in_words(one) for one in (5, 90, 5400, 172800)] == [
+    assert [in_words(seconds) for seconds in (5, 90, 5400, 172800)] == [
         "5 s",
         "1.5 min",
         "1.5 h",

@@ -10,12 +10,12 @@ def test_both_alternatives_of_a_keyword_network(command, tmp_path):
     code, out, err = command(line)
     assert (code, err) == (0, "")
     assert out.startswith("ds_cnn_s every 20 ms on sd855, snpe-1.30, high_performance\n")
-    told = json.loads((tmp_path / "out.json").read_text())
-    assert told["better"] == "island"
-    for one in told["alternatives"]:
-        parts = [power["value"] for power in one["parts_mw"].values()]
-        assert sum(parts) == pytest.approx(one["average_power_mw"]["value"])
-        assert 0 < one["duty"] < 1
+    document = json.loads((tmp_path / "out.json").read_text())
+    assert document["better"] == "island"
+    for alternative in document["alternatives"]:
+        parts = [power["value"] for power in alternative["parts_mw"].values()]
+        assert sum(parts) == pytest.approx(alternative["average_power_mw"]["value"])
+        assert 0 < alternative["duty"] < 1
     assert "The island is the better: 1/" in out
     first = (tmp_path / "out.json").read_text()
     command(line)

@@ -52,7 +52,7 @@ def test_table_json_and_csv_tell_what_the_raw_files_hold(command: Command, batch
         scores = np.fromfile(result, np.float32)
         best = np.argsort(-scores)[:5]
         assert answer["file"] == f"{index}.raw"
-        assert [one["class"] for one in answer["top"]] == best.tolist()
+        assert [entry["class"] for entry in answer["top"]] == best.tolist()
         assert answer["top"][0]["name"] == f"class {best[0]}, thing"
         assert answer["top"][0]["score"] == scores[best[0]]
         first = f"{index}.raw {scores[best[0]]:f} {best[0]:>3} class {best[0]}, thing"
@@ -66,14 +66,14 @@ def test_classes_without_names(command: Command) -> None:
     done = command("run net.dlc --input-list list.txt --runtime cpu --json a.json")
     assert done.code == 0
     top = json.loads(Path("a.json").read_text())["answers"][0]["top"]
-    assert sorted(one["class"] for one in top) == [0, 1, 2]
-    assert {one["name"] for one in top} == {None}
+    assert sorted(entry["class"] for entry in top) == [0, 1, 2]
+    assert {entry["name"] for entry in top} == {None}
 
 
 def test_mistakes(refused: Callable[[str], str]) -> None:
     save()
     line = "run net.dlc --input-list list.txt --runtime cpu --labels"
     assert "cannot read class names 'none.txt': No such file" in refused(f"{line} none.txt")
-    told = refused(f"{line} list.txt")
-    assert "'list.txt' has 3 names for the 7 classes of output" in told
+    message = refused(f"{line} list.txt")
+    assert "'list.txt' has 3 names for the 7 classes of output" in message
     assert "give one name per line" in refused(f"{line} 0.raw")

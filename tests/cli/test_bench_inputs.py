@@ -59,13 +59,13 @@ def test_right_answers_of_a_trained_network(command: Callable[[str], Done]) -> N
     done = command(f"bench {given} {calibrated} --runtime cpu,dsp --json b.json")
     right = {}
     for case in json.loads(Path("b.json").read_text())["results"]:
-        runtime, found = case["runtime"], case["accuracy"]
+        runtime, accuracy = case["runtime"], case["accuracy"]
         more = calibrated if runtime == "dsp" else ""
         assert command(f"validate {given} {more} --runtime {runtime} --json v.json").code == 0
         hits = json.loads(Path("v.json").read_text())["hits"]
         right[runtime] = f"{hits['runtime_top1']}/{hits['inputs']}"
-        assert found["top1_right"] == hits["runtime_top1"]
-        assert found["float_top1_right"] == hits["float_top1"]
+        assert accuracy["top1_right"] == hits["runtime_top1"]
+        assert accuracy["float_top1_right"] == hits["float_top1"]
     (row,) = (line for line in done.out.splitlines() if line.startswith("right top-1"))
     assert row.split()[2:] == ["(float:", f"{right['cpu']})", right["cpu"], right["dsp"]]
 

@@ -87,7 +87,7 @@ def test_an_example_of_the_page_is_run(command: Callable[[str], Done], rows: Pat
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "message"),
     [
         ("rows.csv --chip sd845", "--output"),
         ("rows.csv --chip sd845 -o mine.txt", "must end in .toml"),
@@ -103,15 +103,15 @@ def test_an_example_of_the_page_is_run(command: Callable[[str], Done], rows: Pat
     ],
 )
 def test_mistakes_are_one_sentence_and_no_file(
-    refused: Callable[[str], str], rows: Path, options: str, told: str
+    refused: Callable[[str], str], rows: Path, options: str, message: str
 ) -> None:
     rows.with_name("wrong.csv").write_text("runtime,model,latency_ms\ndsp,alexnet,fast\n")
-    assert told in refused(f"calibrate {options}")
+    assert message in refused(f"calibrate {options}")
 
 
 def test_no_input_is_overwritten(
     command: Callable[[str], Done], refused: Callable[[str], str], one_row: Path
 ) -> None:
     assert command(f"calibrate {one_row} --chip sd845 -o one.toml").code == 0
-    told = refused("calibrate rows.csv --chip sd845 --stack one.toml -o one.toml")
-    assert "would overwrite an input" in told
+    message = refused("calibrate rows.csv --chip sd845 --stack one.toml -o one.toml")
+    assert "would overwrite an input" in message

@@ -105,7 +105,9 @@ def test_only_the_drawing_room_imports_matplotlib() -> None:
 
 
 def test_onnxruntime_is_imported_in_one_place() -> None:
-    found = {
-        one.file.relative_to(CHECKOUT) for one in imports("hexsim") if one.root == "onnxruntime"
+    files = {
+        imported.file.relative_to(CHECKOUT)
+        for imported in imports("hexsim")
+        if imported.root == "onnxruntime"
     }
-    assert found == {Path("hexsim/onnx_io/run/runtime.py")}
+    assert files == {Path("hexsim/onnx_io/run/runtime.py")}

@@ -226,10 +226,13 @@ def test_bench_beside_background_clients(command: Command, files: Path) -> None:
     assert out.startswith(quiet.rstrip().splitlines()[0])
     assert "probe on dsp beside audio, camera, 10 inferences in a row: alone" in out
     first = (files / "out.json").read_bytes()
-    found = json.loads(first)["results"][0]["background"]
-    assert found["loads"] == ["audio", "camera"]
-    assert found["alone_us"] <= found["mean_us"] <= found["worst_us"]
-    assert {client["name"] for client in found["clients"]} >= {"audio playback", "camera filter"}
+    background = json.loads(first)["results"][0]["background"]
+    assert background["loads"] == ["audio", "camera"]
+    assert background["alone_us"] <= background["mean_us"] <= background["worst_us"]
+    assert {client["name"] for client in background["clients"]} >= {
+        "audio playback",
+        "camera filter",
+    }
     assert command(f"{line} --background audio --background camera")[1] == out
     assert (files / "out.json").read_bytes() == first, "equal inputs give byte-equal outputs"
 

@@ -26,12 +26,12 @@ def files(tmp_path: Path) -> None:
     """float.dlc; quantised.dlc and sections.dlc made from it; list.txt."""
     network = culprits.network("outlier")
     model = quantize(network, culprits.inputs(4))
-    for name, one in (
+    for name, saved in (
         ("float", Model(network)),
         ("quantised", model),
         ("sections", compile_hta(model)),
     ):
-        dlc.write(tmp_path / f"{name}.dlc", one)
+        dlc.write(tmp_path / f"{name}.dlc", saved)
     for index, feed in enumerate(culprits.inputs(4)):
         feed["in"].tofile(tmp_path / f"{index}.raw")
     (tmp_path / "list.txt").write_text("".join(f"{index}.raw\n" for index in range(4)))
@@ -55,15 +55,15 @@ def test_tradeoff_has_the_times_and_values_of_bench(
     assert done.code == 0, done.err
     kind = "float" if file == "float" else "quantised"
     choices = [load for load in json.loads(Path("t.json").read_text())["choices"]]
-    found = [choice for choice in choices if choice["file"] == kind and not choice["refusal"]]
-    assert len(found) == (4 if file == "float" else 6)
-    for one in found:
-        theirs = expected[one["runtime"]]
-        assert one["initialisation_us"] == pytest.approx(theirs["initialisation_total_us"])
-        assert one["total_inference_us"] == pytest.approx(theirs["total_inference_us"])
-        assert one["same_top1"] == theirs["accuracy"]["top1_agreement"]
+    candidates = [choice for choice in choices if choice["file"] == kind and not choice["refusal"]]
+    assert len(candidates) == (4 if file == "float" else 6)
+    for candidate in candidates:
+        theirs = expected[candidate["runtime"]]
+        assert candidate["initialisation_us"] == pytest.approx(theirs["initialisation_total_us"])
+        assert candidate["total_inference_us"] == pytest.approx(theirs["total_inference_us"])
+        assert candidate["same_top1"] == theirs["accuracy"]["top1_agreement"]
         if theirs["accuracy"]["sqnr_db"] is not None:
-            assert one["sqnr_db"] == pytest.approx(theirs["accuracy"]["sqnr_db"], abs=1e-6)
+            assert candidate["sqnr_db"] == pytest.approx(theirs["accuracy"]["sqnr_db"], abs=1e-6)
 
 
 def test_tradeoff_says_of_loading_what_its_figures_say(command: Command) -> None:
@@ -88,7 +88,7 @@ def test_bench_gives_a_runtime_the_same_however_it_is_named(command: Command) ->
 def test_bench_leaves_out_what_refuses_a_float_file_if_told_so(command: Command) -> None:
     done = command("bench --model float.dlc --chip sd855 --no-quantize --json bench.json")
     document = json.loads(Path("bench.json").read_text())
-    assert {one["runtime"] for one in document["refused"]} == {"fxp_cpu", "aip"}
+    assert {refusal["runtime"] for refusal in document["refused"]} == {"fxp_cpu", "aip"}
     assert "on aip is left out" in done.out
 
 
@@ -101,14 +101,14 @@ def test_validate_tells_how_the_float_file_did_before_it_was_equalised(
     dlc.write(tmp_path / "cle.dlc", model)
     line = "validate cle.dlc --float float.dlc --input-list list.txt --labels labels.txt"
     answers = list(run(Model(network), [feed["in"] for feed in inputs], runtime="cpu"))
-    found = list(run(model, [feed["in"] for feed in inputs]))
+    others = list(run(model, [feed["in"] for feed in inputs]))
     right = [int(np.argmax(answer["scores"])) for answer in answers]
     (tmp_path / "labels.txt").write_text("".join(f"{label}\n" for label in right))
     done = command(f"{line} --json v.json")
     assert done.code == 0, done.err
     before = json.loads((tmp_path / "v.json").read_text())["before_equalization"]
     distance = Distance()
-    for answer, other in zip(answers, found, strict=True):
+    for answer, other in zip(answers, others, strict=True):
         distance.add(answer["scores"], other["scores"])
     assert before["output_sqnr_db"] == pytest.approx(distance.sqnr_db, abs=1e-4)
     assert (before["hits"]["float_top1"], before["hits"]["inputs"]) == (4, 4)

@@ -41,7 +41,9 @@ def test_equal_files_have_no_change(command: Command) -> None:
     assert done.code == 0
     assert done.out.count("No layer changed.") == 2
     for case in read("c.json")["cases"]:
-        assert all(one["before"] == one["after"] for one in (*case["figures"], *case["layers"]))
+        assert all(
+            change["before"] == change["after"] for change in (*case["figures"], *case["layers"])
+        )
 
 
 def test_figures_are_those_of_the_files(command: Command) -> None:
@@ -51,19 +53,19 @@ def test_figures_are_those_of_the_files(command: Command) -> None:
     before, after = (read(name)["results"] for name in ("before.json", "after.json"))
     cases = read("c.json")["cases"]
     assert [(case["network"], case["runtime"]) for case in cases] == [
-        (one["network"], one["runtime"]) for one in before
+        (result["network"], result["runtime"]) for result in before
     ]
-    for case, one, other in zip(cases, before, after, strict=True):
+    for case, old, other in zip(cases, before, after, strict=True):
         figures = {figure["name"]: figure for figure in case["figures"]}
-        assert figures["total inference"]["before"] == one["total_inference_us"]
+        assert figures["total inference"]["before"] == old["total_inference_us"]
         assert figures["total inference"]["after"] == other["total_inference_us"]
         assert figures["peak memory"]["after"] == other["memory"]["peak_bytes"]
-        assert figures["energy"]["before"] == one["energy"]["mj"]
+        assert figures["energy"]["before"] == old["energy"]["mj"]
         assert figures["SQNR"]["before"] is None
         assert [layer["before"] for layer in case["layers"]] == [
-            layer["us"] for layer in one["layers"]
+            layer["us"] for layer in old["layers"]
         ]
-        longer = other["total_inference_us"] / one["total_inference_us"] - 1
+        longer = other["total_inference_us"] / old["total_inference_us"] - 1
         assert f"{longer:+.1%}" in done.out
     assert len(Path("c.csv").read_text().splitlines()) == 1 + sum(
         len(case["figures"]) + len(case["layers"]) for case in cases

@@ -15,8 +15,8 @@ SHARDS = 8
 
 
 def _sample() -> list[Case]:
-    found = [case for case in cases(kinds=("node", "simple")) if case.model is not None]
-    return found[:: max(1, len(found) // SAMPLED)]
+    readable = [case for case in cases(kinds=("node", "simple")) if case.model is not None]
+    return readable[:: max(1, len(readable) // SAMPLED)]
 
 
 @pytest.mark.skipif(
@@ -24,13 +24,13 @@ def _sample() -> list[Case]:
 )
 def test_a_sample_is_answered_or_refused() -> None:
     sample, names = _sample(), list(COMMANDS)
-    found = [
+    outcomes = [
         end
         for number, case in enumerate(sample)
         for end in ends(case.name, case.model, [names[number % len(names)]])
     ]
-    assert not [one for one in found if one.effect == "failed"]
-    assert sum(one.effect == "answered" for one in found) > len(found) / 3
+    assert not [outcome for outcome in outcomes if outcome.effect == "failed"]
+    assert sum(outcome.effect == "answered" for outcome in outcomes) > len(outcomes) / 3
 
 
 def test_a_failure_would_be_seen(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -51,5 +51,5 @@ def test_none_fails(shard: int) -> None:
     for number, case in list(enumerate(cases()))[shard::SHARDS]:
         # Models that follow each other differ little, and a shard has each eighth of them.
         chosen = names[number // SHARDS % len(names)]
-        found = ends(case.name, case.model, [chosen])
-        assert not [one for one in found if one.effect == "failed"], case.name
+        outcomes = ends(case.name, case.model, [chosen])
+        assert not [outcome for outcome in outcomes if outcome.effect == "failed"], case.name

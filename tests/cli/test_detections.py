@@ -24,17 +24,19 @@ def truth(**changes: Any) -> None:
     Path("truth.json").write_text(json.dumps({**whole, **changes}))
 
 
-def result(*found: tuple[tuple[float, ...], float], folder: str = "output", label: int = 0) -> None:
+def result(
+    *detections: tuple[tuple[float, ...], float], folder: str = "output", label: int = 0
+) -> None:
     """One picture's boxes (pixels of the picture) with their scores, and a box that fills up."""
     place = Path(folder, "Result_0")
     place.mkdir(parents=True)
     sides = [
         (top / 100, left / 200, (top + high) / 100, (left + wide) / 200)
-        for (left, top, wide, high), _ in found
+        for (left, top, wide, high), _ in detections
     ]
     np.array([*sides, (0, 0, 0, 0)], np.float32).tofile(place / "boxes.raw")
-    np.array([*(score for _, score in found), 0], np.float32).tofile(place / "scores.raw")
-    np.array([label] * (len(found) + 1), np.float32).tofile(place / "classes.raw")
+    np.array([*(score for _, score in detections), 0], np.float32).tofile(place / "scores.raw")
+    np.array([label] * (len(detections) + 1), np.float32).tofile(place / "classes.raw")
 
 
 @pytest.fixture(autouse=True)
@@ -79,9 +81,9 @@ def test_boxes_of_the_middle_are_moved_to_the_picture(command: Callable[[str], D
     done = command(f"{line} --size 300")
     assert "100.00%" in done.out
     assert "100.00%" not in command(f"{line} --fit stretch").out
-    for file, options, found in (("m.dlc", "", True), ("s.dlc", "--fit stretch", False)):
+    for file, options, exact in (("m.dlc", "", True), ("s.dlc", "--fit stretch", False)):
         assert command(f"convert squeezenet1_1 -o {file} {options}").code == 0
-        assert ("100.00%" in command(f"{line} --model {file}").out) == found
+        assert ("100.00%" in command(f"{line} --model {file}").out) == exact
     refusal = command(f"{line} --model m.dlc --size 300")
     assert (refusal.code, "leave one out" in refusal.err) == (2, True)
 

@@ -16,11 +16,11 @@ def test_the_order_of_two_runtimes_is_counted(command: Callable[[str], Done]) ->
     assert done.code == 0, done.err
     document = json.loads(Path("out.json").read_text())
     (order,) = document["orders"]
-    times = {one["runtime"]: one["total_inference_us"] for one in document["results"]}
+    times = {result["runtime"]: result["total_inference_us"] for result in document["results"]}
     assert times[order["first"]] < times[order["second"]]
     assert (order["network"], order["draws"]) == ("conv1x1_8to8", 8)
-    told = f"{order['first']} before {order['second']} in {order['share']:.0%} of draws"
-    assert f"conv1x1_8to8: {told}" in done.out
+    sentence = f"{order['first']} before {order['second']} in {order['share']:.0%} of draws"
+    assert f"conv1x1_8to8: {sentence}" in done.out
     assert "9 in 10 draws" in done.out
     for result in document["results"]:
         low, high = result["draws"]["total_inference_us"]

@@ -152,5 +152,5 @@ def test_a_dlc_does_not_tell_where_it_was_made(command: Command, files: Path) ->
         made.append([(here / name).read_bytes() for name in ("c.dlc", "q.dlc")])
         assert str(files).encode() not in b"".join(made[-1])
     assert made[0] == made[1]
-    told = dlc.read(files / "one/q.dlc").metadata
-    assert "input_dlc=m.dlc input_list=list.txt" in told.quantizer_command
+    metadata = dlc.read(files / "one/q.dlc").metadata
+    assert "input_dlc=m.dlc input_list=list.txt" in metadata.quantizer_command

@@ -100,16 +100,16 @@ CASES = {
 @pytest.fixture(params=CASES)
 def case(request: pytest.FixtureRequest, tmp_path: Path) -> Case:
     """m.onnx, and list.txt with a line of whole files for each of the inputs."""
-    found = CASES[request.param]
-    found.save(tmp_path / "m.onnx")
+    chosen = CASES[request.param]
+    chosen.save(tmp_path / "m.onnx")
     network = hexsim.load(tmp_path / "m.onnx").network
     lines = []
-    for index, arrays in enumerate(found.arrays()):
+    for index, arrays in enumerate(chosen.arrays()):
         for name, array in arrays.items():
             network.tensors[name].from_source(array).tofile(tmp_path / f"{name}{index}.raw")
         lines.append(" ".join(f"{name}:={name}{index}.raw" for name in arrays))
     (tmp_path / "list.txt").write_text("\n".join(lines))
-    return found
+    return chosen
 
 
 def test_quantize(command: Command, tmp_path: Path, case: Case) -> None:
@@ -174,8 +174,8 @@ def test_files_of_one_item_are_for_batches(command: Command, tmp_path: Path, cas
         return
     assert code == 0
     assert command("quantize m.onnx --input-list list.txt -o q.dlc")[0] == 0
-    one, other = (dlc.read(tmp_path / file).model for file in ("rows.dlc", "q.dlc"))
-    assert one.activations == other.activations
+    from_rows, other = (dlc.read(tmp_path / file).model for file in ("rows.dlc", "q.dlc"))
+    assert from_rows.activations == other.activations
 
 
 def test_what_fills_up_a_batch_changes_no_range(command: Command, tmp_path: Path) -> None:

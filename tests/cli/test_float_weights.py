@@ -55,9 +55,9 @@ def test_who_computes_with_what(command: Command, tmp_path: Path, runtime: str, 
     for name in ("float", like):
         line = f"run {name}.dlc --input-list list.txt --runtime {runtime} -o {name}"
         assert command(line).code == 0
-    found = sorted(tmp_path.glob("float/Result_*/*.raw"))
-    assert len(found) == 3
-    for path in found:
+    raw_files = sorted(tmp_path.glob("float/Result_*/*.raw"))
+    assert len(raw_files) == 3
+    for path in raw_files:
         other = tmp_path / like / path.relative_to(tmp_path / "float")
         assert path.read_bytes() == other.read_bytes()
 
@@ -78,7 +78,7 @@ def test_weights_are_quantised_when_the_dsp_loads_them(command: Command, tmp_pat
 def test_codes_that_are_not_there_cannot_be_packed(refused: Callable[[str], str]) -> None:
     dlc.write("m.dlc", Model(small_network()), Metadata())
     Path("list.txt").write_text("1.raw\n")
-    told = refused(
+    message = refused(
         f"{QUANTIZE} --weights-bitwidth 4 --pack-4-bit-weights --no-weight-quantization -o q.dlc"
     )
-    assert "packing is for codes of weights" in told
+    assert "packing is for codes of weights" in message

@@ -102,7 +102,7 @@ def test_no_command_and_no_file_is_misled(command: Command, folder: Path) -> Non
         if path.suffix in (".csv", ".html", ".json", ".svg", ".txt"):
             assert not list(_misleading(path.read_text("utf-8").replace("\t", " "))), path
     drawing = ElementTree.parse(folder / "m.svg")
-    assert not [one for one in drawing.iter() if one.tag.endswith("script")]
+    assert not [element for element in drawing.iter() if element.tag.endswith("script")]
 
 
 def test_overrides_name_tensors_as_they_are_in_the_file_or_as_they_are_shown(

@@ -86,8 +86,8 @@ def test_no_file_is_misled(command: Command, folder: Path) -> None:
         assert not [cell for cell in cells if re.match(r"[=@\t\r]|[+-](?![\d.]|inf)", cell)], file
         assert not list(_misleading(file.read_text())), file
     drawing = ElementTree.parse(folder / "m.svg")
-    assert not [one for one in drawing.iter() if one.tag.endswith("script")]
-    assert any("<script>" in (one.text or "") for one in drawing.iter()), "as text"
+    assert not [element for element in drawing.iter() if element.tag.endswith("script")]
+    assert any("<script>" in (element.text or "") for element in drawing.iter()), "as text"
     page = (folder / "page.html").read_text()
     assert page.count("<script") == 2, "its data and its own"
     assert not list(_misleading(page))

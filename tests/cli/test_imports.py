@@ -40,14 +40,14 @@ def file(tmp_path: Path, onnx_model: Callable[..., onnx.ModelProto]) -> Path:
 def test_every_node_is_accounted_for(command: Command) -> None:
     code, out, err = command("info m.onnx --imports --input-value rate 2 --json m.json")
     assert code == 0, err
-    told = json.loads(Path("m.json").read_text())["imports"]
-    assert told["nodes"] == 8
-    assert told["expanded"] == {"conv": "com.microsoft.FusedConv"}
-    assert told["folded"] == {"shape": "Shape"}
-    assert set(told["removed"]) >= {"drop", "same"}
-    (silu,) = (one for one in told["recognised"] if "silu" in one["rule"])
+    account = json.loads(Path("m.json").read_text())["imports"]
+    assert account["nodes"] == 8
+    assert account["expanded"] == {"conv": "com.microsoft.FusedConv"}
+    assert account["folded"] == {"shape": "Shape"}
+    assert set(account["removed"]) >= {"drop", "same"}
+    (silu,) = (pattern for pattern in account["recognised"] if "silu" in pattern["rule"])
     assert (silu["layer"], silu["nodes"]) == ("gate", ["swish"])
-    (opaque,) = told["opaque"]
+    (opaque,) = account["opaque"]
     assert (opaque["name"], opaque["operator"]) == ("hard", "Hardmax")
     assert "Expanded into standard operators: 1 (1 com.microsoft.FusedConv)" in out
     assert "find functions: silu" in out
@@ -56,7 +56,7 @@ def test_every_node_is_accounted_for(command: Command) -> None:
 
 def test_the_same_in_python(file: Path) -> None:
     report = hexsim.import_report(file / "m.onnx", input_values={"rate": 2})
-    assert [one.name for one in report.opaque] == ["hard"]
+    assert [node.name for node in report.opaque] == ["hard"]
     assert hexsim.load(file / "m.onnx", input_values={"rate": 2}).network.inputs == ("x",)
 
 
@@ -97,8 +97,8 @@ def test_quantising_nodes_are_counted_once(
     onnx.save(onnx_model(nodes, {"x": (1, 3, 4, 4)}, ["y"], weights), tmp_path / "m.onnx")
     code, out, err = command("info m.onnx --imports --json m.json")
     assert code == 0, err
-    told = json.loads(Path("m.json").read_text())["imports"]
-    assert told["folded"] == {"weight": "DequantizeLinear"}
-    assert sorted(told["removed"]) == ["dequantize", "quantize"]
+    account = json.loads(Path("m.json").read_text())["imports"]
+    assert account["folded"] == {"weight": "DequantizeLinear"}
+    assert sorted(account["removed"]) == ["dequantize", "quantize"]
     assert "Known before the network runs: 1 (1 DequantizeLinear)" in out
     assert "Without effect: 2" in out

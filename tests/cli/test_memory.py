@@ -32,10 +32,10 @@ def test_profile_bench_and_info_say_what_the_api_says(
         code, out, err = command(f"{door} --json d.json")
         assert (code, err) == (0, "")
         document = json.loads((tmp_path / "d.json").read_text())
-        told = document["memory"] if "memory" in document else document["results"][0]["memory"]
-        assert told["peak_bytes"] == memory.peak_bytes
-        assert told["largest_layer"] == (memory.largest.name if memory.largest else None)
-        assert [layer["live_bytes"] for layer in told["layers"]] == [
+        written = document["memory"] if "memory" in document else document["results"][0]["memory"]
+        assert written["peak_bytes"] == memory.peak_bytes
+        assert written["largest_layer"] == (memory.largest.name if memory.largest else None)
+        assert [layer["live_bytes"] for layer in written["layers"]] == [
             layer.live_bytes for layer in memory.layers
         ]
         mib = memory.peak_bytes / 2**20

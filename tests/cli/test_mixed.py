@@ -76,8 +76,8 @@ def test_the_worked_example(command: Command, folder: Path, bits: int) -> None:
     sets = [array.transpose(0, 3, 1, 2) for array in raw]
     made = api.quantize(network, sets, overrides=api.read_overrides("e.json"))
     answers = [
-        api.simulate(one, "sd835", "dsp", picture.transpose(0, 3, 1, 2)).outputs
-        for one in (made, model)
+        api.simulate(variant, "sd835", "dsp", picture.transpose(0, 3, 1, 2)).outputs
+        for variant in (made, model)
     ]
     assert answers[0] is not None
     assert answers[1] is not None
@@ -107,11 +107,11 @@ def test_what_is_refused(command: Command, refused: Callable[[str], str], folder
     quantized(command)
     line = "quantize m.dlc --input-list list.txt -o r.dlc"
     assert "give --override-params too" in refused(f"{line} --float-bitwidth 16")
-    told = refused(f"{line} --override-params --float-bitwidth 8")
-    assert "floats can have 16 or 32 bits, not 8" in told
-    told = refused(f"{line} --override-params --float-bias-bitwidth 8")
-    assert "float biases can have 16 or 32 bits, not 8" in told
-    told = refused("profile q.dlc --runtime dsp --no-cpu-fallback")
-    assert "cannot run on dsp" in told
+    message = refused(f"{line} --override-params --float-bitwidth 8")
+    assert "floats can have 16 or 32 bits, not 8" in message
+    message = refused(f"{line} --override-params --float-bias-bitwidth 8")
+    assert "float biases can have 16 or 32 bits, not 8" in message
+    message = refused("profile q.dlc --runtime dsp --no-cpu-fallback")
+    assert "cannot run on dsp" in message
     overrides(folder, bitwidth=8)
     assert "floats have 16 or 32 bits" in refused("convert m.onnx --quantization-overrides e.json")

@@ -69,21 +69,21 @@ def test_equal_labels_agree(files: Path, command: Callable[[str], Done]) -> None
         assert done.code == 0, done
         flatters |= "calibrated on inputs of this name, which flatters" in done.out
     assert flatters
-    told = {path.stem: json.loads(path.read_text()) for path in files.glob("*.json")}
+    documents = {path.stem: json.loads(path.read_text()) for path in files.glob("*.json")}
     values = {
-        "validate": told["validate"]["output_sqnr_db"],
-        "sensitivity": told["validate"]["sensitivity"]["all_db"],
+        "validate": documents["validate"]["output_sqnr_db"],
+        "sensitivity": documents["validate"]["sensitivity"]["all_db"],
         "tradeoff": next(
             choice["sqnr_db"]
-            for choice in told["tradeoff"]["choices"]
+            for choice in documents["tradeoff"]["choices"]
             if (choice["file"], choice["runtime"]) == ("quantised", "dsp")
         ),
-        "decide": told["decide"]["choices"][0]["sqnr_db"],
+        "decide": documents["decide"]["choices"][0]["sqnr_db"],
     }
     expected = _worked_out(files)
     assert values == pytest.approx(dict.fromkeys(values, expected), abs=1e-6)
-    bench = told["bench"]["results"][0]["accuracy"]
-    own_floats = told["own_floats"]["output_sqnr_db"]  # the weights of the file, dequantised
+    bench = documents["bench"]["results"][0]["accuracy"]
+    own_floats = documents["own_floats"]["output_sqnr_db"]  # the weights of the file, dequantised
     assert bench["sqnr_db"] == pytest.approx(own_floats, abs=1e-6)
     assert bench["inputs"] == ITEMS
 

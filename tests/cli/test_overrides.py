@@ -111,8 +111,8 @@ def test_with_the_flag_they_are_applied_and_reported(command: Command, folder: P
     assert lines[-2] == "Overrides: 5 applied, 1 ignored, 1 unmatched"
     assert lines[-1] == "Encodings: 5 override, 1 float as their layer is"
     report = json.loads((folder / "report.json").read_text())
-    assert [told["outcome"] for told in report["overrides"]].count("applied") == 5
-    by_name = {one["name"]: one for one in report["encodings"]}
+    assert [override["outcome"] for override in report["overrides"]].count("applied") == 5
+    by_name = {encoding["name"]: encoding for encoding in report["encodings"]}
     assert by_name["r"]["origin"] == "override"
     assert by_name["r"]["encoding"]["max"] == 7.5
     assert (by_name["y"]["origin"], by_name["y"]["data_type"]) == ("override", "Float_16")
@@ -149,8 +149,8 @@ def test_the_python_way_is_the_same(command: Command) -> None:
     assert from_file.quantized
     assert quantized.activations == from_file.activations
     assert quantized.parameters == from_file.parameters
-    told = {override.key: override for override in quantized.overrides}
-    assert told["c"].outcome == "ignored", "what was absorbed is known here too"
+    outcomes = {override.key: override for override in quantized.overrides}
+    assert outcomes["c"].outcome == "ignored", "what was absorbed is known here too"
 
 
 @pytest.mark.parametrize(
@@ -261,7 +261,7 @@ def test_they_change_what_a_float_file_answers_and_costs_at_load(
     plain = api.simulate("m.dlc", inputs=x)
     mixed = api.simulate("m.dlc", inputs=x, overrides=read.overrides)
     assert plain.overrides == ()
-    assert [told.outcome for told in mixed.overrides].count("applied") == 5
+    assert [override.outcome for override in mixed.overrides].count("applied") == 5
     quantized = api.simulate(api.quantize(read.model, overrides=read.overrides), inputs=x)
     assert mixed.outputs is not None
     assert quantized.outputs is not None
@@ -324,8 +324,8 @@ def test_encodings_of_the_files_own_nodes_are_taken_unless_refused(
     code, _, err = command(f"quantize {name} --input-list x.txt {option} -o q.dlc")
     assert code == 0, err
     model = dlc.read("q.dlc").model
-    found = tuple(model.activations[name].delta for name in ("x", "y"))
-    assert found == deltas if deltas else found[0] < 0.1
+    steps = tuple(model.activations[name].delta for name in ("x", "y"))
+    assert steps == deltas if deltas else steps[0] < 0.1
     assert "give --override-params" not in err
 
 

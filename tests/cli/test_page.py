@@ -29,7 +29,7 @@ def test_tables_fit_a_terminal_of_80_columns(
     monkeypatch.setenv("COLUMNS", "80")
     assert command(f"{line} --wide")[1] == whole
     printed = command(line)[1].splitlines()
-    rules = [n for n, one in enumerate(printed) if one and not one.strip("- ")]
+    rules = [n for n, line in enumerate(printed) if line and not line.strip("- ")]
     assert rules
     for rule in rules:
         assert len(printed[rule]) <= 80

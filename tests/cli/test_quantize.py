@@ -46,8 +46,10 @@ def test_the_file_holds_what_the_quantizer_makes(
     code, out, _ = command(f"quantize m.dlc --input-list list.txt --bias-bitwidth {bits} -o q.dlc")
     assert code == 0
     size = 3 * 3 * 3 * 4 + 3 * 3 * 4 * 6 + 24 * 10  # there are no biases
-    told = rf"wrote q.dlc: 4 layers, {size} B of weights, calibrated on 3 inputs; took \S+ s here\n"
-    assert re.fullmatch(told, out), out
+    summary = (
+        rf"wrote q.dlc: 4 layers, {size} B of weights, calibrated on 3 inputs; took \S+ s here\n"
+    )
+    assert re.fullmatch(summary, out), out
     read = dlc.read("q.dlc")
     options = QuantizationOptions(bias_bits=bits)  # type: ignore[arg-type]
     expected = quantize(small_network(), ({"in": array} for array in calibration), options)

@@ -84,7 +84,7 @@ def assert_the_energy(page: dict[str, Any], case: dict[str, Any], prefix: str = 
         assert sum(layer["parts_mj"].values()) == pytest.approx(layer["mj"])
     rows = drawn["table"]["rows"]
     assert sum(row[2] for row in rows) == pytest.approx(case["energy"]["mj"])
-    named = {f"({one['name']})" for one in case["energy"]["overheads_mj"]}
+    named = {f"({overhead['name']})" for overhead in case["energy"]["overheads_mj"]}
     assert {row[0] for row in rows} == {layer["name"] for layer in layers} | named
 
 
@@ -119,12 +119,14 @@ def test_profile(command: Command, tmp_path: Path) -> None:
     assert_the_traffic(page, case)
     swept = case["uncertainty"]["constants"]
     table = figure(page, "Interval and constants")["table"]
-    named = [(one["constant"], one["stated_by"], one["source"]) for one in swept]
+    named = [
+        (constant["constant"], constant["stated_by"], constant["source"]) for constant in swept
+    ]
     assert [(row[0], row[1], row[-1]) for row in table["rows"]] == named
     assert page["command"] == f"hexsim {line} --json out.json --html page.html"
     trace = json.loads((tmp_path / "trace.json").read_text())
     spans = [event for event in trace["traceEvents"] if event["ph"] == "X"]
-    (drawn,) = (one for one in columns(figure(page, "Timeline")) if "us" in one)
+    (drawn,) = (column for column in columns(figure(page, "Timeline")) if "us" in column)
     assert drawn["name"] == [event["name"] for event in spans]
     assert drawn["left"] == pytest.approx([event["ts"] for event in spans], abs=1e-3)
     assert drawn["us"] == pytest.approx([event["dur"] for event in spans], abs=2e-3)
@@ -135,7 +137,10 @@ def test_the_roofline_is_that_of_its_command(command: Command, tmp_path: Path) -
     assert command("profile q.dlc --html page.html").code == 0
     points = json.loads((tmp_path / "roof.json").read_text())["points"]
     drawn = figure(data_of((tmp_path / "page.html").read_text()), "Roofline")
-    marks = max((one for one in columns(drawn) if "place" in one), key=lambda one: len(one["name"]))
+    marks = max(
+        (column for column in columns(drawn) if "place" in column),
+        key=lambda column: len(column["name"]),
+    )
     assert marks["name"] == [point["name"] for point in points]
     assert marks["reached"] == [point["macs_per_s"] / 1e9 for point in points]
     for place, point in zip(marks["place"], points, strict=True):
@@ -154,9 +159,9 @@ def test_bench(command: Command, tmp_path: Path) -> None:
 def test_validate(command: Command, tmp_path: Path) -> None:
     document, page = both(command, tmp_path, "validate q.dlc --runtime dsp")
     drawn, *_ = columns(figure(page, "Error by layer"))
-    told = [row for row in document["layers"] if row["sqnr_db"] is not None]
-    assert drawn["db"] == [row["sqnr_db"] for row in told]
-    assert drawn["tensor"] == [row["tensor"] for row in told]
+    rows = [row for row in document["layers"] if row["sqnr_db"] is not None]
+    assert drawn["db"] == [row["sqnr_db"] for row in rows]
+    assert drawn["tensor"] == [row["tensor"] for row in rows]
     ranges, *_ = columns(figure(page, "Ranges and headroom"))
     coded = [row for row in document["layers"] if row["encoding"]]
     assert ranges["min"] == [row["encoding"]["min"] for row in coded]
@@ -168,17 +173,17 @@ def test_values_and_codes_are_those_of_the_json(command: Command, tmp_path: Path
     drawn = figure(page, "Values and codes")
     counted = document["distributions"]
     lowest = sorted(row["sqnr_db"] for row in document["layers"])[:8]
-    assert [one["sqnr_db"] for one in counted] == lowest
+    assert [tensor["sqnr_db"] for tensor in counted] == lowest
     assert columns(drawn)[0]["number"] == next(iter(drawn["choices"].values()))["number"]
-    for one, (name, marks) in zip(counted, drawn["choices"].items(), strict=True):
+    for tensor, (name, marks) in zip(counted, drawn["choices"].items(), strict=True):
         rows = [dict(zip(marks, row, strict=True)) for row in zip(*marks.values(), strict=True)]
-        assert name.startswith(f"{one['tensor']}: {one['sqnr_db']:.1f} dB, ")
-        assert (f"{one['clipped']:.2%} clipped" if one["clipped"] else "none clipped") in name
-        width, first, encoding = one["bin_width"], one["first_bin"], one["encoding"]
+        assert name.startswith(f"{tensor['tensor']}: {tensor['sqnr_db']:.1f} dB, ")
+        assert (f"{tensor['clipped']:.2%} clipped" if tensor["clipped"] else "none clipped") in name
+        width, first, encoding = tensor["bin_width"], tensor["first_bin"], tensor["encoding"]
         bins = [row for row in rows if row["what"] in ("values", "clipped")]
         assert [(row["left"], row["right"], row["number"], row["top"]) for row in bins] == [
             (first + width * at, first + width * at + width, count, count)
-            for at, count in enumerate(one["counts"])
+            for at, count in enumerate(tensor["counts"])
             if count
         ]
         half = encoding["delta"] / 2
@@ -194,10 +199,10 @@ def test_values_and_codes_are_those_of_the_json(command: Command, tmp_path: Path
             middle = (row["left"] + row["right"]) / 2
             assert middle == pytest.approx(encoding["delta"] * (row["number"] + encoding["offset"]))
             assert row["right"] - row["left"] == pytest.approx(encoding["delta"])
-    told = [(row[1], row[3], row[6], row[8]) for row in drawn["table"]["rows"]]
-    assert told == [
-        (one["tensor"], sum(one["counts"]), one["encoding"]["delta"], one["clipped"])
-        for one in counted
+    shown_rows = [(row[1], row[3], row[6], row[8]) for row in drawn["table"]["rows"]]
+    assert shown_rows == [
+        (tensor["tensor"], sum(tensor["counts"]), tensor["encoding"]["delta"], tensor["clipped"])
+        for tensor in counted
     ]
 
 
@@ -242,7 +247,7 @@ def test_throughput(command: Command, tmp_path: Path) -> None:
     line = "throughput q.dlc --instances 2 --inferences 4"
     document, page = both(command, tmp_path, line)
     drawn = columns(figure(page, "Latencies"))
-    assert [one["ms"] for one in drawn] == [
+    assert [series["ms"] for series in drawn] == [
         [us / 1e3 for us in thread["latencies_us"]] for thread in document["threads"]
     ]
     (use,) = columns(figure(page, "Utilisation"))
@@ -256,7 +261,7 @@ def test_report_has_all_of_a_model(command: Command, tmp_path: Path) -> None:
     done = command("report q.dlc --chip sd855 --runtime dsp,aip,gpu")
     assert (done.code, done.out, done.err) == (0, "wrote q.dlc.report.html\n", "")
     page = data_of((tmp_path / "q.dlc.report.html").read_text())
-    titles = {one["title"] for one in page["figures"]}
+    titles = {drawing["title"] for drawing in page["figures"]}
     parts = {"Layers by time", "Timeline", "Memory", "Interval and constants", "Error by layer"}
     parts.add("Values and codes")
     assert {"Runtimes", "Weights", "aip: Subnets"} <= titles
@@ -273,7 +278,7 @@ def test_report_of_times_alone(command: Command, tmp_path: Path) -> None:
     page = data_of((tmp_path / "page.html").read_text())
     (case,) = json.loads((tmp_path / "out.json").read_text())["results"]
     assert_the_case(page, case)
-    titles = [one["title"] for one in page["figures"]]
+    titles = [drawing["title"] for drawing in page["figures"]]
     assert not {"Interval and constants", "Error by layer"} & set(titles)
 
 

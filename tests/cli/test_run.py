@@ -40,14 +40,16 @@ def test_each_line_has_its_result(command: Command, tmp_path: Path, runtime: str
     code, out, err = command(f"run q.dlc --input-list list.txt --runtime {runtime}")
     assert (code, err) == (0, "")
     model, executor = _executor(tmp_path / "q.dlc", runtime)
-    told = re.fullmatch(
+    summary = re.fullmatch(
         rf"wrote 3 results into output: 3 inferences on {runtime} of sd835, "
         r"(\S+) (us|ms) each as simulated; took \d+\.\d s here\n",
         out,
     )
-    assert told, out
+    assert summary, out
     simulated = deployed(model, runtime, "sd835").simulate().total_us
-    assert float(told[1]) * {"us": 1, "ms": 1000}[told[2]] == pytest.approx(simulated, rel=1e-3)
+    assert float(summary[1]) * {"us": 1, "ms": 1000}[summary[2]] == pytest.approx(
+        simulated, rel=1e-3
+    )
     for index, feed in enumerate(culprits.inputs(3)):
         for name, array in executor.run(feed).items():
             written = np.fromfile(tmp_path / f"output/Result_{index}/{name}.raw", "<f4")
@@ -105,8 +107,8 @@ def test_without_inputs_seeded_ones_are_run(command: Command, tmp_path: Path) ->
     assert out.startswith(f"wrote {EVALUATION_INPUTS} results")
     assert len(list((tmp_path / "output").iterdir())) == EVALUATION_INPUTS
     assert command("run m.dlc --runtime cpu --input-dim in 3,8,8,8 -o more")[0] == 0
-    one, three = ((tmp_path / name / "Result_0") for name in ("output", "more"))
-    (small,), (large,) = one.iterdir(), three.iterdir()
+    single, three = ((tmp_path / name / "Result_0") for name in ("output", "more"))
+    (small,), (large,) = single.iterdir(), three.iterdir()
     assert large.stat().st_size == 3 * small.stat().st_size
 
 
@@ -141,9 +143,9 @@ def test_threads_change_nothing(command: Command, tmp_path: Path, runtime: str) 
     for threads in (1, 3):
         options = f"--runtime {runtime} --threads {threads} -o t{threads}"
         assert command(f"run q.dlc --input-list list.txt {options}")[0] == 0
-    one, three = (sorted((tmp_path / f"t{threads}").rglob("*.raw")) for threads in (1, 3))
-    assert len(one) == 3
-    for alone, shared in zip(one, three, strict=True):
+    serial, three = (sorted((tmp_path / f"t{threads}").rglob("*.raw")) for threads in (1, 3))
+    assert len(serial) == 3
+    for alone, shared in zip(serial, three, strict=True):
         assert alone.read_bytes() == shared.read_bytes()
 
 

@@ -142,8 +142,8 @@ def processes_of_dask() -> Iterator[tuple[Pool, Callable[[], int]]]:
     with (
         distributed.LocalCluster(
             n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=50
-        ) as found,
-        distributed.Client(found) as client,
+        ) as cluster,
+        distributed.Client(cluster) as client,
     ):
         yield Cluster(client), lambda: next(iter(client.run(os.getpid).values()))
 
@@ -185,13 +185,13 @@ def test_a_killed_worker_loses_nothing(
 def test_the_answer_is_read(command: Callable[[str], Done]) -> None:
     done = command("sweep show space.parquet --pareto latency,initialisation --json a.json")
     assert done.code == 0
-    told = json.loads(Path("a.json").read_text())
+    answer = json.loads(Path("a.json").read_text())
     table = read(Path("space.parquet")).table
     least = min(table["latency_ms"].to_pylist())
-    assert told["front"][0]["latency_ms"] == least
-    assert told["hexsim_version"] == __version__
+    assert answer["front"][0]["latency_ms"] == least
+    assert answer["hexsim_version"] == __version__
     assert f"{least:.6g}" in done.out
-    (first, *_), parts = told["effects"], told["effects"][0]["alone"]
+    (first, *_), parts = answer["effects"], answer["effects"][0]["alone"]
     assert first["figure"] == "latency_ms"
     assert set(parts) == {"chip", "stack", "dsp.hvx.contexts", "memory.efficiency"}
     for name, part in parts.items():
@@ -207,8 +207,8 @@ def test_an_anchor_is_swept_and_told(command: Callable[[str], Done], option: boo
     anchor = "resnet18_hub@htp_fp16=0.50"
     Path("s.toml").write_text(text if option else f'{text}anchor = "{anchor}"\n')
     assert command(f"sweep s.toml --workers 1 {f'--anchor {anchor}' if option else ''}").code == 0
-    told = command("sweep show s.parquet --json s.json")
-    assert f"calibrated with --anchor {anchor} (itself off by up to 23%)" in told.out
+    listing = command("sweep show s.parquet --json s.json")
+    assert f"calibrated with --anchor {anchor} (itself off by up to 23%)" in listing.out
     document = json.loads(Path("s.json").read_text())
     assert document["anchor"] == document["space"]["anchor"] == anchor
     assert document["anchor_error"]["causes"]["rounding"]["value"] == 0.01
@@ -237,13 +237,15 @@ def test_the_page_has_the_front_of_energy_and_area(command: Callable[[str], Done
     pareto = "--pareto latency,energy,energy_mj,area"
     line = f"sweep show space.parquet {pareto} --json a.json --html page.html"
     assert command(line).code == 0
-    told = json.loads(Path("a.json").read_text())
-    assert told["figures"] == ["latency_ms", "energy_mj", "area_mm2"]
+    answer = json.loads(Path("a.json").read_text())
+    assert answer["figures"] == ["latency_ms", "energy_mj", "area_mm2"]
     points, lines, *matters = data_of(Path("page.html").read_text())["figures"]
-    assert [row[0] for row in points["table"]["rows"]] == [one["point"] for one in told["front"]]
-    assert [row[0] for row in lines["table"]["rows"]] == [*told["varied"], *told["figures"]]
+    assert [row[0] for row in points["table"]["rows"]] == [
+        choice["point"] for choice in answer["front"]
+    ]
+    assert [row[0] for row in lines["table"]["rows"]] == [*answer["varied"], *answer["figures"]]
     assert [matter["title"] for matter in matters] == [
-        f"What matters to {name}" for name in told["figures"]
+        f"What matters to {name}" for name in answer["figures"]
     ]
 
 
@@ -300,12 +302,12 @@ def test_another_format_is_told(swept_folder: Path, refused: Callable[[str], str
     from pyarrow import parquet
 
     table = read(swept_folder / "space.parquet").table
-    for name, told, said in (
+    for name, header, said in (
         ("new", {"format": 9, "version": "7.0"}, "format 9 of hexsim 7.0"),
         ("other", {}, "is no sweep's answer"),
         ("less", {"format": FORMAT, "version": "7.0"}, "has lost the description of its space"),
     ):
-        metadata = {b"hexsim": json.dumps(told).encode()}
+        metadata = {b"hexsim": json.dumps(header).encode()}
         parquet.write_table(
             table.replace_schema_metadata(metadata), swept_folder / f"{name}.parquet"
         )

@@ -114,7 +114,7 @@ def test_the_partition_says_why(files: Path, command: Command) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("x =", "'own.py', line 1 cannot be run: SyntaxError"),
         ("import nothing_such", "'own.py', line 1 cannot be run: ModuleNotFoundError"),
@@ -122,10 +122,10 @@ def test_the_partition_says_why(files: Path, command: Command) -> None:
     ],
 )
 def test_a_file_that_is_wrong_is_one_sentence(
-    text: str, told: str, files: Path, refused: Callable[[str], str]
+    text: str, message: str, files: Path, refused: Callable[[str], str]
 ) -> None:
     (files / "own.py").write_text(text)
-    assert told in refused("info m.onnx --udl own.py")
+    assert message in refused("info m.onnx --udl own.py")
 
 
 def test_the_file_is_never_overwritten(files: Path, refused: Callable[[str], str]) -> None:

@@ -116,12 +116,12 @@ def test_workers_give_the_same_report(
     command: Command, tmp_path: Path, who: str, labels: str
 ) -> None:
     line = f"validate q.dlc --float m.dlc --input-list list.txt {labels} --json v.json --csv v.csv"
-    told = []
+    reports = []
     for options in ("", who):
         code, out, _ = command(f"{line} {options}")
         assert code == 0
-        told.append((out, (tmp_path / "v.json").read_bytes(), (tmp_path / "v.csv").read_bytes()))
-    assert told[0] == told[1]
+        reports.append((out, (tmp_path / "v.json").read_bytes(), (tmp_path / "v.csv").read_bytes()))
+    assert reports[0] == reports[1]
 
 
 def test_a_scheduler_of_ones_own(command: Command, tmp_path: Path) -> None:
@@ -158,15 +158,15 @@ def test_a_scheduler_alone_needs_dask(
 
 
 def test_the_chip_chooses_the_kernels(command: Command, tmp_path: Path) -> None:
-    model, found = culprits.quantized("outlier"), []
+    model, sqnrs_db = culprits.quantized("outlier"), []
     for chip in ("sd835", "sd855"):
         line = f"validate q.dlc --float m.dlc --input-list list.txt --chip {chip} --json v.json"
         assert command(line)[0] == 0
         document = json.loads((tmp_path / "v.json").read_text())
         expected = validate(deployed(model, "dsp", chip), culprits.inputs(4))
-        found.append(document["output_sqnr_db"])
-        assert found[-1] == pytest.approx(expected.output_sqnr_db, abs=1e-6)
-    assert found[0] != found[1]
+        sqnrs_db.append(document["output_sqnr_db"])
+        assert sqnrs_db[-1] == pytest.approx(expected.output_sqnr_db, abs=1e-6)
+    assert sqnrs_db[0] != sqnrs_db[1]
 
 
 def test_a_float_runtime_quantizes_nothing(command: Command) -> None:
@@ -299,7 +299,7 @@ def test_what_is_quantized_here_for_aip_gets_no_sections_that_cost_time(
     ]
     assert expected[0] != expected[1]
     dlc.write(tmp_path / "hta.dlc", prepared(model, Platform.load("sd855"), "aip"))
-    found = []
+    sqnrs_db = []
     for options, layers in (
         ("hta.dlc --float m.dlc", "5 of 5"),
         ("m.dlc --calibration-list list.txt", "0 of 5"),
@@ -309,8 +309,8 @@ def test_what_is_quantized_here_for_aip_gets_no_sections_that_cost_time(
         assert code == 0
         assert f"{layers} layers on the tensor engine" in out
         assert ("no HTA section: SNPE's compiler makes" in out) == (layers == "0 of 5")
-        found.append(json.loads((tmp_path / "v.json").read_text())["output_sqnr_db"])
-    assert found == pytest.approx(expected, abs=1e-9)
+        sqnrs_db.append(json.loads((tmp_path / "v.json").read_text())["output_sqnr_db"])
+    assert sqnrs_db == pytest.approx(expected, abs=1e-9)
 
 
 def test_top_1_is_judged_only_where_classes_are_scored(command: Command, tmp_path: Path) -> None:
@@ -342,8 +342,8 @@ def test_a_mask_is_capped_without_blame_or_warning(
         code, out, err = command("validate mask.onnx --json v.json")
         assert (code, err) == (0, "")
     assert "the mask 'm' was capped at -1" in out
-    found = json.loads((tmp_path / "v.json").read_text())
-    assert found["output_sqnr_db"] > 30
+    document = json.loads((tmp_path / "v.json").read_text())
+    assert document["output_sqnr_db"] > 30
     code, out, err = command("quantize mask.onnx --seeded-inputs -o masked.dlc")
     assert code == 0
     assert "the mask 'm' was capped at -1" in err

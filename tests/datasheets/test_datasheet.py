@@ -81,10 +81,10 @@ def test_half_a_constant_is_not_completed_from_what_is_shared(
 
 
 def test_quantities_give_every_constant_with_its_owner(shelf: Shelf[Box]) -> None:
-    found = dict(shelf.load("plain").quantities())
-    assert list(found) == ["core.clock_hz", "core.size_bytes"]
-    assert found["core.clock_hz"].source == "a book"
-    assert (found["core.size_bytes"].low, found["core.size_bytes"].high) == (32, 96)
+    quantities = dict(shelf.load("plain").quantities())
+    assert list(quantities) == ["core.clock_hz", "core.size_bytes"]
+    assert quantities["core.clock_hz"].source == "a book"
+    assert (quantities["core.size_bytes"].low, quantities["core.size_bytes"].high) == (32, 96)
 
 
 def test_with_value_returns_a_changed_copy_that_names_the_caller(shelf: Shelf[Box]) -> None:
@@ -184,8 +184,10 @@ def test_a_sheet_is_restated_with_its_owners() -> None:
     chip = chips.load("sd865")
     stated = dict(chip.quantities())
     own = stated["memory.efficiency"].model_copy(update={"value": 0.7, "source": "mine"})
-    found = dict(chip.restated({"memory.efficiency": own}).quantities())
-    assert found.pop("memory.efficiency") == own
-    assert found == {path: one for path, one in stated.items() if path != "memory.efficiency"}
+    quantities = dict(chip.restated({"memory.efficiency": own}).quantities())
+    assert quantities.pop("memory.efficiency") == own
+    assert quantities == {
+        path: quantity for path, quantity in stated.items() if path != "memory.efficiency"
+    }
     chip.tree["memory"].clear()
     assert dict(chip.quantities()) == stated

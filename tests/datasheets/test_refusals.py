@@ -15,7 +15,7 @@ def edited(text: str, key: str, line: str) -> str:
     return "\n".join([*lines[:at], line, *lines[at + 1 :]])
 
 
-def told(path: Path, text: str) -> str:
+def message_of(path: Path, text: str) -> str:
     path.write_text(text)
     with pytest.raises(HexsimError) as error:
         chips.load(path)
@@ -53,19 +53,21 @@ def constant(**changes: str) -> str:
 )
 def test_a_wrong_constant_is_told_with_its_key(tmp_path: Path, given: str, expected: str) -> None:
     text = edited(SD855, "l2_bytes", f"l2_bytes = {given}")
-    assert told(tmp_path / "my.toml", text).startswith(expected)
+    assert message_of(tmp_path / "my.toml", text).startswith(expected)
 
 
 def test_a_missing_constant_is_told_with_its_unit(tmp_path: Path) -> None:
-    message = told(tmp_path / "my.toml", edited(SD855, "l2_bytes", ""))
+    message = message_of(tmp_path / "my.toml", edited(SD855, "l2_bytes", ""))
     assert message.startswith("key 'dsp.l2_bytes' is missing; expected a constant { value")
     assert 'unit = "B"' in message
 
 
 def test_a_misspelt_key_comes_before_the_key_it_leaves_missing(tmp_path: Path) -> None:
-    message = told(tmp_path / "my.toml", edited(SD855, "l2_bytes", f"l2_bites = {constant()}"))
+    message = message_of(
+        tmp_path / "my.toml", edited(SD855, "l2_bytes", f"l2_bites = {constant()}")
+    )
     assert message.startswith("key 'dsp.l2_bites' is not known; did you mean l2_bytes")
-    message = told(tmp_path / "my.toml", SD855.replace("[hta]", "[hta_]"))
+    message = message_of(tmp_path / "my.toml", SD855.replace("[hta]", "[hta_]"))
     assert message == "key 'hta_' is not known; did you mean hta or htp?"
 
 
@@ -83,7 +85,7 @@ def test_a_misspelt_key_comes_before_the_key_it_leaves_missing(tmp_path: Path) -
 )
 def test_other_wrong_keys(tmp_path: Path, key: str, line: str, expected: str) -> None:
     text = SD855.split("[gpu]")[0] if "gpu" in line else SD855
-    assert told(tmp_path / "my.toml", edited(text, key, line)).startswith(expected)
+    assert message_of(tmp_path / "my.toml", edited(text, key, line)).startswith(expected)
 
 
 def test_stack_files_are_checked_alike(tmp_path: Path) -> None:

@@ -99,9 +99,9 @@ def test_a_quantised_file_is_an_anchor_as_its_network_is(tmp_path: Path) -> None
 
 
 def test_the_api_takes_it() -> None:
-    found = hexsim.simulate("squeezenet1_1", "qcs8550", "htp_fp16", anchor="resnet18_hub=0.5")
+    simulation = hexsim.simulate("squeezenet1_1", "qcs8550", "htp_fp16", anchor="resnet18_hub=0.5")
     phone = calibrated_to(Platform.load("qcs8550"), CalibrationPoint.parse("resnet18_hub=0.5"))
-    assert found.total_us == _us(phone, "squeezenet1_1", "htp_fp16")
+    assert simulation.total_us == _us(phone, "squeezenet1_1", "htp_fp16")
 
 
 @pytest.mark.parametrize("text", ["resnet50", "=1.2", "resnet50=", "resnet50=0", "resnet50=inf"])

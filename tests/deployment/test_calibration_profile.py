@@ -119,8 +119,10 @@ def test_the_heading_names_the_factors_and_the_constants_their_source(
 def test_intervals_contain_the_errors_of_the_factors(phone: Platform) -> None:
     workload = Deployment(hexsim.load("squeezenet1_1"), phone, "htp").workload()
     interval = sweep(phone, lambda changed: changed.simulate(workload))
-    assert "layer_factors.htp.convolutional" in {one.path for one in interval.sensitivities}
-    factors = {one.chip.layer_factor("htp", "convolutional") for one in draws(phone, 5)}
+    assert "layer_factors.htp.convolutional" in {
+        sensitivity.path for sensitivity in interval.sensitivities
+    }
+    factors = {drawn.chip.layer_factor("htp", "convolutional") for drawn in draws(phone, 5)}
     assert len(factors) == 5
 
 
@@ -128,8 +130,8 @@ def test_the_api_takes_it(tmp_path: Path) -> None:
     plain = Platform.load("sd855")
     file = profile_of(simulated(plain, "cpu"), tmp_path / "p.json", FACTORS, "CPU")
     (phone,) = anchored([plain], f"{NETWORK}={file}")
-    found = hexsim.simulate(NETWORK, "sd855", "cpu", anchor=f"{NETWORK}={file}")
-    assert found.total_us == simulated(phone, "cpu").total_us
+    simulation = hexsim.simulate(NETWORK, "sd855", "cpu", anchor=f"{NETWORK}={file}")
+    assert simulation.total_us == simulated(phone, "cpu").total_us
 
 
 def _by_class(factors: tuple[ClassFactor, ...]) -> dict[str, ClassFactor]:
@@ -141,14 +143,14 @@ def test_few_layers_and_little_time_count_less() -> None:
     layers = [LayerTimes("a", 200.5 * (1 + 0.1 * (-1) ** n), 100) for n in range(20)] + [
         LayerTimes("b", 100.5 * (1 + 0.1 * (-1) ** n), 100) for n in range(20)
     ]
-    found = _by_class(class_factors("htp", [*layers, LayerTimes("c", 50.25, 100)]))
-    assert found["a"].factor == pytest.approx(2, rel=0.02)
-    assert found["b"].factor == pytest.approx(1, rel=0.02)
-    assert found["a"].weight > 0.99 > found["c"].weight
+    factors = _by_class(class_factors("htp", [*layers, LayerTimes("c", 50.25, 100)]))
+    assert factors["a"].factor == pytest.approx(2, rel=0.02)
+    assert factors["b"].factor == pytest.approx(1, rel=0.02)
+    assert factors["a"].weight > 0.99 > factors["c"].weight
     overall = sum(layer.measured_us for layer in layers) / 4000
-    assert found["c"].ratio < found["c"].factor < overall
-    assert found["c"].error > found["a"].error
-    whole = [LayerTimes(one.layer_class, round(one.measured_us), 100) for one in layers]
+    assert factors["c"].ratio < factors["c"].factor < overall
+    assert factors["c"].error > factors["a"].error
+    whole = [LayerTimes(layer.layer_class, round(layer.measured_us), 100) for layer in layers]
     brief = [LayerTimes("c", 1, 2)]
     assert (
         _by_class(class_factors("htp", [*whole, *brief]))["c"].weight
@@ -158,9 +160,9 @@ def test_few_layers_and_little_time_count_less() -> None:
 
 def test_one_class_has_its_own_ratio_and_a_class_without_measured_time_none() -> None:
     layers = [LayerTimes("a", 30, 10), LayerTimes("a", 10, 10), LayerTimes("b", 0, 5)]
-    (found,) = class_factors("dsp", layers)
-    assert found.factor == pytest.approx(2)
-    assert found.spread == pytest.approx(math.sqrt((math.log(1.5) ** 2 + math.log(2) ** 2) / 2))
+    (factor,) = class_factors("dsp", layers)
+    assert factor.factor == pytest.approx(2)
+    assert factor.spread == pytest.approx(math.sqrt((math.log(1.5) ** 2 + math.log(2) ** 2) / 2))
     with pytest.raises(HexsimError, match="no layer of the profile takes time on dsp"):
         class_factors("dsp", layers[2:])
 
@@ -176,10 +178,10 @@ def test_one_class_has_its_own_ratio_and_a_class_without_measured_time_none() ->
 def test_the_option_names_network_runtime_and_file(
     text: str, network: str, runtime: Runtime | None
 ) -> None:
-    found = parsed(text)
-    assert isinstance(found, CalibrationProfile)
-    assert (found.network, found.runtime) == (network, runtime)
-    assert str(found) == text
+    profile = parsed(text)
+    assert isinstance(profile, CalibrationProfile)
+    assert (profile.network, profile.runtime) == (network, runtime)
+    assert str(profile) == text
 
 
 @pytest.mark.parametrize(

@@ -131,7 +131,9 @@ def test_a_float_file_has_the_calls_of_what_it_becomes_at_load() -> None:
     assert codes.plan.subnets == floats.plan.subnets
     assert floats.simulate().total_ps == codes.simulate().total_ps
     (feed,) = feeds(1)
-    at_load, from_file = (one.executor().run(feed)["conv3.y"] for one in (floats, codes))
+    at_load, from_file = (
+        deployment.executor().run(feed)["conv3.y"] for deployment in (floats, codes)
+    )
     np.testing.assert_array_equal(at_load, from_file)
 
 
@@ -158,8 +160,8 @@ def test_overrides_that_make_a_layer_float_are_in_plan_network_and_answers() -> 
     assert deployment.simulate().init_part_ps("quantize") > 0
     (feed,) = feeds(1)
     expected = by_hand.executor().run(feed)["conv3.y"]
-    for one in (deployment, deployment.observing(["conv1.y", "conv3.y"])):
-        np.testing.assert_array_equal(one.executor().run(feed)["conv3.y"], expected)
+    for variant in (deployment, deployment.observing(["conv1.y", "conv3.y"])):
+        np.testing.assert_array_equal(variant.executor().run(feed)["conv3.y"], expected)
     with pytest.raises(HexsimError, match="cannot run on dsp"):
         _ = overridden(AS_FLOAT, cpu_fallback=False).plan
 
@@ -171,9 +173,9 @@ def test_observed_tensors_are_outputs_and_change_nothing_else() -> None:
     observed = whole.observing(names)
     assert observed.network.outputs == tuple(names)
     assert engines(observed) == engines(whole)
-    found = observed.executor().run(feed)
-    assert list(found) == names
-    np.testing.assert_array_equal(found["scores"], whole.executor().run(feed)["scores"])
+    outputs = observed.executor().run(feed)
+    assert list(outputs) == names
+    np.testing.assert_array_equal(outputs["scores"], whole.executor().run(feed)["scores"])
 
 
 def test_a_part_of_the_network_is_cut_as_the_whole() -> None:
@@ -196,10 +198,10 @@ def test_what_is_observed_of_a_float_file_is_quantized_whole() -> None:
     again = first.observing(["tanh.y"])
     assert first.model.activations == deployment.loaded.activations
     assert len(asked) == 1
-    for one in (first, again):
-        assert not one.quantizes
-        assert not one.plan.quantized, "the file still holds floats"
-        assert one.plan.stored_bytes == deployment.plan.stored_bytes
+    for repeated in (first, again):
+        assert not repeated.quantizes
+        assert not repeated.plan.quantized, "the file still holds floats"
+        assert repeated.plan.stored_bytes == deployment.plan.stored_bytes
 
 
 @pytest.mark.parametrize("compiled", [False, True])
@@ -217,8 +219,8 @@ def test_under_the_old_rules_validate_plans_what_run_plans(sine: Model, compiled
     on_aip = {"x", *names[: names.index("b")]}
     assert {name for name, runtime in paired.runtimes.items() if runtime == "aip"} == on_aip
     np.testing.assert_array_equal(paired.run(feed)[1]["y"], deployment.executor().run(feed)["y"])
-    found = {layer.tensor: layer.runtime for layer in validate(deployment, [feed]).layers}
-    assert (found["a"], found["b"], found["y"]) == ("aip", "cpu", "cpu")
+    runtimes = {layer.tensor: layer.runtime for layer in validate(deployment, [feed]).layers}
+    assert (runtimes["a"], runtimes["b"], runtimes["y"]) == ("aip", "cpu", "cpu")
 
 
 def test_observing_does_not_partition_anew() -> None:

@@ -27,10 +27,10 @@ def given(
     chip: str,
     preparation: Preparation,
     overrides: Overrides = NO_OVERRIDES,
-    told: list[str] | None = None,
+    messages: list[str] | None = None,
 ) -> GivenModel:
     read = Container(model, Metadata(), overrides)
-    platform, heard = Platform.load(chip), [] if told is None else told
+    platform, heard = Platform.load(chip), [] if messages is None else messages
     return GivenModel("m.dlc", read, platform, preparation, heard.append)
 
 
@@ -56,15 +56,15 @@ def test_a_float_model_is_quantized_here_only_for_who_loads_no_floats(
 
 
 def test_it_is_quantized_once_for_all_runtimes() -> None:
-    told: list[str] = []
-    floats = given(FLOATS, "sd855", Preparation(quantize=True, hta=False), told=told)
+    messages: list[str] = []
+    floats = given(FLOATS, "sd855", Preparation(quantize=True, hta=False), messages=messages)
     dsp, cpu = floats.deployment("dsp"), floats.deployment("cpu")
     assert dsp.quantizes
     assert cpu.loaded is FLOATS
-    assert told == []
+    assert messages == []
     codes = floats.deployment("fxp_cpu").model
     assert codes is floats.deployment("aip").model is dsp.loaded is floats.quantized
-    assert told == ["quantising chain"]
+    assert messages == ["quantising chain"]
 
 
 def test_a_quantized_file_runs_as_it_is() -> None:

@@ -35,9 +35,9 @@ def engines(loaded: Model, runtime: Runtime, chip: str = "sd855") -> list[str]:
 
 
 def layer_of(loaded: Model, name: str = "plus") -> UserDefined:
-    (found,) = (layer for layer in loaded.network.layers if layer.name == name)
-    assert isinstance(found, UserDefined)
-    return found
+    (user_layer,) = (layer for layer in loaded.network.layers if layer.name == name)
+    assert isinstance(user_layer, UserDefined)
+    return user_layer
 
 
 def test_the_dsp_takes_what_has_codes_and_a_cost() -> None:
@@ -85,22 +85,24 @@ def test_its_floats_are_those_of_the_function_and_halves_on_the_gpu(own: UserLay
     for runtime, kind in (("cpu", np.float32), ("gpu", np.float16)):
         observed = deploy(loaded, platform, runtime).observing(["c1", "s"])  # type: ignore[arg-type]
         x = loaded.network.tensors["x"].from_source(feed())
-        found = observed.executor().run({"x": x})
-        c1 = found["c1"].astype(np.float64)
+        outputs = observed.executor().run({"x": x})
+        c1 = outputs["c1"].astype(np.float64)
         expected = ((c1 + np.sqrt(c1 * c1 + 4)) / 2).astype(kind).astype(np.float32)
-        np.testing.assert_allclose(found["s"], expected, rtol=1e-6 if kind is np.float32 else 1e-3)
-        assert np.array_equal(found["s"], found["s"].astype(kind))
+        np.testing.assert_allclose(
+            outputs["s"], expected, rtol=1e-6 if kind is np.float32 else 1e-3
+        )
+        assert np.array_equal(outputs["s"], outputs["s"].astype(kind))
 
 
 def test_codes_are_those_of_the_function() -> None:
     loaded = quantized()
     observed = deploy(loaded, Platform.load("sd855"), "dsp").observing(["c1", "s"])
     x = loaded.network.tensors["x"].from_source(feed())
-    found = observed.executor().run({"x": x})
-    real = (found["c1"] + np.sqrt(found["c1"] ** 2 + 4)) / 2
+    outputs = observed.executor().run({"x": x})
+    real = (outputs["c1"] + np.sqrt(outputs["c1"] ** 2 + 4)) / 2
     expected = loaded.activations["s"]
     np.testing.assert_array_equal(
-        found["s"], expected.dequantize(expected.quantize(real.astype(np.float64)))
+        outputs["s"], expected.dequantize(expected.quantize(real.astype(np.float64)))
     )
 
 
@@ -138,17 +140,17 @@ def test_the_time_is_what_the_cost_says(own: UserLayer) -> None:
         cost = Cost(cycles=number, threads=threads)
         use_layers(replace(own, costs={"cpu": cost, "dsp": cost}))
         loaded = quantized()
-        found = {}
+        by_runtime = {}
         for runtime in ("cpu", "dsp"):
             layers = hexsim.simulate(loaded, "sd855", runtime).layers  # type: ignore[arg-type]
             (row,) = (layer for layer in layers if layer.name == "plus")
             assert row.cost_model == "user"
-            found[runtime] = row.cycles
-        return found
+            by_runtime[runtime] = row.cycles
+        return by_runtime
 
-    million, one = cycles(1e6, 1), cycles(0, 1)
-    assert million["cpu"] - one["cpu"] == pytest.approx(1e6, rel=0.01)
-    assert million["dsp"] - one["dsp"] > 1e6
+    million, unit = cycles(1e6, 1), cycles(0, 1)
+    assert million["cpu"] - unit["cpu"] == pytest.approx(1e6, rel=0.01)
+    assert million["dsp"] - unit["dsp"] > 1e6
     spread = cycles(1e6, None)
     assert spread["dsp"] < million["dsp"]
     assert spread["cpu"] < million["cpu"]

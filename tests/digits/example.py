@@ -44,7 +44,7 @@ def network() -> onnx.ModelProto:
     """The network, with one channel as small as described."""
     made = model("relu", 0)
     made.graph.name = "digits"
-    arrays = {one.name: one for one in made.graph.initializer}
+    arrays = {tensor.name: tensor for tensor in made.graph.initializer}
     filters = numpy_helper.to_array(arrays[f"{DEPTHWISE}.weight"])
     channel = int(np.abs(filters).max(axis=(1, 2, 3)).argmax())
     norm = f"{EXPANSION}_norm"

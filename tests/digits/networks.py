@@ -88,7 +88,7 @@ def spoilt(network: Network, channel: int, factor: float = 100.0) -> Network:
     scale[channel] = factor
     constants = network.constants
     written = [constants[name] for name in (*expansion.parameters, *expansion.statistics)]
-    changed = [one.derive(one.shape, lambda array: array / scale) for one in written]
+    changed = [tensor.derive(tensor.shape, lambda array: array / scale) for tensor in written]
     filters = constants[depthwise.weight]
     changed.append(filters.derive(filters.shape, lambda array: array * scale))
     return network.with_layers(network.layers, constants=changed)

@@ -99,7 +99,10 @@ def _moved(images: torch.Tensor) -> torch.Tensor:
     padded = nn.functional.pad(images, (SHIFT,) * 4)
     corners = torch.randint(0, 2 * SHIFT + 1, (len(images), 2))
     return torch.stack(
-        [one[:, y : y + size, x : x + size] for one, (y, x) in zip(padded, corners, strict=True)]
+        [
+            picture[:, y : y + size, x : x + size]
+            for picture, (y, x) in zip(padded, corners, strict=True)
+        ]
     )
 
 

@@ -23,17 +23,19 @@ def _between(network: Network, other: Network) -> Difference:
 
 
 def test_equal_networks_do_not_differ() -> None:
-    found = _between(small_network(), small_network())
-    assert found == NOTHING
-    assert not found
+    changes = _between(small_network(), small_network())
+    assert changes == NOTHING
+    assert not changes
 
 
 def test_attributes() -> None:
     network = small_network()
-    found = _between(network, _with_first_layer(network, clamp=RELU))
+    changes = _between(network, _with_first_layer(network, clamp=RELU))
     name = network.layers[0].name
-    assert found == replace(NOTHING, parameters=(PropertyChange(name, "clamp", None, "0 to inf"),))
-    assert found
+    assert changes == replace(
+        NOTHING, parameters=(PropertyChange(name, "clamp", None, "0 to inf"),)
+    )
+    assert changes
 
 
 def test_hta_sections() -> None:
@@ -52,12 +54,12 @@ def test_weights() -> None:
     values[0, 0, 0, 0] += 0.5
     values[1, 1, 1, 1] -= 2.0
     changed = Constant(name, values.shape, values)
-    found = _between(network, network.with_layers(network.layers, constants=[changed]))
-    (change,) = found.weights
+    changes = _between(network, network.with_layers(network.layers, constants=[changed]))
+    (change,) = changes.weights
     assert (change.layer, change.role) == (network.layers[1].name, "weight")
     assert (change.count, change.elements) == (2, values.size)
     np.testing.assert_allclose(change.largest, 2.0, rtol=1e-6)
-    assert replace(found, weights=()) == NOTHING
+    assert replace(changes, weights=()) == NOTHING
 
 
 def test_a_weight_of_another_shape_differs_in_all_elements() -> None:
@@ -65,11 +67,11 @@ def test_a_weight_of_another_shape_differs_in_all_elements() -> None:
     name = network.layers[-1].parameters[0]
     rows, columns = network.shape(name)
     other = Constant(name, (columns, rows), lambda: np.zeros((columns, rows), np.float32))
-    found = _between(network, network.with_layers(network.layers, constants=[other]))
+    changes = _between(network, network.with_layers(network.layers, constants=[other]))
     expected = WeightChange(
         network.layers[-1].name, "weight", np.inf, rows * columns, rows * columns
     )
-    assert found.weights == (expected,)
+    assert changes.weights == (expected,)
 
 
 def test_unique_layers_dims_and_output_names() -> None:
@@ -78,24 +80,24 @@ def test_unique_layers_dims_and_output_names() -> None:
     renamed = last.replace(name="other", outputs=("y",))
     shape = network.tensors[last.output].shape
     second = replace(network, outputs=("y",)).with_layers([*others, renamed], [Tensor("y", shape)])
-    found = _between(network, second)
-    assert (found.only_first, found.only_second) == ((last.name,), ("other",))
+    changes = _between(network, second)
+    assert (changes.only_first, changes.only_second) == ((last.name,), ("other",))
     second = replace(network, outputs=("y",)).with_layers(
         [*others, last.replace(outputs=("y",))], [Tensor("y", (1, 2, 5))]
     )
-    found = _between(network, second)
-    assert found.outputs == (PropertyChange(last.name, "outputs", last.outputs, ("y",)),)
-    assert found.dims == (PropertyChange(last.name, "dims", ((1, 10),), ((1, 2, 5),)),)
+    changes = _between(network, second)
+    assert changes.outputs == (PropertyChange(last.name, "outputs", last.outputs, ("y",)),)
+    assert changes.dims == (PropertyChange(last.name, "dims", ((1, 10),), ((1, 2, 5),)),)
 
 
 def test_encodings() -> None:
     model = with_encodings(small_network())
     other = replace(model, activations={**model.activations, "in": model.activations["in"]})
     assert not difference(model, other)
-    found = difference(Model(small_network()), model)
-    assert {change.what for change in found.parameters} == {"output encoding", "weight encoding"}
+    changes = difference(Model(small_network()), model)
+    assert {change.what for change in changes.parameters} == {"output encoding", "weight encoding"}
     coded = {
         layer.name for layer in model.network.layers if {*layer.parameters} & {*model.parameters}
     }
-    changed = {(change.layer, change.role) for change in found.weights}
+    changed = {(change.layer, change.role) for change in changes.weights}
     assert changed == {(name, "weight") for name in coded}, "codes have values of their own"

@@ -23,7 +23,9 @@ def _through_json(tree: object) -> object:
 @pytest.mark.parametrize("kind", LAYER_TYPES.values(), ids=lambda kind: kind.__name__)
 def test_every_layer_type_comes_back(kind: type[Layer], data: st.DataObject) -> None:
     fields = {name: st.from_type(hint) for name, hint in domains.hints(kind).items()}
-    layer = data.draw(st.builds(kind, **fields).filter(lambda one: "nan" not in repr(one)))
+    layer = data.draw(
+        st.builds(kind, **fields).filter(lambda candidate: "nan" not in repr(candidate))
+    )
     again = from_tree(Layer, _through_json(to_tree(layer)))
     assert type(again) is kind
     assert repr(again) == repr(layer)

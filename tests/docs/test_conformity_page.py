@@ -32,8 +32,8 @@ def test_a_sample_of_the_node_tests() -> None:
     if load_model_tests(kind="node")[0].model is None:
         pytest.skip("this onnx keeps its node tests in files (1.17 does)")
     sample = [case for case in cases("test_", kinds=("node",)) if case.name in SAMPLE]
-    found = {c.name: (judge(c, "CPU").effect, judge(c, "DSP").effect) for c in sample}
-    assert found == SAMPLE
+    effects = {c.name: (judge(c, "CPU").effect, judge(c, "DSP").effect) for c in sample}
+    assert effects == SAMPLE
 
 
 @pytest.mark.slow

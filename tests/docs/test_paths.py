@@ -29,12 +29,12 @@ def _without_code(text: str) -> str:
 
 def anchors(text: str) -> set[str]:
     """Return what GitHub makes of the headings of a page; of two alike the second has -1."""
-    found: dict[str, int] = {}
+    counts: dict[str, int] = {}
     for heading in re.findall(r"^#+ +(.+?) *$", _without_code(text), re.MULTILINE):
         slug = re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-")
-        found[slug] = found.get(slug, -1) + 1
+        counts[slug] = counts.get(slug, -1) + 1
     return {
-        f"{slug}-{at}" if at else slug for slug, last in found.items() for at in range(last + 1)
+        f"{slug}-{at}" if at else slug for slug, last in counts.items() for at in range(last + 1)
     }
 
 
@@ -63,17 +63,17 @@ def stale_names(text: str) -> set[str]:
 def resolves(dotted: str) -> bool:
     """Whether a dotted name is a module, or something that one has."""
     head, *rest = dotted.split(".")
-    found = importlib.import_module(head)
+    target = importlib.import_module(head)
     for at, part in enumerate(rest):
         name = ".".join((head, *rest[: at + 1]))
-        if not hasattr(found, part):
+        if not hasattr(target, part):
             try:
                 importlib.import_module(name)
             except ModuleNotFoundError as missing:
                 if missing.name != name and not name.startswith(f"{missing.name}."):
                     raise
                 return False
-        found = getattr(found, part)
+        target = getattr(target, part)
     return True
 
 

@@ -27,8 +27,8 @@ def test_the_code_is_that_of_the_example() -> None:
 
 def test_the_table_has_every_field() -> None:
     rows = re.findall(r"^\| (`.+?) \|", PAGE, re.MULTILINE)
-    told = {name for row in rows for name in re.findall(r"`(\w+)", row)}
-    assert {field.name for field in fields(UserLayer)} - {"source"} <= told
+    documented = {name for row in rows for name in re.findall(r"`(\w+)", row)}
+    assert {field.name for field in fields(UserLayer)} - {"source"} <= documented
 
 
 def test_the_error_is_that_of_the_page(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -65,9 +65,9 @@ def test_commands_agree(
     np.testing.assert_array_equal(written, expected.reshape(-1), "run")
 
     assert command(f"validate m.dlc {where} --input-list list.txt --json v.json").code == 0
-    found = validate(_read(tmp_path, place), [x]).output_sqnr_db
-    told = _json(tmp_path / "v.json")["output_sqnr_db"]
-    assert (math.inf if told is None else told) == pytest.approx(found), "validate"
+    sqnr_db = validate(_read(tmp_path, place), [x]).output_sqnr_db
+    reported = _json(tmp_path / "v.json")["output_sqnr_db"]
+    assert (math.inf if reported is None else reported) == pytest.approx(sqnr_db), "validate"
 
 
 @pytest.mark.parametrize(("example", "place"), paired(ONE_OF_EACH, PLACES, 1, 2), ids=str)

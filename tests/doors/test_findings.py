@@ -63,14 +63,14 @@ def feed(tmp_path: Path) -> dict[str, np.ndarray]:
 def test_every_door_tells_the_same(
     command: Command, tool: Command, feed: dict[str, np.ndarray]
 ) -> None:
-    told = hexsim.quantize(hexsim.load("float.dlc"), [feed]).findings
-    assert [one.sentence for one in told] == [SURVIVORS, DEAD]
+    findings = hexsim.quantize(hexsim.load("float.dlc"), [feed]).findings
+    assert [finding.sentence for finding in findings] == [SURVIVORS, DEAD]
 
     done = command("quantize float.dlc --input-list list.txt -o q.dlc --encodings-report r.json")
     assert _warnings(done) == [f"warning: {SURVIVORS}", f"warning: {DEAD}"]
-    assert hexsim.load("q.dlc").findings == told
+    assert hexsim.load("q.dlc").findings == findings
     report = json.loads(Path("r.json").read_text())["findings"]
-    assert [one["sentence"] for one in report] == [SURVIVORS, DEAD]
+    assert [finding["sentence"] for finding in report] == [SURVIVORS, DEAD]
 
     for model in ("q.dlc", "float.dlc"):
         options = "--input-list list.txt --json v.json --html v.html"
@@ -89,7 +89,7 @@ def test_every_door_tells_the_same(
     assert _warnings(theirs, "[WARNING] ") == [
         line.replace("warning: ", "[WARNING] ", 1) for line in lines
     ]
-    assert hexsim.load("s.dlc").findings == told
+    assert hexsim.load("s.dlc").findings == findings
 
 
 def _warnings(done: Done, level: str = "warning: ") -> list[str]:

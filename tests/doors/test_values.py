@@ -69,8 +69,8 @@ def test_values_are_the_same(example: Example, place: Place, tmp_path: Path) -> 
     source = {name: tensors[name].to_source(array) for name, array in x.items()}
     done = hexsim.simulate(file, place.chip, place.runtime, source, stack=STACK)
     assert done.outputs is not None
-    found = tensors["y"].from_source(done.outputs["y"])
-    np.testing.assert_array_equal(found, expected, "hexsim.simulate")
+    values = tensors["y"].from_source(done.outputs["y"])
+    np.testing.assert_array_equal(values, expected, "hexsim.simulate")
     floats = FloatEngine(example.network).run(x)["y"]
     steps = loaded.activations["y"].delta if "y" in loaded.activations else 0.0
     span = float(np.abs(floats).max(initial=0))

@@ -38,16 +38,16 @@ def inference(
 
 def test_each_part_is_what_was_counted_times_its_constant() -> None:
     (spent,) = inference_energy(inference((LAYER,)), CHIP, "turbo").layers
-    found = {part: estimate.value for part, estimate in spent.parts.items()}
+    energies = {part: estimate.value for part, estimate in spent.parts.items()}
     # A quarter of 900e6 packets a second for 1 ms are 225 000 packets, at 250 pJ 0.05625 mJ.
-    assert found["vector packets"] == pytest.approx(0.05625)
-    assert found["scalar packets"] == pytest.approx(225_000 * 60e-9)
-    assert found["macs"] == pytest.approx(1e6 * 0.15e-9)
-    assert found["l2"] == pytest.approx(4000 * 2.5e-9)
-    assert found["ddr"] == pytest.approx(1000 * 80e-9)
-    assert found["leakage"] == pytest.approx(0.03)
-    assert found["clock tree"] == pytest.approx(0.06)
-    assert "vtcm" not in found
+    assert energies["vector packets"] == pytest.approx(0.05625)
+    assert energies["scalar packets"] == pytest.approx(225_000 * 60e-9)
+    assert energies["macs"] == pytest.approx(1e6 * 0.15e-9)
+    assert energies["l2"] == pytest.approx(4000 * 2.5e-9)
+    assert energies["ddr"] == pytest.approx(1000 * 80e-9)
+    assert energies["leakage"] == pytest.approx(0.03)
+    assert energies["clock tree"] == pytest.approx(0.06)
+    assert "vtcm" not in energies
 
 
 def test_layers_and_overheads_and_parts_add_up_at_every_end() -> None:

@@ -41,17 +41,17 @@ def _said(*arguments: str) -> None:
     ],
 )
 def test_each_runtime_spends_on_the_parts_that_it_uses(runtime: Runtime, parts: set[str]) -> None:
-    found = hexsim.simulate(hexsim.load("mobilenet_v1"), "sd835", runtime)
-    energy = found.energy
+    simulation = hexsim.simulate(hexsim.load("mobilenet_v1"), "sd835", runtime)
+    energy = simulation.energy
     assert set(energy.parts) == parts
     assert 0 < energy.low < energy.millijoules < energy.high
-    assert [layer.name for layer in energy.layers] == [layer.name for layer in found.layers]
+    assert [layer.name for layer in energy.layers] == [layer.name for layer in simulation.layers]
 
 
 def test_all_doors_tell_the_same(tmp_path: Path) -> None:
     # A single call in a closed loop: its average power over its time is its energy.
-    found = hexsim.simulate(hexsim.load("mobilenet_v1"), perf_profile="high_performance")
-    mj = found.energy.millijoules
+    simulation = hexsim.simulate(hexsim.load("mobilenet_v1"), perf_profile="high_performance")
+    mj = simulation.energy.millijoules
     profile, layers, many = (tmp_path / name for name in ("p.json", "p.csv", "t.json"))
     table = tmp_path / "b.csv"
     _said("profile", "mobilenet_v1", "--perf-profile", "high_performance",
@@ -60,21 +60,21 @@ def test_all_doors_tell_the_same(tmp_path: Path) -> None:
           "--perf-profile", "high_performance", "--csv", str(table))  # fmt: skip
     _said("throughput", "mobilenet_v1", "--inferences", "1",
           "--perf-profile", "high_performance", "--json", str(many))  # fmt: skip
-    (told,) = json.loads(profile.read_text())["results"]
-    assert told["energy"]["mj"] == mj
-    assert [told["energy"]["mj_low"], told["energy"]["mj_high"]] == [
-        found.energy.low,
-        found.energy.high,
+    (result,) = json.loads(profile.read_text())["results"]
+    assert result["energy"]["mj"] == mj
+    assert [result["energy"]["mj_low"], result["energy"]["mj_high"]] == [
+        simulation.energy.low,
+        simulation.energy.high,
     ]
-    by_layer = [layer.millijoules for layer in found.energy.layers]
-    assert [layer["mj"] for layer in told["layers"]] == by_layer
+    by_layer = [layer.millijoules for layer in simulation.energy.layers]
+    assert [layer["mj"] for layer in result["layers"]] == by_layer
     rows = list(csv.DictReader(io.StringIO(layers.read_text())))
     assert [float(row["mj"]) for row in rows] == pytest.approx(by_layer)
     (total,) = (row for row in csv.DictReader(io.StringIO(table.read_text()))
                 if row["mj"] and not row["row"].startswith("layer"))  # fmt: skip
     assert float(total["mj"]) == pytest.approx(mj, abs=1e-6)
     milliwatts = json.loads(many.read_text())["average_power_mw"]["value"]
-    assert milliwatts * found.total_us / 1e6 == pytest.approx(mj)
+    assert milliwatts * simulation.total_us / 1e6 == pytest.approx(mj)
 
 
 def test_a_saving_profile_spends_less_and_takes_longer() -> None:

@@ -26,10 +26,10 @@ def test_one_inference_has_its_energy_over_its_time() -> None:
 
 def test_two_at_once_count_twice_but_leak_once() -> None:
     timing = inference((LAYER,))
-    one = average_power_w([timing], CHIP, "turbo").value
+    single_w = average_power_w([timing], CHIP, "turbo").value
     two = average_power_w([timing, timing], CHIP, "turbo").value
     static = 0.03 + 0.06
-    assert two == pytest.approx(2 * one - static)
+    assert two == pytest.approx(2 * single_w - static)
 
 
 def test_a_pause_lowers_the_average() -> None:

@@ -85,11 +85,11 @@ def test_halves_differ_from_singles_and_both_from_codes() -> None:
     halves, singles, codes = mixed(16, *stage), mixed(32, *stage), quantize(chain(), feeds())
     feed = feeds()[0]
     exact = FloatEngine(chain()).run(feed)["conv3.y"]
-    found = {name: run(m, feed) for name, m in [("16", halves), ("32", singles), ("8", codes)]}
-    np.testing.assert_array_equal(found["16"], half(found["16"]))
-    assert not np.array_equal(found["32"], half(found["32"]))
-    gap = np.abs(found["16"] - found["32"]).max()
-    assert 0 < gap < np.abs(found["8"] - exact).max()
+    answers = {name: run(m, feed) for name, m in [("16", halves), ("32", singles), ("8", codes)]}
+    np.testing.assert_array_equal(answers["16"], half(answers["16"]))
+    assert not np.array_equal(answers["32"], half(answers["32"]))
+    gap = np.abs(answers["16"] - answers["32"]).max()
+    assert 0 < gap < np.abs(answers["8"] - exact).max()
 
 
 @pytest.mark.parametrize("bias_bits", [16, 32])

@@ -200,8 +200,8 @@ def test_an_executor_needs_no_file_once_it_is_made(tmp_path: Path, bits: int) ->
     gc.collect()
     churned = [np.full(2 << at, 255, np.uint8) for at in range(6, 20) for _ in range(20)]
     for feed, outputs in zip(feeds, expected, strict=True):
-        found = executor.run(feed)
+        computed = executor.run(feed)
         for name, array in outputs.items():
             assert np.unique(array).size > 50
-            np.testing.assert_array_equal(found[name], array, err_msg=name)
+            np.testing.assert_array_equal(computed[name], array, err_msg=name)
     assert len(churned) == 14 * 20

@@ -44,13 +44,13 @@ def _always_dealt_out() -> Iterator[None]:
         yield
 
 
-def _equal(found: list[Feed], expected: list[Feed]) -> None:
-    assert len(found) == len(expected)
-    for one, other in zip(found, expected, strict=True):
-        assert one.keys() == other.keys()
+def _equal(actual: list[Feed], expected: list[Feed]) -> None:
+    assert len(actual) == len(expected)
+    for outputs, other in zip(actual, expected, strict=True):
+        assert outputs.keys() == other.keys()
         for name, array in other.items():
-            assert one[name].dtype == array.dtype
-            assert one[name].tobytes() == array.tobytes(), name
+            assert outputs[name].dtype == array.dtype
+            assert outputs[name].tobytes() == array.tobytes(), name
 
 
 def _varied(x: Feed, count: int) -> list[Feed]:
@@ -63,8 +63,8 @@ def _varied(x: Feed, count: int) -> list[Feed]:
 
 def _check(deployed_: Deployment, feeds: list[Feed]) -> None:
     """Lists of several lengths, again, and with all made and forgotten in between."""
-    one = deployed_.executor(1)
-    expected = [one.run(x) for x in feeds]
+    runner = deployed_.executor(1)
+    expected = [runner.run(x) for x in feeds]
     for threads in (1, 2, 3):
         executor = deployed_.executor(threads)
         for length in (len(feeds), 1, 2, 0, len(feeds)):
@@ -90,9 +90,9 @@ def test_built_in_networks(name: str, signed_weights: bool) -> None:
 
 def test_with_a_fallback(fallback_network: Network) -> None:  # noqa: F811
     feeds = _feeds(fallback_network, 7)
-    found = deployed(quantize(fallback_network, feeds))
-    assert [subnet.runtime for subnet in found.plan.subnets] == ["dsp", "cpu", "dsp"]
-    _check(found, feeds)
+    deployment = deployed(quantize(fallback_network, feeds))
+    assert [subnet.runtime for subnet in deployment.plan.subnets] == ["dsp", "cpu", "dsp"]
+    _check(deployment, feeds)
 
 
 def test_with_constant_operands() -> None:
@@ -164,10 +164,10 @@ def test_an_error_comes_in_its_place(executor: PlanExecutor) -> None:
     feeds = mixed.feeds(6)
     expected = [executor.run(x) for x in feeds]
     feeds[3] = {"in": feeds[3]["in"][:, :2]}
-    found = []
+    results = []
     with pytest.raises(HexsimError, match="'in' has shape"):
-        found += [found.append(one) for one in executor.run_each(feeds)]
-    _equal([one for one in found if one], expected[:3])
+        results += [results.append(result) for result in executor.run_each(feeds)]
+    _equal([result for result in results if result], expected[:3])
     _equal(list(executor.run_each(mixed.feeds(6))), expected)
 
 
@@ -175,44 +175,44 @@ def test_who_asks_no_more_leaves_nothing_running(executor: PlanExecutor) -> None
     before = threading.active_count()
     for wanted in range(4):
         each = executor.run_each(mixed.feeds(6))
-        found = [next(each) for _ in range(wanted)]
+        results = [next(each) for _ in range(wanted)]
         del each
         gc.collect()
         assert threading.active_count() <= before
-        _equal(found, [executor.run(x) for x in mixed.feeds(6)[:wanted]])
+        _equal(results, [executor.run(x) for x in mixed.feeds(6)[:wanted]])
 
 
 def test_results_outlive_all_that_made_them() -> None:
     made = deployed(mixed.mixed()).executor(3)
     expected = [made.run(x) for x in mixed.feeds(8)]
     each = made.run_each(mixed.feeds(8))
-    found = [next(each)]
+    results = [next(each)]
     del made
     gc.collect()
     churned = [np.full(2 << at, 255, np.uint8) for at in range(6, 20) for _ in range(20)]
-    found += each
+    results += each
     del each
     gc.collect()
     churned += [np.full(2 << at, 170, np.uint8) for at in range(6, 20) for _ in range(20)]
-    _equal(found, expected)
+    _equal(results, expected)
     assert len(churned) == 28 * 20
 
 
 def test_two_lists_at_once(executor: PlanExecutor) -> None:
     lists = [mixed.feeds(24), mixed.feeds(24)[::-1]]
-    expected = [[executor.run(x) for x in one] for one in lists]
-    found: list[list[Feed]] = [[], []]
+    expected = [[executor.run(x) for x in feeds] for feeds in lists]
+    results: list[list[Feed]] = [[], []]
 
     def go(number: int) -> None:
-        found[number] = list(executor.run_each(lists[number]))
+        results[number] = list(executor.run_each(lists[number]))
 
     threads = [threading.Thread(target=go, args=(number,)) for number in range(2)]
     for thread in threads:
         thread.start()
-    for one in threads:
-        one.join()
-    for one, other in zip(found, expected, strict=True):
-        _equal(one, other)
+    for thread in threads:
+        thread.join()
+    for actual, wanted in zip(results, expected, strict=True):
+        _equal(actual, wanted)
 
 
 def test_the_api_reads_nothing_ahead_of_an_iterator() -> None:

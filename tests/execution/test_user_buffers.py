@@ -45,13 +45,13 @@ def test_half_floats() -> None:
 
 def test_each_tensor_has_its_buffer() -> None:
     model = culprits.quantized()
-    found = model.encoding("in")
-    assert isinstance(found, Encoding)
-    assert buffers(model, ["in"], KINDS["auto"]) == {"in": Buffer(8, True, found)}
+    encoding = model.encoding("in")
+    assert isinstance(encoding, Encoding)
+    assert buffers(model, ["in"], KINDS["auto"]) == {"in": Buffer(8, True, encoding)}
     assert buffers(model, ["in"], KINDS["tf8"], static=False) == {"in": Buffer(8, True)}
     assert buffers(model, ["in"], KINDS["float16"]) == {"in": Buffer(16)}
     (wide,) = buffers(model, ["in"], KINDS["tf16"]).values()
-    assert wide.encoding == Encoding.from_range(found.min, found.max, 16)
+    assert wide.encoding == Encoding.from_range(encoding.min, encoding.max, 16)
 
 
 def test_a_float_model_has_no_codes() -> None:
@@ -79,12 +79,12 @@ def test_native_sides() -> None:
     buffer = Buffer(8, True, encoding)
     codes = np.array([0, 89, 200, 255], np.float32)
     through = Buffered(Same(), {"in": buffer}, {"out": buffer}, frozenset({"inputs"}))
-    (found,) = through.run_each([{"in": codes}])
-    np.testing.assert_array_equal(found["out"], buffer.read(codes))
+    (outputs,) = through.run_each([{"in": codes}])
+    np.testing.assert_array_equal(outputs["out"], buffer.read(codes))
     assert through.output_types == {}
     both = replace(through, native=frozenset({"inputs", "outputs"}))
-    (found,) = both.run_each([{"in": codes}])
-    np.testing.assert_array_equal(found["out"], codes)
+    (outputs,) = both.run_each([{"in": codes}])
+    np.testing.assert_array_equal(outputs["out"], codes)
     assert both.output_types == {"out": "<u1"}
 
 

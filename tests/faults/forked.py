@@ -30,12 +30,12 @@ _LONGEST_S = 120.0
 def _import_everything() -> None:
     import hexsim
 
-    for found in pkgutil.walk_packages(hexsim.__path__, "hexsim."):
-        if not found.name.endswith("__main__"):
-            import_module(found.name)
-    for found in pkgutil.iter_modules(encodings.__path__):
+    for module in pkgutil.walk_packages(hexsim.__path__, "hexsim."):
+        if not module.name.endswith("__main__"):
+            import_module(module.name)
+    for module in pkgutil.iter_modules(encodings.__path__):
         with suppress(ImportError):
-            import_module(f"encodings.{found.name}")
+            import_module(f"encodings.{module.name}")
 
     drawing = ("matplotlib.backends.backend_agg", "matplotlib.backends.backend_svg", "PIL.Image")
     for name in ("onnx.reference", "onnxruntime", "rich.progress", *drawing):

@@ -60,7 +60,7 @@ def _killed(
     assert ended.code == 0, ended.err
     new = _outputs(folder)
     assert len(new) >= COMMANDS[name].count("out")
-    found = {"before": 0, "after": 0, "between": 0, "left temporaries": 0}
+    counts = {"before": 0, "after": 0, "between": 0, "left temporaries": 0}
     moments = random.Random(name)
     for number in range(kills):
         for output in new:
@@ -74,12 +74,12 @@ def _killed(
         for output, data in now.items():
             assert data in (OLD, new[output]), f"{output} is half written"
         states = {data == OLD for data in now.values()}
-        found["between" if len(states) > 1 else "before" if states == {True} else "after"] += 1
-        found["left temporaries"] += bool(_left_over(folder))
+        counts["between" if len(states) > 1 else "before" if states == {True} else "after"] += 1
+        counts["left temporaries"] += bool(_left_over(folder))
     assert forks(request).code == 0
     assert _outputs(folder) == new
     assert _left_over(folder) == []
-    return found
+    return counts
 
 
 @pytest.mark.parametrize("name", ["convert"])
@@ -91,7 +91,7 @@ def test_a_few_kills(forks: Callable[[dict[str, Any]], Ended], inputs: Path, nam
 @pytest.mark.parametrize("name", COMMANDS)
 def test_many_kills(forks: Callable[[dict[str, Any]], Ended], inputs: Path, name: str) -> None:
     start = time.monotonic()
-    found = _killed(forks, inputs, name, int(os.environ.get("HEXSIM_KILLS", "40")))
-    print(f"\n{name}: {found}, {time.monotonic() - start:.0f} s")
-    assert found["before"] > 0
-    assert found["after"] > 0
+    counts = _killed(forks, inputs, name, int(os.environ.get("HEXSIM_KILLS", "40")))
+    print(f"\n{name}: {counts}, {time.monotonic() - start:.0f} s")
+    assert counts["before"] > 0
+    assert counts["after"] > 0

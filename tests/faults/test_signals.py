@@ -140,7 +140,10 @@ def test_a_reader_that_leaves(inputs: Path, lines: int) -> None:
     "closed",
     [
         "<&- >&- 2>&-",
-        *(pytest.param(one, marks=pytest.mark.slow) for one in ("<&-", ">&-", "2>&-")),
+        *(
+            pytest.param(redirection, marks=pytest.mark.slow)
+            for redirection in ("<&-", ">&-", "2>&-")
+        ),
     ],
 )
 def test_streams_that_are_closed(inputs: Path, closed: str) -> None:
@@ -166,12 +169,12 @@ def test_two_writers_leave_one_whole_file(inputs: Path) -> None:
     kinds = (("--json", "--csv"), ("--csv", "--json"))
     running = [
         subprocess.Popen(
-            [*HEXSIM, "info", "m.dlc", one, "a", other, "b"],
+            [*HEXSIM, "info", "m.dlc", option, "a", other, "b"],
             stdout=subprocess.DEVNULL,
             cwd=inputs,
             env={**os.environ, "PYTHONPATH": path},
         )
-        for one, other in kinds
+        for option, other in kinds
     ]
     assert [process.wait(timeout=120) for process in running] == [0, 0]
     texts = {name: (inputs / name).read_text() for name in "ab"}

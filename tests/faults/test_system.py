@@ -142,8 +142,8 @@ def test_what_is_printed_finds_no_room(run: Run, inputs: Path, line: str) -> Non
 def test_a_limit_on_open_files(run: Run, inputs: Path) -> None:
     number = len(os.listdir("/proc/self/fd"))
     ended = {n: run("info m.dlc", limits={"RLIMIT_NOFILE": [n, n]}) for n in range(3, number + 8)}
-    assert {one.code for one in ended.values()} <= {0, 2}, ended
-    assert all(one.err.count("\n") == (one.code == 2) for one in ended.values()), ended
+    assert {result.code for result in ended.values()} <= {0, 2}, ended
+    assert all(result.err.count("\n") == (result.code == 2) for result in ended.values()), ended
 
 
 def test_a_limit_on_cpu_time(run: Run, inputs: Path) -> None:

@@ -212,7 +212,7 @@ def test_names_that_differ_in_case_alone(tmp_path: Path, monkeypatch: pytest.Mon
     """They are two files where the folder tells them apart, and one where it does not."""
     with transaction():
         claim([tmp_path / "out", tmp_path / "OUT"])
-    monkeypatch.setattr(module, "same_but_for_case", lambda one, other: True)
+    monkeypatch.setattr(module, "same_but_for_case", lambda name, other: True)
     with transaction(), pytest.raises(HexsimError, match="two outputs"):
         claim([tmp_path / "out", tmp_path / "OUT"])
 
@@ -238,8 +238,8 @@ def test_a_scratch_folder_is_gone_and_its_files_were_there(tmp_path: Path) -> No
 
 def test_of_two_writers_one_has_the_last_word(tmp_path: Path) -> None:
     target = tmp_path / "out"
-    with replacing(target) as one, replacing(target) as other:
-        one.write(b"1" * 100_000)
+    with replacing(target) as first, replacing(target) as other:
+        first.write(b"1" * 100_000)
         other.write(b"2" * 100_000)
     assert target.read_bytes() == b"1" * 100_000
     assert [path.name for path in tmp_path.iterdir()] == ["out"]

@@ -67,11 +67,11 @@ def keras(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     def opened(source: str, mode: str) -> Iterator[Any]:
         yield types.SimpleNamespace(attrs={"model_config": Path(f"{source}.json").read_text()})
 
-    found: Any = types.ModuleType("keras")
-    found.models = types.SimpleNamespace(load_model=load_model)
+    module: Any = types.ModuleType("keras")
+    module.models = types.SimpleNamespace(load_model=load_model)
     h5py: Any = types.ModuleType("h5py")
     h5py.File = opened
-    monkeypatch.setitem(sys.modules, "keras", found)
+    monkeypatch.setitem(sys.modules, "keras", module)
     monkeypatch.setitem(sys.modules, "h5py", h5py)
     return asked
 

@@ -35,9 +35,9 @@ def keras():
 
 def answer(model: Model, image: np.ndarray) -> np.ndarray:
     (name,) = model.network.inputs
-    (found,) = answers(model, {name: image}).values()
+    (output,) = answers(model, {name: image}).values()
     assert model.network.tensors[name].source_shape == image.shape
-    return found
+    return output
 
 
 def check(model: Model, image: np.ndarray, wanted: np.ndarray) -> None:
@@ -45,9 +45,9 @@ def check(model: Model, image: np.ndarray, wanted: np.ndarray) -> None:
     np.testing.assert_allclose(answer(model, image), wanted, atol=1e-6)
     (name,) = model.network.inputs
     quantized = hexsim.quantize(model, [{name: image}])
-    found = hexsim.simulate(quantized, chip="sd835", runtime="dsp", inputs={name: image}).outputs
-    assert found is not None
-    (got,) = found.values()
+    outputs = hexsim.simulate(quantized, chip="sd835", runtime="dsp", inputs={name: image}).outputs
+    assert outputs is not None
+    (got,) = outputs.values()
     np.testing.assert_allclose(got, wanted, atol=0.03 * np.ptp(wanted))
 
 
@@ -109,9 +109,9 @@ def test_tensorflow_lite_with_its_own_ranges_on_the_dsp(keras, tmp_path: Path) -
     model = load(path)
     (name,) = model.network.inputs
     quantized = hexsim.quantize(model, [{name: IMAGE}])
-    found = hexsim.simulate(quantized, chip="sd835", runtime="dsp", inputs={name: IMAGE}).outputs
-    assert found is not None
-    (got,) = found.values()
+    outputs = hexsim.simulate(quantized, chip="sd835", runtime="dsp", inputs={name: IMAGE}).outputs
+    assert outputs is not None
+    (got,) = outputs.values()
     assert model.own_overrides
     np.testing.assert_allclose(got, wanted, atol=2.01 * out_step)
 

@@ -105,13 +105,13 @@ def sealed(parts: Parts, path: Path) -> None:
 @cache
 def good() -> tuple[tuple[str, Parts], ...]:
     """Files of every kind: each layer type in floats and codes, and what only some files have."""
-    found: list[tuple[str, Parts]] = []
+    opened_files: list[tuple[str, Parts]] = []
     with tempfile.TemporaryDirectory() as folder:
         for name, model in _models():
             path = Path(folder) / "m.dlc"
             dlc.write(path, model)
-            found.append((name, opened(path)))
-    return tuple(found)
+            opened_files.append((name, opened(path)))
+    return tuple(opened_files)
 
 
 def _models() -> Iterator[tuple[str, Model]]:
@@ -123,16 +123,16 @@ def _models() -> Iterator[tuple[str, Model]]:
         yield f"{example} float", Model(example.network)
         yield f"{example} int8", quantize(example.network, [feed(example)])
     network = small_network()
-    one = [{"in": np.linspace(-1, 1, 192, dtype=np.float32).reshape(1, 8, 8, 3)}]
+    inputs = [{"in": np.linspace(-1, 1, 192, dtype=np.float32).reshape(1, 8, 8, 3)}]
     for name, options in {
         "per channel": QuantizationOptions(axis_weights=True),
         "16 bits": QuantizationOptions(activation_bits=16),
         "packed": QuantizationOptions(weight_bits=4, pack_4_bit_weights=True),
         "wide bias": QuantizationOptions(bias_bits=32),
     }.items():
-        yield name, quantize(network, one, options)
+        yield name, quantize(network, inputs, options)
     platform = Platform.load("sd855")
-    yield "sections", prepared(quantize(network, one), platform, "aip")
+    yield "sections", prepared(quantize(network, inputs), platform, "aip")
     asked = Overrides({"conv2.y": FloatOverride(16)})
     yield "mixed", quantize(mixed.chain(), mixed.feeds(1), overrides=asked)
 
@@ -307,7 +307,9 @@ def _other_record(rng: random.Random, parts: Parts) -> None:
             layers = tree["layers"]
             others = [record for _, other in good() for record in other.records.values()]
             changed = {**tree, "layers": layers[::-1]}, {**tree, "layers": layers[:-1]}
-            texts = [json.dumps(one).encode() for one in (*changed, {**tree, "chip": "sd865"})]
+            texts = [
+                json.dumps(record).encode() for record in (*changed, {**tree, "chip": "sd865"})
+            ]
             parts.records[name] = rng.choice((*texts, rng.choice(others)))
 
 

@@ -85,9 +85,9 @@ def judged(number: int, folder: Path) -> str:
     with contextlib.chdir(folder), watched(120):
         said = [_compared(path)]
         write_inputs(path)
-        effect, told = run(COMMANDS[rng.choice(list(COMMANDS))])
-        assert effect != "failed", told
-    return " || ".join((*said, told))
+        effect, output = run(COMMANDS[rng.choice(list(COMMANDS))])
+        assert effect != "failed", output
+    return " || ".join((*said, output))
 
 
 def _compared(path: Path) -> str:
@@ -104,10 +104,10 @@ def _compared(path: Path) -> str:
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 3  # it warns of what is unused
     session = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
-    needed = {one.name: _values(2) for one in session.get_inputs()} | feed
-    names = [one.name for one in session.get_outputs()]
+    needed = {tensor.name: _values(2) for tensor in session.get_inputs()} | feed
+    names = [tensor.name for tensor in session.get_outputs()]
     assert [*outputs] == [*codes] == [*dict.fromkeys(names)]
-    given = {one.name: needed[one.name] for one in session.get_inputs()}
+    given = {tensor.name: needed[tensor.name] for tensor in session.get_inputs()}
     for name, right in zip(names, session.run(None, given), strict=True):
         np.testing.assert_allclose(outputs[name], right, atol=1e-5, err_msg=name)
         np.testing.assert_allclose(codes[name], right, atol=0.3, err_msg=name)

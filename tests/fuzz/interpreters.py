@@ -97,9 +97,9 @@ def judged(number: int, folder: Path) -> list[str]:
     names = rng.sample(sorted(VARIABLES), rng.randint(1, len(VARIABLES)))
     chosen = {name: rng.choice(VARIABLES[name]).replace("DECOYS", str(decoys)) for name in names}
     (here / "answer.json").unlink(missing_ok=True)
-    found = answer(here, line, chosen)
+    answered = answer(here, line, chosen)
     run = sorted(path.name for path in folder.glob(f"{number}.*.run"))
-    return [*run, *([] if found == expected else [f"{line}: {found[:2]} with {chosen}"])]
+    return [*run, *([] if answered == expected else [f"{line}: {answered[:2]} with {chosen}"])]
 
 
 def _write_module(folder: Path, name: str, text: str, rng: random.Random) -> None:
@@ -116,8 +116,8 @@ def main() -> None:
     first, count = map(int, sys.argv[1:3])
     with tempfile.TemporaryDirectory() as folder:
         for number in range(first, first + count):
-            if found := judged(number, Path(folder)):
-                print(number, found)
+            if failures := judged(number, Path(folder)):
+                print(number, failures)
 
 
 if __name__ == "__main__":

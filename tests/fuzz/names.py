@@ -268,11 +268,11 @@ def _files(folder: Path) -> dict[Path, bytes]:
 
 def _require_right_files(folder: Path, *, exact: bool) -> None:
     """Two files with the values of the outputs."""
-    found = [np.fromfile(path, "<f4") for path in folder.rglob("*") if path.is_file()]
-    assert len(found) == 2
+    arrays = [np.fromfile(path, "<f4") for path in folder.rglob("*") if path.is_file()]
+    assert len(arrays) == 2
     for right in expected():
         tolerance = 1e-6 if exact else 0.1
-        assert any(np.allclose(value, right.ravel(), atol=tolerance) for value in found)
+        assert any(np.allclose(value, right.ravel(), atol=tolerance) for value in arrays)
 
 
 def main(first: int, count: int) -> None:

@@ -410,17 +410,17 @@ def _broken_attributes() -> Iterator[tuple[str, onnx.ModelProto]]:
         "MeanVarianceNormalization": ({"axes": [7]}, {"axes": []}),
     }  # fmt: skip
     for operator, attributes in images.items():
-        for one in attributes:
-            yield f"{operator} {one}", _image(node(operator, ["x"], ["y"], **one))
+        for options in attributes:
+            yield f"{operator} {options}", _image(node(operator, ["x"], ["y"], **options))
     conv: tuple[dict, ...] = (
         {"group": 0}, {"group": -1}, {"group": 2}, {"group": 2**40}, {"strides": [0, 0]},
         {"kernel_shape": [5, 5]}, {"pads": [1, 1]}, {"dilations": [0, 1]}, {"dilations": [-1, 1]},
         {"auto_pad": "SAME_UPPER", "strides": [0, 1]},
     )  # fmt: skip
     for operator in ("Conv", "ConvTranspose"):
-        for one in conv:
+        for options in conv:
             w = np.ones((3, 3, 2, 2), np.float32)
-            yield f"{operator} {one}", _image(node(operator, ["x", "w"], ["y"], **one), w=w)
+            yield f"{operator} {options}", _image(node(operator, ["x", "w"], ["y"], **options), w=w)
     for ints in ([0, 0], [-1, -1], [-5, 2], [2**62, 3], [7], []):
         made = model([node("Reshape", ["x", "s"], ["y"])], {"s": np.array(ints, np.int64)})
         yield f"reshape to {ints}", made

@@ -118,9 +118,9 @@ def _varint(number: int) -> bytes:
 
 def _fields(data: bytes, offset: int = 0, depth: int = 0) -> list[tuple[int, int]]:
     """Where the fields of a message lie, and those of what may be messages within it."""
-    found: list[tuple[int, int]] = []
+    spans: list[tuple[int, int]] = []
     at = 0
-    while at < len(data) and len(found) < 2000:
+    while at < len(data) and len(spans) < 2000:
         start = at
         tag, at = _read_varint(data, at)
         kind = tag & 7
@@ -131,16 +131,16 @@ def _fields(data: bytes, offset: int = 0, depth: int = 0) -> list[tuple[int, int
         elif kind == 2:
             size, at = _read_varint(data, at)
             if at + size > len(data):
-                return found
+                return spans
             if depth < 6:
-                found += _fields(data[at : at + size], offset + at, depth + 1)
+                spans += _fields(data[at : at + size], offset + at, depth + 1)
             at += size
         else:
-            return found
+            return spans
         if at > len(data):
-            return found
-        found.append((offset + start, offset + at))
-    return found
+            return spans
+        spans.append((offset + start, offset + at))
+    return spans
 
 
 def _read_varint(data: bytes, at: int) -> tuple[int, int]:
@@ -160,12 +160,12 @@ _BYTES: tuple[Mutation, ...] = (_flips, _flips, _cut, _hole, _inserted, _spliced
 
 
 def _graphs(model: onnx.ModelProto) -> list[onnx.GraphProto]:
-    found, waiting = [], [model.graph]
+    graphs, waiting = [], [model.graph]
     while waiting:
         graph = waiting.pop()
-        found.append(graph)
+        graphs.append(graph)
         waiting += [a.g for node in graph.node for a in node.attribute if a.HasField("g")]
-    return found
+    return graphs
 
 
 def _graph(rng: random.Random, model: onnx.ModelProto) -> onnx.GraphProto:
@@ -177,9 +177,9 @@ def _node(rng: random.Random, model: onnx.ModelProto) -> onnx.NodeProto:
 
 
 def _tensors(model: onnx.ModelProto) -> list[TensorProto]:
-    found = [tensor for graph in _graphs(model) for tensor in graph.initializer]
+    tensors = [tensor for graph in _graphs(model) for tensor in graph.initializer]
     nodes = (node for graph in _graphs(model) for node in graph.node)
-    return found + [a.t for node in nodes for a in node.attribute if a.HasField("t")]
+    return tensors + [a.t for node in nodes for a in node.attribute if a.HasField("t")]
 
 
 def _values(model: onnx.ModelProto) -> list[onnx.ValueInfoProto]:
@@ -441,9 +441,9 @@ def _computed(rng: random.Random, model: onnx.ModelProto) -> None:
     nodes = [maker, *(onnx.NodeProto.FromString(n.SerializeToString()) for n in graph.node)]
     if node.input:
         at = rng.randrange(len(node.input))
-        for one in nodes[1:]:
-            if list(one.output) == list(node.output):
-                one.input[at] = "made"
+        for following in nodes[1:]:
+            if list(following.output) == list(node.output):
+                following.input[at] = "made"
     del graph.node[:]
     graph.node.extend(nodes)
 

@@ -126,7 +126,9 @@ def _attributes(schema: onnx.defs.OpSchema | None) -> list[tuple[str, int]]:
     if schema is None:
         kinds = (AttributeProto.INT, AttributeProto.FLOAT)
         return [(name, kinds[at % 2]) for name in _UNNAMED for at in range(1)]
-    return [(name, int(one.type.value)) for name, one in sorted(schema.attributes.items())]
+    return [
+        (name, int(attribute.type.value)) for name, attribute in sorted(schema.attributes.items())
+    ]
 
 
 def _attribute(rng: random.Random, name: str, kind: int) -> AttributeProto | None:

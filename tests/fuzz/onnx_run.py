@@ -33,9 +33,9 @@ def judged(first: int, count: int) -> Iterator[Judged]:
     """Judge `count` cases from `first` on; one that takes the process with it is a fault."""
     number, end = first, first + count
     while number < end:
-        for one in _process(number, end - number):
-            number = one.number + 1
-            yield one
+        for case in _process(number, end - number):
+            number = case.number + 1
+            yield case
 
 
 def _process(first: int, count: int) -> Iterator[Judged]:
@@ -62,12 +62,12 @@ def _process(first: int, count: int) -> Iterator[Judged]:
                 return
             if not line:
                 break
-            told = json.loads(line)
-            if "begins" in told:
-                open_case, begun, started = told["begins"], True, True
+            record = json.loads(line)
+            if "begins" in record:
+                open_case, begun, started = record["begins"], True, True
                 continue
             begun = False
-            yield Judged(told["ended"], told["said"], told["fault"], told["seconds"])
+            yield Judged(record["ended"], record["said"], record["fault"], record["seconds"])
         if process.wait() and not started:
             raise RuntimeError(f"{' '.join(command)} does not start")
         if process.returncode or begun:

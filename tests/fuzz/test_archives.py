@@ -30,8 +30,10 @@ def test_good_archives_are_read(tmp_path: Path) -> None:
 def test_damaged_archives_end_in_a_sentence(tmp_path: Path) -> None:
     with watched(60):
         said = [judged(number, tmp_path) for number in range(QUICK)]
-    assert not [one for one in said if not one.isprintable()]
-    answers = [one for one in said if one.count(" | ") == 0]  # a seal is what none of them has
+    assert not [sentence for sentence in said if not sentence.isprintable()]
+    answers = [
+        sentence for sentence in said if sentence.count(" | ") == 0
+    ]  # a seal is what none of them has
     assert QUICK / 4 < len(answers) < QUICK / 2, len(answers)
 
 

@@ -45,7 +45,7 @@ def test_a_case_is_told_by_its_number() -> None:
 def test_forged_files_end_in_answers_or_sentences(tmp_path: Path) -> None:
     said = [judged(number, tmp_path) for number in range(QUICK)]
     assert all(map(_is_one_sentence, said))
-    refused = sum(containers.REFUSED in one for one in said)
+    refused = sum(containers.REFUSED in sentence for sentence in said)
     assert QUICK / 3 < refused < QUICK
 
 

@@ -25,22 +25,24 @@ _LIBRARIES = ("ONNXRuntimeError", "ShapeInference", "TypeInference", "onnxruntim
 
 def test_the_undamaged_files_answer() -> None:
     said = [judge(data) for data in seeds()[:: 1 if THOROUGH else 3]]
-    unanswered = [one for one in said if one and "end the network before it" not in one]
-    assert not [one for one in unanswered if "multiplies on HVX" not in one]
+    unanswered = [
+        sentence for sentence in said if sentence and "end the network before it" not in sentence
+    ]
+    assert not [sentence for sentence in unanswered if "multiplies on HVX" not in sentence]
 
 
 @pytest.mark.slow
 def test_damaged_files_end_in_an_answer_or_a_sentence() -> None:
-    found = list(judged(FIRST, CASES))
-    refused = [one for one in found if one.said]
-    answered = [one for one in found if not one.said and not one.fault]
-    faults = [f"case {one.number}: {one.fault[-2000:]}" for one in found if one.fault]
-    print(f"{len(found)} cases: {len(refused)} refused, {len(answered)} answered")
+    verdicts = list(judged(FIRST, CASES))
+    refused = [case for case in verdicts if case.said]
+    answered = [case for case in verdicts if not case.said and not case.fault]
+    faults = [f"case {case.number}: {case.fault[-2000:]}" for case in verdicts if case.fault]
+    print(f"{len(verdicts)} cases: {len(refused)} refused, {len(answered)} answered")
     assert not faults, "\n".join(faults)
-    assert len(found) == CASES
+    assert len(verdicts) == CASES
     assert len(refused) > CASES / 4
     assert len(answered) > CASES / 20
-    for one in refused:
-        text = re.sub(r"'[^']*'", "", one.said)  # without names, which may be anything
-        assert "\n" not in text, one
-        assert not any(word in text for word in _LIBRARIES), one
+    for case in refused:
+        text = re.sub(r"'[^']*'", "", case.said)  # without names, which may be anything
+        assert "\n" not in text, case
+        assert not any(word in text for word in _LIBRARIES), case

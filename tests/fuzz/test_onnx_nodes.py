@@ -25,8 +25,8 @@ def test_a_case_is_told_by_its_number() -> None:
 
 def test_nodes_are_read_or_refused() -> None:
     said = [judged(number) for number in range(QUICK)]
-    assert not [one for one in said if "\n" in one]
-    assert QUICK / 3 < len([one for one in said if one]) < QUICK
+    assert not [sentence for sentence in said if "\n" in sentence]
+    assert QUICK / 3 < len([sentence for sentence in said if sentence]) < QUICK
 
 
 @pytest.mark.slow

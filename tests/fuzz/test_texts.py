@@ -37,8 +37,8 @@ def test_good_files_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 def test_damaged_files_end_in_answers_or_sentences(tmp_path: Path) -> None:
     said = [judged(number, tmp_path) for number in range(QUICK)]
-    assert [one for one in said if not _is_one_sentence(one)] == []
-    assert QUICK / 2 < len([one for one in said if one]) < QUICK
+    assert [sentence for sentence in said if not _is_one_sentence(sentence)] == []
+    assert QUICK / 2 < len([sentence for sentence in said if sentence]) < QUICK
 
 
 @pytest.mark.slow

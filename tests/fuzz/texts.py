@@ -54,12 +54,21 @@ _SHAPE = small_network().constants["weight0"].shape
 
 
 def _aimet(version: str) -> str:
-    one = {"bitwidth": 8, "min": -1.0, "max": 2.0, "is_symmetric": "False", "dtype": "int"}
+    encoding = {"bitwidth": 8, "min": -1.0, "max": 2.0, "is_symmetric": "False", "dtype": "int"}
     weight = {"bitwidth": 8, "min": -1.0, "max": 1.0, "is_symmetric": "True", "dtype": "int"}
     if version == "1.0.0":
-        one = {"name": "in", "enc_type": "PER_TENSOR", "dtype": "INT", "bw": 8, "is_sym": False}
-        one |= {"scale": [0.1], "offset": [-20]}
-        sections = {"activation_encodings": [one], "param_encodings": [{**one, "name": "weight0"}]}
+        encoding = {
+            "name": "in",
+            "enc_type": "PER_TENSOR",
+            "dtype": "INT",
+            "bw": 8,
+            "is_sym": False,
+        }
+        encoding |= {"scale": [0.1], "offset": [-20]}
+        sections = {
+            "activation_encodings": [encoding],
+            "param_encodings": [{**encoding, "name": "weight0"}],
+        }
     elif version == "2.0.0":
         tensor = {"name": "in", "output_dtype": "uint8", "y_scale": 0.1, "y_zero_point": 20}
         weight = {"name": "weight0", "output_dtype": "int4", "axis": 1, "block_size": 1}
@@ -67,7 +76,10 @@ def _aimet(version: str) -> str:
         weight |= {"per_block_int_scale": [[[[2]]] * _SHAPE[-2]] * _SHAPE[-1]}
         return json.dumps({"version": version, "encodings": [tensor, weight]})
     else:
-        sections = {"activation_encodings": {"in": [one]}, "param_encodings": {"weight0": [weight]}}
+        sections = {
+            "activation_encodings": {"in": [encoding]},
+            "param_encodings": {"weight0": [weight]},
+        }
     return json.dumps({"version": version, **sections}, indent=1)
 
 

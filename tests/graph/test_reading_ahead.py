@@ -16,7 +16,7 @@ LARGE = (1 << 16,)
 def test_heavy_constants_come_with_the_largest_first() -> None:
     sizes = [10, 1 << 17, 1 << 16, 1 << 18]
     constants = [Constant(str(n), (n,), np.zeros(n, np.float32)) for n in sizes]
-    assert [one.elements for one in heavy(constants)] == [1 << 18, 1 << 17, 1 << 16]
+    assert [tensor.elements for tensor in heavy(constants)] == [1 << 18, 1 << 17, 1 << 16]
 
 
 def _made_by(seen: list[str], begun: threading.Event) -> Callable[[], np.ndarray]:

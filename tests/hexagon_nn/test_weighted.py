@@ -62,8 +62,8 @@ def test_codes_equal_those_of_the_library(name):
     for case in cases(name):
         subnet, call, feed = lowered_case(case, signed=name.startswith("v65"))
         expected = case["library"].reshape(call.output.shape)
-        found = codes_of(subnet, (call,), feed)["y"]
-        (places,) = np.nonzero((found != expected).ravel())
+        answered = codes_of(subnet, (call,), feed)["y"]
+        (places,) = np.nonzero((answered != expected).ravel())
         different += len(places)
         if len(places):
             neighbours = [_with_preload(subnet, call, feed, more) for more in (-1, 1)]

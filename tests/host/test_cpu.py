@@ -102,10 +102,15 @@ def test_a_release_with_published_times_is_timed_as_its_software_was() -> None:
         (depthwise, software.depthwise_efficiency),
     ):
         assert share is not None
-        one = call(net, name)
+        layer_call = call(net, name)
         peak = CHIP.cpu.cores * CHIP.cpu.clock_hz * CHIP.cpu.fp32_macs_per_clk
-        assert layer_cost(one, CHIP, RELEASE).compute_s == pytest.approx(one.macs / peak / share)
-        assert layer_cost(one, CHIP, RELEASE).compute_s > layer_cost(one, CHIP, STACK).compute_s
+        assert layer_cost(layer_call, CHIP, RELEASE).compute_s == pytest.approx(
+            layer_call.macs / peak / share
+        )
+        assert (
+            layer_cost(layer_call, CHIP, RELEASE).compute_s
+            > layer_cost(layer_call, CHIP, STACK).compute_s
+        )
 
 
 def test_what_a_release_does_not_state_of_its_software_is_as_the_cores_can() -> None:

@@ -69,8 +69,8 @@ def test_a_product_with_one_output_is_spread_over_a_wave() -> None:
 def test_a_batch_takes_as_long_as_one_image_at_least_and_as_its_images_at_most(
     batch: int, inputs: int, outputs: int
 ) -> None:
-    one, many = (dense_s(n, inputs, outputs) for n in (1, batch))
-    assert one * (1 - 1e-9) <= many <= batch * one * (1 + 1e-9)
+    single_s, many = (dense_s(n, inputs, outputs) for n in (1, batch))
+    assert single_s * (1 - 1e-9) <= many <= batch * single_s * (1 + 1e-9)
 
 
 def dense_s(batch: int, inputs: int, outputs: int) -> float:

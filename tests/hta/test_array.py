@@ -59,9 +59,11 @@ def test_clocks_are_those_of_lanes_filled_one_by_one(call: KernelCall, array: Ma
     shape = mac_shape(call)
     clocks, macs = counted_clocks(call, array)
     assert macs == call.macs
-    found = array.clocks(shape, rows=shape.rows, channels=shape.channels, depth=shape.depth, bits=8)
-    assert found == clocks
-    assert found * array.macs_per_clk >= call.macs
+    counted = array.clocks(
+        shape, rows=shape.rows, channels=shape.channels, depth=shape.depth, bits=8
+    )
+    assert counted == clocks
+    assert counted * array.macs_per_clk >= call.macs
 
 
 def test_a_full_array_reaches_its_peak_and_a_narrow_image_a_lane_of_it() -> None:

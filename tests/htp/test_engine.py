@@ -69,12 +69,12 @@ def test_two_graphs_take_turns() -> None:
     alone = deployment.simulate().total_ps
     plan = deployment.plan
     jobs = (Job(plan), Job(plan), Job(plan, urgency=-1))
-    found = deployment.platform.simulate(Workload(jobs)).inferences
-    ends = {one.job: one.end_ps for one in found}
+    inferences = deployment.platform.simulate(Workload(jobs)).inferences
+    ends = {inference.job: inference.end_ps for inference in inferences}
     assert ends[0] == alone
     assert ends[2] == pytest.approx(2 * alone, rel=1e-6)
     assert ends[1] == pytest.approx(3 * alone, rel=1e-6)
-    waits = {one.job: one.overheads[0].name for one in found}
+    waits = {inference.job: inference.overheads[0].name for inference in inferences}
     assert waits == {0: "graph_start", 1: "htp_wait", 2: "htp_wait"}
 
 
@@ -92,7 +92,7 @@ def test_a_gate_holds_what_half_of_vtcm_does() -> None:
     deployment = _deployment("qcm6490", "htp", "resnet50")
     room = deployment.platform.chip.htp.vtcm_bytes
     graph = compile_graph(list(deployment.plan.calls()), deployment.network, room)
-    weights = [one.cost.weight_bytes for one in graph]
+    weights = [node.cost.weight_bytes for node in graph]
     waits = gates(graph, room)
     assert any(waits)
     for at, first in enumerate(waits):

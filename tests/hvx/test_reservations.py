@@ -72,6 +72,6 @@ def test_room_is_what_asking_anew_finds(
 def test_equal_fillings_are_one() -> None:
     start = empty(MACHINES[66])
     first, second = sorted(MACHINES[66].classes)[:2]
-    one = start.joined((first,)).joined((second,))
-    assert one is start.joined((second, first))
-    assert one.parted((first, second)) is start
+    both = start.joined((first,)).joined((second,))
+    assert both is start.joined((second, first))
+    assert both.parted((first, second)) is start

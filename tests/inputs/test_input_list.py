@@ -44,7 +44,7 @@ def _first_values(path: Path, text: str) -> list[tuple[float, ...]]:
     path.write_text(text)
     network = _network()
     sets = read_input_list(path, network).arrays(network)
-    return [tuple(float(one[name].ravel()[0]) for name in ("a", "b")) for one in sets]
+    return [tuple(float(feed[name].ravel()[0]) for name in ("a", "b")) for feed in sets]
 
 
 @pytest.mark.parametrize(
@@ -222,5 +222,5 @@ def test_64_bit_integers_of_a_batch_have_64_bits(folder: Path) -> None:
     (folder / "items.txt").write_text("i0.raw\ni1.raw\n")
     (folder / "batch.txt").write_text("w.raw\n")
     for name in ("items.txt", "batch.txt"):
-        (one,) = read_input_list(folder / name, network, {"a": "<i8"}).arrays(network)
-        assert one["a"].tolist() == [[-1, -1], [0, 0]]
+        (feed,) = read_input_list(folder / name, network, {"a": "<i8"}).arrays(network)
+        assert feed["a"].tolist() == [[-1, -1], [0, 0]]

@@ -118,8 +118,8 @@ def assert_equals_twin(call, inputs, kernels=("",)):
             for work in prepared.steps(codes, output, GuardedWorkspace(side)):
                 run_guarded(work, pieces, side)
             np.testing.assert_array_equal(output, expected, err_msg=f"kernels '{choice}', {pieces}")
-        found = _of_program(prepared, inputs, expected.shape, output.dtype)
-        np.testing.assert_array_equal(found, expected, err_msg=f"kernels '{choice}', program")
+        answer = _of_program(prepared, inputs, expected.shape, output.dtype)
+        np.testing.assert_array_equal(answer, expected, err_msg=f"kernels '{choice}', program")
 
 
 class _Lent(Workspace):

@@ -78,7 +78,7 @@ def saturate(value):
 def requantize(accumulator, multiplier, shift, low, high, fraction_bits=0):
     """Python integers of any size; what the fraction bits add is exact to 2^-15 of a code."""
 
-    def one(*numbers):
+    def requantized(*numbers):
         total, multiplier, shift = map(int, numbers)
         whole, rest = divmod(total, 2**fraction_bits)
         whole = min(max(whole, -(2**31)), 2**31 - 1) * 2**shift
@@ -87,7 +87,7 @@ def requantize(accumulator, multiplier, shift, low, high, fraction_bits=0):
         return min(max((whole * multiplier + more * 2**16 + 2**30) // 2**31, low), high)
 
     arrays = (np.asarray(x, object) for x in (accumulator, multiplier, shift))
-    return np.vectorize(one, otypes=[np.int64])(*np.broadcast_arrays(*arrays))
+    return np.vectorize(requantized, otypes=[np.int64])(*np.broadcast_arrays(*arrays))
 
 
 def finish(accumulator, stage, entry=slice(None)):
@@ -381,7 +381,7 @@ def arg_extremum(call, inputs):
 def quotient(call, inputs):
     """Of fractions, rounded once; halves go up."""
 
-    def one(n, d):
+    def divided(n, d):
         if d == 0:
             return call.output.zero_point if n == 0 else call.high if n > 0 else call.low
         exact = Fraction(int(n) * call.scale, int(d) * 2**call.shift)
@@ -390,7 +390,8 @@ def quotient(call, inputs):
     x, w = (codes - operand.zero_point for codes, operand in zip(inputs, call.inputs, strict=True))
     pairs = np.broadcast_arrays(x, w)
     codes = [
-        min(max(one(n, d), call.low), call.high) for n, d in zip(*map(np.ravel, pairs), strict=True)
+        min(max(divided(n, d), call.low), call.high)
+        for n, d in zip(*map(np.ravel, pairs), strict=True)
     ]
     return np.array(codes, np.int64).reshape(pairs[0].shape)
 
@@ -564,7 +565,7 @@ def one_step(call, d, x, state, cell):
     def gate(number, k, knots):
         return read_off(p(number, k) + q(number, k), knots)
 
-    one, new, new_cell = 2**15, [], list(cell)
+    unit, new, new_cell = 2**15, [], list(cell)
     resets = []
     if call.cell == "gru":
         resets = [gate(1, k, call.sigmoid) for k in range(units)]
@@ -576,7 +577,7 @@ def one_step(call, d, x, state, cell):
             z = gate(0, k, call.sigmoid)
             of_last = (resets[k] * q(2, k) + 2**14) >> 15 if call.resets_late else q(2, k, held)
             n = read_off(p(2, k) + of_last, call.tanh)
-            fresh = scaled((one - z) * n, call.of_output)
+            fresh = scaled((unit - z) * n, call.of_output)
             new.append((fresh + ((z * state[k] + 2**6) >> 7) + 2**7) >> 8)
         else:
             i, o, f = (gate(number, k, call.sigmoid) for number in range(3))

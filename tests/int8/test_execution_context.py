@@ -27,7 +27,7 @@ def _reached(arrays: Iterable[Array]) -> dict[tuple[int, int], Array]:
 
 def _subnets(example: Example) -> list[IntegerSubnet]:
     executor = deployment(model(example, DSP), DSP).executor(2)
-    return [one for one in executor._executors if isinstance(one, IntegerSubnet)]
+    return [part for part in executor._executors if isinstance(part, IntegerSubnet)]
 
 
 @pytest.mark.parametrize("example", examples(), ids=str)
@@ -37,7 +37,7 @@ def test_what_contexts_share_is_never_written(example: Example) -> None:
         first, second = subnet.contexts(2)
         places = [_reached(context.commands.owned()) for context in (first, second)]
         shared = [places[0][at] for at in places[0].keys() & places[1].keys()]
-        before = [one.tobytes() for one in shared]
+        before = [array.tobytes() for array in shared]
         edges = {name: x[name] for name in first._inputs if name in x}
         if set(edges) != set(first._inputs):
             continue  # behind another subnet
@@ -47,18 +47,18 @@ def test_what_contexts_share_is_never_written(example: Example) -> None:
         assert other.keys() == again.keys() == expected.keys()
         for name, array in expected.items():
             np.testing.assert_array_equal(again[name], array)
-        assert [one.tobytes() for one in shared] == before
+        assert [array.tobytes() for array in shared] == before
 
 
 def test_contexts_share_their_weights() -> None:
     subnet = subnet_of(branching_network()[0])
     first, second = (_reached(context.commands.owned()) for context in subnet.contexts(2))
     assert first.keys() & second.keys()
-    for one in (context.codes["a"] for context in subnet.contexts(2)):
+    for codes in (context.codes["a"] for context in subnet.contexts(2)):
         assert not any(
-            np.shares_memory(one, other.codes["a"])
+            np.shares_memory(codes, other.codes["a"])
             for other in subnet.contexts(2)
-            if other.codes["a"] is not one
+            if other.codes["a"] is not codes
         )
 
 
@@ -96,13 +96,13 @@ def test_contexts_run_side_by_side() -> None:
         context = subnet.contexts(4)[number % 2]  # two threads in each
         for turn in range(200):
             at = (turn * 3 + number) % 8
-            found = context.run_alone(feeds[at])
-            if any(not np.array_equal(found[n], a) for n, a in expected[at].items()):
+            outputs = context.run_alone(feeds[at])
+            if any(not np.array_equal(outputs[n], a) for n, a in expected[at].items()):
                 wrong.append(at)
 
     threads = [threading.Thread(target=go, args=(number,)) for number in range(4)]
     for thread in threads:
         thread.start()
-    for one in threads:
-        one.join()
+    for started in threads:
+        started.join()
     assert not wrong

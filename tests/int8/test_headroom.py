@@ -71,19 +71,19 @@ def judged(layer, feeds, given, parameters, encodings, *, signed=False):
     model = quantized([layer], shapes, given, encodings, ["y"])
     model = replace(model, parameters={**model.parameters, **parameters})
     subnet, calls = lowered(model, signed)
-    found = codes_of(subnet, calls, feeds)["y"]
-    np.testing.assert_array_equal(codes_of(subnet, calls, feeds, threads=2)["y"], found)
+    produced = codes_of(subnet, calls, feeds)["y"]
+    np.testing.assert_array_equal(codes_of(subnet, calls, feeds, threads=2)["y"], produced)
     (call,) = calls
     inputs = [
         x.codes if x.codes is not None else input_codes(feeds[x.name], encodings[x.name])
         for x in call.inputs
     ]
     expected = naive.run(call, [np.asarray(codes).astype(np.int64) for codes in inputs])
-    np.testing.assert_array_equal(expected, found)
+    np.testing.assert_array_equal(expected, produced)
     seen = {n: encodings[n].dequantize(input_codes(a, encodings[n])) for n, a in feeds.items()}
     real = FloatEngine(model.as_stored).run(seen)["y"].astype(np.float64)
     output = encodings["y"]
-    return found, np.clip(real / output.delta + output.zero_point, 0, output.steps)
+    return produced, np.clip(real / output.delta + output.zero_point, 0, output.steps)
 
 
 def around(bits):
@@ -107,15 +107,15 @@ def test_weighted_layers(kind, signed, widths):
         **attributes,
     )  # fmt: skip
     feeds, encodings = around(bits)
-    found, real = judged(
+    codes, real = judged(
         layer, feeds, {"w": weight, "b": BIAS}, {"w": axis}, encodings, signed=signed
     )
     # Half a code for the rounding; float32 sums of the reference and one step of the preload.
     allowed = 0.5 + 2.0**-8 if bits == 8 else 0.6
-    assert np.abs(found - real).max() <= allowed
+    assert np.abs(codes - real).max() <= allowed
     for channel, bias in enumerate(BIAS):
         if channel in DEAD:
-            (code,) = np.unique(found[..., channel])
+            (code,) = np.unique(codes[..., channel])
             assert code == encodings["y"].quantize(np.array([bias]))
 
 
@@ -130,8 +130,8 @@ def test_a_whole_tensor_of_tiny_weights(signed):
     )  # fmt: skip
     feeds, encodings = around(8)
     given = {"w": weight, "b": BIAS}
-    found, real = judged(layer, feeds, given, {"w": tiny}, encodings, signed=signed)
-    assert np.abs(found - real).max() <= 0.5 + 2.0**-8
+    codes, real = judged(layer, feeds, given, {"w": tiny}, encodings, signed=signed)
+    assert np.abs(codes - real).max() <= 0.5 + 2.0**-8
 
 
 @pytest.mark.parametrize("bits", [8, 16])
@@ -139,8 +139,8 @@ def test_batch_norm(bits):
     layer = BatchNorm(name="layer", inputs=("x",), outputs=("y",), scale="s", shift="b")
     scale = np.array([1e-12, 0, -1e-13, 1e-9, -1e-9, 0], np.float32)
     feeds, encodings = around(bits)
-    found, real = judged(layer, feeds, {"s": scale, "b": BIAS}, {}, encodings)
-    assert np.abs(found - real).max() <= 0.5 + 2.0**-8
+    codes, real = judged(layer, feeds, {"s": scale, "b": BIAS}, {}, encodings)
+    assert np.abs(codes - real).max() <= 0.5 + 2.0**-8
 
 
 @pytest.mark.parametrize("bits", [8, 16])
@@ -152,8 +152,8 @@ def test_normalization(kind, bits):
     )  # fmt: skip
     scale = np.array([1e-12, 0, -1e-13, 1e-9, -1e-9, 0], np.float32)
     feeds, encodings = around(bits)
-    found, real = judged(layer, feeds, {"s": scale, "b": BIAS}, {}, encodings)
-    assert np.abs(found - real).max() <= 0.5 + 2.0**-8
+    codes, real = judged(layer, feeds, {"s": scale, "b": BIAS}, {}, encodings)
+    assert np.abs(codes - real).max() <= 0.5 + 2.0**-8
 
 
 @pytest.mark.parametrize("bits", [8, 16])
@@ -167,9 +167,9 @@ def test_constant_factors(kind, bits):
     else:
         layer = MatMul(name="layer", inputs=("x", "k"), outputs=("y",), alpha=0.5)
     encodings["k"] = Encoding.from_range(-1e-13, 3e-13, bits, minimum_range=1e-14)
-    found, real = judged(layer, feeds, {"k": constant}, {}, encodings)
-    assert np.abs(found - real).max() <= 0.5 + 2.0**-8
-    assert set(found.ravel()) == {encodings["y"].zero_point}
+    codes, real = judged(layer, feeds, {"k": constant}, {}, encodings)
+    assert np.abs(codes - real).max() <= 0.5 + 2.0**-8
+    assert set(codes.ravel()) == {encodings["y"].zero_point}
 
 
 POOL = Pooling(
@@ -198,8 +198,8 @@ def of_computed(layer, bits, reach):
 @pytest.mark.parametrize("reach", [1e-5, 1e-7, 1e-12])
 @pytest.mark.parametrize("layer", [POOL, SUM, PRODUCT, MATRICES, RESIZE, NORM], ids=type)
 def test_sums_of_computed_operands_that_hardly_move_the_output(layer, reach, bits):
-    found, real = of_computed(layer, bits, reach)
-    assert np.abs(found - real).max() <= 1
+    codes, real = of_computed(layer, bits, reach)
+    assert np.abs(codes - real).max() <= 1
 
 
 @pytest.mark.parametrize(("layer", "bits", "reach"), [(NORM, 8, 5e-3), (RESIZE, 16, 1e-4)])
@@ -222,5 +222,5 @@ def test_recurrent_layers_add_biases_apart_from_products(cell):
     tiny = Encoding.symmetric_of(1e-15)
     feeds = {"x": np.random.default_rng(2).uniform(-1, 2, (5, 1, 4)).astype(np.float32)}
     encodings = {"x": Encoding.from_range(-1, 2), "y": Encoding.from_range(-1, 1)}
-    found, real = judged(layer, feeds, given | {"b": bias}, {"w": tiny, "r": tiny}, encodings)
-    assert np.abs(found - real).max() <= 1.5
+    codes, real = judged(layer, feeds, given | {"b": bias}, {"w": tiny, "r": tiny}, encodings)
+    assert np.abs(codes - real).max() <= 1.5

@@ -182,6 +182,6 @@ def test_constants_unlike_their_operand_are_refused():
     (call,) = (call for call in calls if call.layer == "add")
     constant = replace(call.inputs[2], codes=call.inputs[2].codes[..., :3])
     spoilt = replace(call, inputs=(*call.inputs[:2], constant))
-    others = [spoilt if one is call else one for one in calls]
+    others = [spoilt if candidate is call else candidate for candidate in calls]
     with pytest.raises(HexsimError, match=r"tensor 'c' has uint8 codes of shape \(3,\), its"):
         IntegerSubnet(others, subnet.inputs, subnet.outputs)

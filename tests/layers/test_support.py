@@ -102,8 +102,8 @@ def test_qnn_takes_what_releases_before_it_left_to_the_cpu(layer: Layer) -> None
 def test_no_table_gives_an_opaque_node_to_anybody(family: str) -> None:
     network = _around(OPAQUE, (2, 3))
     for runtime in RUNTIMES:
-        told = refusal(OPAQUE, runtime, network, Operators.of(family))
-        assert told == refusal(OPAQUE, runtime, network)
+        reason = refusal(OPAQUE, runtime, network, Operators.of(family))
+        assert reason == refusal(OPAQUE, runtime, network)
 
 
 def test_a_refusal_names_layer_release_source_and_who_has_it() -> None:

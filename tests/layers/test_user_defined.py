@@ -27,9 +27,9 @@ def own(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def layer() -> UserDefined:
-    found = hexsim.load(model()).network.layers[1]
-    assert isinstance(found, UserDefined)
-    return found
+    user_layer = hexsim.load(model()).network.layers[1]
+    assert isinstance(user_layer, UserDefined)
+    return user_layer
 
 
 def test_a_file_holds_no_definition() -> None:
@@ -39,7 +39,7 @@ def test_a_file_holds_no_definition() -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "told"),
+    ("changes", "message"),
     [
         ({"places": (1, 2)}, "its 1 inputs are at the places [1, 2]"),
         ({"places": (2**31 - 1,)}, "it has an input at the place 2147483647 of at most 65536"),
@@ -52,7 +52,7 @@ def test_a_file_holds_no_definition() -> None:
     ],
 )  # fmt: skip
 def test_what_is_no_layer_is_refused(
-    changes: dict[str, Any], told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    changes: dict[str, Any], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     network = hexsim.load(model()).network
     layers = [
@@ -61,12 +61,12 @@ def test_what_is_no_layer_is_refused(
     forged = Model(network.with_layers(layers))
     with pytest.raises(HexsimError) as error:
         dlc.write(tmp_path / "m.dlc", forged)
-    assert told in str(error.value)
+    assert message in str(error.value)
     monkeypatch.setattr("hexsim.dlc.writer.check_model", lambda *anything: None)
     dlc.write(tmp_path / "m.dlc", forged)
     with pytest.raises(HexsimError) as error:
         dlc.read(tmp_path / "m.dlc")
-    assert told in str(error.value)
+    assert message in str(error.value)
     assert "'plus'" in str(error.value)
 
 

@@ -33,12 +33,12 @@ def speed(platform: Platform) -> LanguageModelSpeed:
 
 
 @pytest.fixture(scope="module")
-def found(speed: LanguageModelSpeed, platform: Platform) -> dict[str, Gain]:
+def by_change(speed: LanguageModelSpeed, platform: Platform) -> dict[str, Gain]:
     return {gain.change: gain for gain in gains(speed, platform, 4)}
 
 
 def test_each_change_is_the_simulation_of_the_changed_model(
-    speed: LanguageModelSpeed, platform: Platform, found: dict[str, Gain]
+    speed: LanguageModelSpeed, platform: Platform, by_change: dict[str, Gain]
 ) -> None:
     wide = CONDITIONS.widths
     changed = {
@@ -50,23 +50,28 @@ def test_each_change_is_the_simulation_of_the_changed_model(
     }
     for name, conditions in changed.items():
         other = speed_of(speed.architecture, platform, conditions)
-        assert found[name].tokens_per_second == other.tokens_per_second
-        assert found[name].first_token_s == other.first_token_s(100)
-        assert found[name].peak_bytes == other.memory.peak
-    own, draft = found["each network with its own weights"], found["draft of 4 tokens, 70% right"]
+        assert by_change[name].tokens_per_second == other.tokens_per_second
+        assert by_change[name].first_token_s == other.first_token_s(100)
+        assert by_change[name].peak_bytes == other.memory.peak
+    own, draft = (
+        by_change["each network with its own weights"],
+        by_change["draft of 4 tokens, 70% right"],
+    )
     assert own.peak_bytes == speed.memory.peak + speed.memory.weights
     checked = pass_of(speed.architecture, platform, CONDITIONS, 5)
     assert draft.tokens_per_second == pytest.approx(2.7731 / checked.seconds)
-    assert set(found) == {*changed, own.change, draft.change} | {
+    assert set(by_change) == {*changed, own.change, draft.change} | {
         "heads of keys and values: 1, not 2"
     }
 
 
-def test_the_bytes_that_a_change_saves(speed: LanguageModelSpeed, found: dict[str, Gain]) -> None:
+def test_the_bytes_that_a_change_saves(
+    speed: LanguageModelSpeed, by_change: dict[str, Gain]
+) -> None:
     """160 x 64 weights of the head, in 4 bits less; as much again for the embedding."""
-    saved = speed.memory.peak - found["head of 4-bit weights"].peak_bytes
+    saved = speed.memory.peak - by_change["head of 4-bit weights"].peak_bytes
     assert saved == 2 * 160 * 64 // 2
-    saved = speed.memory.peak - found["8-bit cache"].peak_bytes
+    saved = speed.memory.peak - by_change["8-bit cache"].peak_bytes
     assert saved >= 2 * 2 * 256 * 2 * 16
 
 

@@ -59,9 +59,9 @@ def test_generating_is_bound_by_bytes(one_b: Architecture) -> None:
 
 def test_the_shares_add_up(one_b: Architecture) -> None:
     speed = speed_of(one_b, Platform.load("sd8gen4"), Conditions())
-    for one in (speed.token, speed.block):
-        assert sum(one.parts_s.values()) == pytest.approx(one.seconds)
-        assert min(one.parts_s.values()) > 0
+    for stage in (speed.token, speed.block):
+        assert sum(stage.parts_s.values()) == pytest.approx(stage.seconds)
+        assert min(stage.parts_s.values()) > 0
     assert speed.first_token_s(129) == 2 * speed.block.seconds
     assert speed.total_s == pytest.approx(8 * speed.block.seconds + 255 * speed.token.seconds)
 

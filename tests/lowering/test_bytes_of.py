@@ -20,10 +20,10 @@ def test_operands(data):
     together = np.zeros((3, 4))
     for byte, part in parts:
         assert part.bits == 8
-        one = byte_codes(codes, byte)
-        assert one.flags.c_contiguous
-        assert one.dtype == np.uint8
-        together += part.delta * (one.astype(float) - part.zero_point)
+        as_bytes = byte_codes(codes, byte)
+        assert as_bytes.flags.c_contiguous
+        assert as_bytes.dtype == np.uint8
+        together += part.delta * (as_bytes.astype(float) - part.zero_point)
     np.testing.assert_allclose(together, x.delta * (codes.astype(float) - x.zero_point), atol=1e-6)
 
 

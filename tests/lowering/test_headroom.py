@@ -151,7 +151,7 @@ def test_the_rule_equals_the_slow_one_and_stays_within_its_bound(kind, bits, tap
     weights = fitting_weights(given, x, output, bias, fraction_bits)
     largest = max(x.zero_point, top - x.zero_point)
     distances = random.integers(0, top, taps, endpoint=True) - x.zero_point
-    stage, found = codes_of(weights, x, output, bias, distances, fraction_bits)
+    stage, produced = codes_of(weights, x, output, bias, distances, fraction_bits)
     largest_scale = x.delta * steps.max() / output.delta
     shift = 0 if fraction_bits else max(math.frexp(largest_scale)[1], 0)
     for c in range(channels):
@@ -169,9 +169,9 @@ def test_the_rule_equals_the_slow_one_and_stays_within_its_bound(kind, bits, tap
         exact = min(max(exact, 0), top)
         unit = least * 2.0 ** (shift - 31 - fraction_bits)
         # The rest of the requantise stage of 16 bits is exact to 2^-15 of a code.
-        assert abs(found[c] - exact) <= 0.5 + 2.0**-15 + (1 + taps * largest) / 2 * unit
+        assert abs(produced[c] - exact) <= 0.5 + 2.0**-15 + (1 + taps * largest) / 2 * unit
         if c == 0:
-            assert abs(found[c] - exact) <= 0.5 + 2.0**-15 + unit / 2
+            assert abs(produced[c] - exact) <= 0.5 + 2.0**-15 + unit / 2
 
 
 def test_of_constant_factors_the_first_is_coded_anew():

@@ -14,9 +14,9 @@ def encoding(delta, zero_point):
     return Encoding(8, -zero_point * delta, (255 - zero_point) * delta, delta, -zero_point)
 
 
-def same(one, other):
+def same(first, other):
     return all(
-        np.array_equal(getattr(one, name), getattr(other, name))
+        np.array_equal(getattr(first, name), getattr(other, name))
         for name in ("preload", "multiplier", "shift", "low", "high", "fraction_bits")
     )
 
@@ -24,8 +24,8 @@ def same(one, other):
 @pytest.mark.parametrize("fraction_bits", [0, 8, 16])
 def test_sums_that_fit_are_requantised_as_ever(fraction_bits):
     output, steps = encoding(0.02, 128), np.array([1e-3, 1e-6])
-    found = requantize_sums("p", steps, 65025, output, RELU, fraction_bits)
-    assert same(found, requantize(steps, output, RELU, fraction_bits=fraction_bits))
+    requantized = requantize_sums("p", steps, 65025, output, RELU, fraction_bits)
+    assert same(requantized, requantize(steps, output, RELU, fraction_bits=fraction_bits))
 
 
 def test_a_zero_point_of_zero_fits_any_step():

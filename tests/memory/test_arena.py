@@ -26,7 +26,7 @@ def naive_live(nodes: Sequence[ArenaNode]) -> list[int]:
 def naive_offset(size: int, taken: Sequence[ArenaBlock]) -> int:
     """Try every byte from the bottom on which a place could begin."""
     for offset in sorted({0, *(place.end for place in taken)}):
-        if all(offset + size <= one.offset or one.end <= offset for one in taken):
+        if all(offset + size <= place.offset or place.end <= offset for place in taken):
             return offset
     raise AssertionError
 
@@ -39,7 +39,7 @@ def naive(nodes: Sequence[ArenaNode]) -> dict[object, int]:
     placed: dict[object, ArenaBlock] = {}
     for at, node in enumerate(nodes):
         for name, size in node.makes:
-            taken = [one for one in placed.values() if one.last >= at]
+            taken = [place for place in placed.values() if place.last >= at]
             placed[name] = ArenaBlock(naive_offset(size, taken), size, at, last[name])
     return {name: place.offset for name, place in placed.items()}
 
@@ -67,9 +67,9 @@ def test_it_is_the_naive_twin(nodes: list[ArenaNode]) -> None:
 
 @given(graphs())
 def test_what_is_live_together_does_not_overlap(nodes: list[ArenaNode]) -> None:
-    for one, other in combinations(arrange(nodes).places.values(), 2):
-        together = one.first <= other.last and other.first <= one.last
-        assert not together or one.end <= other.offset or other.end <= one.offset
+    for place, other in combinations(arrange(nodes).places.values(), 2):
+        together = place.first <= other.last and other.first <= place.last
+        assert not together or place.end <= other.offset or other.end <= place.offset
 
 
 @given(graphs())

@@ -55,26 +55,26 @@ def graph(shape: Shape, *, from_hta: bool = False, leaving: bool = True) -> Subn
 def test_an_image_goes_into_d32_and_out_of_it() -> None:
     shape = (1, 8, 8, 32)
     flat, d32 = flat_bytes(shape, 1), d32_bytes(shape, 1)
-    found = graph(shape)
-    assert [[size for _, size in node.makes] for node in found.before] == [[flat], [d32]]
-    assert [size for node in found.layers for _, size in node.makes] == [d32, d32]
-    assert [[size for _, size in node.makes] for node in found.after] == [[flat], []]
-    assert found.live == (2 * d32, 2 * d32)
-    assert found.scratch_bytes == SCRATCH_BYTES
+    plan = graph(shape)
+    assert [[size for _, size in node.makes] for node in plan.before] == [[flat], [d32]]
+    assert [size for node in plan.layers for _, size in node.makes] == [d32, d32]
+    assert [[size for _, size in node.makes] for node in plan.after] == [[flat], []]
+    assert plan.live == (2 * d32, 2 * d32)
+    assert plan.scratch_bytes == SCRATCH_BYTES
 
 
 def test_vectors_stay_as_they_are() -> None:
     shape = (1, 1, 1, 200)
-    found = graph(shape)
-    assert [len(node.makes) for node in (*found.before, *found.after)] == [1, 0]
-    assert found.live == (2 * flat_bytes(shape, 1),) * 2
+    plan = graph(shape)
+    assert [len(node.makes) for node in (*plan.before, *plan.after)] == [1, 0]
+    assert plan.live == (2 * flat_bytes(shape, 1),) * 2
 
 
 def test_what_lies_with_the_tensor_engine_takes_no_place_of_its_own() -> None:
     shape = (1, 8, 8, 32)
-    found = graph(shape, from_hta=True, leaving=False)
-    assert [[size for _, size in node.makes] for node in found.before] == [
+    plan = graph(shape, from_hta=True, leaving=False)
+    assert [[size for _, size in node.makes] for node in plan.before] == [
         [],
         [d32_bytes(shape, 1)],
     ]
-    assert [node.makes for node in found.after] == [()]
+    assert [node.makes for node in plan.after] == [()]

@@ -75,10 +75,10 @@ FOLDED: dict[str, tuple[str, str | None]] = {
 def shapes(proto: onnx.ModelProto) -> dict[str, tuple[int, ...]]:
     graph = onnx.shape_inference.infer_shapes(proto, strict_mode=True, data_prop=True).graph
     values = [*graph.input, *graph.value_info, *graph.output]
-    found = {
+    dimensions = {
         value.name: tuple(d.dim_value for d in value.type.tensor_type.shape.dim) for value in values
     }
-    return found | {tensor.name: tuple(tensor.dims) for tensor in graph.initializer}
+    return dimensions | {tensor.name: tuple(tensor.dims) for tensor in graph.initializer}
 
 
 def macs(proto: onnx.ModelProto) -> int:

@@ -76,15 +76,15 @@ def test_an_open_condition_stays_and_reads_around_it(onnx_model: Make, agree: Ag
     (layer,) = (layer for layer in network.layers if layer.name == "if")
     assert isinstance(layer, Opaque)
     assert len(layer.inputs) == 3
-    (told,) = (one for one in read_with_codes(model).report.opaque if one.name == "if")
-    assert "'b' is not known" in told.reason
+    (opaque_node,) = (node for node in read_with_codes(model).report.opaque if node.name == "if")
+    assert "'b' is not known" in opaque_node.reason
 
 
 def test_a_branch_for_other_shapes_is_never_taken(onnx_model: Make) -> None:
     nodes = [*SUM, node("If", ["b"], ["y"], then_branch=NARROW, else_branch=ELSE, name="if")]
-    found = read_with_codes(onnx_model(nodes, {"x": (1, 3)}, ["y"], opset=13))
-    assert isinstance(optimize(found.network).producers["y"], Neuron)
-    assert "is replaced by its else_branch" in found.report.notes[0]
+    imported = read_with_codes(onnx_model(nodes, {"x": (1, 3)}, ["y"], opset=13))
+    assert isinstance(optimize(imported.network).producers["y"], Neuron)
+    assert "is replaced by its else_branch" in imported.report.notes[0]
 
 
 @pytest.mark.parametrize(

@@ -673,6 +673,6 @@ def test_bounds_that_make_every_number_infinite_are_onnxruntimes(
     network = read(model)
     assert [type(layer) for layer in network.layers] == [Opaque]
     x = np.array([[-1, 0, 2, 3]], np.float32)
-    (found,) = FloatEngine(network).run({"x": x}).values()
-    np.testing.assert_array_equal(found, run_onnx(model, {"x": x})["y"])
-    assert np.abs(found).min() > 3e38, "the largest float stands for no bound"
+    (output,) = FloatEngine(network).run({"x": x}).values()
+    np.testing.assert_array_equal(output, run_onnx(model, {"x": x})["y"])
+    assert np.abs(output).min() > 3e38, "the largest float stands for no bound"

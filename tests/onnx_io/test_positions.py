@@ -73,7 +73,7 @@ CAST = _node("Cast", "x", "y", to=TensorProto.FLOAT)
 def test_positions(nodes: list[onnx.NodeProto], expected: int | None) -> None:
     network = hexsim.load(_model(*nodes)).network
     assert positions(network, "x") == expected
-    made = np.concatenate([one["x"].ravel() for one in seeded_calibration(network, 50)])
+    made = np.concatenate([feed["x"].ravel() for feed in seeded_calibration(network, 50)])
     assert made.dtype == np.int64
     assert sorted(set(made.tolist())) == list(range(expected or 2)), "all that there may be"
 
@@ -84,7 +84,7 @@ def test_positions(nodes: list[onnx.NodeProto], expected: int | None) -> None:
 def test_made_up_numbers_without_positions(dtype: str, least: int, most: int) -> None:
     element = helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
     network = hexsim.load(_model(CAST, dtype=element)).network
-    made = np.concatenate([one["x"].ravel() for one in seeded_calibration(network, 50)])
+    made = np.concatenate([feed["x"].ravel() for feed in seeded_calibration(network, 50)])
     assert made.dtype == dtype
     assert least <= int(made.min()) < int(made.max()) <= most
     if most > 1:

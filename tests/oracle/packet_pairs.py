@@ -20,11 +20,11 @@ NEEDS_PRODUCER = "vector store new"  # alone in a packet it is no instruction
 
 def representatives(machine: HvxMachine) -> dict[str, HvxInstruction]:
     """The first operation of every class of a machine."""
-    found: dict[str, HvxInstruction] = {}
+    by_class: dict[str, HvxInstruction] = {}
     for operation in OPERATIONS.values():
         if operation.of_class in machine.classes and operation.of_class != NEEDS_PRODUCER:
-            found.setdefault(operation.of_class, operation)
-    return found
+            by_class.setdefault(operation.of_class, operation)
+    return by_class
 
 
 def text(operation: HvxInstruction, position: int) -> str:

@@ -45,9 +45,9 @@ def read(text: str) -> tuple[str, dict[str, str]]:
     text = re.sub(r"-?0x[0-9a-f]+", lambda m: str(int(m[0], 16)), text).replace("##", "#")
     text = re.sub(r"(vmem\(r\d+\+)\+#(\d+)\)", lambda m: f"{m[1]}+#1)", text)
     for name, expression in PATTERNS.items():
-        found = expression.fullmatch(text)
-        if found:
-            return name, found.groupdict()
+        match = expression.fullmatch(text)
+        if match:
+            return name, match.groupdict()
     raise ValueError(f"not in the instruction table: {text}")
 
 
@@ -127,7 +127,7 @@ def loops(version: int, unroll: int) -> list[dict[str, object]]:
             capture_output=True,
             text=True,
         ).stdout
-    found: list[dict[str, object]] = []
+    records: list[dict[str, object]] = []
     name, start, packets, body = "", 0, {}, []
     order: list[int] = []
     targets: list[int] = []
@@ -165,9 +165,9 @@ def loops(version: int, unroll: int) -> list[dict[str, object]]:
             except ValueError as problem:
                 print(f"{name} V{version} x{unroll} left out: {problem}")
                 continue
-            if entry not in found:
-                found.append(entry)
-    return found
+            if entry not in records:
+                records.append(entry)
+    return records
 
 
 def main() -> None:

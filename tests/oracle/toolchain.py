@@ -47,8 +47,8 @@ def refused(packets: list[str], version: int) -> dict[int, str]:
         check=False,
     )
     bad: dict[int, str] = {}
-    for found in re.finditer(r"<stdin>:(\d+):\d+: error: (.*)", done.stderr):
-        bad.setdefault(bisect.bisect_right(starts, int(found[1])) - 1, found[2])
+    for error in re.finditer(r"<stdin>:(\d+):\d+: error: (.*)", done.stderr):
+        bad.setdefault(bisect.bisect_right(starts, int(error[1])) - 1, error[2])
     if done.returncode and not bad:
         raise RuntimeError(done.stderr[:500])
     return bad

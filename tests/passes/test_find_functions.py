@@ -116,11 +116,11 @@ def test_what_a_file_spells(case: str, behind: str, onnx_model: Make, agree: Agr
     if function == "clamp":  # goes on into the convolution
         assert network.layers[0].clamp.limits
         return
-    found = network.layers[1]
-    assert isinstance(found, Neuron)
-    assert found.function == function
-    assert found.name == steps[0][2]
-    assert found.fused[: len(steps) - 1] == tuple(out for _, _, out, *_ in steps[1:])
+    neuron = network.layers[1]
+    assert isinstance(neuron, Neuron)
+    assert neuron.function == function
+    assert neuron.name == steps[0][2]
+    assert neuron.fused[: len(steps) - 1] == tuple(out for _, _, out, *_ in steps[1:])
     assert len(network.layers) == (3 if behind == "Tanh" else 2)
 
 
@@ -163,9 +163,9 @@ def test_what_has_no_result_below_zero_has_no_attributes_without_number(
     assert not {layer.function for layer in neurons} & {"elu", "leaky_relu", "clamp", "abs"}
     assert all(math.isfinite(layer.alpha) and math.isfinite(layer.beta) for layer in neurons)
     x = np.array([[0, 1e-3, 0.5, 1, 7, 400]], np.float32)
-    (found,) = FloatEngine(network).run({"x": x}).values()
+    (output,) = FloatEngine(network).run({"x": x}).values()
     (expected,) = run_onnx(onnx_model(nodes_of(steps), {"x": (1, 6)}, ["y"], C), {"x": x}).values()
-    np.testing.assert_allclose(found, expected, rtol=1e-6)
+    np.testing.assert_allclose(output, expected, rtol=1e-6)
 
 
 def test_a_root_is_found_although_half_of_its_numbers_have_none(onnx_model: Make) -> None:
@@ -206,5 +206,5 @@ def test_any_tree_of_functions_stays_what_it_computes(data: st.DataObject) -> No
             pair = [first, second] if data.draw(st.booleans()) else [second, first]
             steps.append((operator, " ".join(pair), out))
         tensors.append(out)
-    found = compare(make_model(nodes_of(steps), {"x": (2, 3, 4)}, [tensors[-1]], C))
-    assert found.error_optimized <= 1e-5
+    comparison = compare(make_model(nodes_of(steps), {"x": (2, 3, 4)}, [tensors[-1]], C))
+    assert comparison.error_optimized <= 1e-5

@@ -160,8 +160,8 @@ def test_any_chain_moves_elements_as_before(data: st.DataObject) -> None:
             nodes.append(node("Transpose", [last], [out], perm=perm))
         last = out
     outputs = [last, *(["t0"] if len(nodes) > 2 and data.draw(st.booleans()) else [])]
-    found = compare(make_model(nodes, {"x": shape}, outputs, weights))
-    assert found.error_optimized == 0
+    comparison = compare(make_model(nodes, {"x": shape}, outputs, weights))
+    assert comparison.error_optimized == 0
 
 
 def _split(data: st.DataObject, size: int) -> list[int]:

@@ -37,13 +37,13 @@ def test_chain_that_one_layer_takes_over(onnx_model: Callable[..., onnx.ModelPro
         node("Relu", "n", "r"),
         node("Identity", "r", "y"),
     ]
-    found = of(onnx_model(nodes, {"x": (1, 3, 4, 4)}, ["y"], WEIGHTS))
-    assert found.renamed == {"r": "y"}
-    assert found.absorbed.items() >= {"c": "n_c", "n": "n_c"}.items()
-    batch_norm = set(found.absorbed) - {"c", "n"}
+    provenance = of(onnx_model(nodes, {"x": (1, 3, 4, 4)}, ["y"], WEIGHTS))
+    assert provenance.renamed == {"r": "y"}
+    assert provenance.absorbed.items() >= {"c": "n_c", "n": "n_c"}.items()
+    batch_norm = set(provenance.absorbed) - {"c", "n"}
     assert batch_norm
-    assert "w" not in found.absorbed, "a folded weight keeps the initialiser's name"
-    assert {found.absorbed[name] for name in batch_norm} == {"n_c"}
+    assert "w" not in provenance.absorbed, "a folded weight keeps the initialiser's name"
+    assert {provenance.absorbed[name] for name in batch_norm} == {"n_c"}
 
 
 def test_no_ops_hold_what_their_input_holds(onnx_model: Callable[..., onnx.ModelProto]) -> None:
@@ -53,8 +53,8 @@ def test_no_ops_hold_what_their_input_holds(onnx_model: Callable[..., onnx.Model
         node("Dropout", "b", "c"),
         node("Tanh", "c", "y"),
     ]
-    found = of(onnx_model(nodes, {"x": (1, 3)}, ["y"]))
-    assert found == Provenance({"b": "a", "c": "a"}, {})
+    provenance = of(onnx_model(nodes, {"x": (1, 3)}, ["y"]))
+    assert provenance == Provenance({"b": "a", "c": "a"}, {})
 
 
 def test_flattened_inputs_and_dead_code(onnx_model: Callable[..., onnx.ModelProto]) -> None:
@@ -64,9 +64,9 @@ def test_flattened_inputs_and_dead_code(onnx_model: Callable[..., onnx.ModelProt
         node("MatMul", "f d", "y"),
         node("Sigmoid", "p", "dead"),
     ]
-    found = of(onnx_model(nodes, {"x": (1, 4, 4, 4)}, ["y"], WEIGHTS))
-    assert found.renamed["f"] == "p"
-    assert found.absorbed == {"dead": ""}
+    provenance = of(onnx_model(nodes, {"x": (1, 4, 4, 4)}, ["y"], WEIGHTS))
+    assert provenance.renamed["f"] == "p"
+    assert provenance.absorbed == {"dead": ""}
 
 
 def test_nothing_is_told_of_an_unchanged_network(

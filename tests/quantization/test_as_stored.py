@@ -38,10 +38,10 @@ each_network = pytest.mark.parametrize("make", NETWORKS, ids=lambda make: make._
 
 def _answers(model: Model, feed: dict[str, FloatArray]) -> list[FloatArray]:
     """The outputs on every runtime."""
-    found: list[FloatArray] = []
+    answers: list[FloatArray] = []
     for chip, runtime in RUNTIMES:
-        found += deployed(model, runtime, chip).executor().run(feed).values()
-    return found
+        answers += deployed(model, runtime, chip).executor().run(feed).values()
+    return answers
 
 
 def _through_a_file(model: Model, path: Path) -> Model:
@@ -58,9 +58,9 @@ def _assert_same_from_file(model: Model, folder: Path) -> None:
     (feed,) = feeds(model.network, 1)
     expected = _answers(model, feed)
     for other in (read, again):
-        for array, found in zip(expected, _answers(other, feed), strict=True):
-            assert array.dtype == found.dtype
-            assert array.tobytes() == found.tobytes()
+        for array, read_back in zip(expected, _answers(other, feed), strict=True):
+            assert array.dtype == read_back.dtype
+            assert array.tobytes() == read_back.tobytes()
 
 
 @each_network
@@ -113,10 +113,10 @@ def test_what_only_opaque_layers_read_stays_bit_for_bit(
         coded = name in ours and constant.dtype == "float32"
         assert (model.encoding(name) is not None) == coded, name
         for held in (model.as_stored, read.network, read.as_stored):
-            found = held.constants[name]
-            assert (found.dtype, found.shape) == (constant.dtype, constant.shape)
+            stored = held.constants[name]
+            assert (stored.dtype, stored.shape) == (constant.dtype, constant.shape)
             if not coded:
-                assert found.value().tobytes() == constant.value().tobytes(), name
+                assert stored.value().tobytes() == constant.value().tobytes(), name
 
 
 def test_constants_of_every_kind_are_among_those() -> None:
@@ -128,9 +128,9 @@ def test_constants_of_every_kind_are_among_those() -> None:
         for name in layer.inputs
         if name in network.constants
     ]
-    assert {one.dtype for one in kept} == {"float32", "int64", "uint8", "bool"}
-    assert {0, 1} < {one.elements for one in kept}
-    assert () in {one.shape for one in kept}
+    assert {constant.dtype for constant in kept} == {"float32", "int64", "uint8", "bool"}
+    assert {0, 1} < {constant.elements for constant in kept}
+    assert () in {constant.shape for constant in kept}
 
 
 def test_halves_and_not_a_number_stay_bit_for_bit(tmp_path: Path) -> None:
@@ -157,10 +157,12 @@ def test_an_opaque_layer_computes_as_in_float(tmp_path: Path) -> None:
     part = network.subnetwork([layer], layer.inputs[:1], layer.outputs)
     (feed,) = feeds(part, 1)
     expected = {name: array.tobytes() for name, array in FloatEngine(part).run(feed).items()}
-    for one in (model, _through_a_file(model, tmp_path / "m.dlc")):
-        alone = replace(one, network=one.network.subnetwork([layer], part.inputs, part.outputs))
-        found = deployed(alone).executor().run(feed)
-        assert {name: array.tobytes() for name, array in found.items()} == expected
+    for variant in (model, _through_a_file(model, tmp_path / "m.dlc")):
+        alone = replace(
+            variant, network=variant.network.subnetwork([layer], part.inputs, part.outputs)
+        )
+        outputs = deployed(alone).executor().run(feed)
+        assert {name: array.tobytes() for name, array in outputs.items()} == expected
 
 
 def test_a_constant_has_one_value_for_all_its_readers() -> None:
@@ -174,8 +176,8 @@ def test_a_constant_has_one_value_for_all_its_readers() -> None:
     last = network.subnetwork(network.layers[-1:], ["s"], ["y"])
     alone = replace(model, network=last)
     feed = {"s": np.full((1, 8), 2.0, np.float32)}
-    found = deployed(alone).executor().run(feed)["y"]
-    np.testing.assert_allclose(found[0], 2.0**held, rtol=1e-6)
+    output = deployed(alone).executor().run(feed)["y"]
+    np.testing.assert_allclose(output[0], 2.0**held, rtol=1e-6)
 
 
 def test_the_cpu_computes_with_what_the_codes_say() -> None:
@@ -184,8 +186,8 @@ def test_the_cpu_computes_with_what_the_codes_say() -> None:
     (feed,) = feeds(network, 1)
     first = network.layers[0]
 
-    def run(one: Model) -> FloatArray:
-        return deployed(one, "cpu").executor().run(feed)["y"]
+    def run(variant: Model) -> FloatArray:
+        return deployed(variant, "cpu").executor().run(feed)["y"]
 
     assert run(model).tobytes() == run(model.as_stored).tobytes() != run(network).tobytes()
     assert Model(network).as_stored is network
@@ -222,5 +224,5 @@ def test_a_file_over_its_float_network_computes_with_what_the_file_holds(tmp_pat
     assert referred.network.constants[name] is network.constants[name]
     (feed,) = feeds(network, 1)
     expected = _answers(read, feed)
-    for array, found in zip(expected, _answers(referred, feed), strict=True):
-        assert array.tobytes() == found.tobytes()
+    for array, read_back in zip(expected, _answers(referred, feed), strict=True):
+        assert array.tobytes() == read_back.tobytes()

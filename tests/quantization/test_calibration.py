@@ -15,13 +15,13 @@ def test_observations_equal_those_of_all_values_at_once() -> None:
     assert set(seen) == set(network.tensors)
     everything = np.stack([input_["in"] for input_ in inputs])
     expected = Histogram.of(everything)
-    found = seen["in"].histogram
-    assert found is not None
-    assert (found.exponent, found.first) == (expected.exponent, expected.first)
-    np.testing.assert_array_equal(found.counts, expected.counts)
+    histogram = seen["in"].histogram
+    assert histogram is not None
+    assert (histogram.exponent, histogram.first) == (expected.exponent, expected.first)
+    np.testing.assert_array_equal(histogram.counts, expected.counts)
     assert (seen["in"].low, seen["in"].high) == (everything.min(), everything.max())
     plain = observe(network, inputs)
-    assert {name: (one.low, one.high) for name, one in plain.items()} == {
-        name: (one.low, one.high) for name, one in seen.items()
+    assert {name: (observed.low, observed.high) for name, observed in plain.items()} == {
+        name: (observed.low, observed.high) for name, observed in seen.items()
     }
-    assert all(one.histogram is None for one in plain.values())
+    assert all(observed.histogram is None for observed in plain.values())

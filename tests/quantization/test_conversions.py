@@ -122,8 +122,8 @@ def test_conversions_stand_where_floats_begin_and_end(floats, converted):
     mixed = with_conversions(Model(model.network, kept, {}, floats=bits, quantized=True), ranges)
     mixed.network.check()
     layers = [layer for layer in mixed.network.layers if isinstance(layer, Convert)]
-    found = [(layer.inputs[0], mixed.data_type(layer.output)) for layer in layers]
-    assert found == [(names[short], kind) for short, kind in converted]
+    conversions = [(layer.inputs[0], mixed.data_type(layer.output)) for layer in layers]
+    assert conversions == [(names[short], kind) for short, kind in converted]
     for layer in mixed.network.layers:
         if not isinstance(layer, Convert):
             kinds = {mixed.data_type(n) for n in (*layer.inputs, *layer.outputs)}

@@ -104,7 +104,7 @@ def _convolution(weights: list[list[float]], bias: list[float] | None = None) ->
     if bias is not None:
         tensors.append(helper.make_tensor("b", TensorProto.FLOAT, [len(bias)], bias))
     graph = helper.make_graph(
-        [helper.make_node("Conv", ["x", *(one.name for one in tensors)], ["y"], name="conv")],
+        [helper.make_node("Conv", ["x", *(tensor.name for tensor in tensors)], ["y"], name="conv")],
         "g",
         [helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, len(weights[0]), 2, 2])],
         [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)],

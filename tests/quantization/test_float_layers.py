@@ -22,15 +22,15 @@ from tests.mixed import chain, feeds, mixed
 def test_who_refuses_what(bits: int) -> None:
     model = mixed(bits)
     for runtime in RUNTIMES:
-        told = {layer.name: refusal_in(model, layer, runtime) for layer in model.network.layers}
-        refused = {name for name, reason in told.items() if reason}
+        reasons = {layer.name: refusal_in(model, layer, runtime) for layer in model.network.layers}
+        refused = {name for name, reason in reasons.items() if reason}
         if runtime not in FIXED_POINT or (runtime, bits) == ("htp", 16):
             assert not refused
             continue
         converts = {f"conv1.y_convert_Float_{bits}", "conv2.y_convert_uFxp_8"}
         assert refused == {"conv2", *converts}
         sentence = f"it is float{bits} in this network, and {runtime} computes in integers"
-        assert told["conv2"] == sentence + (" and float16" if runtime == "htp" else "")
+        assert reasons["conv2"] == sentence + (" and float16" if runtime == "htp" else "")
 
 
 def test_a_network_without_float_layers_has_no_such_rule() -> None:
@@ -82,18 +82,20 @@ def test_what_the_application_reads_crosses_as_floats() -> None:
 def test_half_floats_run_in_the_graph_of_a_tensor_processor() -> None:
     """Values are those of the same layers on the CPU, and no time goes on ways there and back."""
     phone = Platform.load("sd8gen3")
-    found = Deployment(mixed(16), phone, "htp")
-    assert [(cut.engine, len(cut.layers)) for cut in found.subnets] == [
+    deployment = Deployment(mixed(16), phone, "htp")
+    assert [(cut.engine, len(cut.layers)) for cut in deployment.subnets] == [
         ("htp", n) for n in (1, 3, 2)
     ]
-    widths = [(c.input_bits, c.activation_bits, c.weight_bits) for c in found.plan.subnets[1].calls]
+    widths = [
+        (c.input_bits, c.activation_bits, c.weight_bits) for c in deployment.plan.subnets[1].calls
+    ]
     assert [pair[:2] for pair in widths] == [(8, 16), (16, 16), (16, 8)]
     assert widths[1][2] == 16
     on_cpu = deployed(mixed(16)).executor()
     for feed in feeds():
-        for name, values in found.executor().run(feed).items():
+        for name, values in deployment.executor().run(feed).items():
             np.testing.assert_array_equal(values, on_cpu.run(feed)[name])
     ways = {"to_cpu", "from_cpu"}
-    assert not ways & {part.name for part in found.simulate().overheads}
+    assert not ways & {part.name for part in deployment.simulate().overheads}
     of_singles = Deployment(mixed(32), phone, "htp").simulate()
     assert ways <= {part.name for part in of_singles.overheads}

@@ -10,9 +10,9 @@ from hexsim.quantization.histogram import BINS, Histogram
 values = st.lists(st.floats(-1e6, 1e6, width=32, allow_subnormal=False), min_size=1, max_size=40)
 
 
-def _same(one: Histogram, two: Histogram) -> None:
-    assert (one.exponent, one.first) == (two.exponent, two.first)
-    np.testing.assert_array_equal(one.counts, two.counts)
+def _same(first: Histogram, two: Histogram) -> None:
+    assert (first.exponent, first.first) == (two.exponent, two.first)
+    np.testing.assert_array_equal(first.counts, two.counts)
 
 
 @given(st.lists(values, min_size=1, max_size=5), st.randoms(use_true_random=False))

@@ -67,16 +67,18 @@ def test_ranges_of_what_is_changed_are_ignored_and_all_others_applied(
         },
     )
     model = quantize_optimized(network, inputs, optimizations=words, overrides=overrides).model
-    told = {override.key: override for override in model.overrides}
-    assert {key for key, one in told.items() if one.outcome == "ignored"} == ignored
-    assert {one.outcome for key, one in told.items() if key not in ignored} == {"applied"}
-    for key in told.keys() - ignored - {"a.b"}:
+    outcomes = {override.key: override for override in model.overrides}
+    assert {key for key, override in outcomes.items() if override.outcome == "ignored"} == ignored
+    assert {override.outcome for key, override in outcomes.items() if key not in ignored} == {
+        "applied"
+    }
+    for key in outcomes.keys() - ignored - {"a.b"}:
         encoding = model.encoding(key)
         assert isinstance(encoding, Encoding)
         assert encoding.delta == pytest.approx(2 / 255)
     for key in ignored:
         what = "bias correction changes" if key == "alone.b" else "rescaled"
-        assert f"{what} '{key}'" in told[key].reason
+        assert f"{what} '{key}'" in outcomes[key].reason
         assert model.origins[key] != "override"
     assert "a.b" not in model.parameters, "it stays at the accumulator's scale, corrected or not"
 

@@ -10,7 +10,7 @@ def test_shared_constants_part_and_missing_biases_appear() -> None:
     made.layers[1] = made.layers[1].replace(weight="a.w")
     network = made.network()
     owned = with_own_parameters(network)
-    found = [layer.parameters for layer in owned.layers if isinstance(layer, Convolution)]
-    assert found == [("a.a.w", "a.bias"), ("b.a.w", "b.bias"), ("c.w", "c.b")]
+    parameters = [layer.parameters for layer in owned.layers if isinstance(layer, Convolution)]
+    assert parameters == [("a.a.w", "a.bias"), ("b.a.w", "b.bias"), ("c.w", "c.b")]
     assert difference(network, owned) == 0
     assert with_own_parameters(owned) == owned

@@ -20,9 +20,9 @@ def test_layers_agree_with_the_integer_kernels_within_one_step() -> None:
     for layer in network.layers:
         for output in run_rounded(layer, model, codes):
             codes.add(layer.output, output[layer.output])
-    found = [feed["b.y"] for feed in codes.feeds(["b.y"])]
+    outputs = [feed["b.y"] for feed in codes.feeds(["b.y"])]
     step = model.activations["b.y"].delta
-    for feed, got in zip(inputs(), found, strict=True):
+    for feed, got in zip(inputs(), outputs, strict=True):
         assert np.abs(executor.run(feed)["b.y"] - got).max() <= 1.01 * step
         assert np.ptp(got) > 50 * step
 

@@ -39,11 +39,11 @@ def test_no_unit_is_overdrawn_and_nobody_waits_without_a_full_one(
         SharedUnit(capacity, data.draw(needs))
         for capacity in data.draw(st.lists(st.floats(0.5, 20), min_size=1, max_size=3))
     ]
-    found = contended(rates, units)
-    used = [sum(r * n for r, n in zip(found, unit.needs, strict=True)) for unit in units]
+    shares = contended(rates, units)
+    used = [sum(r * n for r, n in zip(shares, unit.needs, strict=True)) for unit in units]
     for unit, amount in zip(units, used, strict=True):
         assert amount <= unit.capacity * (1 + 1e-6)
-    for user, (rate, wish) in enumerate(zip(found, rates, strict=True)):
+    for user, (rate, wish) in enumerate(zip(shares, rates, strict=True)):
         assert 0 < rate <= wish
         holds_up = any(
             unit.needs[user] and amount >= unit.capacity * (1 - 1e-6)

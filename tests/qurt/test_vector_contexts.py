@@ -29,12 +29,12 @@ def test_nobody_overtakes_a_more_urgent_request_for_more() -> None:
     hvx = contexts(2)
     hvx.lock("one", 1, 5)
     assert hvx.try_lock("other", 1)
-    both, one = hvx.lock("both", 2, 3), hvx.lock("late", 1, 4)
-    assert (both.triggered, one.triggered) == (False, False)
+    both, single = hvx.lock("both", 2, 3), hvx.lock("late", 1, 4)
+    assert (both.triggered, single.triggered) == (False, False)
     hvx.unlock("one")
-    assert (both.triggered, one.triggered) == (False, False)
+    assert (both.triggered, single.triggered) == (False, False)
     hvx.unlock("other")
-    assert (both.triggered, one.triggered) == (True, False)
+    assert (both.triggered, single.triggered) == (True, False)
 
 
 def test_a_try_lock_takes_what_is_free_or_nothing() -> None:
@@ -49,10 +49,10 @@ def test_a_try_lock_takes_what_is_free_or_nothing() -> None:
 
 
 def test_the_holders_of_the_contexts_are_told_at_every_change() -> None:
-    hvx, told = contexts(3), []
-    hvx.on_change = lambda holders: told.append(list(holders))
+    hvx, heard = contexts(3), []
+    hvx.on_change = lambda holders: heard.append(list(holders))
     hvx.lock("a", 1, 0)
     hvx.lock("b", 2, 0)
     hvx.lock("c", 1, 0)
     hvx.unlock("a")
-    assert told == [["a", None, None], ["a", "b", "b"], [None, "b", "b"], ["c", "b", "b"]]
+    assert heard == [["a", None, None], ["a", "b", "b"], [None, "b", "b"], ["c", "b", "b"]]

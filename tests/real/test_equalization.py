@@ -39,7 +39,7 @@ def test_the_float_function_stays(real_data: Path, name: str) -> None:
     assert done.chains
     reference = without_relu6(network, done.without_relu6)
     (output,) = network.outputs
-    before, after = (FloatEngine(one) for one in (reference, done.network))
+    before, after = (FloatEngine(variant) for variant in (reference, done.network))
     for feed in seeded_calibration(network, 4):
         expected, got = before.run(feed)[output], after.run(feed)[output]
         assert np.abs(got - expected).max() <= 1e-4 * np.abs(expected).max()
@@ -51,12 +51,12 @@ def _ratios(network: Network, feeds: list[dict[str, np.ndarray]]) -> list[float]
     engine = FloatEngine(network)
     floats = np.stack([engine.run(feed)[output] for feed in feeds])
     choices: tuple[tuple[Optimization, ...], ...] = ((), ("cle",), ("cle", "bc"))
-    found = []
+    sqnrs_db = []
     for chosen in choices:
         model = quantize_optimized(network, lambda: feeds, optimizations=chosen).model
         run = deployed(model).executor().run
-        found.append(sqnr_db(floats, np.stack([run(feed)[output] for feed in feeds])))
-    return found
+        sqnrs_db.append(sqnr_db(floats, np.stack([run(feed)[output] for feed in feeds])))
+    return sqnrs_db
 
 
 def test_keywords_gain_by_equalization(real_data: Path) -> None:

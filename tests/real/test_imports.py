@@ -89,7 +89,7 @@ def test_floats_are_those_of_onnxruntime(file: Path) -> None:
 def test_patterns_are_recognised(file: Path) -> None:
     report = hexsim.import_report(file, input_dims=DIMS.get(file.stem))
     for kind, count in RECOGNISED[file.stem].items():
-        assert sum(one.rule.endswith(f": {kind}") for one in report.recognised) >= count
+        assert sum(pattern.rule.endswith(f": {kind}") for pattern in report.recognised) >= count
 
 
 @pytest.mark.parametrize(

@@ -34,7 +34,7 @@ def test_per_channel_weights_help_the_autoencoder(real_data: Path) -> None:
     errors = validate(deployed(model), feeds).layers
     names = [row.layer for row in most_added(errors)[:5]]
     diagnoses = diagnose(deployed(model), errors, names, feeds)
-    kinds = {found.findings[0].cause.kind for found in diagnoses}
+    kinds = {diagnosis.findings[0].cause.kind for diagnosis in diagnoses}
     assert kinds == {"range outlier channel", "dead channel", "one range for all channels"}
     judge = OutputJudge(deployed(real.network), feeds)
     trials = try_remedies(model, errors, judge)

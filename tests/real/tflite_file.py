@@ -70,9 +70,9 @@ def with_output(path: Path, tensor: int) -> bytes:
     """Return the file with `tensor` as the graph's only output."""
     data = bytearray(path.read_bytes())
     _, graph = _roots(data)
-    found = graph.Offset(_slot(GRAPH_OUTPUTS))
-    assert graph.VectorLen(found) == 1
-    start = graph.Vector(found)
+    tensors = graph.Offset(_slot(GRAPH_OUTPUTS))
+    assert graph.VectorLen(tensors) == 1
+    start = graph.Vector(tensors)
     data[start : start + 4] = tensor.to_bytes(4, "little")
     return bytes(data)
 

@@ -38,7 +38,7 @@ class Block:
 
 def blocks(text: str) -> list[Block]:
     """Return the fenced blocks of a page that have a language, in order."""
-    return [Block(*found) for found in _BLOCK.findall(text)]
+    return [Block(*match) for match in _BLOCK.findall(text)]
 
 
 def follow(recipe: str, copy: Path) -> None:
@@ -119,8 +119,8 @@ def run(
 def assert_prints(expected: list[str], printed: str, command: str) -> None:
     """Check that `printed` has the lines of the page, but for spaces and what `...` stands for."""
     lines = "".join(line.strip() + "\n" for line in printed.splitlines())
-    found = re.fullmatch("".join(map(_pattern, expected)), lines)
-    assert found or not expected, f"$ {command}\n{printed}\nis not\n" + "\n".join(expected)
+    match = re.fullmatch("".join(map(_pattern, expected)), lines)
+    assert match or not expected, f"$ {command}\n{printed}\nis not\n" + "\n".join(expected)
 
 
 def _pattern(line: str) -> str:

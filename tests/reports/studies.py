@@ -19,11 +19,11 @@ def study(asked: bool = True) -> Study:
     """With labels, sensitivity and explanations, or without."""
     model, feeds = culprits.quantized("outlier"), culprits.inputs()
     labels = [(n,) for n in (1, 2, 3, 4, 5, 6)] if asked else None
-    found = validate(deployed(model), feeds, labels=labels)
+    validation = validate(deployed(model), feeds, labels=labels)
     ranked = explained = tried = None
     if asked:
         judge = OutputJudge(deployed(model.network), feeds)
         ranked = sensitivity(model, judge)
-        explained = diagnose(deployed(model), found.layers, ["c2", "c0"], feeds)
-        tried = try_remedies(model, found.layers, judge)
-    return Study("broken", "sd835", "dsp", ("a note",), found, ranked, explained, tried)
+        explained = diagnose(deployed(model), validation.layers, ["c2", "c0"], feeds)
+        tried = try_remedies(model, validation.layers, judge)
+    return Study("broken", "sd835", "dsp", ("a note",), validation, ranked, explained, tried)

@@ -322,14 +322,14 @@ def test_beside_clients_every_picosecond_is_charged_once_and_results_are_equal(
     network: Network, phone: tuple[Chip, Stack]
 ) -> None:
     workload = Workload((Job(plan(network), count=2),), SHIPPED)
-    one, two = simulate(workload, *phone), simulate(workload, *phone)
-    assert repr(one) == repr(two)
-    assert one.timeline == two.timeline
-    for inference in one.inferences:
+    first, two = simulate(workload, *phone), simulate(workload, *phone)
+    assert repr(first) == repr(two)
+    assert first.timeline == two.timeline
+    for inference in first.inferences:
         charges = [*inference.layers, *inference.overheads]
         assert sum(charge.duration_ps for charge in charges) == inference.total_ps
-    for track in one.timeline.tracks:
-        spans = [span for span in one.timeline.spans if span.track == track]
+    for track in first.timeline.tracks:
+        spans = [span for span in first.timeline.spans if span.track == track]
         for before, after in itertools.pairwise(spans):
             assert before.t1_ps <= after.t0_ps
 

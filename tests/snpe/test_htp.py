@@ -91,7 +91,7 @@ def test_a_session(tmp_path: Path) -> None:
 def test_flavours_of_a_benchmark() -> None:
     def runtimes(chip: str, name: str, *, quantized: bool) -> set[str]:
         on = Platform.load(chip)
-        return {one.on(on, quantized=quantized).runtime for one in flavours([name], None)}
+        return {flavour.on(on, quantized=quantized).runtime for flavour in flavours([name], None)}
 
     assert runtimes("sd8gen3", "DSP", quantized=True) == {"htp"}
     assert runtimes("sd8gen3", "DSP", quantized=False) == {"htp_fp16"}

@@ -65,10 +65,10 @@ def test_outputs_are_those_of_our_command(
 
 def test_the_tree_is_theirs(tool: Tool, tmp_path: Path) -> None:
     assert tool(f"{RUN} --use_dsp")[0] == 0
-    found = {p.relative_to(tmp_path).as_posix() for p in (tmp_path / "output").rglob("*")}
+    written = {p.relative_to(tmp_path).as_posix() for p in (tmp_path / "output").rglob("*")}
     results = {f"output/Result_{index}" for index in range(3)}
     files = {f"{folder}/scores.raw" for folder in results}
-    assert found == results | files | {"output/SNPEDiag_0.log"}
+    assert written == results | files | {"output/SNPEDiag_0.log"}
 
 
 @pytest.mark.parametrize("profile", ["default", "burst"])
@@ -89,15 +89,15 @@ def test_the_log_is_the_simulation(
     assert tool(f"{RUN} {flags} --perf_profile {profile}")[0] == 0
     line = f"profile q.dlc {ours} --perf-profile {profile} --json p.json"
     assert command(line).code == 0
-    (told,) = json.loads((tmp_path / "p.json").read_text())["results"]
+    (result,) = json.loads((tmp_path / "p.json").read_text())["results"]
     head, rows = read_diag_log(tmp_path / "output/SNPEDiag_0.log")
     assert (head["perf_profile"], head["inferences"]) == (profile, 3)
     by_name = {row.name: row for row in rows}
     expected = {
-        "Init": told["initialisation_total_us"],
-        "Total Inference Time": told["total_inference_us"],
-        "Forward Propagate Time": told["forward_propagate_us"],
-        **{layer["name"]: layer["us"] for layer in told["layers"]},
+        "Init": result["initialisation_total_us"],
+        "Total Inference Time": result["total_inference_us"],
+        "Forward Propagate Time": result["forward_propagate_us"],
+        **{layer["name"]: layer["us"] for layer in result["layers"]},
     }
     for name, us in expected.items():
         assert by_name[name].ps == round(us * 1e6), name
@@ -116,8 +116,8 @@ def test_levels_and_how_they_are_shown(
 ) -> None:
     assert tool(f"{RUN} --use_dsp --profiling_level {level}")[0] == 0
     _, rows = read_diag_log(tmp_path / "output/SNPEDiag_0.log")
-    found = tuple(sum(r.block == b for r in rows) for b in ("init", "inference", "layer"))
-    assert found == blocks
+    counts = tuple(sum(r.block == b for r in rows) for b in ("init", "inference", "layer"))
+    assert counts == blocks
     code, out, err = tool("snpe-diagview --input_log output/SNPEDiag_0.log --output rows.csv")
     assert (code, err) == (0, "")
     assert out.startswith("Log File Created: ")

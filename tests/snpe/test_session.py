@@ -30,15 +30,15 @@ def model() -> Model:
 
 
 def feed() -> np.ndarray:
-    (found,) = culprits.inputs(1)
-    return found["in"]
+    (inputs,) = culprits.inputs(1)
+    return inputs["in"]
 
 
 def test_the_names_are_those_of_hexsim() -> None:
     without_a_name = {"htp", "htp_fp16"}
-    assert {one.ours for one in Runtime} == set(RUNTIMES) - without_a_name
-    assert [one.value for one in ProfilingLevel] == list(LEVELS)
-    assert {one.value for one in PerformanceProfile} >= set(Profiles.model_fields)
+    assert {runtime.ours for runtime in Runtime} == set(RUNTIMES) - without_a_name
+    assert [level.value for level in ProfilingLevel] == list(LEVELS)
+    assert {profile.value for profile in PerformanceProfile} >= set(Profiles.model_fields)
     assert Runtime.DSP is Runtime.DSP_FIXED8_TF
 
 
@@ -53,10 +53,10 @@ def test_a_session_of_a_container(model: Model, runtime: Runtime, tmp_path: Path
     assert done.outputs is not None
     assert session.output_names == tuple(done.outputs)
     for given in (feed(), feed().reshape(-1)):
-        found = session.execute({"in": given})
+        outputs = session.execute({"in": given})
         for name, array in done.outputs.items():
-            np.testing.assert_array_equal(tensors[name].to_source(found[name]), array)
-            assert session.dimensions(name) == found[name].shape
+            np.testing.assert_array_equal(tensors[name].to_source(outputs[name]), array)
+            assert session.dimensions(name) == outputs[name].shape
     assert session.timing.total_ps == done.timing.total_ps
     assert session.timing is session.timing
 
@@ -75,9 +75,9 @@ def test_the_log_has_what_the_level_says(model: Model, tmp_path: Path) -> None:
         session = Session(model, Runtime.DSP, profiling_level=level)
         session.execute({"in": feed()})
         session.write_log(tmp_path / "log")
-        head, found = read_diag_log(tmp_path / "log")
+        head, events = read_diag_log(tmp_path / "log")
         assert head["inferences"] == 1
-        rows[level] = len(found)
+        rows[level] = len(events)
     assert all(less < more for less, more in itertools.pairwise(rows.values()))
     with pytest.raises(HexsimError, match="profiling level OFF has no log"):
         Session(model).write_log(tmp_path / "none")

@@ -43,7 +43,7 @@ pytestmark = pytest.mark.usefixtures("files")
 
 def config(folder: Path, **changes: Any) -> None:
     """Write config.json, as SNPE's guide has it, with some keys changed; None leaves one out."""
-    told: dict[str, Any] = {
+    entries: dict[str, Any] = {
         "Name": "Small",
         "HostRootPath": "small",
         "HostResultsDir": "small/results",
@@ -55,8 +55,8 @@ def config(folder: Path, **changes: Any) -> None:
         "Runtimes": ["GPU", "CPU", "DSP"],
         "Measurements": ["timing"],
     }
-    told = {key: value for key, value in (told | changes).items() if value is not None}
-    (folder / "config.json").write_text(json.dumps(told))
+    entries = {key: value for key, value in (entries | changes).items() if value is not None}
+    (folder / "config.json").write_text(json.dumps(entries))
 
 
 def results(folder: Path) -> Path:
@@ -94,8 +94,8 @@ def test_the_tree_and_the_head_of_the_csv(tool: Tool, tmp_path: Path) -> None:
     assert out.splitlines()[-1] == f"Results are in small/results/{date}/benchmark_stats_Small.csv"
     flavours = ["GPU", "GPU_ub_float", "CPU", "CPU_ub_float", "DSP", "DSP_ub_float", "DSP_ub_tf8"]
     of_run = ("SNPEDiag_0.log", "snpe-bench_cmds.sh")
-    found = {p.relative_to(base / date).as_posix() for p in base.rglob("*") if p.is_file()}
-    assert found == {
+    written = {p.relative_to(base / date).as_posix() for p in base.rglob("*") if p.is_file()}
+    assert written == {
         *("benchmark.json", "benchmark_stats_Small.csv", "benchmark_stats_Small.json"),
         *(f"timing/{f}/Run{n}/{name}" for f in flavours for n in (1, 2) for name in of_run),
         *(f"timing/{f}/answers.json" for f in flavours),
@@ -124,13 +124,17 @@ def test_the_tree_and_the_head_of_the_csv(tool: Tool, tmp_path: Path) -> None:
     assert rows[first + 1] == ["", "", " ", *units]
     names = [row[2] for row in rows[first + 2 :] if row]
     assert names == [*BASIC, "pss", "prv_dirty", "prv_clean", "Answers as in float"]
-    told = json.loads((results(tmp_path) / "benchmark_stats_Small.json").read_text())
-    assert (told["SNPE SDK version:"], told["Runs"], told["Units"]) == ("1.23", "2", "us")
-    assert list(told["Execution_Data"]) == [*flavours, *(f"{f}_mem" for f in flavours)]
+    document = json.loads((results(tmp_path) / "benchmark_stats_Small.json").read_text())
+    assert (document["SNPE SDK version:"], document["Runs"], document["Units"]) == (
+        "1.23",
+        "2",
+        "us",
+    )
+    assert list(document["Execution_Data"]) == [*flavours, *(f"{f}_mem" for f in flavours)]
     for title, cells in figures(tmp_path).items():
         for name in BASIC:
             if "_timing" in title:
-                said = told["Execution_Data"][title.split("_timing")[0]][name]
+                said = document["Execution_Data"][title.split("_timing")[0]][name]
                 shown = [str(said[k]) for k in ("Avg_Time", "Max_Time", "Min_Time", "Runtime")]
                 assert cells[name] == shown
             else:
@@ -140,7 +144,7 @@ def test_the_tree_and_the_head_of_the_csv(tool: Tool, tmp_path: Path) -> None:
 def test_memory_is_the_peak_of_an_inference(tool: Tool, command: Tool, tmp_path: Path) -> None:
     config(tmp_path, Measurements=["mem"], Runtimes=["DSP"], BufferTypes=["float", "ub_tf8"])
     assert tool(f"{RUN} -json").code == 0
-    told = json.loads((results(tmp_path) / "benchmark_stats_Small.json").read_text())
+    document = json.loads((results(tmp_path) / "benchmark_stats_Small.json").read_text())
     for title, buffer in (("DSP", "float"), ("DSP_ub_tf8", "tf8")):
         line = f"bench q.dlc --runtime dsp --timing-only --buffer {buffer} --json b.json"
         assert command(line).code == 0
@@ -149,7 +153,9 @@ def test_memory_is_the_peak_of_an_inference(tool: Tool, command: Tool, tmp_path:
         cells = figures(tmp_path)[f"{title}_mem(2 runs)"]
         assert cells["pss"] == cells["prv_dirty"] == [peak, peak, peak, " "]
         assert cells["prv_clean"] == [" "] * 4
-        assert {str(kb) for kb in told["Execution_Data"][f"{title}_mem"]["pss"].values()} == {peak}
+        assert {str(kb) for kb in document["Execution_Data"][f"{title}_mem"]["pss"].values()} == {
+            peak
+        }
 
 
 @pytest.mark.parametrize(
@@ -235,10 +241,10 @@ def test_right_and_wrong_beside_float(tool: Tool, tmp_path: Path) -> None:
     same = dict.fromkeys(engines, 0)
     for index, feed in enumerate(feeds):
         feed["in"].tofile(tmp_path / f"in{index}.raw")
-        (found,) = in_codes.run(feed).values()
+        (coded,) = in_codes.run(feed).values()
         for flag, engine in engines.items():
             (expected,) = engine.run(feed).values()
-            same[flag] += int(expected.argmax()) == int(found.argmax())
+            same[flag] += int(expected.argmax()) == int(coded.argmax())
     assert 0 < same["--float m.dlc"] < 40
     of_q = {"Name": "Q", "Dlc": "q.dlc", "InputList": "many.txt", "Data": ["."]}
     config(tmp_path, Model=of_q, Runtimes=["CPU", "DSP"], BufferTypes=["float"])
@@ -250,19 +256,19 @@ def test_right_and_wrong_beside_float(tool: Tool, tmp_path: Path) -> None:
         assert cells["DSP_timing(2 runs)"][row] == [verdict, f"{count} of 40", "", ""]
         if not flag:
             assert cells["CPU_timing(2 runs)"][row] == ["right", "40 of 40", "", ""]
-        told = json.loads((results(tmp_path) / "benchmark_stats_Small.json").read_text())
-        found = told["Execution_Data"]["DSP"][row]
-        assert found == {"Verdict": verdict, "Same": count, "Inputs": 40}
+        document = json.loads((results(tmp_path) / "benchmark_stats_Small.json").read_text())
+        answers = document["Execution_Data"]["DSP"][row]
+        assert answers == {"Verdict": verdict, "Same": count, "Inputs": 40}
 
 
 def test_right_answers_of_labels(tool: Tool, tmp_path: Path) -> None:
     """Classes that float finds are right by definition; the codes find some of them."""
     engine = FloatEngine(culprits.network("outlier"))
     in_codes = deployed(culprits.quantized("outlier"), "dsp").executor()
-    expected, found = [], []
+    expected, coded = [], []
     for index, feed in enumerate(culprits.inputs(40, seed=5)):
         feed["in"].tofile(tmp_path / f"in{index}.raw")
-        for run, answers in ((engine.run, expected), (in_codes.run, found)):
+        for run, answers in ((engine.run, expected), (in_codes.run, coded)):
             (values,) = run(feed).values()
             answers.append(int(values.argmax()))
     (tmp_path / "many.txt").write_text("".join(f"in{index}.raw\n" for index in range(40)))
@@ -270,12 +276,12 @@ def test_right_answers_of_labels(tool: Tool, tmp_path: Path) -> None:
     of_q = {"Name": "Q", "Dlc": "q.dlc", "InputList": "many.txt", "Data": ["."]}
     config(tmp_path, Model=of_q, Runtimes=["DSP"], BufferTypes=["float"])
     assert tool(f"{RUN} -json --float m.dlc --labels labels.txt").code == 0
-    count = sum(map(int.__eq__, expected, found))
+    count = sum(map(int.__eq__, expected, coded))
     assert 0 < count < 40
     cells = figures(tmp_path)["DSP_timing(2 runs)"]["Right answers"]
     assert cells == ["wrong", f"{count} of 40", "40 of 40", "in float"]
-    told = json.loads((results(tmp_path) / "benchmark_stats_Small.json").read_text())
-    assert told["Execution_Data"]["DSP"]["Right answers"] == {
+    document = json.loads((results(tmp_path) / "benchmark_stats_Small.json").read_text())
+    assert document["Execution_Data"]["DSP"]["Right answers"] == {
         "Right": count,
         "In float": 40,
         "Inputs": 40,

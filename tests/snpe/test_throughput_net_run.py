@@ -31,19 +31,19 @@ def test_figures_are_those_of_our_command(tool: Tool, command: Tool, tmp_path: P
     ours = "throughput q.dlc m.dlc --runtime dsp,cpu --perf-profile burst --duration-ms 20"
     assert command(f"{ours} --json o.json").code == 0
     assert (tmp_path / "t.json").read_bytes() == (tmp_path / "o.json").read_bytes()
-    told = json.loads((tmp_path / "o.json").read_text())
+    document = json.loads((tmp_path / "o.json").read_text())
     *threads, total = out.splitlines()
-    for number, (text, thread) in enumerate(zip(threads, told["threads"], strict=True)):
-        found = LINE.fullmatch(text)
-        assert found is not None, text
-        index, runtime, rate, images, build, elapsed, real, batch = found.groups()
+    for number, (text, thread) in enumerate(zip(threads, document["threads"], strict=True)):
+        match = LINE.fullmatch(text)
+        assert match is not None, text
+        index, runtime, rate, images, build, elapsed, real, batch = match.groups()
         assert (int(index), runtime) == (number, ("dsp_fixed8_tf", "cpu_float32")[number])
         assert int(images) == thread["inferences"] > 1
         assert float(rate) == pytest.approx(thread["inferences_per_second"], abs=1e-4)
         assert int(elapsed) == pytest.approx(thread["elapsed_us"], abs=1)
         assert int(real) == pytest.approx(sum(thread["latencies_us"]), abs=1)
         assert (int(build) > 0, batch) == (True, "1")
-    assert total == f"Total throughput: {told['total']['inferences_per_second']:.4f} infs/sec"
+    assert total == f"Total throughput: {document['total']['inferences_per_second']:.4f} infs/sec"
 
 
 def test_user_buffers_are_those_of_all_threads(tool: Tool, command: Tool, tmp_path: Path) -> None:
@@ -60,11 +60,11 @@ def test_user_buffers_are_those_of_all_threads(tool: Tool, command: Tool, tmp_pa
 
 
 def test_the_time_to_build_is_that_of_the_log(tool: Tool) -> None:
-    found = LINE.match(tool(f"{RUN} --use_dsp --iterations 2")[1])
-    assert found is not None
-    assert found[4] == "2"
+    match = LINE.match(tool(f"{RUN} --use_dsp --iterations 2")[1])
+    assert match is not None
+    assert match[4] == "2"
     assert tool("snpe-net-run --container q.dlc --input_list list.txt --use_dsp").code == 0
-    assert f"\nInit: {found[5]} us\n" in tool("snpe-diagview --input_log output/SNPEDiag_0.log")[1]
+    assert f"\nInit: {match[5]} us\n" in tool("snpe-diagview --input_log output/SNPEDiag_0.log")[1]
 
 
 def test_each_thread_has_its_profile(tool: Tool) -> None:

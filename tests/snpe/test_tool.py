@@ -25,11 +25,11 @@ OWN_LINES = (
 
 
 def effects(name: str) -> list[Effect]:
-    found: list[Effect] = []
+    listed: list[Effect] = []
     for option in TOOLS[name].options:
         effect = option.effect
-        found += [effect] if isinstance(effect, Effect) else dict.fromkeys(effect.values())
-    return found
+        listed += [effect] if isinstance(effect, Effect) else dict.fromkeys(effect.values())
+    return listed
 
 
 @pytest.mark.parametrize("name", TOOLS)
@@ -46,7 +46,7 @@ def test_every_option_of_ours_that_a_table_names_exists(name: str) -> None:
 
 @pytest.mark.parametrize("name", TOOLS)
 def test_no_name_stands_for_two_options(name: str) -> None:
-    names = [one for option in TOOLS[name].options for one in option.names]
+    names = [name for option in TOOLS[name].options for name in option.names]
     assert len(names) == len(set(names))
     assert not {"--help", "-h", "--version"} & set(names)
 

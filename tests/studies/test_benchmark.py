@@ -138,8 +138,8 @@ def test_runtimes_share_drawn_times_only_if_their_plans_are_equal(
     plans = {runtime: deploy(load(source), platform, runtime).plan for runtime in runtimes}
     assert plans["dsp"].timed == plans["aip"].timed
     kinds = {runtime: plan.timed for runtime, plan in plans.items() if runtime != "aip"}
-    for one, timed in kinds.items():
-        assert [other for other in kinds if kinds[other] == timed] == [one]
+    for kind, timed in kinds.items():
+        assert [other for other in kinds if kinds[other] == timed] == [kind]
 
 
 def test_networks_of_one_name_are_called_by_their_files(files: tuple[Path, Path]) -> None:
@@ -157,8 +157,8 @@ def test_a_network_is_told_as_soon_as_it_is_known(files: tuple[Path, Path]) -> N
     heard: list[str] = []
     conditions, platform = BenchmarkConditions(accuracy=False), Platform.load("sd835")
     paths = [str(path) for path in files]
-    told = by_network(paths, platform, ("cpu",), conditions, heard.append)
-    next(told)
+    results = by_network(paths, platform, ("cpu",), conditions, heard.append)
+    next(results)
     assert heard[-1] == f"{paths[0]} on cpu"
-    next(told)
+    next(results)
     assert heard[-1] == f"{paths[1]} on cpu"

@@ -24,10 +24,10 @@ def test_what_is_shared_may_be_large_without_a_warning(recwarn: pytest.WarningsR
         Client(local) as client,
     ):
         pool = Cluster(client)
-        found = dict(pool.in_parts(_slice, shared, ranges(len(shared), 1 << 22), "bytes"))
+        parts = dict(pool.in_parts(_slice, shared, ranges(len(shared), 1 << 22), "bytes"))
         assert (pool.workers, pool.threads) == (1, 1)
-    assert b"".join(found[part] for part in sorted(found, key=lambda part: part.start)) == shared
-    assert not [one for one in recwarn if "large" in str(one.message)]
+    assert b"".join(parts[part] for part in sorted(parts, key=lambda part: part.start)) == shared
+    assert not [warning for warning in recwarn if "large" in str(warning.message)]
 
 
 def test_what_listens_and_is_no_scheduler_is_not_waited_for(
@@ -58,8 +58,8 @@ def test_workers_of_another_version_or_none_are_told(monkeypatch: pytest.MonkeyP
         cluster.wait_for_workers(1)
         monkeypatch.setattr("hexsim.studies.cluster.__version__", "0.0.9")
         monkeypatch.setattr("hexsim.studies.cluster._version", _another_version)
-        told = r"has hexsim 7\.0 and this is 0\.0\.9"
-        with pytest.raises(HexsimError, match=told), workers(address, 1):
+        message = r"has hexsim 7\.0 and this is 0\.0\.9"
+        with pytest.raises(HexsimError, match=message), workers(address, 1):
             pass
 
 

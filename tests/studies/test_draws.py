@@ -50,7 +50,7 @@ def test_draws_stay_inside_the_bounds_and_leave_the_rest_alone() -> None:
 def test_draws_are_the_same_every_time_and_differ_among_themselves() -> None:
     first, second = (draws(Platform.load("sd855"), 3) for _ in range(2))
     assert first == second
-    assert len({one.stack.dispatch.inference_clk for one in first}) == 3
+    assert len({platform.stack.dispatch.inference_clk for platform in first}) == 3
 
 
 def test_an_assumed_constant_is_even_in_logarithms() -> None:
@@ -103,9 +103,9 @@ def test_a_calibration_of_ones_own_is_drawn_around_its_value() -> None:
         value=10_000, unit="clk", source="a", confidence="calibrated", low=8000, high=12_500
     )
     mine = Platform(platform.chip, platform.stack.restated({"dispatch.node_clk": own}))
-    found = logs(draws(mine, 100), "stack", "dispatch.node_clk")
-    assert np.mean(found) == pytest.approx(math.log(10_000), abs=0.01)
-    assert np.std(found) == pytest.approx(math.log(12_500 / 8000) / 4, rel=0.1)
+    logarithms = logs(draws(mine, 100), "stack", "dispatch.node_clk")
+    assert np.mean(logarithms) == pytest.approx(math.log(10_000), abs=0.01)
+    assert np.std(logarithms) == pytest.approx(math.log(12_500 / 8000) / 4, rel=0.1)
 
 
 def test_whole_numbers_stay_whole() -> None:
@@ -114,10 +114,10 @@ def test_whole_numbers_stay_whole() -> None:
 
 
 def test_an_order_counts_draw_by_draw() -> None:
-    one = DrawnTimes((Times(1, 1), Times(5, 1), Times(3, 1), Times(2, 2)))
+    first = DrawnTimes((Times(1, 1), Times(5, 1), Times(3, 1), Times(2, 2)))
     other = DrawnTimes((Times(2, 1), Times(4, 1), Times(3, 1), Times(9, 1)))
-    assert one.before(other) == 0.625
-    assert other.before(one) == 0.375
+    assert first.before(other) == 0.625
+    assert other.before(first) == 0.375
     wide = DrawnTimes(tuple(Times(float(at), 2.0 * at) for at in range(101)))
     assert (wide.low, wide.high) == (Times(5.0, 10.0), Times(95.0, 190.0))
 
@@ -125,9 +125,9 @@ def test_an_order_counts_draw_by_draw() -> None:
 def test_drawn_times_surround_the_stated_one() -> None:
     platform = Platform.load("sd855")
     workload = deployed(load("conv1x1_8to8"), platform, "dsp").workload()
-    found = drawn(draws(platform, COUNT), lambda changed: changed.simulate(workload))
-    assert len(found.times) == COUNT
-    assert found.low.total_us < platform.simulate(workload).total_us < found.high.total_us
+    spread = drawn(draws(platform, COUNT), lambda changed: changed.simulate(workload))
+    assert len(spread.times) == COUNT
+    assert spread.low.total_us < platform.simulate(workload).total_us < spread.high.total_us
 
 
 def test_a_benchmark_draws_the_same_for_all_cases() -> None:

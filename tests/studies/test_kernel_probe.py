@@ -17,12 +17,12 @@ CHIPS = {name: Platform.load(name) for name in ("sd820", "sd835", "sd845", "sd85
 @pytest.mark.parametrize("chip", CHIPS)
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_runs_on_every_architecture(kind: str, chip: str) -> None:
-    found = probe(kind, KINDS[kind].example.replace(",", " ").split()[0], CHIPS[chip])
-    assert found.streams
-    assert found.cycles > 0
-    assert 0 <= found.padding_waste < 1
-    assert found.stall_slots >= sum(item.stalls for item in found.work.items)
-    assert found.peak_macs_per_packet == {820: 256, 835: 256}.get(int(chip[2:]), 512)
+    probed = probe(kind, KINDS[kind].example.replace(",", " ").split()[0], CHIPS[chip])
+    assert probed.streams
+    assert probed.cycles > 0
+    assert 0 <= probed.padding_waste < 1
+    assert probed.stall_slots >= sum(item.stalls for item in probed.work.items)
+    assert probed.peak_macs_per_packet == {820: 256, 835: 256}.get(int(chip[2:]), 512)
 
 
 @settings(deadline=None, max_examples=40)
@@ -38,10 +38,10 @@ def test_no_layer_beats_the_peak(
 ) -> None:
     out = "" if kind == "depthwise" else ":96"
     shape = f"{'x'.join(map(str, size))}{out}:{kernel}x{kernel}:s{stride}"
-    found = probe(kind, shape, CHIPS[chip])
-    assert 0 < found.efficiency < 1
-    assert found.call.macs <= found.work.packets * found.peak_macs_per_packet
-    assert found.work.read_bytes >= found.call.parameter_bytes
+    probed = probe(kind, shape, CHIPS[chip])
+    assert 0 < probed.efficiency < 1
+    assert probed.call.macs <= probed.work.packets * probed.peak_macs_per_packet
+    assert probed.work.read_bytes >= probed.call.parameter_bytes
 
 
 def test_a_change_of_layout_that_does_nothing_is_refused() -> None:

@@ -14,8 +14,8 @@ def test_parts_are_yielded_in_order_as_soon_as_they_can_be() -> None:
     for seed in range(5):
         given = random.Random(seed).sample(parts, len(parts))
         taken = []
-        for part, found in in_order((part, sum(part)) for part in given):
-            assert found == sum(part)
+        for part, total in in_order((part, sum(part)) for part in given):
+            assert total == sum(part)
             taken.append(part)
         assert taken == parts
     (first, *_) = in_order((part, None) for part in parts[:1])

@@ -42,8 +42,8 @@ def _die(shared: None, first: int, stop: int) -> int:
 class _UnpicklableError(Exception):
     """An exception that cannot be made anew from its arguments."""
 
-    def __init__(self, one: int, other: int) -> None:
-        super().__init__(f"{one} and {other}")
+    def __init__(self, first: int, other: int) -> None:
+        super().__init__(f"{first} and {other}")
 
 
 def _sent(pool: Processes, work: Any, shared: Any, count: int = 8) -> dict[range, Any]:
@@ -54,9 +54,9 @@ def test_every_part_comes_once_and_what_is_shared_may_be_large() -> None:
     shared = bytes(range(256)) * (1 << 16)
     with processes(2) as pool:
         for size in (1 << 22, 1 << 20):
-            found = dict(pool.in_parts(_slice, shared, ranges(len(shared), size), "bytes"))
-            assert b"".join(found[part] for part in ranges(len(shared), size)) == shared
-            assert len(found) == len(shared) // size
+            parts = dict(pool.in_parts(_slice, shared, ranges(len(shared), size), "bytes"))
+            assert b"".join(parts[part] for part in ranges(len(shared), size)) == shared
+            assert len(parts) == len(shared) // size
 
 
 def test_workers_hold_no_socket_and_are_in_empty_folders() -> None:
@@ -75,7 +75,7 @@ def test_workers_hold_no_socket_and_are_in_empty_folders() -> None:
 def _listening(pid: int) -> set[str]:
     """The sockets that a process holds and that wait for others to come."""
     folder = Path(f"/proc/{pid}/fd")
-    held = {os.readlink(one) for one in folder.iterdir() if one.is_symlink()}
+    held = {os.readlink(link) for link in folder.iterdir() if link.is_symlink()}
     waiting = set()
     for name, state, at, inode in (
         ("tcp", "0A", 3, 9), ("tcp6", "0A", 3, 9), ("unix", "00010000", 3, 6),

@@ -45,7 +45,7 @@ def test_what_is_out_of_step_does_not_repeat() -> None:
 
 def test_a_prolongation_has_a_budget() -> None:
     calls = closed(0, [5] * 8)
-    found = repetition(calls, 1)
-    assert found is not None
+    repeated = repetition(calls, 1)
+    assert repeated is not None
     with pytest.raises(HexsimError, match=r"the duration of the workload asks for .* calls"):
-        prolonged(calls, found, 10**8)
+        prolonged(calls, repeated, 10**8)

@@ -33,7 +33,7 @@ def test_the_lowest_roof_counts_and_one_stream_is_none() -> None:
 
 
 def test_points_by_hand() -> None:
-    dense, thin, wide = (RooflinePoint(one, *ROOFS.over(one)) for one in LAYERS[:3])
+    dense, thin, wide = (RooflinePoint(layer, *ROOFS.over(layer)) for layer in LAYERS[:3])
     assert (dense.ddr_intensity, dense.l2_intensity) == (100, 10)
     assert (dense.macs_per_s, dense.share_of_roof, dense.lost_us) == (100e9, 0.5, 0.5)
     assert (thin.share_of_roof, thin.lost_us) == (0.4, pytest.approx(0.6))
@@ -68,20 +68,20 @@ def test_roofs_follow_chip_and_profile() -> None:
 @pytest.mark.parametrize("chip", ["sd835", "sd845", "sd855"])
 @pytest.mark.parametrize("network", ["alexnet", "mobilenet_v2"])
 def test_no_layer_is_above_its_roof_and_the_shares_make_the_whole(network: str, chip: str) -> None:
-    found = simulated(network, chip, "dsp")
-    assert found.points
-    assert all(0 < point.share_of_roof <= 1 for point in found.points)
-    shown_ps = sum(point.layer.duration_ps for point in found.points)
-    assert shown_ps / found.case.timing.total_ps + found.other_share == pytest.approx(1)
-    assert len(found.points) + found.other_layers == len(found.case.timing.layers)
+    chart = simulated(network, chip, "dsp")
+    assert chart.points
+    assert all(0 < point.share_of_roof <= 1 for point in chart.points)
+    shown_ps = sum(point.layer.duration_ps for point in chart.points)
+    assert shown_ps / chart.case.timing.total_ps + chart.other_share == pytest.approx(1)
+    assert len(chart.points) + chart.other_layers == len(chart.case.timing.layers)
 
 
 @pytest.mark.parametrize(("runtime", "engine"), [("cpu", "cpu"), ("gpu", "gpu")])
 def test_cpu_and_gpu_have_a_roof_of_their_own(runtime: Runtime, engine: str) -> None:
-    found = simulated("squeezenet1_1", "sd835", runtime)
-    assert found.roofs.engine == engine
-    assert [memory.name for memory in found.roofs.memories] == ["DDR"]
-    assert all(point.share_of_roof <= 1 for point in found.points)
+    chart = simulated("squeezenet1_1", "sd835", runtime)
+    assert chart.roofs.engine == engine
+    assert [memory.name for memory in chart.roofs.memories] == ["DDR"]
+    assert all(point.share_of_roof <= 1 for point in chart.points)
 
 
 def test_a_network_without_multiply_adds_is_refused(tmp_path: Path) -> None:
@@ -97,13 +97,13 @@ def test_a_network_without_multiply_adds_is_refused(tmp_path: Path) -> None:
 def test_a_network_that_is_mostly_on_the_tensor_engine_has_its_roofs() -> None:
     platform = Platform.load("sd855")
     conditions = BenchmarkConditions(accuracy=False, preparation=Preparation(quantize=True))
-    found = roofline(run_case("squeezenet1_1", platform, "aip", conditions), platform)
+    chart = roofline(run_case("squeezenet1_1", platform, "aip", conditions), platform)
     profile = platform.stack.profile(None)
     hta = platform.chip.hta
     clock_hz = hta.clock_hz(profile.dsp_corner)
-    assert found.roofs.engine == "hta"
-    assert found.roofs.peak_macs_per_s == pytest.approx(MacArray.of(hta).macs_per_clk * clock_hz)
-    ports = {memory.name: memory.bytes_per_s for memory in found.roofs.memories}
+    assert chart.roofs.engine == "hta"
+    assert chart.roofs.peak_macs_per_s == pytest.approx(MacArray.of(hta).macs_per_clk * clock_hz)
+    ports = {memory.name: memory.bytes_per_s for memory in chart.roofs.memories}
     assert ports["one way"] == hta.ddr_port_bytes_per_clk * clock_hz
-    assert {point.layer.engine for point in found.points} == {"hta"}
-    assert all(0 < point.share_of_roof <= 1 for point in found.points)
+    assert {point.layer.engine for point in chart.points} == {"hta"}
+    assert all(0 < point.share_of_roof <= 1 for point in chart.points)

@@ -25,8 +25,8 @@ from tests.deployed import deployed
 
 @pytest.fixture(scope="module", params=[pytest.param(1, marks=pytest.mark.slow), 2])
 def pool(request: pytest.FixtureRequest) -> Iterator[Processes]:
-    with processes(request.param) as found:
-        yield found
+    with processes(request.param) as started:
+        yield started
 
 
 def single(deployment: Deployment, source: InputSource, **asked: Any) -> Validation:
@@ -50,10 +50,10 @@ def test_every_figure_is_equal(pool: Processes, runtime: Runtime) -> None:
     deployment, source = deployed(model, runtime, "sd855"), seeded(feeds, model.network)
     labels = [(index, 9 - index) for index in range(9)]
     done: list[int] = []
-    found = validate_sharded(pool, deployment, source, labels=labels, progress=done.append)
+    validation = validate_sharded(pool, deployment, source, labels=labels, progress=done.append)
     expected = single(deployment, source, labels=labels)
-    assert repr(asdict(found)) == repr(asdict(expected))
-    assert found.hits.inputs == 9
+    assert repr(asdict(validation)) == repr(asdict(expected))
+    assert validation.hits.inputs == 9
     assert done == sorted(done)
     assert done[-1] == 9
 
@@ -63,19 +63,19 @@ def test_batches_labels_and_the_network_before_equalisation(pool: Processes) -> 
     original = replace(culprits.network("outlier"), tensors=model.network.tensors)
     labels = [(index,) for index in range(9)]
     deployment = deployed(model)
-    found = validate_sharded(pool, deployment, source, labels=labels, original=original)
+    validation = validate_sharded(pool, deployment, source, labels=labels, original=original)
     expected = single(deployment, source, labels=labels, original=original)
-    assert found.original is not None
-    assert repr(asdict(found)) == repr(asdict(expected))
-    assert found.original.hits.inputs == 9
+    assert validation.original is not None
+    assert repr(asdict(validation)) == repr(asdict(expected))
+    assert validation.original.hits.inputs == 9
 
 
 def test_a_float_model_is_quantized_once_and_here(pool: Processes) -> None:
     deployment = deployed(culprits.network(), "dsp", "sd855")
     source = seeded(culprits.inputs(3), deployment.network)
-    found = validate_sharded(pool, deployment, source)
-    assert repr(found) == repr(single(deployment, source))
-    assert not found.labelled
+    validation = validate_sharded(pool, deployment, source)
+    assert repr(validation) == repr(single(deployment, source))
+    assert not validation.labelled
 
 
 def test_a_worker_that_dies_loses_nothing(pool: Processes) -> None:
@@ -88,9 +88,9 @@ def test_a_worker_that_dies_loses_nothing(pool: Processes) -> None:
             killed.append(pool.pids[0])
             os.kill(killed[0], signal.SIGKILL)
 
-    found = validate_sharded(pool, deployment, source, progress=kill_one)
+    validation = validate_sharded(pool, deployment, source, progress=kill_one)
     assert killed
-    assert repr(found) == repr(single(deployment, source))
+    assert repr(validation) == repr(single(deployment, source))
 
 
 def test_an_input_that_cannot_be_read_is_told_as_in_one_process(
@@ -103,8 +103,8 @@ def test_an_input_that_cannot_be_read_is_told_as_in_one_process(
     Path("list.txt").write_text("0.raw\n1.raw\n2.raw\n")
     source = listed(Path("list.txt"), model.network)
     deployment = deployed(model)
-    found = validate_sharded(pool, deployment, source)
-    assert repr(found) == repr(single(deployment, source)), "the workers are in another folder"
+    validation = validate_sharded(pool, deployment, source)
+    assert repr(validation) == repr(single(deployment, source)), "the workers are in another folder"
     Path("1.raw").unlink()
     with pytest.raises(HexsimError, match=r"list 'list.txt', line 2: cannot read '.*1.raw'"):
         validate_sharded(pool, deployment, source)

@@ -18,8 +18,8 @@ COUNT = 11
 
 @pytest.fixture(scope="module", params=[1, 2])
 def pool(request: pytest.FixtureRequest) -> Iterator[Processes]:
-    with processes(request.param) as found:
-        yield found
+    with processes(request.param) as started:
+        yield started
 
 
 def work(runtime: str, chip: str) -> tuple[Platform, Workload]:

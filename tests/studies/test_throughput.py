@@ -37,8 +37,8 @@ def caller(network: Network | None = None, runtime: str = "dsp", **values: objec
     return Caller(plan(network or chain(), runtime), **values)  # type: ignore[arg-type]
 
 
-def share(found: Throughput, resource: str) -> float:
-    return next(use.share for use in found.utilisations if use.resource == resource)
+def share(result: Throughput, resource: str) -> float:
+    return next(use.share for use in result.utilisations if use.resource == resource)
 
 
 def test_percentiles_are_latencies_that_occurred() -> None:
@@ -49,26 +49,26 @@ def test_percentiles_are_latencies_that_occurred() -> None:
 
 
 def test_one_instance_is_what_it_is_alone() -> None:
-    found = throughput(SD855, [caller()], ClosedLoop(inferences=5))
-    (one,) = found.instances
-    assert one.pace == one.alone == found.total
-    assert found.gain == pytest.approx(1)
-    fastest, slowest = one.pace.percentile_ps(0), one.pace.percentile_ps(100)
+    result = throughput(SD855, [caller()], ClosedLoop(inferences=5))
+    (instance,) = result.instances
+    assert instance.pace == instance.alone == result.total
+    assert result.gain == pytest.approx(1)
+    fastest, slowest = instance.pace.percentile_ps(0), instance.pace.percentile_ps(100)
     assert slowest == pytest.approx(fastest, rel=1e-3), "but for the first context switches"
 
 
 def test_two_instances_on_the_dsp_gain_what_the_calls_overlap() -> None:
     """While one graph holds the contexts, the other one's call is under way, and no more."""
-    found = throughput(SD855, [caller(chain(20), instances=2)], ClosedLoop(inferences=20))
-    alone = found.instances[0].alone
+    result = throughput(SD855, [caller(chain(20), instances=2)], ClosedLoop(inferences=20))
+    alone = result.instances[0].alone
     only = throughput(SD855, [caller(chain(20))], ClosedLoop(inferences=20))
     assert only.limit is None
-    assert found.limit is not None
-    assert found.limit.resource == "hvx contexts"
-    assert 1.1 < found.gain < 1 / share(only, "hvx contexts")
-    assert found.gain == pytest.approx(found.total.per_second / alone.per_second)
+    assert result.limit is not None
+    assert result.limit.resource == "hvx contexts"
+    assert 1.1 < result.gain < 1 / share(only, "hvx contexts")
+    assert result.gain == pytest.approx(result.total.per_second / alone.per_second)
     assert min(
-        instance.pace.percentile_ps(50) for instance in found.instances
+        instance.pace.percentile_ps(50) for instance in result.instances
     ) > alone.percentile_ps(50)
 
 
@@ -77,14 +77,14 @@ def test_the_dsp_is_full_with_three_and_a_fourth_only_waits() -> None:
         throughput(SD855, [caller(instances=count)], ClosedLoop(inferences=8)) for count in (3, 4)
     )
     assert four.total.per_second == pytest.approx(three.total.per_second, rel=0.02)
-    median = [found.instances[0].pace.percentile_ps(50) for found in (three, four)]
+    median = [result.instances[0].pace.percentile_ps(50) for result in (three, four)]
     assert median[1] / median[0] == pytest.approx(4 / 3, rel=0.05)
 
 
 def test_dsp_and_cpu_do_not_stand_in_each_others_way() -> None:
-    found = throughput(SD855, [caller(), caller(runtime="cpu")], ClosedLoop(duration_ms=50))
-    assert 1.8 < found.gain <= 2
-    for instance in found.instances:
+    result = throughput(SD855, [caller(), caller(runtime="cpu")], ClosedLoop(duration_ms=50))
+    assert 1.8 < result.gain <= 2
+    for instance in result.instances:
         assert instance.pace.per_second > 0.85 * instance.alone.per_second
 
 
@@ -125,10 +125,10 @@ def _array_beside_hvx_of_the_other(result: Result, job: int) -> int:
 def test_an_engine_that_runs_one_network_at_a_time_is_the_limit(
     runtime: str, resource: str
 ) -> None:
-    found = throughput(SD855, [caller(runtime=runtime, instances=3)])
-    assert found.limit is not None
-    assert found.limit.resource == resource
-    assert found.gain < 1.3
+    result = throughput(SD855, [caller(runtime=runtime, instances=3)])
+    assert result.limit is not None
+    assert result.limit.resource == resource
+    assert result.gain < 1.3
 
 
 def test_the_more_urgent_of_three_is_served_in_every_turn() -> None:
@@ -141,7 +141,7 @@ def test_the_more_urgent_of_three_is_served_in_every_turn() -> None:
         ).instances
         for mine, others in (("normal", "normal"), ("high", "low"), ("low", "high"))
     )  # fmt: skip
-    medians = [found[0].pace.percentile_ps(50) for found in (urgent, equal)]
+    medians = [result[0].pace.percentile_ps(50) for result in (urgent, equal)]
     assert medians[0] < 0.75 * medians[1]
     assert late[0].pace.inferences <= 2 < equal[0].pace.inferences
     assert late[0].pace.percentile_ps(100) > 20e9
@@ -149,10 +149,12 @@ def test_the_more_urgent_of_three_is_served_in_every_turn() -> None:
 
 def test_with_two_a_hint_decides_nothing_because_contexts_are_not_taken_away() -> None:
     pair = [
-        throughput(SD855, [caller(priority=one), caller(priority=two)], ClosedLoop(duration_ms=10))
-        for one, two in (("normal", "normal"), ("high", "low"), ("low", "high"))
+        throughput(
+            SD855, [caller(priority=first), caller(priority=two)], ClosedLoop(duration_ms=10)
+        )
+        for first, two in (("normal", "normal"), ("high", "low"), ("low", "high"))
     ]
-    counts = [[instance.pace.inferences for instance in found.instances] for found in pair]
+    counts = [[instance.pace.inferences for instance in result.instances] for result in pair]
     assert counts[0] == counts[1] == counts[2]
 
 
@@ -168,23 +170,23 @@ def test_no_resource_is_used_more_than_there_is_and_all_work_is_done(
 ) -> None:
     platform = Platform.load(chip)
     callers = [caller(network, runtime, instances=instances), caller()]
-    found = throughput(platform, callers, ClosedLoop(inferences=3))
-    assert all(0 < use.share <= 1 + 1e-9 for use in found.utilisations)
-    assert [instance.pace.inferences for instance in found.instances] == [3] * (instances + 1)
-    assert found.total.inferences == 3 * (instances + 1)
+    result = throughput(platform, callers, ClosedLoop(inferences=3))
+    assert all(0 < use.share <= 1 + 1e-9 for use in result.utilisations)
+    assert [instance.pace.inferences for instance in result.instances] == [3] * (instances + 1)
+    assert result.total.inferences == 3 * (instances + 1)
     macs = 3 * (instances * network.total_macs + chain().total_macs)
-    assert found.result.counters["macs"] == macs
-    assert share(found, "hvx contexts at work") <= share(found, "hvx contexts")
+    assert result.result.counters["macs"] == macs
+    assert share(result, "hvx contexts at work") <= share(result, "hvx contexts")
     again = throughput(platform, callers, ClosedLoop(inferences=3))
-    assert repr(again) == repr(found)
-    assert again.result.timeline == found.result.timeline
+    assert repr(again) == repr(result)
+    assert again.result.timeline == result.result.timeline
 
 
 def test_a_duration_ends_with_the_calls_that_were_begun() -> None:
-    found = throughput(SD855, [caller(instances=2)], ClosedLoop(duration_ms=30))
-    assert all(inference.start_ps < 30e9 for inference in found.result.inferences)
+    result = throughput(SD855, [caller(instances=2)], ClosedLoop(duration_ms=30))
+    assert all(inference.start_ps < 30e9 for inference in result.result.inferences)
     for job in range(2):
-        ends = [inference.end_ps for inference in found.result.inferences if inference.job == job]
+        ends = [inference.end_ps for inference in result.result.inferences if inference.job == job]
         assert max(ends) >= 30e9
 
 
@@ -215,9 +217,9 @@ def test_calls_that_repeat_are_not_all_simulated(
 
 def test_calls_that_do_not_repeat_are_all_simulated() -> None:
     callers = [caller(chain(2)), caller(chain(3), "gpu")]
-    found = throughput(SD855, callers, ClosedLoop(duration_ms=40))
-    assert found.repeats is None
-    assert len(found.result.inferences) == found.total.inferences
+    result = throughput(SD855, callers, ClosedLoop(duration_ms=40))
+    assert result.repeats is None
+    assert len(result.result.inferences) == result.total.inferences
 
 
 def test_a_duration_has_a_budget(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -229,8 +231,8 @@ def test_a_duration_has_a_budget(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_events_grow_linearly_with_inferences_and_instances() -> None:
     def events(inferences: int, instances: int) -> int:
         callers = [caller(chain(6), instances=instances)]
-        found = throughput(SD855, callers, ClosedLoop(inferences=inferences))
-        return found.result.counters["events"]
+        result = throughput(SD855, callers, ClosedLoop(inferences=inferences))
+        return result.result.counters["events"]
 
     assert events(30, 2) / events(15, 2) == pytest.approx(2, rel=0.05)
     assert events(15, 4) / events(15, 2) == pytest.approx(2, rel=0.1)
@@ -272,7 +274,7 @@ def test_counts_that_make_no_sense_are_refused(
 @pytest.mark.parametrize("name", [pytest.param("mobilenet_v2", marks=pytest.mark.slow), "alexnet"])
 def test_two_instances_of_a_real_network_on_sd855(name: str) -> None:
     two = Caller(deploy(load(name), SD855, "dsp").plan, 2)
-    found = throughput(SD855, [two], ClosedLoop(inferences=10))
-    assert found.limit is not None
-    assert found.limit.resource == "hvx contexts"
-    assert 1.05 < found.gain < 1.5
+    result = throughput(SD855, [two], ClosedLoop(inferences=10))
+    assert result.limit is not None
+    assert result.limit.resource == "hvx contexts"
+    assert 1.05 < result.gain < 1.5

@@ -66,22 +66,22 @@ def test_accuracy_is_that_of_a_validation() -> None:
     model = culprits.quantized("outlier")
     runtimes: tuple[Runtime, ...] = ("dsp", "fxp_cpu")
     for runtime in runtimes:
-        found = choices["quantised", runtime].accuracy
+        accuracy = choices["quantised", runtime].accuracy
         expected = validate(deployed(model, runtime, "sd855"), FEEDS, labels=labels)
-        assert found is not None
-        assert found.sqnr_db == pytest.approx(expected.output_sqnr_db)
-        assert found.hits == expected.hits
+        assert accuracy is not None
+        assert accuracy.sqnr_db == pytest.approx(expected.output_sqnr_db)
+        assert accuracy.hits == expected.hits
 
 
 def test_sections_of_the_file_are_computed_by_the_tensor_engine() -> None:
     """All layers are there, so `aip` has the accuracy of kernels for unsigned weights."""
     model = compile_hta(culprits.quantized("outlier"))
-    found = {
+    sqnrs_db = {
         choice.runtime: choice.accuracy.sqnr_db
         for choice in tradeoff(model.network, model, Platform.load("sd855"), INPUTS).choices
         if choice.file == "quantised" and choice.accuracy
     }
-    assert found["aip"] == found["fxp_cpu"] != found["dsp"]
+    assert sqnrs_db["aip"] == sqnrs_db["fxp_cpu"] != sqnrs_db["dsp"]
 
 
 def test_a_quantized_file_on_the_cpu_has_rounded_weights() -> None:
@@ -133,17 +133,17 @@ def test_overrides_count_when_the_float_file_is_quantized_at_load() -> None:
 
 def test_a_notebook_shows_a_row_per_choice() -> None:
     model = culprits.quantized("outlier")
-    found = tradeoff(model.network, model, Platform.load("sd835"), INPUTS)
-    refused = [choice for choice in found.choices if choice.refusal]
-    count = len(found.choices)
-    assert repr(found).endswith(f"on sd835: {count} choices, {len(refused)} refused>")
-    table = found.display_table()
-    for choice, row in zip(found.choices, table.rows, strict=True):
-        told = dict(zip(table.columns, row, strict=True))
-        assert (told["file"], told["runtime"]) == (choice.file, choice.runtime)
+    comparison = tradeoff(model.network, model, Platform.load("sd835"), INPUTS)
+    refused = [choice for choice in comparison.choices if choice.refusal]
+    count = len(comparison.choices)
+    assert repr(comparison).endswith(f"on sd835: {count} choices, {len(refused)} refused>")
+    table = comparison.display_table()
+    for choice, row in zip(comparison.choices, table.rows, strict=True):
+        cells = dict(zip(table.columns, row, strict=True))
+        assert (cells["file"], cells["runtime"]) == (choice.file, choice.runtime)
         if choice.timing is None:
-            assert told["ms"] is None
-            assert told["at_load"] == f"refused: {choice.refusal}"
+            assert cells["ms"] is None
+            assert cells["at_load"] == f"refused: {choice.refusal}"
         else:
-            assert told["ms"] == pytest.approx(choice.timing.total_us / 1e3)
-    assert found._repr_html_().count("<rect") == count
+            assert cells["ms"] == pytest.approx(choice.timing.total_us / 1e3)
+    assert comparison._repr_html_().count("<rect") == count

@@ -28,8 +28,8 @@ MADE_UP = Quantity(value=1.5, unit="1", source="made up", confidence="assumed", 
 def case(
     runtime: Runtime = "dsp", chip: str = "sd835", network: str = NETWORK
 ) -> tuple[Platform, Workload]:
-    found = deployed(load(network), runtime, chip)  # on stacks that refuse floats too
-    return found.platform, found.workload()
+    deployment = deployed(load(network), runtime, chip)  # on stacks that refuse floats too
+    return deployment.platform, deployment.workload()
 
 
 def swept(platform: Platform, workload: Workload) -> Uncertainty:
@@ -43,8 +43,8 @@ def swept_case(
     return swept(*case(runtime, chip, network))
 
 
-def paths(found: Uncertainty) -> set[str]:
-    return {sensitivity.path for sensitivity in found.sensitivities}
+def paths(uncertainty: Uncertainty) -> set[str]:
+    return {sensitivity.path for sensitivity in uncertainty.sensitivities}
 
 
 def made_up(path: str, low: float, high: float, *, calibrated: bool = False) -> ConstantSensitivity:
@@ -67,15 +67,15 @@ def test_the_interval_holds_the_time_and_is_the_same_every_time() -> None:
 
 def test_a_constant_stated_at_its_own_bound_swings_to_the_other_side_only() -> None:
     """The calibrated ones answer to what moves, and nothing moves at this end."""
-    found = swept_case("cpu")
+    swept = swept_case("cpu")
     (peak,) = [
         sensitivity
-        for sensitivity in found.sensitivities
+        for sensitivity in swept.sensitivities
         if sensitivity.path == "cpu.fp32_macs_per_clk"
     ]
     assert peak.low == peak.constant.value
-    assert peak.at_low == found.nominal
-    assert peak.at_high != found.nominal
+    assert peak.at_low == swept.nominal
+    assert peak.at_high != swept.nominal
 
 
 def test_only_what_the_runtime_reads_is_swept() -> None:
@@ -102,35 +102,35 @@ def test_a_constant_that_the_caller_sets_is_not_in_doubt() -> None:
 
 
 def test_assumed_constants_add_in_quadrature_and_each_way_apart() -> None:
-    found = combined(
+    uncertainty = combined(
         Times(100, 50),
         [made_up("a", 1 / math.e, 1.0), made_up("b", math.e**2, math.e ** (-0.5))],
     )
-    assert found.low.total_us == pytest.approx(100 * math.exp(-math.hypot(1.0, 0.5)))
-    assert found.high.total_us == pytest.approx(100 * math.exp(2.0))
-    assert [sensitivity.path for sensitivity in found.sensitivities] == ["b", "a"]
-    assert found.shares == pytest.approx((0.8, 0.2))
+    assert uncertainty.low.total_us == pytest.approx(100 * math.exp(-math.hypot(1.0, 0.5)))
+    assert uncertainty.high.total_us == pytest.approx(100 * math.exp(2.0))
+    assert [sensitivity.path for sensitivity in uncertainty.sensitivities] == ["b", "a"]
+    assert uncertainty.shares == pytest.approx((0.8, 0.2))
 
 
 def test_calibrated_constants_add_with_the_correlation_of_the_fit() -> None:
     record = calibration()
-    one, other = "dispatch.node_clk", "entry.input_conversion.clk_per_element"
-    i, j = (record.find("snpe-1.23", path) for path in (one, other))
+    node_cost, other = "dispatch.node_clk", "entry.input_conversion.clk_per_element"
+    i, j = (record.find("snpe-1.23", path) for path in (node_cost, other))
     assert i is not None
     assert j is not None
-    found = combined(
+    uncertainty = combined(
         Times(100, 50),
         [
-            made_up(one, 1.0, math.e, calibrated=True),
+            made_up(node_cost, 1.0, math.e, calibrated=True),
             made_up(other, 1.0, math.e, calibrated=True),
         ],
     )
     first, second = record.constants[i].log_error, record.constants[j].log_error
     variance = first**2 + second**2 + 2 * record.correlation[i][j] * first * second
-    assert found.high.total_us == pytest.approx(
+    assert uncertainty.high.total_us == pytest.approx(
         100 * math.exp(STANDARD_ERRORS * math.sqrt(variance)), rel=1e-6
     )
-    assert found.low.total_us * found.high.total_us == pytest.approx(100**2)
+    assert uncertainty.low.total_us * uncertainty.high.total_us == pytest.approx(100**2)
 
 
 def test_an_assumed_constant_takes_the_calibrated_ones_along() -> None:
@@ -153,13 +153,13 @@ def test_an_assumed_constant_takes_the_calibrated_ones_along() -> None:
 )
 def test_about_nine_in_ten_samples_of_all_constants_are_inside(chip: str, runtime: Runtime) -> None:
     platform, workload = case(runtime, chip)
-    found = swept(platform, workload)
+    uncertainty = swept(platform, workload)
     samples = drawn(draws(platform, 200), lambda changed: changed.simulate(workload))
     times = np.array([sample.total_us for sample in samples.times])
-    inside = np.mean((times >= found.low.total_us) & (times <= found.high.total_us))
+    inside = np.mean((times >= uncertainty.low.total_us) & (times <= uncertainty.high.total_us))
     assert 0.85 <= inside <= 0.99
     middle = np.percentile(times, 95) - np.percentile(times, 5)
-    assert middle > 0.5 * (found.high.total_us - found.low.total_us)
+    assert middle > 0.5 * (uncertainty.high.total_us - uncertainty.low.total_us)
 
 
 @pytest.mark.parametrize(
@@ -171,5 +171,5 @@ def test_about_nine_in_ten_samples_of_all_constants_are_inside(chip: str, runtim
     ],
 )
 def test_every_chip_has_an_interval(chip: str) -> None:
-    found = swept_case("dsp", chip, SMALLER)
-    assert found.low.total_us < found.high.total_us
+    uncertainty = swept_case("dsp", chip, SMALLER)
+    assert uncertainty.low.total_us < uncertainty.high.total_us

@@ -41,13 +41,13 @@ class Place:
 
 def outcome(results: Iterator[int], wanted: int) -> tuple[list[int], str]:
     """Results as far as they are wanted, and what ended them."""
-    found: list[int] = []
+    numbers: list[int] = []
     try:
-        while len(found) < wanted:
-            found.append(next(results))
+        while len(numbers) < wanted:
+            numbers.append(next(results))
     except (StopIteration, ValueError) as error:
-        return found, repr(error)
-    return found, "enough"
+        return numbers, repr(error)
+    return numbers, "enough"
 
 
 def items(count: int, broken: int | None) -> Iterator[int]:
@@ -58,7 +58,9 @@ def items(count: int, broken: int | None) -> Iterator[int]:
 
 
 def context_threads() -> list[str]:
-    return [one.name for one in threading.enumerate() if one.name.startswith("hexsim-context")]
+    return [
+        thread.name for thread in threading.enumerate() if thread.name.startswith("hexsim-context")
+    ]
 
 
 @examples(120)

@@ -70,10 +70,10 @@ def test_a_record_changes_nothing_that_it_records(
 ) -> None:
     job = Job(plan(network, runtime), count=2)  # type: ignore[arg-type]
     plain = simulate(Workload((job,)), *loaded(names))
-    told = run(network, names, runtime)
-    assert told.inferences == plain.inferences
-    assert told.counters == plain.counters
-    assert set(plain.timeline.spans) <= set(told.timeline.spans)
+    recorded = run(network, names, runtime)
+    assert recorded.inferences == plain.inferences
+    assert recorded.counters == plain.counters
+    assert set(plain.timeline.spans) <= set(recorded.timeline.spans)
     assert plain.timeline.levels == ()
 
 
@@ -87,8 +87,8 @@ def test_places_and_levels_agree_with_the_counters(
     timeline = result.timeline
     known = {f"hardware thread {k}" for k in range(chip.dsp.hardware_threads)}
     known |= {f"hvx context {k}" for k in range(chip.dsp.hvx.contexts)}
-    told = {track for track in timeline.tracks if track.split()[0] in ("hardware", "hvx")}
-    assert told <= known
+    tracks = {track for track in timeline.tracks if track.split()[0] in ("hardware", "hvx")}
+    assert tracks <= known
 
     for track in timeline.tracks:
         spans = [span for span in timeline.spans if span.track == track]

@@ -23,7 +23,7 @@ def layer(**functions: Any) -> UserLayer:
     return UserLayer(domain="d", operator="Own", source="own.py", **{**given, **functions})
 
 
-def told(call: Callable[[], object]) -> str:
+def message_of(call: Callable[[], object]) -> str:
     with pytest.raises(HexsimError) as error:
         call()
     sentence = str(error.value)
@@ -53,7 +53,7 @@ def test_exceptions(function: Callable[..., None]) -> None:
         lambda: coded_values(own, CODED, [X.astype(np.uint8)]),
         lambda: cost_of(own, NODE, "cpu"),
     ):
-        sentence = told(call)
+        sentence = message_of(call)
         assert f"line {line}:" in sentence
         assert f"raises {kind}" in sentence
 
@@ -68,7 +68,7 @@ def test_exceptions(function: Callable[..., None]) -> None:
     ],
 )
 def test_shapes_that_are_none(result: Any, sentence: str) -> None:
-    assert sentence in told(lambda: output_shapes(layer(shapes=lambda node: result), NODE, 1))
+    assert sentence in message_of(lambda: output_shapes(layer(shapes=lambda node: result), NODE, 1))
 
 
 def test_sizes_may_be_those_of_numpy() -> None:
@@ -87,12 +87,12 @@ def test_sizes_may_be_those_of_numpy() -> None:
 )
 def test_floats_that_are_none(result: Any, sentence: str) -> None:
     own = layer(floats=lambda node, x: result)
-    assert sentence in told(lambda: float_values(own, NODE, [X]))
+    assert sentence in message_of(lambda: float_values(own, NODE, [X]))
 
 
 def test_doubles_become_singles_and_stated_types_are_kept() -> None:
-    (found,) = float_values(layer(floats=lambda node, x: x.astype(np.float64)), NODE, [X])
-    assert found.dtype == np.float32
+    (values,) = float_values(layer(floats=lambda node, x: x.astype(np.float64)), NODE, [X])
+    assert values.dtype == np.float32
     own = layer(floats=lambda node, x: x.astype(np.int64), dtypes=("int64",))
     assert float_values(own, NODE, [X])[0].dtype == np.int64
 
@@ -102,7 +102,7 @@ def test_inputs_cannot_be_written() -> None:
         x += 1
         return x
 
-    assert "read-only" in told(lambda: float_values(layer(floats=writes), NODE, [X]))
+    assert "read-only" in message_of(lambda: float_values(layer(floats=writes), NODE, [X]))
 
 
 @pytest.mark.parametrize(
@@ -116,16 +116,18 @@ def test_inputs_cannot_be_written() -> None:
 )
 def test_codes_that_are_none(result: Any, sentence: str) -> None:
     own = layer(codes=lambda node, x: result)
-    assert sentence in told(lambda: coded_values(own, CODED, [X.astype(np.uint8)]))
+    assert sentence in message_of(lambda: coded_values(own, CODED, [X.astype(np.uint8)]))
 
 
 def test_costs() -> None:
     own = layer(costs={"cpu": Cost(cycles=5), "dsp": lambda node: 7})
     assert cost_of(own, NODE, "cpu") == Cost(cycles=5)
     assert cost_of(own, NODE, "gpu") is None
-    assert "returns 7, which is no Cost" in told(lambda: cost_of(own, NODE, "dsp"))
+    assert "returns 7, which is no Cost" in message_of(lambda: cost_of(own, NODE, "dsp"))
     negative = layer(costs={"dsp": lambda node: Cost(cycles=-1)})
-    assert "cycles is -1; expected a number from" in told(lambda: cost_of(negative, NODE, "dsp"))
+    assert "cycles is -1; expected a number from" in message_of(
+        lambda: cost_of(negative, NODE, "dsp")
+    )
 
 
 def test_a_scale_goes_both_ways() -> None:

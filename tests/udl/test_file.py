@@ -41,11 +41,11 @@ def file(tmp_path: Path) -> Path:
 
 def test_all_layers_of_a_file_are_known_each_once(file: Path) -> None:
     assert [use_layer.name for use_layer in use_layers(file)] == ["d.One", "d.Two"]
-    found = find("d.One")
-    assert found is not None
-    assert found.source == "with blank.py"
+    user_layer = find("d.One")
+    assert user_layer is not None
+    assert user_layer.source == "with blank.py"
     assert find("One") is None
-    assert [one.name for one in file.parent.iterdir()] == ["with blank.py"], "nothing is written"
+    assert [path.name for path in file.parent.iterdir()] == ["with blank.py"], "nothing is written"
 
 
 @pytest.mark.parametrize("name", ["two", "chosen"])
@@ -68,7 +68,7 @@ def test_a_layer_itself_may_be_given() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("x = 1\n", "defines no layer; give a UserLayer a name in it"),
         ("\ndef f(:\n", "line 2 cannot be run: SyntaxError"),
@@ -84,17 +84,17 @@ def test_a_layer_itself_may_be_given() -> None:
          "line 19 cannot be run: unknown element type of Z, 'real'"),
     ],
 )  # fmt: skip
-def test_what_is_wrong_is_said_with_file_and_line(tmp_path: Path, text: str, told: str) -> None:
+def test_what_is_wrong_is_said_with_file_and_line(tmp_path: Path, text: str, message: str) -> None:
     path = tmp_path / "mine.py"
     path.write_text(text)
     with pytest.raises(HexsimError) as error:
         use_layers(path)
     assert "mine.py'" in str(error.value)
-    assert told in str(error.value)
+    assert message in str(error.value)
 
 
 @pytest.mark.parametrize(
-    ("name", "told"),
+    ("name", "message"),
     [
         ("missing", "has no 'missing', which is to give its layers"),
         ("Box", "cannot be run: TypeError"),
@@ -102,8 +102,8 @@ def test_what_is_wrong_is_said_with_file_and_line(tmp_path: Path, text: str, tol
         ("__name__", "gives no UserLayer, nor several in a list"),
     ],
 )
-def test_a_name_that_gives_no_layers(file: Path, name: str, told: str) -> None:
-    with pytest.raises(HexsimError, match=told):
+def test_a_name_that_gives_no_layers(file: Path, name: str, message: str) -> None:
+    with pytest.raises(HexsimError, match=message):
         use_layers(f"{file} {name}")
 
 

@@ -46,10 +46,10 @@ def test_an_entry_point_is_found_by_its_operator(install: Callable[[str], None])
     install("pkg.Swirl = brought_layers:swirl")
     assert find("pkg.Other") is None
     assert "brought_layers" not in sys.modules, "nothing is imported before it is needed"
-    found = find("pkg.Swirl")
-    assert found is not None
-    assert (found.name, found.source) == ("pkg.Swirl", "brought_layers")
-    assert find("pkg.Swirl") is found
+    user_layer = find("pkg.Swirl")
+    assert user_layer is not None
+    assert (user_layer.name, user_layer.source) == ("pkg.Swirl", "brought_layers")
+    assert find("pkg.Swirl") is user_layer
 
 
 def test_what_the_program_gives_comes_first(install: Callable[[str], None]) -> None:
@@ -61,7 +61,7 @@ def test_what_the_program_gives_comes_first(install: Callable[[str], None]) -> N
 
 
 @pytest.mark.parametrize(
-    ("point", "told"),
+    ("point", "message"),
     [
         ("pkg.Swirl = brought_layers:nothing", "cannot be loaded: AttributeError"),
         ("pkg.Swirl = no_such_module:swirl", "cannot be loaded: ModuleNotFoundError"),
@@ -69,8 +69,8 @@ def test_what_the_program_gives_comes_first(install: Callable[[str], None]) -> N
     ],
 )
 def test_an_entry_point_that_brings_nothing(
-    install: Callable[[str], None], point: str, told: str
+    install: Callable[[str], None], point: str, message: str
 ) -> None:
     install(point)
-    with pytest.raises(HexsimError, match=told):
+    with pytest.raises(HexsimError, match=message):
         find(point.split()[0])

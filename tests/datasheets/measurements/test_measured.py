@@ -43,8 +43,8 @@ def test_rows_meet_the_network_with_the_measured_structure() -> None:
 def shapes(model: str) -> list[tuple[int, ...]]:
     """The shapes of a network's inputs, channels last."""
     values = models.build(model).proto.graph.input
-    found = [tuple(d.dim_value for d in value.type.tensor_type.shape.dim) for value in values]
-    return [(n, height, width, channels) for n, channels, height, width in found]
+    dimensions = [tuple(d.dim_value for d in value.type.tensor_type.shape.dim) for value in values]
+    return [(n, height, width, channels) for n, channels, height, width in dimensions]
 
 
 def test_the_network_takes_the_measured_input() -> None:

@@ -126,7 +126,7 @@ QNN = operators.load("qnn-2")
 
 
 @pytest.mark.parametrize(
-    ("chip", "arch", "keys", "element", "told"),
+    ("chip", "arch", "keys", "element", "reason"),
     [
         ("a", "v69", ("matmul",), "int16", None),
         ("a", "v73", ("matmul",), "int16", None),
@@ -140,7 +140,7 @@ QNN = operators.load("qnn-2")
     ],
 )
 def test_what_a_processor_refuses_by_type_of_element(
-    chip: str, arch: Any, keys: tuple[str, ...], element: Any, told: str | None
+    chip: str, arch: Any, keys: tuple[str, ...], element: Any, reason: str | None
 ) -> None:
     refusal = QNN.element_refusal(keys, element, chip, arch)
-    assert refusal is None if told is None else told in (refusal or "")
+    assert refusal is None if reason is None else reason in (refusal or "")

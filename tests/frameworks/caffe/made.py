@@ -57,8 +57,8 @@ def dims(shape: Sequence[int]) -> str:
 
 
 def layer(name: str, kind: str, bottoms: str, tops: str, more: str = "") -> str:
-    sides = [f'bottom: "{one}"' for one in bottoms.split()]
-    sides += [f'top: "{one}"' for one in tops.split()]
+    sides = [f'bottom: "{blob}"' for blob in bottoms.split()]
+    sides += [f'top: "{blob}"' for blob in tops.split()]
     return f'layer {{ name: "{name}" type: "{kind}" {" ".join(sides)} {more} }}\n'
 
 

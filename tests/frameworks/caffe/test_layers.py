@@ -230,12 +230,12 @@ def test_it_computes_what_caffe_does(case: Case, tmp_path: Path) -> None:
         layer("tested", case.kind, " ".join(fed), " ".join(tops), case.parameters),
         **{name: array.shape for name, array in fed.items()},
     )
-    found = answered(tmp_path, text, {"tested": case.weights} if case.weights else None, **fed)
+    outputs = answered(tmp_path, text, {"tested": case.weights} if case.weights else None, **fed)
     wanted = case.expected(*case.inputs)
     if isinstance(wanted, np.ndarray):
         wanted = [wanted]
-    assert list(found) == tops
-    for got, want in zip(found.values(), wanted, strict=True):
+    assert list(outputs) == tops
+    for got, want in zip(outputs.values(), wanted, strict=True):
         assert got.shape == want.shape
         np.testing.assert_allclose(got, want.astype(float), rtol=2e-4, atol=2e-5)
 

@@ -43,8 +43,8 @@ def test_a_blob_that_is_overwritten_ends_as_its_last_version(tmp_path: Path) -> 
 def test_an_input_may_be_overwritten(tmp_path: Path) -> None:
     text = net(layer("abs", "AbsVal", "data", "data"), data=(2, 3))
     x = normal(2, 3)
-    (found,) = answered(tmp_path, text, data=x).values()
-    close(found, np.abs(x))
+    (output,) = answered(tmp_path, text, data=x).values()
+    close(output, np.abs(x))
 
 
 @pytest.mark.parametrize(
@@ -94,9 +94,9 @@ def test_a_choice_may_be_a_number(tmp_path: Path) -> None:
     """The numbers are those of Caffe's description: MEAN is 4, AVE is 1, TANH of V1 is 23."""
     mean = layer("m", "Reduction", "data", "m", "reduction_param { operation: 4 axis: 1 }")
     average = layer("p", "Pooling", "data", "p", "pooling_param { pool: 1 global_pooling: true }")
-    found = answered(tmp_path, net(mean, average, data=X.shape), data=X)
-    close(found["m"], X.reshape(1, -1).mean(1))
-    close(found["p"], X.mean((2, 3), keepdims=True))
+    outputs = answered(tmp_path, net(mean, average, data=X.shape), data=X)
+    close(outputs["m"], X.reshape(1, -1).mean(1))
+    close(outputs["p"], X.mean((2, 3), keepdims=True))
     head = "input: 'data' input_dim: 1 input_dim: 3 input_dim: 9 input_dim: 9 "
     old = head + "layers { name: 't' type: 23 bottom: 'data' top: 't' }"
     close(answered(tmp_path, old, data=X)["t"], np.tanh(X))
@@ -106,7 +106,11 @@ def test_real_numbers_are_read_as_they_are_written(tmp_path: Path) -> None:
     """In doubles, not rounded to singles first: the logarithm of 1.1 is taken in doubles."""
     text = net(layer("e", "Exp", "data", "e", "exp_param { base: 1.1 }"), data=(1, 2))
     graph = read_caffe(stored(tmp_path, text)).proto.graph
-    (factor,) = (to_array(one) for one in graph.initializer if one.name.endswith("mul_operand"))
+    (factor,) = (
+        to_array(constant)
+        for constant in graph.initializer
+        if constant.name.endswith("mul_operand")
+    )
     assert factor == np.float32(math.log(1.1))
     assert factor != np.float32(math.log(np.float32(1.1)))
 
@@ -191,7 +195,7 @@ def test_it_runs_quantised_on_the_dsp(tmp_path: Path) -> None:
     text = net(PLAIN, IN_PLACE, layer("p", "Pooling", "conv", "p", average), data=X.shape)
     model = hexsim.load(stored(tmp_path, text, {"conv": (W, B)}))
     quantized = hexsim.quantize(model, [{"data": X}])
-    found = hexsim.simulate(quantized, chip="sd835", runtime="dsp", inputs={"data": X})
-    assert found.outputs is not None
+    simulation = hexsim.simulate(quantized, chip="sd835", runtime="dsp", inputs={"data": X})
+    assert simulation.outputs is not None
     wanted = reference.pooling(ANSWER, "AVE", 3, 2, 1)
-    np.testing.assert_allclose(found.outputs["p"], wanted, atol=0.05 * np.ptp(wanted))
+    np.testing.assert_allclose(simulation.outputs["p"], wanted, atol=0.05 * np.ptp(wanted))

@@ -20,16 +20,16 @@ HELD = caffemodel({"a": (W, B)})
 IMAGE = {"data": (1, 3, 9, 9)}
 
 
-def one(kind: str, parameters: str = "", bottoms: str = "data", tops: str = "y") -> str:
+def layer_text(kind: str, parameters: str = "", bottoms: str = "data", tops: str = "y") -> str:
     return net(layer("a", kind, bottoms, tops, parameters), **IMAGE)
 
 
 def conv(parameters: str) -> str:
-    return one("Convolution", f"convolution_param {{ {parameters} }}")
+    return layer_text("Convolution", f"convolution_param {{ {parameters} }}")
 
 
 def pool(parameters: str) -> str:
-    return one("Pooling", f"pooling_param {{ {parameters} }}")
+    return layer_text("Pooling", f"pooling_param {{ {parameters} }}")
 
 
 REFUSED = {
@@ -47,27 +47,31 @@ REFUSED = {
     "layer { type: 'ReLU' } layers { type: RELU }": "mixes 'layer' and 'layers'",
     "layers { layer { name: 'a' type: 'relu' } }": "first format",
     "strange: 1 layer { type: 'ReLU' }": "parameter 'strange' is not known",
-    one("ReLU", "strange_param { a: [1] b < c: 1 > }"): r"'strange_param' is not known .line 3.;",
-    one("ReLU", "pooling_param { pool: AVE }"): "parameter 'pooling_param' is not known",
-    one("ReLU", "[x.y]: 1"): "does not have extensions",
+    layer_text(
+        "ReLU", "strange_param { a: [1] b < c: 1 > }"
+    ): r"'strange_param' is not known .line 3.;",
+    layer_text("ReLU", "pooling_param { pool: AVE }"): "parameter 'pooling_param' is not known",
+    layer_text("ReLU", "[x.y]: 1"): "does not have extensions",
     f"name: '{'x' * 70000}'": "line 1: it has 70008 characters; break it",
     "#\n" * 2**20 + "#": "the description of a network may have",
     "input: 'x' layer { type: 'ReLU' bottom: 'x' top: 'y' }": "input 'x' .*has no shape",
     "input: 'x' input_dim: 1 layer { type: 'ReLU' bottom: 'x' top: 'y' }": "1 inputs, and shapes",
-    one("ReLU", bottoms="nothing"): "reads blob 'nothing', which no layer before it writes",
-    one("ReLU", bottoms="data data"): "2 bottoms",
-    one("Split", tops="y y"): "writes one blob twice",
-    one("Convolutoin"): "did you mean Convolution",
-    one("Data", bottoms=""): "training data",
-    one("SoftmaxWithLoss"): "is a layer for training",
-    one(
+    layer_text("ReLU", bottoms="nothing"): "reads blob 'nothing', which no layer before it writes",
+    layer_text("ReLU", bottoms="data data"): "2 bottoms",
+    layer_text("Split", tops="y y"): "writes one blob twice",
+    layer_text("Convolutoin"): "did you mean Convolution",
+    layer_text("Data", bottoms=""): "training data",
+    layer_text("SoftmaxWithLoss"): "is a layer for training",
+    layer_text(
         "ReLU", "relu_param { slope: 1 }"
     ): "parameter 'slope' is not known .line 3.; did you mean negative_slope",
-    one("ReLU", "relu_param { negative_slope: nan }"): "should be a finite number",
-    one("ReLU", "relu_param { negative_slope: 1e39 }"): "should be a finite number",
-    one("ReLU", "relu_param: 1"): 'line 3, column .*: Expected "{"',
-    one("ReLU", "relu_param { } relu_param { }"): 'should not have multiple "relu_param" fields',
-    one("ReLU", "include { } exclude { }"): "both 'include' and 'exclude'",
+    layer_text("ReLU", "relu_param { negative_slope: nan }"): "should be a finite number",
+    layer_text("ReLU", "relu_param { negative_slope: 1e39 }"): "should be a finite number",
+    layer_text("ReLU", "relu_param: 1"): 'line 3, column .*: Expected "{"',
+    layer_text(
+        "ReLU", "relu_param { } relu_param { }"
+    ): 'should not have multiple "relu_param" fields',
+    layer_text("ReLU", "include { } exclude { }"): "both 'include' and 'exclude'",
     conv("kernel_size: 3"): "no 'num_output'",
     conv("num_output: 4"): "no 'kernel_size'",
     conv("num_output: 4 kernel_size: 3 kernel_h: 3"): "'kernel_size' and 'kernel_h'",
@@ -89,31 +93,31 @@ REFUSED = {
     pool("kernel_size: 1 stride: 3 pad: 1"): "are not smaller than its windows",
     pool("kernel_size: 1 stride: 5"): "begins beyond the image",
     pool("global_pooling: true kernel_size: 3"): "no 'kernel_size'",
-    one("LRN", "lrn_param { local_size: 4 }"): "must be odd",
-    one("BatchNorm", "batch_norm_param { use_global_stats: false }"): "by each batch",
-    one("BatchNorm"): "its blobs|needs 3 blobs",
-    one("PReLU"): r"its slopes have the shape",
-    one("Softmax", "softmax_param { axis: 4 }"): "'axis' is 4",
-    one("Clip"): "'min' and 'max'",
-    one("Exp", "exp_param { base: 1 }"): "'base' is 1",
-    one("Eltwise"): "takes two or more",
-    one("Eltwise", "eltwise_param { coeff: 1 }", "data data"): "1 values of 'coeff'",
-    one("Slice", tops="a b"): "the division has a rest",
-    one("Slice", "slice_param { slice_point: 3 }", tops="a b"): "does not cut 3 into 2",
-    one("Concat", "concat_param { axis: 1 concat_dim: 1 }"): "its old name",
-    one("Reshape", "reshape_param { shape { dim: 5 } }"): "reshapes 243 values",
-    one("Reshape", "reshape_param { shape { dim: -1 dim: -1 } }"): "does not fit 243 values",
-    one(
+    layer_text("LRN", "lrn_param { local_size: 4 }"): "must be odd",
+    layer_text("BatchNorm", "batch_norm_param { use_global_stats: false }"): "by each batch",
+    layer_text("BatchNorm"): "its blobs|needs 3 blobs",
+    layer_text("PReLU"): r"its slopes have the shape",
+    layer_text("Softmax", "softmax_param { axis: 4 }"): "'axis' is 4",
+    layer_text("Clip"): "'min' and 'max'",
+    layer_text("Exp", "exp_param { base: 1 }"): "'base' is 1",
+    layer_text("Eltwise"): "takes two or more",
+    layer_text("Eltwise", "eltwise_param { coeff: 1 }", "data data"): "1 values of 'coeff'",
+    layer_text("Slice", tops="a b"): "the division has a rest",
+    layer_text("Slice", "slice_param { slice_point: 3 }", tops="a b"): "does not cut 3 into 2",
+    layer_text("Concat", "concat_param { axis: 1 concat_dim: 1 }"): "its old name",
+    layer_text("Reshape", "reshape_param { shape { dim: 5 } }"): "reshapes 243 values",
+    layer_text("Reshape", "reshape_param { shape { dim: -1 dim: -1 } }"): "does not fit 243 values",
+    layer_text(
         "Reshape", "reshape_param { shape { dim: 0 dim: 0 dim: 0 dim: 0 dim: 0 } }"
     ): "is not a valid size",
-    one("Reshape", "reshape_param { axis: 9 }"): "do not fit 4 axes",
-    one("Flatten", "flatten_param { axis: 2 end_axis: 1 }"): "comes before",
-    one("Crop", "crop_param { offset: 8 }", "data data"): "it cuts",
-    one("Tile", "tile_param { tiles: 100000000 }"): "the budget is",
-    one("Permute", "permute_param { order: 7 }"): "does not fit 4 axes",
-    one("ShuffleChannel", "shuffle_channel_param { group: 2 }"): "2 groups do not fit",
-    one("Reduction"): "results per batch item",
-    one("ArgMax", "argmax_param { top_k: 5 }"): "top_k",
+    layer_text("Reshape", "reshape_param { axis: 9 }"): "do not fit 4 axes",
+    layer_text("Flatten", "flatten_param { axis: 2 end_axis: 1 }"): "comes before",
+    layer_text("Crop", "crop_param { offset: 8 }", "data data"): "it cuts",
+    layer_text("Tile", "tile_param { tiles: 100000000 }"): "the budget is",
+    layer_text("Permute", "permute_param { order: 7 }"): "does not fit 4 axes",
+    layer_text("ShuffleChannel", "shuffle_channel_param { group: 2 }"): "2 groups do not fit",
+    layer_text("Reduction"): "results per batch item",
+    layer_text("ArgMax", "argmax_param { top_k: 5 }"): "top_k",
 }
 
 

@@ -142,9 +142,9 @@ def test_v65_takes_slices_in_pairs_and_the_odd_one_alone() -> None:
     def tiles(channels: int) -> int:
         return conv_work("v65", (16, 16, 256), channels, 3).packets
 
-    one, pair, three = tiles(32), tiles(64), tiles(96)
-    assert pair < 2 * one
-    assert three == pytest.approx(one + pair, rel=0.05)
+    single, pair, three = tiles(32), tiles(64), tiles(96)
+    assert pair < 2 * single
+    assert three == pytest.approx(single + pair, rel=0.05)
 
 
 def test_v65_has_a_kernel_for_widths_of_six() -> None:

@@ -18,9 +18,9 @@ def test_it_costs_its_convolution_and_its_weaving(channels: int) -> None:
     net = Sketch((1, 16, 16, 64))
     work = node_work(only_call(net, net.deconv("in", channels)), TARGET, Traffic(10, 20))
     slices = -(-channels // 32)
-    one = node_work(only_call(net, net.conv("in", 4 * 32 * slices)), TARGET, Traffic(10))
+    plain = node_work(only_call(net, net.conv("in", 4 * 32 * slices)), TARGET, Traffic(10))
     cost = weave_pixels(V66, 2).cost
-    assert work.stages[0] == one.stages[0]
+    assert work.stages[0] == plain.stages[0]
     woven = sum(item.packets + item.stalls for item in work.stages[1].items)
     assert woven == 32 * slices * (cost.tile * 4 + cost.row)
     assert (work.nodes, work.cost_model, work.write_bytes) == (2, "kernel", 20)
@@ -37,9 +37,9 @@ def test_steps_above_four_are_a_convolution_and_a_stand_in_for_weaving() -> None
     net = Sketch((1, 4, 4, 8))
     call = only_call(net, net.deconv("in", 4, kernel=5, stride=5))
     work = node_work(call, TARGET, Traffic(10, 20))
-    one = node_work(only_call(net, net.conv("in", 25 * 32)), TARGET, Traffic(10))
+    plain = node_work(only_call(net, net.conv("in", 25 * 32)), TARGET, Traffic(10))
     cost = elementwise.table(V66).cost
-    assert work.stages[0] == one.stages[0]
+    assert work.stages[0] == plain.stages[0]
     woven = sum(item.packets + item.stalls for item in work.stages[1].items)
     assert woven == 20 * (cost.tile * 5 + cost.row)
     assert (work.nodes, work.cost_model, work.write_bytes) == (2, "generic", 20)

@@ -129,11 +129,11 @@ def test_a_grouped_convolution_is_slices_convolutions_and_a_concat() -> None:
     net = Sketch((1, 27, 27, 96))
     work = work_of(net, net.conv("in", 256, 5, groups=2))
     dense = Sketch((1, 27, 27, 48))
-    one = work_of(dense, dense.conv("in", 128, 5))
+    single = work_of(dense, dense.conv("in", 128, 5))
     assert work.nodes == 5
     assert len(work.stages) == 4
-    assert work.packets > 2 * one.packets
-    assert work.read_bytes == 2 * one.read_bytes
+    assert work.packets > 2 * single.packets
+    assert work.read_bytes == 2 * single.read_bytes
 
 
 def test_fully_connected_streams_its_weights_in_groups() -> None:
@@ -147,8 +147,8 @@ def test_fully_connected_streams_its_weights_in_groups() -> None:
 
 
 def test_a_batch_shares_the_weights_of_a_fully_connected_layer() -> None:
-    one, eight = Sketch((1, 1024)), Sketch((8, 1024))
-    single, batch = work_of(one, one.dense("in", 96)), work_of(eight, eight.dense("in", 96))
+    item, eight = Sketch((1, 1024)), Sketch((8, 1024))
+    single, batch = work_of(item, item.dense("in", 96)), work_of(eight, eight.dense("in", 96))
     assert batch.read_bytes == single.read_bytes
     # Two rows share each load of weights, beside what every row has of its own.
     assert 4 * single.packets < batch.packets < 0.6 * 8 * single.packets
@@ -159,9 +159,9 @@ def test_a_batch_shares_the_weights_of_a_fully_connected_layer() -> None:
 def test_rows_one_after_another_read_weights_again_unless_they_fit_in_l2(
     l2_bytes: int, times_read: int
 ) -> None:
-    one, eight = Sketch((1, 1024)), Sketch((8, 1024))
+    item, eight = Sketch((1, 1024)), Sketch((8, 1024))
     target = dataclasses.replace(TARGET, each_row=True, l2_bytes=l2_bytes)
-    single = node_work(only_call(one, one.dense("in", 96)), target, NONE)
+    single = node_work(only_call(item, item.dense("in", 96)), target, NONE)
     batch = node_work(only_call(eight, eight.dense("in", 96)), target, NONE)
     assert len(batch.stages) == 8
     assert batch.packets == 8 * single.packets
@@ -296,8 +296,8 @@ def test_more_pipes_never_cost_packets_and_fewer_never_save_them(network: Networ
 def test_one_multiply_pipe_doubles_a_convolution_layer(version: int) -> None:
     net = Sketch((1, 28, 28, 256))
     call = only_call(net, net.conv("in", 256, 3))
-    two, one = (
+    two, one_pipe = (
         slots(node_work(call, Target(HvxMachine(version, multiply_pipes=n), 2, 1 << 18, 0), NONE))
         for n in (2, 1)
     )
-    assert one == pytest.approx(2 * two, rel=0.03)
+    assert one_pipe == pytest.approx(2 * two, rel=0.03)

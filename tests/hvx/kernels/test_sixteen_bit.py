@@ -138,12 +138,12 @@ def test_a_norm_of_halfwords_is_its_own_two_passes(kind: str) -> None:
     wide = dataclasses.replace(narrow, activation_bits=16)
     names = [kernel.name for kernel in kernel_streams(wide, TARGET)]
     assert names == ["normalisation: sums, 16 bits", "normalisation: scale, 16 bits"]
-    one, two = (node_work(call, TARGET, Traffic(1000, 500)) for call in (narrow, wide))
+    narrow_work, two = (node_work(call, TARGET, Traffic(1000, 500)) for call in (narrow, wide))
     assert two.cost_model == "kernel"
-    assert two.l2_bytes == 2 * one.l2_bytes
+    assert two.l2_bytes == 2 * narrow_work.l2_bytes
     if kind == "layer_norm":  # a norm of 8 bits by channel has a loop in 16 bits
-        assert one.packets < two.packets < 2 * one.packets
-    assert (two.read_bytes, two.write_bytes) == (one.read_bytes, one.write_bytes)
+        assert narrow_work.packets < two.packets < 2 * narrow_work.packets
+    assert (two.read_bytes, two.write_bytes) == (narrow_work.read_bytes, narrow_work.write_bytes)
 
 
 KERNELS: list[Kernel] = [

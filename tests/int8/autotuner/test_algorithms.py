@@ -118,8 +118,8 @@ def test_near_ones_are_timed_once_and_the_loser_is_let_go(cpu, fastest):
     seen = []
 
     def seconds(prepared, call):
-        seen.append([weakref.ref(one) for one in prepared])
-        return [float(name_of(one) != fastest) for one in prepared]
+        seen.append([weakref.ref(algorithm) for algorithm in prepared])
+        return [float(name_of(algorithm) != fastest) for algorithm in prepared]
 
     kept = cpu(vectors=True, dots=False, seconds=seconds)
     call = convolution(EVEN)
@@ -127,7 +127,7 @@ def test_near_ones_are_timed_once_and_the_loser_is_let_go(cpu, fastest):
     assert [name_of(first), name_of(again)] == [fastest, fastest]
     (alive,) = seen
     gc.collect()
-    assert [one() for one in alive if one() is not None] == [first]
+    assert [reference() for reference in alive if reference() is not None] == [first]
     assert kept._known
     if not has_vectors():
         return  # neither runs here

@@ -15,12 +15,14 @@ def test_later_processes_read_what_was_kept(tmp_path):
     assert AutotunerCache(tmp_path / "choices").answer("1x7x7x9: a 1.00, b 1.10") is None
 
 
-@pytest.mark.parametrize("found", [b"", b"b", b"b | another | a", b"a | b | c | d", b"\xff | q | "])
-def test_a_file_that_says_something_else_is_no_answer_and_is_replaced(tmp_path, found):
+@pytest.mark.parametrize(
+    "content", [b"", b"b", b"b | another | a", b"a | b | c | d", b"\xff | q | "]
+)
+def test_a_file_that_says_something_else_is_no_answer_and_is_replaced(tmp_path, content):
     cache = AutotunerCache(tmp_path)
     cache.store("question", "a", "")
     (file,) = tmp_path.iterdir()
-    file.write_bytes(found)
+    file.write_bytes(content)
     later = AutotunerCache(tmp_path)
     assert later.answer("question") is None
     later.store("question", "b", "")
@@ -40,7 +42,7 @@ def test_a_folder_that_cannot_be_written_does_no_harm(tmp_path, folder):
     cache = AutotunerCache(tmp_path / folder)
     cache.store("question", "a", "")
     assert cache.answer("question") == "a"
-    assert [one.name for one in tmp_path.iterdir()] == ["file"]
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")

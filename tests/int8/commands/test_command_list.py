@@ -71,7 +71,7 @@ def test_a_program_owns_all_memory_of_its_steps(threads: int) -> None:
     commands.run()
     assert alive[0]().tolist() == (2 * np.arange(8) + 3).tolist()
     assert alive[2]().tolist() == list(range(8))
-    reached = [one for one in commands.owned() if one is alive[1]()]
+    reached = [array for array in commands.owned() if array is alive[1]()]
     assert len(reached) == 8 * threads
     del reached, commands
     assert all(array() is None for array in alive)

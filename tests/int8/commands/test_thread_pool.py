@@ -42,7 +42,8 @@ def _work():
     """A chain of steps, each reading what the one before it wrote in every row."""
     arrays = [np.ones(ROWS, np.int64), *np.zeros((30, ROWS), np.int64)]
     steps = [
-        Step(_count_up, (one, two, FIRST, LAST), ROWS) for one, two in itertools.pairwise(arrays)
+        Step(_count_up, (source, two, FIRST, LAST), ROWS)
+        for source, two in itertools.pairwise(arrays)
     ]
     return arrays, steps
 

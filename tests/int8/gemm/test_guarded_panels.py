@@ -35,9 +35,9 @@ def test_no_sum_can_saturate_and_none_is_lost(kind):
     for panel, (first, twos, ones) in zip(plain, packed.table, strict=True):
         together = parts[first : first + 2 * twos].reshape(twos, 2, 16, 2, 2)
         alone = parts[first + 2 * twos : first + 2 * twos + ones]
-        for one in (together.transpose(0, 2, 3, 1, 4).reshape(twos, 16, 2, 4), alone):
-            assert np.maximum(one, 0).sum(axis=-1).max(initial=0) <= BOUND
-            assert np.maximum(-one, 0).sum(axis=-1).max(initial=0) <= BOUND
+        for operand in (together.transpose(0, 2, 3, 1, 4).reshape(twos, 16, 2, 4), alone):
+            assert np.maximum(operand, 0).sum(axis=-1).max(initial=0) <= BOUND
+            assert np.maximum(-operand, 0).sum(axis=-1).max(initial=0) <= BOUND
         summed = np.zeros_like(panel)
         last = first + 2 * twos + ones
         for offset, part in zip(packed.offsets[first:last], parts[first:last], strict=True):

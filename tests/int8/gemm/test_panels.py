@@ -35,8 +35,8 @@ def test_codes_times_signed_weights_is_the_same_sum(dtype, zero):
     packed = panels.pack_panels(codes.reshape(1, 24, 1, 5)).reshape(6, 16, 4)
     signed = packed.transpose(0, 2, 1).reshape(24, 16)[:, :5].astype(np.int64)
     expected = preload + (x - x_zero) @ (flat - zero)
-    found = moved + x @ signed - panels.signed_zero(weights) * x.sum()
-    np.testing.assert_array_equal((found - expected) % 2**32, 0)
+    sums = moved + x @ signed - panels.signed_zero(weights) * x.sum()
+    np.testing.assert_array_equal((sums - expected) % 2**32, 0)
 
 
 def test_constants_of_unused_columns_are_zero():

@@ -4,7 +4,7 @@ from hexsim.int8.machine_code import features
 
 
 @pytest.mark.parametrize(
-    ("found", "vectors", "dots"),
+    ("reported", "vectors", "dots"),
     [
         ("+sse2", False, False),
         ("-avx2", False, False),
@@ -14,8 +14,8 @@ from hexsim.int8.machine_code import features
         ("+avx2,+avx512vnni", True, False),
     ],
 )
-def test_features_tell_what_there_is(monkeypatch, found, vectors, dots):
-    monkeypatch.setattr(features, "compiled_for", lambda: ("linux", "cpu", found))
+def test_features_tell_what_there_is(monkeypatch, reported, vectors, dots):
+    monkeypatch.setattr(features, "compiled_for", lambda: ("linux", "cpu", reported))
     assert features.has_vectors() == vectors
     assert features.has_dots() == dots
 

@@ -85,9 +85,9 @@ def test_two_processes_that_compile_at_once_do_not_swap_their_code(monkeypatch, 
 def _kept(folder):
     """The files of a kernel that was compiled and kept."""
     jit.CompiledKernel(add_one, "void(float64[::1])")(np.zeros(1))
-    found = [file for file in folder.rglob("*") if file.suffix in (".nbi", ".nbc")]
-    assert found
-    return found
+    cached = [file for file in folder.rglob("*") if file.suffix in (".nbi", ".nbc")]
+    assert cached
+    return cached
 
 
 @pytest.mark.parametrize("damage", [b"", b"no pickle", b"\x80\x04cos\nnothing_of_that_name\n."])

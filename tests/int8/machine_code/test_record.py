@@ -76,7 +76,7 @@ def test_fields_are_listed_and_changed_one_by_one() -> None:
     assert changed == MixtureOfTest(10, 20, RowsOfTest(30, 40), 50, 60)
     assert type(changed.rows) is RowsOfTest
     kinds = argument_types("int32[:,::1], RowsOfTest,float64")
-    assert [str(one) for one in fields_of(kinds)] == [
+    assert [str(field) for field in fields_of(kinds)] == [
         "array(int32, 2d, C)", "int64", "int64", "float64"
     ]  # fmt: skip
 

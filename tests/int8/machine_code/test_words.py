@@ -31,7 +31,7 @@ def test_words_own_what_the_words_they_point_to_own() -> None:
     inner = Words([[array, 7]])
     outer = Words([[1, 2, inner]])
     assert outer.numbers[0, 2] == inner.numbers.ctypes.data
-    assert [one is other for one, other in zip(
+    assert [owned is other for owned, other in zip(
         outer.owned(), (outer.numbers, inner.numbers, array), strict=True
     )] == [True] * 3  # fmt: skip
     alive = weakref.ref(array)
@@ -51,10 +51,10 @@ def test_a_slot_owns_one_array_after_another() -> None:
     assert alive() is not None
     slot.hold(second)
     assert alive() is None
-    assert [one.size for one in words.owned()] == [1, 1, 5]
+    assert [array.size for array in words.owned()] == [1, 1, 5]
     slot.release()
     assert slot.numbers.tolist() == [0]
-    assert [one.size for one in words.owned()] == [1, 1]
+    assert [array.size for array in words.owned()] == [1, 1]
 
 
 @pytest.mark.parametrize("pointing", [True, False])
@@ -72,7 +72,9 @@ def _addresses(tree: ast.Module) -> list[int]:
         inner
         for outer in ast.walk(tree)
         if isinstance(outer, ast.FunctionDef)
-        and any(ast.unparse(one).split("(")[0] in COMPILED for one in outer.decorator_list)
+        and any(
+            ast.unparse(decorator).split("(")[0] in COMPILED for decorator in outer.decorator_list
+        )
         for inner in ast.walk(outer)
     }
     return [
@@ -93,5 +95,5 @@ def test_no_address_is_taken_outside_machine_code() -> None:
     package = Path(hexsim.int8.__file__).parent
     files = [p for p in package.rglob("*.py") if "machine_code" not in p.parts]
     assert len(files) > 40
-    found = {p.name: _addresses(ast.parse(p.read_text("utf-8"))) for p in files}
-    assert {name: lines for name, lines in found.items() if lines} == {}
+    addresses = {p.name: _addresses(ast.parse(p.read_text("utf-8"))) for p in files}
+    assert {name: lines for name, lines in addresses.items() if lines} == {}

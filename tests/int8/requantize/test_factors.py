@@ -39,7 +39,7 @@ def _near_thresholds(multiplier):
 
 
 MULTIPLIERS = st.integers(0, 15).flatmap(lambda s: st.integers(2 ** (30 - s), 2 ** (31 - s) - 1))
-ROUND = st.tuples(st.integers(1, 255), st.integers(0, 22)).map(lambda one: one[0] << one[1])
+ROUND = st.tuples(st.integers(1, 255), st.integers(0, 22)).map(lambda pair: pair[0] << pair[1])
 
 
 @given(MULTIPLIERS | ROUND, st.integers(0, 255), st.integers(0, 255))
@@ -50,10 +50,10 @@ def test_a_factor_gives_the_codes_of_the_multiplier(multiplier, a, b):
     if factors is None:
         return
     sums = _near_thresholds(multiplier)
-    found = [_rounded(int(total), factors[0], low, high) for total in sums]
+    codes = [_rounded(int(total), factors[0], low, high) for total in sums]
     none = np.zeros(sums.size, np.int32)
     expected = naive.requantize(sums, none + multiplier, none, low, high)
-    np.testing.assert_array_equal(found, expected)
+    np.testing.assert_array_equal(codes, expected)
 
 
 @pytest.mark.skipif(not has_fused_floats(), reason="this CPU does not fuse multiply and add")
@@ -97,12 +97,12 @@ NONE_IS_EXACT = 16876031
 def test_larger_scales_nearly_always_have_one_which_may_not_be_the_nearest(scale):
     rng = np.random.default_rng(2)
     multipliers = (scale * (1 + rng.random(500)) * 2**31).astype(np.int64)
-    found = [float_factors(_stage([multiplier])) for multiplier in multipliers]
-    assert sum(one is not None for one in found) > 0.99 * len(found)
+    factors = [float_factors(_stage([multiplier])) for multiplier in multipliers]
+    assert sum(factor is not None for factor in factors) > 0.99 * len(factors)
     nearest = (multipliers * 2.0**-31).astype(np.float32)
-    both = zip(found, nearest, strict=True)
-    others = sum(one is not None and one[0] != near for one, near in both)
-    assert 0 < others < 0.1 * len(found)
+    both = zip(factors, nearest, strict=True)
+    others = sum(factor is not None and factor[0] != near for factor, near in both)
+    assert 0 < others < 0.1 * len(factors)
 
 
 @pytest.mark.parametrize(

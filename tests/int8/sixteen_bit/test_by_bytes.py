@@ -112,7 +112,7 @@ def _sqnr(model, inputs, chip, runtime, reference):
 
 @pytest.mark.parametrize("axis", [False, True])
 def test_activations_of_16_bits_are_far_nearer_to_float(network, inputs, axis):
-    found = {}
+    sqnrs_db = {}
     for bits in (8, 16):
         options = QuantizationOptions(
             activation_bits=bits, axis_weights=axis, symmetric_weights=True, bias_bits=32
@@ -121,9 +121,9 @@ def test_activations_of_16_bits_are_far_nearer_to_float(network, inputs, axis):
         rounded = _rounded_weights(quantize(network, inputs, options))
         model = quantize(rounded, inputs, options)
         reference = _rounded_weights(model)
-        found[bits] = _sqnr(model, inputs, "sd865", "dsp", reference)
-    assert found[16] > found[8] + 40
-    assert found[16] > 75
+        sqnrs_db[bits] = _sqnr(model, inputs, "sd865", "dsp", reference)
+    assert sqnrs_db[16] > sqnrs_db[8] + 40
+    assert sqnrs_db[16] > 75
 
 
 def test_weights_of_16_bits_follow_the_float_network_itself(network, inputs):

@@ -40,8 +40,8 @@ def test_panels_hold_transformed_weights(dtype, deep, columns):
     steps, of_tile = -(-deep // 2), pair_tile().panels
     panels = -(-columns // (COLUMNS * of_tile)) * of_tile
     packed = pack_winograd(Weights(codes, zero, np.ones(columns))).view(np.int16)
-    found = packed.reshape(panels, SQUARES, steps, COLUMNS, 2).transpose(1, 2, 4, 0, 3)
-    found = found.reshape(SQUARES, 2 * steps, panels * COLUMNS)
-    np.testing.assert_array_equal(found[:, :deep, :columns], expected.reshape(SQUARES, deep, -1))
-    assert not found[:, deep:].any()
-    assert not found[:, :, columns:].any()
+    unpacked = packed.reshape(panels, SQUARES, steps, COLUMNS, 2).transpose(1, 2, 4, 0, 3)
+    unpacked = unpacked.reshape(SQUARES, 2 * steps, panels * COLUMNS)
+    np.testing.assert_array_equal(unpacked[:, :deep, :columns], expected.reshape(SQUARES, deep, -1))
+    assert not unpacked[:, deep:].any()
+    assert not unpacked[:, :, columns:].any()

@@ -37,10 +37,10 @@ def _sequence(shape: tuple[int, ...], order: tuple[int, ...]) -> list[int]:
 
 @given(stored(), stored())
 def test_equal_runs_mean_equal_sequences(
-    one: tuple[tuple[int, ...], tuple[int, ...]], two: tuple[tuple[int, ...], tuple[int, ...]]
+    first: tuple[tuple[int, ...], tuple[int, ...]], two: tuple[tuple[int, ...], tuple[int, ...]]
 ) -> None:
-    if math.prod(one[0]) == math.prod(two[0]):
-        assert (runs(*one) == runs(*two)) == (_sequence(*one) == _sequence(*two))
+    if math.prod(first[0]) == math.prod(two[0]):
+        assert (runs(*first) == runs(*two)) == (_sequence(*first) == _sequence(*two))
 
 
 @given(regrouped(), st.randoms(), regrouped())

@@ -26,9 +26,9 @@ def test_weights_constants_and_those_of_branches(tmp_path: Path) -> None:
     node = helper.make_node("If", ["x"], ["y"], then_branch=branch, else_branch=branch)
     graph = helper.make_graph([node], "g", [], [], [_outside("w", "in/weights.bin")])
     (tmp_path / "m.onnx").write_bytes(helper.make_model(graph).SerializeToString())
-    found = external_files(tmp_path / "m.onnx")
+    files = external_files(tmp_path / "m.onnx")
     names = ("branch.bin", "constant.bin", "in/weights.bin")
-    assert found == tuple(tmp_path / name for name in names)
+    assert files == tuple(tmp_path / name for name in names)
 
 
 def test_what_names_none(tmp_path: Path) -> None:

@@ -70,8 +70,8 @@ def test_an_opset_of_another_domain_beyond_32_bits(
     model.opset_import.append(helper.make_opsetid("own", version))
     network = read(model)
     assert [layer.type for layer in network.layers] == ["neuron"]
-    (found,) = FloatEngine(network).run({"x": np.array([[-1, 0, 1, 2]], np.float32)}).values()
-    assert found.tolist() == [[0, 0, 1, 2]]
+    (output,) = FloatEngine(network).run({"x": np.array([[-1, 0, 1, 2]], np.float32)}).values()
+    assert output.tolist() == [[0, 0, 1, 2]]
     node = helper.make_node("Scaler", ["x"], ["y"], name="n", domain="ai.onnx.ml", offset=[1.0])
     model.graph.node[0].CopyFrom(node)
     with pytest.raises(HexsimError, match=r"node 'n' \(ai.onnx.ml.Scaler\): the shape of output"):

@@ -117,5 +117,5 @@ def test_a_cache_may_link_the_model_and_its_weights_to_files_that_lie_together(
     for name in ("m.onnx", "w"):
         (blobs / f"hash of {name}").write_bytes(bytes(12))
         (snapshot / name).symlink_to(f"../../blobs/hash of {name}")
-    found = external_file(_external("w"), "w", snapshot / "m.onnx", "'m'")
-    assert read_external(_external("w"), "w", found).tolist() == [0, 0, 0]
+    path = external_file(_external("w"), "w", snapshot / "m.onnx", "'m'")
+    assert read_external(_external("w"), "w", path).tolist() == [0, 0, 0]

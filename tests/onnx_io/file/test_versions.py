@@ -44,7 +44,7 @@ def test_the_newest_file_runs_where_its_nodes_are_older() -> None:
     made.ir_version = onnx.IR_VERSION
     network = read(made)
     written = write(network).model
-    assert [one.version for one in written.opset_import] == [17]
+    assert [opset.version for opset in written.opset_import] == [17]
     assert written.ir_version <= 8
     FloatEngine(network)
 

@@ -34,7 +34,7 @@ def test_every_name_is_written_out_everywhere() -> None:
         r"in\x1b[0m",
         r"a\n",
     )
-    assert {one.name for one in shown.graph.initializer} == {r"w\t", r"c\x0c"}
+    assert {tensor.name for tensor in shown.graph.initializer} == {r"w\t", r"c\x0c"}
     assert model.graph.node[0].name == "add\x00", "the caller's model stays as it was"
 
 

@@ -37,10 +37,10 @@ def same_as_onnxruntime(model: onnx.ModelProto, network: Network, feeds: Sequenc
     names = [value.name for value in model.graph.output]
     for feed in feeds:
         stored = {n: network.tensors[n].from_source(array) for n, array in feed.items()}
-        found = engine.run(stored)
+        outputs = engine.run(stored)
         for name, expected in zip(names, session.run(names, feed), strict=True):
             tensor = network.tensors[name]
-            np.testing.assert_allclose(tensor.to_source(found[name]), expected, atol=1e-6)
+            np.testing.assert_allclose(tensor.to_source(outputs[name]), expected, atol=1e-6)
             assert tensor.dtype == expected.dtype.name
             for axis, size in enumerate(expected.shape):
                 most = tensor.source_shape[axis]
@@ -94,8 +94,8 @@ def test_a_choice_and_what_follows_are_one_layer(onnx_model: Make) -> None:
         "node 'chosen' (NonMaxSuppression) is timed for the most it may keep, 10 boxes of each of "
         "1 classes, none of them suppressed; the score threshold may leave fewer",
     )
-    (told,) = (one for one in imported.report.opaque if one.name == "chosen")
-    assert "depends on values" in told.reason
+    (opaque_node,) = (node for node in imported.report.opaque if node.name == "chosen")
+    assert "depends on values" in opaque_node.reason
     optimize(imported.network).check()
     same_as_onnxruntime(model, optimize(imported.network), drawn(1, 2, 5, 6))
 

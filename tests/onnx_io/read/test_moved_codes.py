@@ -67,12 +67,12 @@ def asked(proto: onnx.ModelProto, x: np.ndarray) -> np.ndarray:
     return session.run(None, {"x": x})[0]
 
 
-def opaque(found: Model) -> list[str]:
-    return [layer.op_type for layer in found.network.layers if isinstance(layer, Opaque)]
+def opaque(model: Model) -> list[str]:
+    return [layer.op_type for layer in model.network.layers if isinstance(layer, Opaque)]
 
 
-def answer(found: Model, x: np.ndarray, runtime: str) -> np.ndarray:
-    ready = found if runtime == "cpu" else hexsim.quantize(found, [{"x": x}])
+def answer(model: Model, x: np.ndarray, runtime: str) -> np.ndarray:
+    ready = model if runtime == "cpu" else hexsim.quantize(model, [{"x": x}])
     (answers,) = hexsim.run(ready, [{"x": x}], runtime=runtime)
     return answers["y"]
 
@@ -115,9 +115,9 @@ def test_nodes_on_codes_are_layers(case: str, runtime: str) -> None:
     proto = between(*MOVERS[case])
     codes = np.random.default_rng(1).integers(0, 30, SHAPE)
     x = ((codes - ZERO) * SCALE).astype(np.float32)
-    found = hexsim.load(proto)
-    assert opaque(found) == []
-    np.testing.assert_allclose(answer(found, x, runtime), asked(proto, x), atol=1e-6)
+    model = hexsim.load(proto)
+    assert opaque(model) == []
+    np.testing.assert_allclose(answer(model, x, runtime), asked(proto, x), atol=1e-6)
 
 
 def test_a_resize_that_interpolates_stays() -> None:
@@ -152,23 +152,23 @@ def test_ends_that_are_codes(kind: str, moved: bool, tmp_path: Path) -> None:
     limits = np.iinfo(dtype)
     x = np.random.default_rng(2).integers(limits.min, limits.max, SHAPE, endpoint=True)
     x = x.astype(dtype)
-    found = hexsim.load(proto)
-    assert opaque(found) == []
-    hexsim.save(found, tmp_path / "m.dlc")
+    model = hexsim.load(proto)
+    assert opaque(model) == []
+    hexsim.save(model, tmp_path / "m.dlc")
     expected = asked(proto, x)
-    for one in (found, hexsim.load(tmp_path / "m.dlc")):
-        floats, dsp = (answer(one, x, runtime) for runtime in ("cpu", "dsp"))
+    for variant in (model, hexsim.load(tmp_path / "m.dlc")):
+        floats, dsp = (answer(variant, x, runtime) for runtime in ("cpu", "dsp"))
         assert floats.dtype == dsp.dtype == expected.dtype
         np.testing.assert_array_equal(floats, expected)
         assert np.abs(dsp.astype(int) - expected).max() <= 1, "weights are codes of 8 bits there"
         real = (x.astype(np.float32) - zero) * SCALE
-        np.testing.assert_array_equal(answer(one, real, "cpu"), expected)
+        np.testing.assert_array_equal(answer(variant, real, "cpu"), expected)
 
 
 def test_only_codes_of_the_file_are_codes() -> None:
-    found = hexsim.load(coded("uint8"))
+    model = hexsim.load(coded("uint8"))
     with pytest.raises(hexsim.HexsimError, match="'x' has dtype int32; give codes"):
-        answer(found, np.zeros(SHAPE, np.int32), "cpu")
+        answer(model, np.zeros(SHAPE, np.int32), "cpu")
 
 
 @pytest.mark.parametrize(
@@ -183,11 +183,11 @@ def test_only_codes_of_the_file_are_codes() -> None:
 )  # fmt: skip
 def test_an_input_of_codes_of_several_kinds_stays(nodes: list[onnx.NodeProto]) -> None:
     proto = model(nodes, (TensorProto.UINT8, TensorProto.FLOAT))
-    found = hexsim.load(proto)
-    assert found.network.tensors["x"].dtype == "uint8"
-    assert "DequantizeLinear" in opaque(found)
+    imported = hexsim.load(proto)
+    assert imported.network.tensors["x"].dtype == "uint8"
+    assert "DequantizeLinear" in opaque(imported)
     x = np.arange(32, dtype=np.uint8).reshape(SHAPE)
-    np.testing.assert_allclose(answer(found, x, "cpu"), asked(proto, x), atol=1e-6)
+    np.testing.assert_allclose(answer(imported, x, "cpu"), asked(proto, x), atol=1e-6)
 
 
 def test_an_input_that_is_an_output_stays_integers() -> None:

@@ -30,9 +30,9 @@ def test_every_operator_of_the_standard_has_a_rule(operator: str) -> None:
 def test_a_rule_counts_something_whatever_the_shapes(operator: str) -> None:
     shapes = [(2, 3, 8, 8), (3, 3, 8, 8), (4, 8, 2), (4, 3, 3, 3)]
     for inputs in (shapes, [(5,), None, (5,)], [(), ()], []):
-        found = operator_work(node(operator), inputs, [(2, 3, 8, 8)])
-        assert found.macs >= 0
-        assert found.operations >= 0
+        work = operator_work(node(operator), inputs, [(2, 3, 8, 8)])
+        assert work.macs >= 0
+        assert work.operations >= 0
 
 
 @pytest.mark.parametrize(
@@ -59,14 +59,14 @@ def test_multiply_accumulates(
 
 def test_a_recurrent_cell_meets_its_weights_at_every_step_and_has_gates() -> None:
     inputs = [(10, 2, 8), (1, 4 * 16, 8), (1, 4 * 16, 16)]
-    found = operator_work(node("LSTM"), inputs, [(10, 1, 2, 16)])
-    assert found == OperatorWork(20 * 64 * (8 + 16), 20 * 64 * 10)
+    work = operator_work(node("LSTM"), inputs, [(10, 1, 2, 16)])
+    assert work == OperatorWork(20 * 64 * (8 + 16), 20 * 64 * 10)
 
 
 def test_attention_is_two_products_and_a_softmax() -> None:
     query, key = (1, 2, 10, 8), (1, 2, 12, 8)
-    found = operator_work(node("Attention"), [query, key, key], [query])
-    assert found == OperatorWork(2 * 2 * 10 * 12 * 8, 2 * 10 * 12 * 10)
+    work = operator_work(node("Attention"), [query, key, key], [query])
+    assert work == OperatorWork(2 * 2 * 10 * 12 * 8, 2 * 10 * 12 * 10)
 
 
 @pytest.mark.parametrize(

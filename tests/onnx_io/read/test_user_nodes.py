@@ -24,8 +24,8 @@ def own(monkeypatch: pytest.MonkeyPatch) -> UserLayer:
 
 
 def node_of(proto: onnx.ModelProto) -> UserDefined:
-    (found,) = (layer for layer in read(proto).layers if isinstance(layer, UserDefined))
-    return found
+    (user_layer,) = (layer for layer in read(proto).layers if isinstance(layer, UserDefined))
+    return user_layer
 
 
 def test_a_node_is_what_the_user_says() -> None:
@@ -55,10 +55,10 @@ def test_attributes_of_all_kinds() -> None:
     given = {"i": 3, "f": 0.5, "t": "word", "is": [1, 2], "fs": [0.5, 1.5], "ts": ["a", "b"]}
     added = helper.make_node("N", [], [], **given, array=array).attribute
     proto.graph.node[1].attribute.extend(added)
-    found = node_of(proto).node([(1, 8, 16, 16)]).attributes
-    np.testing.assert_array_equal(found["array"], np.arange(6).reshape(2, 3))
+    attributes = node_of(proto).node([(1, 8, 16, 16)]).attributes
+    np.testing.assert_array_equal(attributes["array"], np.arange(6).reshape(2, 3))
     lists = {name: tuple(v) if isinstance(v, list) else v for name, v in given.items()}
-    assert {name: found[name] for name in given} == lists
+    assert {name: attributes[name] for name in given} == lists
 
 
 def test_an_attribute_that_is_a_graph() -> None:
@@ -80,8 +80,8 @@ def test_inputs_that_are_left_out_are_none(own: UserLayer) -> None:
     assert layer.node([(1, 8, 16, 16), (8, 3, 3, 3)]).inputs[1] is None
     network = read(proto)
     x = np.ones(network.shape("x"), np.float32)
-    found = FloatEngine(network, ["c1", "s"]).run({"x": x})
-    np.testing.assert_array_equal(found["s"], found["c1"].transpose(0, 3, 1, 2))
+    outputs = FloatEngine(network, ["c1", "s"]).run({"x": x})
+    np.testing.assert_array_equal(outputs["s"], outputs["c1"].transpose(0, 3, 1, 2))
 
 
 def test_a_standard_operator_may_be_brought_too(own: UserLayer) -> None:
@@ -89,8 +89,8 @@ def test_a_standard_operator_may_be_brought_too(own: UserLayer) -> None:
     x, y = (helper.make_tensor_value_info(n, TensorProto.FLOAT, [3]) for n in "xy")
     graph = helper.make_graph([helper.make_node("Erf", ["x"], ["y"])], "g", [x], [y])
     network = read(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)]))
-    found = FloatEngine(network).run({"x": np.zeros(3, np.float32)})
-    assert found["y"].tolist() == [1, 1, 1]
+    outputs = FloatEngine(network).run({"x": np.zeros(3, np.float32)})
+    assert outputs["y"].tolist() == [1, 1, 1]
 
 
 def test_what_no_user_defined_layer_can() -> None:

@@ -89,8 +89,8 @@ def test_equal_inputs_give_equal_bytes(threads: int) -> None:
         ("y",),
     )
     x = {"x": rng.standard_normal((2, 20, 20, 16)).astype(np.float32)}
-    one, two = (FloatEngine(network, threads=threads).run(x)["y"].tobytes() for _ in range(2))
-    assert one == two
+    first, two = (FloatEngine(network, threads=threads).run(x)["y"].tobytes() for _ in range(2))
+    assert first == two
 
 
 def test_an_input_can_be_an_output() -> None:

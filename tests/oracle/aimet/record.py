@@ -23,8 +23,8 @@ def encoding(values: np.ndarray, mode: str, bits: int) -> tuple[float, float, fl
     quantizer.setStrictSymmetric(mode.startswith("strict"))
     quantizer.setUnsignedSymmetric(False)
     quantizer.updateStats(values)
-    (found,) = quantizer.computeEncodings(mode.endswith("symmetric"))
-    return found.min, found.max, found.delta, int(found.offset)
+    (computed,) = quantizer.computeEncodings(mode.endswith("symmetric"))
+    return computed.min, computed.max, computed.delta, int(computed.offset)
 
 
 def main() -> None:

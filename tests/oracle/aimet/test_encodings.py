@@ -137,9 +137,9 @@ def test_enhanced_encodings_are_close(
     mode: str, bits: int, step: float, offset: int, error: float
 ) -> None:
     """Histograms differ (bins of powers of two here), so near ties can fall the other way."""
-    found = list(pairs(mode, bits, drawn_only=True))
-    assert len(found) == 45
-    assert max(abs(pair.coarser) for pair in found) <= step
-    assert max(abs(pair.ours.offset - pair.offset) for pair in found) <= offset
-    assert max(pair.error_ratio for pair in found) <= error
-    assert np.median([pair.error_ratio for pair in found]) <= 1.005
+    compared = list(pairs(mode, bits, drawn_only=True))
+    assert len(compared) == 45
+    assert max(abs(pair.coarser) for pair in compared) <= step
+    assert max(abs(pair.ours.offset - pair.offset) for pair in compared) <= offset
+    assert max(pair.error_ratio for pair in compared) <= error
+    assert np.median([pair.error_ratio for pair in compared]) <= 1.005

@@ -24,11 +24,11 @@ from tests.int8.single_layer import lowered, quantized
 from tests.oracle.int8.drawing import (
     any_codes,
     any_encoding,
+    any_of,
     any_pads,
     any_tail,
     any_window,
     flag,
-    one,
     two_sided,
 )
 from tests.oracle.int8.layout import wrapped
@@ -38,7 +38,7 @@ CLAMPS = [Clamp(), Clamp(), Clamp(low=0.0), Clamp(0.0, 6.0)]
 
 
 def convolutions(rng):
-    groups, deep, wide = one(rng, [1, 1, 1, 2]), one(rng, CHANNELS), one(rng, CHANNELS)
+    groups, deep, wide = any_of(rng, [1, 1, 1, 2]), any_of(rng, CHANNELS), any_of(rng, CHANNELS)
     window, height, width = any_window(rng, most=5)
     shape = (rng.randint(1, 3), height, width, groups * deep)
     layer = {"window": window, "groups": groups, "output_channels": groups * wide}
@@ -46,7 +46,7 @@ def convolutions(rng):
 
 
 def depthwise(rng):
-    channels, stride = one(rng, [2, 8, 32, 33, 64, 96]), rng.randint(1, 3)
+    channels, stride = any_of(rng, [2, 8, 32, 33, 64, 96]), rng.randint(1, 3)
     height, width = rng.randint(3, 18, 2).tolist()
     window = Window((3, 3), (stride, stride), any_pads(rng, (2, 2)))
     shape = (rng.randint(1, 3), height, width, channels)
@@ -55,8 +55,8 @@ def depthwise(rng):
 
 
 def fully_connected(rng):
-    depth, outputs = one(rng, [7, 32, 100, 513]), one(rng, [1, 10, 32, 70])
-    shape = (one(rng, [1, 1, 5]), depth)
+    depth, outputs = any_of(rng, [7, 32, 100, 513]), any_of(rng, [1, 10, 32, 70])
+    shape = (any_of(rng, [1, 1, 5]), depth)
     layer = {"output_channels": outputs}
     return _weighted(rng, FullyConnected, shape, (depth, outputs), layer)
 
@@ -76,10 +76,10 @@ def long_sums(rng):
 
 
 def batch_norms(rng):
-    channels = one(rng, CHANNELS)
+    channels = any_of(rng, CHANNELS)
     shape = (rng.randint(1, 3), *rng.randint(1, 9, 2).tolist(), channels)
-    x = any_encoding(rng, one(rng, [1, 30]))
-    y = two_sided(rng, 75 * x.delta * one(rng, [0.5, 1, 2, 1e-3]))
+    x = any_encoding(rng, any_of(rng, [1, 30]))
+    y = two_sided(rng, 75 * x.delta * any_of(rng, [0.5, 1, 2, 1e-3]))
     scale = rng.uniform(-2, 2, channels).astype(np.float32)
     shift = (rng.uniform(-1.5, 1.5, channels) * y.max).astype(np.float32)
     layer = BatchNorm(
@@ -88,7 +88,7 @@ def batch_norms(rng):
         outputs=("y",),
         scale="scale",
         shift="shift",
-        clamp=one(rng, CLAMPS),
+        clamp=any_of(rng, CLAMPS),
     )
     constants = {"scale": scale, "shift": shift}
     call = _bound(layer, {"x": shape}, constants, {"x": x, "y": y}, rng)
@@ -107,7 +107,7 @@ def max_pools(rng):
 
 def sums(rng):
     """Of three or more: sums of two are judged by the codes of Hexagon NN."""
-    return _of_operands(rng, one(rng, ["sum", "sum", "sub"]), rng.randint(3, 5))
+    return _of_operands(rng, any_of(rng, ["sum", "sum", "sub"]), rng.randint(3, 5))
 
 
 def products(rng):
@@ -135,9 +135,9 @@ def drawn(kernel):
 
 def _weighted(rng, kind, shape, weight_shape, fields):
     """A layer with weights and bias; its output's range makes codes spread, or saturate."""
-    x = any_encoding(rng, one(rng, [1, 4, 1000]))
+    x = any_encoding(rng, any_of(rng, [1, 4, 1000]))
     deviation = 7.5 * x.delta * np.sqrt(np.prod(weight_shape[:-1]))  # of sums of random codes
-    y = two_sided(rng, deviation * one(rng, [1, 2, 2, 4, 1e-3]))
+    y = two_sided(rng, deviation * any_of(rng, [1, 2, 2, 4, 1e-3]))
     weight = (rng.uniform(-0.17, 0.17, weight_shape)).astype(np.float32)
     bias = (rng.uniform(-1, 1, weight_shape[-1]) * deviation).astype(np.float32)
     layer = kind(
@@ -146,20 +146,20 @@ def _weighted(rng, kind, shape, weight_shape, fields):
         outputs=("y",),
         weight="w",
         bias="b",
-        clamp=one(rng, CLAMPS),
+        clamp=any_of(rng, CLAMPS),
         **fields,
     )
     call = _bound(layer, {"x": shape}, {"w": weight, "b": bias}, {"x": x, "y": y}, rng)
     if rng.randint(5) == 0:
         weights = call.weights
         codes = any_codes(rng, weights.codes.shape, weights.codes.dtype)
-        zero = one(rng, [0, 1, 255]) if codes.dtype == np.uint8 else 0
+        zero = any_of(rng, [0, 1, 255]) if codes.dtype == np.uint8 else 0
         call = replace(call, weights=Weights(codes, zero, weights.steps))
     return _finished(rng, call, weight_shape[-1]), [any_codes(rng, shape)]
 
 
 def _pooled(rng, window, height, width):
-    shape = (rng.randint(1, 3), height, width, one(rng, CHANNELS))
+    shape = (rng.randint(1, 3), height, width, any_of(rng, CHANNELS))
     x = any_encoding(rng, 4)
     layer = Pooling(
         name="layer",
@@ -175,15 +175,15 @@ def _pooled(rng, window, height, width):
 
 def _of_operands(rng, kind, count):
     names = [f"x{i}" for i in range(count)]
-    whole = (rng.randint(1, 3), *rng.randint(1, 8, 2).tolist(), one(rng, CHANNELS))
-    shapes = {name: one(rng, [whole, whole, whole[-1:], (1, 1, 1, 1)]) for name in names}
+    whole = (rng.randint(1, 3), *rng.randint(1, 8, 2).tolist(), any_of(rng, CHANNELS))
+    shapes = {name: any_of(rng, [whole, whole, whole[-1:], (1, 1, 1, 1)]) for name in names}
     shapes[names[0]] = whole
     reaches = rng.choice([0.2, 1, 8], count)
     encodings = {name: any_encoding(rng, r) for name, r in zip(names, reaches, strict=True)}
     reach = reaches.prod() if kind == "product" else reaches.max()
-    encodings["y"] = two_sided(rng, reach * one(rng, [0.3, 1, 1, 2]))
+    encodings["y"] = two_sided(rng, reach * any_of(rng, [0.3, 1, 1, 2]))
     layer = Elementwise(
-        name="layer", inputs=tuple(names), outputs=("y",), kind=kind, clamp=one(rng, CLAMPS)
+        name="layer", inputs=tuple(names), outputs=("y",), kind=kind, clamp=any_of(rng, CLAMPS)
     )
     call = _finished(rng, _bound(layer, shapes, {}, encodings, rng), 1)
     return call, [any_codes(rng, shapes[name]) for name in names]

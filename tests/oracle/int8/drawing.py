@@ -12,10 +12,10 @@ from hexsim.quantization.encodings import Encoding
 
 
 def any_tail(rng, entries):
-    low, high = one(rng, [(0, 255), (0, 255), sorted(rng.randint(0, 256, 2).tolist())])
+    low, high = any_of(rng, [(0, 255), (0, 255), sorted(rng.randint(0, 256, 2).tolist())])
     wild = flag(rng)
     preload, multiplier = (2**31 - 1, 2**31) if wild else (2**16, 2**22)
-    shifts = one(rng, [1, 32]) if wild else one(rng, [1, 1, 3])
+    shifts = any_of(rng, [1, 32]) if wild else any_of(rng, [1, 1, 3])
     return Requantize(
         preload=rng.randint(-preload, preload + 1, entries, np.int64).astype(np.int32),
         multiplier=rng.randint(1, multiplier, entries, np.int64).astype(np.int32),
@@ -28,7 +28,7 @@ def any_tail(rng, entries):
 def any_codes(rng, shape, dtype=np.uint8):
     """Random codes, or all least, all largest, in turn."""
     ends = np.iinfo(dtype)
-    kind = one(rng, [*["random"] * 7, "least", "largest", "turn"])
+    kind = any_of(rng, [*["random"] * 7, "least", "largest", "turn"])
     if kind == "random":
         return rng.randint(ends.min, ends.max + 1, shape).astype(dtype)
     codes = np.full(shape, ends.max if kind == "largest" else ends.min, dtype)
@@ -52,7 +52,7 @@ def any_window(rng, most):
     """A window whose reach fits an input of the (height, width) returned with it."""
     kernel, strides = rng.randint(1, most + 1, 2), rng.randint(1, 4, 2)
     dilations = rng.randint(1, 3, 2)
-    more = one(rng, [4, 4, 12, 12, 12, 50])
+    more = any_of(rng, [4, 4, 12, 12, 12, 50])
     size = (kernel - 1) * dilations + 1 + rng.randint(0, more, 2)
     window = Window(
         tuple(kernel.tolist()),
@@ -73,5 +73,5 @@ def flag(rng):
     return bool(rng.randint(2))
 
 
-def one(rng, choices):
+def any_of(rng, choices):
     return choices[rng.randint(len(choices))]

@@ -88,9 +88,9 @@ def inputs(count: int = 3) -> list[dict[str, FloatArray]]:
     return [{"in": rng.standard_normal((1, SIZE, SIZE, 4), np.float32)} for _ in range(count)]
 
 
-def difference(one: Network, other: Network) -> float:
+def difference(first: Network, other: Network) -> float:
     """Largest difference of their outputs, relative to the largest output."""
-    sides = [FloatEngine(replace(n, outputs=one.outputs)) for n in (one, other)]
+    sides = [FloatEngine(replace(n, outputs=first.outputs)) for n in (first, other)]
     worst = 0.0
     for feed in inputs():
         a, b = (side.run(feed) for side in sides)

@@ -23,8 +23,8 @@ def test_a_long_chain_is_cut_where_channels_mix() -> None:
     made.conv("twice", 8, groups=4).conv("c", 6, groups=2)
     network = made.network()
     (chain,) = find_chains(network)
-    found = [[layer.name for layer in run] for run in sets(chain, network)]
-    assert found == [["a", "d", "e", "b"], ["b", "twice"], ["twice", "c"]]
+    runs = [[layer.name for layer in run] for run in sets(chain, network)]
+    assert runs == [["a", "d", "e", "b"], ["b", "twice"], ["twice", "c"]]
 
 
 def test_a_chain_may_start_and_end_with_a_depthwise_layer() -> None:

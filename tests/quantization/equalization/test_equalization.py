@@ -19,7 +19,7 @@ def test_the_report() -> None:
     (chain,) = done.chains
     assert chain.chain.layers == ("a", "b")
     assert chain.smallest < 1 < chain.largest
-    assert [one.layers for one in done.skipped] == [("c",)]
+    assert [chain.layers for chain in done.skipped] == [("c",)]
     assert done.without_relu6 == ("a",)
     assert done.without_moments == ("a",)
     assert done.rescaled == {"a.w", "a.bias", "a.y", "b.w", "b.b"}
@@ -64,7 +64,7 @@ def test_built_in_networks_keep_their_function(name: str, chains: int) -> None:
     assert not done.without_moments
     reference = without_relu6(network, done.without_relu6)
     (output,) = network.outputs
-    before, after = (FloatEngine(one) for one in (reference, done.network))
+    before, after = (FloatEngine(variant) for variant in (reference, done.network))
     for feed in seeded_calibration(network, 2):
         expected, got = before.run(feed)[output], after.run(feed)[output]
         assert np.abs(got - expected).max() <= 1e-4 * np.abs(expected).max()

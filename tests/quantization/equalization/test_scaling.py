@@ -79,7 +79,7 @@ def _chains(draw: st.DrawFn) -> Network:
 def test_functions_stay_and_reaches_become_equal(network: Network) -> None:
     after, factors = _equalized(network)
     names = list(network.producers)
-    engines = [FloatEngine(one, names) for one in (network, after)]
+    engines = [FloatEngine(variant, names) for variant in (network, after)]
     for feed in inputs():
         before, scaled = (engine.run(feed) for engine in engines)
         for name in names:

@@ -141,8 +141,8 @@ def feeds(network: Network, seed: int = 0) -> list[dict[str, FloatArray]]:
 
 
 def answer(model: Model, feed: Mapping[str, FloatArray]) -> FloatArray:
-    (found,) = deployed(model).executor().run(feed).values()
-    return found
+    (output,) = deployed(model).executor().run(feed).values()
+    return output
 
 
 @pytest.mark.parametrize(("name", "number"), CASES)
@@ -154,24 +154,24 @@ def test_every_spelling_of_a_mask_keeps_its_precision(
     given = feeds(network)
     model = quantize(network, given)
     (expected,) = FloatEngine(network).run(given[1]).values()
-    found = answer(model, given[1])
-    np.testing.assert_allclose(found, expected, atol=0.08)
+    output = answer(model, given[1])
+    np.testing.assert_allclose(output, expected, atol=0.08)
     assert (expected == 0).any()
-    assert not found[expected == 0].any()
+    assert not output[expected == 0].any()
     assert model.activations["a"].delta < 0.35
     assert any(note.startswith("the mask '") for note in model.notes)
 
 
 @pytest.mark.parametrize("name", [name for name in SPELLINGS if "bound" not in name])
 def test_all_numbers_that_mask_are_one(onnx_model: Make, name: str) -> None:
-    found = []
+    results = []
     for number in HUGE:
         if SPELLINGS[name].infinite or math.isfinite(number):
             network = SPELLINGS[name].network(onnx_model, number)
             given = feeds(network)
             model = quantize(network, given)
-            found.append((model.activations, model.notes, answer(model, given[0]).tobytes()))
-    assert all(other == found[0] for other in found[1:])
+            results.append((model.activations, model.notes, answer(model, given[0]).tobytes()))
+    assert all(other == results[0] for other in results[1:])
 
 
 def test_the_cap_by_hand(onnx_model: Make) -> None:
@@ -194,8 +194,8 @@ def test_floats_of_the_capped_network_are_those_of_the_file(onnx_model: Make) ->
     model = quantize(network, given)
     for feed in given:
         (expected,) = FloatEngine(network).run(feed).values()
-        (found,) = FloatEngine(model.network).run(feed).values()
-        np.testing.assert_allclose(found, expected, atol=2**-17)
+        (output,) = FloatEngine(model.network).run(feed).values()
+        np.testing.assert_allclose(output, expected, atol=2**-17)
 
 
 @pytest.mark.parametrize("number", HUGE)
@@ -217,15 +217,15 @@ def test_a_row_that_is_masked_as_a_whole_is_made_of_numbers(
     network = optimize(read(onnx_model(nodes, {"x": SHAPE}, ["y"], constants)))
     given = feeds(network)
     model = quantize(network, given)
-    found = np.asarray(network.tensors["y"].to_source(answer(model, given[0])), np.float64)
-    np.testing.assert_allclose(found.sum(axis=-1), 1, atol=0.02)
+    probabilities = np.asarray(network.tensors["y"].to_source(answer(model, given[0])), np.float64)
+    np.testing.assert_allclose(probabilities.sum(axis=-1), 1, atol=0.02)
     if name == "chosen":
-        np.testing.assert_allclose(found[:, :, 2], 1 / 6, atol=1 / 255)
+        np.testing.assert_allclose(probabilities[:, :, 2], 1 / 6, atol=1 / 255)
         return
     row = network.tensors["x"].to_source(given[0]["x"])[:, :, 2].astype(np.float64)
     parts = np.exp(row - row.max(axis=-1, keepdims=True))
     expected = parts / parts.sum(axis=-1, keepdims=True)
-    np.testing.assert_allclose(found[:, :, 2], expected, atol=0.08)
+    np.testing.assert_allclose(probabilities[:, :, 2], expected, atol=0.08)
 
 
 def test_enhanced_ranges_see_the_capped_numbers(onnx_model: Make) -> None:

@@ -30,9 +30,9 @@ def signs(*layers: Layer, outputs: tuple[str, ...] = ("y",)) -> dict[str, int]:
 
 def test_signs_follow_differences() -> None:
     turned = Neuron(name="n", inputs=("d",), outputs=("n",), function="neg")
-    found = signs(combined("sub", "x", "u", "d"), turned, combined("sum", "n", "k", "a"),
+    by_tensor = signs(combined("sub", "x", "u", "d"), turned, combined("sum", "n", "k", "a"),
                   softmax("a", "y"))  # fmt: skip
-    assert found == {"x": -1, "u": 1, "d": -1, "n": 1, "k": 1, "a": 1}
+    assert by_tensor == {"x": -1, "u": 1, "d": -1, "n": 1, "k": 1, "a": 1}
 
 
 def test_what_is_read_or_given_out_elsewhere_has_no_sign() -> None:
@@ -42,21 +42,24 @@ def test_what_is_read_or_given_out_elsewhere_has_no_sign() -> None:
 
 
 def test_what_is_added_and_subtracted_has_no_sign() -> None:
-    found = signs(combined("sum", "x", "k", "a"), combined("sub", "a", "k", "b"), softmax("b", "y"))
-    assert found == {"x": 1, "a": 1, "b": 1}
+    by_tensor = signs(
+        combined("sum", "x", "k", "a"), combined("sub", "a", "k", "b"), softmax("b", "y")
+    )
+    assert by_tensor == {"x": 1, "a": 1, "b": 1}
     assert signs(combined("sum", "x", "x", "a"), softmax("a", "y")) == {"a": 1}
 
 
 def test_two_softmaxes_are_one_use() -> None:
-    found = signs(combined("sum", "x", "k", "a"), softmax("a", "y"), combined("sum", "u", "k", "b"),
+    by_tensor = signs(combined("sum", "x", "k", "a"), softmax("a", "y"),
+                  combined("sum", "u", "k", "b"),
                   softmax("b", "z"), outputs=("y", "z"))  # fmt: skip
-    assert found == {"x": 1, "u": 1, "k": 1, "a": 1, "b": 1}
+    assert by_tensor == {"x": 1, "u": 1, "k": 1, "a": 1, "b": 1}
 
 
 def test_factors_of_products_that_are_added() -> None:
     layers = (combined("product", "c", "u", "p"), combined("sum", "x", "p", "a"), softmax("a", "y"))
-    found = paths(network(*layers), lambda constant: True)
-    assert (found.signs, found.factors) == ({"x": 1, "p": 1, "a": 1}, {"p": "c"})
+    traced = paths(network(*layers), lambda constant: True)
+    assert (traced.signs, traced.factors) == ({"x": 1, "p": 1, "a": 1}, {"p": "c"})
     assert paths(network(*layers), lambda constant: False).factors == {}
     elsewhere = (*layers, combined("product", "c", "x", "z"))
     assert paths(network(*elsewhere, outputs=("y", "z")), lambda constant: True).factors == {}

@@ -25,12 +25,12 @@ def settled(
     return settle(overrides, network or chain(), options or QuantizationOptions())
 
 
-def bits(found: Settled) -> dict[str, int]:
-    return {name: one.bits for name, one in found.floats.items()}
+def bits(settlement: Settled) -> dict[str, int]:
+    return {name: floating.bits for name, floating in settlement.floats.items()}
 
 
-def reasons(found: Settled) -> dict[str, tuple[str, str]]:
-    return {told.key: (told.outcome, told.reason) for told in found.outcomes}
+def reasons(settlement: Settled) -> dict[str, tuple[str, str]]:
+    return {outcome.key: (outcome.outcome, outcome.reason) for outcome in settlement.outcomes}
 
 
 @pytest.mark.parametrize(
@@ -43,10 +43,10 @@ def reasons(found: Settled) -> dict[str, tuple[str, str]]:
     ],
 )
 def test_output_weight_or_bias_makes_all_three_float(overrides: Overrides) -> None:
-    found = settled(overrides)
-    assert bits(found) == dict.fromkeys(BIASED, 16)
+    settlement = settled(overrides)
+    assert bits(settlement) == dict.fromkeys(BIASED, 16)
     assert all(
-        reason == ("applied", "layer 'conv2' is float16") for reason in reasons(found).values()
+        reason == ("applied", "layer 'conv2' is float16") for reason in reasons(settlement).values()
     )
 
 
@@ -60,16 +60,16 @@ def test_without_overrides_or_with_codes_nothing_is_float() -> None:
 
 
 def test_the_output_states_the_width_before_the_weight() -> None:
-    found = settled(Overrides({"conv2.y": SINGLE}, {"conv2.w": HALF}))
-    assert bits(found) == dict.fromkeys(BIASED, 32)
-    assert reasons(found)["conv2.w"] == ("ignored", "'conv2.w' is float32, override")
+    settlement = settled(Overrides({"conv2.y": SINGLE}, {"conv2.w": HALF}))
+    assert bits(settlement) == dict.fromkeys(BIASED, 32)
+    assert reasons(settlement)["conv2.w"] == ("ignored", "'conv2.w' is float32, override")
 
 
 def test_codes_given_for_a_float_layer_are_ignored_with_the_reason() -> None:
-    found = settled(Overrides({"conv2.y": CODE}, {"conv2.w": HALF}))
-    assert found.given == {}
+    settlement = settled(Overrides({"conv2.y": CODE}, {"conv2.w": HALF}))
+    assert settlement.given == {}
     outcome = ("ignored", "'conv2.y' is float16, as layer 'conv2' is")
-    assert reasons(found)["conv2.y"] == outcome
+    assert reasons(settlement)["conv2.y"] == outcome
 
 
 def test_options_state_the_width_that_nobody_gave_and_that_of_biases() -> None:
@@ -98,9 +98,9 @@ def test_bytes_of_an_image_stay_bytes() -> None:
     network = chain()
     formats = {"in": InputFormat("image")}
     pictures = Network(**{**vars_of(network), "input_formats": formats})
-    found = settled(Overrides({"in": HALF, "conv1.y": HALF}), network=pictures)
-    assert "in" not in found.floats
-    assert reasons(found)["in"] == (
+    settlement = settled(Overrides({"in": HALF, "conv1.y": HALF}), network=pictures)
+    assert "in" not in settlement.floats
+    assert reasons(settlement)["in"] == (
         "ignored",
         "input 'in' is of type image, which stays as it arrives",
     )
@@ -117,8 +117,8 @@ def test_layers_that_share_a_weight_share_its_fate() -> None:
         layer.replace(weight="conv2.w") if layer.name == "conv3" else layer
         for layer in network.layers
     ]
-    found = settled(Overrides({"conv2.y": HALF}), network=network.with_layers(layers))
-    assert {"conv2.y", "conv2.w", "conv2.b", "conv3.y", "conv3.b"} == set(found.floats)
+    settlement = settled(Overrides({"conv2.y": HALF}), network=network.with_layers(layers))
+    assert {"conv2.y", "conv2.w", "conv2.b", "conv3.y", "conv3.b"} == set(settlement.floats)
 
 
 def test_a_constant_operand_is_float_with_its_only_reader() -> None:

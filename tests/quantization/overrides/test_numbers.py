@@ -52,8 +52,8 @@ def test_scale_that_contradicts_the_range_is_recomputed() -> None:
 def test_our_own_encodings_come_back(low: float, high: float, bits: int, sign: int) -> None:
     want = Encoding.from_range(low, high, bits)
     full = Range(want.min, want.max, want.delta, sign * want.offset)
-    for one in (full, Range(scale=want.delta, offset=want.offset)):
-        got, remark = asymmetric(one, bits, 0.01, "")
+    for stated in (full, Range(scale=want.delta, offset=want.offset)):
+        got, remark = asymmetric(stated, bits, 0.01, "")
         assert (got.delta, got.offset, remark) == (want.delta, want.offset, "")
 
 
@@ -73,9 +73,9 @@ def test_three_channels_of_the_guide(delta: float) -> None:
 
 
 def test_strict_symmetry_is_refused() -> None:
-    for one in (Range(-1.27, 1.27, 0.01, -127), Range(scale=0.01, offset=-127)):
+    for stated in (Range(-1.27, 1.27, 0.01, -127), Range(scale=0.01, offset=-127)):
         with pytest.raises(HexsimError) as error:
-            symmetric(one, 8, "weight 'w'")
+            symmetric(stated, 8, "weight 'w'")
         assert str(error.value).startswith(
             "Invalid offset overridden for symmetric encodings got [-127], expected -128. "
         )
@@ -117,8 +117,8 @@ def test_is_symmetric_makes_an_encoding_symmetric_that_was_measured_asymmetric()
     """The guide's own [-1.8, 0.5], offset -200, flagged symmetric: 1.803922 on either side."""
     measured = Encoding.from_range(-1.8, 0.5)
     full = Range(measured.min, measured.max, measured.delta, measured.offset)
-    for one in (full, Range(scale=measured.delta, offset=-200)):
-        encoding, remark = symmetric(one, 8, "")
+    for stated in (full, Range(scale=measured.delta, offset=-200)):
+        encoding, remark = symmetric(stated, 8, "")
         assert encoding.delta == pytest.approx(2 * 1.803922 / 255, rel=1e-6)
         assert (encoding.offset, encoding.symmetric) == (-128, True)
         assert encoding.min == -encoding.max

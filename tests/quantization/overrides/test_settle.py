@@ -136,9 +136,9 @@ def test_a_given_output_of_a_mover_reaches_back_to_who_computes(key: str) -> Non
 
 
 def test_a_mover_keeps_an_input_that_others_read_or_that_is_given() -> None:
-    told = outcome(Overrides({"p": given(0, 1)}), branch=True)
-    assert told.outcome == "ignored"
-    assert told.reason == "layer 'pool' (pooling) keeps the encoding of its input 'c'"
+    result = outcome(Overrides({"p": given(0, 1)}), branch=True)
+    assert result.outcome == "ignored"
+    assert result.reason == "layer 'pool' (pooling) keeps the encoding of its input 'c'"
     model = quantized(Overrides({"c": given(0, 2), "p": given(0, 1)}))
     assert model.activations["p"] == TWO
     assert [o.outcome for o in model.overrides] == ["applied", "ignored"]
@@ -157,45 +157,45 @@ def test_a_mover_keeps_an_input_that_others_read_or_that_is_given() -> None:
 )
 def test_ignored_with_the_reason(key: str, override: Override, reason: str) -> None:
     absorbed = {"conv_raw": "conv", "dead": ""}
-    told = outcome(Overrides({key: override}, absorbed=absorbed))
-    assert (told.outcome, told.reason) == ("ignored", reason)
+    result = outcome(Overrides({key: override}, absorbed=absorbed))
+    assert (result.outcome, result.reason) == ("ignored", reason)
 
 
 def test_parameters_that_stay_float_and_activations_among_them() -> None:
-    told = outcome(Overrides({}, {"s": given(0, 1)}), branch=True)
-    assert told.outcome == "ignored"
-    assert told.reason == "layer 'bn' (batchnorm) keeps its parameters as they are"
-    told = outcome(Overrides({}, {"c": given(0, 1)}))
-    assert told.reason == "it is an activation; give it in the section of activations"
+    result = outcome(Overrides({}, {"s": given(0, 1)}), branch=True)
+    assert result.outcome == "ignored"
+    assert result.reason == "layer 'bn' (batchnorm) keeps its parameters as they are"
+    result = outcome(Overrides({}, {"c": given(0, 1)}))
+    assert result.reason == "it is an activation; give it in the section of activations"
 
 
 def test_unmatched_with_the_nearest_name() -> None:
-    told = outcome(Overrides({"x": given(0, 1), "cc": given(0, 1)}))
-    assert (told.outcome, told.reason) == ("unmatched", "no such tensor; the nearest is 'c'")
-    told = outcome(Overrides({"x": given(0, 1)}, {"conv": given(0, 1)}))
-    assert (told.outcome, told.reason) == ("unmatched", "that is a layer; it writes 'c'")
+    result = outcome(Overrides({"x": given(0, 1), "cc": given(0, 1)}))
+    assert (result.outcome, result.reason) == ("unmatched", "no such tensor; the nearest is 'c'")
+    result = outcome(Overrides({"x": given(0, 1)}, {"conv": given(0, 1)}))
+    assert (result.outcome, result.reason) == ("unmatched", "that is a layer; it writes 'c'")
 
 
 def test_a_layer_stands_for_its_output() -> None:
     overrides = Overrides({"conv": given(0, 1)})
-    told = outcome(overrides)
+    result = outcome(overrides)
     said = "that is a layer, not a tensor; its output 'c' is meant"
-    assert (told.outcome, told.reason) == ("applied", said)
+    assert (result.outcome, result.reason) == ("applied", said)
     assert (
         quantized(overrides).activations["c"]
         == quantized(Overrides({"c": given(0, 1)})).activations["c"]
     )
-    told = outcome(Overrides({"conv": FloatOverride(16)}))
-    assert told.reason == f"{said}; layer 'conv' is float16"
+    result = outcome(Overrides({"conv": FloatOverride(16)}))
+    assert result.reason == f"{said}; layer 'conv' is float16"
 
 
 def test_a_range_that_cuts_off_weights_says_how_many() -> None:
-    told = outcome(Overrides({}, {"w": given(-1, 1)}))
-    assert told.outcome == "applied"
-    assert told.reason.startswith("33.33% of its values lie outside [-1.00")
+    result = outcome(Overrides({}, {"w": given(-1, 1)}))
+    assert result.outcome == "applied"
+    assert result.reason.startswith("33.33% of its values lie outside [-1.00")
     ranges = tuple(Range(-128 * d, 127 * d, d, -128) for d in (0.1, 0.2, 0.001))
-    told = outcome(Overrides({}, {"w": IntegerOverride(8, ranges, symmetric=True)}))
-    assert told.reason.startswith("16.67% of its values")
+    result = outcome(Overrides({}, {"w": IntegerOverride(8, ranges, symmetric=True)}))
+    assert result.reason.startswith("16.67% of its values")
 
 
 def test_overrides_of_another_network() -> None:
@@ -210,12 +210,12 @@ def test_overrides_of_another_network() -> None:
 def test_two_keys_for_one_tensor() -> None:
     """A tensor's own name is looked at before one that it had, whatever their order."""
     renamed = {"old": "c"}
-    told = settle(
+    result = settle(
         Overrides({"old": given(0, 2), "c": given(0, 1)}, renamed=renamed), network(), OPTIONS
     )
-    assert told.given["c"].encoding == ONE
-    assert [(o.key, o.outcome) for o in told.outcomes] == [("c", "applied"), ("old", "ignored")]
-    assert told.outcomes[1].reason == "'c' is given otherwise by 'c'"
+    assert result.given["c"].encoding == ONE
+    assert [(o.key, o.outcome) for o in result.outcomes] == [("c", "applied"), ("old", "ignored")]
+    assert result.outcomes[1].reason == "'c' is given otherwise by 'c'"
     agreeing = outcome(Overrides({"c": given(0, 1), "old": given(0, 1)}, renamed=renamed))
     assert (agreeing.key, agreeing.outcome) == ("old", "applied")
     alone = settle(Overrides({"old": given(0, 2)}, renamed=renamed), network(), OPTIONS)

@@ -26,8 +26,8 @@ class Inputs(CalibrationDataReader):  # type: ignore[misc]
         self._left: Iterator[np.ndarray] = iter(inputs())
 
     def get_next(self) -> dict[str, np.ndarray] | None:
-        one = next(self._left, None)
-        return None if one is None else {"x": one}
+        value = next(self._left, None)
+        return None if value is None else {"x": value}
 
 
 def inputs() -> list[np.ndarray]:
@@ -113,9 +113,11 @@ def test_the_float_network_has_its_layers_back(source: Container) -> None:
 
 def test_every_code_of_the_file_is_taken(quantized: Model) -> None:
     """But those between a convolution and its activation, which are one layer here."""
-    left = {told.key: told for told in quantized.overrides if told.outcome != "applied"}
+    left = {
+        override.key: override for override in quantized.overrides if override.outcome != "applied"
+    }
     assert {key.removesuffix("_DequantizeLinear_Output") for key in left} <= {"c1", "c2"}
-    assert all("absorbed into layer 'conv" in told.reason for told in left.values())
+    assert all("absorbed into layer 'conv" in override.reason for override in left.values())
     own = {origin for origin in quantized.origins.values() if not origin.startswith("that of")}
     assert own == {"QDQ node"}
 
@@ -123,22 +125,22 @@ def test_every_code_of_the_file_is_taken(quantized: Model) -> None:
 def test_scales_and_zero_points_are_those_of_the_file(path: Path, quantized: Model) -> None:
     """Read from the file by its own names: NAME_scale, NAME_zero_point, in file order."""
     stored = {i.name: numpy_helper.to_array(i) for i in onnx.load(path).graph.initializer}
-    found = {**quantized.activations, **quantized.parameters}
+    encodings = {**quantized.activations, **quantized.parameters}
     for ours, theirs in {"x": "x", "g": "g", "y": "y", "p": "a"}.items():
-        encoding = found[ours]
+        encoding = encodings[ours]
         zero = stored[f"{theirs}_zero_point"]
         lowest = np.iinfo(zero.dtype).min
         assert encoding.delta == pytest.approx(float(stored[f"{theirs}_scale"]))
         assert encoding.offset == lowest - int(zero)
     for name in ("w1", "w2", "w3"):
-        encoding = found[f"{name}_DequantizeLinear_Output"]
+        encoding = encodings[f"{name}_DequantizeLinear_Output"]
         scale, integers = stored[f"{name}_scale"], stored[f"{name}_quantized"]
         deltas = encoding.deltas if isinstance(encoding, AxisEncoding) else encoding.delta
         np.testing.assert_allclose(deltas, scale, rtol=1e-6)
         codes = quantized.codes(f"{name}_DequantizeLinear_Output")
         order = (2, 3, 1, 0) if integers.ndim == 4 else (1, 0)
         np.testing.assert_array_equal(codes, integers.transpose(order))
-    assert "b1" not in found, "an int32 bias is at the accumulator's scale"
+    assert "b1" not in encodings, "an int32 bias is at the accumulator's scale"
 
 
 def test_answers_are_those_of_onnxruntime(path: Path, quantized: Model) -> None:

@@ -37,9 +37,9 @@ def test_ranges_on_one_side_are_those_of_the_default(ends: tuple[float, float]) 
 
 
 @given(reals, reals)
-def test_no_value_saturates_and_no_zero_point_has_a_finer_step(one: float, two: float) -> None:
-    low, high = min(one, two, 0.0), max(one, two, 0.0)
-    encoding = Adjusted().encode(Observation(min(one, two), max(one, two)))
+def test_no_value_saturates_and_no_zero_point_has_a_finer_step(first: float, two: float) -> None:
+    low, high = min(first, two, 0.0), max(first, two, 0.0)
+    encoding = Adjusted().encode(Observation(min(first, two), max(first, two)))
     assert encoding.min <= low + 1e-9 * encoding.delta
     assert encoding.max >= high - 1e-9 * max(high, encoding.delta)
     assert encoding.max - encoding.min >= 0.01 * (1 - 1e-9)

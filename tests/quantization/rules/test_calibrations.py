@@ -73,8 +73,8 @@ def test_percentiles_count_values(values: list[float], text: str) -> None:
 
     low, high = edge(1 - share), edge(share)
     ends = (max(low, seen.low), min(high if high > low else low + width, seen.high))
-    found = Percentile(percentile=float(text)).ends(seen)
-    assert found == (ends if text != "100" else (seen.low, seen.high))
+    limits = Percentile(percentile=float(text)).ends(seen)
+    assert limits == (ends if text != "100" else (seen.low, seen.high))
 
 
 @pytest.mark.parametrize("symmetric", [False, True])
@@ -140,9 +140,9 @@ def entropy_ends(counts: list[float], zero: int, symmetric: bool) -> tuple[int, 
     while stop - start >= 255:
         if not any(counts[start:stop]):
             break
-        found = divergence(counts, start, stop)
-        if found < least - 1e-12:
-            best, least = (start, stop), found
+        difference = divergence(counts, start, stop)
+        if difference < least - 1e-12:
+            best, least = (start, stop), difference
         both, low, high = (start + 1, stop - 1), (start + 2, stop), (start, stop - 2)
         lost = [sum(counts[start:a] + counts[b:stop]) for a, b in (both, low, high)]
         chosen = both if symmetric else (both, low, high)[lost.index(min(lost))]

@@ -37,8 +37,8 @@ def test_conversions_of_floats_are_not_the_graphs() -> None:
         for buffer in ("float", "tf8")
     }
     extra = {
-        buffer: found["Snpe Accelerator Time"] - found["Accelerator Time"]
-        for buffer, found in rows.items()
+        buffer: times["Snpe Accelerator Time"] - times["Accelerator Time"]
+        for buffer, times in rows.items()
     }
     assert extra["float"] > 0 == extra["tf8"]
 
@@ -50,11 +50,11 @@ def test_every_change_of_layout_is_misc_or_converted() -> None:
         timing = deployment.simulate()
         ways = ("to_d32 ", "from_d32 ", "to_hta ", "from_hta ")
         changes = [part for part in timing.overheads if part.name.startswith(ways)]
-        found = conversions(deployment.plan, timing)
-        converted = sum(one.duration_ps for one in found)
+        spans = conversions(deployment.plan, timing)
+        converted = sum(span.duration_ps for span in spans)
         misc = misc_ps(deployment.plan, timing)
         assert converted + misc == sum(part.duration_ps for part in changes)
-        between = [(one.subnets, one.tensor) for one in found]
+        between = [(span.subnets, span.tensor) for span in spans]
         assert between == ([("0-1", "c0.out"), ("1-2", "c2.out")] if sections else [])
 
 

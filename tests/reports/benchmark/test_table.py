@@ -43,11 +43,13 @@ def test_an_interval_says_how_it_was_found(
 def test_constants_that_move_nothing_are_not_named_as_moving_most() -> None:
     conditions = BenchmarkConditions(accuracy=False, sweep="everything")
     case = run_case("conv1x1_768to768", Platform.load("sd855"), "dsp", conditions)
-    found = case.uncertainty
-    assert found is not None
-    first, *others = found.sensitivities
-    still = [replace(other, at_low=found.nominal, at_high=found.nominal) for other in others]
-    alone = replace(found, sensitivities=(first, *still))
+    uncertainty = case.uncertainty
+    assert uncertainty is not None
+    first, *others = uncertainty.sensitivities
+    still = [
+        replace(other, at_low=uncertainty.nominal, at_high=uncertainty.nominal) for other in others
+    ]
+    alone = replace(uncertainty, sensitivities=(first, *still))
     lines = benchmark_tables([replace(case, uncertainty=alone)]).splitlines()
     (line,) = (line for line in lines if "interval comes most from" in line)
     assert re.fullmatch(rf"dsp's interval comes most from {re.escape(first.path)} \d+%", line)

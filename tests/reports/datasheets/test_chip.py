@@ -69,12 +69,12 @@ def test_a_barrel_says_what_its_clock_means_and_leaves_out_what_means_nothing() 
 
 def test_energies_are_those_of_parts_that_the_chip_has() -> None:
     parts = ("dsp.mac_j", "dsp.vtcm_j", "hta.mac_j", "htp.mac_j", "idle.dsp_wake_j", "island.mac_j")
-    found = {
+    parts_shown = {
         name: {part for part in parts if part in chip_page(chips.load(name))}
         for name in ("sd835", "sd855", "sd8gen3", "sd652")
     }
-    assert found["sd835"] == set(parts) - {"dsp.vtcm_j", "hta.mac_j", "htp.mac_j"}
-    assert found["sd855"] == set(parts) - {"htp.mac_j"}
-    assert {"htp.mac_j", "dsp.mac_j"} <= found["sd8gen3"]
-    assert "hta.mac_j" not in found["sd8gen3"]
-    assert found["sd652"] == set()
+    assert parts_shown["sd835"] == set(parts) - {"dsp.vtcm_j", "hta.mac_j", "htp.mac_j"}
+    assert parts_shown["sd855"] == set(parts) - {"htp.mac_j"}
+    assert {"htp.mac_j", "dsp.mac_j"} <= parts_shown["sd8gen3"]
+    assert "hta.mac_j" not in parts_shown["sd8gen3"]
+    assert parts_shown["sd652"] == set()

@@ -8,8 +8,8 @@ from hexsim.reports.text import quantity
 
 
 def line(text: str, path: str) -> str:
-    (found,) = [row for row in text.splitlines() if row.startswith(f"{path} ")]
-    return found
+    (wanted,) = [row for row in text.splitlines() if row.startswith(f"{path} ")]
+    return wanted
 
 
 def test_every_constant_shows_its_owner_and_how_far_it_is_swept() -> None:

@@ -28,13 +28,13 @@ from tests.studies.decision.decided import candidate
 
 
 def decision(
-    *found: DecisionCandidate, out: tuple[RuledOut, ...] = (), sure: float | None = None
+    *candidates: DecisionCandidate, out: tuple[RuledOut, ...] = (), sure: float | None = None
 ) -> Decision:
     """What is decided on ten inputs of a classifier without labels.
 
     In a share `sure` of 100 draws a candidate is quicker than the next one.
     """
-    best = ranked(found, "latency")
+    best = ranked(candidates, "latency")
     if sure is not None:
         draws = [tuple(rank if k < 100 * sure else -rank for k in range(100)) for rank in (1, 2)]
         drawn = [
@@ -96,7 +96,7 @@ def test_middles_of_intervals_are_ranked_and_other_hardware_is_the_rival() -> No
 def test_noise_comes_last() -> None:
     noisy, good = candidate(100.0, sqnr_db=3.7), candidate(5000.0, runtime="aip", sqnr_db=12.0)
     choice = decision(noisy, good)
-    assert [one.sqnr_db for one in choice.ranked] == [12.0, 3.7]
+    assert [candidate.sqnr_db for candidate in choice.ranked] == [12.0, 3.7]
     assert "1 choice with outputs under 10 dB" in recommendation(choice)
     assert "seeded inputs say little" in recommendation(replace(choice, seeded=True))
     assert "The outputs of no choice have 10 dB" in recommendation(decision(noisy))
@@ -105,15 +105,15 @@ def test_noise_comes_last() -> None:
 def test_energies_have_three_digits_and_no_powers() -> None:
     much = candidate()
     spent = replace(much.timed, energy_mj=2961.4, energy_low_mj=152.25, energy_high_mj=5900.2)
-    found = decision(replace(much, timed=spent))
-    assert "2961 mJ (152 to 5900)" in recommendation(found)
-    assert " 2961 " in decision_table(found)
+    decided = decision(replace(much, timed=spent))
+    assert "2961 mJ (152 to 5900)" in recommendation(decided)
+    assert " 2961 " in decision_table(decided)
 
 
 def test_one_choice_and_one_input_are_singular() -> None:
-    one = replace(decision(candidate()), items=1)
-    assert "1 choice is within the limits." in recommendation(one)
-    assert "Counted on 1 input: one is 100 points." in recommendation(one)
+    decided = replace(decision(candidate()), items=1)
+    assert "1 choice is within the limits." in recommendation(decided)
+    assert "Counted on 1 input: one is 100 points." in recommendation(decided)
 
 
 def test_one_input_is_so_many_points() -> None:
@@ -121,8 +121,10 @@ def test_one_input_is_so_many_points() -> None:
 
 
 def test_the_table_has_the_best_of_each_place_and_the_front() -> None:
-    found = decision(candidate(mode=1), candidate(mode=2), candidate(3000.0, mode=3, sqnr_db=50.0))
-    shown = [line.split()[:2] for line in decision_table(found).splitlines()[2:4]]
+    decided = decision(
+        candidate(mode=1), candidate(mode=2), candidate(3000.0, mode=3, sqnr_db=50.0)
+    )
+    shown = [line.split()[:2] for line in decision_table(decided).splitlines()[2:4]]
     assert shown == [["1", "default"], ["2", "enhanced"]], "equal ones are both in front"
     beaten = decision(candidate(mode=1), candidate(mode=2, sqnr_db=20.0))
     assert "enhanced" not in decision_table(beaten)

@@ -8,8 +8,10 @@ from tests.charts import LAYERS, case
 
 
 def test_a_row_per_layer_with_bytes_by_level_and_divided_time() -> None:
-    found = case(*LAYERS)
-    rows = list(csv.DictReader(io.StringIO(profile_csv(found.timing, found.memory, found.energy))))
+    profiled = case(*LAYERS)
+    rows = list(
+        csv.DictReader(io.StringIO(profile_csv(profiled.timing, profiled.memory, profiled.energy)))
+    )
     assert [row["name"] for row in rows] == ["dense", "thin", "wide", "pool"]
     thin = rows[1]
     assert (thin["ddr_read_bytes"], thin["ddr_write_bytes"]) == ("8000", "0")
@@ -20,5 +22,5 @@ def test_a_row_per_layer_with_bytes_by_level_and_divided_time() -> None:
 
 
 def test_no_layers_are_a_header() -> None:
-    found = case()
-    assert profile_csv(found.timing, found.memory, found.energy).count("\n") == 1
+    profiled = case()
+    assert profile_csv(profiled.timing, profiled.memory, profiled.energy).count("\n") == 1

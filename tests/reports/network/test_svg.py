@@ -36,9 +36,9 @@ def test_readers_stand_below_all_they_read() -> None:
 def test_every_edge_has_an_arrow_head_that_exists() -> None:
     root = drawn([box("a", [], ["t"]), box("b", ["t"], ["u"])])
     (edge,) = root.findall(f"{SVG}path")
-    found = re.fullmatch(r"url\(#(\w+)\)", edge.attrib["marker-end"])
-    assert found
-    assert root.find(f"{SVG}defs/{SVG}marker[@id='{found[1]}']") is not None
+    match = re.fullmatch(r"url\(#(\w+)\)", edge.attrib["marker-end"])
+    assert match
+    assert root.find(f"{SVG}defs/{SVG}marker[@id='{match[1]}']") is not None
 
 
 def test_an_edge_that_passes_rows_goes_around_their_boxes() -> None:
@@ -56,14 +56,14 @@ def test_the_legend_has_every_shade() -> None:
     root = drawn(
         [box("a", [], ["t"])], [LegendEntry("one", ("#1", "#2")), LegendEntry("b", ("#3",))]
     )
-    fills = [one.attrib["fill"] for one in root.findall(f"{SVG}rect[@class='swatch']")]
+    fills = [swatch.attrib["fill"] for swatch in root.findall(f"{SVG}rect[@class='swatch']")]
     assert fills == ["#1", "#2", "#3"]
 
 
 @pytest.mark.parametrize("name", ["</svg><script>x</script>", '" onload="x', "a&b", "n" * 500])
 def test_names_are_text(name: str) -> None:
     root = drawn([box(name, [], ["t"])])
-    assert {one.tag.removeprefix(SVG) for one in root.iter()} == set(
+    assert {element.tag.removeprefix(SVG) for element in root.iter()} == set(
         ("svg", "defs", "marker", "path", "rect", "g", "title", "text")
     )
     text = root.find(f"{SVG}g/{SVG}text")

@@ -20,9 +20,9 @@ Open = Callable[..., "Chrome"]
 
 def data_of(page: str) -> dict[str, Any]:
     """The data in a page."""
-    found = re.search(r'<script type="application/json" id="data">(.*?)</script>', page)
-    assert found
-    data: dict[str, Any] = json.loads(found[1], object_hook=_whole_column)
+    match = re.search(r'<script type="application/json" id="data">(.*?)</script>', page)
+    assert match
+    data: dict[str, Any] = json.loads(match[1], object_hook=_whole_column)
     return data
 
 

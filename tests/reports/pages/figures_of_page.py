@@ -12,8 +12,8 @@ def _objects(value: Any) -> Iterator[dict[str, Any]]:
         yield value
         value = list(value.values())
     if isinstance(value, list):
-        for one in value:
-            yield from _objects(one)
+        for item in value:
+            yield from _objects(item)
 
 
 def _column(value: Any) -> list[Any]:
@@ -29,7 +29,9 @@ def _column(value: Any) -> list[Any]:
 
 def columns(figure: dict[str, Any]) -> list[dict[str, list[Any]]]:
     """The columns of each source of a figure's chart."""
-    sources = [one for one in _objects(figure["item"]) if one.get("name") == "ColumnDataSource"]
+    sources = [
+        source for source in _objects(figure["item"]) if source.get("name") == "ColumnDataSource"
+    ]
     return [
         {key: _column(value) for key, value in source["attributes"]["data"]["entries"]}
         for source in sources
@@ -38,6 +40,6 @@ def columns(figure: dict[str, Any]) -> list[dict[str, list[Any]]]:
 
 def figure(page: dict[str, Any], title: str) -> dict[str, Any]:
     """The one figure of that title."""
-    (found,) = (one for one in page["figures"] if one["title"] == title)
-    assert isinstance(found, dict)
-    return found
+    (drawing,) = (drawing for drawing in page["figures"] if drawing["title"] == title)
+    assert isinstance(drawing, dict)
+    return drawing

@@ -26,9 +26,9 @@ OUT = (RuledOut("float", "sd855", "<b>cpu", "12 ms, over --max-ms 5", True),)
 
 
 def test_marks_and_rows_are_those_of_the_json_file() -> None:
-    found = decision(*FOUND, out=OUT)
-    facts = decision_facts(found, ("hexsim profile q.dlc",))
-    markup = decision_page(found, ("hexsim profile q.dlc",), "hexsim decide m.onnx")
+    decided = decision(*FOUND, out=OUT)
+    facts = decision_facts(decided, ("hexsim profile q.dlc",))
+    markup = decision_page(decided, ("hexsim profile q.dlc",), "hexsim decide m.onnx")
     assert "<b>cpu" not in markup
     page = data_of(markup)
     choices = figure(page, "Choices")
@@ -61,7 +61,7 @@ def test_what_answers_exactly_as_float_stands_above_all_noise() -> None:
 
 def test_a_runtime_has_a_shape_and_a_line() -> None:
     page = data_of(decision_page(decision(*FOUND, out=OUT), (), "hexsim decide m.onnx"))
-    shapes = {one[1]: one[2] for one in figure(page, "Choices")["legend"] if len(one) == 3}
+    shapes = {mark[1]: mark[2] for mark in figure(page, "Choices")["legend"] if len(mark) == 3}
     assert set(shapes) == {"cpu", "dsp", "aip"}
     assert len(set(shapes.values())) == 3
     lines = figure(page, "Best of each runtime")["table"]["rows"]
@@ -76,8 +76,8 @@ def test_a_runtime_has_a_shape_and_a_line() -> None:
 
 def test_the_answer_stands_first() -> None:
     tried = TriedChange("activations as Relu", ("a",), 2000.0, 1500.0, False)
-    found = replace(decision(*FOUND), changes=(tried,))
-    page = data_of(decision_page(found, (), "hexsim decide m.onnx"))
+    decided = replace(decision(*FOUND), changes=(tried,))
+    page = data_of(decision_page(decided, (), "hexsim decide m.onnx"))
     (change,) = figure(page, "Changes of the network that would help")["table"]["rows"]
     assert change[:6] == ["activations as Relu", "1", "a", "2", "1.5", "25.0%"]
     assert page["lead"][0] == "Take default on sd855 cpu."
@@ -89,11 +89,14 @@ def test_the_best_choices_share_an_axis_of_time() -> None:
     timings = {f"{chip} cpu": simulated(chain(3), chip) for chip in ("sd865", "sd835")}
     page = data_of(decision_page(decision(*FOUND), (), "hexsim decide m.onnx", timings))
     below = figure(page, "Inferences below each other")
-    assert below["table"]["rows"] == [[name, one.total_us] for name, one in timings.items()]
+    assert below["table"]["rows"] == [[name, timing.total_us] for name, timing in timings.items()]
     assert "Not drawn: 1 more run." in below["text"], "there are three choices"
 
 
 def test_nothing_within_the_limits_is_a_page_too() -> None:
     page = data_of(decision_page(decision(out=OUT), (), "hexsim decide m.onnx"))
-    assert [one["title"] for one in page["figures"]] == ["Best of each runtime", "Ruled out"]
+    assert [drawing["title"] for drawing in page["figures"]] == [
+        "Best of each runtime",
+        "Ruled out",
+    ]
     assert page["lead"][0] == "Nothing is within the limits."

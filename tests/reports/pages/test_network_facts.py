@@ -31,7 +31,7 @@ def test_numbers_are_those_of_info(name: str) -> None:
             columns = layer["encodings"][role]
             if "channels" in encoding:
                 for key in ("min", "max", "delta"):
-                    assert columns[key] == [one[key] for one in encoding["channels"]]
+                    assert columns[key] == [channel[key] for channel in encoding["channels"]]
                 assert columns["channels"] == len(encoding["channels"])
             else:
                 assert columns == encoding
@@ -44,30 +44,30 @@ def test_constants_are_those_of_the_layers() -> None:
     constants = page["constants"]
     assert sum(constant["bytes"] for constant in constants) == page["weight_bytes"]
     for layer in page["layers"][1:-1]:
-        found = constants[layer["constants"]["weight"]]
-        assert found["name"] == f"{layer['name']}.w"
-        assert found["type"] == "uFxp_8"
-        assert sum(found["histogram"]["counts"]) == found["elements"] == 16
+        weight = constants[layer["constants"]["weight"]]
+        assert weight["name"] == f"{layer['name']}.w"
+        assert weight["type"] == "uFxp_8"
+        assert sum(weight["histogram"]["counts"]) == weight["elements"] == 16
 
 
 def test_many_channels_are_cut_and_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("hexsim.reports.pages.network_facts._CHANNELS", 6)
     container = with_codes(chain(1, channels=9), per_channel=True)
     layer = network_facts("m", container)["layers"][1]
-    found = layer["encodings"]["weight"]
-    assert (len(found["delta"]), found["left_out"], found["channels"]) == (6, 3, 9)
+    encoding = layer["encodings"]["weight"]
+    assert (len(encoding["delta"]), encoding["left_out"], encoding["channels"]) == (6, 3, 9)
     whole = container.model.parameters["conv0.w"].channels  # type: ignore[union-attr]
-    assert found["lowest"] == min(one.min for one in whole)
-    assert found["highest"] == max(one.max for one in whole)
+    assert encoding["lowest"] == min(channel.min for channel in whole)
+    assert encoding["highest"] == max(channel.max for channel in whole)
 
 
 def test_the_smaller_constants_are_not_counted_if_there_are_too_many(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("hexsim.reports.pages.network_facts._HISTOGRAMS", 1)
-    found = network_facts("m", in_floats(chain(3)))["constants"]
-    assert ["histogram" in one for one in found] == [True, False, False]
-    assert all("Not counted" in one["note"] for one in found[1:])
+    constants = network_facts("m", in_floats(chain(3)))["constants"]
+    assert ["histogram" in constant for constant in constants] == [True, False, False]
+    assert all("Not counted" in constant["note"] for constant in constants[1:])
 
 
 def joined(count: int, constant: Constant) -> Container:
@@ -92,5 +92,7 @@ def test_long_texts_are_cut() -> None:
     container = joined(1, Constant("c", (1, 2), np.zeros((1, 2), np.float32)))
     network = container.model.network
     fused = network.layers[0].replace(fused=("n" * 1000,))
-    told = network_facts("m", in_floats(network.with_layers([fused])))["layers"][-1]["attributes"]
-    assert told["fused"] == "n" * 400 + "… (1000 characters, cut here)"
+    attributes = network_facts("m", in_floats(network.with_layers([fused])))["layers"][-1][
+        "attributes"
+    ]
+    assert attributes["fused"] == "n" * 400 + "… (1000 characters, cut here)"

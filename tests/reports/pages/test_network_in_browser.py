@@ -78,11 +78,11 @@ def test_colours_show_what_is_chosen(opened: Open) -> None:
 
 def test_summary_and_drawing(opened: Open) -> None:
     browser = opened(FLOAT)
-    told = dict(zip(texts(browser, "#summary dt"), texts(browser, "#summary dd"), strict=True))
-    assert told["Layers"] == "7"
-    assert told["Parameters"] == "96"
-    assert told["MACs per inference"] == "384"
-    assert told["Values"] == "float"
+    summary = dict(zip(texts(browser, "#summary dt"), texts(browser, "#summary dd"), strict=True))
+    assert summary["Layers"] == "7"
+    assert summary["Parameters"] == "96"
+    assert summary["MACs per inference"] == "384"
+    assert summary["Values"] == "float"
     boxes = browser.find_elements("css selector", "#drawing .box")
     assert len(boxes) == 8
     assert all(box.is_displayed() for box in boxes)

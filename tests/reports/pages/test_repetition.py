@@ -20,7 +20,7 @@ values = st.one_of(
 
 @given(st.lists(values, max_size=80), st.lists(values, max_size=3))
 def test_all_values_come_back(once: list[object], repeated: list[object]) -> None:
-    rows = [(one,) for one in once]
+    rows = [(value,) for value in once]
     choices = {"at": {"x": once, "y": 40 * repeated}, "distinct": {"at": 40 * repeated}}
     figure = Figure("f", "", FigureTable(("value",), rows), choices=choices)
     page = data_of(report(Heading("t", "s", "c", ()), [figure]))

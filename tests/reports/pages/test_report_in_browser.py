@@ -48,15 +48,17 @@ def drawn(browser: "Chrome") -> "Chrome":
     """Wait until the chart is drawn."""
     from selenium.webdriver.support.wait import WebDriverWait
 
-    WebDriverWait(browser, 60).until(lambda one: one.execute_script("return charts.length === 1"))
+    WebDriverWait(browser, 60).until(
+        lambda driver: driver.execute_script("return charts.length === 1")
+    )
     return browser
 
 
 def read(browser: "Chrome", column: str) -> list[object]:
-    found: list[object] = browser.execute_script(
+    values: list[object] = browser.execute_script(
         f"return Array.from(charts[0].sources[0].data['{column}'])"
     )
-    return found
+    return values
 
 
 def ends(browser: "Chrome") -> tuple[float, float]:
@@ -71,7 +73,7 @@ def ends(browser: "Chrome") -> tuple[float, float]:
 def test_it_fits_is_painted_and_complains_of_nothing(opened: Open, width: int, scheme: str) -> None:
     browser = drawn(opened(PAGE, width, scheme))
     assert browser.execute_script("return document.documentElement.scrollWidth") <= width
-    assert [one for one in browser.get_log("browser") if one["level"] != "INFO"] == []
+    assert [entry for entry in browser.get_log("browser") if entry["level"] != "INFO"] == []
     ink, label = browser.execute_script(
         "const axis = charts[0].parts.find((one) => one.type === 'LinearAxis');"
         "return [getComputedStyle(document.body).color, axis.major_label_text_color]"
@@ -158,8 +160,8 @@ def test_powers_are_marked_as_far_as_there_is_room(
     opened: Open, low: float, high: float, pixels: int, ticks: list[float]
 ) -> None:
     browser = opened(PAGE)
-    found = browser.execute_script(f"return log_ticks({low}, {high}, {pixels}, 44)")
-    assert found == ticks
+    marks = browser.execute_script(f"return log_ticks({low}, {high}, {pixels}, 44)")
+    assert marks == ticks
 
 
 def test_an_axis_of_powers_has_those_marks(opened: Open) -> None:

@@ -37,7 +37,7 @@ def test_only_its_own_script_may_run_and_nothing_is_fetched() -> None:
     assert f"script-src 'sha256-{digest}'" in made
     assert "default-src 'none'" in made
     fetched = re.findall(r"""(?:src|href)=["']([^"']*)|url\(([^)]*)|@import""", made)
-    assert {one for pair in fetched for one in pair if one} == {"data:,"}
+    assert {source for pair in fetched for source in pair if source} == {"data:,"}
 
 
 def test_numbers_that_no_browser_reads_are_no_data() -> None:

@@ -64,9 +64,11 @@ def test_it_is_drawn_and_complains_of_nothing(opened: Open, width: int) -> None:
     from selenium.webdriver.support.wait import WebDriverWait
 
     browser: Chrome = opened(page(), width)
-    WebDriverWait(browser, 60).until(lambda one: one.execute_script("return charts.length === 3"))
+    WebDriverWait(browser, 60).until(
+        lambda driver: driver.execute_script("return charts.length === 3")
+    )
     assert browser.execute_script("return document.documentElement.scrollWidth") <= width
-    assert [one for one in browser.get_log("browser") if one["level"] != "INFO"] == []
+    assert [entry for entry in browser.get_log("browser") if entry["level"] != "INFO"] == []
     drawn = browser.execute_script(
         "const dots = charts.map((one) => one.plot.renderers.map((part) => part.data_source.data))"
         ".find((parts) => parts.length === 2 && 'x' in parts[1]); return Array.from(dots[1].y)"

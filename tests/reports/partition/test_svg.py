@@ -21,11 +21,11 @@ SVG = "{http://www.w3.org/2000/svg}"
 def test_boxes_and_edges(network: Network) -> None:
     deployment = deployed(network, "aip", "sd855")
     sections = automatic(deployment.model, deployment.platform.stack.partitioning)
-    found = survey(Prices(LayerTimes(deployment)), sections)
-    root = ElementTree.fromstring(partition_svg(network, found))
+    surveyed = survey(Prices(LayerTimes(deployment)), sections)
+    root = ElementTree.fromstring(partition_svg(network, surveyed))
     groups = root.findall(f"{SVG}g")
     titles = [group.findtext(f"{SVG}title") or "" for group in groups]
-    engines = {name: piece.engine for piece in found.pieces for name in piece.layers}
+    engines = {name: piece.engine for piece in surveyed.pieces for name in piece.layers}
     assert sorted(engines) == sorted(title.split(":")[0] for title in titles)
     assert all(title.endswith(engines[title.split(":")[0]]) for title in titles)
     fills = {box.attrib["fill"] for group in groups for box in group.findall(f"{SVG}rect")}

@@ -55,8 +55,8 @@ def test_nothing_to_show_and_layers_without_bytes_are_drawn_too() -> None:
     pytest.importorskip("matplotlib")
     from hexsim.reports.roofline.chart import picture
 
-    for found in (chart(), chart(layer("free", 50_000), *LAYERS)):
-        assert picture(found, "png").startswith(b"\x89PNG")
+    for drawn in (chart(), chart(layer("free", 50_000), *LAYERS)):
+        assert picture(drawn, "png").startswith(b"\x89PNG")
 
 
 def test_numbers_do_not_cover_each_other() -> None:
@@ -69,8 +69,8 @@ def test_numbers_do_not_cover_each_other() -> None:
     number = r'font-size: 8px[^>]*" x="([\d.]+)" y="([\d.]+)"[^>]*>\d+</text>'
     places = [(float(x), float(y)) for x, y in re.findall(number, svg)]
     assert len(places) == 10
-    for one, other in itertools.combinations(places, 2):
-        assert math.dist(one, other) > 14
+    for place, other in itertools.combinations(places, 2):
+        assert math.dist(place, other) > 14
 
 
 @pytest.mark.parametrize(("name", "kind"), [("a.png", "png"), ("b.SVG", "svg")])

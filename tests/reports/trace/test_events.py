@@ -46,10 +46,10 @@ def by_track(text: str) -> dict[str, list[dict[str, Any]]]:
         for event in events(text, "M")
         if event["name"] == "thread_name"
     }
-    found: dict[str, list[dict[str, Any]]] = {name: [] for name in names.values()}
+    by_name: dict[str, list[dict[str, Any]]] = {name: [] for name in names.values()}
     for event in events(text, "X"):
-        found[names[event["tid"]]].append(event)
-    return found
+        by_name[names[event["tid"]]].append(event)
+    return by_name
 
 
 @examples(25)

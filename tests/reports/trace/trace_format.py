@@ -33,46 +33,46 @@ METADATA = {
 def complaints(text: str) -> list[str]:
     """What is wrong with a trace; empty if nothing is."""
     document = json.loads(text)
-    found = []
+    faults = []
     if set(document) - {"traceEvents", "displayTimeUnit", "otherData", "stackFrames", "samples"}:
-        found.append(f"unknown keys in {sorted(document)}")
+        faults.append(f"unknown keys in {sorted(document)}")
     if document.get("displayTimeUnit") not in ("ms", "ns"):
-        found.append("displayTimeUnit is ms or ns")
+        faults.append("displayTimeUnit is ms or ns")
     for event in document["traceEvents"]:
-        found += [f"{complaint}: {event}" for complaint in _event(event)]
-    return found or _nesting(document["traceEvents"]) + _names(document["traceEvents"])
+        faults += [f"{complaint}: {event}" for complaint in _event(event)]
+    return faults or _nesting(document["traceEvents"]) + _names(document["traceEvents"])
 
 
 def _event(event: Event) -> list[str]:
     if event.get("ph") not in PHASES:
         return ["unknown phase"]
     allowed, required = PHASES[event["ph"]]
-    found = []
+    faults = []
     if not required <= set(event) <= allowed:
-        found.append(f"keys of phase {event['ph']}")
+        faults.append(f"keys of phase {event['ph']}")
     if not isinstance(event.get("name"), str):
-        found.append("name is text")
-    found += [f"{k} is an integer" for k in ("pid", "tid") if type(event.get(k, 0)) is not int]
+        faults.append("name is text")
+    faults += [f"{k} is an integer" for k in ("pid", "tid") if type(event.get(k, 0)) is not int]
     for key in ("ts", "dur"):
         value = event.get(key, 0)
         if type(value) not in (int, float) or value < 0:
-            found.append(f"{key} is a time in microseconds")
+            faults.append(f"{key} is a time in microseconds")
     args = event.get("args", {})
     if not isinstance(args, dict):
-        found.append("args is an object")
+        faults.append("args is an object")
     elif event["ph"] == "C":
         if not args or any(type(value) not in (int, float) for value in args.values()):
-            found.append("a counter has numbers")
+            faults.append("a counter has numbers")
     elif event["ph"] == "M":
         key, kind = METADATA.get(event["name"], ("", object))
         if type(args.get(key)) is not kind:
-            found.append("metadata that viewers know")
-    return found
+            faults.append("metadata that viewers know")
+    return faults
 
 
 def _nesting(events: list[Event]) -> list[str]:
     """Complete events in the order of the file: each lies in the open ones or after them."""
-    found = []
+    faults = []
     threads: dict[tuple[int, int], list[Event]] = defaultdict(list)
     for event in events:
         if event["ph"] == "X":
@@ -85,10 +85,10 @@ def _nesting(events: list[Event]) -> list[str]:
             while ends and ends[-1] <= start:
                 ends.pop()
             if start < last or (ends and end > ends[-1]):
-                found.append(f"does not nest: {event}")
+                faults.append(f"does not nest: {event}")
             ends.append(end)
             last = start
-    return found
+    return faults
 
 
 def _names(events: list[Event]) -> list[str]:
@@ -99,10 +99,10 @@ def _names(events: list[Event]) -> list[str]:
         if event["name"] == "thread_name"
     ]
     used = {(event["pid"], event["tid"]) for event in events if event["ph"] == "X"}
-    found = [f"thread {thread} has no name" for thread in used - {name[:2] for name in names}]
+    faults = [f"thread {thread} has no name" for thread in used - {name[:2] for name in names}]
     if len({(pid, name) for pid, _, name in names}) < len(names):
-        found.append("two threads have the same name")
-    return found
+        faults.append("two threads have the same name")
+    return faults
 
 
 def ns(microseconds: float) -> int:

@@ -9,11 +9,11 @@ from tests.reports.studies import study
 
 
 def test_all_of_a_study() -> None:
-    document, found = json.loads(validation_facts.json(study())), study()
-    assert document["hits"]["float_top1"] == found.validation.hits.float_top1
-    assert document["output_sqnr_db"] == found.validation.output_sqnr_db
+    document, studied = json.loads(validation_facts.json(study())), study()
+    assert document["hits"]["float_top1"] == studied.validation.hits.float_top1
+    assert document["output_sqnr_db"] == studied.validation.output_sqnr_db
     assert [row["layer"] for row in document["layers"]] == ["in", "c0", "c1", "c2", "c3", "fc"]
-    row, error = document["layers"][3], found.validation.layers[3]
+    row, error = document["layers"][3], studied.validation.layers[3]
     assert (row["sqnr_db"], row["cosine"]) == (error.sqnr_db, error.cosine)
     assert row["encoding"]["delta"] == error.encoding.delta  # type: ignore[union-attr]
     assert document["sensitivity"]["layers"][0]["layer"] == "c2"

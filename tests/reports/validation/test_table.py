@@ -19,9 +19,9 @@ def test_the_summary_has_scores_of_both_sides() -> None:
 
 
 def test_top_5_is_not_told_of_five_classes() -> None:
-    found = study().validation
-    assert found.ranked
-    few = replace(study(), validation=replace(found, ranked=False))
+    validated = study().validation
+    assert validated.ranked
+    few = replace(study(), validation=replace(validated, ranked=False))
     assert "top-5" not in validation_text(few, every_layer=False)
 
 
@@ -64,8 +64,8 @@ def test_what_makes_it_worse_is_no_remedy() -> None:
         for name, db in (("axis", 24.0), ("bias", 20.04), ("clip", 18.0))
     )
     both = RemedyTrial(("axis", "clip"), 20.0, 23.0)
-    found = replace(study(), remedies=(better, both, same, worse))
-    assert validation_text(found, every_layer=False).split("\n\n")[-1].splitlines()[1:] == [
+    studied = replace(study(), remedies=(better, both, same, worse))
+    assert validation_text(studied, every_layer=False).split("\n\n")[-1].splitlines()[1:] == [
         "  24.0 dB: axis",
         "  23.0 dB: together: axis; clip",
         "  2 other trials did not make the outputs better.",
@@ -73,7 +73,7 @@ def test_what_makes_it_worse_is_no_remedy() -> None:
 
 
 def test_infinite_figures_are_words() -> None:
-    found = study(asked=False)
-    rows = [replace(row, sqnr_db=math.inf, encoding=None) for row in found.validation.layers]
-    exact = replace(found, validation=replace(found.validation, layers=tuple(rows)))
+    studied = study(asked=False)
+    rows = [replace(row, sqnr_db=math.inf, encoding=None) for row in studied.validation.layers]
+    exact = replace(studied, validation=replace(studied.validation, layers=tuple(rows)))
     assert "inf" in validation_text(exact, every_layer=True)

@@ -57,8 +57,8 @@ def test_one_text_stands_for_a_list_and_digits_for_a_number(tmp_path: Path) -> N
 
 def test_the_command_line_goes_before_the_config(tmp_path: Path) -> None:
     config = read_config(written(tmp_path))
-    found = settings(config, perf_profile="balanced", profiling_level="off", user_buffer="tf8")
-    assert found == BenchSettings("balanced", "off", ("ub_tf8",), 0, False)
+    chosen = settings(config, perf_profile="balanced", profiling_level="off", user_buffer="tf8")
+    assert chosen == BenchSettings("balanced", "off", ("ub_tf8",), 0, False)
     nothing = read_config(written(tmp_path, PerfProfile="", ProfilingLevel=""))
     assert settings(nothing).perf_profile == "high_performance"
     assert settings(nothing).profiling_level == "basic"

@@ -22,11 +22,11 @@ def test_with_buffers_there_are_those_that_are_legal() -> None:
 
 
 def test_flags() -> None:
-    found = {
+    flags = {
         flavour.name: flavour.flags(float_outputs=True)
         for flavour in flavours(["GPU_FP16", "DSP"], None)
     }
-    assert found == {
+    assert flags == {
         "GPU_FP16": "--use_gpu --gpu_mode float16",
         "GPU_FP16_ub_float": "--use_gpu --gpu_mode float16 --userbuffer_float",
         "DSP": "--use_dsp",

@@ -44,5 +44,5 @@ def test_digests_tell_files_apart(tmp_path: Path) -> None:
     files = [tmp_path / name for name in ("a", "b", "c")]
     files[0].write_text("x")
     files[1].write_text("y")
-    found = digests(files)
-    assert len(set(found.values())) == len(found) == 2
+    by_file = digests(files)
+    assert len(set(by_file.values())) == len(by_file) == 2

@@ -21,35 +21,35 @@ def words(channels: int = 16, side: int = 8) -> Plan:
     return plan(net.network(net.conv("in", channels, 3)), "dsp")
 
 
-def spent(found: AlwaysOn, at: int) -> dict[str, float]:
-    return {part: one.value for part, one in found.alternatives[at].parts.items()}
+def spent(result: AlwaysOn, at: int) -> dict[str, float]:
+    return {part: estimate.value for part, estimate in result.alternatives[at].parts.items()}
 
 
 def test_the_island_spends_what_its_counts_cost() -> None:
     task = network_task(words(), ISLAND, 0.02)
     macs, elements = 8 * 8 * 16 * 9 * 16, 8 * 8 * 16
     assert (task.macs, task.packets) == (macs, macs * 0.125 + elements * 4 + 2000)
-    found = always_on(words(), SD855, 20.0)
+    result = always_on(words(), SD855, 20.0)
     rate, idle = island_rates(SD855.chip, ISLAND, "svs")[0], idle_rates(SD855.chip)[0]
     run_s = task.packets * 2 / (200e6 * 2)
     joules = task.packets * rate.scalar_packet_j + macs * rate.mac_j + run_s * rate.awake_w
     joules += task.moved_bytes * rate.local_j
-    parts = spent(found, 0)
+    parts = spent(result, 0)
     assert parts["inference"] == pytest.approx(joules / 0.02 * 1e3)
     assert parts["wake-ups"] == pytest.approx((rate.wake_j + 50e-6 * rate.awake_w) / 0.02 * 1e3)
     assert parts["ddr"] == pytest.approx(idle.ddr_self_refresh_w * 1e3), "nobody reaches it"
-    island = found.alternatives[0]
+    island = result.alternatives[0]
     assert island.duty == pytest.approx((run_s + 50e-6) / 0.02)
     assert island.parts["inference"].low < parts["inference"] < island.parts["inference"].high
 
 
 def test_the_dsp_pays_for_waking_both_processors_and_for_ddr() -> None:
-    found = always_on(words(), SD855, 20.0)
-    island, dsp = found.alternatives
+    result = always_on(words(), SD855, 20.0)
+    island, dsp = result.alternatives
     assert (island.where, dsp.where) == ("island", "dsp")
     assert dsp.parts["wake-ups"].value > dsp.parts["inference"].value
     assert dsp.parts["ddr"].value > island.parts["ddr"].value
-    assert found.possible[0] is island
+    assert result.possible[0] is island
     awake = always_on(words(), SD855.without_power_collapse(), 20.0).alternatives[1]
     assert awake.duty == pytest.approx(1)
     assert awake.parts["idle"].value > dsp.parts["idle"].value
@@ -96,7 +96,7 @@ def test_what_the_island_cannot_take_is_refused_with_its_reason() -> None:
     large = words(channels=64, side=96)
     compared = always_on(large, SD855, 500.0)
     assert "KiB (weights" in compared.alternatives[0].refusal
-    assert [one.where for one in compared.possible] == ["dsp"]
+    assert [alternative.where for alternative in compared.possible] == ["dsp"]
     with pytest.raises(HexsimError, match=r"has 512 KiB left of its 1024 KiB, without DDR"):
         always_on(large, SD855, 500.0, "island")
     net = Sketch((1, 8, 8, 16))
@@ -121,7 +121,7 @@ def test_a_call_that_makes_the_next_one_late_is_counted_with_it() -> None:
     entry = SD855.stack.entry
     wake_ms = (entry.dsp_wake.off.wake_s + entry.cpu_wake.off.wake_s) * 1e3
     often, seldom = (always_on(words(), SD855, every, "dsp") for every in (1.0, 1000.0))
-    short_ms, long_ms = (one.alternatives[0].call_ms for one in (often, seldom))
+    short_ms, long_ms = (result.alternatives[0].call_ms for result in (often, seldom))
     assert long_ms == pytest.approx(short_ms + wake_ms, rel=0.01)
     every_ms = (short_ms + long_ms) / 2 + entry.dsp_wake.off.after_idle_s * 1e3
     between = always_on(words(), SD855, every_ms, "dsp").alternatives[0]

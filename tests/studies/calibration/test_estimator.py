@@ -38,7 +38,9 @@ def problem(measured: Array, *, error: float = 0.05, known: float = 0.0) -> Prob
     return Problem(predict, measured, np.full(5, 1 / error), prior)
 
 
-def found(jacobian: list[list[float]], prior: float = 1.0, scatter: float = 1.0) -> FittedConstants:
+def fitted(
+    jacobian: list[list[float]], prior: float = 1.0, scatter: float = 1.0
+) -> FittedConstants:
     matrix = np.array(jacobian)
     size = matrix.shape[1]
     return FittedConstants(np.zeros(size), matrix, matrix, scatter, prior * np.eye(size))
@@ -108,9 +110,9 @@ def test_old_slopes_lead_to_the_same_estimate() -> None:
 
 
 def test_two_constants_that_do_the_same_are_tied_and_share_an_answer() -> None:
-    tied = found([[10.0, 10.0]])
+    tied = fitted([[10.0, 10.0]])
     assert tied.correlation[0, 1] < -0.98
     assert response(tied, np.array([1.0])).sum() == pytest.approx(-0.1, rel=0.01)
     noisy = replace(tied, scatter=4.0)
     assert noisy.covariance.sum() / tied.covariance.sum() == pytest.approx(4.0, rel=0.05)
-    assert found([[10.0, 0.0]]).correlation == pytest.approx(np.eye(2))
+    assert fitted([[10.0, 0.0]]).correlation == pytest.approx(np.eye(2))

@@ -86,8 +86,8 @@ def test_layers_alone_find_the_clock_at_which_they_ran(tmp_path: Path) -> None:
     layers = tmp_path / "layers.csv"
     times = [f"{NETWORK},{layer.name},{layer.us:.3f}" for layer in result.layers]
     layers.write_text("\n".join(["network,layer,dsp_us", *times]) + "\n", encoding="utf-8")
-    found = calibrate(None, CHIP, STACK, layers=layers)
-    (share,) = (constant for constant in found.constants if constant.path == path)
+    calibrated = calibrate(None, CHIP, STACK, layers=layers)
+    (share,) = (constant for constant in calibrated.constants if constant.path == path)
     assert share.before < share.after < 0.9
     assert abs(share.after / 0.85 - 1) < 0.1
     assert share.error_after < 0.9 * share.error_before

@@ -71,11 +71,11 @@ def test_one_row_helps_on_the_other_networks(tmp_path: Path, only: str) -> None:
     before, after = [], []
     for seed in (0, 2, 3, 4) if THOROUGH else (0, 3):
         measured = times_ms(phone(seed))
-        found = calibrate(written(tmp_path, {only: measured[only]}), CHIP)
-        assert found.rows[0].left_out_ms is None
-        assert found.one_run is None
+        calibrated = calibrate(written(tmp_path, {only: measured[only]}), CHIP)
+        assert calibrated.rows[0].left_out_ms is None
+        assert calibrated.one_run is None
         before.append(error(nominal, measured, only))
-        after.append(error(times_ms(found.after), measured, only))
+        after.append(error(times_ms(calibrated.after), measured, only))
     assert sum(after) < 0.75 * sum(before)
     assert max(after) < max(before)
 
@@ -83,30 +83,32 @@ def test_one_row_helps_on_the_other_networks(tmp_path: Path, only: str) -> None:
 @pytest.mark.slow
 def test_more_rows_say_how_the_left_out_ones_fare(tmp_path: Path) -> None:
     measured = times_ms(phone(4))  # 13 % from the platform; others are nearer than rows can tell
-    found = calibrate(written(tmp_path, measured), CHIP)
-    assert [row.row.model for row in found.rows] == list(NETWORKS)
-    after = times_ms(found.after)
-    for row in found.rows:
-        assert row.before_ms == pytest.approx(times_ms(found.before)[row.row.model])
+    calibrated = calibrate(written(tmp_path, measured), CHIP)
+    assert [row.row.model for row in calibrated.rows] == list(NETWORKS)
+    after = times_ms(calibrated.after)
+    for row in calibrated.rows:
+        assert row.before_ms == pytest.approx(times_ms(calibrated.before)[row.row.model])
         assert row.after_ms == pytest.approx(after[row.row.model])
-    before = error(times_ms(found.before), measured, "")
-    assert left_out_error(found.rows) < 0.3 * before
-    assert found.one_run is not None
-    assert found.one_run[1] < 0.7 * found.one_run[0]
+    before = error(times_ms(calibrated.before), measured, "")
+    assert left_out_error(calibrated.rows) < 0.3 * before
+    assert calibrated.one_run is not None
+    assert calibrated.one_run[1] < 0.7 * calibrated.one_run[0]
 
 
 def test_only_what_is_adjusted_moves_and_it_says_by_whom(tmp_path: Path) -> None:
     nominal = times_ms(Platform.load("sd865"), ("squeezenet1_1",))
     source = written(tmp_path, {name: 1.3 * ms for name, ms in nominal.items()})
     for adjust in ADJUSTABLE:
-        found = calibrate(source, "sd865", adjust=adjust)
+        calibrated = calibrate(source, "sd865", adjust=adjust)
         reported = {
-            (constant.datasheet, constant.path) for constant in found.constants if constant.reported
+            (constant.datasheet, constant.path)
+            for constant in calibrated.constants
+            if constant.reported
         }
         moved = set()
         for old, new in (
-            (found.before.chip, found.after.chip),
-            (found.before.stack, found.after.stack),
+            (calibrated.before.chip, calibrated.after.chip),
+            (calibrated.before.stack, calibrated.after.stack),
         ):
             stated = dict(new.quantities())
             for path, constant in old.quantities():
@@ -123,9 +125,10 @@ def test_only_what_is_adjusted_moves_and_it_says_by_whom(tmp_path: Path) -> None
         }[adjust]
 
 
-def by_path(found: OwnCalibration) -> dict[str, float]:
+def by_path(calibrated: OwnCalibration) -> dict[str, float]:
     return {
-        constant.path: constant.error_after / constant.error_before for constant in found.constants
+        constant.path: constant.error_after / constant.error_before
+        for constant in calibrated.constants
     }
 
 
@@ -148,10 +151,10 @@ def test_errors_shrink_with_rows_that_agree_and_bounds_hold(tmp_path: Path) -> N
 def test_calibrated_constants_that_no_row_reads_keep_their_published_interval(
     tmp_path: Path,
 ) -> None:
-    found = calibrate(written(tmp_path, {"googlenet": 14.0}), CHIP)
+    calibrated = calibrate(written(tmp_path, {"googlenet": 14.0}), CHIP)
     index = calibration().find("snpe-1.30", "gpu.efficiency")
     assert index is not None
-    fitted, stated = calibration().constants[index], dict(found.after.stack.quantities())
+    fitted, stated = calibration().constants[index], dict(calibrated.after.stack.quantities())
     assert stated["gpu.efficiency"].value == fitted.value
     assert (stated["gpu.efficiency"].low, stated["gpu.efficiency"].high) == fitted.interval
 

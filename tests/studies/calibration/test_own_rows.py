@@ -68,7 +68,7 @@ def test_a_model_is_a_file_beside_the_rows(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("lines", "told"),
+    ("lines", "message"),
     [
         ([""], "no column 'runtime'"),
         (["runtime,model"], "no column 'latency_ms'"),
@@ -99,9 +99,9 @@ def test_a_model_is_a_file_beside_the_rows(tmp_path: Path) -> None:
     ],
 )
 def test_what_makes_no_sense_is_told_with_its_line(
-    tmp_path: Path, lines: list[str], told: str
+    tmp_path: Path, lines: list[str], message: str
 ) -> None:
-    assert told in refused(tmp_path, *lines)
+    assert message in refused(tmp_path, *lines)
 
 
 def test_a_chip_may_be_called_as_its_option_does(tmp_path: Path) -> None:

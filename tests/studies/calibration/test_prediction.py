@@ -48,8 +48,10 @@ def test_a_run_is_simulated_again_only_for_constants_it_reads() -> None:
 
 def test_rows_of_the_tensor_engine_are_fitted() -> None:
     rows = [row for row in fitted_rows() if row.runtime == "hta"]
-    found = {p: p.high for p in parameters("accelerators") if p.path.startswith("partitioning.hta")}
-    assert sum(predict_ms(row, found) for row in rows) > sum(predict_ms(row, {}) for row in rows)
+    highest = {
+        p: p.high for p in parameters("accelerators") if p.path.startswith("partitioning.hta")
+    }
+    assert sum(predict_ms(row, highest) for row in rows) > sum(predict_ms(row, {}) for row in rows)
 
 
 def test_bounds_are_four_standard_deviations_apart() -> None:

@@ -49,18 +49,18 @@ def test_the_fastest_of_all_cuts(opaque: bool, chip: str) -> None:
     prices = _prices(opaque, Platform.load(chip))
     fastest = min(prices.total_us(cut) for cut in _every_cut(prices))
     assert prices.total_us(candidate(prices)) == pytest.approx(fastest, rel=2e-3)
-    found = search(prices)
-    assert found.best_us == prices.simulated(found.best).total_us
-    assert found.best_us <= min(found.default_us, found.hvx_us)
+    searched = search(prices)
+    assert searched.best_us == prices.simulated(searched.best).total_us
+    assert searched.best_us <= min(searched.default_us, searched.hvx_us)
 
 
 def test_hand_overs_that_cost_much_leave_everything_on_hvx() -> None:
     platform = Platform.load("sd855")
     stack = platform.stack.with_value("partitioning.hta_subnet_s", 1.0)
-    found = search(_prices(False, Platform(platform.chip, stack)))
-    assert found.best == ()
-    assert found.best_us == found.hvx_us
-    assert found.gain > 1
+    searched = search(_prices(False, Platform(platform.chip, stack)))
+    assert searched.best == ()
+    assert searched.best_us == searched.hvx_us
+    assert searched.gain > 1
 
 
 def test_the_old_rules_try_every_legal_section() -> None:
@@ -72,5 +72,5 @@ def test_the_old_rules_try_every_legal_section() -> None:
 
 
 def test_the_interval_holds_the_gain() -> None:
-    found = search(_prices(False, Platform.load("sd855")))
-    assert found.low <= found.gain <= found.high
+    searched = search(_prices(False, Platform.load("sd855")))
+    assert searched.low <= searched.gain <= searched.high

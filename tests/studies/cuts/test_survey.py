@@ -29,11 +29,11 @@ def _automatic(network: Network) -> Survey:
 @examples(25)
 @given(networks())
 def test_pieces_are_the_network_and_cuts_lie_between(network: Network) -> None:
-    found = _automatic(network)
-    names = [name for piece in found.pieces for name in piece.layers]
+    surveyed = _automatic(network)
+    names = [name for piece in surveyed.pieces for name in piece.layers]
     assert names == [layer.name for layer in network.layers]
-    assert len(found.cuts) == len(found.pieces) - 1
-    for piece, cut in zip(found.pieces, found.cuts, strict=False):
+    assert len(surveyed.cuts) == len(surveyed.pieces) - 1
+    for piece, cut in zip(surveyed.pieces, surveyed.cuts, strict=False):
         assert cut.after == piece.layers[-1]
         assert cut.reason
         assert min(cut.conversion_us, cut.dispatch_us) >= 0
@@ -51,23 +51,26 @@ def _lrn_between() -> Network:
 
 def test_reasons_bytes_and_shares() -> None:
     network = _lrn_between()
-    found = _automatic(network)
-    assert [piece.engine for piece in found.pieces] == ["hta", "hvx", "cpu", "hta", "hvx", "hta"]
+    surveyed = _automatic(network)
+    assert [piece.engine for piece in surveyed.pieces] == ["hta", "hvx", "cpu", "hta", "hvx", "hta"]
     small, large = 16 * 16 * 8, 16 * 16 * 32
-    assert [cut.bytes for cut in found.cuts] == [small, 4 * small, 4 * small, large, large]
+    assert [cut.bytes for cut in surveyed.cuts] == [small, 4 * small, 4 * small, large, large]
     opaque = "Erf: the operator has no layer type"
-    assert [("cmrn" in cut.reason, opaque in cut.reason) for cut in found.cuts] == [
+    assert [("cmrn" in cut.reason, opaque in cut.reason) for cut in surveyed.cuts] == [
         (True, False), (False, True), (False, True), (True, False), (True, False),
     ]  # fmt: skip
-    assert found.layer_share == 0.5
-    assert found.mac_share == 1
+    assert surveyed.layer_share == 0.5
+    assert surveyed.mac_share == 1
 
 
 def test_a_refused_layer_costs_what_taking_it_would_save() -> None:
     network = _lrn_between()
-    found = survey(_prices(network), ())
-    assert [one.layer for one in found.refused] == ["localresponsenorm4", "localresponsenorm1"]
-    costs = [one.cost_us for one in found.refused]
+    surveyed = survey(_prices(network), ())
+    assert [refusal.layer for refusal in surveyed.refused] == [
+        "localresponsenorm4",
+        "localresponsenorm1",
+    ]
+    costs = [refusal.cost_us for refusal in surveyed.refused]
     assert costs == sorted(costs, reverse=True)
     stack = SD855.stack.with_value("partitioning.hta_subnet_s", 1e-3)
     dear = Platform(SD855.chip, stack.with_value("partitioning.hnn_subnet_s", 1e-3))

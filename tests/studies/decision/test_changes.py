@@ -120,7 +120,7 @@ def test_a_decision_has_the_time_of_the_file_with_relu(
     path = tmp_path / "m.onnx"
     network = swishing(path, SWISH).network
     platform, (modes, mixed) = Platform.load("sd855"), parse_modes("default")
-    found = decide(
+    decided = decide(
         Question(
             source=str(path),
             read=load_container(str(path)),
@@ -135,8 +135,8 @@ def test_a_decision_has_the_time_of_the_file_with_relu(
     relu = swishing(tmp_path / "relu.onnx", [helper.make_node("Relu", ["c"], ["a"], "sig")]).network
     source = seeded_source(relu)
     coded = quantize_optimized(relu, source.feeds, modes[0].options, (), Overrides({})).model
-    (change,) = (change for change in found.changes if change.name == AS_RELU.name)
-    assert change.before_us == found.ranked[0].timed.total_us
+    (change,) = (change for change in decided.changes if change.name == AS_RELU.name)
+    assert change.before_us == decided.ranked[0].timed.total_us
     assert change.after_us == deploy(coded, platform, "dsp").simulate().total_us
     assert change.gain > 0.01
     assert (change.layers, change.same_answers) == (("sig",), False)

@@ -57,31 +57,35 @@ def question(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Question:
 
 def test_times_and_answers_are_those_of_the_deployment(question: Question) -> None:
     network, (platform,) = question.read.model.network, question.platforms
-    found = decide(question)
+    decided = decide(question)
     default = next(mode for mode in question.modes if mode.name == "default")
     model = quantize_optimized(network, question.inputs.feeds, default.options).model
-    for one in found.ranked:
-        if one.mode == default and one.timed.cut in ("", "automatic"):
-            deployment = deploy(prepared(model, platform, one.runtime), platform, one.runtime)
-            assert one.timed.total_us == deployment.simulate().total_us
-            assert one.timed.peak_bytes == deployment.memory().peak_bytes
+    for candidate in decided.ranked:
+        if candidate.mode == default and candidate.timed.cut in ("", "automatic"):
+            deployment = deploy(
+                prepared(model, platform, candidate.runtime), platform, candidate.runtime
+            )
+            assert candidate.timed.total_us == deployment.simulate().total_us
+            assert candidate.timed.peak_bytes == deployment.memory().peak_bytes
             checked = validate(deployment, question.inputs.feeds(), labels=question.labels)
-            assert one.accuracy is not None
-            assert one.accuracy.sqnr_db == checked.output_sqnr_db
-            assert one.accuracy.same_top1 == checked.hits.same_top1
-            assert one.accuracy.runtime_top1 == checked.hits.runtime_top1
-            assert found.float_top1 == checked.hits.float_top1
-    places = {(one.mode.name, one.runtime) for one in found.ranked}
+            assert candidate.accuracy is not None
+            assert candidate.accuracy.sqnr_db == checked.output_sqnr_db
+            assert candidate.accuracy.same_top1 == checked.hits.same_top1
+            assert candidate.accuracy.runtime_top1 == checked.hits.runtime_top1
+            assert decided.float_top1 == checked.hits.float_top1
+    places = {(candidate.mode.name, candidate.runtime) for candidate in decided.ranked}
     assert places == {("float", "cpu"), ("default", "dsp"), ("default", "aip"), ("axis", "dsp")}
-    (as_dsp,) = (one for one in found.ruled_out if one.mode == "axis")
+    (as_dsp,) = (refusal for refusal in decided.ruled_out if refusal.mode == "axis")
     assert (as_dsp.where, as_dsp.reason) == (WHOLE, AS_DSP)
 
 
 def test_timelines_are_those_of_the_best_choices(question: Question) -> None:
     two = replace(question, platforms=[Platform.load("sd855"), Platform.load("sd865")])
-    found = decide(replace(two, runtimes=["dsp"], perf_profile="balanced", idle_ms=3.0))
-    results = inferences(replace(two, perf_profile="balanced", idle_ms=3.0), found)
-    best = {f"{one.chip} dsp": one.timed.total_us for one in reversed(found.ranked)}
+    decided = decide(replace(two, runtimes=["dsp"], perf_profile="balanced", idle_ms=3.0))
+    results = inferences(replace(two, perf_profile="balanced", idle_ms=3.0), decided)
+    best = {
+        f"{candidate.chip} dsp": candidate.timed.total_us for candidate in reversed(decided.ranked)
+    }
     assert {name: result.total_us for name, result in results.items()} == best
     assert set(results) == {"sd855 dsp", "sd865 dsp"}
 
@@ -109,13 +113,13 @@ def test_another_limit_takes_what_is_there(
     first = decide(question)
     for name in ("quantize_optimized", "deploy", "validate"):
         monkeypatch.setattr(parts, name, _never)
-    middle = sorted(one.ms for one in first.ranked)[1]
-    found = decide(replace(question, limits=Limits(max_ms=middle)))
-    assert all(one.ms <= middle for one in found.ranked)
-    beyond = [one for one in found.ruled_out if one.limit]
-    assert len(found.ranked) + len(beyond) == len(first.ranked)
+    middle = sorted(candidate.ms for candidate in first.ranked)[1]
+    decided = decide(replace(question, limits=Limits(max_ms=middle)))
+    assert all(candidate.ms <= middle for candidate in decided.ranked)
+    beyond = [refusal for refusal in decided.ruled_out if refusal.limit]
+    assert len(decided.ranked) + len(beyond) == len(first.ranked)
     assert beyond
-    assert all("over --max-ms" in one.reason for one in beyond)
+    assert all("over --max-ms" in refusal.reason for refusal in beyond)
 
 
 def test_other_labels_are_counted_anew(question: Question) -> None:
@@ -127,21 +131,23 @@ def test_other_labels_are_counted_anew(question: Question) -> None:
 
 def test_layers_that_hurt_are_kept_float(question: Question) -> None:
     modes, mixed = parse_modes("default,mixed")
-    found = decide(replace(question, modes=modes, mixed=mixed, runtimes=["dsp"]))
-    by_name = {one.mode.name: one for one in found.ranked}
+    decided = decide(replace(question, modes=modes, mixed=mixed, runtimes=["dsp"]))
+    by_name = {candidate.mode.name: candidate for candidate in decided.ranked}
     assert set(by_name) == {"default", "default+1float", "default+3float"}
-    base, one = by_name["default"], by_name["default+1float"]
+    base, partly_float = by_name["default"], by_name["default+1float"]
     assert base.accuracy is not None
-    assert one.accuracy is not None
-    assert one.mode.floats == base.accuracy.worst[:1]
-    assert (one.accuracy.sqnr_db or 0.0) > (base.accuracy.sqnr_db or 0.0)
-    assert one.ms > base.ms, "it crosses to the CPU and back"
+    assert partly_float.accuracy is not None
+    assert partly_float.mode.floats == base.accuracy.worst[:1]
+    assert (partly_float.accuracy.sqnr_db or 0.0) > (base.accuracy.sqnr_db or 0.0)
+    assert partly_float.ms > base.ms, "it crosses to the CPU and back"
 
 
 def test_runtimes_of_the_chip_that_its_software_lacks_are_ruled_out(question: Question) -> None:
     modes, _ = parse_modes("float")
-    found = decide(replace(question, platforms=[Platform.load("sd865")], modes=modes, runtimes=()))
-    (out,) = found.ruled_out
+    decided = decide(
+        replace(question, platforms=[Platform.load("sd865")], modes=modes, runtimes=())
+    )
+    (out,) = decided.ruled_out
     assert (out.mode, out.chip, out.where) == ("all", "sd865", "fxp_cpu")
     assert out.reason.startswith("stack qnn-2.45 has no fxp_cpu runtime")
 
@@ -149,11 +155,11 @@ def test_runtimes_of_the_chip_that_its_software_lacks_are_ruled_out(question: Qu
 def test_refusals_are_told_and_limits_named(question: Question) -> None:
     modes, _ = parse_modes("act16")
     asked = replace(question, modes=modes, runtimes=["dsp", "fxp_cpu"])
-    found = decide(asked)
-    (refused,) = found.ruled_out
+    decided = decide(asked)
+    (refused,) = decided.ruled_out
     assert (refused.mode, refused.where, refused.limit) == ("act16", "dsp", False)
     assert "16-bit activations" in refused.reason
-    assert {one.runtime for one in found.ranked} == {"fxp_cpu"}
+    assert {candidate.runtime for candidate in decided.ranked} == {"fxp_cpu"}
 
 
 def test_draws_give_the_head_an_interval(question: Question) -> None:
@@ -168,13 +174,13 @@ def test_draws_give_the_head_an_interval(question: Question) -> None:
 
 
 def test_progress_counts_and_estimates(question: Question) -> None:
-    told: list[str] = []
-    decide(question, told.append)
-    assert told[0].startswith("1 of 5: float on sd855 cpu")
-    assert "left" in told[4]
+    lines: list[str] = []
+    decide(question, lines.append)
+    assert lines[0].startswith("1 of 5: float on sd855 cpu")
+    assert "left" in lines[4]
     again: list[str] = []
     decide(question, again.append)
-    assert not any("left" in one for one in again), "nothing is computed that could take time"
+    assert not any("left" in line for line in again), "nothing is computed that could take time"
 
 
 @pytest.mark.parametrize("limits", [Limits(max_loss=1.0), Limits(min_db=20.0)])
@@ -195,7 +201,11 @@ def _never(*args: Any, **named: Any) -> Any:
 
 
 def _right(decision: Decision) -> list[int | None]:
-    return [one.accuracy.runtime_top1 for one in decision.ranked if one.accuracy is not None]
+    return [
+        candidate.accuracy.runtime_top1
+        for candidate in decision.ranked
+        if candidate.accuracy is not None
+    ]
 
 
 @pytest.mark.parametrize("fails", ["simulate", "executor"])
@@ -213,10 +223,12 @@ def test_a_candidate_that_fails_is_ruled_out_and_nothing_else_is_lost(
         return works(deployment, *arguments, **options)
 
     monkeypatch.setattr(Deployment, fails, fails_on_dsp)
-    found = decide(replace(question, runtimes=["cpu", "dsp"]))
-    others = [one for one in whole.ranked if one.runtime == "cpu"]
-    assert [one.timed for one in found.ranked] == [one.timed for one in others]
-    reasons = {(out.mode, out.reason, out.limit) for out in found.ruled_out}
+    decided = decide(replace(question, runtimes=["cpu", "dsp"]))
+    others = [candidate for candidate in whole.ranked if candidate.runtime == "cpu"]
+    assert [candidate.timed for candidate in decided.ranked] == [
+        candidate.timed for candidate in others
+    ]
+    reasons = {(out.mode, out.reason, out.limit) for out in decided.ruled_out}
     assert reasons == {(mode, "layer 'first' has no time", False) for mode in ("default", "axis")}
     with pytest.raises(HexsimError, match="no candidate can run: layer 'first' has no time"):
         decide(replace(question, runtimes=["dsp"]))
@@ -238,6 +250,8 @@ def test_draws_that_fail_leave_the_candidate_without_interval(
 
     whole = decide(question)
     monkeypatch.setattr(parts, "drawn", fail)
-    found = decide(replace(question, draws=3))
-    assert [one.timed for one in found.ranked] == [one.timed for one in whole.ranked]
-    assert any("has no interval: a bound is none" in note for note in found.notes)
+    decided = decide(replace(question, draws=3))
+    assert [candidate.timed for candidate in decided.ranked] == [
+        candidate.timed for candidate in whole.ranked
+    ]
+    assert any("has no interval: a bound is none" in note for note in decided.notes)

@@ -13,18 +13,18 @@ def test_latency_counts_to_two_digits_then_accuracy() -> None:
         candidate(1040.0, sqnr_db=40.0),
         candidate(1200.0, sqnr_db=60.0),
     )
-    found = ranked([slow, quick, exact], "latency")
-    assert [one.ms for one in found] == [1.04, 1.01, 1.2]
+    best_first = ranked([slow, quick, exact], "latency")
+    assert [candidate.ms for candidate in best_first] == [1.04, 1.01, 1.2]
 
 
 def test_lost_points_come_before_noise() -> None:
     noisy, wrong = candidate(sqnr_db=10.0), candidate(sqnr_db=50.0, loss=10.0)
-    assert [one.loss for one in ranked([wrong, noisy], "accuracy")] == [0.0, 10.0]
+    assert [candidate.loss for candidate in ranked([wrong, noisy], "accuracy")] == [0.0, 10.0]
 
 
 def test_of_equal_ones_the_plainer_comes_first() -> None:
-    found = ranked([candidate(mode=3), candidate(mode=1), candidate(mode=2)], "latency")
-    assert [one.order for one in found] == [1, 2, 3]
+    best_first = ranked([candidate(mode=3), candidate(mode=1), candidate(mode=2)], "latency")
+    assert [candidate.order for candidate in best_first] == [1, 2, 3]
 
 
 def test_memory_first_if_asked() -> None:
@@ -34,9 +34,9 @@ def test_memory_first_if_asked() -> None:
 
 
 def test_answers_without_noise_are_the_most_accurate() -> None:
-    found = ranked([candidate(sqnr_db=90.0), candidate(sqnr_db=None)], "accuracy")
-    assert found[0].accuracy is not None
-    assert found[0].accuracy.sqnr_db is None
+    best_first = ranked([candidate(sqnr_db=90.0), candidate(sqnr_db=None)], "accuracy")
+    assert best_first[0].accuracy is not None
+    assert best_first[0].accuracy.sqnr_db is None
 
 
 def test_the_front_has_what_nothing_beats_in_everything() -> None:
@@ -46,17 +46,22 @@ def test_the_front_has_what_nothing_beats_in_everything() -> None:
         candidate(4000.0, sqnr_db=39.0),
     )
     small = candidate(5000.0, sqnr_db=10.0, peak_bytes=2**10)
-    front = {one.ms: one.in_front for one in ranked([quick, exact, beaten, small], "latency")}
+    front = {
+        candidate.ms: candidate.in_front
+        for candidate in ranked([quick, exact, beaten, small], "latency")
+    }
     assert front == {1.0: True, 3.0: True, 4.0: False, 5.0: True}
 
 
 def test_equal_candidates_are_both_in_front() -> None:
-    assert all(one.in_front for one in ranked([candidate(), candidate(mode=2)], "latency"))
+    assert all(
+        candidate.in_front for candidate in ranked([candidate(), candidate(mode=2)], "latency")
+    )
 
 
 def test_heads_are_the_first_of_each_place() -> None:
-    found = [candidate(mode=2), candidate(mode=1), candidate(runtime="aip", cut="fastest")]
-    assert heads(found) == (found[0], found[2])
+    candidates = [candidate(mode=2), candidate(mode=1), candidate(runtime="aip", cut="fastest")]
+    assert heads(candidates) == (candidates[0], candidates[2])
 
 
 @pytest.mark.parametrize(

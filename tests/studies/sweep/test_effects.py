@@ -21,14 +21,14 @@ def swept(latencies, a=None, b=None, per_second=None, drawn=()):
     count = len(latencies)
     rows = []
     for at in range(count):
-        one = dict.fromkeys(PARAMETERS, "same")
-        one |= {"instances": 1, "idle_ms": 0.0, "context": None, "block": None, "point": at}
-        one |= {"outside_bounds": "", "refusal": None}
-        one |= {"a": float(a[at] if a else 0), "b": float(b[at] if b else 0)}
-        one |= dict.fromkeys(RESULTS, 1.0)
-        one["latency_ms"] = latencies[at]
-        one["inferences_per_s"] = per_second[at] if per_second else 1.0
-        rows.append(one)
+        cells = dict.fromkeys(PARAMETERS, "same")
+        cells |= {"instances": 1, "idle_ms": 0.0, "context": None, "block": None, "point": at}
+        cells |= {"outside_bounds": "", "refusal": None}
+        cells |= {"a": float(a[at] if a else 0), "b": float(b[at] if b else 0)}
+        cells |= dict.fromkeys(RESULTS, 1.0)
+        cells["latency_ms"] = latencies[at]
+        cells["inferences_per_s"] = per_second[at] if per_second else 1.0
+        rows.append(cells)
     constants = {name: {"drawn": True} if name in drawn else {"values": [0.0]} for name in "ab"}
     return Swept(table_of(rows), Space(networks=("same",), constants=constants), "test")
 
@@ -38,19 +38,19 @@ A, B = zip(*GRID, strict=True)
 
 
 def test_a_product_is_divided_between_its_factors():
-    found = effects(swept([4.0**a * 2.0**b for a, b in GRID], A, B), "latency_ms")
+    shares = effects(swept([4.0**a * 2.0**b for a, b in GRID], A, B), "latency_ms")
     wanted = np.var([2.0 * a for a in range(4)]), np.var([1.0 * b for b in range(5)])
-    assert found.alone["a"] == pytest.approx(wanted[0] / sum(wanted))
-    assert found.alone["b"] == pytest.approx(wanted[1] / sum(wanted))
-    assert list(found.alone) == ["a", "b"]
+    assert shares.alone["a"] == pytest.approx(wanted[0] / sum(wanted))
+    assert shares.alone["b"] == pytest.approx(wanted[1] / sum(wanted))
+    assert list(shares.alone) == ["a", "b"]
 
 
 def test_what_only_both_together_do_is_their_interaction():
     either = [(a, b) for a, b in itertools.product(range(2), range(2)) for _ in range(8)]
     times = [np.exp((a != b) + 1e-3 * k) for k, (a, b) in enumerate(either)]
-    found = effects(swept(times, *zip(*either, strict=True)), "latency_ms")
-    assert found.together["a", "b"] > 0.95
-    assert max(found.alone.values()) < 0.05
+    shares = effects(swept(times, *zip(*either, strict=True)), "latency_ms")
+    assert shares.together["a", "b"] > 0.95
+    assert max(shares.alone.values()) < 0.05
 
 
 def test_networks_differ_by_themselves():
@@ -61,18 +61,18 @@ def test_networks_differ_by_themselves():
     names = pyarrow.array(["one", "other"]).take([network for network, _ in grid])
     at = table.table.column_names.index("network")
     table = replace(table, table=table.table.set_column(at, "network", names))
-    found = effects(table, "latency_ms")
-    assert list(found.alone) == ["a"]
-    assert found.alone["a"] == pytest.approx(0.5)
-    assert found.together["network", "a"] == pytest.approx(0.5)
+    shares = effects(table, "latency_ms")
+    assert list(shares.alone) == ["a"]
+    assert shares.alone["a"] == pytest.approx(0.5)
+    assert shares.together["network", "a"] == pytest.approx(0.5)
 
 
 def test_what_goes_with_another_counts_once():
     """b follows a, as a chip's own stack does."""
-    found = effects(swept([4.0**a * 2.0**b for a, b in GRID], A, A), "latency_ms")
-    assert found.alone["a"] == pytest.approx(np.var([2 * a for a in range(4)]) / 7)
-    assert found.alone["b"] == pytest.approx(0)
-    assert found.together["a", "b"] == pytest.approx(0)
+    shares = effects(swept([4.0**a * 2.0**b for a, b in GRID], A, A), "latency_ms")
+    assert shares.alone["a"] == pytest.approx(np.var([2 * a for a in range(4)]) / 7)
+    assert shares.alone["b"] == pytest.approx(0)
+    assert shares.together["a", "b"] == pytest.approx(0)
 
 
 def test_what_only_one_group_has_counts_what_it_changes_there():
@@ -82,10 +82,10 @@ def test_what_only_one_group_has_counts_what_it_changes_there():
         ([8.0**a for a, _ in some], (1, 0), (1, 0)),
         ([8.0**a * 1.1**b for a, b in some], (0.98, 1e-4), (1, 0.01)),
     ):
-        found = effects(swept(times, *zip(*some, strict=True)), "latency_ms")
+        shares = effects(swept(times, *zip(*some, strict=True)), "latency_ms")
         for name, low, high in zip("ab", least, most, strict=True):
-            assert low - 1e-9 <= found.alone[name] <= high + 1e-9
-        assert found.together["a", "b"] < 0.01
+            assert low - 1e-9 <= shares.alone[name] <= high + 1e-9
+        assert shares.together["a", "b"] < 0.01
 
 
 def test_chance_gets_nothing():
@@ -102,13 +102,13 @@ def test_equal_times_have_no_parts():
 
 @given(st.lists(st.tuples(st.integers(1, 6), st.integers(1, 6)), min_size=1, max_size=30))
 def test_a_front_is_what_nothing_beats(pairs):
-    times, rates = ([float(one) for one in column] for column in zip(*pairs, strict=True))
+    times, rates = ([float(value) for value in column] for column in zip(*pairs, strict=True))
     table = swept(times, per_second=rates)
     chosen = front(table, ["latency_ms", "inferences_per_s"])
 
-    def beats(one, other):
-        no_worse = one[0] <= other[0] and one[1] >= other[1]
-        return no_worse and one != other
+    def beats(point, other):
+        no_worse = point[0] <= other[0] and point[1] >= other[1]
+        return no_worse and point != other
 
     best = {pair for pair in pairs if not any(beats(other, pair) for other in pairs)}
     assert {pairs[row] for row in chosen} == best

@@ -20,19 +20,19 @@ def points_of(asked: Space) -> Points:
 
 
 def test_a_point_as_stated_is_what_simulate_says(space: Callable[[str], Space]) -> None:
-    found = points_of(space('networks = ["m.dlc"]\nchips = ["sd835"]\nruntimes = ["dsp", "gpu"]'))
-    for point in found:
-        told = row(point, 1)
+    points = points_of(space('networks = ["m.dlc"]\nchips = ["sd835"]\nruntimes = ["dsp", "gpu"]'))
+    for point in points:
+        cells = row(point, 1)
         simulation = hexsim.simulate("m.dlc", "sd835", point.setting.runtime)
         timing = simulation.timing
-        assert told["latency_ms"] == pytest.approx(timing.total_us / 1000, rel=1e-12)
-        assert told["forward_ms"] == pytest.approx(timing.forward_us / 1000, rel=1e-12)
-        assert told["initialisation_ms"] == timing.init_ps / 1e9
-        assert told["peak_memory_bytes"] == simulation.memory.peak_bytes
-        assert told["energy_mj"] == simulation.energy.millijoules
-        assert told["energy_high_mj"] == simulation.energy.high
-        assert told["macs"] == sum(layer.macs for layer in timing.layers)
-        assert told["refusal"] is None
+        assert cells["latency_ms"] == pytest.approx(timing.total_us / 1000, rel=1e-12)
+        assert cells["forward_ms"] == pytest.approx(timing.forward_us / 1000, rel=1e-12)
+        assert cells["initialisation_ms"] == timing.init_ps / 1e9
+        assert cells["peak_memory_bytes"] == simulation.memory.peak_bytes
+        assert cells["energy_mj"] == simulation.energy.millijoules
+        assert cells["energy_high_mj"] == simulation.energy.high
+        assert cells["macs"] == sum(layer.macs for layer in timing.layers)
+        assert cells["refusal"] is None
 
 
 def test_a_changed_constant_is_what_a_changed_chip_says(grid: Points) -> None:
@@ -53,12 +53,12 @@ def test_a_changed_constant_is_what_a_changed_chip_says(grid: Points) -> None:
 def test_several_instances_are_a_closed_loop(space: Callable[[str], Space]) -> None:
     text = 'networks = ["m.dlc"]\n[workload]\ninstances = [2]\ninferences = 4'
     (point,) = points_of(space(text))
-    told = row(point, 4)
-    found = throughput(
+    cells = row(point, 4)
+    simulated = throughput(
         point.setting.platform, [Caller(point.setting.subject, 2)], ClosedLoop(inferences=4)
     )
-    assert told["inferences_per_s"] == found.total.per_second
-    assert told["latency_ms"] == found.total.percentile_ps(50) / 1e9
+    assert cells["inferences_per_s"] == simulated.total.per_second
+    assert cells["latency_ms"] == simulated.total.percentile_ps(50) / 1e9
 
 
 def test_a_value_that_the_schema_refuses_is_told_in_the_row(space: Callable[[str], Space]) -> None:
@@ -91,9 +91,9 @@ def test_what_cannot_be_simulated_is_a_refusal_and_ends_no_sweep(
 def test_what_takes_no_time_can_be_asked(space: Callable[[str], Space], path: str) -> None:
     text = f'networks = ["m.dlc"]\n[constants."{path}"]\nvalues = [0.0]'
     (point,) = points_of(space(text))
-    told = row(point, 1)
-    assert told["refusal"] is None
-    assert told["energy_mj"]
+    cells = row(point, 1)
+    assert cells["refusal"] is None
+    assert cells["energy_mj"]
 
 
 def test_values_outside_their_bounds_are_marked(space: Callable[[str], Space]) -> None:

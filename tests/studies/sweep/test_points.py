@@ -46,8 +46,8 @@ def test_what_is_counted_is_told_as_it_is_simulated(space: Callable[[str], Space
         '[constants."memory.efficiency"]\nvalues = [0.55]'
     )
     points = Points(asked, settings(asked))
-    told = [points[number].constants["dsp.hvx.contexts"] for number in range(3)]
-    assert told == [1.0, 2.0, 4.0]
+    counts = [points[number].constants["dsp.hvx.contexts"] for number in range(3)]
+    assert counts == [1.0, 2.0, 4.0]
     assert points[0].constants["memory.efficiency"] == 0.55
 
 

@@ -13,15 +13,15 @@ from hexsim.studies.sweep.space import Space
 
 def test_only_aip_has_another_cut_than_the_compilers(space: Callable[[str], Space]) -> None:
     text = 'networks = ["m.dlc"]\nchips = ["sd855"]\nruntimes = ["dsp", "aip"]\ncuts = {cuts}'
-    for cuts, told in (
+    for cuts, expected in (
         (["fastest"], [("dsp", "automatic"), ("aip", "fastest")]),
         (
             ["fastest", "automatic"],
             [("dsp", "automatic"), ("aip", "fastest"), ("aip", "automatic")],
         ),
     ):
-        found = settings(space(text.format(cuts=cuts)))
-        assert [(one.runtime, one.cut) for one in found] == told
+        listed = settings(space(text.format(cuts=cuts)))
+        assert [(setting.runtime, setting.cut) for setting in listed] == expected
 
 
 def test_loads_are_read_where_the_space_is(space: Callable[[str], Space], folder: Path) -> None:
@@ -33,6 +33,6 @@ def test_loads_are_read_where_the_space_is(space: Callable[[str], Space], folder
     (folder / "mine.toml").unlink()
     asked = space(text.format("camera"))
     (built_in,) = Points(asked, settings(asked))
-    found, wanted = row(mine, 3), row(built_in, 3)
-    assert found["latency_ms"] == wanted["latency_ms"] is not None
-    assert found["background"] == "mine.toml"
+    own, wanted = row(mine, 3), row(built_in, 3)
+    assert own["latency_ms"] == wanted["latency_ms"] is not None
+    assert own["background"] == "mine.toml"

@@ -60,9 +60,9 @@ def assert_same(
     network = optimize(read_with_codes(model).network)
     network.check()
     stored = {name: network.tensors[name].from_source(array) for name, array in feed.items()}
-    found = FloatEngine(network).run(stored)  # type: ignore[arg-type]
+    outputs = FloatEngine(network).run(stored)  # type: ignore[arg-type]
     for name, expected in run_onnx(judge or model, dict(feed)).items():
-        got = network.tensors[name].to_source(found[name])
+        got = network.tensors[name].to_source(outputs[name])
         np.testing.assert_allclose(got, expected, rtol=1e-4, atol=5e-6)
     left = {layer.op_type for layer in network.layers if isinstance(layer, Opaque)}
     assert left == set(opaque)

@@ -44,8 +44,8 @@ def with_arrays(model: onnx.ModelProto, arrays: dict[str, np.ndarray]) -> onnx.M
 
 def both(model: onnx.ModelProto) -> tuple[Imported, Network, np.ndarray, np.ndarray]:
     """What was read, what is left, and y by us and by onnxruntime."""
-    found = read_with_codes(model)
-    network = optimize(found.network)
+    imported = read_with_codes(model)
+    network = optimize(imported.network)
     feed = {name: normal(*network.tensors[name].source_shape) for name in network.inputs}
     options = onnxruntime.SessionOptions()
     options.graph_optimization_level = (  # as it stands: 1.20 fails on a FusedConv that it tiles
@@ -58,7 +58,7 @@ def both(model: onnx.ModelProto) -> tuple[Imported, Network, np.ndarray, np.ndar
     stored = {name: network.tensors[name].from_source(array) for name, array in feed.items()}
     got = network.tensors["y"].to_source(FloatEngine(network).run(stored)["y"])  # type: ignore[arg-type]
     assert not any(isinstance(layer, Opaque) for layer in network.layers)
-    return found, network, got, np.asarray(want)
+    return imported, network, got, np.asarray(want)
 
 
 IMAGE, MATRIX = {"x": (1, 4, 6, 5)}, {"x": (3, 8)}
@@ -103,9 +103,11 @@ FUSED = {
 @pytest.mark.parametrize("case", FUSED)
 def test_what_onnxruntime_fused(case: str, onnx_model: Make) -> None:
     proto, inputs, weights = FUSED[case]
-    found, network, got, want = both(with_arrays(onnx_model([proto], inputs, ["y"], weights), {}))
+    imported, network, got, want = both(
+        with_arrays(onnx_model([proto], inputs, ["y"], weights), {})
+    )
     np.testing.assert_allclose(got, want, rtol=1e-4, atol=2e-6)
-    assert found.report.expanded == {proto.name: f"{MICROSOFT}.{proto.op_type}"}
+    assert imported.report.expanded == {proto.name: f"{MICROSOFT}.{proto.op_type}"}
     if "gelu" in case:
         assert any(
             isinstance(layer, Neuron) and layer.function != "clamp" for layer in network.layers
@@ -145,14 +147,14 @@ def test_dynamic_quantisation_is_a_product_of_floats(product: str, per_channel: 
     attributes = {"pads": [1, 1, 1, 1]} if conv else {}
     nodes = dynamic(product, "wz", "ws", **attributes)
     model = with_arrays(make_model(nodes, IMAGE if conv else MATRIX, ["y"], {}), arrays)
-    found, network, got, want = both(model)
+    imported, network, got, want = both(model)
     (layer,) = network.layers
     assert isinstance(layer, Convolution if conv else FullyConnected)
     assert np.abs(got - want).max() <= 0.02 * np.ptp(want)  # codes of 8 bits
     weight = network.constants[layer.weight].value()
     real = (arrays["w"].astype(np.float32) - 120) * 0.01
     np.testing.assert_allclose(np.sort(weight.ravel()), np.sort(real.ravel()), rtol=1e-6)
-    assert "DynamicQuantizeLinear" in found.report.expanded.values()
+    assert "DynamicQuantizeLinear" in imported.report.expanded.values()
 
 
 def test_codes_that_somebody_else_reads_stay() -> None:
@@ -165,7 +167,7 @@ def test_codes_that_somebody_else_reads_stay() -> None:
     ]
     arrays = {"w": np.full((8, 6), 3, np.uint8), "wz": np.uint8(1), "ws": np.float32(1)}
     model = with_arrays(make_model(nodes, MATRIX, ["y"], {}), arrays)
-    opaque = {one.operator for one in read_with_codes(model).report.opaque}
+    opaque = {node.operator for node in read_with_codes(model).report.opaque}
     assert {"DynamicQuantizeLinear", "MatMulInteger"} <= opaque
 
 
@@ -230,16 +232,16 @@ LINEAR = {
 def test_operators_on_codes_become_floats_with_their_codes(case: str, opset: int) -> None:
     nodes, inputs, arrays = LINEAR[case]
     model = with_arrays(make_model(nodes, inputs, ["y"], {}, opset), {**CODES, **arrays})
-    found, network, got, want = both(model)
+    imported, network, got, want = both(model)
     # The code of the input and that of the output are rounded there and not here.
     assert np.abs(got - want).max() <= 0.75 * 0.5 + 0.1 * np.ptp(want)
-    assert found.codes["x"].scales == (pytest.approx(0.03),)
-    assert any(codes.scales == (0.5,) for codes in found.codes.values())
+    assert imported.codes["x"].scales == (pytest.approx(0.03),)
+    assert any(codes.scales == (0.5,) for codes in imported.codes.values())
     if "w" in arrays:
         weight = next(
             layer for layer in network.layers if isinstance(layer, Convolution | FullyConnected)
         )
-        assert found.codes[weight.weight].bits == 8
+        assert imported.codes[weight.weight].bits == 8
 
 
 @pytest.mark.parametrize("operator", ["ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp"])

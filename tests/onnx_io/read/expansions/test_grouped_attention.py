@@ -67,9 +67,9 @@ def test_a_cache_with_room_for_later_tokens(past: int, inputs: str) -> None:
     model = model_of([node], feed, {**lengths, **TABLES}, "y a b")
     network = optimize(read_with_codes(model).network)
     stored = {name: network.tensors[name].from_source(array) for name, array in feed.items()}
-    found = FloatEngine(network).run(stored)
+    outputs = FloatEngine(network).run(stored)
     for name, expected in run_onnx(model, feed).items():
-        got = network.tensors[name].to_source(found[name])
+        got = network.tensors[name].to_source(outputs[name])
         assert got.shape == expected.shape
         kept = slice(None) if name == "y" else (slice(None), slice(None), slice(total))
         np.testing.assert_allclose(got[kept], expected[kept], rtol=1e-4, atol=5e-6)

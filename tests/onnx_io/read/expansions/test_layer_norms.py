@@ -51,4 +51,4 @@ def test_one_whose_mean_is_read_stays() -> None:
     model.graph.output[0].CopyFrom(helper.make_tensor_value_info("y", 1, (2, 5, 24)))
     model.graph.value_info.append(helper.make_tensor_value_info("m", 1, (2, 5, 1)))
     report = read_with_codes(model).report
-    assert [one.operator for one in report.opaque] == ["com.microsoft.SkipLayerNormalization"]
+    assert [node.operator for node in report.opaque] == ["com.microsoft.SkipLayerNormalization"]

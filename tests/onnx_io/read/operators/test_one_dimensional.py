@@ -42,9 +42,9 @@ def test_convolutions(
 ) -> None:
     nodes = [node(operator, ["x", "w", "b"], ["y"], name="c", **attributes)]
     layers = agree(onnx_model(nodes, LINE, ["y"], weight(*shape))).optimized.layers
-    (found,) = (layer for layer in layers if isinstance(layer, kind))
-    assert found.name == "c"
-    assert found.window.kernel == (1, shape[2])
+    (convolution,) = (layer for layer in layers if isinstance(layer, kind))
+    assert convolution.name == "c"
+    assert convolution.window.kernel == (1, shape[2])
 
 
 @pytest.mark.parametrize(

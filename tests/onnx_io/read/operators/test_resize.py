@@ -85,7 +85,8 @@ def test_older_forms(
 
 @pytest.mark.parametrize(
     ("target", "opset", "inputs"),
-    [((2.0, 3.0), 10, 2)] + [(one, n, 3) for n in (11, 12, 13) for one in ((2.0, 3.0), (9, 14))],
+    [((2.0, 3.0), 10, 2)]
+    + [(target, n, 3) for n in (11, 12, 13) for target in ((2.0, 3.0), (9, 14))],
 )
 def test_written_in_the_opset_that_an_opaque_layer_asks_for(
     target: tuple, opset: int, inputs: int, onnx_model: Make, agree: Callable

@@ -39,9 +39,9 @@ def test_convolutions(
 ) -> None:
     nodes = [node("Conv", ["x", "w", "b"], ["y"], name="c", **attributes)]
     layers = agree(onnx_model(nodes, volume, ["y"], weight(*shape))).optimized.layers
-    (found,) = (layer for layer in layers if isinstance(layer, Convolution))
-    assert found.name == "c"
-    assert found.window.kernel == shape[3:]
+    (convolution,) = (layer for layer in layers if isinstance(layer, Convolution))
+    assert convolution.name == "c"
+    assert convolution.window.kernel == shape[3:]
 
 
 def test_depthwise(onnx_model: Make, agree: Callable) -> None:
@@ -67,8 +67,8 @@ def test_transposed_convolutions(
 ) -> None:
     nodes = [node("ConvTranspose", ["x", "w", "b"], ["y"], name="c", **attributes)]
     layers = agree(onnx_model(nodes, volume, ["y"], weight(*shape))).optimized.layers
-    (found,) = (layer for layer in layers if isinstance(layer, Deconvolution))
-    assert found.name == "c"
+    (deconvolution,) = (layer for layer in layers if isinstance(layer, Deconvolution))
+    assert deconvolution.name == "c"
 
 
 @pytest.mark.parametrize("volume", VOLUMES, ids=["one", "two"])

@@ -70,7 +70,7 @@ def test_a_block_is_rounded_when_the_one_before_has_been_used(tmp_path: Path) ->
     session.run(None, {"x": X, **written.fed})
     events = json.loads(Path(session.end_profiling()).read_text())
     ran = [event for event in events if event["name"].endswith("_kernel_time")]
-    order = [one["args"]["op_name"] for one in sorted(ran, key=lambda one: one["ts"])]
+    order = [event["args"]["op_name"] for event in sorted(ran, key=lambda event: event["ts"])]
     products = [at for at, name in enumerate(order) if name in ("Gemm", "MatMul")]
     assert len(products) == 3
-    assert all(order[one + 1 : other] == ["Cast", "Cast"] for one, other in pairwise(products))
+    assert all(order[index + 1 : other] == ["Cast", "Cast"] for index, other in pairwise(products))
