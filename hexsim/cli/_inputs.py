@@ -36,6 +36,9 @@ if TYPE_CHECKING:
 
 
 UNLABELLED = "--labels are for inputs of --input-list or --images; give both"
+UNJUDGED = (
+    "--calibration-list calibrates for a comparison on --input-list or --images; give one of them"
+)
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ import typer
 from hexsim.cli._completion import network_names, runtime_names
 from hexsim.cli._files import MODEL
 from hexsim.cli._groups import grouped
-from hexsim.cli._inputs import UNLABELLED, LabelledInputs
+from hexsim.cli._inputs import UNJUDGED, UNLABELLED, LabelledInputs
 from hexsim.cli._options import (
     InputDimOption,
     parse_input_dims,
@@ -135,10 +135,7 @@ class Scope(Workers, LabelledInputs):
         if self.labels is not None and not self.given:
             raise HexsimError(UNLABELLED)
         if self.calibration_list is not None and not self.given:
-            raise HexsimError(
-                "--calibration-list calibrates for a comparison on --input-list or --images; give "
-                "one of them"
-            )
+            raise HexsimError(UNJUDGED)
         if self.given and self.timing_only:
             raise HexsimError(
                 "--input-list and --images are what answers are compared on, which --timing-only "

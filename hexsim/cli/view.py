@@ -12,7 +12,7 @@ import typer
 from hexsim.cli._completion import runtime_names
 from hexsim.cli._files import CHIP, INPUT_LIST, Writes
 from hexsim.cli._groups import grouped
-from hexsim.cli._inputs import Inputs
+from hexsim.cli._inputs import UNJUDGED, JudgingInputs
 from hexsim.cli._options import (
     InputDimOption,
     InputValueOption,
@@ -47,7 +47,7 @@ class ViewPage(Outputs):
 
 
 @dataclass(frozen=True)
-class Painted(Inputs):
+class Painted(JudgingInputs):
     """The chip and runtime whose times the drawing may show, and inputs to show errors on."""
 
     HEADING = "Chip and software"
@@ -79,6 +79,8 @@ class Painted(Inputs):
         from hexsim.reports.pages.network_page import Simulated
 
         self.require_one_kind()
+        if self.calibration_list is not None and not self.given:
+            raise HexsimError(UNJUDGED)
         if self.chip is None:
             if self.runtime is not None or self.given:
                 option = "--runtime goes" if self.runtime else "--input-list and --images go"
@@ -86,14 +88,15 @@ class Painted(Inputs):
             return None
         platform, runtime = Platform.load(self.chip), parse_runtime(self.runtime or "dsp")
         given = GivenModel(source, read, platform, CallOptions(quantize=True).preparation())
-        inputs = self.source(read.model.network) if self.given else None
-        if inputs is not None:
-            given.calibrate_on(inputs.feeds)
+        inputs = self.roles(read.model, [runtime]) if self.given else None
+        if inputs is not None and inputs.calibrating is not None:
+            given.calibrate_on(inputs.calibrating.feeds)
         deployment = given.deployment(runtime)
         validation = None
         if inputs is not None:
-            feeds = inputs.feeds()
-            validation = validate(deployment, feeds, batch=inputs.batch, items=inputs.items)
+            judging = inputs.judging
+            feeds = judging.feeds()
+            validation = validate(deployment, feeds, batch=judging.batch, items=judging.items)
         return Simulated(f"{platform.chip.name} {runtime}", deployment.simulate(), validation)
 
 

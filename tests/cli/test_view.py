@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from hexsim import dlc
+from hexsim.quantization.model import Model
 from tests.accuracy import culprits
 from tests.cli.conftest import Done
 from tests.reports.pages.conftest import data_of
@@ -63,11 +64,13 @@ def test_times_are_those_of_profile(
     assert times == [f"{layer['us']:.1f} us" for layer in profile["layers"]]
 
 
-def test_errors_are_those_of_validate(command: Command, tmp_path: Path) -> None:
+@pytest.mark.parametrize("model", ["q.dlc", "m.dlc"])
+def test_errors_are_those_of_validate(command: Command, tmp_path: Path, model: str) -> None:
+    dlc.write(tmp_path / "m.dlc", Model(culprits.quantized("outlier").network))
     for index, feed in enumerate(culprits.inputs(3)):
         feed["in"].tofile(tmp_path / f"{index}.raw")
     (tmp_path / "list.txt").write_text("0.raw\n1.raw\n2.raw\n")
-    line = "q.dlc --chip sd855 --input-list list.txt"
+    line = f"{model} --chip sd855 --input-list list.txt"
     assert command(f"validate {line} --json v.json").code == 0
     assert command(f"view {line} -o page.html").code == 0
     study = json.loads((tmp_path / "v.json").read_text())
@@ -90,6 +93,7 @@ def test_errors_are_those_of_validate(command: Command, tmp_path: Path) -> None:
         ("view x", "'x'"),
         ("view q.dlc --runtime dsp", "--runtime goes with --chip"),
         ("view q.dlc --input-list list.txt", "--input-list and --images go with --chip"),
+        ("view q.dlc --calibration-list list.txt", "give one of them"),
         ("view q.dlc --chip sd85", "unknown chip 'sd85'"),
     ],
 )
