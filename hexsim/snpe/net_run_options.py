@@ -2,15 +2,7 @@
 
 from collections.abc import Mapping
 
-from hexsim.snpe.option import (
-    CHIP,
-    STACK,
-    UDL,
-    UDO_PACKAGE,
-    Effect,
-    Option,
-    Ours,
-)
+from hexsim.snpe.option import SIMULATED, UDO_PACKAGE, Effect, Option, Ours
 from hexsim.snpe.option_tables import option_table
 
 PROFILES = (
@@ -91,7 +83,5 @@ OPTIONS = (
     profile_option(),
     *_TABLE["settings"],
     UDO_PACKAGE,
-    UDL,
-    CHIP,
-    STACK,
+    *SIMULATED,
 )  # fmt: skip

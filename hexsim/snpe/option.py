@@ -139,6 +139,8 @@ UDL = Option(
 """SNPE's converters have this option; here the other tools need it too.
 
 On a device, the application provides the layers."""
+SIMULATED = (UDL, CHIP, STACK)
+"""The last options of every tool that runs a network: what is simulated, and with which layers."""
 INPUTS = Option(
     ("--input_list",), ("FILE",), "Text file that names raw inputs, a set per line.",
     Ours("--input-list"), is_required=True,

@@ -20,15 +20,7 @@ from hexsim.cli._say import remark, say
 from hexsim.cli._simulated import Hardware
 from hexsim.errors import HexsimError, unknown
 from hexsim.snpe import runtimes
-from hexsim.snpe.option import (
-    CHIP,
-    OP_PACKAGES,
-    OUTPUT_DIR,
-    STACK,
-    UDL,
-    UDO_PACKAGE,
-    Tool,
-)
+from hexsim.snpe.option import OP_PACKAGES, OUTPUT_DIR, SIMULATED, UDO_PACKAGE, Tool
 from hexsim.snpe.option_tables import option_table
 from hexsim.snpe.qnn_options import (
     CONFIG_FILE,
@@ -211,9 +203,7 @@ _PREPARE = (
     *_TABLE["prepare"],
     UDO_PACKAGE,
     *_TABLE["logging"],
-    UDL,
-    CHIP,
-    STACK,
+    *SIMULATED,
 )  # fmt: skip
 
 _NOTES = (
@@ -232,9 +222,7 @@ _CONTEXT = (
     CONFIG_FILE,
     OP_PACKAGES,
     *_TABLE["log_level"],
-    UDL,
-    CHIP,
-    STACK,
+    *SIMULATED,
 )  # fmt: skip
 
 TOOLS = {

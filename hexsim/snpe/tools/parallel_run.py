@@ -22,18 +22,7 @@ from hexsim.errors import HexsimError
 from hexsim.snpe import runtimes
 from hexsim.snpe.log import announce, write_log
 from hexsim.snpe.net_run_options import FALLBACK, profile_option, thread_runtimes
-from hexsim.snpe.option import (
-    CHIP,
-    INPUTS,
-    OUTPUT_DIR,
-    STACK,
-    UDL,
-    UDO_PACKAGE,
-    Level,
-    Option,
-    Ours,
-    Tool,
-)
+from hexsim.snpe.option import INPUTS, OUTPUT_DIR, SIMULATED, UDO_PACKAGE, Level, Option, Ours, Tool
 from hexsim.snpe.option_tables import option_table
 
 if TYPE_CHECKING:
@@ -176,9 +165,7 @@ OPTIONS = (
     ),
     *_TABLE["settings"],
     UDO_PACKAGE,
-    UDL,
-    CHIP,
-    STACK,
+    *SIMULATED,
 )  # fmt: skip
 
 TOOLS = {

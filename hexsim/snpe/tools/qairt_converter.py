@@ -1,30 +1,11 @@
 """`qairt-converter` and `qnn-onnx-converter`: the converters of SNPE by QAIRT's options."""
 
 from hexsim.cli.convert import convert
-from hexsim.snpe.converter_options import (
-    CHANNELS_FIRST,
-    CHANNELS_LAST,
-    COPYRIGHT,
-    DRY_RUN,
-    FLOAT_BITWIDTH,
-    IO_OPTIONS,
-    OVERRIDES,
-    SIMPLIFICATION,
-    SQUASH_BOX_DECODER,
-    TABLE,
-    colours,
-    ends,
-    layout_option,
-    network,
-    output,
-    shape,
-    simplification,
-    symbol,
-)
+from hexsim.snpe import converter_options as common
 from hexsim.snpe.option import UDL, Anyway, Effect, Ignored, Option, RefusedOption, Tool
 
 _TYPES = ("float32", "float16", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64")
-_NETWORK = network("File of ONNX or another framework")
+_NETWORK = common.network("File of ONNX or another framework")
 
 
 def _types(name: str) -> Option:
@@ -34,10 +15,10 @@ def _types(name: str) -> Option:
 
 
 _SHARED = (
-    OVERRIDES,
-    DRY_RUN,
-    FLOAT_BITWIDTH,
-    COPYRIGHT,
+    common.OVERRIDES,
+    common.DRY_RUN,
+    common.FLOAT_BITWIDTH,
+    common.COPYRIGHT,
     Option(("--op_package_lib", "--package_name"), ("TEXT",), "User-defined operators.",
         RefusedOption("define the operators in a Python file (--udl)"),
     ),
@@ -46,42 +27,44 @@ _SHARED = (
 
 _QAIRT = (
     _NETWORK,
-    output(),
-    shape("--source_model_input_shape", "--desired_input_shape", "--input_dim", "-d", "-s"),
-    ends("--out_tensor_node", "--out_tensor_name"),
+    common.output(),
+    common.shape("--source_model_input_shape", "--desired_input_shape", "--input_dim", "-d", "-s"),
+    common.ends("--out_tensor_node", "--out_tensor_name"),
     _types("--source_model_input_datatype"),
-    layout_option(
+    common.layout_option(
         ("--source_model_input_layout", "--source_model_output_layout"),
-        "Order of a tensor's axes in a file of ONNX or PyTorch.", CHANNELS_FIRST,
+        "Order of a tensor's axes in a file of ONNX or PyTorch.", common.CHANNELS_FIRST,
     ),
-    layout_option(
+    common.layout_option(
         ("--desired_input_layout", "--desired_output_layout"),
-        "Order of a tensor's axes in raw files.", CHANNELS_LAST,
+        "Order of a tensor's axes in raw files.", common.CHANNELS_LAST,
     ),
-    colours("--desired_input_color_encoding"),
-    *TABLE["types"],
-    symbol("--onnx_define_symbol"),
-    simplification("--onnx_skip_simplification", "--onnx_no_simplification"),
-    *TABLE["source"],
-    *TABLE["targets"],
+    common.colours("--desired_input_color_encoding"),
+    *common.TABLE["types"],
+    common.symbol("--onnx_define_symbol"),
+    common.simplification("--onnx_skip_simplification", "--onnx_no_simplification"),
+    *common.TABLE["source"],
+    *common.TABLE["targets"],
     *_SHARED,
 )  # fmt: skip
 
 _QNN = (
     _NETWORK,
-    output(),
-    shape("--input_dim", "-d"),
-    ends("--out_node", "--out_name"),
+    common.output(),
+    common.shape("--input_dim", "-d"),
+    common.ends("--out_node", "--out_name"),
     _types("--input_dtype"),
-    layout_option(("--input_layout",), "Order of an input's axes in the file.", CHANNELS_FIRST),
-    symbol("--define_symbol", "-s"),
-    SIMPLIFICATION,
+    common.layout_option(
+        ("--input_layout",), "Order of an input's axes in the file.", common.CHANNELS_FIRST,
+    ),
+    common.symbol("--define_symbol", "-s"),
+    common.SIMPLIFICATION,
     Option(
         ("--input_list",), ("FILE",), "Quantise on these inputs.",
         RefusedOption("the converter makes a float file; quantise it with qairt-quantizer"),
     ),
-    SQUASH_BOX_DECODER,
-    *IO_OPTIONS,
+    common.SQUASH_BOX_DECODER,
+    *common.IO_OPTIONS,
     *_SHARED,
 )  # fmt: skip
 

@@ -2,12 +2,10 @@
 
 from hexsim.snpe.net_run_options import profile_option
 from hexsim.snpe.option import (
-    CHIP,
     INPUTS,
     OP_PACKAGES,
     OUTPUT_DIR,
-    STACK,
-    UDL,
+    SIMULATED,
     Anyway,
     Option,
     Ours,
@@ -53,9 +51,7 @@ _RUN = (
     CONFIG_FILE,
     *_TABLE["runs"],
     OP_PACKAGES,
-    UDL,
-    CHIP,
-    STACK,
+    *SIMULATED,
 )  # fmt: skip
 
 

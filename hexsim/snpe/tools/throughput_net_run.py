@@ -17,16 +17,7 @@ from hexsim.errors import HexsimError
 from hexsim.snpe import runtimes
 from hexsim.snpe.buffers import Buffers
 from hexsim.snpe.net_run_options import FALLBACK, buffer_options, profile_option, thread_runtimes
-from hexsim.snpe.option import (
-    CHIP,
-    STACK,
-    UDL,
-    UDO_PACKAGE,
-    Ignored,
-    Option,
-    Ours,
-    Tool,
-)
+from hexsim.snpe.option import SIMULATED, UDO_PACKAGE, Ignored, Option, Ours, Tool
 from hexsim.snpe.option_tables import option_table
 
 if TYPE_CHECKING:
@@ -141,9 +132,7 @@ OPTIONS = (
     *buffer_options(),
     *_TABLE["settings"],
     UDO_PACKAGE,
-    UDL,
-    CHIP,
-    STACK,
+    *SIMULATED,
 )  # fmt: skip
 
 TOOLS = {

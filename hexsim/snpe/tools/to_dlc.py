@@ -2,24 +2,7 @@
 
 from hexsim.cli.convert import convert
 from hexsim.graph.input_format import INPUT_ENCODINGS, INPUT_TYPES
-from hexsim.snpe.converter_options import (
-    CHANNELS_FIRST,
-    CHANNELS_LAST,
-    COPYRIGHT,
-    DRY_RUN,
-    FLOAT_BITWIDTH,
-    IO_OPTIONS,
-    OVERRIDES,
-    SIMPLIFICATION,
-    SQUASH_BOX_DECODER,
-    colours,
-    ends,
-    layout_option,
-    network,
-    output,
-    shape,
-    symbol,
-)
+from hexsim.snpe import converter_options as common
 from hexsim.snpe.option import (
     NO_UDO,
     UDL,
@@ -36,24 +19,24 @@ from hexsim.snpe.option_tables import option_table
 _TABLE = option_table("to_dlc")
 _RELAY = _TABLE["relay"]
 _SHARED = (
-    output("--dlc"),
-    shape("--input_dim", "-d"),
-    ends("--out_node", "--out_name"),
+    common.output("--dlc"),
+    common.shape("--input_dim", "-d"),
+    common.ends("--out_node", "--out_name"),
     Option(
         ("--input_type", "-t"), ("NAME", "TYPE"), "Type of an input; repeatable.",
         Ours("--input-type"), choices=tuple(INPUT_TYPES),
     ),
-    colours("--input_encoding", "-e", choices=tuple(INPUT_ENCODINGS)),
+    common.colours("--input_encoding", "-e", choices=tuple(INPUT_ENCODINGS)),
     Option(
         ("--disable_batchnorm_folding",), (), "Keep batch norms as layers.",
         Ours("--keep-batch-norm"),
     ),
-    OVERRIDES,
+    common.OVERRIDES,
     *_TABLE["kept"],
-    COPYRIGHT,
+    common.COPYRIGHT,
     *_TABLE["checks"],
-    SQUASH_BOX_DECODER,
-    *IO_OPTIONS,
+    common.SQUASH_BOX_DECODER,
+    *common.IO_OPTIONS,
     UDL,
     Option(("--udo_config_paths", "-udo"), ("FILE",), "User-defined operators.", NO_UDO),
 )  # fmt: skip
@@ -75,8 +58,8 @@ _WITH_CHANNELS_LAST = ("tensorflow", "tflite")
 
 
 def _input_layout(framework: str) -> Option:
-    assumed = CHANNELS_LAST if framework in _WITH_CHANNELS_LAST else CHANNELS_FIRST
-    return layout_option(("--input_layout",), "Order of an input's axes.", assumed)
+    assumed = common.CHANNELS_LAST if framework in _WITH_CHANNELS_LAST else common.CHANNELS_FIRST
+    return common.layout_option(("--input_layout",), "Order of an input's axes.", assumed)
 
 
 _INSTEAD = {
@@ -109,18 +92,24 @@ TOOLS = {
     tool.name: tool
     for tool in (
         _converter(
-            "onnx", "An ONNX file", network("The ONNX file", "--model_path", "-m", "--graph"),
-            DRY_RUN, symbol("--define_symbol", "-s"), SIMPLIFICATION, FLOAT_BITWIDTH,
+            "onnx", "An ONNX file",
+            common.network("The ONNX file", "--model_path", "-m", "--graph"),
+            common.DRY_RUN, common.symbol("--define_symbol", "-s"),
+            common.SIMPLIFICATION, common.FLOAT_BITWIDTH,
         ),
-        _converter("caffe", "A prototxt of Caffe", network("The prototxt", "-c"), *_TABLE["caffe"]),
+        _converter(
+            "caffe", "A prototxt of Caffe",
+            common.network("The prototxt", "-c"), *_TABLE["caffe"],
+        ),
         _converter(
             "tensorflow", "A graph, a SavedModel or a Keras file of TensorFlow",
-            network("The .pb, .meta, .keras or .h5 file, or the folder", "--graph"),
+            common.network("The .pb, .meta, .keras or .h5 file, or the folder", "--graph"),
             *_TABLE["tensorflow"],
         ),
-        _converter("tflite", "A TensorFlow Lite file", network("The .tflite file"), *_RELAY),
+        _converter("tflite", "A TensorFlow Lite file", common.network("The .tflite file"), *_RELAY),
         _converter(
-            "pytorch", "A program of PyTorch", network("The .pt2 or TorchScript file"), *_RELAY
+            "pytorch", "A program of PyTorch",
+            common.network("The .pt2 or TorchScript file"), *_RELAY,
         ),
         *(
             Tool(
