@@ -132,13 +132,8 @@ class Inference:
                         duration_ps=phone.env.now - start,
                         clock_hz=clock_hz,
                         macs=call.macs,
-                        packets=0,
-                        stalls=0,
-                        hvx_utilisation=0.0,
                         ddr_read_bytes=call.operand_bytes + call.parameter_bytes,
                         ddr_write_bytes=call.result_bytes,
-                        l2_bytes=0,
-                        vtcm_bytes=0,
                         parts_ps=cost.parts_ps,
                         cost_model=_cost_model(call, subnet.engine),
                     )

@@ -33,7 +33,7 @@ def largest(parts_ps: Mapping[Bound, float]) -> Bound:
     return max(parts_ps, key=lambda part: parts_ps[part])
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class LayerTiming:
     """One layer of one inference, in the clock of the engine that ran it.
 
@@ -51,13 +51,13 @@ class LayerTiming:
     duration_ps: int
     clock_hz: float
     macs: int
-    packets: int
-    stalls: int
-    hvx_utilisation: float
+    packets: int = 0
+    stalls: int = 0
+    hvx_utilisation: float = 0.0
     ddr_read_bytes: int
     ddr_write_bytes: int
-    l2_bytes: int
-    vtcm_bytes: int
+    l2_bytes: int = 0
+    vtcm_bytes: int = 0
     parts_ps: Mapping[Bound, float]
     cost_model: CostModel
     array_utilisation: float = 0.0
