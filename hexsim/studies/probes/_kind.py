@@ -2,12 +2,14 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any, TypeVar
 
 from hexsim.graph.ir import Layer, Shape
 from hexsim.layers import Window
 
 IMAGE = r"(?P<h>\d+)x(?P<w>\d+)x(?P<c>\d+)"
 WINDOW = r":(?P<kh>\d+)x(?P<kw>\d+)(:s(?P<s>\d+))?"
+Made = TypeVar("Made", bound=Layer)
 Sizes = Mapping[str, int]
 """Sizes by the group names of a pattern."""
 
@@ -35,6 +37,11 @@ class KernelKind:
 
 
 Kinds = dict[str, KernelKind]
+
+
+def unary(of: type[Made], name: str, **attributes: Any) -> Made:
+    """Return the layer of a type with the input `in` and the output `out`."""
+    return of(name=name, inputs=("in",), outputs=("out",), **attributes)
 
 
 def plain(layer: Layer, parameters: Callable[[Sizes], tuple[Shape, ...]] = _none) -> KernelKind:

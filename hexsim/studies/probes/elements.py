@@ -14,7 +14,7 @@ from hexsim.layers import (
 )
 from hexsim.layers.elementwise import ElementwiseKind
 from hexsim.layers.neuron import NeuronFunction
-from hexsim.studies.probes._kind import IMAGE, KernelKind, Kinds, Sizes, plain
+from hexsim.studies.probes._kind import IMAGE, KernelKind, Kinds, Sizes, plain, unary
 
 
 def _pairs(kind: ElementwiseKind) -> KernelKind:
@@ -23,12 +23,12 @@ def _pairs(kind: ElementwiseKind) -> KernelKind:
 
 
 def _function(name: str, function: NeuronFunction) -> KernelKind:
-    return plain(Neuron(name=name, inputs=("in",), outputs=("out",), function=function))
+    return plain(unary(Neuron, name, function=function))
 
 
 def _softmax(sizes: Sizes) -> Softmax:
     last = 3 if "h" in sizes else 1
-    return Softmax(name="softmax", inputs=("in",), outputs=("out",), axes=(last,))
+    return unary(Softmax, "softmax", axes=(last,))
 
 
 def _per_channel(sizes: Sizes) -> tuple[Shape, ...]:
@@ -41,28 +41,19 @@ KINDS: Kinds = {
     "divide": _pairs("div"),
     "relu": _function("relu", "clamp"),
     "sigmoid": _function("sigmoid", "sigmoid"),
-    "prelu": plain(
-        Prelu(name="prelu", inputs=("in",), outputs=("out",), slope="slope"), _per_channel
-    ),
+    "prelu": plain(unary(Prelu, "prelu", slope="slope"), _per_channel),
     "batch_norm": plain(
-        BatchNorm(name="norm", inputs=("in",), outputs=("out",), scale="scale", shift="shift"),
+        unary(BatchNorm, "norm", scale="scale", shift="shift"),
         lambda sizes: 2 * _per_channel(sizes),
     ),
-    "reduce_mean": plain(
-        Reduce(name="mean", inputs=("in",), outputs=("out",), kind="mean", axes=(3,))
-    ),
-    "reduce_max": plain(
-        Reduce(name="max", inputs=("in",), outputs=("out",), kind="max", axes=(1,))
-    ),
-    "argmax": plain(
-        ArgExtremum(name="argmax", inputs=("in",), outputs=("out",), kind="max", axis=3)
-    ),
+    "reduce_mean": plain(unary(Reduce, "mean", kind="mean", axes=(3,))),
+    "reduce_max": plain(unary(Reduce, "max", kind="max", axes=(1,))),
+    "argmax": plain(unary(ArgExtremum, "argmax", kind="max", axis=3)),
     "softmax": KernelKind(r"((?P<h>\d+)x(?P<w>\d+)x)?(?P<c>\d+)", "1000 or 64x64x21", _softmax),
     "layer_norm": plain(
-        Normalization(
-            name="norm",
-            inputs=("in",),
-            outputs=("out",),
+        unary(
+            Normalization,
+            "norm",
             kind="deviation",
             axes=(3,),
             epsilon=1e-5,
@@ -72,19 +63,9 @@ KINDS: Kinds = {
         lambda sizes: 2 * _per_channel(sizes),
     ),
     "instance_norm": plain(
-        Normalization(
-            name="norm",
-            inputs=("in",),
-            outputs=("out",),
-            kind="deviation",
-            axes=(1, 2),
-            epsilon=1e-5,
-        )
+        unary(Normalization, "norm", kind="deviation", axes=(1, 2), epsilon=1e-5)
     ),
     "narrow": KernelKind(
-        IMAGE,
-        "56x56x64",
-        lambda sizes: Convert(name="narrow", inputs=("in",), outputs=("out",)),
-        operand_bits=16,
+        IMAGE, "56x56x64", lambda sizes: unary(Convert, "narrow"), operand_bits=16
     ),
 }

@@ -3,7 +3,7 @@
 from hexsim.errors import InvalidDataError
 from hexsim.layers import ColourConversion, LocalResponseNorm, Pooling, Resize
 from hexsim.layers.colour_conversion import ConvertedEncoding
-from hexsim.studies.probes._kind import IMAGE, WINDOW, KernelKind, Kinds, Sizes, window
+from hexsim.studies.probes._kind import IMAGE, WINDOW, KernelKind, Kinds, Sizes, unary, window
 
 _TO = r":(?P<h2>\d+)x(?P<w2>\d+)"
 _LARGEST_NORM = 65
@@ -14,33 +14,24 @@ _COLOURS: dict[int, ConvertedEncoding] = {1: "nv21", 3: "rgb", 4: "rgba"}
 
 def _max_pool(sizes: Sizes) -> Pooling:
     pool_window = window(sizes, padded=False)
-    return Pooling(name="pool", inputs=("in",), outputs=("out",), kind="max", window=pool_window)
+    return unary(Pooling, "pool", kind="max", window=pool_window)
 
 
 def _resize(sizes: Sizes) -> Resize:
     wanted = (sizes["h2"], sizes["w2"])
-    return Resize(name="resize", inputs=("in",), outputs=("out",), kind="bilinear", size=wanted)
+    return unary(Resize, "resize", kind="bilinear", size=wanted)
 
 
 def _lrn(sizes: Sizes) -> LocalResponseNorm:
     if sizes["size"] > _LARGEST_NORM:
         raise InvalidDataError(f"lrn takes windows of up to {_LARGEST_NORM} channels")
-    return LocalResponseNorm(
-        name="lrn",
-        inputs=("in",),
-        outputs=("out",),
-        size=sizes["size"],
-        alpha=1e-4,
-        beta=0.75,
-        bias=1.0,
-    )
+    return unary(LocalResponseNorm, "lrn", size=sizes["size"], alpha=1e-4, beta=0.75, bias=1.0)
 
 
 def _colours(sizes: Sizes) -> ColourConversion:
-    return ColourConversion(
-        name="colours",
-        inputs=("in",),
-        outputs=("out",),
+    return unary(
+        ColourConversion,
+        "colours",
         input_encoding_in=_COLOURS[sizes["c"]],
         input_encoding_out="bgr",
     )

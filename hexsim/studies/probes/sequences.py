@@ -3,15 +3,14 @@
 from hexsim.graph.ir import Shape
 from hexsim.layers import Recurrent
 from hexsim.layers.recurrent import Cell
-from hexsim.studies.probes._kind import KernelKind, Kinds, Sizes
+from hexsim.studies.probes._kind import KernelKind, Kinds, Sizes, unary
 
 
 def _recurrent(cell: Cell) -> KernelKind:
     def layer(sizes: Sizes) -> Recurrent:
-        return Recurrent(
-            name=cell,
-            inputs=("in",),
-            outputs=("out",),
+        return unary(
+            Recurrent,
+            cell,
             cell=cell,
             direction="bidirectional",
             hidden=sizes["hidden"],

@@ -2,14 +2,13 @@
 
 from hexsim.graph.ir import Shape
 from hexsim.layers import Convolution, Deconvolution, FullyConnected
-from hexsim.studies.probes._kind import IMAGE, WINDOW, KernelKind, Kinds, Sizes, window
+from hexsim.studies.probes._kind import IMAGE, WINDOW, KernelKind, Kinds, Sizes, unary, window
 
 
 def _convolution(sizes: Sizes) -> Convolution:
-    return Convolution(
-        name="conv",
-        inputs=("in",),
-        outputs=("out",),
+    return unary(
+        Convolution,
+        "conv",
         weight="weight",
         window=window(sizes, padded=True),
         groups=sizes.get("g", 1),
@@ -22,10 +21,9 @@ def _depthwise(sizes: Sizes) -> Convolution:
 
 
 def _deconvolution(sizes: Sizes) -> Deconvolution:
-    return Deconvolution(
-        name="deconv",
-        inputs=("in",),
-        outputs=("out",),
+    return unary(
+        Deconvolution,
+        "deconv",
         weight="weight",
         window=window(sizes, padded=False),
         output_channels=sizes["out"],
@@ -33,13 +31,7 @@ def _deconvolution(sizes: Sizes) -> Deconvolution:
 
 
 def _fully_connected(sizes: Sizes) -> FullyConnected:
-    return FullyConnected(
-        name="fc",
-        inputs=("in",),
-        outputs=("out",),
-        weight="weight",
-        output_channels=sizes["out"],
-    )
+    return unary(FullyConnected, "fc", weight="weight", output_channels=sizes["out"])
 
 
 def _filters(sizes: Sizes) -> tuple[Shape, ...]:
