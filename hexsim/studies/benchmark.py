@@ -163,7 +163,7 @@ def by_network(
     # first with its weights; each is released when it is done.
     waiting: list[_Cases] = []
     for source in dict.fromkeys(sources):
-        waiting.append(_Cases.load(source, platform, conditions, progress, drawing))
+        waiting.append(_Cases(source, platform, conditions, progress, drawing))
         if len(waiting) == 1 and conditions.accuracy:
             read_ahead(waiting[0].network.constants.values())
     named = Counter(cases.name for cases in waiting)
@@ -183,7 +183,7 @@ def run_case(
 ) -> Case:
     """Return the one case of `run_benchmark`; raise HexsimError if the runtime refuses it."""
     drawing = _drawing(platform, conditions)
-    cases = _Cases.load(source, platform, conditions, progress, drawing)
+    cases = _Cases(source, platform, conditions, progress, drawing)
     return cases.case(cases.given.deployment(runtime, conditions.perf_profile))
 
 
@@ -206,18 +206,21 @@ def _alone(workload: Workload) -> Workload:
 
 
 class _Cases:
-    """Data of one network that its runtimes share, each computed when first needed."""
+    """The network that `source` names, and what its runtimes share, computed when first needed."""
 
     def __init__(
         self,
         source: str,
-        given: GivenModel,
         platform: Platform,
         conditions: BenchmarkConditions,
         progress: Callable[[str], None],
         drawing: Drawing | None,
     ) -> None:
-        self.given = given
+        progress(f"loading {source}")
+        container = load_container(source, input_dims=conditions.input_dims)
+        self.given = given = GivenModel(
+            source, container, platform, conditions.preparation, progress
+        )
         self.network = given.model.network
         self.name = self.network.name
         self.source = source
@@ -229,21 +232,6 @@ class _Cases:
         self._inputs = conditions.inputs(given.model) if conditions.inputs else None
         if self._inputs is not None and self._inputs.calibrating is not None:
             given.calibrate_on(self._inputs.calibrating.feeds)
-
-    @classmethod
-    def load(
-        cls,
-        source: str,
-        platform: Platform,
-        conditions: BenchmarkConditions,
-        progress: Callable[[str], None],
-        drawing: Drawing | None,
-    ) -> _Cases:
-        """Load the network that `source` names."""
-        progress(f"loading {source}")
-        container = load_container(source, input_dims=conditions.input_dims)
-        given = GivenModel(source, container, platform, conditions.preparation, progress)
-        return cls(source, given, platform, conditions, progress, drawing)
 
     def all(self, runtimes: Sequence[Runtime]) -> list[Case | Refusal]:
         """Return the result of the network on each of the runtimes."""
