@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -104,12 +104,16 @@ class Widths:
 
 @dataclass
 class _Builder:
-    """Layers in order, with the tensors that they make and the weights that they name."""
+    """Layers in order, with the tensors that they make and the weights that they name.
+
+    `states` are the outputs of the network that hold the next value of an input, by that input.
+    """
 
     layers: list[Layer] = field(default_factory=list)
     tensors: dict[str, Tensor] = field(default_factory=dict)
     constants: dict[str, Constant] = field(default_factory=dict)
     inputs: list[str] = field(default_factory=list)
+    states: dict[str, str] = field(default_factory=dict)
 
     def input(self, name: str, *shape: int) -> str:
         """Add an input of the network."""
@@ -122,8 +126,9 @@ class _Builder:
         self.constants[name] = Constant(name, shape, _unread)
         return name
 
-    def add(self, layer: Layer) -> str:
-        """Add a layer with one output, whose shape follows from its inputs."""
+    def add(self, of: type[Layer], name: str, *operands: str, **attributes: Any) -> str:
+        """Add a layer of a type; its one output has its name, and a shape that follows."""
+        layer = of(name=name, inputs=operands, outputs=(name,), **attributes)
         (shape,) = layer.output_shapes([self.shape(name) for name in layer.inputs])
         self.tensors[layer.output] = Tensor(layer.output, shape)
         self.layers.append(layer)
@@ -138,45 +143,31 @@ class _Builder:
         weight = self.weight(f"{name}.weight", self.shape(operand)[-1], columns)
         added = self.weight(f"{name}.bias", columns) if bias else None
         return self.add(
-            FullyConnected(
-                name=name,
-                inputs=(operand,),
-                outputs=(name,),
-                weight=weight,
-                bias=added,
-                output_channels=columns,
-            )
+            FullyConnected, name, operand, weight=weight, bias=added, output_channels=columns
         )
 
     def norm(self, name: str, operand: str) -> str:
         """Divide each row by its root mean square."""
         shape = self.shape(operand)
         scale = self.weight(f"{name}.weight", shape[-1])
+        kind, axes = "mean_square", (len(shape) - 1,)
         return self.add(
-            Normalization(
-                name=name,
-                inputs=(operand,),
-                outputs=(name,),
-                kind="mean_square",
-                axes=(len(shape) - 1,),
-                epsilon=_EPSILON,
-                scale=scale,
-            )
+            Normalization, name, operand, kind=kind, axes=axes, epsilon=_EPSILON, scale=scale
         )
 
     def combine(self, kind: Literal["sum", "sub", "product"], name: str, *operands: str) -> str:
         """Add, subtract or multiply."""
-        return self.add(Elementwise(name=name, inputs=operands, outputs=(name,), kind=kind))
+        return self.add(Elementwise, name, *operands, kind=kind)
 
     def part(self, name: str, operand: str, start: int, stop: int) -> str:
         """Take columns of a tensor."""
         axis = len(self.shape(operand)) - 1
         parts = (AxisSlice(axis, start, stop),)
-        return self.add(StridedSlice(name=name, inputs=(operand,), outputs=(name,), parts=parts))
+        return self.add(StridedSlice, name, operand, parts=parts)
 
     def joined(self, name: str, axis: int, *operands: str) -> str:
         """Join tensors along an axis."""
-        return self.add(Concat(name=name, inputs=operands, outputs=(name,), axis=axis))
+        return self.add(Concat, name, *operands, axis=axis)
 
     def heads(self, name: str, operand: str, heads: int, head_size: int) -> str:
         """Divide the columns of (tokens, heads x size) into (heads, tokens, size)."""
@@ -192,17 +183,14 @@ class _Builder:
 
     def reshaped(self, name: str, operand: str, shape: Shape) -> str:
         """Give a tensor another shape."""
-        return self.add(Reshape(name=name, inputs=(operand,), outputs=(name,), shape=shape))
+        return self.add(Reshape, name, operand, shape=shape)
 
     def product(self, name: str, first: str, second: str, *, transposed: bool = False) -> str:
         """Multiply matrices, none of which is a weight."""
-        return self.add(
-            MatMul(name=name, inputs=(first, second), outputs=(name,), transposed=transposed)
-        )
+        return self.add(MatMul, name, first, second, transposed=transposed)
 
     def _permuted(self, name: str, operand: str) -> str:
-        order = (1, 0, 2)
-        return self.add(Permute(name=name, inputs=(operand,), outputs=(name,), permutation=order))
+        return self.add(Permute, name, operand, permutation=(1, 0, 2))
 
     def rotated(self, name: str, operand: str, size: int) -> str:
         """Rotate pairs of the first `size` columns by the angles of the positions."""
@@ -258,50 +246,32 @@ def decoder(
     build.input(COSINES, tokens, half)
     build.input(SINES, tokens, half)
     build.input(MASK, tokens, context)
-    states: dict[str, str] = {}
-    outputs = []
     for number in numbers:
-        hidden = _layer(build, architecture, f"layer{number}", hidden, context, states)
-    outputs.append(hidden)
+        hidden = _layer(build, architecture, f"layer{number}", hidden)
     if head:
         normed = build.norm("final_norm", hidden)
-        outputs = [build.matrix(HEAD, normed, architecture.vocabulary)]
+        hidden = build.matrix(HEAD, normed, architecture.vocabulary)
     network = Network(
         name=architecture.name,
         layers=tuple(build.layers),
         tensors=build.tensors,
         constants=build.constants,
         inputs=tuple(build.inputs),
-        outputs=(*outputs, *states.values()),
-        states=states,
+        outputs=(hidden, *build.states.values()),
+        states=build.states,
     )
     return _with_widths(network, widths)
 
 
-def _layer(
-    build: _Builder,
-    architecture: Architecture,
-    name: str,
-    hidden: str,
-    context: int,
-    states: dict[str, str],
-) -> str:
-    attended = _attention(build, architecture, name, hidden, context, states)
+def _layer(build: _Builder, architecture: Architecture, name: str, hidden: str) -> str:
+    attended = _attention(build, architecture, name, hidden)
     if architecture.norms_after:
         attended = build.norm(f"{name}.attention_norm_after", attended)
     hidden = build.combine("sum", f"{name}.attention_sum", hidden, attended)
     normed = build.norm(f"{name}.feed_forward_norm", hidden)
     gate = build.matrix(f"{name}.gate", normed, architecture.feed_forward)
     up = build.matrix(f"{name}.up", normed, architecture.feed_forward)
-    active = build.add(
-        Neuron(
-            name=f"{name}.silu",
-            inputs=(gate,),
-            outputs=(f"{name}.silu",),
-            function="silu",
-            alpha=1.0,
-        )
-    )
+    active = build.add(Neuron, f"{name}.silu", gate, function="silu", alpha=1.0)
     gated = build.combine("product", f"{name}.gated", active, up)
     down = build.matrix(f"{name}.down", gated, architecture.hidden)
     if architecture.norms_after:
@@ -309,14 +279,7 @@ def _layer(
     return build.combine("sum", f"{name}.feed_forward_sum", hidden, down)
 
 
-def _attention(
-    build: _Builder,
-    architecture: Architecture,
-    name: str,
-    hidden: str,
-    context: int,
-    states: dict[str, str],
-) -> str:
+def _attention(build: _Builder, architecture: Architecture, name: str, hidden: str) -> str:
     size, rotary = architecture.head_size, architecture.rotary_size
     counts = {"query": architecture.heads, "key": architecture.kv_heads}
     normed = build.norm(f"{name}.attention_norm", hidden)
@@ -329,15 +292,16 @@ def _attention(
             operands[kind] = build.norm(f"{name}.{kind}_norm", operands[kind])
         operands[kind] = build.rotated(f"{name}.{kind}_rotated", operands[kind], rotary)
     for kind in ("key", "value"):
-        operands[kind] = _cached(build, f"{name}.{kind}_cache", operands[kind], context, states)
+        operands[kind] = _cached(build, f"{name}.{kind}_cache", operands[kind])
     return _attended(build, architecture, name, operands)
 
 
-def _cached(build: _Builder, name: str, new: str, context: int, states: dict[str, str]) -> str:
+def _cached(build: _Builder, name: str, new: str) -> str:
     """Append the new keys or values to those of the cache, an input; they are an output."""
     heads, tokens, size = build.shape(new)
+    context = build.shape(MASK)[1]
     past = build.input(f"{name}.past", heads, context - tokens, size)
-    states[past] = new
+    build.states[past] = new
     return build.joined(name, 1, past, new)
 
 
@@ -361,14 +325,7 @@ def _attended(
     )
     scores = build.product(f"{name}.scores", queries, keys, transposed=True)
     masked = build.combine("sum", f"{name}.masked", scores, MASK)
-    shares = build.add(
-        Softmax(
-            name=f"{name}.softmax",
-            inputs=(masked,),
-            outputs=(f"{name}.softmax",),
-            axes=(4,),
-        )
-    )
+    shares = build.add(Softmax, f"{name}.softmax", masked, axes=(4,))
     mixed = build.product(f"{name}.attention", shares, values)
     flat = build.reshaped(f"{name}.mixed", mixed, (heads, tokens, size))
     merged = build.merged(f"{name}.merged", flat)

@@ -11,7 +11,7 @@ Not read: scales of embeddings and logits, bounds of scores (softcap), and windo
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
 
@@ -135,20 +135,13 @@ class _Decoder:
         return Architecture(
             name=name,
             model_type="onnx",
-            hidden=first.hidden,
             layers=len(layers),
-            heads=first.heads,
-            kv_heads=first.kv_heads,
-            head_size=first.head_size,
-            rotary_size=first.rotary_size,
-            feed_forward=first.feed_forward,
             vocabulary=head.columns,
             tied=head.weight in self._tables(),
-            qkv_bias=first.qkv_bias,
-            head_norms=first.head_norms,
             norms_after=self._norms_after(attention),
             weight_bits=self._layer_bits(head),
             head_bits=head.bits,
+            **asdict(first),
         )
 
     def source(self, name: str) -> _Path | None:
