@@ -85,8 +85,8 @@ def run(
             f"the space of '{space}' has {design.count} points; make it smaller, or give --yes"
         )
     with status() as progress:
-        found = settings(design, progress)
-    points = Points(design.calibrated_with(found[0].platform.anchor), found)
+        listed = settings(design, progress)
+    points = Points(design.calibrated_with(listed[0].platform.anchor), listed)
     parts = SweepParts(output.with_name(f"{output.name}.parts"), points)
     parts.open()
     with (

@@ -102,7 +102,7 @@ def _classes(
         run, here = selected_run(profile, platform.runtimes, runtime, None)
         deployment, timing, perf_profile = simulated_beside(profile, run, given, here)
         compared = compare_profile(profile, run, deployment, timing, perf_profile)
-        on_engine = {one.name for one in timing.layers if one.engine == MAIN_ENGINE[here]}
+        on_engine = {layer.name for layer in timing.layers if layer.engine == MAIN_ENGINE[here]}
         layers = (
             LayerTimes(pair.layer_class, pair.measured_us, pair.simulated_us)
             for pair in compared.layers

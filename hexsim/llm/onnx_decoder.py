@@ -102,8 +102,8 @@ class _Decoder:
     @cached_property
     def matrices(self) -> dict[str, _Matrix]:
         """The products with weights, by the name of their node, in order."""
-        found = (self._matrix(node, place) for place, node in enumerate(self.graph.nodes))
-        return {matrix.node.name: matrix for matrix in found if matrix is not None}
+        matrices = (self._matrix(node, place) for place, node in enumerate(self.graph.nodes))
+        return {matrix.node.name: matrix for matrix in matrices if matrix is not None}
 
     def architecture(self, name: str) -> Architecture:
         """Return the sizes of the decoder; HexsimError naming the node that does not fit."""

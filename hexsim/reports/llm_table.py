@@ -102,21 +102,21 @@ def _shares(speed: LanguageModelSpeed) -> Section:
             name,
             *(
                 cell
-                for one in passes
-                for cell in (f"{1e3 * one.parts_s[name]:.2f}", _share(one, name))
+                for run in passes
+                for cell in (f"{1e3 * run.parts_s[name]:.2f}", _share(run, name))
             ),
         )
         for name in SHARES
     ]
-    rows.append(("total", *(c for one in passes for c in (f"{1e3 * one.seconds:.2f}", "100.0%"))))
+    rows.append(("total", *(c for run in passes for c in (f"{1e3 * run.seconds:.2f}", "100.0%"))))
     block = f"block of {speed.conditions.block}"
     header = ("time", "token ms", "share", f"{block} ms", "share")
     remark = "A layer takes as long as the slowest of computing and fetching its weights."
     return Section("Where the time goes", header, rows, remark)
 
 
-def _share(one: Pass, name: str) -> str:
-    return f"{one.parts_s[name] / one.seconds:.1%}"
+def _share(run: Pass, name: str) -> str:
+    return f"{run.parts_s[name] / run.seconds:.1%}"
 
 
 def _fit(speed: LanguageModelSpeed) -> Section:
@@ -137,8 +137,8 @@ def _fit(speed: LanguageModelSpeed) -> Section:
 _pass = Record(
     "A pass through all parts of the model.",
     {
-        "ms": lambda one: 1e3 * one.seconds,
-        "parts_ms": lambda one: {name: 1e3 * seconds for name, seconds in one.parts_s.items()},
+        "ms": lambda run: 1e3 * run.seconds,
+        "parts_ms": lambda run: {name: 1e3 * seconds for name, seconds in run.parts_s.items()},
         "ddr_bytes": "ddr_bytes",
         "energy": ("energy", estimate_facts),
     },

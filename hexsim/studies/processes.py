@@ -178,7 +178,7 @@ class Processes:
                     _give(worker, waiting, call)
                     if answer.raised is not None:
                         raise answer.raised
-                    yield part, answer.found
+                    yield part, answer.result
 
     def _replace(self, dead: _Worker) -> _Worker:
         """Start a worker in place of a dead one; raise HexsimError if none ever starts."""

@@ -41,7 +41,7 @@ class PartAnswer(NamedTuple):
 
     call: int
     first: int
-    found: Any
+    result: Any
     raised: BaseException | None
 
 

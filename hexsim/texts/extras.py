@@ -25,7 +25,7 @@ def install(extra: str) -> str:
     """Return the command that installs what `extra` of hexsim names."""
     if (_ROOT / "pyproject.toml").is_file():
         return f"pip install -e {shlex.quote(f'{_ROOT}[{extra}]')}"
-    records = (found.read_text("direct_url.json") for found in distributions(name="hexsim"))
+    records = (library.read_text("direct_url.json") for library in distributions(name="hexsim"))
     origin = json.loads(next(filter(None, records), "{}"))  # of pip, by PEP 610
     url = urlsplit(origin.get("url", ""))
     if url.scheme == "file" and Path(unquote(url.path)).exists():

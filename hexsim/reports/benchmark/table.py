@@ -185,7 +185,7 @@ def network_table(cases: Sequence[Case]) -> str:
     rows.append(("peak memory (MiB)", *(f"{c.memory.peak_bytes / _MIB:.2f}" for c in cases)))
     if any(case.memory.process for case in cases):
         processes = (case.memory.process for case in cases)
-        rows.append(("  of its process", *(mebibytes(one) if one else "" for one in processes)))
+        rows.append(("  of its process", *(mebibytes(size) if size else "" for size in processes)))
     if any(case.agreement for case in cases):
         rows.append(("SQNR of the outputs (dB)", *(_sqnr(case.agreement) for case in cases)))
     if first.agreement and first.agreement.right is not None:

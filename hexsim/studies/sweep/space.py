@@ -199,10 +199,10 @@ class Space(_SpaceTable):
     @property
     def measured(self) -> Anchor | None:
         """What `anchor` names; HexsimError if that is nothing measured."""
-        found = None if self.anchor is None else parsed(self.anchor)
-        if isinstance(found, CalibrationProfile):
-            return replace(found, classes=self.anchor_classes or ())
-        return found
+        anchor = None if self.anchor is None else parsed(self.anchor)
+        if isinstance(anchor, CalibrationProfile):
+            return replace(anchor, classes=self.anchor_classes or ())
+        return anchor
 
     def calibrated_with(self, anchor: Anchor | None) -> Space:
         """Return the space with the factors that a profile gave on its chip."""

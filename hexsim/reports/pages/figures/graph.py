@@ -87,15 +87,15 @@ def amounts_paint(
     names: Sequence[str],
     amounts: Mapping[str, float],
     colour: str,
-    told: Callable[[float], str],
+    text: Callable[[float], str],
 ) -> Paint:
-    """Return tints that are darkest at the largest amount; `told` writes an amount."""
+    """Return tints that are darkest at the largest amount; `text` writes an amount."""
     most = max((amounts[name] for name in names if name in amounts), default=0.0) or 1.0
     fills = tuple(
         _shade(colour, amounts[name] / most) if name in amounts else _NONE for name in names
     )
-    notes = tuple(told(amounts[name]) if name in amounts else "" for name in names)
-    legend = tuple((_shade(colour, part), told(part * most)) for part in (0.0, 0.5, 1.0))
+    notes = tuple(text(amounts[name]) if name in amounts else "" for name in names)
+    legend = tuple((_shade(colour, part), text(part * most)) for part in (0.0, 0.5, 1.0))
     return Paint(fills, notes, legend)
 
 

@@ -33,7 +33,7 @@ def errors_figure(facts: Mapping[str, Any]) -> Figure:
         "number": [number for number, _ in drawn],
         "db": [row["sqnr_db"] for _, row in drawn],
         "largest": [row["max_error"] for _, row in drawn],
-        "colour": [MARKED if any(row is one for one in worst) else MAIN for _, row in drawn],
+        "colour": [MARKED if any(row is other for other in worst) else MAIN for _, row in drawn],
     }
     marks = source(columns)
     plot.line("number", "db", line_color=MAIN, line_alpha=0.5, source=marks)
