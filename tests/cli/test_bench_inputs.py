@@ -33,7 +33,7 @@ def test_answers_are_compared_on_the_pictures(command: Callable[[str], Done]) ->
     assert prepared.code == 0
     calibrated = command(f"validate squeezenet1_1 --calibration-list photos --images photos {how}")
     assert "on 2 pictures of 'photos': 2 inputs calibrate, 2 others judge\n" in calibrated.out
-    found = {}
+    accuracies = {}
     for name, given in (
         ("pictures", f"--images photos {how}"),
         ("list", "--input-list prepared/raw_list.txt"),
@@ -42,13 +42,13 @@ def test_answers_are_compared_on_the_pictures(command: Callable[[str], Done]) ->
         assert done.code == 0, done.err
         whole = json.loads(Path(f"{name}.json").read_text())
         (case,) = whole["results"]
-        found[name] = case["accuracy"]
+        accuracies[name] = case["accuracy"]
     assert "1 input calibrates, 1 other judges." in command(f"{BENCH} --images photos {how}").out
     second = "the 2nd, 4th, ... of"
-    assert found["pictures"].pop("compared_on") == f"{second} 2 pictures of 'photos'"
-    assert found["list"].pop("compared_on") == f"{second} inputs of 'prepared/raw_list.txt'"
-    assert found["pictures"] == found["list"]
-    assert found["list"]["inputs"] == 1
+    assert accuracies["pictures"].pop("compared_on") == f"{second} 2 pictures of 'photos'"
+    assert accuracies["list"].pop("compared_on") == f"{second} inputs of 'prepared/raw_list.txt'"
+    assert accuracies["pictures"] == accuracies["list"]
+    assert accuracies["list"]["inputs"] == 1
 
 
 def test_right_answers_of_a_trained_network(command: Callable[[str], Done]) -> None:

@@ -158,8 +158,8 @@ def test_a_profile_is_an_anchor_by_every_door(command: Command, tmp_path: Path) 
         "s.parquet": "sweep s.toml --workers 1",
         "s.json": "sweep show s.parquet --json s.json",
     }
-    told = {name: command(line) for name, line in lines.items()}
-    assert {done.code for done in told.values()} == {0}
+    results = {name: command(line) for name, line in lines.items()}
+    assert {done.code for done in results.values()} == {0}
     read = {name: json.loads(Path(name).read_text()) for name in lines if name != "s.parquet"}
     (bench,), (profile,) = read["b.json"]["results"], read["p.json"]["results"]
     documents = (bench, profile, read["d.json"], read["c.json"], read["s.json"])
@@ -174,11 +174,13 @@ def test_a_profile_is_an_anchor_by_every_door(command: Command, tmp_path: Path) 
     assert read["s.json"]["front"][0]["latency_ms"] == pytest.approx(us / 1e3)
     hexsim.save(hexsim.quantize(hexsim.load("m.onnx"), [np.zeros((1, 16, 32, 32))]), "m.dlc")
     assert hexsim.simulate("m.dlc", "sd8gen3", "htp", anchor=anchor).total_us == us
-    factors = {one["layer_class"]: one["factor"] for one in bench["anchor_classes"]}
+    factors = {
+        factor_row["layer_class"]: factor_row["factor"] for factor_row in bench["anchor_classes"]
+    }
     pairs = {pair["class"]: pair for pair in read["c.json"]["layers"]}
     assert pairs["convolutional"]["ratio"] == pytest.approx(1.0, rel=0.3)
     for name in ("b.json", "p.json", "d.json", "s.json"):
-        assert f"convolutional x{factors['convolutional']:.2f} (off by" in told[name].out
+        assert f"convolutional x{factors['convolutional']:.2f} (off by" in results[name].out
 
 
 def test_the_profile_of_an_anchor_is_no_file_to_write(command: Command) -> None:

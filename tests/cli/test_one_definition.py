@@ -108,22 +108,24 @@ def test_a_split_is_the_same_in_one_command_and_in_several(
         if "parts.json" not in line and "quantize" not in line:
             assert "2 inputs calibrate, 1 other judges" in done.out
         assert "flatters" not in done.out
-    told = {path.stem: json.loads(path.read_text()) for path in files.glob("*.json")}
-    parts, bench = told["parts"], told["bench"]["results"][0]["accuracy"]
+    documents = {path.stem: json.loads(path.read_text()) for path in files.glob("*.json")}
+    parts, bench = documents["parts"], documents["bench"]["results"][0]["accuracy"]
     (traded,) = (
         choice
-        for choice in told["tradeoff"]["choices"]
+        for choice in documents["tradeoff"]["choices"]
         if (choice["file"], choice["runtime"]) == ("quantised", "dsp")
     )
     decibels = (
-        told["validate"]["output_sqnr_db"],
+        documents["validate"]["output_sqnr_db"],
         bench["sqnr_db"],
-        told["decide"]["choices"][0]["sqnr_db"],
+        documents["decide"]["choices"][0]["sqnr_db"],
         traded["sqnr_db"],
     )
     assert decibels == pytest.approx((parts["output_sqnr_db"],) * len(decibels), abs=1e-6)
-    assert parts["hits"]["inputs"] == told["validate"]["hits"]["inputs"] == bench["inputs"] == 1
-    assert parts["hits"] == told["validate"]["hits"]
+    assert (
+        parts["hits"]["inputs"] == documents["validate"]["hits"]["inputs"] == bench["inputs"] == 1
+    )
+    assert parts["hits"] == documents["validate"]["hits"]
 
 
 def _worked_out(files: Path) -> float:

@@ -22,8 +22,8 @@ def test_every_door_says_the_same(command: Callable[[str], Done], tmp_path: Path
     assert prepared is not None
     info = command(f"info q.dlc --memory htp --chip {CHIP} --json i.json")
     assert (info.code, prepared_lines(prepared) in info.out) == (0, True)
-    told = json.loads((tmp_path / "i.json").read_text())["prepared"]
-    assert told == {name: vars(figure) for name, figure in vars(prepared).items()}
+    described = json.loads((tmp_path / "i.json").read_text())["prepared"]
+    assert described == {name: vars(figure) for name, figure in vars(prepared).items()}
     quantized = command(f"quantize m.dlc -o new.dlc --seeded-inputs --chip {CHIP}")
     prepared = hexsim.simulate(str(tmp_path / "new.dlc"), CHIP, "htp").prepared
     assert prepared is not None

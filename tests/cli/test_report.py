@@ -231,7 +231,7 @@ def test_a_layer_has_the_colour_of_the_engine_of_its_job(command: Command, tmp_p
     tints = {
         text: {tint(colour, share) for share in (0.9, 0.6)} for text, colour in engines.items()
     }
-    (spans,) = (one for one in columns(drawn) if "us" in one)
+    (spans,) = (column for column in columns(drawn) if "us" in column)
     rows = [row[0] for row in drawn["table"]["rows"]]
     shown = {rows[row]: set[str]() for row in spans["row"]}
     for row, name, colour in zip(spans["row"], spans["name"], spans["colour"], strict=True):

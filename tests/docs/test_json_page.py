@@ -19,12 +19,12 @@ def test_the_page_is_that_of_the_program() -> None:
 
 def test_every_class_of_the_page_is_below_a_key() -> None:
     for document in DOCUMENTS:
-        assert document.classes.keys() <= {found.path for found in objects(document)}
+        assert document.classes.keys() <= {described.path for described in objects(document)}
 
 
 def test_a_document_holds_the_keys_of_its_table() -> None:
     (document,) = (entry for entry in DOCUMENTS if entry.record is validation_facts)
-    listed = {found.path: set(found.keys) for found in objects(document)}
+    listed = {described.path: set(described.keys) for described in objects(document)}
     seen = dict(_objects(json.loads(document.record.json(study())), ""))
     assert seen.pop("") == {"hexsim_version"} | {key.removesuffix("[]") for key in listed[""]}
     assert {"layers[]", "sensitivity.layers[]", "diagnoses[].findings[]"} <= seen.keys()

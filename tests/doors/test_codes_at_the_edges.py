@@ -233,6 +233,6 @@ def test_a_file_of_codes_where_floats_are_expected(command: Command, tool: Comma
 @pytest.mark.usefixtures("files")
 @pytest.mark.parametrize("kind", ["edges"])
 def test_the_listing_tells_both_ends(command: Command) -> None:
-    told = command("info q.dlc --layout snpe --wide").out
-    assert "codes in the ONNX file: uint8, scale 0.03, zero point 128" in told
-    assert "codes in the ONNX file: uint8, scale 0.1, zero point 100" in told
+    listing = command("info q.dlc --layout snpe --wide").out
+    assert "codes in the ONNX file: uint8, scale 0.03, zero point 128" in listing
+    assert "codes in the ONNX file: uint8, scale 0.1, zero point 100" in listing

@@ -132,6 +132,6 @@ def test_what_was_given_is_what_is_told(
     parameters = hexsim.load(tmp_path / "q.dlc").parameters
     (encoding,) = [e for e in parameters.values() if isinstance(e, AxisEncoding)]
     np.testing.assert_array_equal(np.float32(encoding.deltas), STEPS)
-    told = command("info q.dlc --layout snpe")
-    assert told.code == 0
-    assert "0.000000119209" in told.out
+    listing = command("info q.dlc --layout snpe")
+    assert listing.code == 0
+    assert "0.000000119209" in listing.out

@@ -50,7 +50,9 @@ def test_two_graphs_side_by_side() -> None:
     single = _on(WHOLE.with_vtcm(4)).simulate()
     assert alone.total_ps == pytest.approx(single.total_ps, abs=100 * len(single.layers))
     both = shared.simulate(Workload((Job(plan), Job(plan)))).inferences
-    assert all(not any(part.name == "htp_wait" for part in one.overheads) for one in both)
+    assert all(
+        not any(part.name == "htp_wait" for part in inference.overheads) for inference in both
+    )
     for inference in both:
         assert alone.total_ps < inference.total_ps < 2 * alone.total_ps
         for layer in inference.layers:
@@ -61,10 +63,13 @@ def test_two_graphs_side_by_side() -> None:
 def test_a_third_graph_waits() -> None:
     shared = WHOLE.with_vtcm(2, graphs=2)
     plan = _on(shared).plan
-    found = shared.simulate(Workload((Job(plan), Job(plan), Job(plan))))
-    waits = [any(part.name == "htp_wait" for part in one.overheads) for one in found.inferences]
+    simulation = shared.simulate(Workload((Job(plan), Job(plan), Job(plan))))
+    waits = [
+        any(part.name == "htp_wait" for part in inference.overheads)
+        for inference in simulation.inferences
+    ]
     assert sorted(waits) == [False, False, True]
-    assert {span.track for span in found.timeline.spans if "htp" in span.track} == {
+    assert {span.track for span in simulation.timeline.spans if "htp" in span.track} == {
         *("htp 0", "htp 1", "htp dma 0", "htp dma 1")
     }
 

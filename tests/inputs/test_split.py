@@ -38,35 +38,35 @@ def test_items_labels_and_names_go_with_their_batch(
 ) -> None:
     whole = source(items, batch)
     labels = tuple((item,) for item in range(items))
-    found = InputRoles(whole, labels).quantizing(NETWORK)
-    assert found.calibrating is not None
-    for part, expected in ((found.calibrating, calibrating), (found.judging, judging)):
+    roles = InputRoles(whole, labels).quantizing(NETWORK)
+    assert roles.calibrating is not None
+    for part, expected in ((roles.calibrating, calibrating), (roles.judging, judging)):
         values = np.concatenate([feed["in"] for feed in part.feeds()])
         assert values[: part.items].tolist() == expected
         assert part.names == tuple(f"{item}.png" for item in expected)
         assert part.sets == len(part.files)
-    assert found.labels == tuple((item,) for item in judging)
+    assert roles.labels == tuple((item,) for item in judging)
     assert items_of(whole, "judge", range(items)) == tuple(judging)
-    assert next(feed["in"][0] for feed in found.judging.absolute().feeds()) == judging[0]
+    assert next(feed["in"][0] for feed in roles.judging.absolute().feeds()) == judging[0]
 
 
 def test_others_calibrate_if_there_are_any() -> None:
     whole, others = source(5), replace(source(3), description="others")
-    found = InputRoles(whole).quantizing(NETWORK, others)
-    assert (found.judging, found.calibrating) == (whole, others)
-    assert found.calibration == "others: 3 inputs calibrate, 5 others judge"
+    roles = InputRoles(whole).quantizing(NETWORK, others)
+    assert (roles.judging, roles.calibrating) == (whole, others)
+    assert roles.calibration == "others: 3 inputs calibrate, 5 others judge"
 
 
 def test_seeded_inputs_are_calibrated_on_other_seeded_inputs() -> None:
-    found = InputRoles(replace(source(4), seeded=True)).quantizing(NETWORK)
-    assert found.calibration == "seeded inputs"
-    assert found.judging.items == 4
+    roles = InputRoles(replace(source(4), seeded=True)).quantizing(NETWORK)
+    assert roles.calibration == "seeded inputs"
+    assert roles.judging.items == 4
 
 
 def test_one_inference_does_both_and_this_is_said() -> None:
     whole = source(3, batch=4)
-    found = InputRoles(whole).quantizing(NETWORK)
-    assert found.judging is found.calibrating is whole
+    split = InputRoles(whole).quantizing(NETWORK)
+    assert split.judging is split.calibrating is whole
     assert roles(whole, whole).startswith("3 inputs calibrate and judge, which flatters")
     with pytest.raises(HexsimError, match="cannot be split"):
         part_of(whole, "judge")

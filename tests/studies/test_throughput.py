@@ -210,9 +210,11 @@ def test_calls_that_repeat_are_not_all_simulated(
     assert text.splitlines()[-1].startswith("Calls repeat every ")
     assert f"so {short.repeats.simulated} of {short.total.inferences} are simulated" in text
     assert "repeat" not in throughput_text(whole)
-    told = json.loads(throughput_facts.json(short, SD855))
-    assert told["repeats"]["simulated"] == short.repeats.simulated
-    assert sum(len(one["latencies_us"]) for one in told["threads"]) == short.total.inferences
+    document = json.loads(throughput_facts.json(short, SD855))
+    assert document["repeats"]["simulated"] == short.repeats.simulated
+    assert (
+        sum(len(thread["latencies_us"]) for thread in document["threads"]) == short.total.inferences
+    )
 
 
 def test_calls_that_do_not_repeat_are_all_simulated() -> None:

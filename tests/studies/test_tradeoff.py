@@ -30,8 +30,8 @@ def chosen(
 ) -> dict[tuple[str, str], TradeoffChoice]:
     model = culprits.quantized(fault)
     platform = Platform.load(chip)
-    found = tradeoff(model.network, model, platform, inputs, conditions)
-    return {(choice.file, choice.runtime): choice for choice in found.choices}
+    comparison = tradeoff(model.network, model, platform, inputs, conditions)
+    return {(choice.file, choice.runtime): choice for choice in comparison.choices}
 
 
 @pytest.mark.parametrize(

@@ -87,7 +87,7 @@ def test_a_record_says_what_its_fields_are(monkeypatch: pytest.MonkeyPatch) -> N
         record("int64")(RowsOfTest)
 
     class RowsOfAnother(NamedTuple):
-        one: int
+        number: int
 
     RowsOfAnother.__name__, RowsOfAnother.__module__ = "RowsOfTest", "elsewhere"
     with pytest.raises(TypeError, match="there are two records RowsOfTest"):

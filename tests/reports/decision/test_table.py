@@ -163,12 +163,12 @@ def test_nothing_left_names_something_that_is_out() -> None:
 
 
 def test_facts_and_csv_have_the_same_columns() -> None:
-    found = decision(candidate(sqnr_db=None))
-    (choice,) = decision_facts(found, ["hexsim profile m"])["choices"]
+    decided = decision(candidate(sqnr_db=None))
+    (choice,) = decision_facts(decided, ["hexsim profile m"])["choices"]
     assert list(choice) == list(choice_facts.fields())
     assert choice["sqnr_db"] is None
     assert choice["in_front"] is True
-    header, row = decision_csv(found).splitlines()
+    header, row = decision_csv(decided).splitlines()
     assert header.split(",") == list(choice_facts.fields())
     assert row.startswith("1,default,")
 
@@ -176,14 +176,14 @@ def test_facts_and_csv_have_the_same_columns() -> None:
 def test_changes_that_help_have_times_and_say_whether_to_retrain() -> None:
     times, saved = (2000.0, 1500.0), (300.0, 700.0)
     tried = TriedChange("33 channels as 32", ("a", "b"), *times, False, "64 are computed", *saved)
-    found = replace(decision(candidate()), changes=(tried,))
-    title, _, _, row = changes(found).splitlines()
+    decided = replace(decision(candidate()), changes=(tried,))
+    title, _, _, row = changes(decided).splitlines()
     assert title == "Changes of the network that would help"
     assert re.split("  +", row) == [
         *("33 channels as 32", "2", "a", "2", "1.5", "25.0%", "0.3 to 0.7"),
         *("change: retrain", "64 are computed"),
     ]
-    (fact,) = decision_facts(found, ())["changes"]
+    (fact,) = decision_facts(decided, ())["changes"]
     assert (fact["layers"], fact["gain"], fact["saved_low_us"]) == (["a", "b"], 0.25, 300.0)
     assert changes(decision(candidate())).startswith("No known change of the network")
     assert changes(decision()) == ""

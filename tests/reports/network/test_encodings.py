@@ -11,11 +11,14 @@ from tests.dlc.made import small_network, with_encodings
 def test_document() -> None:
     model = with_encodings(small_network())
     weight = next(iter(model.parameters))
-    told = KeyOutcome("k", "activation", "override", "unmatched", "why")
-    model = replace(model, origins={"in": "override", weight: "rule"}, overrides=(told,))
+    outcome = KeyOutcome("k", "activation", "override", "unmatched", "why")
+    model = replace(model, origins={"in": "override", weight: "rule"}, overrides=(outcome,))
     document = json.loads(encodings_facts.json(model))
-    assert [one["name"] for one in document["encodings"]] == ["in", weight]
-    assert [one["section"] for one in document["encodings"]] == ["activation", "parameter"]
+    assert [encoding["name"] for encoding in document["encodings"]] == ["in", weight]
+    assert [encoding["section"] for encoding in document["encodings"]] == [
+        "activation",
+        "parameter",
+    ]
     assert document["encodings"][0]["encoding"]["delta"] == model.activations["in"].delta
     assert document["overrides"] == [
         {

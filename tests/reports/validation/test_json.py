@@ -23,8 +23,8 @@ def test_all_of_a_study() -> None:
 
 
 def test_what_was_not_asked_is_null_and_infinity_too() -> None:
-    found = study(asked=False)
-    exact = replace(found, validation=replace(found.validation, output_sqnr_db=math.inf))
+    studied = study(asked=False)
+    exact = replace(studied, validation=replace(studied.validation, output_sqnr_db=math.inf))
     document = json.loads(validation_facts.json(exact))
     assert document["hits"].keys() == {"inputs", "same_top1"}
     assert document["output_sqnr_db"] is None

@@ -150,11 +150,11 @@ def wide(path: Path, channels: int, *, last: int = 40) -> Model:
 
 def test_channels_that_layers_join_become_fewer_together(tmp_path: Path) -> None:
     model = wide(tmp_path / "m.onnx", 33)
-    found = [change for change in changes_of(model.network, "dsp") if "channels" in change.name]
-    assert [(change.name, change.remark) for change in found] == [
+    proposed = [change for change in changes_of(model.network, "dsp") if "channels" in change.name]
+    assert [(change.name, change.remark) for change in proposed] == [
         ("33 channels as 32", "64 are computed")
     ], "the output keeps its 40"
-    copy = found[0].make(model.network)
+    copy = proposed[0].make(model.network)
     assert copy is not None
     copy.check()
     assert changed_layers(model.network, copy) == tuple(
@@ -171,7 +171,7 @@ def test_channels_that_layers_join_become_fewer_together(tmp_path: Path) -> None
     for network in (model.network, written):
         coded = quantize_optimized(network, lambda: [{"x": FEED}], options, (), Overrides({})).model
         if network is model.network:
-            made = found[0].make(coded.network)
+            made = proposed[0].make(coded.network)
             assert made is not None
             coded = changed_model(coded, made)
         times.append(deploy(coded, PLATFORM, "dsp").simulate().total_us)

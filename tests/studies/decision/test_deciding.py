@@ -163,14 +163,18 @@ def test_refusals_are_told_and_limits_named(question: Question) -> None:
 
 
 def test_draws_give_the_head_an_interval(question: Question) -> None:
-    found = decide(replace(question, draws=4, runtimes=["dsp", "aip"]))
-    drawn = [(one.drawn, one.timed.total_us) for one in found.ranked if one.drawn is not None]
+    decided = decide(replace(question, draws=4, runtimes=["dsp", "aip"]))
+    drawn = [
+        (candidate.drawn, candidate.timed.total_us)
+        for candidate in decided.ranked
+        if candidate.drawn is not None
+    ]
     assert len(drawn) > 1
-    for one, stated in drawn:
-        assert len(one.us) == 4
-        assert one.low_us <= stated <= one.high_us
-    assert len(found.sure) == len(drawn) - 1
-    assert all(0.0 <= share <= 1.0 for share in found.sure)
+    for interval, stated in drawn:
+        assert len(interval.us) == 4
+        assert interval.low_us <= stated <= interval.high_us
+    assert len(decided.sure) == len(drawn) - 1
+    assert all(0.0 <= share <= 1.0 for share in decided.sure)
 
 
 def test_progress_counts_and_estimates(question: Question) -> None:
