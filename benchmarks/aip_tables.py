@@ -64,9 +64,9 @@ def predicted(row: measurements.Measurement) -> tuple[Result, Uncertainty]:
 
 def _without_itself() -> dict[measurements.Measurement, float | None]:
     """Times of the rows by fits that have not seen them, in ms."""
-    found = calibration()
-    column = found.columns.index("row left out")
-    both = zip(fitted_rows(), found.predictions, strict=True)
+    fit = calibration()
+    column = fit.columns.index("row left out")
+    both = zip(fitted_rows(), fit.predictions, strict=True)
     return {row: predicted[column] for row, predicted in both}
 
 

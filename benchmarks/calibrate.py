@@ -80,8 +80,10 @@ def record(best: Fit, family: Family) -> CalibrationRecord:
         "chip left out": left_out(rows, best, lambda row: None if family == "cpu" else row.chip),
         "row left out": left_out(rows, best, on_hta.get),
     }
-    found = best.estimate
-    errors = zip(found.log_errors, np.minimum(data_errors(found), _NOTHING_KNOWN), strict=True)
+    estimate = best.estimate
+    errors = zip(
+        estimate.log_errors, np.minimum(data_errors(estimate), _NOTHING_KNOWN), strict=True
+    )
     return CalibrationRecord(
         constants=tuple(
             CalibratedConstant(
@@ -89,19 +91,19 @@ def record(best: Fit, family: Family) -> CalibrationRecord:
             )
             for (p, value), both in zip(values.items(), errors, strict=True)
         ),
-        correlation=tuple(tuple(map(float, line)) for line in found.correlation),
-        scatter=found.scatter,
+        correlation=tuple(tuple(map(float, line)) for line in estimate.correlation),
+        scatter=estimate.scatter,
         trades=trades(rows, best),
         columns=tuple(columns),
         predictions=tuple(tuple(column[row] for column in columns.values()) for row in rows),
     )
 
 
-def together(one: CalibrationRecord, other: CalibrationRecord) -> CalibrationRecord:
+def together(first: CalibrationRecord, other: CalibrationRecord) -> CalibrationRecord:
     """The record of two families: they share no constant, and the larger scatter holds for both."""
-    before, behind = (0.0,) * len(one.constants), (0.0,) * len(other.constants)
+    before, behind = (0.0,) * len(first.constants), (0.0,) * len(other.constants)
     apart = [
-        *(replace(t, at_low=t.at_low + behind, at_high=t.at_high + behind) for t in one.trades),
+        *(replace(t, at_low=t.at_low + behind, at_high=t.at_high + behind) for t in first.trades),
         *(replace(t, at_low=before + t.at_low, at_high=before + t.at_high) for t in other.trades),
     ]
     joined: dict[tuple[str, tuple[str, ...]], Trade] = {}
@@ -109,15 +111,15 @@ def together(one: CalibrationRecord, other: CalibrationRecord) -> CalibrationRec
         key = trade.path, trade.datasheets
         joined[key] = _both(joined[key], trade) if key in joined else trade
     return CalibrationRecord(
-        constants=one.constants + other.constants,
+        constants=first.constants + other.constants,
         correlation=(
-            *(line + behind for line in one.correlation),
+            *(line + behind for line in first.correlation),
             *(before + line for line in other.correlation),
         ),
-        scatter=max(one.scatter, other.scatter),
+        scatter=max(first.scatter, other.scatter),
         trades=tuple(joined.values()),
-        columns=one.columns,
-        predictions=one.predictions + other.predictions,
+        columns=first.columns,
+        predictions=first.predictions + other.predictions,
     )
 
 
@@ -128,18 +130,18 @@ def _both(larger: Trade, smaller: Trade) -> Trade:
     return replace(larger, at_low=low, at_high=high)
 
 
-def undetermined(found: CalibrationRecord) -> list[str]:
+def undetermined(record: CalibrationRecord) -> list[str]:
     """The constants that the measurements alone leave too uncertain."""
-    return [c.path for c in found.constants if c.data_error > math.log(LARGEST_ERROR)]
+    return [c.path for c in record.constants if c.data_error > math.log(LARGEST_ERROR)]
 
 
-def write(found: CalibrationRecord) -> None:
+def write(record: CalibrationRecord) -> None:
     """State the constants in their files, and keep the record."""
-    assert not undetermined(found), undetermined(found)
+    assert not undetermined(record), undetermined(record)
     fitted = [parameter for family in FAMILIES for parameter in parameters(family)]
-    for parameter, constant in zip(fitted, found.constants, strict=True):
+    for parameter, constant in zip(fitted, record.constants, strict=True):
         restate(parameter, constant.value)
-    write_text(FILE, json.dumps(_digits(asdict(found)), indent=1) + "\n")
+    write_text(FILE, json.dumps(_digits(asdict(record)), indent=1) + "\n")
 
 
 def _digits(node: Any) -> Any:
@@ -168,20 +170,20 @@ def main() -> None:
         print(rows_table(rows, ("committed",), committed), end="\n\n")
         print(summaries(rows, ("committed",), committed))
         return
-    found = reduce(
+    joined = reduce(
         together, (record(fit(family_rows(family), family), family) for family in FAMILIES)
     )
-    columns = ("committed", *found.columns)
-    cells = tuple((*old, *new) for old, new in zip(committed, found.predictions, strict=True))
+    columns = ("committed", *joined.columns)
+    cells = tuple((*old, *new) for old, new in zip(committed, joined.predictions, strict=True))
     before = {p.path: p.committed for family in FAMILIES for p in parameters(family)}
-    print(constants_table(found, before), end="\n\n")
-    print(trades_table(found), end="\n\n")
+    print(constants_table(joined, before), end="\n\n")
+    print(trades_table(joined), end="\n\n")
     print(rows_table(rows, columns, cells), end="\n\n")
     print(summaries(rows, columns, cells))
-    if undetermined(found):
-        print(f"\nNot determined by the measurements: {', '.join(undetermined(found))}")
+    if undetermined(joined):
+        print(f"\nNot determined by the measurements: {', '.join(undetermined(joined))}")
     if arguments.write:
-        write(found)
+        write(joined)
         timing_model.write()
 
 

@@ -54,11 +54,11 @@ def main() -> None:
     for name, words in COMMANDS.items():
         times: list[list[float]] = [[] for _ in trees]
         for number in range(given.rounds + 1):
-            for tree, found in zip(trees, times, strict=True):
+            for tree, seconds in zip(trees, times, strict=True):
                 taken = cpu_s(tree, words)
                 if number:
-                    found.append(taken)
-        medians = "".join(f"{statistics.median(found):12.2f}" for found in times)
+                    seconds.append(taken)
+        medians = "".join(f"{statistics.median(seconds):12.2f}" for seconds in times)
         print(f"{name:<28}{medians}", flush=True)
 
 

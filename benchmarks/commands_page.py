@@ -39,9 +39,11 @@ def _file(name: str) -> str:
 
 def _page(name: str, command: Command) -> str:
     taken = parameters(command)
-    arguments = [one for one in taken if not one.is_option]
-    options = [one for one in taken if one.is_option]
-    words = [one.in_call for one in taken if one.is_required or not one.is_option]
+    arguments = [parameter for parameter in taken if not parameter.is_option]
+    options = [parameter for parameter in taken if parameter.is_option]
+    words = [
+        parameter.in_call for parameter in taken if parameter.is_required or not parameter.is_option
+    ]
     rest = ["[OPTIONS]"] if any(not option.is_required for option in options) else []
     lines = [f"# hexsim {name}", "", *_prose(command)]
     lines += ["```", " ".join(("hexsim", name, *words, *rest)), "```"]

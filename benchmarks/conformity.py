@@ -79,9 +79,9 @@ def cases(only: str = "", kinds: Sequence[str] = KINDS) -> Iterator[Case]:
     """All tests of the onnx package that it holds the data of, and `only` in their names."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # its generators divide by zero on purpose
-        found = [(kind, test) for kind in kinds for test in load_model_tests(kind=kind)]
-    operators = {t.name: t.model.graph.node[0].op_type for kind, t in found if kind == "node"}
-    for kind, test in found:
+        tests = [(kind, test) for kind in kinds for test in load_model_tests(kind=kind)]
+    operators = {t.name: t.model.graph.node[0].op_type for kind, t in tests if kind == "node"}
+    for kind, test in tests:
         if only in test.name:
             about = re.sub(r"_expanded(_ver\d+)?$", "", test.name)
             operator = operators.get(about, kind) if kind == "node" else f"({kind})"
@@ -96,10 +96,10 @@ def _stored(test: Any) -> tuple[onnx.ModelProto, list[tuple[list[Any], list[Any]
         folder = Path(test.model_dir)
         model = onnx.load(folder / "model.onnx")
         sets = sorted(folder.glob("test_data_set_*"))
-        return model, [(_read(one, "input"), _read(one, "output")) for one in sets]
+        return model, [(_read(folder, "input"), _read(folder, "output")) for folder in sets]
     path = Path(onnx.__file__).parents[1] / test.url
     model = onnx.load(path)
-    constants = {one.name for one in model.graph.initializer}
+    constants = {constant.name for constant in model.graph.initializer}
     free = [value for value in model.graph.input if value.name not in constants]
     inputs = [Runner.generate_dummy_data(value, name=test.model_name) for value in free]
     return model, [(inputs, [_tensor(path.with_name(f"{path.stem}_output_0.pb"))])]
@@ -133,7 +133,7 @@ def judge(case: Case, device: str) -> Outcome:
     except Exception as error:  # nothing else may be raised, so whatever is, is a failure
         reason = f"{type(error).__name__}: {error}"
         return Outcome(case.name, case.operator, device, "failed", reason)
-    effect, reason = max(effects, key=lambda one: EFFECTS.index(one[0]))
+    effect, reason = max(effects, key=lambda pair: EFFECTS.index(pair[0]))
     return Outcome(case.name, case.operator, device, effect, reason)
 
 
@@ -253,8 +253,8 @@ def short(error: str) -> str:
 
 def tables(outcomes: Iterable[Outcome]) -> dict[str, str]:
     """The blocks of the page, by the names of their marks."""
-    found = list(outcomes)
-    return {"total": _totals(found), "operators": _operators(found), "reasons": _reasons(found)}
+    listed = list(outcomes)
+    return {"total": _totals(listed), "operators": _operators(listed), "reasons": _reasons(listed)}
 
 
 def _totals(outcomes: list[Outcome]) -> str:
@@ -277,7 +277,7 @@ def _operators(outcomes: list[Outcome]) -> str:
         for device, effects in (("CPU", EFFECTS[:4]), ("DSP", ("passed", "refused"))):
             here = [o for o in outcomes if (o.operator, o.device) == (operator, device)]
             for effect in effects:
-                some = [one for one in here if one.effect == effect]
+                some = [outcome for outcome in here if outcome.effect == effect]
                 why = "" if effect != "refused" else _why(some, letters)
                 cells.append(f"{len(some) or ''}{why}")
         rows.append(f"| {operator} | {' | '.join(cells)} |")
@@ -285,7 +285,7 @@ def _operators(outcomes: list[Outcome]) -> str:
 
 
 def _why(refused: list[Outcome], letters: dict[str, str]) -> str:
-    marks = sorted({letters[one.reason] for one in refused}, key=lambda m: (len(m), m))
+    marks = sorted({letters[outcome.reason] for outcome in refused}, key=lambda m: (len(m), m))
     return f" {' '.join(marks)}" if marks else ""
 
 
@@ -310,12 +310,13 @@ def main() -> None:
     parser.add_argument("--write", action="store_true")
     parser.add_argument("--only", default="")
     given = parser.parse_args()
-    found = [judge(case, device) for case in cases(given.only) for device in ("CPU", "DSP")]
-    for one in found:
-        if one.effect in ("failed", "as onnxruntime"):
-            print(f"{one.effect} on {one.device}: {one.case} ({one.operator}): {one.reason}")
+    outcomes = [judge(case, device) for case in cases(given.only) for device in ("CPU", "DSP")]
+    for outcome in outcomes:
+        if outcome.effect in ("failed", "as onnxruntime"):
+            place = f"{outcome.device}: {outcome.case} ({outcome.operator})"
+            print(f"{outcome.effect} on {place}: {outcome.reason}")
     text = PAGE.read_text(encoding="utf-8") if given.write else ""
-    for name, block in tables(found).items():
+    for name, block in tables(outcomes).items():
         if given.write:
             text = with_block(text, name, block)
         else:

@@ -96,8 +96,8 @@ def run(line: str) -> tuple[Effect, str]:
     sentence = said.splitlines()[-1] if said else ""
     if code == 0:
         return "answered", ""
-    told = code == 2 and sentence.startswith("hexsim: ")
-    return ("refused" if told else "failed"), sentence
+    refuses = code == 2 and sentence.startswith("hexsim: ")
+    return ("refused" if refuses else "failed"), sentence
 
 
 @contextlib.contextmanager
@@ -127,9 +127,9 @@ def write_inputs(model: Path) -> None:
     Path("list.txt").write_text("\n".join(lines))
 
 
-def table(found: Iterable[Ended]) -> str:
+def table(endings: Iterable[Ended]) -> str:
     """How often each command answered, refused and failed."""
-    counts = Counter((one.command, one.effect) for one in found)
+    counts = Counter((ended.command, ended.effect) for ended in endings)
     rows = [f"| command | {' | '.join(EFFECTS)} |", "|---" * (len(EFFECTS) + 1) + "|"]
     for command in COMMANDS:
         rows.append(f"| {command} | {' | '.join(str(counts[command, e]) for e in EFFECTS)} |")
@@ -150,11 +150,11 @@ def main() -> None:
     jobs = os.cpu_count() or 1
     with ProcessPoolExecutor(jobs) as pool:
         parts = pool.map(_part, [given.only] * jobs, range(jobs), [jobs] * jobs)
-        found = [one for part in parts for one in part]
-    for one in found:
-        if one.effect == "failed":
-            print(f"{one.command} of {one.case}: {one.said}")
-    print(table(found))
+        endings = [ended for part in parts for ended in part]
+    for ended in endings:
+        if ended.effect == "failed":
+            print(f"{ended.command} of {ended.case}: {ended.said}")
+    print(table(endings))
 
 
 if __name__ == "__main__":

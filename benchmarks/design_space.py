@@ -34,23 +34,23 @@ def swept(name: str) -> Swept:
     return Swept(table_of(rows), asked, "")
 
 
-def one_at_a_time(found: Swept) -> str:
+def one_at_a_time(swept_points: Swept) -> str:
     """Latency and area when one constant has another value and all others are stated."""
-    rows = found.table.to_pylist()
-    stated = {path: _stated(found, path) for path in found.space.constants}
+    rows = swept_points.table.to_pylist()
+    stated = {path: _stated(swept_points, path) for path in swept_points.space.constants}
     lines = [
         "| constant | value | network | ms | against the chip's own | mm² |",
         "|---|---|---|---|---|---|",
     ]
-    for path in found.space.constants:
-        for value in sorted({one[path] for one in rows}):
+    for path in swept_points.space.constants:
+        for value in sorted({point[path] for point in rows}):
             at = {**stated, path: value}
-            for network in dict.fromkeys(one["network"] for one in rows):
+            for network in dict.fromkeys(point["network"] for point in rows):
                 changed, own = (
                     next(
-                        one
-                        for one in rows
-                        if one["network"] == network and all(one[p] == v for p, v in where.items())
+                        row
+                        for row in rows
+                        if row["network"] == network and all(row[p] == v for p, v in where.items())
                     )
                     for where in (at, stated)
                 )
@@ -62,19 +62,19 @@ def one_at_a_time(found: Swept) -> str:
     return "\n".join(lines)
 
 
-def _stated(found: Swept, path: str) -> float:
+def _stated(swept_points: Swept, path: str) -> float:
     value = dict(chips.load("sd855").quantities())[path].value
-    values = found.table[path].unique().to_pylist()
-    return float(min(values, key=lambda one: abs(one - value)))
+    values = swept_points.table[path].unique().to_pylist()
+    return float(min(values, key=lambda stated: abs(stated - value)))
 
 
 def page() -> str:
     """Return the page with the tables of today."""
     text = PAGE.read_text(encoding="utf-8")
     for name in ("memory-and-contexts", "packets"):
-        found = swept(name)
-        parts = fenced(effects_table(effects(found, "latency_ms")))
-        text = with_block(text, name, f"{one_at_a_time(found)}\n\n{parts}")
+        points = swept(name)
+        parts = fenced(effects_table(effects(points, "latency_ms")))
+        text = with_block(text, name, f"{one_at_a_time(points)}\n\n{parts}")
     return text
 
 

@@ -40,7 +40,8 @@ def readings_table() -> str:
         for height, width in SIZES:
             model = Model(resized(network, {network.inputs[0]: (1, 3, height, width)}))
             first, second = (
-                deploy(model, one, "dsp").simulate().total_us / 1e3 for one in (chosen, other)
+                deploy(model, platform, "dsp").simulate().total_us / 1e3
+                for platform in (chosen, other)
             )
             size = f"1x{height}x{width}x3"
             rows.append((name, size, f"{first:.2f}", f"{second:.2f}", f"{second / first - 1:+.0%}"))

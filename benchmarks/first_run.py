@@ -71,7 +71,9 @@ def measure(network: str, rounds: int) -> str:
             cold.append(cpu_s(folder, *run))
             warm.append(cpu_s(folder, *run))
             idle.append(cpu_s(folder, "--help"))
-    columns = (f"{min(one):6.2f} / {statistics.median(one):5.2f}" for one in (cold, warm, idle))
+    columns = (
+        f"{min(seconds):6.2f} / {statistics.median(seconds):5.2f}" for seconds in (cold, warm, idle)
+    )
     return f"{network:<16} {'   '.join(columns)}"
 
 

@@ -40,16 +40,16 @@ def parts() -> str:
     ]
     for network in NETWORKS:
         for runtime in RUNTIMES:
-            found = needed(network, runtime)
+            footprint = needed(network, runtime)
             sizes = (
-                found.peak_bytes,
-                found.weight_bytes,
-                found.packed_bytes,
-                found.activation_bytes,
-                found.live_bytes,
+                footprint.peak_bytes,
+                footprint.weight_bytes,
+                footprint.packed_bytes,
+                footprint.activation_bytes,
+                footprint.live_bytes,
             )
             cells = " | ".join(f"{size / _MIB:.2f}" for size in sizes)
-            layer = found.largest.name if found.largest else ""
+            layer = footprint.largest.name if footprint.largest else ""
             rows.append(f"| `{network}` | {runtime} | {cells} | `{layer}` |")
     return "\n".join(rows)
 

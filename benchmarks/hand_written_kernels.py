@@ -37,7 +37,7 @@ def table() -> str:
             f"| {row.theirs} | {off:+.1%} | {row.source} | {reason} |"
         )
     off = [abs(row.deviation) for row in rows]
-    within = sum(one <= CLOSE for one in off)
+    within = sum(ratio <= CLOSE for ratio in off)
     worst = max(rows, key=lambda row: abs(row.deviation))
     return "\n".join(lines) + (
         f"\n\n{len(rows)} rows, {within} within 5 %; median {statistics.median(off):.1%}, "

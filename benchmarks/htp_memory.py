@@ -65,18 +65,18 @@ class Row:
 
 def rows_of(folder: Path) -> list[Row]:
     """The rows of QNN on phones whose network has a file."""
-    found: dict[tuple[str, str], Footprint] = {}
+    footprints: dict[tuple[str, str], Footprint] = {}
     rows = []
     for row in htp_rows():
         path = folder / f"{row.network}.onnx"
         if row.runtime != "qnn" or row.chip not in (*FITTED, *OTHERS) or not path.exists():
             continue
         key = row.network, row.precision
-        if key not in found:
+        if key not in footprints:
             runtime = "htp_fp16" if row.precision == "float" else "htp"
             deployment = Deployment(hexsim.load(path), Platform.load(FITTED[0]), runtime)
-            found[key] = deployment.memory()
-        rows.append(Row(row.network, row.chip, row.peak_memory_mb, found[key]))
+            footprints[key] = deployment.memory()
+        rows.append(Row(row.network, row.chip, row.peak_memory_mb, footprints[key]))
     return rows
 
 
@@ -161,7 +161,9 @@ def vtcm_table(folder: Path) -> str:
     for name in VTCM_NETWORKS:
         model, whole = hexsim.load(folder / f"{name}.onnx"), Platform.load(VTCM_CHIP)
         platforms = [whole.with_vtcm(size) for size in PARTS_MB]
-        times_us = [Deployment(model, one, "htp").simulate().total_us for one in platforms]
+        times_us = [
+            Deployment(model, platform, "htp").simulate().total_us for platform in platforms
+        ]
         shown = " | ".join(f"x {time_us / times_us[-1]:.2f}" for time_us in times_us[:-1])
         lines.append(f"| {name} | {shown} | {times_us[-1] / 1e3:.2f} ms |")
     return "\n".join(lines)
@@ -177,9 +179,9 @@ def main() -> None:
         blocks = {"memory": table(rows), "vtcm": vtcm_table(folder)}
         write_text(PAGE, with_blocks(PAGE.read_text(encoding="utf-8"), blocks))
         return
-    found = fit([row for row in rows if row.chip in FITTED], _layers, known=True) * _MB
+    fitted = fit([row for row in rows if row.chip in FITTED], _layers, known=True) * _MB
     stated = dict(stacks.load("qnn-2.43").quantities())
-    for name, value in zip(CONSTANTS, found, strict=True):
+    for name, value in zip(CONSTANTS, fitted, strict=True):
         print(f"{name}: {value:.3g} fitted, {stated[name].value:.3g} stated")
     print(table(rows))
     print(vtcm_table(folder))

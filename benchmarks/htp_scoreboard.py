@@ -135,7 +135,7 @@ def predicted_ms(
     """The model's latency with these values of FITTED and OF_RELEASE."""
     known = _machine(row.chip, pace)
     share, vector, broadcast, regrouped, operator = (
-        float(value / one) for value, one in zip(constants, stated(), strict=True)
+        float(value / constant) for value, constant in zip(constants, stated(), strict=True)
     )
     clock = _PUBLIC_CLOCK_HZ.get(row.chip, known.clock_hz) / known.clock_hz if public else 1.0
     machine = replace(
@@ -176,7 +176,7 @@ def fitted(rows: Sequence[HtpRow]) -> tuple[float, ...]:
     share = FITTED.index("htp.hmx_share")
     for _ in range(_ROUNDS):
         now = errors(x)
-        slopes = np.stack([(errors(x + _STEP * one) - now) / _STEP for one in np.eye(len(x))], 1)
+        slopes = np.stack([(errors(x + _STEP * unit) - now) / _STEP for unit in np.eye(len(x))], 1)
         weight = np.sqrt(1.0 / np.maximum(1.0, np.abs(now) / (_LIMIT / 2)))
         ridge = 0.1 * np.eye(len(x))
         matrix = np.vstack([slopes * weight[:, None], ridge])
@@ -191,7 +191,7 @@ Errors = dict[HtpRow, float]
 
 def by_model(rows: Sequence[HtpRow], key: str) -> Errors:
     """Each row by constants that have seen none with its network (or chip)."""
-    found: Errors = {}
+    errors: Errors = {}
     for left_out in dict.fromkeys(getattr(row, key) for row in rows):
         seen = [row for row in rows if getattr(row, key) != left_out]
         constants = fitted([row for row in seen if not _has_pace(row.chip)])
@@ -206,26 +206,26 @@ def by_model(rows: Sequence[HtpRow], key: str) -> Errors:
                     paces[row.chip] = fitted_pace if has_pace else None
                 is_public, pace = key == "chip", paces[row.chip]
                 ms = predicted_ms(row, constants, public=is_public, pace=pace)
-                found[row] = ms / row.latency_ms - 1
-    return found
+                errors[row] = ms / row.latency_ms - 1
+    return errors
 
 
 def _by_line(rows: Sequence[HtpRow], feature: Callable[[HtpRow], float]) -> Errors:
     """A constant plus a factor times a feature, least squares of relative errors, row left out."""
-    found: Errors = {}
+    errors: Errors = {}
     for row in rows:
         others = [
-            one
-            for one in rows
-            if (one.chip, one.precision) == (row.chip, row.precision) and one is not row
+            other
+            for other in rows
+            if (other.chip, other.precision) == (row.chip, row.precision) and other is not row
         ]
         matrix = np.array([[1.0, feature(other)] for other in others])
         times = np.array([other.latency_ms for other in others])
         (base, slope), *_ = np.linalg.lstsq(
             matrix / times[:, None], np.ones(len(times)), rcond=None
         )
-        found[row] = (base + slope * feature(row)) / row.latency_ms - 1
-    return found
+        errors[row] = (base + slope * feature(row)) / row.latency_ms - 1
+    return errors
 
 
 def _macs(row: HtpRow) -> float:
@@ -248,7 +248,7 @@ def by_another_chip(rows: Sequence[HtpRow]) -> Errors:
     """A network's latency on another chip times the median ratio of the other networks."""
     known = {(row.network, row.precision, row.chip): row.latency_ms for row in rows}
     names = sorted({row.network for row in rows})
-    found: Errors = {}
+    errors: Errors = {}
     for row in rows:
         guesses = []
         for chip in sorted({row.chip for row in rows} - {row.chip}):
@@ -262,8 +262,8 @@ def by_another_chip(rows: Sequence[HtpRow]) -> Errors:
             ]
             if here and ratios:
                 guesses.append(here * float(np.median(ratios)))
-        found[row] = float(np.median(guesses)) / row.latency_ms - 1
-    return found
+        errors[row] = float(np.median(guesses)) / row.latency_ms - 1
+    return errors
 
 
 def scores(errors: Errors, precision: str) -> tuple[float, float, float]:

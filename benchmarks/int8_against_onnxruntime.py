@@ -211,11 +211,12 @@ class Ratios(NamedTuple):
     def line(self) -> str:
         """As text."""
         cells = [
-            "-".rjust(17) if found is None else " ".join(f"{one:5.2f}" for one in found)
-            for found in map(self.of, OPPONENTS)
+            "-".rjust(17) if quartiles is None else " ".join(f"{ratio:5.2f}" for ratio in quartiles)
+            for quartiles in map(self.of, OPPONENTS)
         ]
         times = " ".join(
-            f"{1e3 * statistics.median(one):7.2f}" for one in (self.mine, *self.seconds.values())
+            f"{1e3 * statistics.median(seconds):7.2f}"
+            for seconds in (self.mine, *self.seconds.values())
         )
         return (
             f"{self.network:<22} {self.weights:<11} {self.threads:>7}  {'   '.join(cells)}  {times}"
@@ -224,8 +225,8 @@ class Ratios(NamedTuple):
     def markdown(self) -> str:
         """As a row of a Markdown table."""
         cells = [
-            "-" if found is None else "{:.2f} **{:.2f}** {:.2f}".format(*found)
-            for found in map(self.of, OPPONENTS)
+            "-" if quartiles is None else "{:.2f} **{:.2f}** {:.2f}".format(*quartiles)
+            for quartiles in map(self.of, OPPONENTS)
         ]
         ours = f"{1e3 * statistics.median(self.mine):.2f}"
         return f"| {' | '.join((self.network, self.weights, str(self.threads), *cells, ours))} |"
@@ -268,8 +269,8 @@ class Series(NamedTuple):
     def _cells(self) -> list[str]:
         mine = self.seconds["ours"]
         ratios = [
-            "-" if one not in self.seconds else _quartiles(np.divide(self.seconds[one], mine))
-            for one in engine_process.ENGINES
+            "-" if engine not in self.seconds else _quartiles(np.divide(self.seconds[engine], mine))
+            for engine in engine_process.ENGINES
         ]
         times = _quartiles(1e3 * np.asarray(mine))
         return [self.network, self.weights, str(self.threads), *ratios, times]
@@ -314,8 +315,8 @@ def series(
             stack.callback(engines[name].close)
         seconds: dict[str, list[float]] = {name: [] for name in engines}
         for _ in range(rounds):
-            for name, one in engines.items():
-                times = one.turn(_TURN)
+            for name, runner in engines.items():
+                times = runner.turn(_TURN)
                 seconds[name].append(times.cpu if threads == 1 else times.elapsed)
     return Series(network, weights, threads, seconds)
 
@@ -365,7 +366,8 @@ def breakdown(network: str, weights: str, rounds: int, folder: Path) -> str:
             ]
             result = np.empty(call.output.shape, call.output.encoding.dtype)
             work = prepare(call).steps(operands, result, Workspace())
-            times = take_turns({"": lambda: [one() for one in work]}, rounds, time.thread_time)[""]  # noqa: B023
+            whole = {"": lambda work=work: [step() for step in work]}
+            times = take_turns(whole, rounds, time.thread_time)[""]
             spent[kind_of(call)] += statistics.median(times)
             macs[kind_of(call)] += planned.macs
     lines = [f"{network}, {weights} weights: {1e3 * sum(spent.values()):.2f} ms"]
@@ -407,11 +409,11 @@ def saturation() -> tuple[bool, str]:
         model.SerializeToString(), providers=["CPUExecutionProvider"]
     )
     codes = {"x": np.full((16, depth), 255, np.uint8), "w": np.full((depth, 16), 127, np.int8)}
-    (found,) = session.run(None, codes)
+    (answer,) = session.run(None, codes)
     right = 255 * 127 * depth
-    saturates = bool((found != right).any())
+    saturates = bool((answer != right).any())
     verdict = "NOT exact: it saturates" if saturates else "exact"
-    return saturates, f"onnxruntime's u8 x s8 on this CPU: {found[0, 0]} of {right}, {verdict}"
+    return saturates, f"onnxruntime's u8 x s8 on this CPU: {answer[0, 0]} of {right}, {verdict}"
 
 
 def merged(old: str, table: Sequence[str]) -> str:
@@ -442,7 +444,7 @@ def _arguments() -> argparse.Namespace:
 def main() -> None:
     given = _arguments()
     if given.avx2 and not given.held:
-        others = [one for one in sys.argv[1:] if one != "--avx2"]
+        others = [argument for argument in sys.argv[1:] if argument != "--avx2"]
         sys.exit(held_to_avx2.run_again("benchmarks.int8_against_onnxruntime", ["--held", *others]))
     logging.getLogger().setLevel(logging.ERROR)  # onnxruntime's advice on preprocessing
     vector = sorted(f[1:] for f in compiled_features() if f.startswith("+avx"))

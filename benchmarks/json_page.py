@@ -180,7 +180,7 @@ def objects(document: Document) -> Iterator[Object]:
             if shape is not None:
                 yield from of_record(_record(shape), below)
             elif below in document.classes:
-                names = {one.name: None for one in fields(document.classes[below])}
+                names = {field.name: None for field in fields(document.classes[below])}
                 yield from of_keys(below, "", names)
 
     return of_record(document.record, "")
@@ -205,10 +205,10 @@ def tables() -> str:
     for document in DOCUMENTS:
         title = ", ".join(f"`hexsim {command}`" for command in document.commands.split(", "))
         lines += [f"## {title}", "", "| object | keys |", "|---|---|"]
-        for found in objects(document):
-            where = f"`{found.path}`" if found.path else "the document"
-            keys = ", ".join(map(_with_unit, found.keys))
-            lines.append(f"| {': '.join(filter(None, (where, found.about)))} | {keys} |")
+        for described in objects(document):
+            where = f"`{described.path}`" if described.path else "the document"
+            keys = ", ".join(map(_with_unit, described.keys))
+            lines.append(f"| {': '.join(filter(None, (where, described.about)))} | {keys} |")
         lines.append("")
     return "\n".join(lines)
 

@@ -71,13 +71,13 @@ def agreements(name: str, draws: int) -> Iterator[list[Agreement]]:
         yield [to_float.of(given.deployment(runtime)) for runtime in RUNTIMES]
 
 
-def row(name: str, found: Sequence[Sequence[Agreement]]) -> str:
+def row(name: str, agreements: Sequence[Sequence[Agreement]]) -> str:
     """Return a row of the table: the lowest and highest figure of each runtime."""
     cells = [name]
-    for one in zip(*found, strict=True):
-        low, high = (f"{end(each.sqnr_db for each in one):.1f}" for end in (min, max))
+    for draws in zip(*agreements, strict=True):
+        low, high = (f"{end(each.sqnr_db for each in draws):.1f}" for end in (min, max))
         cells.append(f"{low} to {high}")
-    dsp = [each[-1] for each in found]
+    dsp = [each[-1] for each in agreements]
     counts = sorted({each.top1 for each in dsp})
     cells.append(" or ".join(f"{count}/{dsp[0].inputs}" for count in counts))
     low, high = (f"{end(each.margin_ratio for each in dsp):.0%}" for end in (min, max))
@@ -99,11 +99,11 @@ def main() -> None:
     parser.add_argument("--draws", type=int, default=11)
     parser.add_argument("--write", action="store_true")
     asked = parser.parse_args()
-    found = table(asked.draws)
+    lines = table(asked.draws)
     if asked.write:
-        write_text(PAGE, with_block(PAGE.read_text(encoding="utf-8"), "last bits", found))
+        write_text(PAGE, with_block(PAGE.read_text(encoding="utf-8"), "last bits", lines))
     else:
-        print(found)
+        print(lines)
 
 
 if __name__ == "__main__":

@@ -40,7 +40,7 @@ _SHORT: dict[ElementType, str] = {"int8": "8 bits", "int16": "16 bits", "float16
 def _types() -> list[tuple[str, type[Layer]]]:
     """Layer types by what reports call them, or by their class where that depends on attributes."""
     names = {kind: kind.type if isinstance(kind.type, str) else kind.__name__ for kind in TYPES}
-    return sorted(((name, kind) for kind, name in names.items()), key=lambda one: one[0].lower())
+    return sorted(((name, kind) for kind, name in names.items()), key=lambda item: item[0].lower())
 
 
 def layers() -> Iterator[tuple[str, str, bool]]:
@@ -50,9 +50,9 @@ def layers() -> Iterator[tuple[str, str, bool]]:
         if kind is Neuron:
             yield from ((name, fn, FUNCTIONS[fn].support is EVERYWHERE) for fn in sorted(FUNCTIONS))
         elif kind is Elementwise:
-            yield from ((name, one, KINDS[one][0] is EVERYWHERE) for one in sorted(KINDS))
+            yield from ((name, kind, KINDS[kind][0] is EVERYWHERE) for kind in sorted(KINDS))
         elif kind is ArgExtremum:
-            yield from ((one, "", False) for one in ("argmax", "argmin"))
+            yield from ((kind, "", False) for kind in ("argmax", "argmin"))
         elif kind is not UserDefined and kind.support.targets != {"cpu"}:
             on_hta = kind.support is EVERYWHERE
             variants = {key.partition(": ")[2] for key in keys if key.startswith(f"{name}: ")}
@@ -117,7 +117,7 @@ def elements() -> str:
             for key in entry.operators
             for chip in entry.chips or (None,)
         }
-        for key, chip in sorted(keys, key=lambda one: (one[1] is None, one[0].lower(), one[0])):
+        for key, chip in sorted(keys, key=lambda key: (key[1] is None, key[0].lower(), key[0])):
             entries = [table.element_entry([key], element, chip) for element in types]
             place = f" on {chip}" if chip else ""
             marks = [
@@ -157,8 +157,11 @@ def sources() -> str:
     """What the tables are taken from."""
     rows = ["| table | name | source | confidence |", "|---|---|---|---|"]
     for family in operators.names():
-        found = operators.load(family).sources.items()
-        rows += [f"| {family} | {name} | {one.text} | {one.confidence} |" for name, one in found]
+        sources = operators.load(family).sources.items()
+        rows += [
+            f"| {family} | {name} | {source.text} | {source.confidence} |"
+            for name, source in sources
+        ]
     return "\n".join(rows)
 
 

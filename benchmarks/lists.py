@@ -129,13 +129,13 @@ def rounds_of(what: str, network: str, rounds: int, folder: Path) -> tuple[int, 
             command = [sys.executable, "-c", begin, what, way, network, folder, str(length)]
             ways[way] = EngineProcess(command)
             stack.callback(ways[way].close)
-        found = []
+        measured = []
         for _ in range(rounds):
             before = round_trip_ns()
-            seconds = {way: one.turn(_TURN_S[what]).elapsed for way, one in ways.items()}
-            found.append(Round(before, round_trip_ns(), seconds))
+            seconds = {way: runner.turn(_TURN_S[what]).elapsed for way, runner in ways.items()}
+            measured.append(Round(before, round_trip_ns(), seconds))
             time.sleep(_PAUSE_S)
-    return length, found
+    return length, measured
 
 
 HEAD = """\
@@ -145,9 +145,9 @@ HEAD = """\
 
 def row(what: str, network: str, length: int, rounds: list[Round]) -> str:
     """A row of a Markdown table."""
-    alone = 1e3 * float(np.median([one.seconds["one"] for one in rounds])) / length
+    alone = 1e3 * float(np.median([timed_round.seconds["one"] for timed_round in rounds])) / length
     cells = [
-        _cell([one.ratio(way) for one in rounds if one.cores == cores])
+        _cell([timed_round.ratio(way) for timed_round in rounds if timed_round.cores == cores])
         for cores in ("near", "far")
         for way in ("rows", "list")
     ]

@@ -215,10 +215,10 @@ def board() -> str:
     ]
     for key in ("model", "chip"):
         for name, predictor in PREDICTORS.items():
-            found = errors(predictor, key)
+            by_case = errors(predictor, key)
             cells = []
             for tokens in (1, BLOCK):
-                sizes = np.abs([error for case, error in found.items() if case[1] == tokens])
+                sizes = np.abs([error for case, error in by_case.items() if case[1] == tokens])
                 cells += [f"{100 * np.median(sizes):.1f} %", f"{100 * max(sizes):.1f} %"]
             lines.append(f"| {name} | {key} | {' | '.join(cells)} |")
     return "\n".join(lines)
@@ -235,7 +235,7 @@ def each() -> str:
     for row in llm_rows():
         cells = [row.model, row.precision, row.chip]
         for tokens, shown in ((1, f"{row.tokens_per_second:.2f}"), (BLOCK, f"{row.block_ms:.1f}")):
-            known = [found.get((row, tokens)) for found in left_out]
+            known = [errors.get((row, tokens)) for errors in left_out]
             cells += [shown, *("" if e is None else f"{100 * e:+.0f} %" for e in known)]
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)

@@ -76,7 +76,10 @@ def main() -> None:
         for network in given.networks:
             for weights in given.weights:
                 calls = convolutions(network, weights, folder)
-                rows = {one.name: [c for c in calls if one.admits(c)] for one in ALGORITHMS}
+                rows = {
+                    algorithm.name: [c for c in calls if algorithm.admits(c)]
+                    for algorithm in ALGORITHMS
+                }
                 for name, admitted in {**rows, "automatic": calls}.items():
                     kernels = "" if name == "automatic" else name
                     if admitted:

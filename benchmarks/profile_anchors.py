@@ -47,15 +47,15 @@ def factors(phone: Platform) -> str:
         header,
         [
             (
-                f"{one.runtime} {one.layer_class}",
-                str(one.layers),
-                f"{one.ratio:.2f}",
-                f"{one.weight:.2f}",
-                f"{one.factor:.2f}",
-                f"{one.error:.0%}",
-                f"{one.spread:.0%}",
+                f"{factor.runtime} {factor.layer_class}",
+                str(factor.layers),
+                f"{factor.ratio:.2f}",
+                f"{factor.weight:.2f}",
+                f"{factor.factor:.2f}",
+                f"{factor.error:.0%}",
+                f"{factor.spread:.0%}",
             )
-            for one in phone.anchor.classes
+            for factor in phone.anchor.classes
         ],
     )
 

@@ -60,8 +60,8 @@ def _spoilt() -> Iterator[str]:
         network = load("relu", seed)
         reference = points(float_scores(network))
         for channel in range(0, 64, EVERY):
-            found = _points(spoilt(network, channel), list(MODES.values()))
-            for name, cell in zip(MODES, found, strict=True):
+            scores = _points(spoilt(network, channel), list(MODES.values()))
+            for name, cell in zip(MODES, scores, strict=True):
                 lost[name].append(reference - cell)
     for name, losses in lost.items():
         middle, high = np.quantile(losses, (0.5, 0.9))
@@ -73,13 +73,15 @@ def _blocks() -> Iterator[str]:
     yield from _head("mode", *(f"{kind}" for kind in KINDS))
     networks = {kind: [load(kind, seed) for seed in SEEDS] for kind in KINDS}
     floats = {kind: [float_scores(net) for net in nets] for kind, nets in networks.items()}
-    yield _row("float", *(_mean([points(one) for one in floats[kind]]) for kind in KINDS))
+    yield _row("float", *(_mean([points(answers) for answers in floats[kind]]) for kind in KINDS))
     for name, mode in ALL_MODES.items():
         cells = []
         for kind in KINDS:
-            found = [int8_scores(network, mode) for network in networks[kind]]
-            ratios = [sqnr_db(a, b) for a, b in zip(floats[kind], found, strict=True)]
-            cells.append(f"{_mean([points(one) for one in found])}, {np.mean(ratios):.1f} dB")
+            scores = [int8_scores(network, mode) for network in networks[kind]]
+            ratios = [sqnr_db(a, b) for a, b in zip(floats[kind], scores, strict=True)]
+            cells.append(
+                f"{_mean([points(answers) for answers in scores])}, {np.mean(ratios):.1f} dB"
+            )
         yield _row(name, *cells)
 
 
@@ -139,8 +141,8 @@ def page_with(text: str) -> str:
 
 
 if __name__ == "__main__":
-    found = "\n".join(tables()) + "\n"
+    block = "\n".join(tables()) + "\n"
     if "--write" in sys.argv:
-        PAGE.write_text(page_with(found), encoding="utf-8")
+        PAGE.write_text(page_with(block), encoding="utf-8")
     else:
-        print(found, end="")
+        print(block, end="")

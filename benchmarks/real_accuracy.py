@@ -63,14 +63,14 @@ def measure(real: RealNetwork, chip: str) -> dict[str, Row]:
     (output,) = network.outputs
     engine = FloatEngine(network)
     floats = np.stack([engine.run(feed)[output].ravel() for feed in real.inputs])
-    found = {"float": _row(floats, floats, real.labels)}
+    rows = {"float": _row(floats, floats, real.labels)}
     platform = Platform.load(chip)
     for mode, options in MODES.items():
         model = quantize(network, real.calibration, options)
         executor = Deployment(model, platform, "dsp").executor()
         codes = np.stack([executor.run(feed)[output].ravel() for feed in real.inputs])
-        found[mode] = _row(floats, codes, real.labels)
-    return found
+        rows[mode] = _row(floats, codes, real.labels)
+    return rows
 
 
 def _row(floats: FloatArray, others: FloatArray, labels: Labels) -> Row:
@@ -96,36 +96,36 @@ def on_runtimes(networks: Sequence[RealNetwork], chip: str) -> str:
     platform = Platform.load(chip)
     judged = [real for real in networks if real.labels]
     columns = [_right_on_runtimes(real, platform) for real in judged]
-    rows = [[runtime, *(found[runtime] for found in columns)] for runtime in platform.runtimes]
+    rows = [[runtime, *(column[runtime] for column in columns)] for runtime in platform.runtimes]
     return _markdown(["right answers", *(real.name for real in judged)], rows)
 
 
 def _right_on_runtimes(real: RealNetwork, platform: Platform) -> dict[str, str]:
     network = class_scores(real.network)
     (output,) = network.outputs
-    codes, found = quantize(network, real.calibration), dict[str, str]()
+    codes, answers = quantize(network, real.calibration), dict[str, str]()
     for runtime in platform.runtimes:
         model = codes if runtime in FIXED_POINT else Model(network)
         runs = Deployment(model, platform, runtime).executor().run_each(real.inputs)
         scores = np.stack([values[output].ravel() for values in runs])
-        found[runtime] = _row(scores, scores, real.labels).right
-    return found
+        answers[runtime] = _row(scores, scores, real.labels).right
+    return answers
 
 
 def tables(networks: Sequence[RealNetwork], chip: str) -> str:
     """Return both tables in Markdown."""
-    found = {real.name: measure(real, chip) for real in networks}
-    judged = {name: rows for name, rows in found.items() if rows["float"].right}
+    measured = {real.name: measure(real, chip) for real in networks}
+    judged = {name: rows for name, rows in measured.items() if rows["float"].right}
     counts = [
         [mode, *(f"{rows[mode].right}, {rows[mode].same}" for rows in judged.values())]
         for mode in ("float", *MODES)
     ]
-    noise = [[mode, *(f"{rows[mode].sqnr_db:.1f}" for rows in found.values())] for mode in MODES]
+    noise = [[mode, *(f"{rows[mode].sqnr_db:.1f}" for rows in measured.values())] for mode in MODES]
     return (
         f"Right, and same winner as float ({chip}, dsp):\n\n"
         + _markdown(["mode", *judged], counts)
         + f"\nSQNR in dB ({chip}, dsp):\n\n"
-        + _markdown(["mode", *found], noise)
+        + _markdown(["mode", *measured], noise)
     )
 
 

@@ -51,13 +51,13 @@ def sqnrs(real: RealNetwork, network: Network, draws: list[Network]) -> list[flo
     platform = Platform.load("sd835")
     engine, (output,) = FloatEngine(network), network.outputs
     floats = np.stack([engine.run(feed)[output].ravel() for feed in real.inputs])
-    found = []
+    sqnrs = []
     for draw in draws:
         model = quantize(draw, real.calibration)
         executor = Deployment(model, platform, "dsp").executor()
         codes = np.stack([executor.run(feed)[output].ravel() for feed in real.inputs])
-        found.append(sqnr_db(floats, codes))
-    return found
+        sqnrs.append(sqnr_db(floats, codes))
+    return sqnrs
 
 
 def main() -> None:
@@ -75,8 +75,8 @@ def main() -> None:
     )
     for name, start in (("default", plain), ("cle", equal)):
         draws = [shaken(start, asked.spread, seed) for seed in range(asked.draws)]
-        found = sqnrs(real, network, draws)
-        figures = (found[0], *np.quantile(found, (0.1, 0.5, 0.9)))
+        sqnrs_db = sqnrs(real, network, draws)
+        figures = (sqnrs_db[0], *np.quantile(sqnrs_db, (0.1, 0.5, 0.9)))
         print(f"| {name} | {' | '.join(f'{figure:.1f}' for figure in figures)} |", flush=True)
 
 

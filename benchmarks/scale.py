@@ -191,8 +191,8 @@ def values_s(folder: Path) -> dict[str, float]:
         "onnxruntime, int8": theirs(NETWORK, "u8s8", "tensor", 1, folder, feeds),
         "onnxruntime, float": theirs(NETWORK, "float32", "tensor", 1, folder, feeds),
     }
-    found = take_turns(runs, 31, time.thread_time)
-    return {name: float(np.median(series)) for name, series in found.items()}
+    times = take_turns(runs, 31, time.thread_time)
+    return {name: float(np.median(series)) for name, series in times.items()}
 
 
 def engine_rate(parts: int) -> float:
@@ -237,8 +237,8 @@ def sent(what: object) -> int:
     from distributed.protocol.pickle import dumps
 
     apart: list[Any] = []
-    told = dumps(what, buffer_callback=apart.append)
-    return len(told) + sum(one.raw().nbytes for one in apart)
+    message = dumps(what, buffer_callback=apart.append)
+    return len(message) + sum(buffer.raw().nbytes for buffer in apart)
 
 
 def seconds(of: Callable[[], object]) -> float:

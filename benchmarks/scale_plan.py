@@ -48,8 +48,8 @@ def planned_table(asked: Sequence[tuple[Cost, int]], parts_per_s: float) -> str:
     ]
     for cost, things in asked:
         times = [in_words(taken_s(cost, things, number, parts_per_s)) for number in (1, 16, 256)]
-        found = cost.file_bytes or cost.result_bytes
-        sizes = [f"{things * found / 1e6:,.0f} MB", f"{256 * cost.worker_bytes / 1e9:.0f} GB"]
+        thing_bytes = cost.file_bytes or cost.result_bytes
+        sizes = [f"{things * thing_bytes / 1e6:,.0f} MB", f"{256 * cost.worker_bytes / 1e9:.0f} GB"]
         what = f"{things:,} {cost.thing}s".replace(",", " ")
         lines.append(f"| {' | '.join((what, str(cost.parts(things)), *times, *sizes))} |")
     return "\n".join(lines)

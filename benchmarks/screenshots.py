@@ -57,7 +57,7 @@ def shots(path: Path) -> dict[str, bytes]:
             driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [feature]})
             driver.get(path.as_uri())
             near = f"return {IN_VIEW}.every((one) => one.dataset.drawn)"
-            WebDriverWait(driver, 120).until(lambda one, near=near: one.execute_script(near))
+            WebDriverWait(driver, 120).until(lambda driver, near=near: driver.execute_script(near))
             sleep(1)  # a drawn chart still settles the room for its names
             made[name] = small(driver.get_screenshot_as_png())
     finally:

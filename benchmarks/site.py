@@ -53,10 +53,10 @@ def in_repository(path: str) -> str:
 def with_links_of_the_site(text: str, page: str) -> str:
     """Return the text of a page of the repository with links as the site has them."""
 
-    def led(found: re.Match[str]) -> str:
-        before, link, rest = found.groups()
+    def led(match: re.Match[str]) -> str:
+        before, link, rest = match.groups()
         if ":" in link:
-            return found[0]
+            return match[0]
         target = in_site(posixpath.normpath(posixpath.join(posixpath.dirname(page), link)))
         start = posixpath.dirname(in_site(page)) or "."
         return before + posixpath.relpath(target, start) + rest

@@ -80,8 +80,8 @@ def split(points: Points) -> dict[str, float]:
         )
     )
     names = ("stating the platform anew", "simulating", "energy")
-    found = {name: part / whole for name, part in zip(names, parts, strict=True)}
-    return {**found, "memory, area and the row": max(0.0, 1 - sum(found.values()))}
+    shares = {name: part / whole for name, part in zip(names, parts, strict=True)}
+    return {**shares, "memory, area and the row": max(0.0, 1 - sum(shares.values()))}
 
 
 def rows(points: Points) -> None:
@@ -115,8 +115,8 @@ def by_processes(pool: Pool, number: int) -> Turn:
 
 def _drawn(points: Points, number: int, seed: int) -> Points:
     """Other points of the same settings."""
-    found = points.space.model_copy(update={"draws": number, "seed": points.space.seed + seed})
-    return Points(found, points.settings)
+    drawn = points.space.model_copy(update={"draws": number, "seed": points.space.seed + seed})
+    return Points(drawn, points.settings)
 
 
 def arms(stack: ExitStack, numbers: list[int]) -> Iterator[tuple[str, int, Turn]]:
@@ -134,7 +134,7 @@ def measured(
     """Points per second of each arm, turn by turn."""
     seeds = count()
     rate = 16 / seconds(lambda: rows(Points(space(network, 16, next(seeds)), ready)))
-    found: dict[str, list[float]] = {}
+    rates: dict[str, list[float]] = {}
     with ExitStack() as stack:
         ways = list(arms(stack, given.workers))
         for warm in (True, *[False] * given.rounds):
@@ -145,27 +145,27 @@ def measured(
                 points = Points(space(network, size, next(seeds)), ready)
                 took = seconds(partial(turn, points))
                 if not warm:
-                    found.setdefault(name, []).append(size / took)
-    return found
+                    rates.setdefault(name, []).append(size / took)
+    return rates
 
 
-def rates_table(found: dict[str, list[float]], parts: dict[str, float], numbers: list[int]) -> str:
+def rates_table(rates: dict[str, list[float]], parts: dict[str, float], numbers: list[int]) -> str:
     """Rates, what more workers make of them turn by turn, and the split."""
     first, *more = numbers
     lines = ["| who | points per second | turn by turn |", "|---|---|---|"]
-    for name, series in found.items():
-        shown = ", ".join(f"{one:.0f}" for one in series)
+    for name, series in rates.items():
+        shown = ", ".join(f"{rate:.0f}" for rate in series)
         lines.append(f"| {name} | {statistics.median(series):.0f} | {shown} |")
     lines.append("")
     for number in more:
-        told = []
+        phrases = []
         for what in ("workers", "apart"):
-            one, other = found[f"{first} {what}"], found[f"{number} {what}"]
-            ratios = [b / a for a, b in zip(one, other, strict=True)]
-            told.append(f"{statistics.median(ratios):.2f} times {first} {what}")
-        lines.append(f"{number} workers are {told[0]}; {number} apart are {told[1]}.")
-    told = [f"{part:.0%} {name}" for name, part in parts.items()]
-    lines.append(f"A point's processor time: {', '.join(told)}.")
+            alone, other = rates[f"{first} {what}"], rates[f"{number} {what}"]
+            ratios = [b / a for a, b in zip(alone, other, strict=True)]
+            phrases.append(f"{statistics.median(ratios):.2f} times {first} {what}")
+        lines.append(f"{number} workers are {phrases[0]}; {number} apart are {phrases[1]}.")
+    phrases = [f"{part:.0%} {name}" for name, part in parts.items()]
+    lines.append(f"A point's processor time: {', '.join(phrases)}.")
     return "\n".join(lines)
 
 
@@ -182,12 +182,12 @@ def main() -> None:
     points = Points(asked, settings(asked))
     rows(points)
     parts = split(points)
-    found = measured(list(points.settings), given.network, given)
-    told = rates_table(found, parts, given.workers)
+    rates = measured(list(points.settings), given.network, given)
+    lines = rates_table(rates, parts, given.workers)
     if given.write:
-        write_text(PAGE, with_block(PAGE.read_text(encoding="utf-8"), "rates", told))
+        write_text(PAGE, with_block(PAGE.read_text(encoding="utf-8"), "rates", lines))
     else:
-        print(told)
+        print(lines)
 
 
 if __name__ == "__main__":

@@ -84,10 +84,10 @@ def priorities() -> str:
     ]
     for mine, others in HINTS:
         callers = [caller("mobilenet_v2", 1, mine), caller("alexnet", 2, others)]
-        one, *rest = throughput(SD855, callers, ClosedLoop(duration_ms=500)).instances
+        first, *rest = throughput(SD855, callers, ClosedLoop(duration_ms=500)).instances
         images = " + ".join(f"{other.pace.inferences}" for other in rest)
         rows.append(
-            f"| {mine} / {others} | {_median(one)} | {one.pace.inferences} "
+            f"| {mine} / {others} | {_median(first)} | {first.pace.inferences} "
             f"| {_median(rest[0])} | {images} |"
         )
     return "\n".join(rows)
@@ -105,12 +105,12 @@ def page() -> str:
     return with_block(text, "priorities", priorities())
 
 
-def _gain(found: Throughput) -> str:
-    return f"{found.total.per_second:.1f} | {found.gain:.2f}"
+def _gain(result: Throughput) -> str:
+    return f"{result.total.per_second:.1f} | {result.gain:.2f}"
 
 
-def _median(one: Instance) -> str:
-    return f"{one.pace.percentile_ps(50) / PS_PER_MS:.1f}"
+def _median(instance: Instance) -> str:
+    return f"{instance.pace.percentile_ps(50) / PS_PER_MS:.1f}"
 
 
 if __name__ == "__main__":

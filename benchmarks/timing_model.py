@@ -34,15 +34,15 @@ _LAYERS_SHOWN = 6
 
 def timing_page() -> str:
     """Return docs/results/timing-model.md with the tables of today."""
-    found, rows = calibration(), fitted_rows()
-    cells = found.predictions
+    record, rows = calibration(), fitted_rows()
+    cells = record.predictions
     validation = (
-        f"{rows_table(rows, found.columns, cells)}\n\n{summaries(rows, found.columns, cells)}"
+        f"{rows_table(rows, record.columns, cells)}\n\n{summaries(rows, record.columns, cells)}"
     )
     text = TIMING.read_text(encoding="utf-8")
     for name, body in {
-        "calibration": constants_table(found),
-        "trades": trades_table(found),
+        "calibration": constants_table(record),
+        "trades": trades_table(record),
         "validation": validation,
         "readings": readings_table(),
     }.items():
@@ -76,10 +76,10 @@ def profile() -> str:
 
 def readme_page() -> str:
     """Return README.md with a summary of the errors of the dsp rows."""
-    found = calibration()
-    both = zip(fitted_rows(), found.predictions, strict=True)
+    record = calibration()
+    both = zip(fitted_rows(), record.predictions, strict=True)
     rows, cells = zip(*((r, c) for r, c in both if r.runtime == "dsp"), strict=True)
-    errors = fenced(summaries(rows, found.columns, cells))
+    errors = fenced(summaries(rows, record.columns, cells))
     return with_block(README.read_text(encoding="utf-8"), "errors", errors)
 
 

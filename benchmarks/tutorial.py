@@ -70,17 +70,17 @@ def kept(step: Step) -> list[str]:
         if line.strip() == REST:
             lines.append(line)
             continue
-        found = next((n for n in range(at, len(today)) if _words(today[n]) == _words(line)), None)
-        assert found is not None, f"$ {step.command}\nno longer has a line as\n{line}"
-        lines.append(today[found].rstrip())
-        at = found + 1
+        index = next((n for n in range(at, len(today)) if _words(today[n]) == _words(line)), None)
+        assert index is not None, f"$ {step.command}\nno longer has a line as\n{line}"
+        lines.append(today[index].rstrip())
+        at = index + 1
     return lines
 
 
 def _words(line: str) -> list[str]:
     """By what a line is known again when its figures have changed."""
-    found = re.findall(r"[^\W\d]\w+|--+", line)[:2] or [line.strip()[:1]]
-    return ["--" if word.startswith("--") else word for word in found]
+    words = re.findall(r"[^\W\d]\w+|--+", line)[:2] or [line.strip()[:1]]
+    return ["--" if word.startswith("--") else word for word in words]
 
 
 def main() -> None:

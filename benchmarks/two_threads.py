@@ -82,13 +82,13 @@ def rounds_of(network: str, rounds: int, folder: Path) -> list[Round]:
     """Measure so many rounds of a network with one scale per tensor."""
     feeds = list(seeded_inputs(shapes_of(network, folder), INPUTS))
     model = ours(network, "tensor", folder, feeds)
-    one, two = (executor(model, "tensor", threads, feeds[0]) for threads in (1, 2))
-    found = []
+    single, two = (executor(model, "tensor", threads, feeds[0]) for threads in (1, 2))
+    measured = []
     for _ in range(rounds):
         before, with_two, after = round_trip_ns(), _seconds(two), round_trip_ns()
-        found.append(Round(before, after, _seconds(one) / with_two))
+        measured.append(Round(before, after, _seconds(single) / with_two))
         time.sleep(_PAUSE)
-    return found
+    return measured
 
 
 def _seconds(run: Run) -> float:
@@ -108,7 +108,7 @@ def cell(rounds: list[Round]) -> str:
     """The quartiles of the ratios, and of how many rounds."""
     if not rounds:
         return "-"
-    quartiles = np.quantile([one.ratio for one in rounds], [0.25, 0.5, 0.75])
+    quartiles = np.quantile([timed_round.ratio for timed_round in rounds], [0.25, 0.5, 0.75])
     return "{:.2f} **{:.2f}** {:.2f} ({})".format(*quartiles, len(rounds))
 
 
@@ -119,8 +119,16 @@ HEAD = """\
 
 def row(network: str, rounds: list[Round]) -> str:
     """A row of a Markdown table: near cores, then far ones."""
-    near = [one for one in rounds if max(one.before_ns, one.after_ns) < NEAR_NS]
-    far = [one for one in rounds if min(one.before_ns, one.after_ns) > FAR_NS]
+    near = [
+        timed_round
+        for timed_round in rounds
+        if max(timed_round.before_ns, timed_round.after_ns) < NEAR_NS
+    ]
+    far = [
+        timed_round
+        for timed_round in rounds
+        if min(timed_round.before_ns, timed_round.after_ns) > FAR_NS
+    ]
     return f"| {network} | {cell(near)} | {cell(far)} |"
 
 
