@@ -30,7 +30,7 @@ def photos(folder: str) -> list[Array]:
     """The pictures of a folder as the network wants them: 8 x 8, from 0 to 1."""
     pictures = (Image.open(file) for file in sorted((DIGITS / folder).glob("*.png")))
     small = (np.asarray(picture.resize((8, 8), Image.Resampling.BILINEAR)) for picture in pictures)
-    return [(one[None, None] / 255).astype(np.float32) for one in small]
+    return [(picture[None, None] / 255).astype(np.float32) for picture in small]
 
 
 def decibels(signal: Array, noisy: Array) -> float:
@@ -47,8 +47,8 @@ def main() -> None:
     tensors = [layer.outputs[0] for layer in model.network.layers]
 
     def answers(which: hexsim.Model, runtime: str) -> dict[str, Array]:
-        found = [*hexsim.run(which, shown, "sd855", runtime, output_tensors=tensors)]
-        return {name: np.concatenate([one[name] for one in found]) for name in tensors}
+        batches = [*hexsim.run(which, shown, "sd855", runtime, output_tensors=tensors)]
+        return {name: np.concatenate([outputs[name] for outputs in batches]) for name in tensors}
 
     exact = answers(model, "cpu")
     print("layer           SQNR dB")

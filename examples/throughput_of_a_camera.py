@@ -25,9 +25,9 @@ def main(name: str) -> None:
     loop = ClosedLoop(inferences=20, background=(load_background("camera"),))
     print(f"{name} on sd855, beside the camera\nnetworks  pictures/s each  slowest ms  keeps up")
     for count in range(1, MOST + 1):
-        found = throughput(platform, [Caller(plan, instances=count)], loop)
-        each = min(instance.pace.per_second for instance in found.instances)
-        slowest_ms = max(instance.pace.percentile_ps(100) for instance in found.instances) / 1e9
+        result = throughput(platform, [Caller(plan, instances=count)], loop)
+        each = min(instance.pace.per_second for instance in result.instances)
+        slowest_ms = max(instance.pace.percentile_ps(100) for instance in result.instances) / 1e9
         keeps_up = "yes" if slowest_ms * PICTURES_PER_S <= 1000 else "no"
         print(f"{count:8} {each:16.0f} {slowest_ms:11.1f}  {keeps_up}")
 

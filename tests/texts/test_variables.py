@@ -10,7 +10,7 @@ from tests.imports import CHECKOUT
 EMPTY_NAMES = {"found", "one", "told"}
 """Words that would fit any value. A result, an item or a message has a name of its own."""
 
-FOLDERS = ("benchmarks", "hexsim", "models", "tests")
+FOLDERS = ("benchmarks", "examples", "hexsim", "models", "tests")
 
 
 def bindings(node: ast.AST) -> Iterator[str]:
