@@ -1,6 +1,7 @@
 """No variable and no parameter has a name that says nothing of what it holds."""
 
 import ast
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -9,6 +10,9 @@ from tests.imports import CHECKOUT
 
 EMPTY_NAMES = {"found", "one", "told"}
 """Words that would fit any value. A result, an item or a message has a name of its own."""
+
+WRITTEN = re.compile(rf"\b(?:{'|'.join(EMPTY_NAMES)})\b")
+"""The words, in prose or in code: files without them are not parsed."""
 
 FOLDERS = ("benchmarks", "examples", "hexsim", "models", "tests")
 
@@ -41,7 +45,9 @@ def test_names_say_what_they_hold() -> None:
         f"{path.relative_to(CHECKOUT)}:{line} '{name}' says nothing of what it holds"
         for folder in FOLDERS
         for path in sorted((CHECKOUT / folder).rglob("*.py"))
-        for line, name in empty_names(path.read_text(encoding="utf-8"))
+        for text in [path.read_text(encoding="utf-8")]
+        if WRITTEN.search(text)
+        for line, name in empty_names(text)
     ]
     assert not complaints, "\n".join(complaints)
 
