@@ -15,6 +15,7 @@ from hexsim.datasheets.stacks.stack import Stack
 from hexsim.deployment.calibration_point import CalibrationPoint
 from hexsim.deployment.calibration_profile import CalibrationProfile
 from hexsim.energy import Energy, average_power_w, inference_energy
+from hexsim.errors import HexsimError
 from hexsim.graph.ir import FloatArray, Network
 from hexsim.planning.load_rules import LoadRule, load_rule
 from hexsim.planning.widths import require_widths
@@ -86,6 +87,11 @@ class Platform:
         """
         if graphs == 1 and not megabytes:
             return self
+        if self.chip.htp_table is None:
+            raise HexsimError(
+                f"{self.chip.name} has no tensor processor; --vtcm (vtcm_mb) and --parallel-graphs "
+                "limit and divide the VTCM of one, so leave them out"
+            )
         chip, share = self.chip, megabytes or self.chip.htp.vtcm_bytes / 2**20 / graphs
         return replace(self, chip=chip.with_vtcm(share, graphs), vtcm_mb=share, graphs=graphs)
 

@@ -100,6 +100,9 @@ class _CaseRead(_Read):
     runtime: str
     perf_profile: str
     buffer: str
+    ideal_cpu: bool = False
+    anchor: str | None = None
+    vtcm_mb: float | None = None
     total_inference_us: Number
     forward_propagate_us: Number
     initialisation_total_us: Number
@@ -111,10 +114,14 @@ class _CaseRead(_Read):
     @property
     def case(self) -> CaseResult:
         """Return what is compared."""
+        stated = {name: getattr(self, name) for name in ("chip", "stack", "perf_profile", "buffer")}
+        stated["ideal_cpu"] = "yes" if self.ideal_cpu else "no"
+        stated["anchor"] = self.anchor or "none"
+        stated["vtcm_mb"] = "all" if self.vtcm_mb is None else f"{self.vtcm_mb:g}"
         return CaseResult(
             self.network,
             self.runtime,
-            {name: getattr(self, name) for name in ("chip", "stack", "perf_profile", "buffer")},
+            stated,
             (
                 Amount("total inference", "us", self.total_inference_us),
                 Amount("forward propagate", "us", self.forward_propagate_us),

@@ -72,6 +72,22 @@ def test_figures_are_those_of_the_files(command: Command) -> None:
     )
 
 
+def test_what_was_asked_of_the_platform_is_a_condition(command: Command) -> None:
+    def asked(document: Any) -> None:
+        for case in document["results"]:
+            case |= {"vtcm_mb": 2.0, "anchor": "resnet50=1.2", "ideal_cpu": True}
+
+    changed("before.json", asked)
+    done = command("compare before.json changed.json")
+    assert done.code == 0
+    for condition in (
+        "vtcm_mb: all before, 2 after",
+        "anchor: none before, resnet50=1.2 after",
+        "ideal_cpu: no before, yes after",
+    ):
+        assert condition in done.out
+
+
 def test_language_models_are_compared(command: Command) -> None:
     Path("config.json").write_text(json.dumps(CONFIG))
     for bits, name in ((8, "wide"), (4, "narrow")):

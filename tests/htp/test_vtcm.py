@@ -32,7 +32,7 @@ def test_all_of_it_is_the_default() -> None:
         ("qcs8550", -1, 1, "a graph needs 0.25 MB or more"),
         ("qcs8550", 4.5, 2, "4.5 MB of VTCM for each of 2 graphs: qcs8550 has 8 MB in all"),
         ("sd8gen1", None, 2, "graphs on sd8gen1 run one after another: VTCM is divided from V73"),
-        ("sd835", 2, 1, "chip sd835 states no"),
+        ("sd835", 2, 1, "sd835 has no tensor processor"),
     ],
 )
 def test_refusals(chip: str, megabytes: float | None, graphs: int, sentence: str) -> None:
