@@ -74,13 +74,13 @@ function introduce() {
   if (data.hta_sections.length) figures.push(["HTA sections", whole(data.hta_sections.length)]);
   byId("summary").append(...figures.map(([name, value]) =>
     element("div", null, {}, [element("dt", name), element("dd", value)])));
-  const rows = Object.entries(data.metadata).map(([key, value]) => [key.replaceAll("_", " "), told(value)]);
+  const rows = Object.entries(data.metadata).map(([key, value]) => [key.replaceAll("_", " "), cellText(value)]);
   for (const section of data.hta_sections)
     rows.push([`HTA section for ${section.chip}`, `layers ${section.ids}: ${section.first} to ${section.last}`]);
   byId("metadata").replaceWith(table(null, rows));
 }
 
-const told = (value) =>
+const cellText = (value) =>
   value === null || value === "" ? "not given" : typeof value === "object" ? JSON.stringify(value) : String(value);
 
 // ---- list and search

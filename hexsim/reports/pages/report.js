@@ -26,7 +26,7 @@ function element(tag, text, attributes = {}, children = []) {
 const whole = (number) => number.toLocaleString("en-GB");
 const matches = (name) => String(name).toLowerCase().includes(wanted);
 
-function told(value) {
+function cellText(value) {
   if (value === null || value === undefined) return "";
   if (typeof value !== "number") return String(value);
   return String(Math.abs(value) < 100 ? Number(value.toPrecision(3)) : Math.round(value));
@@ -45,11 +45,11 @@ function sorted(rows, column, falling) {
 }
 
 function table(figure) {
-  const filled = (_, column) => figure.table.rows.some((row) => told(row[column]) !== "");
+  const filled = (_, column) => figure.table.rows.some((row) => cellText(row[column]) !== "");
   const header = figure.table.header.filter(filled);
   const rows = figure.table.rows.map((row) => row.filter(filled));
   const numeric = header.map((_, column) => {
-    const values = rows.map((row) => row[column]).filter((value) => told(value) !== "");
+    const values = rows.map((row) => row[column]).filter((value) => cellText(value) !== "");
     return values.length > 0 && values.every((value) => typeof value === "number" || /^[+-]?\d[\d.,]*%?$/.test(value));
   });
   const body = element("tbody");
@@ -59,19 +59,19 @@ function table(figure) {
   const heads = header.map((name, column) =>
     element("th", null, numeric[column] ? { class: "number", scope: "col" } : { scope: "col" },
       [element("button", name, { type: "button" })]));
-  const kind = (cell, column) => ({ class: numeric[column] ? "number" : told(cell).length > LONG ? "text long" : "text" });
+  const kind = (cell, column) => ({ class: numeric[column] ? "number" : cellText(cell).length > LONG ? "text long" : "text" });
   let shown = rows;
   const keep = () => {
     const part = search.value.toLowerCase();
     [...body.rows].forEach((line, index) => {
       const row = shown[index];
       const named = !wanted || !figure.by_layer || row.some((cell) => typeof cell === "string" && matches(cell));
-      line.hidden = !(named && (!part || row.some((cell) => told(cell).toLowerCase().includes(part))));
+      line.hidden = !(named && (!part || row.some((cell) => cellText(cell).toLowerCase().includes(part))));
     });
   };
   const fill = () => {
     body.replaceChildren(...shown.map((row) =>
-      element("tr", null, {}, row.map((cell, column) => element("td", told(cell), kind(cell, column))))));
+      element("tr", null, {}, row.map((cell, column) => element("td", cellText(cell), kind(cell, column))))));
     keep();
   };
   heads.forEach((head, column) => head.firstChild.addEventListener("click", () => {
@@ -246,8 +246,8 @@ function timed(chart, place) {
     return body;
   });
   const lines = (sums, names) => sums.map(([key, us]) => element("tr", null, {}, [element("td", names(key)),
-    element("td", told(us), { class: "number" }),
-    element("td", `${told((100 * us) / (range.end - range.start))} %`, { class: "number" })]));
+    element("td", cellText(us), { class: "number" }),
+    element("td", `${cellText((100 * us) / (range.end - range.start))} %`, { class: "number" })]));
   const add = (sums, key, us) => sums.set(key, (sums.get(key) ?? 0) + us);
   const set = () => {
     const scale = chart.view.frame.bbox.width / (range.end - range.start);
@@ -265,7 +265,7 @@ function timed(chart, place) {
       shown.text.push(shortened(name[at], letters));
     }
     slices.data = shown;
-    head.textContent = `In view: ${told(range.start)} to ${told(range.end)} us, ${told(range.end - range.start)} us. Drag over a part, or use the buttons, to see its sums.`;
+    head.textContent = `In view: ${cellText(range.start)} to ${cellText(range.end)} us, ${cellText(range.end - range.start)} us. Drag over a part, or use the buttons, to see its sums.`;
     by_track.replaceChildren(...lines([...busy], (at) => tracks[at]));
     const largest = [...named_sums].sort((a, b) => b[1] - a[1]);
     const others = largest.slice(MOST_SUMS).reduce((sum, [, us]) => sum + us, 0);
