@@ -12,10 +12,9 @@ Networks are planned as the default quantiser would leave them, so no weight is 
 from __future__ import annotations
 
 import math
-import sys
 from dataclasses import dataclass
 
-from benchmarks.pages import RESULTS, fenced, with_block
+from benchmarks.pages import RESULTS, fenced, print_or_write, with_block
 from benchmarks.published_fit import fitted_rows
 from hexsim import models
 from hexsim.datasheets import measurements
@@ -23,7 +22,6 @@ from hexsim.datasheets.measurements.calibration import calibration
 from hexsim.deployment import Deployment
 from hexsim.deployment.platform import Platform
 from hexsim.dlc.loading import load
-from hexsim.files import write_text
 from hexsim.quantization.model import Model
 from hexsim.reports.text import table
 from hexsim.studies.calibration.prediction import deployed
@@ -183,7 +181,4 @@ def page() -> str:
 
 
 if __name__ == "__main__":
-    if "--write" in sys.argv:
-        write_text(PAGE, page())
-    else:
-        print(page())
+    print_or_write(PAGE, page)

@@ -8,12 +8,10 @@ The spaces are the files of benchmarks/spaces, as `hexsim sweep` takes them.
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
-from benchmarks.pages import RESULTS, fenced, with_block
+from benchmarks.pages import RESULTS, fenced, print_or_write, with_block
 from hexsim.datasheets import chips
-from hexsim.files import write_text
 from hexsim.reports.sweep import effects_table
 from hexsim.studies.sweep.effects import effects
 from hexsim.studies.sweep.evaluation import row
@@ -79,7 +77,4 @@ def page() -> str:
 
 
 if __name__ == "__main__":
-    if "--write" in sys.argv:
-        write_text(PAGE, page())
-    else:
-        print(page())
+    print_or_write(PAGE, page)

@@ -5,13 +5,10 @@ python -m benchmarks.energy_page [--write]
 
 from __future__ import annotations
 
-import sys
-
-from benchmarks.pages import CONCEPTS, fenced, with_block
+from benchmarks.pages import CONCEPTS, fenced, print_or_write, with_block
 from hexsim.deployment import deploy
 from hexsim.deployment.platform import Platform
 from hexsim.dlc.loading import load
-from hexsim.files import write_text
 from hexsim.reports.always_on import always_on_text
 from hexsim.studies.always_on import always_on
 
@@ -31,7 +28,4 @@ def page() -> str:
 
 
 if __name__ == "__main__":
-    if "--write" in sys.argv:
-        write_text(PAGE, page())
-    else:
-        print(example())
+    print_or_write(PAGE, page, example)

@@ -5,13 +5,10 @@ python -m benchmarks.footprints --write    puts them into the page
 
 from __future__ import annotations
 
-import sys
-
-from benchmarks.pages import CONCEPTS, fenced, with_block
+from benchmarks.pages import CONCEPTS, fenced, print_or_write, with_block
 from hexsim.deployment import Deployment
 from hexsim.deployment.platform import Platform
 from hexsim.dlc.loading import load
-from hexsim.files import write_text
 from hexsim.memory import Footprint
 from hexsim.reports.inference.memory import memory_line
 from hexsim.runtimes import Runtime
@@ -61,7 +58,4 @@ def page() -> str:
 
 
 if __name__ == "__main__":
-    if "--write" in sys.argv:
-        write_text(PAGE, page())
-    else:
-        print(page())
+    print_or_write(PAGE, page)

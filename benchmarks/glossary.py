@@ -9,11 +9,9 @@ here, because they are not nouns of that page.
 from __future__ import annotations
 
 import re
-import sys
 from dataclasses import dataclass
 
-from benchmarks.pages import DOCS, REFERENCE, with_block
-from hexsim.files import write_text
+from benchmarks.pages import DOCS, REFERENCE, print_or_write, with_block
 
 PAGE = REFERENCE / "glossary.md"
 MAP = DOCS / "architecture.md"
@@ -113,10 +111,7 @@ def page() -> str:
 
 def main() -> None:
     """Print the page, or write it."""
-    if "--write" in sys.argv:
-        write_text(PAGE, page())
-    else:
-        print(page())
+    print_or_write(PAGE, page)
 
 
 if __name__ == "__main__":

@@ -8,16 +8,14 @@ the dataclasses that a declaration takes as a whole. A unit comes from the end o
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
 
-from benchmarks.pages import REFERENCE, with_block
+from benchmarks.pages import REFERENCE, print_or_write, with_block
 from hexsim.accuracy.layer_errors import LayerError
 from hexsim.accuracy.remedies import RemedyTrial
 from hexsim.accuracy.rescaling import RescalingLoss
 from hexsim.accuracy.sensitivity import LayerSensitivity, Sensitivity
-from hexsim.files import write_text
 from hexsim.graph.imports import ImportReport, OpaqueNode, Recognised
 from hexsim.llm.architecture import Architecture
 from hexsim.llm.study import Conditions
@@ -224,10 +222,7 @@ def page() -> str:
 
 def main() -> None:
     """Print the page, or write it."""
-    if "--write" in sys.argv:
-        write_text(PAGE, page())
-    else:
-        print(page())
+    print_or_write(PAGE, page)
 
 
 if __name__ == "__main__":

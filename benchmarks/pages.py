@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import sys
+from collections.abc import Callable, Mapping
 from pathlib import Path
+
+from hexsim.files import write_text
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -35,3 +38,13 @@ def block(text: str, name: str) -> str:
 def fenced(text: str) -> str:
     """Return a text table as a code block."""
     return f"```\n{text}\n```"
+
+
+def print_or_write(
+    file: Path, page: Callable[[], str], shown: Callable[[], str] | None = None
+) -> None:
+    """Write the page if the command line has --write; else print it, or what is to be shown."""
+    if "--write" in sys.argv:
+        write_text(file, page())
+    else:
+        print((shown or page)())
