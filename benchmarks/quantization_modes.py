@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from benchmarks.pages import RESULTS, with_block
-from hexsim.accuracy.metrics import sqnr_db
+from hexsim.accuracy.distance import Distance
 from hexsim.graph.ir import Network
 from hexsim.onnx_io.run.float_engine import FloatEngine
 from hexsim.quantization.equalization import equalize
@@ -78,7 +78,9 @@ def _blocks() -> Iterator[str]:
         cells = []
         for kind in KINDS:
             scores = [int8_scores(network, mode) for network in networks[kind]]
-            ratios = [sqnr_db(a, b) for a, b in zip(floats[kind], scores, strict=True)]
+            ratios = [
+                Distance.between(a, b).sqnr_db for a, b in zip(floats[kind], scores, strict=True)
+            ]
             cells.append(
                 f"{_mean([points(answers) for answers in scores])}, {np.mean(ratios):.1f} dB"
             )
@@ -100,12 +102,13 @@ def _relu6() -> Iterator[str]:
         bounded = equalize(network).without_relu6
         replaced = without_relu6(network, bounded)
         before, after = float_scores(network), float_scores(replaced)
+        sqnr_db = Distance.between(before, after).sqnr_db
         yield _row(
             str(seed),
             f"{_share_at_six(network, bounded):.3%}",
             f"{points(before):.1f}",
             f"{points(after):.1f}",
-            "equal" if np.array_equal(before, after) else f"{sqnr_db(before, after):.1f} dB",
+            "equal" if np.array_equal(before, after) else f"{sqnr_db:.1f} dB",
             *(f"{cell:.1f}" for cell in _points(network, [MODES["default"], MODES["cle"]])),
         )
 

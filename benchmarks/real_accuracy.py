@@ -22,7 +22,7 @@ import numpy as np
 
 from benchmarks.pages import RESULTS, with_block
 from benchmarks.real_networks import Labels, RealNetwork, real_networks
-from hexsim.accuracy.metrics import sqnr_db
+from hexsim.accuracy.distance import Distance
 from hexsim.accuracy.scores import class_scores
 from hexsim.deployment import Deployment
 from hexsim.deployment.platform import Platform
@@ -75,14 +75,14 @@ def measure(real: RealNetwork, chip: str) -> dict[str, Row]:
 
 def _row(floats: FloatArray, others: FloatArray, labels: Labels) -> Row:
     if not labels:
-        return Row("", "", sqnr_db(floats, others))
+        return Row("", "", Distance.between(floats, others).sqnr_db)
     winners, expected = np.argmax(others, axis=-1), np.argmax(floats, axis=-1)
     known = [(winner, label) for winner, label in zip(winners, labels, strict=True) if label]
     right = sum(int(winner) in label for winner, label in known)
     return Row(
         _counted(right, len(known)),
         _counted(int(np.sum(winners == expected)), len(winners)),
-        sqnr_db(floats, others),
+        Distance.between(floats, others).sqnr_db,
     )
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.real_networks import RealNetwork, real_networks
-from hexsim.accuracy.metrics import sqnr_db
+from hexsim.accuracy.distance import Distance
 from hexsim.accuracy.scores import class_scores
 from hexsim.deployment import Deployment
 from hexsim.deployment.platform import Platform
@@ -56,7 +56,7 @@ def sqnrs(real: RealNetwork, network: Network, draws: list[Network]) -> list[flo
         model = quantize(draw, real.calibration)
         executor = Deployment(model, platform, "dsp").executor()
         codes = np.stack([executor.run(feed)[output].ravel() for feed in real.inputs])
-        sqnrs.append(sqnr_db(floats, codes))
+        sqnrs.append(Distance.between(floats, codes).sqnr_db)
     return sqnrs
 
 

@@ -6,10 +6,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from hexsim.accuracy.classification import Hits
+from hexsim.accuracy.classification import Hits, margin, winner
 from hexsim.accuracy.distance import BLOCK, Array, Distance
 from hexsim.accuracy.items import scores_of_items, unpadded_each
-from hexsim.accuracy.metrics import margin, winner
 from hexsim.graph.ir import FloatArray
 
 Outputs = Mapping[str, FloatArray]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-from hexsim.accuracy.metrics import winner
+from hexsim.accuracy.distance import Array
 from hexsim.graph.ir import FloatArray
 
 TOP = 5
@@ -51,3 +51,15 @@ def place(scores: FloatArray, right: Sequence[int]) -> int:
     first = min(right, key=lambda label: (-flat[label], label))
     before = np.count_nonzero(flat > flat[first]) + np.count_nonzero(flat[:first] == flat[first])
     return int(before)
+
+
+def winner(scores: Array) -> int:
+    """Return the class of the highest score, the first of equal ones; -1 if there is no class."""
+    return int(np.argmax(scores)) if scores.size else -1
+
+
+def margin(scores: Array, label: int) -> float:
+    """Return the score of `label` minus the best other one; negative where another class wins."""
+    flat = scores.ravel()
+    others = [part.max() for part in (flat[:label], flat[label + 1 :]) if part.size]
+    return float(flat[label]) - float(np.max(others))

@@ -25,6 +25,13 @@ class Distance:
     product: float = 0.0
     max_error: float = 0.0
 
+    @classmethod
+    def between(cls, reference: Array, other: Array) -> Distance:
+        """Return the sums of one pair of arrays of equal shape."""
+        distance = cls()
+        distance.add(reference, other)
+        return distance
+
     def add(self, reference: Array, other: Array) -> None:
         """Add one pair of arrays of equal shape."""
         signal, stand_in = reference.ravel(), other.ravel()

@@ -97,9 +97,7 @@ class TensorRun:
 
     def add(self, reference: FloatArray, other: FloatArray, encoding: Encoding | None) -> None:
         """Add the tensor's values for one input, in float and on the runtime."""
-        distance = Distance()
-        distance.add(reference, other)
-        self.distances.append(distance)
+        self.distances.append(Distance.between(reference, other))
         self.seen.take(FloatStatistics.of(reference, encoding))
 
     def take(self, other: TensorRun) -> None:

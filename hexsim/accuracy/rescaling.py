@@ -49,8 +49,7 @@ def worst(losses: Sequence[RescalingLoss]) -> RescalingLoss:
 def _loss(layer: Weighted, model: Model, encoding: Encoding) -> RescalingLoss:
     codes = model.codes(layer.weight)
     rescaled = signed_weights(codes, encoding)
-    distance = Distance()
-    distance.add(
+    distance = Distance.between(
         (codes.astype(float) - encoding.zero_point) * encoding.delta,
         rescaled.codes * rescaled.steps,
     )

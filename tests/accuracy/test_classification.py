@@ -1,10 +1,11 @@
 """Places of labels among scores."""
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hexsim.accuracy.classification import Hits, place
+from hexsim.accuracy.classification import Hits, margin, place, winner
 
 
 @given(st.lists(st.integers(0, 3), min_size=1, max_size=9), st.data())
@@ -33,3 +34,15 @@ def test_any_of_several_right_classes_counts() -> None:
     hits.add(scores, scores, (3, 8))
     hits.add(scores, scores, (3, 9))
     assert (hits.float_top1, hits.float_top5) == (1, 2)
+
+
+def test_the_margin_is_negative_where_another_class_wins() -> None:
+    scores = np.array([[0.1, 0.7, 0.2]], np.float32)
+    assert margin(scores, 1) == pytest.approx(0.5)
+    assert margin(scores, 0) == pytest.approx(-0.6)
+
+
+def test_the_first_of_equal_scores_wins_and_of_none_nobody() -> None:
+    assert winner(np.array([[1, 3, 3]])) == 1
+    assert winner(np.array(2.0)) == 0
+    assert winner(np.zeros((1, 0))) == -1

@@ -52,3 +52,24 @@ def test_infinities_that_are_the_same_are_no_noise() -> None:
         distance.add(np.array([1, -np.inf, 3, np.inf]), np.array([1.5, -np.inf, 3, np.inf]))
     assert (distance.signal, distance.noise, distance.max_error) == (10.0, 0.25, 0.5)
     assert distance.product == 10.5
+
+
+def test_noise_of_a_tenth_is_twenty_decibels() -> None:
+    ref = np.array([1.0, -1.0, 1.0, -1.0])
+    assert Distance.between(ref, ref * 1.1).sqnr_db == pytest.approx(20.0)
+    assert Distance.between(ref, ref).sqnr_db == math.inf
+    assert Distance.between(ref * 0, ref).sqnr_db == -math.inf
+
+
+@given(st.floats(0.1, 10))
+def test_cosine_ignores_scale(scale: float) -> None:
+    ref = np.array([1.0, 2.0, -3.0])
+    assert Distance.between(ref, ref * scale).cosine == pytest.approx(1.0)
+    assert Distance.between(ref, -ref).cosine == pytest.approx(-1.0)
+    assert Distance.between(ref, ref * 0).cosine == 0.0
+    assert Distance.between(ref * 0, ref * 0).cosine == 1.0
+
+
+def test_the_largest_error() -> None:
+    distance = Distance.between(np.array([1, 2], np.float32), np.array([1, 5], np.float32))
+    assert distance.max_error == 3.0

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 import numpy as np
 import pytest
 
+from hexsim.accuracy.distance import Distance
 from hexsim.accuracy.layer_errors import (
     ErrorStream,
     FloatStatistics,
@@ -12,7 +13,6 @@ from hexsim.accuracy.layer_errors import (
     TensorRun,
     most_added,
 )
-from hexsim.accuracy.metrics import cosine, max_error, sqnr_db
 from hexsim.accuracy.paired_run import PairedRun, Values
 from hexsim.graph.ir import Network, Tensor
 from hexsim.inputs.seeded import seeded_inputs
@@ -45,9 +45,9 @@ def test_every_figure_is_that_of_all_inputs_together() -> None:
     before = 0.0
     for row in errors:
         floats, others = (np.stack([run[side][row.tensor] for run in runs]) for side in (0, 1))
-        assert row.sqnr_db == pytest.approx(sqnr_db(floats, others))
-        assert row.cosine == pytest.approx(cosine(floats, others))
-        assert row.max_error == max_error(floats, others)
+        assert row.sqnr_db == pytest.approx(Distance.between(floats, others).sqnr_db)
+        assert row.cosine == pytest.approx(Distance.between(floats, others).cosine)
+        assert row.max_error == Distance.between(floats, others).max_error
         assert (row.low, row.high) == (floats.min(), floats.max())
         assert row.encoding == model.activations[row.tensor]
         ratio = float(np.sum((floats - others) ** 2.0) / np.sum(floats.astype(float) ** 2))

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from hexsim.accuracy.metrics import sqnr_db
+from hexsim.accuracy.distance import Distance
 from hexsim.accuracy.validation import validate
 from hexsim.execution.plan_executor import PlanExecutor
 from hexsim.onnx_io.run.float_engine import FloatEngine
@@ -58,7 +58,7 @@ def test_kernels_of_both_generations() -> None:
     for chip, kernels in (("sd835", None), ("sd855", SIGNED)):
         scores = PlanExecutor(planned(model), model, signed_kernels=kernels).run(feed)["scores"]
         sqnrs_db.append(validate(deployed(model, "dsp", chip), [feed]).output_sqnr_db)
-        assert sqnrs_db[-1] == pytest.approx(sqnr_db(reference, scores), abs=1e-3)
+        assert sqnrs_db[-1] == pytest.approx(Distance.between(reference, scores).sqnr_db, abs=1e-3)
     assert sqnrs_db[0] != sqnrs_db[1]
 
 

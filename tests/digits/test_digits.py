@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 import pytest
 
-from hexsim.accuracy.metrics import sqnr_db
+from hexsim.accuracy.distance import Distance
 from hexsim.graph.ir import Network
 from hexsim.quantization.equalization import equalize
 from hexsim.quantization.equalization.relu6 import without_relu6
@@ -78,7 +78,7 @@ def test_relu6_becomes_relu(seed: int) -> None:
     done = equalize(network)
     assert done.without_relu6 == ("conv0", "dw1", "pw1", "dw2", "pw2", "dw3")
     before, after = float_scores(network), float_scores(done.network)
-    assert 20 < sqnr_db(before, after) < 50
+    assert 20 < Distance.between(before, after).sqnr_db < 50
     assert abs(points(before) - points(after)) <= 0.5
     alone = float_scores(without_relu6(network, done.without_relu6))
     assert np.abs(after - alone).max() <= 1e-4 * np.abs(alone).max()
@@ -92,7 +92,7 @@ def test_the_friendly_block_needs_no_remedy() -> None:
         pairs = [
             (float_scores(network), int8_scores(network, MODES["default"])) for network in networks
         ]
-        return float(np.mean([sqnr_db(*pair) for pair in pairs]))
+        return float(np.mean([Distance.between(*pair).sqnr_db for pair in pairs]))
 
     assert ratio("friendly") > ratio("relu6") + 4
 
@@ -106,7 +106,7 @@ def test_bias_correction_helps_on_average(kind: Kind) -> None:
     ratios = {
         name: np.mean(
             [
-                sqnr_db(a, int8_scores(network, MODES[name]))
+                Distance.between(a, int8_scores(network, MODES[name])).sqnr_db
                 for a, network in zip(floats, networks, strict=True)
             ]
         )

@@ -59,6 +59,4 @@ def test_codes_are_near_them(bits: Literal[4, 8], least_db: float) -> None:
     for model, inputs, expected in _passes(Export(bits=None)):
         quantized = hexsim.quantize(model, [inputs], options)
         (outputs,) = hexsim.run(quantized, [inputs], "sd8gen4", "htp")
-        distance = Distance()
-        distance.add(expected["logits"], outputs["logits"])
-        assert distance.sqnr_db > least_db
+        assert Distance.between(expected["logits"], outputs["logits"]).sqnr_db > least_db

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import hexsim
-from hexsim.accuracy.metrics import sqnr_db
+from hexsim.accuracy.distance import Distance
 from hexsim.accuracy.scores import class_scores
 from hexsim.graph.ir import Network
 from hexsim.inputs.seeded import seeded_calibration
@@ -55,7 +55,9 @@ def _ratios(network: Network, feeds: list[dict[str, np.ndarray]]) -> list[float]
     for chosen in choices:
         model = quantize_optimized(network, lambda: feeds, optimizations=chosen).model
         run = deployed(model).executor().run
-        sqnrs_db.append(sqnr_db(floats, np.stack([run(feed)[output] for feed in feeds])))
+        sqnrs_db.append(
+            Distance.between(floats, np.stack([run(feed)[output] for feed in feeds])).sqnr_db
+        )
     return sqnrs_db
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from benchmarks import real_networks
-from hexsim.accuracy.metrics import sqnr_db
+from hexsim.accuracy.distance import Distance
 from hexsim.accuracy.scores import class_scores
 from hexsim.inputs.seeded import seeded_calibration
 from hexsim.layers import Convolution
@@ -41,7 +41,7 @@ def test_dead_channels_do_not_blow_up(real_data: Path, mode: str) -> None:
     feeds = seeded_calibration(network)
     seeded = replace(real, inputs=feeds, calibration=feeds)
     per_tensor, per_channel = (
-        sqnr_db(*both(seeded, options=MODES[name])) for name in ("default", mode)
+        Distance.between(*both(seeded, options=MODES[name])).sqnr_db for name in ("default", mode)
     )
     assert per_channel > per_tensor + 3
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from benchmarks import real_networks
-from hexsim.accuracy.metrics import sqnr_db
+from hexsim.accuracy.distance import Distance
 from hexsim.onnx_io.run.float_engine import FloatEngine
 from hexsim.quantization.options import QuantizationOptions
 from tests.real.both import both, kept, right
@@ -36,7 +36,7 @@ def test_keywords_keep_their_winner(real_data: Path, chip: str) -> None:
     np.testing.assert_allclose(answers, expected, atol=1e-5)
     floats, codes = both(real, chip)
     assert kept(floats, codes) == 4
-    assert sqnr_db(floats, codes) > 27.0
+    assert Distance.between(floats, codes).sqnr_db > 27.0
 
 
 def test_the_autoencoder_reconstructs(real_data: Path) -> None:
@@ -45,7 +45,7 @@ def test_the_autoencoder_reconstructs(real_data: Path) -> None:
     (name,) = real.network.inputs
     vectors = np.concatenate([feed[name] for feed in real.inputs])
     assert float(np.mean((floats - vectors) ** 2)) == pytest.approx(9.707, abs=0.01)
-    assert sqnr_db(floats, codes) > 30.0
+    assert Distance.between(floats, codes).sqnr_db > 30.0
 
 
 @CHIPS
@@ -55,7 +55,7 @@ def test_people_are_seen_although_channels_are_dead(real_data: Path, chip: str, 
     floats, codes = both(real, chip, QuantizationOptions(axis_weights=axis))
     assert right(floats, real) == right(codes, real) == 15
     assert kept(floats, codes) == 16
-    assert sqnr_db(floats, codes) > 25.0
+    assert Distance.between(floats, codes).sqnr_db > 25.0
 
 
 @CHIPS
@@ -64,7 +64,7 @@ def test_residual_layers_keep_most_winners(real_data: Path, chip: str) -> None:
     floats, codes = both(real, chip)
     assert right(floats, real) == right(codes, real) == 5
     assert kept(floats, codes) >= 21
-    assert sqnr_db(floats, codes) > 25.0
+    assert Distance.between(floats, codes).sqnr_db > 25.0
 
 
 @CHIPS
@@ -74,4 +74,4 @@ def test_depthwise_layers_of_one_range_keep_every_winner(real_data: Path, chip: 
     floats, codes = both(real, chip)
     assert right(floats, real) == right(codes, real) == 5
     assert kept(floats, codes) == 8
-    assert sqnr_db(floats, codes) > 14.0
+    assert Distance.between(floats, codes).sqnr_db > 14.0

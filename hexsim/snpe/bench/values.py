@@ -93,8 +93,8 @@ class Values:
         return list(self._answers(values, network.outputs[0]))
 
     def _answers(self, values: Iterable[Mapping[str, FloatArray]], output: str) -> Iterator[int]:
+        from hexsim.accuracy.classification import winner
         from hexsim.accuracy.items import scores_of_items, unpadded
-        from hexsim.accuracy.metrics import winner
 
         source = self._source
         for index, value in enumerate(values):
