@@ -28,9 +28,9 @@ def lower_arg_extremum(layer: ArgExtremum, source: QuantizedSource) -> LoweredAr
     inputs, output = source.operands(layer)
     positions = np.arange(inputs[0].shape[layer.axis], dtype=np.float64)
     return LoweredArgExtremum(
-        layer=layer.name,
-        inputs=inputs,
-        output=output,
+        layer.name,
+        inputs,
+        output,
         kind=layer.kind,
         axis=layer.axis,
         codes=output.encoding.quantize(positions).astype(output.encoding.dtype),

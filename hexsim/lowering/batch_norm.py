@@ -71,9 +71,7 @@ def lower_batch_norm(layer: BatchNorm, source: QuantizedSource) -> LoweredBatchN
         fitting = fitting_steps(steps, sums, output.encoding, shift, x.bits - 8)
         factors = rounded(scale / (step * (fitting / steps))).astype(np.int16)
         stage = requantize(fitting, output.encoding, layer.clamp, shift, x.bits - 8)
-    return LoweredBatchNorm(
-        layer=layer.name, inputs=inputs, output=output, factors=factors, stage=stage
-    )
+    return LoweredBatchNorm(layer.name, inputs, output, factors=factors, stage=stage)
 
 
 def _narrow_constants(

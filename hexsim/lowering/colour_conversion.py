@@ -49,9 +49,9 @@ def lower_colour_conversion(
     inputs, output = source.operands(layer)
     if layer.channels is not None:
         return LoweredChannelPick(
-            layer=layer.name,
-            inputs=inputs,
-            output=output,
+            layer.name,
+            inputs,
+            output,
             channels=layer.channels,
             table=rescale_table(inputs[0], output.encoding),
         )
@@ -63,9 +63,9 @@ def lower_colour_conversion(
             "(delta 1, offset 0)"
         )
     return LoweredNv21(
-        layer=layer.name,
-        inputs=inputs,
-        output=output,
+        layer.name,
+        inputs,
+        output,
         matrix=rounded(np.array(YVU_TO_BGR) * (1 << MATRIX_BITS)).astype(np.int32),
         table=rescale_table(Operand(output.name, output.shape, BYTES), output.encoding),
     )

@@ -78,9 +78,9 @@ def lower_elementwise(
         return lower_quotient(layer, inputs, output)
     if layer.kind == "max" or layer.kind == "min":
         return LoweredExtremum(
-            layer=layer.name,
-            inputs=inputs,
-            output=output,
+            layer.name,
+            inputs,
+            output,
             kind=layer.kind,
             tables=tuple(compared_table(x, output.encoding, layer.clamp) for x in inputs),
         )
@@ -99,9 +99,9 @@ def lower_elementwise(
     if layer.kind == "sub":
         factors[1:] *= -1
     return LoweredSum(
-        layer=layer.name,
-        inputs=inputs,
-        output=output,
+        layer.name,
+        inputs,
+        output,
         factors=factors,
         stage=requantize(step, output.encoding, layer.clamp, fraction_bits=output.bits - 8),
     )
@@ -122,9 +122,9 @@ def _lower_product(
     inputs = fitting_factor(inputs, 1, 1.0, output.encoding, fraction_bits)
     step = math.prod(x.delta for x in inputs)
     return LoweredProduct(
-        layer=layer.name,
-        inputs=inputs,
-        output=output,
+        layer.name,
+        inputs,
+        output,
         stage=requantize_sums(
             layer.name,
             step,

@@ -67,9 +67,9 @@ def lower_interpolated_norm(
     relative = (1 + weight / layer.bias * knots) ** -layer.beta
     powers = rounded(relative * (1 << POWER_BITS)).astype(np.int32)
     return LoweredLocalResponseNorm(
-        layer=layer.name,
-        inputs=(x,),
-        output=output,
+        layer.name,
+        (x,),
+        output,
         size=layer.size,
         powers=powers,
         stage=requantize_sums(

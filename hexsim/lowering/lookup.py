@@ -36,7 +36,7 @@ def lower_neuron(layer: Neuron, source: QuantizedSource) -> LoweredLookup:
     """Turn an activation function into a table."""
     inputs, output = source.operands(layer)
     tables = _neuron_codes(layer, inputs[0], output.encoding).reshape(1, -1)
-    return LoweredLookup(layer=layer.name, inputs=inputs, output=output, tables=tables)
+    return LoweredLookup(layer.name, inputs, output, tables=tables)
 
 
 def lower_prelu(layer: Prelu, source: QuantizedSource) -> LoweredLookup:
@@ -44,7 +44,7 @@ def lower_prelu(layer: Prelu, source: QuantizedSource) -> LoweredLookup:
     inputs, output = source.operands(layer)
     slopes = np.broadcast_to(source.real(layer.slope).reshape(-1), inputs[0].shape[-1:])
     tables = _leaky_tables(slopes, inputs[0], output.encoding)
-    return LoweredLookup(layer=layer.name, inputs=inputs, output=output, tables=tables)
+    return LoweredLookup(layer.name, inputs, output, tables=tables)
 
 
 def _neuron_codes(layer: Neuron, x: Operand, output: Encoding) -> Codes:
@@ -89,7 +89,7 @@ def lower_convert(layer: Convert, source: QuantizedSource) -> LoweredLookup:
     table = rescale_table(x, output.encoding)
     if table is None:
         table = np.arange(x.encoding.steps + 1).astype(output.encoding.dtype)
-    return LoweredLookup(layer=layer.name, inputs=(x,), output=output, tables=table.reshape(1, -1))
+    return LoweredLookup(layer.name, (x,), output, tables=table.reshape(1, -1))
 
 
 LOWERINGS: Lowerings = {Neuron: lower_neuron, Prelu: lower_prelu, Convert: lower_convert}

@@ -41,7 +41,7 @@ class Operand:
         return self.encoding.delta
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class LoweredCall:
     """One kernel call as integers; each layer family adds its own."""
 

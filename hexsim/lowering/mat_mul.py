@@ -41,9 +41,9 @@ def lower_mat_mul(layer: MatMul, source: QuantizedSource) -> LoweredMatMul:
         inputs, inputs[0].shape[-1], layer.alpha, output.encoding, fraction_bits
     )
     return LoweredMatMul(
-        layer=layer.name,
-        inputs=factors,
-        output=output,
+        layer.name,
+        factors,
+        output,
         transposed=layer.transposed,
         stage=requantize_sums(
             layer.name,

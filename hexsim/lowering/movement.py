@@ -61,9 +61,9 @@ def lower_rearrange(layer: Rearrangement, source: QuantizedSource) -> LoweredRea
     elif isinstance(layer, DepthToSpace | SpaceToDepth):
         split, permutation = layer.view(split)
     return LoweredRearrange(
-        layer=layer.name,
-        inputs=inputs,
-        output=output,
+        layer.name,
+        inputs,
+        output,
         split=split,
         permutation=permutation,
         table=rescale_table(inputs[0], output.encoding),
@@ -81,9 +81,9 @@ def lower_tile(layer: Tile, source: QuantizedSource) -> LoweredTile:
     """Turn a repetition into integers."""
     inputs, output = source.operands(layer)
     return LoweredTile(
-        layer=layer.name,
-        inputs=inputs,
-        output=output,
+        layer.name,
+        inputs,
+        output,
         repeats=layer.repeats,
         table=rescale_table(inputs[0], output.encoding),
     )
@@ -100,9 +100,9 @@ def lower_slice(layer: StridedSlice, source: QuantizedSource) -> LoweredSlice:
     """Turn a slice into integers."""
     inputs, output = source.operands(layer)
     return LoweredSlice(
-        layer=layer.name,
-        inputs=inputs,
-        output=output,
+        layer.name,
+        inputs,
+        output,
         selection=layer.selection(len(inputs[0].shape)),
         table=rescale_table(inputs[0], output.encoding),
     )
@@ -120,9 +120,9 @@ def lower_concat(layer: Concat, source: QuantizedSource) -> LoweredConcat:
     """Turn a concatenation into integers."""
     inputs, output = source.operands(layer)
     return LoweredConcat(
-        layer=layer.name,
-        inputs=inputs,
-        output=output,
+        layer.name,
+        inputs,
+        output,
         axis=layer.axis,
         tables=tuple(joined_table(x, output.encoding) for x in inputs),
     )
@@ -139,9 +139,9 @@ def lower_gather(layer: Gather, source: QuantizedSource) -> LoweredGather:
     """Turn a gather into integers."""
     inputs, output = source.operands(layer)
     return LoweredGather(
-        layer=layer.name,
-        inputs=inputs,
-        output=output,
+        layer.name,
+        inputs,
+        output,
         places=((layer.axis, places(layer.indices)),),
         table=rescale_table(inputs[0], output.encoding),
     )
@@ -167,16 +167,16 @@ def lower_pad(layer: Pad, source: QuantizedSource) -> LoweredPad | LoweredGather
         sizes = enumerate(inputs[0].shape)
         padded = [(axis, size) for axis, size in sizes if layer.begins[axis] or layer.ends[axis]]
         return LoweredGather(
-            layer=layer.name,
-            inputs=inputs,
-            output=output,
+            layer.name,
+            inputs,
+            output,
             places=tuple((axis, places(layer.positions(axis, size))) for axis, size in padded),
             table=rescale_table(inputs[0], output.encoding),
         )
     return LoweredPad(
-        layer=layer.name,
-        inputs=inputs,
-        output=output,
+        layer.name,
+        inputs,
+        output,
         interior=layer.interior(inputs[0].shape),
         fill=int(output.encoding.quantize(np.array([layer.value]))[0]),
         table=rescale_table(inputs[0], output.encoding),

@@ -77,9 +77,9 @@ def lower_normalization(layer: Normalization, source: QuantizedSource) -> Lowere
     squares = 1 if layer.kind == "length" else count**2
     epsilon = layer.epsilon * squares / x.delta**2
     return LoweredNormalization(
-        layer=layer.name,
-        inputs=inputs,
-        output=output,
+        layer.name,
+        inputs,
+        output,
         kind=layer.kind,
         axes=layer.axes,
         epsilon=int(min(epsilon + 0.5, float(_LARGEST_EPSILON))),

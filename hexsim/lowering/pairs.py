@@ -72,9 +72,9 @@ def lower_pair_sum(
     zeros = sum(k * x.zero_point for k, x in zip(factors, inputs, strict=True)) >> cut
     low, high = clamp_codes(clamp, output.encoding)
     return LoweredPairSum(
-        layer=name,
-        inputs=inputs,
-        output=output,
+        name,
+        inputs,
+        output,
         factors=factors,
         cut=cut,
         offset=(output.zero_point << shift) - zeros,
@@ -97,9 +97,9 @@ def lower_pair_product(
     centre = ((middles[0] * middles[1] + 256) >> 9) * 256
     low, high = clamp_codes(clamp, output.encoding)
     return LoweredPairProduct(
-        layer=name,
-        inputs=inputs,
-        output=output,
+        name,
+        inputs,
+        output,
         centre=centre,
         factor=factor,
         offset=((centre * factor + (1 << 14)) >> 15) + (output.zero_point << shift),

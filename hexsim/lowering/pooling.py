@@ -105,9 +105,9 @@ def lower_pooling(
     inputs, output = source.operands(layer)
     if layer.kind == "max":
         return LoweredMaxPool(
-            layer=layer.name,
-            inputs=inputs,
-            output=output,
+            layer.name,
+            inputs,
+            output,
             window=layer.window,
             table=rescale_table(inputs[0], output.encoding),
         )
@@ -116,17 +116,17 @@ def lower_pooling(
     entries = entry.reshape(counts.shape).astype(np.int32)
     if inputs[0].bits == 8:
         return LoweredAveragePool(
-            layer=layer.name,
-            inputs=inputs,
-            output=output,
+            layer.name,
+            inputs,
+            output,
             window=layer.window,
             means=_means(layer, inputs[0], output, distinct, counts.size),
             entry_of=entries,
         )
     return LoweredAveragePool16(
-        layer=layer.name,
-        inputs=inputs,
-        output=output,
+        layer.name,
+        inputs,
+        output,
         window=layer.window,
         stage=requantize_sums(
             layer.name,

@@ -61,9 +61,9 @@ def lower_convolution(layer: Convolution, source: QuantizedSource) -> LoweredCon
     inputs, output = source.operands(layer)
     weights, stage = lower_products(layer, inputs[0], output, source)
     return LoweredConvolution(
-        layer=layer.name,
-        inputs=inputs,
-        output=output,
+        layer.name,
+        inputs,
+        output,
         weights=weights,
         window=layer.window,
         groups=layer.groups,
@@ -89,9 +89,9 @@ def lower_deconvolution(layer: Deconvolution, source: QuantizedSource) -> Lowere
     inputs, output = source.operands(layer)
     weights, stage = lower_products(layer, inputs[0], output, source)
     return LoweredDeconvolution(
-        layer=layer.name,
-        inputs=inputs,
-        output=output,
+        layer.name,
+        inputs,
+        output,
         weights=weights,
         window=layer.window,
         groups=layer.groups,
@@ -109,13 +109,7 @@ def lower_fully_connected(layer: FullyConnected, source: QuantizedSource) -> Low
     """Turn a fully connected layer into integers."""
     inputs, output = source.operands(layer)
     weights, stage = lower_products(layer, inputs[0], output, source)
-    return LoweredFullyConnected(
-        layer=layer.name,
-        inputs=inputs,
-        output=output,
-        weights=weights,
-        stage=stage,
-    )
+    return LoweredFullyConnected(layer.name, inputs, output, weights=weights, stage=stage)
 
 
 LOWERINGS: Lowerings = {

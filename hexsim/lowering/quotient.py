@@ -44,9 +44,9 @@ def lower_quotient(
     shift = min(max(_SCALE_BITS - math.frexp(ratio)[1], 0), _MOST_SHIFT)
     low, high = clamp_codes(layer.clamp, output.encoding)
     return LoweredQuotient(
-        layer=layer.name,
-        inputs=inputs,
-        output=output,
+        layer.name,
+        inputs,
+        output,
         scale=min(int(math.ldexp(ratio, shift) + 0.5), 1 << 31),
         shift=shift,
         low=low,

@@ -107,9 +107,9 @@ def lower_recurrent(layer: Recurrent, source: QuantizedSource) -> LoweredRecurre
     unit, cell = 2.0**SUM_BITS, states.get("cell")
     bias = np.zeros((2, layer.columns)) if layer.bias is None else source.real(layer.bias)
     return LoweredRecurrent(
-        layer=layer.name,
-        inputs=inputs,
-        output=output,
+        layer.name,
+        inputs,
+        output,
         cell=layer.cell,
         direction=layer.direction,
         initial=layer.initial,

@@ -45,9 +45,9 @@ def lower_reduce(
     inputs, output = source.operands(layer)
     if layer.kind == "max" or layer.kind == "min":
         return LoweredReduceExtremum(
-            layer=layer.name,
-            inputs=inputs,
-            output=output,
+            layer.name,
+            inputs,
+            output,
             kind=layer.kind,
             axes=layer.axes,
             table=rescale_table(inputs[0], output.encoding),
@@ -59,9 +59,9 @@ def lower_reduce(
             "run the layer on the cpu"
         )
     return LoweredReduceSum(
-        layer=layer.name,
-        inputs=inputs,
-        output=output,
+        layer.name,
+        inputs,
+        output,
         axes=layer.axes,
         stage=requantize_sums(
             layer.name,

@@ -97,17 +97,17 @@ def lower_resize(layer: Resize, source: QuantizedSource) -> LoweredResize:
     )
     if layer.kind == "nearest":
         return LoweredNearest(
-            layer=layer.name,
-            inputs=inputs,
-            output=output,
+            layer.name,
+            inputs,
+            output,
             rows=_nearest(layer, rows, size[0]),
             columns=_nearest(layer, columns, size[1]),
             table=rescale_table(inputs[0], output.encoding),
         )
     return LoweredBilinear16(
-        layer=layer.name,
-        inputs=inputs,
-        output=output,
+        layer.name,
+        inputs,
+        output,
         rows=_between(rows, size[0]),
         columns=_between(columns, size[1]),
         stage=requantize_sums(
@@ -125,17 +125,17 @@ def _bilinear(layer: Resize, x: Operand, output: Operand) -> LoweredBilinear | L
     table = rescale_table(x, output.encoding)
     if layer.coordinates == "asymmetric" and output.shape[1:3] == (2 * height, 2 * width):
         return LoweredDoubling(
-            layer=layer.name,
-            inputs=(x,),
-            output=output,
+            layer.name,
+            (x,),
+            output,
             up_from=2 * ((width - 1) // VECTOR_COLUMNS * VECTOR_COLUMNS),
             table=table,
         )
     scales = layer.scales_of(height, width)
     return LoweredBilinear(
-        layer=layer.name,
-        inputs=(x,),
-        output=output,
+        layer.name,
+        (x,),
+        output,
         rows=_fixed_point(layer, output.shape[1], height, scales[0], ROW_BITS),
         columns=_fixed_point(layer, output.shape[2], width, scales[1], COLUMN_BITS),
         table=table,

@@ -59,9 +59,9 @@ def lower_byte_response_norm(
     if not 1 <= kappa < _LARGEST_SUM - layer.size * 255**2 or abs(sigma) > _LARGEST_LOGARITHM:
         return None
     return LoweredByteResponseNorm(
-        layer=layer.name,
-        inputs=(x,),
-        output=output,
+        layer.name,
+        (x,),
+        output,
         size=layer.size,
         kappa=kappa,
         beta=math.ceil(math.ldexp(layer.beta, UNITS)),

@@ -45,9 +45,9 @@ def lower_softmax(layer: Softmax, source: QuantizedSource) -> LoweredSoftmax | L
         count = math.prod(output.shape[axis] for axis in layer.axes)
         powers, shares, sum_bits = softmax_tables(inputs[0].delta, count)
         return LoweredByteSoftmax(
-            layer=layer.name,
-            inputs=inputs,
-            output=output,
+            layer.name,
+            inputs,
+            output,
             axes=layer.axes,
             powers=powers,
             shares=shares,
@@ -57,9 +57,9 @@ def lower_softmax(layer: Softmax, source: QuantizedSource) -> LoweredSoftmax | L
     distance = np.arange(inputs[0].encoding.steps + 1, dtype=np.float64)
     table = rounded(np.exp(-inputs[0].delta * distance) * (1 << EXPONENTIAL_BITS))
     return LoweredSoftmax(
-        layer=layer.name,
-        inputs=inputs,
-        output=output,
+        layer.name,
+        inputs,
+        output,
         axes=layer.axes,
         exponentials=table.astype(np.int32),
         scale=min(int((1 << SCALE_BITS) / output.delta + 0.5), _LARGEST_SCALE),

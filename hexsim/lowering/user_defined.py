@@ -41,9 +41,9 @@ def lower_user_defined(layer: UserDefined, source: QuantizedSource) -> LoweredUs
     ]
     node = layer.node(network.input_shapes(layer), network.layer_outputs(layer))
     return LoweredUserDefined(
-        layer=layer.name,
-        inputs=inputs,
-        output=output,
+        layer.name,
+        inputs,
+        output,
         definition=layer.known,
         node=replace(node, input_scales=layer.at_places(scales), output_scale=_scale(output)),
         arguments=layer.at_places(arguments),
