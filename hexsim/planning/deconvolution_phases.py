@@ -5,12 +5,13 @@ the tensor engine computes convolutions; that both use phases is inferred.
 """
 
 from dataclasses import replace
+from typing import Any, cast
 
 from hexsim.layers import Convolution, Deconvolution
 from hexsim.planning.plan import KernelCall
 
 
-def in_phases(call: KernelCall) -> KernelCall:
+def in_phases(call: KernelCall) -> KernelCall[Convolution]:
     """Return the call of the convolution that computes all phases of a deconvolution.
 
     Its weights include zeros that fill phases of fewer taps.
@@ -33,7 +34,7 @@ def in_phases(call: KernelCall) -> KernelCall:
     )
     weight = (*phases.window.kernel, channels // layer.groups, outputs)
     return replace(
-        call,
+        cast("KernelCall[Any]", call),
         layer=convolution,
         results=convolution.output_shapes(call.operands),
         parameters=(weight, (outputs,))[: len(call.parameters)],

@@ -12,6 +12,9 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Generic
+
+from typing_extensions import TypeVar
 
 from hexsim.display import DisplayTable, Shown
 from hexsim.errors import HexsimError
@@ -21,9 +24,11 @@ from hexsim.runtimes import Engine, Runtime
 
 FLOAT_BYTES = 4
 
+CalledLayer = TypeVar("CalledLayer", bound=Layer, default=Layer, covariant=True)
+
 
 @dataclass(frozen=True)
-class KernelCall:
+class KernelCall(Generic[CalledLayer]):
     """One layer on one engine: shapes (stored order) and bit widths, no values.
 
     `operands` are the shapes of all inputs, constants used as operands included. They have
@@ -31,7 +36,7 @@ class KernelCall:
     are those of quantised values unless `computes_float`.
     """
 
-    layer: Layer
+    layer: CalledLayer
     engine: Engine
     operands: tuple[Shape, ...]
     results: tuple[Shape, ...]

@@ -39,6 +39,19 @@ class WorkItem:
     scalar_multiplies: int = 0
     missing_bytes: int = 0
 
+    def __add__(self, other: WorkItem) -> WorkItem:
+        """Return both in one call of a thread, on the units of the first."""
+        return WorkItem(
+            packets=self.packets + other.packets,
+            stalls=self.stalls + other.stalls,
+            scalar_fed=self.scalar_fed + other.scalar_fed,
+            l2_bytes=self.l2_bytes + other.l2_bytes,
+            vtcm_bytes=self.vtcm_bytes + other.vtcm_bytes,
+            vector=self.vector,
+            scalar_multiplies=self.scalar_multiplies + other.scalar_multiplies,
+            missing_bytes=self.missing_bytes + other.missing_bytes,
+        )
+
     def times(self, factor: float) -> WorkItem:
         """Return `factor` times the work."""
         return WorkItem(

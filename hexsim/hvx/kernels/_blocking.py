@@ -4,14 +4,11 @@ A kernel states the cost of one row of its output; this file cuts the rows in eq
 worker threads and, if activations come from or go to DDR, in blocks that fit a prefetch.
 """
 
-from __future__ import annotations
-
 import itertools
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
 
 from hexsim.hvx.layout import VECTOR_BYTES, ceil_div
-from hexsim.hvx.streams import LoopCost
+from hexsim.hvx.streams import Kernel, LoopCost
 from hexsim.timing.memory import Traffic
 from hexsim.timing.work import Slice, Stage, WorkItem
 
@@ -19,53 +16,29 @@ _MOST_BLOCKS = 8
 """The most blocks of rows of a layer; more would only change its first fetch."""
 _BLOCK_L2_SHARE = 8
 """A prefetch of activations takes at most 1/8 of L2 (Hexagon NN: 32 KB to 64 KB)."""
+NO_WORK = WorkItem(0)
 
 
-@dataclass(frozen=True, slots=True)
-class RowCost:
-    """The cost of one row of an output on one thread.
+def loop_work(cost: LoopCost, tiles: int, loop_rows: int = 0) -> WorkItem:
+    """Return the work of `tiles` tiles of a loop in `loop_rows` rows of tiles (rows of one slice).
 
-    stalls: empty slots of its tiles. Empty slots between rows of tiles, and in entry
-    and exit of calls, are few and counted as packets.
+    Stalls are the empty slots of its tiles. Empty slots between rows of tiles, and in entry and
+    exit of calls, are few and counted as packets.
     """
+    stalls = cost.stalls * tiles
+    packets = cost.tile * tiles + cost.row * loop_rows - stalls
+    return WorkItem(
+        packets,
+        stalls,
+        packets if cost.scalar_fed else 0,
+        cost.l2_vectors * tiles * VECTOR_BYTES,
+        cost.vtcm_vectors * tiles * VECTOR_BYTES,
+    )
 
-    packets: int = 0
-    stalls: int = 0
-    scalar_fed: int = 0
-    l2_bytes: int = 0
-    vtcm_bytes: int = 0
 
-    @classmethod
-    def of(cls, cost: LoopCost, tiles: int, loop_rows: int = 0) -> RowCost:
-        """Return the cost of `tiles` tiles in `loop_rows` rows of tiles (rows of one slice)."""
-        stalls = cost.stalls * tiles
-        packets = cost.tile * tiles + cost.row * loop_rows - stalls
-        return cls(
-            packets,
-            stalls,
-            packets if cost.scalar_fed else 0,
-            cost.l2_vectors * tiles * VECTOR_BYTES,
-            cost.vtcm_vectors * tiles * VECTOR_BYTES,
-        )
-
-    def __add__(self, other: RowCost) -> RowCost:
-        return RowCost(
-            self.packets + other.packets,
-            self.stalls + other.stalls,
-            self.scalar_fed + other.scalar_fed,
-            self.l2_bytes + other.l2_bytes,
-            self.vtcm_bytes + other.vtcm_bytes,
-        )
-
-    def item(self, rows: int, call_packets: int = 0) -> WorkItem:
-        """Return one job of `rows` rows, with the packets of its calls."""
-        return WorkItem(
-            self.packets * rows + call_packets,
-            self.stalls * rows,
-            self.scalar_fed * rows,
-            self.l2_bytes * rows,
-            self.vtcm_bytes * rows,
-        )
+def loops_work(loops: Iterable[tuple[Kernel, int]]) -> WorkItem:
+    """Return the work of several loops, each with the number of its tiles."""
+    return sum((loop_work(kernel.cost, tiles) for kernel, tiles in loops), NO_WORK)
 
 
 def parts(total: int, count: int) -> Iterator[int]:
@@ -97,7 +70,7 @@ def cut_evenly(total: int, weights: list[int]) -> list[int]:
 
 def row_stage(
     rows: int,
-    row: RowCost,
+    row: WorkItem,
     threads: int,
     traffic: Traffic,
     l2_bytes: int,
@@ -110,13 +83,13 @@ def row_stage(
     `streams` are the prefetches under way at the same time.
     call_packets: packets of each thread's call, which lasts for all blocks.
     """
-    cut = blocks(rows, traffic, l2_bytes)
+    cut, call = blocks(rows, traffic, l2_bytes), WorkItem(call_packets)
     reads = cut_evenly(traffic.read_bytes, cut)
     writes = cut_evenly(traffic.write_bytes, cut)
     return Stage(
         tuple(
             Slice(
-                tuple(row.item(n, 0 if number else call_packets) for n in parts(block, threads)),
+                tuple(row.times(n) + (NO_WORK if number else call) for n in parts(block, threads)),
                 read,
                 write,
             )

@@ -53,9 +53,8 @@ class DepthwiseForm:
         return self.chunks == 1 and not self.moved_before and not self.moved_after
 
     @classmethod
-    def of(cls, call: KernelCall) -> DepthwiseForm:
+    def of(cls, call: KernelCall[Convolution]) -> DepthwiseForm:
         """Return the form of a depthwise convolution."""
-        assert isinstance(call.layer, Convolution)
         window = call.layer.window
         batch, rows, width, channels = as_nhwc(call.results[0])
         multiplier = channels // call.operands[0][-1]

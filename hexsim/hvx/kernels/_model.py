@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from hexsim.graph.ir import Layer
 from hexsim.hvx.kernels._target import Target
@@ -27,11 +28,11 @@ class KernelModel:
     valid for 16-bit activations too.
     """
 
-    streams: Callable[[KernelCall, Target], tuple[Kernel, ...]]
-    work: Callable[[KernelCall, Target, Traffic], NodeWork]
-    weight_bytes: Callable[[KernelCall, Target], int] = _none
-    packed_bytes: Callable[[KernelCall, Target], int] = _none
-    vtcm_bytes: Callable[[KernelCall, Target], int] = _none
+    streams: Callable[[KernelCall[Any], Target], tuple[Kernel, ...]]
+    work: Callable[[KernelCall[Any], Target, Traffic], NodeWork]
+    weight_bytes: Callable[[KernelCall[Any], Target], int] = _none
+    packed_bytes: Callable[[KernelCall[Any], Target], int] = _none
+    vtcm_bytes: Callable[[KernelCall[Any], Target], int] = _none
     takes_16_bits: bool = False
 
 

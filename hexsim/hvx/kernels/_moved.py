@@ -7,6 +7,7 @@ Source of the copy: Hexagon NN, vmemcpy_2d_h.S. The number of threads is that of
 """
 
 from collections.abc import Callable
+from typing import Any
 
 from hexsim.hvx.kernels._model import KernelModel
 from hexsim.hvx.kernels._per_vector import per_vector_stage
@@ -33,7 +34,7 @@ def move_work(call: KernelCall, target: Target, traffic: Traffic, sources: int) 
     return NodeWork((stage,), "kernel")
 
 
-def move_model(sources: Callable[[KernelCall], int]) -> KernelModel:
+def move_model(sources: Callable[[KernelCall[Any]], int]) -> KernelModel:
     """Return the model of a layer that takes so many input vectors for one of the result."""
     return KernelModel(
         lambda call, target: (move_stream(target, sources(call)),),

@@ -1,17 +1,18 @@
 """Kernels with the same cost for every vector of a tensor."""
 
 from collections.abc import Callable
+from typing import Any
 
 from hexsim.graph.ir import Shape
 from hexsim.graph.nhwc import as_nhwc
-from hexsim.hvx.kernels._blocking import RowCost, row_stage
+from hexsim.hvx.kernels._blocking import loop_work, row_stage
 from hexsim.hvx.kernels._model import KernelModel
 from hexsim.hvx.kernels._target import Target
 from hexsim.hvx.layout import PIXELS, ceil_div, depth_slices, padded_vectors, row_vectors
 from hexsim.hvx.streams import Kernel, LoopCost
 from hexsim.planning.plan import KernelCall
 from hexsim.timing.memory import Traffic
-from hexsim.timing.work import NodeWork, Stage
+from hexsim.timing.work import NodeWork, Stage, WorkItem
 
 
 def per_vector_stage(
@@ -33,18 +34,18 @@ def per_vector_stage(
     """
     batch, height, width, channels = as_nhwc(shape)
     if height == width == 1:
-        row = RowCost.of(cost, ceil_div(channels, cost.pixels * cost.channels), 1)
+        row = loop_work(cost, ceil_div(channels, cost.pixels * cost.channels), 1)
         return row_stage(batch, row, threads, traffic, l2_bytes, call_packets)
     depth = depth_slices(channels)
     of_row = (padded_vectors if padded else row_vectors)(width)
     tiles = depth * ceil_div(of_row * PIXELS, cost.pixels)
-    row = RowCost.of(cost, tiles, depth) + RowCost(sheet_packets * depth)
+    row = loop_work(cost, tiles, depth) + WorkItem(sheet_packets * depth)
     return row_stage(batch * height, row, threads, traffic, l2_bytes, call_packets)
 
 
 def per_vector_model(
-    loop: Callable[[KernelCall, Target], Kernel],
-    most_threads: Callable[[KernelCall, Target], int] = lambda _, target: target.workers,
+    loop: Callable[[KernelCall[Any], Target], Kernel],
+    most_threads: Callable[[KernelCall[Any], Target], int] = lambda _, target: target.workers,
 ) -> KernelModel:
     """Return the model of a layer with one loop over the vectors of its result.
 

@@ -8,7 +8,7 @@ of a window) and an estimate for others (depthwise as two passes, lookups in a t
 import dataclasses
 
 from hexsim.planning.plan import KernelCall
-from hexsim.timing.work import NodeWork, Stage, WorkItem
+from hexsim.timing.work import NodeWork, Stage
 
 
 def is_16bit(call: KernelCall) -> bool:
@@ -25,18 +25,7 @@ def twice(work: NodeWork) -> NodeWork:
 def twice_stage(stage: Stage) -> Stage:
     """Return the stage with twice the packets and bytes in every job."""
     slices = (
-        dataclasses.replace(piece, items=tuple(map(_twice_item, piece.items)))
+        dataclasses.replace(piece, items=tuple(item.times(2) for item in piece.items))
         for piece in stage.slices
     )
     return dataclasses.replace(stage, slices=tuple(slices))
-
-
-def _twice_item(item: WorkItem) -> WorkItem:
-    return dataclasses.replace(
-        item,
-        packets=2 * item.packets,
-        stalls=2 * item.stalls,
-        scalar_fed=2 * item.scalar_fed,
-        l2_bytes=2 * item.l2_bytes,
-        vtcm_bytes=2 * item.vtcm_bytes,
-    )

@@ -6,6 +6,7 @@ Tensors without spatial axes are flat already. The number of threads is that of 
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 from hexsim.graph.ir import Shape
 from hexsim.graph.nhwc import as_nhwc
@@ -63,8 +64,8 @@ def flat_work(steps: list[FlatStep], target: Target, traffic: Traffic) -> NodeWo
 
 
 def flat_model(
-    steps: Callable[[KernelCall, Target], list[FlatStep]],
-    whole_vectors: Callable[[KernelCall], bool] = lambda _: False,
+    steps: Callable[[KernelCall[Any], Target], list[FlatStep]],
+    whole_vectors: Callable[[KernelCall[Any]], bool] = lambda _: False,
 ) -> KernelModel:
     """Return the model of a layer that has these steps, or copies `whole_vectors`."""
 

@@ -6,9 +6,8 @@ from hexsim.layers import Convolution
 from hexsim.planning.plan import KernelCall
 
 
-def form(call: KernelCall) -> KernelModel:
+def form(call: KernelCall[Convolution]) -> KernelModel:
     """Return the model of one convolution."""
-    assert isinstance(call.layer, Convolution)
     if call.layer.is_depthwise(call.operands[0][-1]):
         return depthwise_convolution.MODEL
     return grouped_convolution.MODEL if call.layer.groups > 1 else convolution.MODEL

@@ -1,6 +1,6 @@
 """ArgExtremum: a pass over all vectors of the input, and a last step per vector of the result."""
 
-from hexsim.hvx.kernels._blocking import RowCost, row_stage
+from hexsim.hvx.kernels._blocking import loop_work, row_stage
 from hexsim.hvx.kernels._model import KernelModel, Models
 from hexsim.hvx.kernels._target import Target
 from hexsim.hvx.layout import ceil_div, vectors
@@ -11,22 +11,20 @@ from hexsim.timing.memory import Traffic
 from hexsim.timing.work import NodeWork
 
 
-def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
+def streams(call: KernelCall[ArgExtremum], target: Target) -> tuple[Kernel, ...]:
     """Return the pass and the last step."""
     layer, last = call.layer, len(call.operands[0]) - 1
-    assert isinstance(layer, ArgExtremum)
     inside = reduce.inside_of((layer.axis,), last)
     return reduce.place_pass(target.machine), reduce.place_end(target.machine, inside)
 
 
-def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
+def work(call: KernelCall[ArgExtremum], target: Target, traffic: Traffic) -> NodeWork:
     """Share the vectors of the result, with its reduced axis as 1, among the workers."""
     layer, (data, *_) = call.layer, call.operands
-    assert isinstance(layer, ArgExtremum)
     pass_kernel, end = streams(call, target)
     results = max(1, vectors((*data[: layer.axis], 1, *data[layer.axis + 1 :])))
-    row = RowCost.of(pass_kernel.cost, ceil_div(vectors(data), results), 1)
-    row += RowCost.of(end.cost, 1)
+    row = loop_work(pass_kernel.cost, ceil_div(vectors(data), results), 1)
+    row += loop_work(end.cost, 1)
     return NodeWork((row_stage(results, row, target.workers, traffic, target.l2_bytes),), "kernel")
 
 

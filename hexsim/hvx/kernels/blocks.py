@@ -13,10 +13,8 @@ from hexsim.layers import DepthToSpace, SpaceToDepth
 from hexsim.planning.plan import KernelCall
 
 
-def _steps(call: KernelCall, target: Target) -> list[FlatStep]:
-    layer = call.layer
-    assert isinstance(layer, DepthToSpace | SpaceToDepth)
-    split, permutation = layer.view(call.operands[0])
+def _steps(call: KernelCall[DepthToSpace | SpaceToDepth], target: Target) -> list[FlatStep]:
+    split, permutation = call.layer.view(call.operands[0])
     return flat_steps(call, target.machine, permuting(target.machine, split, permutation))
 
 

@@ -4,7 +4,7 @@ Hexagon NN has no such kernel to compare with. The picture stays flat, three
 bytes per pixel, as the first-layer kernel of a convolution reads it.
 """
 
-from hexsim.hvx.kernels._blocking import RowCost, row_stage
+from hexsim.hvx.kernels._blocking import NO_WORK, loop_work, row_stage
 from hexsim.hvx.kernels._model import KernelModel, Models
 from hexsim.hvx.kernels._target import Target
 from hexsim.hvx.layout import ceil_div
@@ -15,22 +15,21 @@ from hexsim.timing.memory import Traffic
 from hexsim.timing.work import NodeWork
 
 
-def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
+def streams(call: KernelCall[ColourConversion], target: Target) -> tuple[Kernel, ...]:
     """Return a permutation of bytes, or the matrix of NV21 and the interleaving of its colours."""
-    assert isinstance(call.layer, ColourConversion)
     machine = target.machine
     if call.layer.channels is None:
         return colours.nv21_colours(machine), colours.weave(machine)
     return (colours.pick_channels(machine, call.operands[0][-1]),)
 
 
-def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
+def work(call: KernelCall[ColourConversion], target: Target, traffic: Traffic) -> NodeWork:
     """Share the rows of the picture among the workers; each row passes all streams."""
     batch, height, width, _ = call.results[0]
     costs = [kernel.cost for kernel in streams(call, target)]
-    row = RowCost()
+    row = NO_WORK
     for cost in costs:
-        row += RowCost.of(cost, ceil_div(width, cost.pixels), 1)
+        row += loop_work(cost, ceil_div(width, cost.pixels), 1)
     stage = row_stage(batch * height, row, target.workers, traffic, target.l2_bytes)
     return NodeWork((stage,), "kernel")
 

@@ -11,7 +11,7 @@ Source: Hexagon NN, scalemem_d32.S, op_concat_d32.c.
 """
 
 from hexsim.graph.nhwc import as_nhwc
-from hexsim.hvx.kernels._blocking import RowCost, row_stage
+from hexsim.hvx.kernels._blocking import loop_work, row_stage
 from hexsim.hvx.kernels._model import KernelModel, Models
 from hexsim.hvx.kernels._sixteen_bit import is_16bit
 from hexsim.hvx.kernels._target import Target
@@ -38,7 +38,7 @@ def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
     batch, height, _, _ = as_nhwc(call.results[0])
     rows = batch * height
     moved = sum(vectors(shape) for shape in call.operands) * PIXELS // kernel.cost.pixels
-    row = RowCost.of(kernel.cost, ceil_div(moved, rows), len(call.operands))
+    row = loop_work(kernel.cost, ceil_div(moved, rows), len(call.operands))
     workers = target.workers_of(len(call.operands))
     stage = row_stage(rows, row, workers, traffic, target.l2_bytes, _JOB_PACKETS, streams=workers)
     return NodeWork((waiting_for_l2(stage, 1, target.load_slots),), "kernel")

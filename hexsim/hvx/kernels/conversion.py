@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from hexsim.graph.ir import Shape
 from hexsim.graph.nhwc import as_nhwc
-from hexsim.hvx.kernels._blocking import RowCost, row_stage
+from hexsim.hvx.kernels._blocking import loop_work, row_stage
 from hexsim.hvx.kernels._sixteen_bit import twice_stage
 from hexsim.hvx.kernels._target import Target
 from hexsim.hvx.layout import (
@@ -24,7 +24,7 @@ from hexsim.hvx.layout import (
 )
 from hexsim.hvx.streams import elementwise, layout_change
 from hexsim.timing.memory import Traffic
-from hexsim.timing.work import Stage
+from hexsim.timing.work import Stage, WorkItem
 
 _THREADS = 2
 _GROUP_PACKETS = 5
@@ -43,7 +43,7 @@ def from_d32(shape: Shape, target: Target, traffic: Traffic, bits: int = 8) -> S
     return _change(shape, out_of_d32, target, traffic, bits)
 
 
-def into_d32(shape: Shape, target: Target) -> RowCost:
+def into_d32(shape: Shape, target: Target) -> WorkItem:
     """Return the cost of a row of a conversion to d32.
 
     Four slices are a pass with four stores for four loads. One or two slices take four loads too,
@@ -54,14 +54,14 @@ def into_d32(shape: Shape, target: Target) -> RowCost:
     whole, rest = divmod(depth_slices(channels), 4)
     if rest == 3 and whole:
         whole, rest = whole + 1, 0
-    row = RowCost.of(layout_change.to_d32(machine).cost, groups * whole)
+    row = loop_work(layout_change.to_d32(machine).cost, groups * whole)
     for count in (2, 1):
         if rest & count:
-            row += RowCost.of(layout_change.to_d32_edge(machine, count).cost, groups)
+            row += loop_work(layout_change.to_d32_edge(machine, count).cost, groups)
     return row
 
 
-def out_of_d32(shape: Shape, target: Target) -> RowCost:
+def out_of_d32(shape: Shape, target: Target) -> WorkItem:
     """Return the cost of a row of a conversion from d32.
 
     Four pixels are a pass over whole groups of four slices, then one over the rest. One slice is in
@@ -70,21 +70,21 @@ def out_of_d32(shape: Shape, target: Target) -> RowCost:
     _, _, width, channels = as_nhwc(shape)
     groups = row_vectors(width)
     if channels == DEPTH_SLICE:
-        return RowCost.of(elementwise.copy(target.machine).cost, groups)
+        return loop_work(elementwise.copy(target.machine).cost, groups)
     if channels < DEPTH_SLICE:
-        row = RowCost.of(layout_change.from_d32_packed(target.machine).cost, groups)
+        row = loop_work(layout_change.from_d32_packed(target.machine).cost, groups)
         stores = ceil_div(width * channels, VECTOR_BYTES)
-        return row + RowCost.of(layout_change.packed_store(target.machine).cost, stores)
+        return row + loop_work(layout_change.packed_store(target.machine).cost, stores)
     whole, rest = divmod(channels, 4 * DEPTH_SLICE)
-    row = RowCost.of(layout_change.from_d32(target.machine).cost, groups * whole)
+    row = loop_work(layout_change.from_d32(target.machine).cost, groups * whole)
     if rest:
-        row += RowCost.of(layout_change.from_d32_edge(target.machine).cost, groups)
-    return row + RowCost(_GROUP_PACKETS * groups + _ROW_PACKETS)
+        row += loop_work(layout_change.from_d32_edge(target.machine).cost, groups)
+    return row + WorkItem(_GROUP_PACKETS * groups + _ROW_PACKETS)
 
 
 def _change(
     shape: Shape,
-    cost_of_row: Callable[[Shape, Target], RowCost],
+    cost_of_row: Callable[[Shape, Target], WorkItem],
     target: Target,
     traffic: Traffic,
     bits: int,
@@ -95,7 +95,7 @@ def _change(
     batch, height, width, channels = as_nhwc(shape)
     if has_few_channels(shape):
         pixel = layout_change.few_channels(target.machine, channels * bits // 8).cost
-        row = RowCost.of(pixel, width)
+        row = loop_work(pixel, width)
         return row_stage(batch * height, row, threads, traffic, target.l2_bytes)
     row = cost_of_row(shape, target)
     stage = row_stage(batch * height, row, threads, traffic, target.l2_bytes)

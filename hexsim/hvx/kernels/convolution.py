@@ -19,7 +19,7 @@ from typing import Literal
 from hexsim.datasheets.signed_kernels import MOST_FIRST_LAYER_CHANNELS, slice_bytes
 from hexsim.graph.nhwc import as_nhwc
 from hexsim.hvx.kernels import _dense_packets as packets
-from hexsim.hvx.kernels._blocking import RowCost, blocks, cut_evenly, parts
+from hexsim.hvx.kernels._blocking import NO_WORK, blocks, cut_evenly, loops_work, parts
 from hexsim.hvx.kernels._dense_packets import Around
 from hexsim.hvx.kernels._model import KernelModel
 from hexsim.hvx.kernels._sixteen_bit import is_16bit, twice_stage
@@ -358,31 +358,28 @@ class Blocking:
         return loops
 
 
-def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
+def streams(call: KernelCall[Convolution], target: Target) -> tuple[Kernel, ...]:
     """Return the loops of a convolution that is neither grouped nor depthwise."""
-    assert isinstance(call.layer, Convolution)
     return dense_streams(DenseShape.of(call, call.layer), target)
 
 
-def weight_bytes(call: KernelCall, target: Target) -> int:
+def weight_bytes(call: KernelCall[Convolution], target: Target) -> int:
     """Return the bytes of L2 that the weights of one group of channels occupy."""
     return blocking(call, target).weight_bytes
 
 
-def packed_bytes(call: KernelCall, target: Target) -> int:
+def packed_bytes(call: KernelCall[Convolution], target: Target) -> int:
     """Return the bytes of the packed weights of all groups of channels."""
-    assert isinstance(call.layer, Convolution)
     return call.layer.groups * blocking(call, target).packed_bytes
 
 
-def vtcm_bytes(call: KernelCall, target: Target) -> int:
+def vtcm_bytes(call: KernelCall[Convolution], target: Target) -> int:
     """Return the bytes of VTCM that the weights in use occupy."""
     return blocking(call, target).vtcm_bytes
 
 
-def blocking(call: KernelCall, target: Target) -> Blocking:
+def blocking(call: KernelCall[Convolution], target: Target) -> Blocking:
     """Return the blocking of one group of channels."""
-    assert isinstance(call.layer, Convolution)
     return Blocking(DenseShape.of(call, call.layer), target)
 
 
@@ -395,9 +392,8 @@ def dense_streams(shape: DenseShape, target: Target) -> tuple[Kernel, ...]:
     return tuple({kernel.name: kernel for kernel in loops}.values())
 
 
-def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
+def work(call: KernelCall[Convolution], target: Target, traffic: Traffic) -> NodeWork:
     """Return the work of a convolution that is neither grouped nor depthwise."""
-    assert isinstance(call.layer, Convolution)
     shape = DenseShape.of(call, call.layer)
     main = target.convolution_packets
     if shape.is_input:
@@ -428,16 +424,18 @@ def dense_stage(shape: DenseShape, target: Target, traffic: Traffic) -> Stage:
     for number, (slices, group_write) in enumerate(zip(groups, group_writes, strict=True)):
         loops = blocking.row_loops(slices)
         beyond = sum(blocking.tile_packets(kernel) * tiles for kernel, tiles in loops)
-        row = _sum(loops) + RowCost(beyond, stalls=blocking.restarts(slices) * target.restart_slots)
+        row = loops_work(loops) + WorkItem(
+            beyond, stalls=blocking.restarts(slices) * target.restart_slots
+        )
         first = number == 0
-        once = _sum(blocking.group_loops(slices, first=first))
+        once = loops_work(blocking.group_loops(slices, first=first))
         entry = loops[0][0].cost.call
         writes = cut_evenly(group_write, cut)
         of_rows = {
-            rows: row.item(
-                rows,
+            rows: row.times(rows)
+            + WorkItem(
                 entry * blocking.calls(slices, rows)
-                + blocking.job_packets(slices, rows, first=first),
+                + blocking.job_packets(slices, rows, first=first)
             )
             for rows in {rows for block in cut for rows in parts(block, target.workers)}
         }
@@ -445,27 +443,20 @@ def dense_stage(shape: DenseShape, target: Target, traffic: Traffic) -> Stage:
         for place, (block, read, write) in enumerate(zip(cut, reads, writes, strict=True)):
             weights = 0 if place else slices * shape.slice_bytes
             jobs = list(parts(block, target.workers))
-            extra = RowCost() if place else once
+            extra = NO_WORK if place else once
             items = tuple(_with(of_rows[rows], extra, len(jobs)) for rows in jobs)
             pieces.append(Slice(items, weights + read, write))
     return Stage(tuple(pieces), target.workers)
 
 
-def _sum(loops: list[tuple[Kernel, int]]) -> RowCost:
-    total = RowCost()
-    for kernel, tiles in loops:
-        total += RowCost.of(kernel.cost, tiles)
-    return total
-
-
-def _with(item: WorkItem, once: RowCost, jobs: int) -> WorkItem:
+def _with(item: WorkItem, once: WorkItem, jobs: int) -> WorkItem:
     """Add to one of `jobs` jobs its part of the work that a group needs once."""
-    return WorkItem(
-        item.packets + ceil_div(once.packets, jobs),
-        item.stalls + ceil_div(once.stalls, jobs),
-        item.scalar_fed + ceil_div(once.scalar_fed, jobs),
-        item.l2_bytes + ceil_div(once.l2_bytes, jobs),
-        item.vtcm_bytes + ceil_div(once.vtcm_bytes, jobs),
+    return item + WorkItem(
+        ceil_div(once.packets, jobs),
+        ceil_div(once.stalls, jobs),
+        ceil_div(once.scalar_fed, jobs),
+        ceil_div(once.l2_bytes, jobs),
+        ceil_div(once.vtcm_bytes, jobs),
     )
 
 

@@ -15,7 +15,7 @@ from dataclasses import replace
 
 from hexsim.graph.nhwc import as_nhwc
 from hexsim.hvx.kernels import any_convolution, grouped_convolution
-from hexsim.hvx.kernels._blocking import RowCost, row_stage
+from hexsim.hvx.kernels._blocking import loop_work, row_stage
 from hexsim.hvx.kernels._model import KernelModel, Models
 from hexsim.hvx.kernels._sixteen_bit import is_16bit, twice_stage
 from hexsim.hvx.kernels._target import Target
@@ -36,18 +36,18 @@ from hexsim.timing.memory import Traffic
 from hexsim.timing.work import NodeWork, Stage
 
 
-def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
+def streams(call: KernelCall[Deconvolution], target: Target) -> tuple[Kernel, ...]:
     """Return the loops of the convolution, then the interleaving."""
-    if _layer(call).groups > 1:
+    if call.layer.groups > 1:
         return (*grouped_convolution.streams(in_phases(call), target), *_weaving(call, target))
     return (*dense_streams(_dense_shape(call), target), *_weaving(call, target))
 
 
-def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
+def work(call: KernelCall[Deconvolution], target: Target, traffic: Traffic) -> NodeWork:
     """Return the work of the convolution, then that of interleaving rows of the result."""
     weaving = _weaving(call, target)
     reading = replace(traffic, write_bytes=0) if weaving else traffic
-    if _layer(call).groups > 1:
+    if call.layer.groups > 1:
         convolution = grouped_convolution.work(in_phases(call), target, reading)
         convolution = replace(convolution, cost_model="generic")
     else:
@@ -62,52 +62,47 @@ def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
     )
 
 
-def weight_bytes(call: KernelCall, target: Target) -> int:
+def weight_bytes(call: KernelCall[Deconvolution], target: Target) -> int:
     """Return those of the convolution."""
-    if _layer(call).groups > 1:
+    if call.layer.groups > 1:
         inner = in_phases(call)
         return any_convolution.form(inner).weight_bytes(inner, target)
     return Blocking(_dense_shape(call), target).weight_bytes
 
 
-def packed_bytes(call: KernelCall, target: Target) -> int:
+def packed_bytes(call: KernelCall[Deconvolution], target: Target) -> int:
     """Return those of the convolution, with the zeros that fill its phases."""
-    if _layer(call).groups > 1:
+    if call.layer.groups > 1:
         inner = in_phases(call)
         return any_convolution.form(inner).packed_bytes(inner, target)
     return Blocking(_dense_shape(call), target).packed_bytes
 
 
-def vtcm_bytes(call: KernelCall, target: Target) -> int:
+def vtcm_bytes(call: KernelCall[Deconvolution], target: Target) -> int:
     """Return those of the convolution."""
-    if _layer(call).groups > 1:
+    if call.layer.groups > 1:
         inner = in_phases(call)
         return any_convolution.form(inner).vtcm_bytes(inner, target)
     return Blocking(_dense_shape(call), target).vtcm_bytes
 
 
-def _has_loop(call: KernelCall) -> bool:
+def _has_loop(call: KernelCall[Deconvolution]) -> bool:
     """Tell whether there is a loop that interleaves the stride along a row."""
-    return _layer(call).window.strides[1] <= MOST
+    return call.layer.window.strides[1] <= MOST
 
 
-def _dense_shape(call: KernelCall) -> DenseShape:
+def _dense_shape(call: KernelCall[Deconvolution]) -> DenseShape:
     """Return the convolution of all phases, each with channels padded to whole slices."""
     inner = in_phases(call)
     assert isinstance(inner.layer, Convolution)
-    layer = _layer(call)
+    layer = call.layer
     filled = math.prod(layer.window.strides) * depth_slices(layer.output_channels) * DEPTH_SLICE
     return replace(DenseShape.of(inner, inner.layer), channels=filled)
 
 
-def _layer(call: KernelCall) -> Deconvolution:
-    assert isinstance(call.layer, Deconvolution)
-    return call.layer
-
-
-def _weaving(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
+def _weaving(call: KernelCall[Deconvolution], target: Target) -> tuple[Kernel, ...]:
     """Return the loop that interleaves pixels of a row, or copies rows; none for stride 1."""
-    down, right = _layer(call).window.strides
+    down, right = call.layer.window.strides
     if right > MOST:
         return (elementwise.table(target.machine),)
     if right > 1:
@@ -118,7 +113,7 @@ def _weaving(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
 def _woven(call: KernelCall, kernel: Kernel, target: Target, traffic: Traffic) -> Stage:
     batch, height, width, channels = as_nhwc(call.results[0])
     tiles = depth_slices(channels) * ceil_div(row_vectors(width) * PIXELS, kernel.cost.pixels)
-    row = RowCost.of(kernel.cost, tiles, depth_slices(channels))
+    row = loop_work(kernel.cost, tiles, depth_slices(channels))
     written = traffic.part(is_first=False, is_last=True)
     stage = row_stage(batch * height, row, target.workers, written, target.l2_bytes)
     return twice_stage(stage) if is_16bit(call) else stage

@@ -18,7 +18,7 @@ tests/hexagon_nn/packets (the libraries for V60, V65 and V66 on an emulator).
 from dataclasses import replace
 
 from hexsim.hvx.kernels import _loops
-from hexsim.hvx.kernels._blocking import RowCost, row_stage
+from hexsim.hvx.kernels._blocking import loop_work, row_stage
 from hexsim.hvx.kernels._depthwise_form import DepthwiseForm
 from hexsim.hvx.kernels._model import KernelModel
 from hexsim.hvx.kernels._per_vector import per_vector_stage
@@ -29,7 +29,7 @@ from hexsim.hvx.streams import Kernel, elementwise
 from hexsim.layers import Convolution
 from hexsim.planning.plan import KernelCall
 from hexsim.timing.memory import Traffic
-from hexsim.timing.work import NodeWork, Stage
+from hexsim.timing.work import NodeWork, Stage, WorkItem
 
 _TAPS = 4
 """Taps of a row that are packed together."""
@@ -47,7 +47,7 @@ _SHEET_BIASES = {60: 520, 65: 520, 66: 616}
 """Main thread: biases of 32 channels and the copy of their node, by architecture."""
 
 
-def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
+def streams(call: KernelCall[Convolution], target: Target) -> tuple[Kernel, ...]:
     """Return the vector loop, and a table lookup for moving pixels or channels around it."""
     form = DepthwiseForm.of(call)
     loop = _loop(form, target)
@@ -58,7 +58,7 @@ def _loop(form: DepthwiseForm, target: Target) -> Kernel:
     return _loops.depthwise_filter(target.machine, form.kernel, form.step)
 
 
-def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
+def work(call: KernelCall[Convolution], target: Target, traffic: Traffic) -> NodeWork:
     """Share the rows among the workers; move pixels before and after if needed."""
     form = DepthwiseForm.of(call)
     stages = [_rows(call, form, target, traffic)]
@@ -75,13 +75,15 @@ def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
     return twice(work) if is_16bit(call) else work
 
 
-def _rows(call: KernelCall, form: DepthwiseForm, target: Target, traffic: Traffic) -> Stage:
+def _rows(
+    call: KernelCall[Convolution], form: DepthwiseForm, target: Target, traffic: Traffic
+) -> Stage:
     """Return the loop over the rows of all images, once for each chunk of filters."""
     cost, depth = _loop(form, target).cost, depth_slices(call.operands[0][-1])
     is_square = form.kernel == (3, 3)
     tiles = depth * row_vectors(form.width + (_left(call, form) if is_square else 0)) * form.chunks
     around = depth * (_SHEET_PACKETS if is_square else _WIDE_PACKETS) + _ROW_PACKETS
-    row = RowCost.of(replace(cost, row=0), tiles) + RowCost(around * form.chunks)
+    row = loop_work(replace(cost, row=0), tiles) + WorkItem(around * form.chunks)
     waiting = round((target.depthwise_stall - 1.0) * (row.packets + row.stalls))
     row = replace(row, stalls=row.stalls + waiting)
     reads = Traffic() if form.moved_before else traffic.part(is_first=True, is_last=False)
@@ -90,13 +92,12 @@ def _rows(call: KernelCall, form: DepthwiseForm, target: Target, traffic: Traffi
     return row_stage(form.rows, row, target.workers, moved, target.l2_bytes, _JOB_PACKETS)
 
 
-def _left(call: KernelCall, form: DepthwiseForm) -> int:
+def _left(call: KernelCall[Convolution], form: DepthwiseForm) -> int:
     """Return the pixels left of a row of the output that the 3x3 loop computes.
 
     The loop begins with the four pixels of padding on the left of the input, less those that the
     filter reads.
     """
-    assert isinstance(call.layer, Convolution)
     return ceil_div(max(0, PIXELS - call.layer.window.pads[1]), form.step)
 
 
@@ -105,10 +106,9 @@ def _moved(shape: tuple[int, ...], target: Target, traffic: Traffic) -> Stage:
     return per_vector_stage(shape, cost, target.workers, traffic, target.l2_bytes)
 
 
-def packed_bytes(call: KernelCall, target: Target) -> int:
+def packed_bytes(call: KernelCall[Convolution], target: Target) -> int:
     """Return the bytes of filters padded to whole groups of taps, and channels to slices."""
     layer = call.layer
-    assert isinstance(layer, Convolution)
     height, width = layer.window.kernel
     channels = call.operands[0][-1]
     multiplier = call.results[0][-1] // channels

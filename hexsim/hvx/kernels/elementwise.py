@@ -29,9 +29,8 @@ _JOB_PACKETS = 75
 """Entry and exit of a job, with its part of the minimum and maximum of the result."""
 
 
-def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
+def streams(call: KernelCall[Elementwise], target: Target) -> tuple[Kernel, ...]:
     """Return the loop for a pair of operands."""
-    assert isinstance(call.layer, Elementwise)
     if call.layer.kind == "div":
         return (elementwise.divide(target.machine),)
     loops = halfwords if is_16bit(call) else elementwise
@@ -39,7 +38,7 @@ def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
     return ((loops.multiply if is_product else loops.add)(target.machine),)
 
 
-def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
+def work(call: KernelCall[Elementwise], target: Target, traffic: Traffic) -> NodeWork:
     """Return one stage per pair of operands; the last one writes the result."""
     (kernel,) = streams(call, target)
     steps = max(1, len(call.layer.inputs) - 1)
@@ -53,9 +52,10 @@ def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
     return twice(work) if is_16bit(call) and kernel.name == "divide" else work
 
 
-def _stage(call: KernelCall, kernel: Kernel, target: Target, traffic: Traffic, step: int) -> Stage:
+def _stage(
+    call: KernelCall[Elementwise], kernel: Kernel, target: Target, traffic: Traffic, step: int
+) -> Stage:
     """Return the loop over a pair of operands."""
-    assert isinstance(call.layer, Elementwise)
     result = call.results[0]
     workers = target.workers_of(target.workers)
     stage = per_vector_stage(

@@ -17,7 +17,7 @@ import math
 from hexsim.graph.ir import Shape
 from hexsim.graph.nhwc import as_nhwc
 from hexsim.hvx.kernels import _loops
-from hexsim.hvx.kernels._blocking import RowCost, parts, row_stage
+from hexsim.hvx.kernels._blocking import loop_work, loops_work, parts, row_stage
 from hexsim.hvx.kernels._model import KernelModel, Models
 from hexsim.hvx.kernels._sixteen_bit import is_16bit, twice_stage
 from hexsim.hvx.kernels._target import Target
@@ -26,7 +26,7 @@ from hexsim.hvx.streams import Kernel, layout_change, two_bytes
 from hexsim.layers import FullyConnected
 from hexsim.planning.plan import KernelCall
 from hexsim.timing.memory import Traffic
-from hexsim.timing.work import NodeWork, Slice, Stage
+from hexsim.timing.work import NodeWork, Slice, Stage, WorkItem
 
 _GROUP_BYTES = 384 * 1024
 _BIAS_BYTES = 4
@@ -59,9 +59,8 @@ def _is_spatial(shape: Shape) -> bool:
     return math.prod(shape[1:-1]) > 1
 
 
-def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
+def work(call: KernelCall[FullyConnected], target: Target, traffic: Traffic) -> NodeWork:
     """Return one job per weight group."""
-    assert isinstance(call.layer, FullyConnected)
     source = call.operands[0]
     batch, products = source[0], _products(call, target)
     main = sum(stage.jobs for stage in products) * _MAIN_PACKETS[66 if target.version >= 66 else 60]
@@ -75,14 +74,14 @@ def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
         return NodeWork(tuple(products), "kernel", main_packets=main)
     height = as_nhwc(source)[1]
     out_of_d32 = layout_change.from_d32(target.machine).cost
-    flatten = RowCost.of(out_of_d32, ceil_div(vectors(source), 4 * batch * height))
+    flatten = loop_work(out_of_d32, ceil_div(vectors(source), 4 * batch * height))
     read = traffic.part(is_first=True, is_last=False)
     flat = row_stage(batch * height, flatten, _FLATTEN_THREADS, read, target.l2_bytes)
     flat = twice_stage(flat) if is_16bit(call) else flat
     return NodeWork((flat, *products), "kernel", nodes=2, main_packets=main)
 
 
-def _products(call: KernelCall, target: Target) -> list[Stage]:
+def _products(call: KernelCall[FullyConnected], target: Target) -> list[Stage]:
     """Return the stages of the products: one for all rows, or one for each."""
     batch = call.operands[0][0]
     if not target.each_row or batch == 1:
@@ -93,9 +92,10 @@ def _products(call: KernelCall, target: Target) -> list[Stage]:
     return [first, *[other] * (batch - 1)]
 
 
-def _stage(call: KernelCall, target: Target, rows: list[int], *, fetches: bool) -> Stage:
+def _stage(
+    call: KernelCall[FullyConnected], target: Target, rows: list[int], *, fetches: bool
+) -> Stage:
     """Return one slice per group of weights, with a job for each part of the rows."""
-    assert isinstance(call.layer, FullyConnected)
     slice_bytes = _slice_bytes(_inputs(call))
     group = ceil_div(_GROUP_BYTES, slice_bytes)
     count = depth_slices(call.layer.output_channels)
@@ -103,17 +103,15 @@ def _stage(call: KernelCall, target: Target, rows: list[int], *, fetches: bool) 
     slices = []
     for begin in range(0, count, group):
         size = min(group, count - begin)
-        jobs = tuple(cost.item(size, _GROUP_PACKETS) for cost in costs)
+        jobs = tuple(cost.times(size) + WorkItem(_GROUP_PACKETS) for cost in costs)
         slices.append(Slice(jobs, size * slice_bytes if fetches else 0))
     return Stage(tuple(slices), target.workers, buffers=len(slices))
 
 
-def _slice_cost(call: KernelCall, target: Target, rows: int) -> RowCost:
+def _slice_cost(call: KernelCall[FullyConnected], target: Target, rows: int) -> WorkItem:
     """Return the cost of 32 outputs of some rows."""
-    cost = RowCost(_SLICE_PACKETS * ceil_div(rows, 2))
-    for kernel, times in _rows(call, target, rows):
-        cost += RowCost.of(kernel.cost, times)
-    return cost
+    around = WorkItem(_SLICE_PACKETS * ceil_div(rows, 2))
+    return around + loops_work(_rows(call, target, rows))
 
 
 def _inputs(call: KernelCall) -> int:
@@ -126,13 +124,12 @@ def _slice_bytes(inputs: int) -> int:
     return DEPTH_SLICE * (ceil_div(inputs, DEPTH_SLICE) * DEPTH_SLICE + _BIAS_BYTES)
 
 
-def packed_bytes(call: KernelCall, target: Target) -> int:
+def packed_bytes(call: KernelCall[FullyConnected], target: Target) -> int:
     """Return the bytes of all slices."""
-    assert isinstance(call.layer, FullyConnected)
     return depth_slices(call.layer.output_channels) * _slice_bytes(_inputs(call))
 
 
-def _all_of_l2(call: KernelCall, target: Target) -> int:
+def _all_of_l2(call: KernelCall[FullyConnected], target: Target) -> int:
     """Return all of L2, because the layer fetches as far ahead as L2 allows."""
     return target.l2_bytes
 

@@ -15,21 +15,16 @@ from hexsim.layers import Gather
 from hexsim.planning.plan import KernelCall
 
 
-def _steps(call: KernelCall, target: Target) -> list[FlatStep]:
-    source, axis = call.operands[0], _axis(call)
+def _steps(call: KernelCall[Gather], target: Target) -> list[FlatStep]:
+    source, axis = call.operands[0], call.layer.axis
     run = math.prod(source[axis + 1 :])
     sources = ceil_div(source[axis] * run, VECTOR_BYTES) + 1
     move = move_loop(target.machine, run, sources)
     return flat_steps(call, target.machine, (call.results[0], move))
 
 
-def _whole_vectors(call: KernelCall) -> bool:
-    return _axis(call) not in vector_sizes(call.operands[0])
-
-
-def _axis(call: KernelCall) -> int:
-    assert isinstance(call.layer, Gather)
-    return call.layer.axis
+def _whole_vectors(call: KernelCall[Gather]) -> bool:
+    return call.layer.axis not in vector_sizes(call.operands[0])
 
 
 MODELS: Models = {Gather: flat_model(_steps, _whole_vectors)}

@@ -3,7 +3,7 @@
 Every vector that the layer reads or writes costs one table lookup.
 """
 
-from hexsim.hvx.kernels._blocking import RowCost, row_stage
+from hexsim.hvx.kernels._blocking import loop_work, row_stage
 from hexsim.hvx.kernels._model import KernelModel
 from hexsim.hvx.kernels._target import Target
 from hexsim.hvx.layout import ceil_div, vectors
@@ -22,7 +22,7 @@ def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
     """Share the vectors among the workers in equal parts."""
     (kernel,) = streams(call, target)
     moved = sum(vectors(shape) for shape in (*call.operands, *call.results))
-    row = RowCost.of(kernel.cost, ceil_div(moved, target.workers))
+    row = loop_work(kernel.cost, ceil_div(moved, target.workers))
     stage = row_stage(target.workers, row, target.workers, traffic, target.l2_bytes)
     return NodeWork((stage,), "generic")
 

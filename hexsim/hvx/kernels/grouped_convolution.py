@@ -6,7 +6,7 @@ concat copy their tensors, and each small convolution has its own padding and it
 Source: Hexagon NN, hexagon/src/expand_grouped_conv_nodes.c.
 """
 
-from hexsim.hvx.kernels._blocking import RowCost, row_stage
+from hexsim.hvx.kernels._blocking import loop_work, row_stage
 from hexsim.hvx.kernels._model import KernelModel
 from hexsim.hvx.kernels._sixteen_bit import twice_stage
 from hexsim.hvx.kernels._target import Target
@@ -27,17 +27,15 @@ from hexsim.timing.memory import Traffic
 from hexsim.timing.work import NodeWork
 
 
-def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
+def streams(call: KernelCall[Convolution], target: Target) -> tuple[Kernel, ...]:
     """Return the copy of slices and concat, and the loops of one group."""
-    assert isinstance(call.layer, Convolution)
     group_streams = dense_streams(DenseShape.of(call, call.layer), target)
     return (elementwise.copy(target.machine), *group_streams)
 
 
-def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
+def work(call: KernelCall[Convolution], target: Target, traffic: Traffic) -> NodeWork:
     """Return slice nodes, convolution nodes and a concat node, one after another."""
     layer = call.layer
-    assert isinstance(layer, Convolution)
     shape = DenseShape.of(call, layer)
     source, result = call.operands[0], call.results[0]
     one_in = (*source[:-1], shape.in_channels)
@@ -47,7 +45,7 @@ def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
     copy = elementwise.copy(target.machine).cost
     split = row_stage(
         shape.in_height,
-        RowCost.of(copy, ceil_div(copied, shape.in_height)),
+        loop_work(copy, ceil_div(copied, shape.in_height)),
         target.workers,
         traffic.part(is_first=True, is_last=False),
         target.l2_bytes,
@@ -55,7 +53,7 @@ def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
     group_stage = dense_stage(shape, target, Traffic())
     join = row_stage(
         shape.rows,
-        RowCost.of(copy, ceil_div(joined, shape.rows)),
+        loop_work(copy, ceil_div(joined, shape.rows)),
         target.workers,
         traffic.part(is_first=False, is_last=True),
         target.l2_bytes,

@@ -12,9 +12,8 @@ from hexsim.layers import LocalResponseNorm
 from hexsim.planning.plan import KernelCall
 
 
-def _loop(call: KernelCall, target: Target) -> Kernel:
+def _loop(call: KernelCall[LocalResponseNorm], target: Target) -> Kernel:
     """Return the loop of one vector with its neighbours, limited by the channels."""
-    assert isinstance(call.layer, LocalResponseNorm)
     radius = min(call.layer.size // 2, call.results[0][-1] - 1)
     return vector(target.machine, max(radius, 0))
 

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from hexsim.graph.ir import Shape
 from hexsim.graph.nhwc import as_nhwc
 from hexsim.hvx.kernels import _loops
-from hexsim.hvx.kernels._blocking import RowCost, row_stage
+from hexsim.hvx.kernels._blocking import loop_work, loops_work, row_stage
 from hexsim.hvx.kernels._model import KernelModel, Models
 from hexsim.hvx.kernels._per_vector import per_vector_stage
 from hexsim.hvx.kernels._sixteen_bit import is_16bit, twice_stage
@@ -48,9 +48,8 @@ class Sizes:
     transposed: bool
 
     @classmethod
-    def of(cls, call: KernelCall) -> Sizes:
+    def of(cls, call: KernelCall[MatMul]) -> Sizes:
         """Return the sizes of a call."""
-        assert isinstance(call.layer, MatMul)
         first, second = call.operands
         *outer, rows, columns = call.results[0]
         packed = math.prod(second[:-2])
@@ -61,7 +60,7 @@ class Sizes:
         return min(ceil_div(workers, self.batch * depth_slices(self.columns)), self.rows)
 
 
-def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
+def streams(call: KernelCall[MatMul], target: Target) -> tuple[Kernel, ...]:
     """Return the packing, the products, and changes of layout around them."""
     sizes, wide = Sizes.of(call), is_16bit(call)
     kernels = [halfwords.split(target.machine)] if wide else []
@@ -91,7 +90,7 @@ def _packing(sizes: Sizes, target: Target) -> tuple[Kernel, int]:
     return mat_mul.interleave(target.machine), ceil_div(sizes.depth, mat_mul.ROWS) * across
 
 
-def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
+def work(call: KernelCall[MatMul], target: Target, traffic: Traffic) -> NodeWork:
     """Return stages that flatten operands, pack the right one, multiply, and convert the result."""
     sizes, threads, wide = Sizes.of(call), min(_THREADS, target.workers), is_16bit(call)
 
@@ -106,12 +105,10 @@ def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
     packing, times = _packing(sizes, target)
     planes = 2 if wide else 1
     sums = sizes.rows * ceil_div(sizes.depth, VECTOR_BYTES)
-    packed = RowCost.of(packing.cost, planes * times, planes)
-    packed += RowCost.of(mat_mul.row_sums(target.machine).cost, planes * sums, planes)
+    packed = loop_work(packing.cost, planes * times, planes)
+    packed += loop_work(mat_mul.row_sums(target.machine).cost, planes * sums, planes)
     stages.append(row_stage(sizes.packed, packed, threads, Traffic(), target.l2_bytes))
-    job_cost = RowCost()
-    for kernel, repeats in _rows(sizes, target, wide=wide):
-        job_cost += RowCost.of(kernel.cost, repeats)
+    job_cost = loops_work(_rows(sizes, target, wide=wide))
     jobs = sizes.batch * depth_slices(sizes.columns) * sizes.parts(target.workers)
     stages.append(row_stage(jobs, job_cost, target.workers, Traffic(), target.l2_bytes))
     if _is_spatial(call.results[0]):
@@ -122,7 +119,7 @@ def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
 def _split(shape: Shape, threads: int, target: Target) -> Stage:
     """Return the stage that splits a flat 16-bit operand in two planes."""
     tiles = ceil_div(math.prod(shape), VECTOR_BYTES)
-    row = RowCost.of(halfwords.split(target.machine).cost, ceil_div(tiles, threads), 1)
+    row = loop_work(halfwords.split(target.machine).cost, ceil_div(tiles, threads), 1)
     return row_stage(threads, row, threads, Traffic(), target.l2_bytes)
 
 

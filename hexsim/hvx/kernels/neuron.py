@@ -23,15 +23,14 @@ from hexsim.timing.work import NodeWork
 _TABLE_WORKERS = 3
 
 
-def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
+def streams(call: KernelCall[Neuron], target: Target) -> tuple[Kernel, ...]:
     """Return the loop of the function."""
-    assert isinstance(call.layer, Neuron)
     if call.layer.function != "clamp":
         return (elementwise.table(target.machine),)
     return ((halfwords if is_16bit(call) else elementwise).clamp(target.machine),)
 
 
-def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
+def work(call: KernelCall[Neuron], target: Target, traffic: Traffic) -> NodeWork:
     """Share the rows among the workers."""
     (kernel,) = streams(call, target)
     workers = min(target.workers, _workers(call, kernel))
@@ -42,7 +41,7 @@ def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
     return twice(work) if is_16bit(call) and kernel.name == "table" else work
 
 
-def _workers(call: KernelCall, kernel: Kernel) -> int:
+def _workers(call: KernelCall[Neuron], kernel: Kernel) -> int:
     """Return the workers of a function: for a table, as many as share its slices evenly."""
     jobs = math.prod(call.results[0])
     if kernel.name == "table":

@@ -23,7 +23,7 @@ from hexsim.timing.memory import Traffic
 from hexsim.timing.work import NodeWork
 
 
-def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
+def streams(call: KernelCall[Normalization], target: Target) -> tuple[Kernel, ...]:
     """Return both passes over one vector."""
     if is_16bit(call):
         return wide_sums(target.machine), wide_scaled(target.machine)
@@ -31,7 +31,7 @@ def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
     return sums(target.machine), scale(target.machine)
 
 
-def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
+def work(call: KernelCall[Normalization], target: Target, traffic: Traffic) -> NodeWork:
     """Return a stage for each pass."""
     shape, parameters = call.results[0], Traffic(call.parameter_bytes)
     again = 0 if _in_a_pixel(call) else traffic.read_bytes
@@ -43,14 +43,12 @@ def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
     return NodeWork(stages, "kernel")
 
 
-def _by_channel(call: KernelCall) -> bool:
+def _by_channel(call: KernelCall[Normalization]) -> bool:
     """Tell whether each statistic covers the pixels of one channel, as in an instance norm."""
-    assert isinstance(call.layer, Normalization)
     return len(call.operands[0]) - 1 not in call.layer.axes
 
 
-def _in_a_pixel(call: KernelCall) -> bool:
-    assert isinstance(call.layer, Normalization)
+def _in_a_pixel(call: KernelCall[Normalization]) -> bool:
     shape = call.operands[0]
     _, height, width, _ = as_nhwc(shape)
     return call.layer.axes == (len(shape) - 1,) or height * width == 1

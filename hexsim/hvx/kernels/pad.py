@@ -11,10 +11,9 @@ from hexsim.layers import Pad
 from hexsim.planning.plan import KernelCall
 
 
-def _sources(call: KernelCall) -> int:
+def _sources(call: KernelCall[Pad]) -> int:
     """Return the number of input vectors for one vector of the result."""
     layer = call.layer
-    assert isinstance(layer, Pad)
     inside = vector_sizes(call.results[0])
     if layer.mode != "constant":
         return 2 if any(layer.begins[axis] or layer.ends[axis] for axis in inside) else 1

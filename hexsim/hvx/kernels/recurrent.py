@@ -9,7 +9,7 @@ Left out: several threads could share the gates of one step, with a join in ever
 """
 
 from hexsim.hvx.kernels import _loops
-from hexsim.hvx.kernels._blocking import RowCost, row_stage
+from hexsim.hvx.kernels._blocking import loop_work, loops_work, row_stage
 from hexsim.hvx.kernels._model import KernelModel, Models
 from hexsim.hvx.kernels._target import Target
 from hexsim.hvx.layout import DEPTH_SLICE, ceil_div, depth_slices
@@ -21,9 +21,9 @@ from hexsim.timing.memory import Traffic
 from hexsim.timing.work import NodeWork, Slice, Stage
 
 
-def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
+def streams(call: KernelCall[Recurrent], target: Target) -> tuple[Kernel, ...]:
     """Return the multiplications of input and state, and the gates."""
-    layer = _layer(call)
+    layer = call.layer
     return (
         *(kernel for kernel, _ in _of_input(call, target)),
         *(kernel for kernel, _ in _of_state(call, target)),
@@ -31,63 +31,54 @@ def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
     )
 
 
-def _layer(call: KernelCall) -> Recurrent:
-    assert isinstance(call.layer, Recurrent)
-    return call.layer
-
-
-def _of_input(call: KernelCall, target: Target) -> tuple[tuple[Kernel, int], ...]:
+def _of_input(call: KernelCall[Recurrent], target: Target) -> tuple[tuple[Kernel, int], ...]:
     """Return the streams for 32 gates of all steps and items."""
     steps, batch, inputs = call.operands[0]
     return _loops.matrix_rows(target.machine, inputs, steps * batch)
 
 
-def _of_state(call: KernelCall, target: Target) -> tuple[tuple[Kernel, int], ...]:
+def _of_state(call: KernelCall[Recurrent], target: Target) -> tuple[tuple[Kernel, int], ...]:
     """Return the streams for 32 gates of one step."""
     _, batch, _ = call.operands[0]
-    return _loops.matrix_rows(target.machine, _layer(call).hidden, batch)
+    return _loops.matrix_rows(target.machine, call.layer.hidden, batch)
 
 
-def weight_bytes(call: KernelCall, target: Target) -> int:
+def weight_bytes(call: KernelCall[Recurrent], target: Target) -> int:
     """Return the bytes of L2 for the recurrent weights of all directions."""
     return min(_recurrence_bytes(call), target.l2_bytes)
 
 
-def _recurrence_bytes(call: KernelCall) -> int:
+def _recurrence_bytes(call: KernelCall[Recurrent]) -> int:
     """Return the bytes of the packed recurrent weights: whole slices of gates and of units."""
-    layer = _layer(call)
+    layer = call.layer
     gates = depth_slices(GATES[layer.cell] * layer.hidden) * DEPTH_SLICE
     return layer.directions * gates * ceil_div(layer.hidden, 4) * 4
 
 
-def packed_bytes(call: KernelCall, target: Target) -> int:
+def packed_bytes(call: KernelCall[Recurrent], target: Target) -> int:
     """Return the bytes of the recurrent and input weights, in whole slices."""
-    layer = _layer(call)
+    layer = call.layer
     inputs = call.operands[0][2]
     columns = depth_slices(layer.columns) * DEPTH_SLICE
     return _recurrence_bytes(call) + columns * ceil_div(inputs, 4) * 4
 
 
-def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
+def work(call: KernelCall[Recurrent], target: Target, traffic: Traffic) -> NodeWork:
     """Return one stage for the input of all steps, one with a job for each direction."""
-    layer = _layer(call)
+    layer = call.layer
     steps, batch, inputs = call.operands[0]
-    of_input = RowCost()
-    for kernel, times in _of_input(call, target):
-        of_input += RowCost.of(kernel.cost, times)
+    of_input = loops_work(_of_input(call, target))
     read = traffic.read_bytes + inputs * layer.columns
     input_stage = row_stage(
         depth_slices(layer.columns), of_input, target.workers, Traffic(read), target.l2_bytes
     )
     gate_count = GATES[layer.cell] * layer.hidden
-    step = RowCost()
-    for kernel, times in _of_state(call, target):
-        step += RowCost.of(kernel.cost, times * depth_slices(gate_count))
+    step = loops_work(_of_state(call, target)).times(depth_slices(gate_count))
     gates = recurrent.gates(target.machine, layer.cell).cost
-    step += RowCost.of(gates, batch * depth_slices(layer.hidden))
+    step += loop_work(gates, batch * depth_slices(layer.hidden))
     recurrence = _recurrence_bytes(call)
     fetched = recurrence if recurrence <= target.l2_bytes else steps * recurrence
-    jobs = (step.item(steps),) * layer.directions
+    jobs = (step.times(steps),) * layer.directions
     chain = Stage((Slice(jobs, fetched, traffic.write_bytes),), target.workers)
     return NodeWork((input_stage, chain), "kernel")
 

@@ -22,12 +22,12 @@ _THREADS = 2
 _TAPS = 4
 
 
-def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
+def streams(call: KernelCall[Resize], target: Target) -> tuple[Kernel, ...]:
     """Return the loop for twice the size, or one with the cost of other sizes."""
     return (_by_two(call, target) or _any(call, target),)
 
 
-def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
+def work(call: KernelCall[Resize], target: Target, traffic: Traffic) -> NodeWork:
     """Share the rows of the result among the threads."""
     (kernel,) = streams(call, target)
     threads = min(_THREADS, target.workers)
@@ -35,8 +35,8 @@ def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
     return NodeWork((stage,), "kernel" if _by_two(call, target) else "generic")
 
 
-def _by_two(call: KernelCall, target: Target) -> Kernel | None:
-    layer = _layer(call)
+def _by_two(call: KernelCall[Resize], target: Target) -> Kernel | None:
+    layer = call.layer
     _, height, width, channels = call.operands[0]
     powers = not (channels & (channels - 1) or width & (width - 1))
     if layer.scales_of(height, width) != (2, 2) or (channels < VECTOR_BYTES and not powers):
@@ -49,15 +49,10 @@ def _by_two(call: KernelCall, target: Target) -> Kernel | None:
     return resize.bilinear_by_two(target.machine) if layer.coordinates == "asymmetric" else None
 
 
-def _any(call: KernelCall, target: Target) -> Kernel:
-    if _layer(call).kind == "nearest":
+def _any(call: KernelCall[Resize], target: Target) -> Kernel:
+    if call.layer.kind == "nearest":
         return elementwise.table(target.machine)
     return pooling.average_any(target.machine, _TAPS)
-
-
-def _layer(call: KernelCall) -> Resize:
-    assert isinstance(call.layer, Resize)
-    return call.layer
 
 
 MODELS: Models = {Resize: KernelModel(streams, work)}

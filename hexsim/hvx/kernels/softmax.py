@@ -6,7 +6,7 @@ Source: Hexagon NN, op_softmax_d32.c, in C.
 """
 
 from hexsim.graph.nhwc import as_nhwc
-from hexsim.hvx.kernels._blocking import RowCost, row_stage
+from hexsim.hvx.kernels._blocking import loop_work, row_stage
 from hexsim.hvx.kernels._model import KernelModel, Models
 from hexsim.hvx.kernels._target import Target
 from hexsim.hvx.layout import VECTOR_BYTES, ceil_div, depth_slices, is_spatial, row_vectors
@@ -15,7 +15,7 @@ from hexsim.hvx.streams.softmax import D32_STEPS, FLAT_STEPS, statistics, vector
 from hexsim.layers import Softmax
 from hexsim.planning.plan import KernelCall
 from hexsim.timing.memory import Traffic
-from hexsim.timing.work import NodeWork
+from hexsim.timing.work import NodeWork, WorkItem
 
 _THREADS = 2
 _EDGE_PACKETS = 24
@@ -39,8 +39,8 @@ def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
         rows, groups, of_group = batch * height, row_vectors(width), depth_slices(channels)
     else:
         rows, groups, of_group = ceil_div(batch, 2), 1, ceil_div(channels, VECTOR_BYTES)
-    row = RowCost.of(passes, groups * of_group) + RowCost.of(between, groups)
-    row += RowCost(_EDGE_PACKETS * groups)
+    row = loop_work(passes, groups * of_group) + loop_work(between, groups)
+    row += WorkItem(_EDGE_PACKETS * groups)
     threads = min(_THREADS, target.workers)
     stage = row_stage(rows, row, threads, traffic, target.l2_bytes, _JOB_PACKETS)
     return NodeWork((stage,), "kernel")

@@ -11,10 +11,9 @@ from hexsim.layers import StridedSlice
 from hexsim.planning.plan import KernelCall
 
 
-def _sources(call: KernelCall) -> int:
+def _sources(call: KernelCall[StridedSlice]) -> int:
     """Return the number of input vectors for one vector of the result."""
     layer, inside = call.layer, vector_sizes(call.operands[0])
-    assert isinstance(layer, StridedSlice)
     sources = 1
     for part in layer.parts:
         if part.axis in inside and (part.step > 1 or part.start % inside[part.axis]):

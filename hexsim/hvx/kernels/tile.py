@@ -17,25 +17,20 @@ from hexsim.planning.plan import KernelCall
 _SOURCES = 2
 
 
-def _steps(call: KernelCall, target: Target) -> list[FlatStep]:
-    repeats, source = _repeats(call), call.operands[0]
+def _steps(call: KernelCall[Tile], target: Target) -> list[FlatStep]:
+    repeats, source = call.layer.repeats, call.operands[0]
     innermost = max((axis for axis, times in enumerate(repeats) if times > 1), default=0)
     run = math.prod(source[innermost:])
     move = move_loop(target.machine, run, _SOURCES)
     return flat_steps(call, target.machine, (call.results[0], move))
 
 
-def _whole_vectors(call: KernelCall) -> bool:
+def _whole_vectors(call: KernelCall[Tile]) -> bool:
     """Tell whether repeats inside vectors are by whole vectors."""
-    repeats, source, inside = _repeats(call), call.operands[0], vector_sizes(call.operands[0])
+    repeats, source, inside = call.layer.repeats, call.operands[0], vector_sizes(call.operands[0])
     if not source or inside != vector_sizes(call.results[0]):
         return False
     return all(repeats[axis] == 1 or source[axis] % size == 0 for axis, size in inside.items())
-
-
-def _repeats(call: KernelCall) -> tuple[int, ...]:
-    assert isinstance(call.layer, Tile)
-    return call.layer.repeats
 
 
 MODELS: Models = {Tile: flat_model(_steps, _whole_vectors)}

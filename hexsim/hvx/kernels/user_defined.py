@@ -6,7 +6,7 @@ An operation works on one byte, and a packet has one vector instruction of 128 b
 
 import math
 
-from hexsim.hvx.kernels._blocking import RowCost, row_stage
+from hexsim.hvx.kernels._blocking import row_stage
 from hexsim.hvx.kernels._model import KernelModel, Models
 from hexsim.hvx.kernels._target import Target
 from hexsim.hvx.layout import VECTOR_BYTES, ceil_div
@@ -14,22 +14,21 @@ from hexsim.hvx.streams import Kernel
 from hexsim.layers import UserDefined
 from hexsim.planning.plan import KernelCall
 from hexsim.timing.memory import Traffic
-from hexsim.timing.work import NodeWork
+from hexsim.timing.work import NodeWork, WorkItem
 
 
-def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
+def streams(call: KernelCall[UserDefined], target: Target) -> tuple[Kernel, ...]:
     """Return no streams, because only the cost is known."""
     return ()
 
 
-def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
+def work(call: KernelCall[UserDefined], target: Target, traffic: Traffic) -> NodeWork:
     """Return one row for each thread that takes part."""
-    assert isinstance(call.layer, UserDefined)
     cost = call.layer.cost("dsp", call.operands, call.results)
     assert cost is not None, "without a cost it is not placed on the vector unit"
     threads = min(cost.threads or target.workers, target.workers)
     vectors = cost.operations * call.activation_bits / 8 / VECTOR_BYTES
-    row = RowCost(
+    row = WorkItem(
         packets=ceil_div(math.ceil(cost.cycles) + math.ceil(vectors), threads),
         l2_bytes=ceil_div(call.operand_bytes + call.result_bytes, threads),
     )

@@ -3,8 +3,9 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hexsim.hvx.kernels._blocking import RowCost, blocks, cut_evenly, parts, row_stage
+from hexsim.hvx.kernels._blocking import blocks, cut_evenly, parts, row_stage
 from hexsim.timing.memory import Traffic
+from hexsim.timing.work import WorkItem
 
 
 def test_seven_rows_on_four_threads_leave_one_with_half_a_share() -> None:
@@ -39,7 +40,7 @@ def test_even_cuts_keep_the_total_and_the_proportions(total: int, weights: list[
 def test_a_row_stage_keeps_packets_and_bytes(
     rows: int, threads: int, read: int, write: int, l2_bytes: int
 ) -> None:
-    row = RowCost(packets=10, stalls=3, scalar_fed=4, l2_bytes=128, vtcm_bytes=64)
+    row = WorkItem(packets=10, stalls=3, scalar_fed=4, l2_bytes=128, vtcm_bytes=64)
     stage = row_stage(rows, row, threads, Traffic(read, write), l2_bytes)
     assert sum(item.packets for item in stage.items) == 10 * rows
     assert sum(item.stalls for item in stage.items) == 3 * rows
