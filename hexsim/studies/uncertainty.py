@@ -130,16 +130,17 @@ def _moved(platform: Platform, side: Side, path: str, value: float) -> Platform:
     if platform.has_own_pace and path == PACE[0]:
         chip = platform.chip.at_pace(stated / value, "the sweep")
         return Platform(chip, platform.stack)
-    trade = calibration().trade(datasheet.name, path)
+    record = calibration()
+    trade = record.trade(datasheet.name, path)
     changed = _with(platform, side, path, value)
     if trade is None:
         return changed
     steps = trade.at_low if value < stated else trade.at_high
-    for fitted, step in zip(calibration().constants, steps, strict=True):
+    for fitted, step in zip(record.constants, steps, strict=True):
         for other_side in _SIDES:
             answering = getattr(platform, other_side)
             constant = dict(answering.quantities()).get(fitted.path)
-            if constant is not None and _fitted(answering.name, fitted.path, constant) is not None:
+            if constant and record.stated(answering.name, fitted.path, constant) is not None:
                 answer = min(max(constant.value * math.exp(step), fitted.low), fitted.high)
                 changed = _with(changed, other_side, fitted.path, answer)
     return changed
@@ -156,17 +157,12 @@ def intervals(datasheet: Datasheet) -> Iterator[tuple[str, Quantity, float, floa
     for path, constant in datasheet.quantities():
         if constant.low is None or constant.high is None:
             continue
-        index = _fitted(datasheet.name, path, constant)
+        index = calibration().stated(datasheet.name, path, constant)
         low, high = constant.low, constant.high
         if index is not None:
             low, high = calibration().constants[index].interval
         if low < high:
             yield path, constant, low, high
-
-
-def _fitted(datasheet: str, path: str, constant: Quantity) -> int | None:
-    """Return the constant's index in the record of the fit, None if it was not fitted."""
-    return calibration().stated(datasheet, path, constant)
 
 
 def combined(nominal: Times, sensitivities: Sequence[ConstantSensitivity]) -> Uncertainty:
@@ -191,7 +187,7 @@ def _ends(
     tied: list[tuple[int, float]] = []
     for sensitivity in sensitivities:
         logs = sensitivity.logs(nominal, figure)
-        index = _fitted(sensitivity.datasheet, sensitivity.path, sensitivity.constant)
+        index = calibration().stated(sensitivity.datasheet, sensitivity.path, sensitivity.constant)
         if index is not None:
             fitted = calibration().constants[index]
             slope = (logs[1] - logs[0]) / math.log(sensitivity.high / sensitivity.low)

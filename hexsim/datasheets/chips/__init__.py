@@ -10,11 +10,7 @@ from hexsim.datasheets.texts import chip_name
 __all__ = ["Arch", "Chip", "Corner", "load", "names"]
 
 _SHELF = Shelf(Chip, "chip", Path(__file__).parent)
-
-
-def names() -> tuple[str, ...]:
-    """List the built-in chips, including those with little data."""
-    return _SHELF.names()
+names = _SHELF.names
 
 
 def load(name_or_path: str | Path) -> Chip:

@@ -10,17 +10,8 @@ from hexsim.datasheets.energies.datasheet import EnergyDatasheet
 __all__ = ["EnergyDatasheet", "datasheet_of", "datasheets_of", "load", "names"]
 
 _SHELF = Shelf(EnergyDatasheet, "process", Path(__file__).parent)
+names, load = _SHELF.names, _SHELF.load
 _UNKNOWN = "unknown-process"
-
-
-def names() -> tuple[str, ...]:
-    """List the processes."""
-    return _SHELF.names()
-
-
-def load(name: str) -> EnergyDatasheet:
-    """Load the constants of a process by its name; HexsimError for an unknown one."""
-    return _SHELF.load(name)
 
 
 def datasheet_of(chip: Chip) -> EnergyDatasheet:

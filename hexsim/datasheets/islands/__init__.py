@@ -10,16 +10,7 @@ from hexsim.errors import HexsimError
 __all__ = ["Island", "find", "island_of", "load", "names"]
 
 _SHELF = Shelf(Island, "island", Path(__file__).parent)
-
-
-def names() -> tuple[str, ...]:
-    """List the islands."""
-    return _SHELF.names()
-
-
-def load(name: str) -> Island:
-    """Load an island by its name; HexsimError for an unknown one."""
-    return _SHELF.load(name)
+names, load = _SHELF.names, _SHELF.load
 
 
 def find(chip: Chip) -> Island | None:

@@ -18,18 +18,8 @@ from hexsim.runtimes import LayerTarget
 __all__ = ["Column", "OperatorTable", "Operators", "Verdict", "column", "load", "named", "names"]
 
 _SHELF = Shelf(OperatorTable, "table of operators", Path(__file__).parent)
+names, load = _SHELF.names, cache(_SHELF.load)
 _BY = "by "
-
-
-def names() -> tuple[str, ...]:
-    """List the families."""
-    return _SHELF.names()
-
-
-@cache
-def load(family: str) -> OperatorTable:
-    """Load the table of a family; raise HexsimError for an unknown one."""
-    return _SHELF.load(family)
 
 
 def column(target: LayerTarget) -> Column | None:

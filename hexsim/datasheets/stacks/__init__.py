@@ -10,16 +10,7 @@ from hexsim.datasheets.stacks.stack import BufferType, Profile, Profiles, Qos, S
 __all__ = ["BufferType", "Profile", "Profiles", "Qos", "Stack", "load", "names", "that_have"]
 
 _SHELF = Shelf(Stack, "stack", Path(__file__).parent)
-
-
-def names() -> tuple[str, ...]:
-    """List the built-in stacks, without reading their files."""
-    return _SHELF.names()
-
-
-def load(name_or_path: str | Path) -> Stack:
-    """Load a built-in stack by name ("snpe-1.23"), or a stack file by its path (ends in .toml)."""
-    return _SHELF.load(name_or_path)
+names, load = _SHELF.names, _SHELF.load
 
 
 def that_have(layer: str, variant: str, of: Column) -> tuple[str, ...]:

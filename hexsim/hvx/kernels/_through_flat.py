@@ -9,13 +9,12 @@ from collections.abc import Callable
 from typing import Any
 
 from hexsim.graph.ir import Shape
-from hexsim.graph.nhwc import as_nhwc
 from hexsim.hvx.isa import HvxMachine
 from hexsim.hvx.kernels._model import KernelModel
 from hexsim.hvx.kernels._moved import move_stream, move_work
 from hexsim.hvx.kernels._per_vector import per_vector_stage
 from hexsim.hvx.kernels._target import Target
-from hexsim.hvx.layout import ceil_div
+from hexsim.hvx.layout import ceil_div, is_spatial
 from hexsim.hvx.streams import Kernel, layout_change
 from hexsim.planning.plan import KernelCall
 from hexsim.timing.memory import Traffic
@@ -36,12 +35,12 @@ def flat_steps(call: KernelCall, machine: HvxMachine, move: FlatStep | None) -> 
     """
     source, result = call.operands[0], call.results[0]
     steps: list[FlatStep] = []
-    if _is_spatial(source):
+    if is_spatial(source):
         steps.append((source, layout_change.from_d32(machine)))
     if move is not None:
         shape, kernel = move
         steps.append(((_ROWS, 1, 1, ceil_div(math.prod(shape), _ROWS)), kernel))
-    if _is_spatial(result):
+    if is_spatial(result):
         steps.append((result, layout_change.to_d32(machine)))
     return steps
 
@@ -80,8 +79,3 @@ def flat_model(
         return flat_work(steps(call, target), target, traffic)
 
     return KernelModel(streams, work)
-
-
-def _is_spatial(shape: Shape) -> bool:
-    _, height, width, _ = as_nhwc(shape)
-    return height * width > 1

@@ -18,14 +18,13 @@ import math
 from dataclasses import dataclass
 
 from hexsim.graph.ir import Shape
-from hexsim.graph.nhwc import as_nhwc
 from hexsim.hvx.kernels import _loops
 from hexsim.hvx.kernels._blocking import loop_work, loops_work, row_stage
 from hexsim.hvx.kernels._model import KernelModel, Models
 from hexsim.hvx.kernels._per_vector import per_vector_stage
 from hexsim.hvx.kernels._sixteen_bit import is_16bit, twice_stage
 from hexsim.hvx.kernels._target import Target
-from hexsim.hvx.layout import VECTOR_BYTES, ceil_div, depth_slices
+from hexsim.hvx.layout import VECTOR_BYTES, ceil_div, depth_slices, is_spatial
 from hexsim.hvx.streams import Kernel, halfwords, layout_change, mat_mul, two_bytes
 from hexsim.layers import MatMul
 from hexsim.planning.plan import KernelCall
@@ -66,9 +65,9 @@ def streams(call: KernelCall[MatMul], target: Target) -> tuple[Kernel, ...]:
     kernels = [halfwords.split(target.machine)] if wide else []
     kernels += [_packing(sizes, target)[0], mat_mul.row_sums(target.machine)]
     kernels += [kernel for kernel, _ in _rows(sizes, target, wide=wide)]
-    if any(map(_is_spatial, call.operands)):
+    if any(map(is_spatial, call.operands)):
         kernels.append(layout_change.from_d32(target.machine))
-    if _is_spatial(call.results[0]):
+    if is_spatial(call.results[0]):
         kernels.append(layout_change.to_d32(target.machine))
     return tuple(kernels)
 
@@ -99,7 +98,7 @@ def work(call: KernelCall[MatMul], target: Target, traffic: Traffic) -> NodeWork
         return twice_stage(stage) if wide else stage
 
     out_of_d32 = layout_change.from_d32(target.machine)
-    stages = [moved(shape, out_of_d32) for shape in call.operands if _is_spatial(shape)]
+    stages = [moved(shape, out_of_d32) for shape in call.operands if is_spatial(shape)]
     if wide:
         stages += [_split(shape, threads, target) for shape in call.operands]
     packing, times = _packing(sizes, target)
@@ -111,7 +110,7 @@ def work(call: KernelCall[MatMul], target: Target, traffic: Traffic) -> NodeWork
     job_cost = loops_work(_rows(sizes, target, wide=wide))
     jobs = sizes.batch * depth_slices(sizes.columns) * sizes.parts(target.workers)
     stages.append(row_stage(jobs, job_cost, target.workers, Traffic(), target.l2_bytes))
-    if _is_spatial(call.results[0]):
+    if is_spatial(call.results[0]):
         stages.append(moved(call.results[0], layout_change.to_d32(target.machine)))
     return NodeWork(_with_traffic(stages, traffic), "kernel", nodes=len(stages))
 
@@ -138,11 +137,6 @@ def _with_traffic(stages: list[Stage], traffic: Traffic) -> tuple[Stage, ...]:
     stages[0] = grown(stages[0], 0, traffic.read_bytes, 0)
     stages[-1] = grown(stages[-1], -1, 0, traffic.write_bytes)
     return tuple(stages)
-
-
-def _is_spatial(shape: Shape) -> bool:
-    _, height, width, _ = as_nhwc(shape)
-    return height * width > 1
 
 
 MODELS: Models = {MatMul: KernelModel(streams, work, takes_16_bits=True)}

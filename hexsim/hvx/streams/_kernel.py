@@ -8,7 +8,7 @@ run once per row of tiles.
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache, wraps
-from typing import Any
+from typing import Any, Concatenate, ParamSpec, cast
 
 from hexsim.hvx.isa import HvxMachine, Port
 from hexsim.hvx.modulo import Loop
@@ -17,6 +17,7 @@ from hexsim.hvx.pipelining import PipelinedLoop, pipelined
 from hexsim.hvx.scheduling import Straight, straight
 from hexsim.hvx.streams._stream import Stream
 
+Of = ParamSpec("Of")
 _MANY = 64  # tiles of a row, enough to reach the steady state of any loop
 
 
@@ -199,26 +200,48 @@ def plain_loop(
     )
 
 
+Scheduled = Callable[Concatenate[HvxMachine, Of], Kernel]
+
+
 def tiled(
     name: str, loop: Callable[..., Kernel] = tile_loop, **options: Any
-) -> Callable[[Callable[[Stream], None]], Callable[[HvxMachine], Kernel]]:
+) -> Callable[[Callable[Concatenate[Stream, Of], None]], Scheduled[Of]]:
     """Decorate a function that writes the code of a tile: it becomes one of the machine.
 
-    What it returns is `loop` of that name and with those options. It is
-    scheduled once for each machine.
+    What it returns is `loop` of that name and with those options. It is scheduled once for each
+    machine, and for each of the function's further arguments.
     """
 
-    def decorate(write: Callable[[Stream], None]) -> Callable[[HvxMachine], Kernel]:
-        @lru_cache(maxsize=16)
+    def decorate(write: Callable[Concatenate[Stream, Of], None]) -> Scheduled[Of]:
+        @lru_cache(maxsize=64)
         @wraps(write)
-        def kernel(machine: HvxMachine) -> Kernel:
+        def kernel(machine: HvxMachine, *of: Of.args, **named: Of.kwargs) -> Kernel:
             stream = Stream()
-            write(stream)
+            write(stream, *of, **named)
             return loop(name, machine, stream.insns, **options)
 
-        return kernel
+        return cast("Scheduled[Of]", kernel)  # the type of a cache has no parameters
 
     return decorate
+
+
+def looped(
+    name: str,
+    machine: HvxMachine,
+    label: str,
+    times: int,
+    body: Stream,
+    around: tuple[Stream, Stream],
+    **options: Any,
+) -> Kernel:
+    """Return a kernel whose tile is a loop over `body`, run `times`.
+
+    `around` is the code after the loop, and that before the one of the next tile.
+    """
+    tail, head = around
+    pipelined_loop = pipelined(machine, body.insns, times, tail.insns, head.insns)
+    segments = pipelined_segments(label, pipelined_loop)
+    return Kernel(name, machine, segments, call=call(machine), **options)
 
 
 def call(machine: HvxMachine, saved_pairs: int = 6, arguments: int = 10) -> tuple[Segment, ...]:

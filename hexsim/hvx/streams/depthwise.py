@@ -10,8 +10,7 @@ unsigned on every version, as in the hand-written kernels.
 from functools import lru_cache
 
 from hexsim.hvx.isa import HvxMachine
-from hexsim.hvx.pipelining import pipelined
-from hexsim.hvx.streams._kernel import Kernel, call, pipelined_segments, tile_loop
+from hexsim.hvx.streams._kernel import Kernel, looped, tile_loop
 from hexsim.hvx.streams._requantize import requantize
 from hexsim.hvx.streams._stream import Stream
 
@@ -54,13 +53,8 @@ def by_rows(machine: HvxMachine, height: int, width: int, stride: int) -> Kernel
     head("r.add", "row", "start", "tile")
     head("loop0", "", "rows")
     _subtract_and_store(tail)
-    pipelined_loop = pipelined(machine, body.insns, height, tail.insns, head.insns)
-    return Kernel(
-        f"depthwise {height}x{width} s{stride}",
-        machine,
-        pipelined_segments("filter rows", pipelined_loop),
-        call=call(machine),
-    )
+    name = f"depthwise {height}x{width} s{stride}"
+    return looped(name, machine, "filter rows", height, body, (tail, head))
 
 
 def _filter_row(

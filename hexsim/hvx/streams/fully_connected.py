@@ -6,8 +6,7 @@ With a batch of one every vector of weights is used once, so one load per packet
 from functools import lru_cache
 
 from hexsim.hvx.isa import HvxMachine
-from hexsim.hvx.pipelining import pipelined
-from hexsim.hvx.streams._kernel import Kernel, call, pipelined_segments
+from hexsim.hvx.streams._kernel import Kernel, looped
 from hexsim.hvx.streams._stream import Stream
 
 INPUTS = 16  # per loop pass
@@ -45,8 +44,5 @@ def outputs(machine: HvxMachine, inputs: int, rows: int) -> Kernel:
         head("add.w", f"acc{r}", f"s{r}", f"bias{r}")
         head("r.mov", f"in{r}", f"start{r}")
     head("loop0", "", "steps")
-    pipelined_loop = pipelined(machine, s.insns, -(-inputs // INPUTS), tail.insns, head.insns)
     name = "fully connected" + (f" batch {rows}" if rows > 1 else "")
-    return Kernel(
-        name, machine, pipelined_segments("inputs", pipelined_loop), call=call(machine), note=NOTE
-    )
+    return looped(name, machine, "inputs", -(-inputs // INPUTS), s, (tail, head), note=NOTE)

@@ -9,13 +9,7 @@ from functools import lru_cache
 
 from hexsim.hvx.isa import HvxMachine
 from hexsim.hvx.scheduling import straight
-from hexsim.hvx.streams._kernel import (
-    Kernel,
-    Segment,
-    call,
-    plain_loop,
-    tiled,
-)
+from hexsim.hvx.streams._kernel import Kernel, Segment, call, plain_loop, tiled
 from hexsim.hvx.streams._stream import Stream
 from hexsim.hvx.streams.elementwise import copy
 

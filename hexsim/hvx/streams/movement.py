@@ -18,13 +18,12 @@ No hand-written kernels are known: Hexagon NN moves short runs in C.
 from functools import lru_cache
 
 from hexsim.hvx.isa import HvxMachine
-from hexsim.hvx.pipelining import pipelined
 from hexsim.hvx.scheduling import straight
 from hexsim.hvx.streams._kernel import (
     Kernel,
     Segment,
     call,
-    pipelined_segments,
+    looped,
     tiled,
 )
 from hexsim.hvx.streams._stream import Stream
@@ -55,10 +54,7 @@ def runs(machine: HvxMachine, count: int) -> Kernel:
     tail("store", "", "output", "out")
     head("r.mov", "run", "start")
     head("loop0", "", "runs")
-    pipelined_loop = pipelined(machine, s.insns, count, tail.insns, head.insns)
-    return Kernel(
-        "move runs", machine, pipelined_segments("runs", pipelined_loop), call=call(machine)
-    )
+    return looped("move runs", machine, "runs", count, s, (tail, head))
 
 
 @lru_cache(maxsize=256)
@@ -78,9 +74,7 @@ def networks(machine: HvxMachine, sources: int) -> Kernel:
     head("r.mov", "x_in", "start")
     head("r.mov", "controls", "table")
     head("loop0", "", "sources")
-    pipelined_loop = pipelined(machine, s.insns, sources, tail.insns, head.insns)
-    segments = pipelined_segments("networks", pipelined_loop)
-    return Kernel("move through networks", machine, segments, call=call(machine))
+    return looped("move through networks", machine, "networks", sources, s, (tail, head))
 
 
 @lru_cache(maxsize=16)

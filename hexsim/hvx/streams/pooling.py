@@ -8,18 +8,16 @@ rows have their own left padding, which needs one more alignment per vector for 
 from functools import lru_cache
 
 from hexsim.hvx.isa import HvxMachine
-from hexsim.hvx.pipelining import pipelined
-from hexsim.hvx.streams._kernel import Kernel, call, pipelined_segments, tile_loop
+from hexsim.hvx.streams._kernel import Kernel, looped, tiled
 from hexsim.hvx.streams._stream import Stream
 
 EAGER = "the hand-written loop waits for each unaligned load, ours loads one pass ahead"
 TAIL = "the hand-written tail places its result by cases; ours has one case"
 
 
-@lru_cache(maxsize=64)
-def max_3x3_s1(machine: HvxMachine) -> Kernel:
+@tiled("max pool 3x3 s1", pixels=8)
+def max_3x3_s1(s: Stream) -> None:
     """Compute two rows of four pixels."""
-    s = Stream()
     rows = [s("load", f"r{k}", f"row{k}") for k in range(4)]
     middle = s("max.ub", "middle", rows[1], rows[2])
     for k, edge in ((0, rows[0]), (1, rows[3])):
@@ -32,13 +30,11 @@ def max_3x3_s1(machine: HvxMachine) -> Kernel:
         s("max.ub", f"max{k}", f"pair{k}", f"right{k}")
         s("align", f"out{k}", f"max{k}", f"max{k}", "offset")
         s("store", "", f"output{k}", f"out{k}")
-    return tile_loop("max pool 3x3 s1", machine, s.insns, pixels=8)
 
 
-@lru_cache(maxsize=64)
-def max_3x3_s2(machine: HvxMachine) -> Kernel:
+@tiled("max pool 3x3 s2", pixels=8)
+def max_3x3_s2(s: Stream) -> None:
     """Compute two rows of four pixels from five rows of eight."""
-    s = Stream()
     columns: dict[tuple[int, int], str] = {}
     for half in range(2):
         rows = [s("load", f"r{k}{half}", f"row{k}") for k in range(5)]
@@ -53,13 +49,11 @@ def max_3x3_s2(machine: HvxMachine) -> Kernel:
         s("store.new", "", f"output{k}", f"out{k}")
         s("max.ub", near, f"{even}.lo", f"{even}.hi")
         s("mov", previous, f"{even}.lo")
-    return tile_loop("max pool 3x3 s2", machine, s.insns, pixels=8)
 
 
-@lru_cache(maxsize=64)
-def max_2x2_s2(machine: HvxMachine) -> Kernel:
+@tiled("max pool 2x2 s2")
+def max_2x2_s2(s: Stream) -> None:
     """Compute four pixels from two rows of eight."""
-    s = Stream()
     for half in range(2):
         for k in range(2):
             s("load", f"r{k}{half}", f"row{k}")
@@ -68,7 +62,6 @@ def max_2x2_s2(machine: HvxMachine) -> Kernel:
     s("deal.pair", "even", "placed1", "placed0", "pixels")
     s("max.ub", "out", "even.lo", "even.hi")
     s("store.new", "", "output", "out")
-    return tile_loop("max pool 2x2 s2", machine, s.insns)
 
 
 @lru_cache(maxsize=64)
@@ -81,15 +74,12 @@ def max_any(machine: HvxMachine, taps: int) -> Kernel:
     head("mov", "largest", "least")
     head("r.mov", "window", "start")
     head("loop0", "", "taps")
-    pipelined_loop = pipelined(machine, s.insns, taps, tail.insns, head.insns)
-    tile = pipelined_segments("window", pipelined_loop)
-    return Kernel("max pool any", machine, tile, call=call(machine), note=EAGER)
+    return looped("max pool any", machine, "window", taps, s, (tail, head), note=EAGER)
 
 
-@lru_cache(maxsize=64)
-def average_3x3_s1(machine: HvxMachine) -> Kernel:
+@tiled("average pool 3x3 s1", pixels=8)
+def average_3x3_s1(s: Stream) -> None:
     """Compute two rows of four pixels: three column sums of 16 bits, times 1/9."""
-    s = Stream()
     rows = [s("load", f"r{k}", f"row{k}") for k in range(4)]
     for k in range(2):
         for half in ("lo", "hi"):  # sums that are read here are of the previous tile
@@ -105,7 +95,6 @@ def average_3x3_s1(machine: HvxMachine) -> Kernel:
         s("shuffe.b", f"out{k}", f"mean{k}hi", f"mean{k}lo")
         s("align", f"placed{k}", f"out{k}", f"out{k}", "offset")
         s("store.new", "", f"output{k}", f"placed{k}")
-    return tile_loop("average pool 3x3 s1", machine, s.insns, pixels=8)
 
 
 @lru_cache(maxsize=256)
@@ -125,17 +114,13 @@ def average_any(machine: HvxMachine, taps: int) -> Kernel:
     head("xor", "sum.hi", "zero", "zero")
     head("r.mov", "window", "start")
     head("loop0", "", "taps")
-    pipelined_loop = pipelined(machine, s.insns, taps, tail.insns, head.insns)
-    tile = pipelined_segments("window", pipelined_loop)
-    return Kernel("average pool any", machine, tile, call=call(machine), note=TAIL)
+    return looped("average pool any", machine, "window", taps, s, (tail, head), note=TAIL)
 
 
-@lru_cache(maxsize=64)
-def global_average(machine: HvxMachine) -> Kernel:
+@tiled("global average pool")
+def global_average(s: Stream) -> None:
     """Sum a whole image by channel, four pixels a pass; the division runs once per slice."""
-    s = Stream()
     s("load.tmp", "raw", "image")
     s("shuff.b", "half", "raw")
     s("shuff.b", "words", "half")
     s("dot.ub.Rub.acc", "sum", "words", "ones")
-    return tile_loop("global average pool", machine, s.insns)

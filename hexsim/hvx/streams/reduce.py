@@ -53,10 +53,9 @@ def sum_pass(machine: HvxMachine, inside: Inside) -> Kernel:
     return tile_loop(f"sum, {inside} inside", machine, s.insns)
 
 
-@lru_cache(maxsize=16)
-def sum_end(machine: HvxMachine, inside: Inside) -> Kernel:
+@tiled("end of a sum")
+def sum_end(s: Stream, inside: Inside) -> None:
     """Finish the sums of one vector of the result, and requantise them."""
-    s = Stream()
     words = [s("load", f"sum{k}", "sums") for k in range(4)]
     if inside == "channels":
         for step in range(_WORD_STEPS):
@@ -64,7 +63,6 @@ def sum_end(machine: HvxMachine, inside: Inside) -> Kernel:
                 s("align", f"turned{k}{step}", word, word, f"by{step}")
                 words[k] = s("add.w", f"half{k}{step}", word, f"turned{k}{step}")
     s("store.new", "", "output", requantize(s, words, "out", track=False))
-    return tile_loop("end of a sum", machine, s.insns)
 
 
 @lru_cache(maxsize=16)
@@ -76,16 +74,14 @@ def extremum_pass(machine: HvxMachine, *, largest: bool) -> Kernel:
     return tile_loop("maximum" if largest else "minimum", machine, s.insns)
 
 
-@lru_cache(maxsize=16)
-def extremum_end(machine: HvxMachine, inside: Inside, *, largest: bool) -> Kernel:
+@tiled("end of an extremum")
+def extremum_end(s: Stream, inside: Inside, *, largest: bool) -> None:
     """Compute the extremum inside one vector of the result."""
-    s = Stream()
     best = s("load", "x", "best_in")
     for step in range(_STEPS[inside]):
         s("align", f"turned{step}", best, best, f"by{step}")
         best = s("max.ub" if largest else "min.ub", f"best{step}", best, f"turned{step}")
     s("store", "", "output", best)
-    return tile_loop("end of an extremum", machine, s.insns)
 
 
 @tiled("place of an extremum")
@@ -99,10 +95,9 @@ def place_pass(s: Stream) -> None:
     s("sub.h", "count", "count", "ones")
 
 
-@lru_cache(maxsize=16)
-def place_end(machine: HvxMachine, inside: Inside) -> Kernel:
+@tiled("end of a search")
+def place_end(s: Stream, inside: Inside) -> None:
     """Find the largest halfwords inside one vector of the result, and return their counts."""
-    s = Stream()
     best = [s("load", f"x_{half}", "best_in") for half in ("lo", "hi")]
     for step in range(_STEPS[inside]):
         for k, keys in enumerate(best):
@@ -111,4 +106,3 @@ def place_end(machine: HvxMachine, inside: Inside) -> Kernel:
     s("shuffe.b", "counts", best[1], best[0])
     s("sub.ub.sat", "places", "most", "counts")
     s("store", "", "output", "places")
-    return tile_loop("end of a search", machine, s.insns)

@@ -13,7 +13,7 @@ from functools import lru_cache
 
 from hexsim.hvx.isa import HvxMachine
 from hexsim.hvx.pipelining import pipelined
-from hexsim.hvx.streams._kernel import Kernel, call, pipelined_segments
+from hexsim.hvx.streams._kernel import Kernel, call, looped, pipelined_segments
 from hexsim.hvx.streams._stream import Stream
 from hexsim.hvx.streams.fully_connected import INPUTS
 
@@ -101,9 +101,8 @@ def fully_connected(machine: HvxMachine, inputs: int) -> Kernel:
     head("r.mov", "high_in", "start")
     head("r.add", "low_in", "start", "plane")
     head("loop0", "", "steps")
-    pipelined_loop = pipelined(machine, s.insns, -(-inputs // INPUTS), tail.insns, head.insns)
-    segments = pipelined_segments("inputs", pipelined_loop)
-    return Kernel("fully connected, 16 bits", machine, segments, call=call(machine), note=NOTE)
+    name, passes, around = "fully connected, 16 bits", -(-inputs // INPUTS), (tail, head)
+    return looped(name, machine, "inputs", passes, s, around, note=NOTE)
 
 
 @lru_cache(maxsize=256)
@@ -142,6 +141,5 @@ def product(machine: HvxMachine, depth: int) -> Kernel:
     head("r.mov", "high_in", "start")
     head("r.add", "low_in", "start", "plane")
     head("loop0", "", "steps")
-    pipelined_loop = pipelined(machine, s.insns, -(-depth // INPUTS), tail.insns, head.insns)
-    segments = pipelined_segments("inputs", pipelined_loop)
-    return Kernel("matrix product, 16 bits", machine, segments, call=call(machine), note=NOTE)
+    name, passes, around = "matrix product, 16 bits", -(-depth // INPUTS), (tail, head)
+    return looped(name, machine, "inputs", passes, s, around, note=NOTE)

@@ -27,6 +27,11 @@ def positive_axis(axis: int, rank: int) -> int:
     return axis % rank
 
 
+def standard_domain(name: str) -> str:
+    """Return the name of a domain, which is empty for the standard one by either of its names."""
+    return "" if name == "ai.onnx" else name
+
+
 @dataclass(frozen=True)
 class OnnxNode:
     """A node, the unique layer name it gets, and the opset version of its operator."""
@@ -38,8 +43,12 @@ class OnnxNode:
     @property
     def op_type(self) -> str:
         """Operator, with its domain unless that is the standard one."""
-        domain = self.proto.domain
-        return f"{domain}.{self.proto.op_type}" if domain not in ("", "ai.onnx") else self.standard
+        return f"{self.domain}.{self.standard}" if self.domain else self.standard
+
+    @property
+    def domain(self) -> str:
+        """Domain of the operator, empty for the standard one."""
+        return standard_domain(self.proto.domain)
 
     @property
     def standard(self) -> str:

@@ -17,6 +17,7 @@ from hexsim.errors import HexsimError
 from hexsim.frameworks.file_kinds import file_kind
 from hexsim.onnx_io.file.counts import require_counts
 from hexsim.onnx_io.file.float16 import as_float32, has_float16
+from hexsim.onnx_io.file.node import standard_domain
 from hexsim.onnx_io.file.old_opsets import OLDEST_OPSET, to_oldest_opset
 from hexsim.onnx_io.file.versions import require_readable
 from hexsim.onnx_io.file.visible_names import with_visible_names
@@ -107,7 +108,10 @@ def _source(model: onnx.ModelProto, label: str, path: Path | None) -> OnnxSource
     require_well_formed(model, label)
     if len(model.functions):
         model = _inlined(model, label)
-    opsets = {_domain(item.domain): min(item.version, _MOST_VERSION) for item in model.opset_import}
+    opsets = {
+        standard_domain(item.domain): min(item.version, _MOST_VERSION)
+        for item in model.opset_import
+    }
     opsets.setdefault(EXTENSIONS, 1)
     source = OnnxSource(label, model.graph, opsets, path, model.ir_version)
     if source.opset < OLDEST_OPSET:
@@ -126,7 +130,3 @@ def _inlined(model: onnx.ModelProto, label: str) -> onnx.ModelProto:
             f"{label} has functions that cannot be put in the place of their calls; export it "
             "without functions"
         ) from None
-
-
-def _domain(name: str) -> str:
-    return "" if name == "ai.onnx" else name

@@ -7,7 +7,7 @@ lowest versions that suffice, since other programs support new versions later th
 import onnx
 
 from hexsim.errors import HexsimError
-from hexsim.onnx_io.file.node import subgraphs
+from hexsim.onnx_io.file.node import standard_domain, subgraphs
 
 
 def require_readable(model: onnx.ModelProto, label: str) -> None:
@@ -18,7 +18,7 @@ def require_readable(model: onnx.ModelProto, label: str) -> None:
             f"{label} has IR version {model.ir_version}, the installed onnx knows 1 to "
             f"{onnx.IR_VERSION}; upgrade onnx or export with an older version"
         )
-    standard = [opset for opset in model.opset_import if opset.domain in ("", "ai.onnx")]
+    standard = [opset for opset in model.opset_import if not standard_domain(opset.domain)]
     if not model.opset_import:
         raise HexsimError(f"{label} does not say which opset it uses; export it again")
     for opset in standard:
@@ -34,7 +34,7 @@ def lowest_opset(node: onnx.NodeProto, opset: int) -> int:
 
     It is `opset` for an operator that onnx does not know.
     """
-    domain = "" if node.domain == "ai.onnx" else node.domain
+    domain = standard_domain(node.domain)
     try:
         since = onnx.defs.get_schema(node.op_type, opset, domain).since_version
     except onnx.defs.SchemaError:

@@ -70,7 +70,7 @@ def add(node: OnnxNode, net: Importer, source: OnnxSource) -> None:
     Raises UnknownShapeError for control flow, an operator that onnxruntime does not have, and
     results without a bound.
     """
-    is_known_domain = node.proto.domain in ("", "ai.onnx", EXTENSIONS)
+    is_known_domain = node.domain in ("", EXTENSIONS)
     if not (net.dynamic.allowed and is_known_domain) or node.has_subgraph:
         raise inference.unknown_shape(node, node.output)
     node = _as_floats(node, net)
@@ -123,7 +123,7 @@ def _add_part(
     outputs_made = [_tensor(name, tensors[name]) for name in outputs]
     layer = Opaque(
         name=first.name,
-        inputs=tuple(net.as_is(n) if n in net.known else net.source_order(n) for n in input_names),
+        inputs=tuple(net.in_source_order(n) for n in input_names),
         outputs=tuple(outputs),
         fused=tuple(node.name for node in nodes[1:]),
         op_type=operator_of([node.op_type for node in nodes]),

@@ -7,7 +7,7 @@ from functools import cached_property
 import onnx
 
 from hexsim.errors import HexsimError
-from hexsim.onnx_io.file.node import OnnxNode
+from hexsim.onnx_io.file.node import OnnxNode, standard_domain
 from hexsim.onnx_io.file.source import OnnxSource
 
 
@@ -65,7 +65,7 @@ def named(
         while label in labels:
             label, count = f"{proto.name or default}_{count}", count + 1
         labels.add(label)
-        domain = "" if proto.domain == "ai.onnx" else proto.domain
+        domain = standard_domain(proto.domain)
         if domain not in source.opsets:
             raise HexsimError(
                 f"node '{label}' ({proto.op_type}): {source.label} does not say which version "

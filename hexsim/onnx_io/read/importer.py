@@ -271,6 +271,10 @@ class Importer(NetworkState):
         """Return the tensor that holds `name` in ONNX axis order."""
         return self.in_order(name, identity(len(self.tensor(name).shape)))
 
+    def in_source_order(self, name: str) -> str:
+        """Return the constant or tensor that holds an array or tensor in ONNX axis order."""
+        return self.as_is(name) if name in self.known else self.source_order(name)
+
     def reshape(self, layer_name: str, name: str, target: Shape, output: str) -> None:
         """Add the Reshape of `name` to source shape `target`, moving data only if necessary.
 

@@ -23,26 +23,24 @@ _FIRST_CODING_OPSET = 10
 
 def is_of_onnx(node: OnnxNode) -> bool:
     """True if onnx knows the operator in this opset."""
-    domain = "" if node.proto.domain == "ai.onnx" else node.proto.domain
-    return bool(onnx.defs.has(node.standard, node.opset, domain))
+    return bool(onnx.defs.has(node.standard, node.opset, node.domain))
 
 
 def check(node: OnnxNode) -> None:
     """Raise HexsimError unless the node is valid for its operator."""
     if not any(node.outputs):
         raise node.error("has no output, so that nobody can read what it computes")
-    domain = "" if node.proto.domain == "ai.onnx" else node.proto.domain
-    if domain == EXTENSIONS and node.standard in _CODING:
+    if node.domain == EXTENSIONS and node.standard in _CODING:
         _check_names(node, onnx.defs.get_schema(node.standard, _FIRST_CODING_OPSET), "input")
         return
     if not is_of_onnx(node):
-        if domain:
+        if node.domain:
             return
         raise node.error(
             f"there is no such operator in opset {node.opset}",
             "export the model with another opset",
         )
-    schema = onnx.defs.get_schema(node.standard, node.opset, domain)
+    schema = onnx.defs.get_schema(node.standard, node.opset, node.domain)
     if schema.deprecated:
         raise node.error(
             f"opset {node.opset} has this operator no more", "export the model with an older opset"

@@ -20,7 +20,7 @@ from hexsim.onnx_io.file.known import Array, Known
 from hexsim.onnx_io.file.node import OnnxNode, positive_axis
 
 QUANTIZE, DEQUANTIZE = "QuantizeLinear", "DequantizeLinear"
-_DOMAINS = ("", "ai.onnx", "com.microsoft")
+_DOMAINS = ("", "com.microsoft")
 _INTEGERS = {
     f"{sign}int{bits}": (bits, sign == "") for bits in (4, 8, 16, 32) for sign in ("u", "")
 }
@@ -70,7 +70,7 @@ class NodeCodes:
 
 def is_linear(node: OnnxNode, op_type: str) -> bool:
     """True for a node of this operator in one of its domains."""
-    return node.standard == op_type and node.proto.domain in _DOMAINS
+    return node.standard == op_type and node.domain in _DOMAINS
 
 
 def linear_codes(

@@ -57,11 +57,10 @@ def partial_types(
     node: OnnxNode, operands: Mapping[str, NodeInput], source: OnnxSource
 ) -> dict[str, tuple[Sizes | None, str]]:
     """Return sizes and dtype of each named output; None stands for an unknown size or rank."""
-    domain = _domain(node)
-    if domain == EXTENSIONS and node.proto.op_type in _CODING:
+    if node.domain == EXTENSIONS and node.proto.op_type in _CODING:
         return {node.outputs[0]: _coded(node, operands)}
     try:
-        schema = onnx.defs.get_schema(node.proto.op_type, node.opset, domain)
+        schema = onnx.defs.get_schema(node.proto.op_type, node.opset, node.domain)
     except onnx.defs.SchemaError:
         types = _written_types(source)
     else:
@@ -80,7 +79,7 @@ def unknown_shape(node: OnnxNode, name: str) -> UnknownShapeError:
     """Build the error that says why output `name` has no shape."""
     reason = "its operator is unknown to onnx and the file does not give its shape"
     remedy = f"say what it does (--udl), or {END_BEFORE}"
-    if onnx.defs.has(node.proto.op_type, _domain(node)):
+    if onnx.defs.has(node.proto.op_type, node.domain):
         reason = "its shape depends on values that are known only when the network runs"
         remedy = END_BEFORE
     error = node.error(f"the shape of output '{name}' cannot be inferred: {reason}", remedy)
@@ -168,7 +167,3 @@ def _sizes(node: OnnxNode, name: str, proto: onnx.TypeProto | None) -> tuple[Siz
         raise node.misfit(f"output '{name}' would have the shape {list(sizes)}")
     budget.require_shape([size or 0 for size in sizes], f"output '{name}' of node '{node.name}'")
     return sizes, dtype
-
-
-def _domain(node: OnnxNode) -> str:
-    return "" if node.proto.domain == "ai.onnx" else node.proto.domain

@@ -57,5 +57,5 @@ def _free_order(node: OnnxNode, shapes: Sequence[Shape | None], net: Importer) -
 def _operand(name: str, order: Order | None, net: Importer) -> str:
     """Return an operand in `order`; scalars and operands without an order are in source order."""
     if order is None or math.prod(net.source_shape(name)) == 1:
-        return net.as_is(name) if name in net.known else net.source_order(name)
+        return net.in_source_order(name)
     return net.operand(name, order)

@@ -67,7 +67,7 @@ def ignores_layout(node: OnnxNode, inputs: Inputs) -> bool:
     """
     if node.standard in _PARAMETRIC:
         return all(math.prod(shape) == 1 for shape in inputs[1:] if shape is not None)
-    return node.proto.domain in ("", "ai.onnx") and node.standard in _BROADCAST
+    return not node.domain and node.standard in _BROADCAST
 
 
 def _elements(shapes: Sequence[Shape | None]) -> int:

@@ -311,7 +311,7 @@ def _add(node: OnnxNode, net: Importer, source: OnnxSource) -> None:
     if all(name in net.known for name in filter(None, node.inputs)) and _folds(node):
         _fold(node, net, source)
         return
-    translate = None if node.proto.domain not in ("", "ai.onnx") else TRANSLATORS.get(node.standard)
+    translate = None if node.domain else TRANSLATORS.get(node.standard)
     try:
         if node.op_type in SHAPED:
             for part in expanded_by_shape(node, net, source):

@@ -55,9 +55,7 @@ def add_user_defined(node: OnnxNode, net: Importer, operator: UserLayer) -> None
 
 def _operand(name: str, order: tuple[int, ...] | None, net: Importer) -> str:
     """Return an input in source order or, for an elementwise operator, in `order`."""
-    if order is not None:
-        return net.operand(name, order)
-    return net.as_is(name) if name in net.known else net.source_order(name)
+    return net.in_source_order(name) if order is None else net.operand(name, order)
 
 
 def _attribute(proto: onnx.AttributeProto, node: OnnxNode) -> Attribute:

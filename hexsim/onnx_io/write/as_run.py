@@ -6,6 +6,7 @@ onnxruntime supports later. Its own domain has the same operators in every opset
 
 import onnx
 
+from hexsim.onnx_io.file.node import standard_domain
 from hexsim.onnx_io.file.source import EXTENSIONS
 
 _CODING = {"QuantizeLinear": {"axis"}, "DequantizeLinear": {"axis"}}
@@ -15,7 +16,7 @@ _CODING = {"QuantizeLinear": {"axis"}, "DequantizeLinear": {"axis"}}
 def as_run(node: onnx.NodeProto) -> onnx.NodeProto:
     """Return `node` itself, or the same operator in the domain of onnxruntime."""
     common_attributes = _CODING.get(node.op_type)
-    if common_attributes is None or node.domain not in ("", "ai.onnx"):
+    if common_attributes is None or standard_domain(node.domain):
         return node
     if any(attribute.name not in common_attributes for attribute in node.attribute):
         return node

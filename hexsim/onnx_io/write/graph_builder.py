@@ -10,7 +10,7 @@ import onnx
 
 from hexsim.graph.ir import Layer, Network, Shape
 from hexsim.graph.reading_ahead import heavy
-from hexsim.layers import Clamp
+from hexsim.layers import NO_CLAMP, Clamp
 from hexsim.onnx_io.file.known import Array
 from hexsim.onnx_io.write.precision import Precision, rounded, rounds_weights
 from hexsim.threads.cores import default_threads
@@ -172,8 +172,12 @@ class GraphBuilder:
         ]
         return self.move("Clip", [name, *inputs])
 
-    def finish(self, result: str, output: str) -> None:
-        """Make `result` the network's tensor `output`, rounded as the precision stores it."""
+    def finish(self, result: str, output: str, clamp: Clamp = NO_CLAMP) -> None:
+        """Make `result`, limited to `clamp`, the network's tensor `output`.
+
+        It is rounded as the precision stores it.
+        """
+        result = self.clamped(result, clamp, self.network.tensors[output].dtype)
         if self._precision != "float32" and self._is_single(output):
             result = self._round(result)
         last_node = self.nodes[-1]

@@ -13,6 +13,7 @@ import onnx
 from hexsim.graph.ir import Network, Tensor
 from hexsim.layers import Opaque
 from hexsim.onnx_io.file.known import Array
+from hexsim.onnx_io.file.node import standard_domain
 from hexsim.onnx_io.file.source import EXTENSIONS
 from hexsim.onnx_io.file.versions import lowest_opset
 from hexsim.onnx_io.write.as_run import as_run
@@ -68,7 +69,7 @@ def _imports(network: Network) -> dict[str, int]:
     for layer in network.layers:
         if isinstance(layer, Opaque):
             for node in map(as_run, nodes_of(layer)):
-                domain = "" if node.domain == "ai.onnx" else node.domain
+                domain = standard_domain(node.domain)
                 lowest = 1 if domain == EXTENSIONS else lowest_opset(node, layer.opset)
                 if not domain:
                     lowest = max(lowest, min(layer.opset, DEFAULT_OPSET))

@@ -130,10 +130,7 @@ class _Run:
             name=label,
             inputs=(
                 net.source_order(data),
-                *(
-                    net.as_is(name) if name in net.known else net.source_order(name)
-                    for name in states.values()
-                ),
+                *map(net.in_source_order, states.values()),
             ),
             outputs=(every,),
             cell=self._cell,

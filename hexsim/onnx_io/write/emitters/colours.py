@@ -25,7 +25,7 @@ def emit_colour_conversion(layer: ColourConversion, graph: GraphBuilder) -> None
     origin = graph.literal(np.array(YVU_ORIGIN, np.float32))
     colours = graph.compute("Sub", [colours, origin])
     colours = graph.compute("MatMul", [colours, graph.literal(np.array(YVU_TO_BGR, np.float32))])
-    graph.finish(graph.clamped(colours, Clamp(0.0, 255.0), "float32"), layer.output)
+    graph.finish(colours, layer.output, Clamp(0.0, 255.0))
 
 
 def _gather(graph: GraphBuilder, data: str, indices: np.ndarray, axis: int) -> str:

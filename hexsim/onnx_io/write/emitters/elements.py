@@ -19,16 +19,14 @@ def emit_elementwise(layer: Elementwise, graph: GraphBuilder) -> None:
     result, *operands = (graph.read(name) for name in layer.inputs)
     for operand in operands:
         result = graph.compute(_BINARY[layer.kind], [result, operand])
-    dtype = graph.network.tensors[layer.output].dtype
-    graph.finish(graph.clamped(result, layer.clamp, dtype), layer.output)
+    graph.finish(result, layer.output, layer.clamp)
 
 
 def emit_batch_norm(layer: BatchNorm, graph: GraphBuilder) -> None:
     """Mul and Add along the last axis, then the clamp."""
     result = graph.compute("Mul", [graph.read(layer.inputs[0]), graph.constant(layer.scale)])
     result = graph.compute("Add", [result, graph.constant(layer.shift)])
-    dtype = graph.network.tensors[layer.output].dtype
-    graph.finish(graph.clamped(result, layer.clamp, dtype), layer.output)
+    graph.finish(result, layer.output, layer.clamp)
 
 
 def emit_prelu(layer: Prelu, graph: GraphBuilder) -> None:

@@ -57,8 +57,7 @@ def _emit_filtering(
     result = graph.transpose(result, _TO_CHANNELS_LAST)
     if layer.bias is not None and graph.separate_bias:
         result = graph.compute("Add", [result, graph.constant(layer.bias)])
-    dtype = graph.network.tensors[layer.output].dtype
-    graph.finish(graph.clamped(result, layer.clamp, dtype), layer.output)
+    graph.finish(result, layer.output, layer.clamp)
 
 
 def emit_pooling(layer: Pooling, graph: GraphBuilder) -> None:

@@ -16,7 +16,7 @@ def emit_mat_mul(layer: MatMul, graph: GraphBuilder) -> None:
     result = graph.compute("MatMul", [first, second])
     if layer.alpha != 1.0:
         result = graph.compute("Mul", [result, graph.literal(np.array(layer.alpha, dtype))])
-    graph.finish(graph.clamped(result, layer.clamp, dtype), layer.output)
+    graph.finish(result, layer.output, layer.clamp)
 
 
 EMITTERS: Emitters = {MatMul: emit_mat_mul}

@@ -23,8 +23,7 @@ def emit_fully_connected(layer: FullyConnected, graph: GraphBuilder) -> None:
     result = graph.compute("Gemm" if addends else "MatMul", [*last_pair, *addends])
     if layer.bias is not None and graph.separate_bias:
         result = graph.compute("Add", [result, graph.constant(layer.bias)])
-    dtype = graph.network.tensors[layer.output].dtype
-    graph.finish(graph.clamped(result, layer.clamp, dtype), layer.output)
+    graph.finish(result, layer.output, layer.clamp)
 
 
 def emit_softmax(layer: Softmax, graph: GraphBuilder) -> None:

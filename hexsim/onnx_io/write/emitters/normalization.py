@@ -38,7 +38,7 @@ def emit_normalization(layer: Normalization, graph: GraphBuilder) -> None:
         result = graph.compute("Mul", [result, graph.constant(layer.scale)])
     if layer.shift is not None:
         result = graph.compute("Add", [result, graph.constant(layer.shift)])
-    graph.finish(graph.clamped(result, layer.clamp, dtype), layer.output)
+    graph.finish(result, layer.output, layer.clamp)
 
 
 _SMALLEST = float(np.finfo(np.float32).tiny)
