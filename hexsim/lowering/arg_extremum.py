@@ -25,15 +25,13 @@ class LoweredArgExtremum(LoweredCall):
 
 def lower_arg_extremum(layer: ArgExtremum, source: QuantizedSource) -> LoweredArgExtremum:
     """Turn the search for an extremum into integers."""
-    inputs, output = source.operands(layer)
-    positions = np.arange(inputs[0].shape[layer.axis], dtype=np.float64)
+    call = source.operands(layer)
+    positions = np.arange(call.inputs[0].shape[layer.axis], dtype=np.float64)
     return LoweredArgExtremum(
-        layer.name,
-        inputs,
-        output,
+        *call,
         kind=layer.kind,
         axis=layer.axis,
-        codes=output.encoding.quantize(positions).astype(output.encoding.dtype),
+        codes=call.output.encoding.quantize(positions).astype(call.output.encoding.dtype),
     )
 
 

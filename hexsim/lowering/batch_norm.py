@@ -54,24 +54,24 @@ class LoweredBatchNorm(LoweredCall):
 
 def lower_batch_norm(layer: BatchNorm, source: QuantizedSource) -> LoweredBatchNorm:
     """Turn a batch norm into integers."""
-    inputs, output = source.operands(layer)
-    (x,) = inputs
+    call = source.operands(layer)
+    (x,) = call.inputs
     scale, shift = source.real(layer.scale), source.real(layer.shift)
     if x.bits == _BITS:
         given = source.model.parameters.get(layer.scale)
         step = given.delta if isinstance(given, Encoding) else None
-        factors, preload, bits = _narrow_constants(scale, step, shift, x, output)
+        factors, preload, bits = _narrow_constants(scale, step, shift, x, call.output)
         multipliers = np.full(scale.shape, 1 << (31 - bits), np.int32)
-        limits = clamp_codes(layer.clamp, output.encoding)
+        limits = clamp_codes(layer.clamp, call.output.encoding)
         stage = Requantize(preload, multipliers, np.zeros(scale.shape, np.int32), *limits)
     else:
         step = (float(np.abs(scale).max()) or 1.0) / _S16_LIMIT
         steps = np.full(scale.shape, x.delta * step)
         sums = largest_distance(x) * np.abs(rounded(scale / step))
-        fitting = fitting_steps(steps, sums, output.encoding, shift, x.bits - 8)
+        fitting = fitting_steps(steps, sums, call.output.encoding, shift, x.bits - 8)
         factors = rounded(scale / (step * (fitting / steps))).astype(np.int16)
-        stage = requantize(fitting, output.encoding, layer.clamp, shift, x.bits - 8)
-    return LoweredBatchNorm(layer.name, inputs, output, factors=factors, stage=stage)
+        stage = requantize(fitting, call.output.encoding, layer.clamp, shift, x.bits - 8)
+    return LoweredBatchNorm(*call, factors=factors, stage=stage)
 
 
 def _narrow_constants(

@@ -46,12 +46,11 @@ def lower_colour_conversion(
     layer: ColourConversion, source: QuantizedSource
 ) -> LoweredChannelPick | LoweredNv21:
     """Turn a colour conversion into integers; HexsimError if the codes of NV21 are not bytes."""
-    inputs, output = source.operands(layer)
+    call = source.operands(layer)
+    _, inputs, output = call
     if layer.channels is not None:
         return LoweredChannelPick(
-            layer.name,
-            inputs,
-            output,
+            *call,
             channels=layer.channels,
             table=rescale_table(inputs[0], output.encoding),
         )
@@ -63,9 +62,7 @@ def lower_colour_conversion(
             "(delta 1, offset 0)"
         )
     return LoweredNv21(
-        layer.name,
-        inputs,
-        output,
+        *call,
         matrix=rounded(np.array(YVU_TO_BGR) * (1 << MATRIX_BITS)).astype(np.int32),
         table=rescale_table(Operand(output.name, output.shape, BYTES), output.encoding),
     )

@@ -29,7 +29,7 @@ from hexsim.lowering.pairs import (
     lower_pair_product,
     lower_pair_sum,
 )
-from hexsim.lowering.quotient import LoweredQuotient, lower_quotient
+from hexsim.lowering.quotient import lower_quotient
 from hexsim.lowering.requantize import Requantize, common_scale, requantize
 from hexsim.lowering.rescale import compared_table
 from hexsim.lowering.source import Lowerings, QuantizedSource
@@ -62,25 +62,15 @@ class LoweredExtremum(LoweredCall):
     tables: tuple[Codes | None, ...]
 
 
-def lower_elementwise(
-    layer: Elementwise, source: QuantizedSource
-) -> (
-    LoweredSum
-    | LoweredProduct
-    | LoweredPairSum
-    | LoweredPairProduct
-    | LoweredQuotient
-    | LoweredExtremum
-):
+def lower_elementwise(layer: Elementwise, source: QuantizedSource) -> LoweredCall:
     """Turn an elementwise layer into integers; HexsimError for a product of more than three."""
-    inputs, output = source.operands(layer)
+    call = source.operands(layer)
+    _, inputs, output = call
     if layer.kind == "div":
         return lower_quotient(layer, inputs, output)
     if layer.kind == "max" or layer.kind == "min":
         return LoweredExtremum(
-            layer.name,
-            inputs,
-            output,
+            *call,
             kind=layer.kind,
             tables=tuple(compared_table(x, output.encoding, layer.clamp) for x in inputs),
         )
@@ -99,9 +89,7 @@ def lower_elementwise(
     if layer.kind == "sub":
         factors[1:] *= -1
     return LoweredSum(
-        layer.name,
-        inputs,
-        output,
+        *call,
         factors=factors,
         stage=requantize(step, output.encoding, layer.clamp, fraction_bits=output.bits - 8),
     )

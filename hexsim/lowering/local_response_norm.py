@@ -22,10 +22,7 @@ from hexsim.layers import LocalResponseNorm
 from hexsim.lowering.headroom import largest_distance
 from hexsim.lowering.lowered_call import Int32, LoweredCall, Operand
 from hexsim.lowering.requantize import Requantize, rounded
-from hexsim.lowering.response_norm_of_bytes import (
-    LoweredByteResponseNorm,
-    lower_byte_response_norm,
-)
+from hexsim.lowering.response_norm_of_bytes import LoweredByteResponseNorm, lower_byte_response_norm
 from hexsim.lowering.source import Lowerings, QuantizedSource
 from hexsim.lowering.sums import requantize_sums
 
@@ -48,7 +45,7 @@ def lower_local_response_norm(
     layer: LocalResponseNorm, source: QuantizedSource
 ) -> LoweredLocalResponseNorm | LoweredByteResponseNorm:
     """Turn a local response norm into integers; HexsimError if its bias is not positive."""
-    inputs, output = source.operands(layer)
+    _, inputs, output = source.operands(layer)
     if layer.bias <= 0:
         raise HexsimError(
             f"layer '{layer.name}': the bias of a local response norm is {layer.bias}; "

@@ -34,17 +34,17 @@ class LoweredLookup(LoweredCall):
 
 def lower_neuron(layer: Neuron, source: QuantizedSource) -> LoweredLookup:
     """Turn an activation function into a table."""
-    inputs, output = source.operands(layer)
-    tables = _neuron_codes(layer, inputs[0], output.encoding).reshape(1, -1)
-    return LoweredLookup(layer.name, inputs, output, tables=tables)
+    call = source.operands(layer)
+    tables = _neuron_codes(layer, call.inputs[0], call.output.encoding).reshape(1, -1)
+    return LoweredLookup(*call, tables=tables)
 
 
 def lower_prelu(layer: Prelu, source: QuantizedSource) -> LoweredLookup:
     """Turn a Prelu into one table per channel."""
-    inputs, output = source.operands(layer)
-    slopes = np.broadcast_to(source.real(layer.slope).reshape(-1), inputs[0].shape[-1:])
-    tables = _leaky_tables(slopes, inputs[0], output.encoding)
-    return LoweredLookup(layer.name, inputs, output, tables=tables)
+    call = source.operands(layer)
+    slopes = np.broadcast_to(source.real(layer.slope).reshape(-1), call.inputs[0].shape[-1:])
+    tables = _leaky_tables(slopes, call.inputs[0], call.output.encoding)
+    return LoweredLookup(*call, tables=tables)
 
 
 def _neuron_codes(layer: Neuron, x: Operand, output: Encoding) -> Codes:
@@ -85,7 +85,7 @@ def _without_gaps(values: Real) -> Real:
 
 def lower_convert(layer: Convert, source: QuantizedSource) -> LoweredLookup:
     """Turn a change of encoding into a table: the rescale rule at each code."""
-    (x,), output = source.operands(layer)
+    _, (x,), output = source.operands(layer)
     table = rescale_table(x, output.encoding)
     if table is None:
         table = np.arange(x.encoding.steps + 1).astype(output.encoding.dtype)

@@ -1,7 +1,7 @@
 """The parts of every lowered kernel call: the layer's name, its operands and its result."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -39,6 +39,14 @@ class Operand:
     def delta(self) -> float:
         """Return the real units per code."""
         return self.encoding.delta
+
+
+class CallOperands(NamedTuple):
+    """The fields that every lowered call begins with."""
+
+    layer: str
+    inputs: tuple[Operand, ...]
+    output: Operand
 
 
 @dataclass(frozen=True, eq=False)

@@ -30,7 +30,7 @@ class LoweredMatMul(LoweredCall):
 
 def lower_mat_mul(layer: MatMul, source: QuantizedSource) -> LoweredMatMul:
     """Turn a product into integers; HexsimError for a factor that is not above zero."""
-    inputs, output = source.operands(layer)
+    _, inputs, output = source.operands(layer)
     if layer.alpha <= 0:
         raise HexsimError(
             f"layer '{layer.name}' multiplies its product by {layer.alpha:g}; the integer kernel "

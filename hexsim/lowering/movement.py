@@ -49,8 +49,8 @@ class LoweredRearrange(_Moved):
 
 def lower_rearrange(layer: Rearrangement, source: QuantizedSource) -> LoweredRearrange:
     """Turn a layer that moves codes into integers."""
-    inputs, output = source.operands(layer)
-    split = inputs[0].shape
+    call = source.operands(layer)
+    split = call.inputs[0].shape
     permutation = tuple(range(len(split)))
     if isinstance(layer, Permute):
         permutation = layer.permutation
@@ -61,12 +61,10 @@ def lower_rearrange(layer: Rearrangement, source: QuantizedSource) -> LoweredRea
     elif isinstance(layer, DepthToSpace | SpaceToDepth):
         split, permutation = layer.view(split)
     return LoweredRearrange(
-        layer.name,
-        inputs,
-        output,
+        *call,
         split=split,
         permutation=permutation,
-        table=rescale_table(inputs[0], output.encoding),
+        table=rescale_table(call.inputs[0], call.output.encoding),
     )
 
 
@@ -79,13 +77,11 @@ class LoweredTile(_Moved):
 
 def lower_tile(layer: Tile, source: QuantizedSource) -> LoweredTile:
     """Turn a repetition into integers."""
-    inputs, output = source.operands(layer)
+    call = source.operands(layer)
     return LoweredTile(
-        layer.name,
-        inputs,
-        output,
+        *call,
         repeats=layer.repeats,
-        table=rescale_table(inputs[0], output.encoding),
+        table=rescale_table(call.inputs[0], call.output.encoding),
     )
 
 
@@ -98,13 +94,11 @@ class LoweredSlice(_Moved):
 
 def lower_slice(layer: StridedSlice, source: QuantizedSource) -> LoweredSlice:
     """Turn a slice into integers."""
-    inputs, output = source.operands(layer)
+    call = source.operands(layer)
     return LoweredSlice(
-        layer.name,
-        inputs,
-        output,
-        selection=layer.selection(len(inputs[0].shape)),
-        table=rescale_table(inputs[0], output.encoding),
+        *call,
+        selection=layer.selection(len(call.inputs[0].shape)),
+        table=rescale_table(call.inputs[0], call.output.encoding),
     )
 
 
@@ -118,13 +112,11 @@ class LoweredConcat(LoweredCall):
 
 def lower_concat(layer: Concat, source: QuantizedSource) -> LoweredConcat:
     """Turn a concatenation into integers."""
-    inputs, output = source.operands(layer)
+    call = source.operands(layer)
     return LoweredConcat(
-        layer.name,
-        inputs,
-        output,
+        *call,
         axis=layer.axis,
-        tables=tuple(joined_table(x, output.encoding) for x in inputs),
+        tables=tuple(joined_table(x, call.output.encoding) for x in call.inputs),
     )
 
 
@@ -137,13 +129,11 @@ class LoweredGather(_Moved):
 
 def lower_gather(layer: Gather, source: QuantizedSource) -> LoweredGather:
     """Turn a gather into integers."""
-    inputs, output = source.operands(layer)
+    call = source.operands(layer)
     return LoweredGather(
-        layer.name,
-        inputs,
-        output,
+        *call,
         places=((layer.axis, places(layer.indices)),),
-        table=rescale_table(inputs[0], output.encoding),
+        table=rescale_table(call.inputs[0], call.output.encoding),
     )
 
 
@@ -162,24 +152,20 @@ class LoweredPad(_Moved):
 
 def lower_pad(layer: Pad, source: QuantizedSource) -> LoweredPad | LoweredGather:
     """Turn padding into integers."""
-    inputs, output = source.operands(layer)
+    call = source.operands(layer)
     if layer.mode != "constant":
-        sizes = enumerate(inputs[0].shape)
+        sizes = enumerate(call.inputs[0].shape)
         padded = [(axis, size) for axis, size in sizes if layer.begins[axis] or layer.ends[axis]]
         return LoweredGather(
-            layer.name,
-            inputs,
-            output,
+            *call,
             places=tuple((axis, places(layer.positions(axis, size))) for axis, size in padded),
-            table=rescale_table(inputs[0], output.encoding),
+            table=rescale_table(call.inputs[0], call.output.encoding),
         )
     return LoweredPad(
-        layer.name,
-        inputs,
-        output,
-        interior=layer.interior(inputs[0].shape),
-        fill=int(output.encoding.quantize(np.array([layer.value]))[0]),
-        table=rescale_table(inputs[0], output.encoding),
+        *call,
+        interior=layer.interior(call.inputs[0].shape),
+        fill=int(call.output.encoding.quantize(np.array([layer.value]))[0]),
+        table=rescale_table(call.inputs[0], call.output.encoding),
     )
 
 

@@ -60,8 +60,8 @@ class LoweredNormalization(LoweredCall):
 
 def lower_normalization(layer: Normalization, source: QuantizedSource) -> LoweredNormalization:
     """Turn a normalisation into integers; HexsimError if its sums might not fit 64 bits."""
-    inputs, output = source.operands(layer)
-    (x,) = inputs
+    call = source.operands(layer)
+    (x,) = call.inputs
     count = layer.count(x.shape)
     if count * x.encoding.steps >= _LARGEST_DISTANCE:
         raise HexsimError(
@@ -72,14 +72,12 @@ def lower_normalization(layer: Normalization, source: QuantizedSource) -> Lowere
     spread = np.broadcast_shapes(scale.shape, shift.shape)
     unit = (float(np.abs(scale).max()) or 1.0) / _S16_LIMIT
     bias = np.broadcast_to(shift, spread).reshape(-1)
-    unit = _fitting_unit(unit, count, output, bias)
+    unit = _fitting_unit(unit, count, call.output, bias)
     factors = np.broadcast_to(rounded(scale / unit), spread)
     squares = 1 if layer.kind == "length" else count**2
     epsilon = layer.epsilon * squares / x.delta**2
     return LoweredNormalization(
-        layer.name,
-        inputs,
-        output,
+        *call,
         kind=layer.kind,
         axes=layer.axes,
         epsilon=int(min(epsilon + 0.5, float(_LARGEST_EPSILON))),
@@ -87,7 +85,7 @@ def lower_normalization(layer: Normalization, source: QuantizedSource) -> Lowere
         factors=factors.reshape(-1).astype(np.int16),
         stage=requantize(
             np.full(bias.shape, unit * 2.0**-NORMAL_BITS),
-            output.encoding,
+            call.output.encoding,
             layer.clamp,
             bias,
             FRACTION_BITS,

@@ -102,38 +102,32 @@ def lower_pooling(
     layer: Pooling, source: QuantizedSource
 ) -> LoweredMaxPool | LoweredAveragePool | LoweredAveragePool16:
     """Turn a pooling into integers."""
-    inputs, output = source.operands(layer)
+    call = source.operands(layer)
     if layer.kind == "max":
         return LoweredMaxPool(
-            layer.name,
-            inputs,
-            output,
+            *call,
             window=layer.window,
-            table=rescale_table(inputs[0], output.encoding),
+            table=rescale_table(call.inputs[0], call.output.encoding),
         )
-    counts = window_counts(layer.window, inputs[0].shape, layer.count_include_pad)
+    counts = window_counts(layer.window, call.inputs[0].shape, layer.count_include_pad)
     distinct, entry = np.unique(counts, return_inverse=True)
     entries = entry.reshape(counts.shape).astype(np.int32)
-    if inputs[0].bits == 8:
+    if call.inputs[0].bits == 8:
         return LoweredAveragePool(
-            layer.name,
-            inputs,
-            output,
+            *call,
             window=layer.window,
-            means=_means(layer, inputs[0], output, distinct, counts.size),
+            means=_means(layer, call.inputs[0], call.output, distinct, counts.size),
             entry_of=entries,
         )
     return LoweredAveragePool16(
-        layer.name,
-        inputs,
-        output,
+        *call,
         window=layer.window,
         stage=requantize_sums(
             layer.name,
-            inputs[0].delta / distinct,
-            distinct * largest_distance(inputs[0]),
-            output.encoding,
-            fraction_bits=inputs[0].bits - 8,
+            call.inputs[0].delta / distinct,
+            distinct * largest_distance(call.inputs[0]),
+            call.output.encoding,
+            fraction_bits=call.inputs[0].bits - 8,
         ),
         stage_of=entries,
     )

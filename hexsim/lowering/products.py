@@ -58,12 +58,10 @@ class LoweredConvolution(_LoweredProducts):
 
 def lower_convolution(layer: Convolution, source: QuantizedSource) -> LoweredConvolution:
     """Turn a convolution into integers."""
-    inputs, output = source.operands(layer)
-    weights, stage = lower_products(layer, inputs[0], output, source)
+    call = source.operands(layer)
+    weights, stage = lower_products(layer, call.inputs[0], call.output, source)
     return LoweredConvolution(
-        layer.name,
-        inputs,
-        output,
+        *call,
         weights=weights,
         window=layer.window,
         groups=layer.groups,
@@ -86,16 +84,14 @@ class LoweredDeconvolution(_LoweredProducts):
 
 def lower_deconvolution(layer: Deconvolution, source: QuantizedSource) -> LoweredDeconvolution:
     """Turn a deconvolution into integers."""
-    inputs, output = source.operands(layer)
-    weights, stage = lower_products(layer, inputs[0], output, source)
+    call = source.operands(layer)
+    weights, stage = lower_products(layer, call.inputs[0], call.output, source)
     return LoweredDeconvolution(
-        layer.name,
-        inputs,
-        output,
+        *call,
         weights=weights,
         window=layer.window,
         groups=layer.groups,
-        phases=layer.phases(*inputs[0].shape[1:3]),
+        phases=layer.phases(*call.inputs[0].shape[1:3]),
         stage=stage,
     )
 
@@ -107,9 +103,9 @@ class LoweredFullyConnected(_LoweredProducts):
 
 def lower_fully_connected(layer: FullyConnected, source: QuantizedSource) -> LoweredFullyConnected:
     """Turn a fully connected layer into integers."""
-    inputs, output = source.operands(layer)
-    weights, stage = lower_products(layer, inputs[0], output, source)
-    return LoweredFullyConnected(layer.name, inputs, output, weights=weights, stage=stage)
+    call = source.operands(layer)
+    weights, stage = lower_products(layer, call.inputs[0], call.output, source)
+    return LoweredFullyConnected(*call, weights=weights, stage=stage)
 
 
 LOWERINGS: Lowerings = {

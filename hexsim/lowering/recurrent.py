@@ -95,7 +95,7 @@ class LoweredRecurrent(LoweredCall):
 
 def lower_recurrent(layer: Recurrent, source: QuantizedSource) -> LoweredRecurrent:
     """Turn a recurrent layer into integers; HexsimError for weights of more than 8 bits."""
-    inputs, output = source.operands(layer)
+    call = source.operands(layer)
     weights = lower_weights(layer.weight, layer, source)
     recurrence = lower_weights(layer.recurrence, layer, source)
     if max(weights.bits, recurrence.bits) > _WIDEST_WEIGHT:
@@ -103,27 +103,25 @@ def lower_recurrent(layer: Recurrent, source: QuantizedSource) -> LoweredRecurre
             f"layer '{layer.name}': the integer kernel multiplies by weights of up to "
             f"{_WIDEST_WEIGHT} bits; quantise with --weights-bitwidth 8"
         )
-    states = dict(zip(layer.initial, inputs[1:], strict=True))
+    states = dict(zip(layer.initial, call.inputs[1:], strict=True))
     unit, cell = 2.0**SUM_BITS, states.get("cell")
     bias = np.zeros((2, layer.columns)) if layer.bias is None else source.real(layer.bias)
     return LoweredRecurrent(
-        layer.name,
-        inputs,
-        output,
+        *call,
         cell=layer.cell,
         direction=layer.direction,
         initial=layer.initial,
         resets_late=layer.resets_late,
         weights=weights,
         recurrence=recurrence,
-        of_input=Scales.of(inputs[0].delta * weights.steps * unit),
-        of_state=Scales.of(output.delta * recurrence.steps * unit),
-        of_output=Scales.of(_OUTPUT_UNITS[layer.cell] / output.delta),
+        of_input=Scales.of(call.inputs[0].delta * weights.steps * unit),
+        of_state=Scales.of(call.output.delta * recurrence.steps * unit),
+        of_output=Scales.of(_OUTPUT_UNITS[layer.cell] / call.output.delta),
         bias=rounded(bias * unit).astype(np.int64),
         sigmoid=_knots(lambda x: 1 / (1 + np.exp(-x))),
         tanh=_knots(np.tanh),
         hidden_table=(
-            rescale_table(states["hidden"], output.encoding) if "hidden" in states else None
+            rescale_table(states["hidden"], call.output.encoding) if "hidden" in states else None
         ),
         cell_factor=0 if cell is None else int(cell.delta * 2.0 ** (SUM_BITS + _CELL_BITS) + 0.5),
     )

@@ -42,33 +42,29 @@ def lower_reduce(
     layer: Reduce, source: QuantizedSource
 ) -> LoweredReduceSum | LoweredReduceExtremum:
     """Turn a reduction into integers; HexsimError for a sum that an int32 might not hold."""
-    inputs, output = source.operands(layer)
+    call = source.operands(layer)
     if layer.kind == "max" or layer.kind == "min":
         return LoweredReduceExtremum(
-            layer.name,
-            inputs,
-            output,
+            *call,
             kind=layer.kind,
             axes=layer.axes,
-            table=rescale_table(inputs[0], output.encoding),
+            table=rescale_table(call.inputs[0], call.output.encoding),
         )
-    count = layer.count(inputs[0].shape)
+    count = layer.count(call.inputs[0].shape)
     if count > _MOST:
         raise HexsimError(
             f"layer '{layer.name}' adds {count} codes up, the integer kernel {_MOST} at most; "
             "run the layer on the cpu"
         )
     return LoweredReduceSum(
-        layer.name,
-        inputs,
-        output,
+        *call,
         axes=layer.axes,
         stage=requantize_sums(
             layer.name,
-            inputs[0].delta / (count if layer.kind == "mean" else 1),
-            count * largest_distance(inputs[0]),
-            output.encoding,
-            fraction_bits=inputs[0].bits - 8,
+            call.inputs[0].delta / (count if layer.kind == "mean" else 1),
+            count * largest_distance(call.inputs[0]),
+            call.output.encoding,
+            fraction_bits=call.inputs[0].bits - 8,
         ),
     )
 

@@ -86,10 +86,10 @@ LoweredResize = LoweredNearest | LoweredBilinear | LoweredDoubling | LoweredBili
 
 def lower_resize(layer: Resize, source: QuantizedSource) -> LoweredResize:
     """Turn a resize into integers."""
-    inputs, output = source.operands(layer)
-    if layer.kind == "bilinear" and inputs[0].bits == 8:
-        return _bilinear(layer, inputs[0], output)
-    size, output_size = inputs[0].shape[1:3], output.shape[1:3]
+    call = source.operands(layer)
+    if layer.kind == "bilinear" and call.inputs[0].bits == 8:
+        return _bilinear(layer, call.inputs[0], call.output)
+    size, output_size = call.inputs[0].shape[1:3], call.output.shape[1:3]
     scales = layer.scales_of(*size)
     rows, columns = (
         _positions(layer, out, length, scale)
@@ -97,25 +97,21 @@ def lower_resize(layer: Resize, source: QuantizedSource) -> LoweredResize:
     )
     if layer.kind == "nearest":
         return LoweredNearest(
-            layer.name,
-            inputs,
-            output,
+            *call,
             rows=_nearest(layer, rows, size[0]),
             columns=_nearest(layer, columns, size[1]),
-            table=rescale_table(inputs[0], output.encoding),
+            table=rescale_table(call.inputs[0], call.output.encoding),
         )
     return LoweredBilinear16(
-        layer.name,
-        inputs,
-        output,
+        *call,
         rows=_between(rows, size[0]),
         columns=_between(columns, size[1]),
         stage=requantize_sums(
             layer.name,
-            inputs[0].delta * 4.0**-WEIGHT_BITS,
-            largest_distance(inputs[0]) * 4**WEIGHT_BITS,
-            output.encoding,
-            fraction_bits=inputs[0].bits - 8,
+            call.inputs[0].delta * 4.0**-WEIGHT_BITS,
+            largest_distance(call.inputs[0]) * 4**WEIGHT_BITS,
+            call.output.encoding,
+            fraction_bits=call.inputs[0].bits - 8,
         ),
     )
 

@@ -40,29 +40,25 @@ class LoweredSoftmax(LoweredCall):
 
 def lower_softmax(layer: Softmax, source: QuantizedSource) -> LoweredSoftmax | LoweredByteSoftmax:
     """Turn a softmax into integers."""
-    inputs, output = source.operands(layer)
-    if output.bits == _NARROW:
-        count = math.prod(output.shape[axis] for axis in layer.axes)
-        powers, shares, sum_bits = softmax_tables(inputs[0].delta, count)
+    call = source.operands(layer)
+    if call.output.bits == _NARROW:
+        count = math.prod(call.output.shape[axis] for axis in layer.axes)
+        powers, shares, sum_bits = softmax_tables(call.inputs[0].delta, count)
         return LoweredByteSoftmax(
-            layer.name,
-            inputs,
-            output,
+            *call,
             axes=layer.axes,
             powers=powers,
             shares=shares,
             sum_bits=sum_bits,
-            scale=output_scale(output.delta),
+            scale=output_scale(call.output.delta),
         )
-    distance = np.arange(inputs[0].encoding.steps + 1, dtype=np.float64)
-    table = rounded(np.exp(-inputs[0].delta * distance) * (1 << EXPONENTIAL_BITS))
+    distance = np.arange(call.inputs[0].encoding.steps + 1, dtype=np.float64)
+    table = rounded(np.exp(-call.inputs[0].delta * distance) * (1 << EXPONENTIAL_BITS))
     return LoweredSoftmax(
-        layer.name,
-        inputs,
-        output,
+        *call,
         axes=layer.axes,
         exponentials=table.astype(np.int32),
-        scale=min(int((1 << SCALE_BITS) / output.delta + 0.5), _LARGEST_SCALE),
+        scale=min(int((1 << SCALE_BITS) / call.output.delta + 0.5), _LARGEST_SCALE),
     )
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from hexsim.errors import HexsimError
 from hexsim.graph.ir import Layer
 from hexsim.layers import Convert
-from hexsim.lowering.lowered_call import LoweredCall, Operand, Real
+from hexsim.lowering.lowered_call import CallOperands, LoweredCall, Operand, Real
 from hexsim.quantization.model import Model
 
 
@@ -48,8 +48,8 @@ class QuantizedSource:
             codes = self.model.codes(name).astype(encoding.dtype, copy=False)
         return Operand(name, network.shape(name), encoding, codes)
 
-    def operands(self, layer: Layer) -> tuple[tuple[Operand, ...], Operand]:
-        """Return the operands of `layer` and its result.
+    def operands(self, layer: Layer) -> CallOperands:
+        """Return the name of `layer`, its operands and its result.
 
         Raises HexsimError if they do not all have one width; a Convert layer changes it.
         """
@@ -62,7 +62,7 @@ class QuantizedSource:
                     f"{output.bits}; insert a Convert layer "
                     "(hexsim.quantization.conversions.with_conversions)"
                 )
-        return inputs, output
+        return CallOperands(layer.name, inputs, output)
 
     def real(self, name: str) -> Real:
         """Return a constant's real values: those of its codes if it has an encoding, else its own.

@@ -28,7 +28,7 @@ from hexsim.lowering.local_response_norm import (
     power_knots,
 )
 from hexsim.lowering.lookup import lower_neuron, lower_prelu
-from hexsim.lowering.lowered_call import Operand
+from hexsim.lowering.lowered_call import CallOperands, Operand
 from hexsim.lowering.normalization import lower_normalization
 from hexsim.lowering.pooling import means_of_codes, scaled_means
 from hexsim.lowering.quotient import lower_quotient
@@ -56,7 +56,7 @@ class Between:
         self.tensors = (Operand("x", shape, x),), Operand("y", shape, y)
 
     def operands(self, layer):
-        return self.tensors
+        return CallOperands(layer.name, *self.tensors)
 
 
 def result(call, codes):
@@ -191,7 +191,7 @@ def test_local_response_norm():
     assert naive.parabola(coefficients(), 6463, 1) == 28581
     assert (28581 * 100 >> 12) + 4 >> 3 == 87
     assert result(call, [100, 100]) == [87, 87]
-    (x,), y = source.operands(layer)
+    _, (x,), y = source.operands(layer)
     call = lower_interpolated_norm(layer, x, y)
     np.testing.assert_array_equal(power_knots(5 * 255**2)[590:592], [19968, 20224])
     np.testing.assert_array_equal(call.powers[590:592], [114343, 114161])
