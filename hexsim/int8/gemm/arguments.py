@@ -40,7 +40,7 @@ class Piece(NamedTuple):
 
 @record("int64,int64,int64,int64")
 class LoopSettings(NamedTuple):
-    """The way of requantising (`requantize.rows`), the limits of codes, pixels of a tile."""
+    """The way of requantising (`constants.row_stage`), the limits of codes, pixels of a tile."""
 
     way: int
     low: int

@@ -24,8 +24,7 @@ from hexsim.int8.machine_code.inner_loops.microkernel import GUARDED, RegisterTi
 from hexsim.int8.machine_code.jit import Template
 from hexsim.int8.panel import COLUMNS, STEP_BYTES
 from hexsim.int8.prepared import Out
-from hexsim.int8.requantize.constants import all_stages
-from hexsim.int8.requantize.rows import row_stage
+from hexsim.int8.requantize.constants import all_stages, row_stage
 from hexsim.int8.step import FIRST, LAST, Step, Work, Workspace
 from hexsim.lowering.lowered_call import Codes, Int32, Int64
 from hexsim.lowering.products import LoweredConvolution

@@ -11,18 +11,17 @@ from hexsim.graph.ir import Shape
 from hexsim.int8.algorithm import use_vectors, wanted
 from hexsim.int8.gemm.arguments import Taps
 from hexsim.int8.gemm.padded import Int16, PaddedInput
-from hexsim.int8.gemm.panels import Steps, less_codes_zero, pad_to_panels, panel_constants
+from hexsim.int8.gemm.panels import Int8, Steps, less_codes_zero, pad_to_panels, panel_constants
 from hexsim.int8.gemm.self_check import dots_are_exact
-from hexsim.int8.gemm.taps import channel_order, in_bytes, pack_taps
 from hexsim.int8.gemm.tiled_product import convolve_channels
 from hexsim.int8.gemm.tiles import PanelTable, Tiles
 from hexsim.int8.machine_code.features import has_wide_dots
-from hexsim.int8.machine_code.inner_loops.depthwise_tile import tile_by_channel
+from hexsim.int8.machine_code.inner_loops.depthwise_tile import order_of, tile_by_channel
+from hexsim.int8.machine_code.inner_loops.microkernel import RegisterTile
 from hexsim.int8.machine_code.jit import template
-from hexsim.int8.panel import COLUMNS, STEP_BYTES, SUM_BYTES
+from hexsim.int8.panel import COLUMNS, STEP_BYTES, SUM_BYTES, together
 from hexsim.int8.prepared import Out, Preparers
-from hexsim.int8.requantize.constants import RequantizeStages, all_stages
-from hexsim.int8.requantize.rows import row_stage
+from hexsim.int8.requantize.constants import RequantizeStages, all_stages, row_stage
 from hexsim.int8.requantize.scalar import requantize
 from hexsim.int8.step import FIRST, LAST, Scratch, Step, Work, Workspace
 from hexsim.layers import Window
@@ -86,7 +85,7 @@ class DepthwiseOfCodes:
         x, channels = call.inputs[0], call.inputs[0].shape[-1]
         slack = channels % COLUMNS > 0
         self._padded = PaddedInput(x.shape, call.window, x.zero_point, "uint8", slack)
-        signed, taps = in_bytes(weights)
+        signed, taps = _in_bytes(weights)
         offsets = self._padded.tap_offsets().ravel()[taps]
         preload = less_codes_zero(all_stages(call.stage).preload, signed, 0, x.zero_point)
         self._tiles = _tiled(self._padded, offsets, signed, preload, call.stage)
@@ -110,14 +109,14 @@ def _tiled(
         first=steps * column // COLUMNS, twos=0, ones=steps, offsets=0, input=item_bytes * column,
         addends=0, column=column, rest=channels - column,
     )  # fmt: skip
-    order = channel_order(tile, column.size)
+    order = _channel_order(tile, column.size)
     way, multiplier = row_stage(stage)
     per_channel = [
         pad_to_panels(constant, 1)[order] for constant in (preload, multiplier, stage.shift)
     ]
     return Tiles(
         convolve_channels, tile, item_bytes * padded.starts(), item_bytes * offsets,
-        table.stacked(tile), pack_taps(weights, tile), panel_constants(per_channel, 1), way, stage,
+        table.stacked(tile), _pack_taps(weights, tile), panel_constants(per_channel, 1), way, stage,
     )  # fmt: skip
 
 
@@ -150,6 +149,46 @@ def _depthwise(
         else:
             for c in range(channels):
                 row[c] = requantize(sums[c], multiplier[c], shift[c], low, high)
+
+
+def _channel_order(tile: RegisterTile, panels: int) -> list[int]:
+    """Return the channel of each column of all panels, computed as many together as fit."""
+    order: list[int] = []
+    while panels > 0:
+        count = together(panels, tile.panels)
+        order += [len(order) + channel for channel in order_of(tile, count)]
+        panels -= count
+    return order
+
+
+def _pack_taps(weights: Steps, tile: RegisterTile) -> Steps:
+    """Pack (taps, channels) as flat (panels, steps, columns in the tile's order, taps of a
+    step)."""
+    taps, channels = weights.shape
+    step = STEP_BYTES // weights.itemsize
+    steps, panels = -(-taps // step), -(-channels // COLUMNS)
+    padded = np.zeros((step * steps, panels * COLUMNS), weights.dtype)
+    padded[:taps, :channels] = weights
+    split = padded[:, _channel_order(tile, panels)].reshape(steps, step, panels, COLUMNS)
+    return np.ascontiguousarray(split.transpose(2, 0, 3, 1)).reshape(-1)
+
+
+def _in_bytes(weights: Int16) -> tuple[Int8, Int64]:
+    """Return signed bytes that add up to weights (taps, channels), and the tap of each row.
+
+    The distance of an asymmetric weight from its zero point has 9 bits, so it may take two or
+    three.
+    """
+    rest, tap = weights, np.arange(len(weights))
+    rows, taps = [], []
+    while tap.size:
+        part = rest.clip(-128, 127).astype(np.int8)
+        rows.append(part)
+        taps.append(tap)
+        rest = rest - part
+        nonzero = rest.any(axis=1)
+        rest, tap = rest[nonzero], tap[nonzero]
+    return np.concatenate(rows), np.concatenate(taps)
 
 
 PREPARERS: Preparers = {LoweredBatchNorm: PreparedDepthwise.of_batch_norm}

@@ -19,7 +19,7 @@ class Sums(NamedTuple):
 
 
 class PanelStage(NamedTuple):
-    """Addresses of a panel's constants, the way of requantising (`requantize.rows`), and limits."""
+    """Addresses of a panel's constants, way of requantising (`constants.row_stage`), and limits."""
 
     preload: int
     multiplier: int

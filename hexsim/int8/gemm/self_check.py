@@ -33,12 +33,7 @@ def dots_are_exact() -> bool:
 
 @kernel("void(uint8[::1],int64[:,::1],int64[::1],uint8[::1],int64,int32[::1])")
 def _multiply(
-    x: Codes,
-    rows: Int64,
-    offsets: Int64,
-    weights: Codes,
-    panel_bytes: int,
-    sums: Int64,
+    x: Codes, rows: Int64, offsets: Int64, weights: Codes, panel_bytes: int, sums: Int64
 ) -> None:
     multiply_tile(
         x, rows.ctypes.data, offsets.ctypes.data, offsets.size, weights.ctypes.data,

@@ -40,7 +40,7 @@ FIRST, TWOS, ONES, OFFSETS, INPUT, ADDENDS, COLUMN, REST, TOGETHER = range(9)
 @inlined
 def _convolve(
     multiply: Any, x: Padded, packed: Packed, addends: Int32, out: Out, piece: Piece,
-    scratch: Codes,
+    scratch: Codes
 ) -> None:  # fmt: skip
     settings, table, last_panel = packed.settings, packed.table, piece.last_panel
     tile_rows, way = settings.tile_rows, settings.way

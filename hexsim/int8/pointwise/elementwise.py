@@ -157,12 +157,7 @@ def _product_16bit(
 
 @template("void(Spread,{0}[::1],int64,{0}[::1],int64,int64)")
 def _extremum(
-    operands: Spread,
-    scratch: Codes,
-    largest: int,
-    out: Codes,
-    first: int,
-    last: int,
+    operands: Spread, scratch: Codes, largest: int, out: Codes, first: int, last: int
 ) -> None:
     for at in range(first, last, CHUNK):
         end = min(at + CHUNK, last)

@@ -1,20 +1,18 @@
 """MatMul of two computed operands: a row of the result at a time."""
 
 import math
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from hexsim.graph.ir import Shape
 from hexsim.int8.machine_code.jit import kernel
 from hexsim.int8.machine_code.record import record
-from hexsim.int8.prepared import Out, Preparers
+from hexsim.int8.prepared import Inputs, Out, Preparers, Steps, unpacked
 from hexsim.int8.requantize.constants import OneStage16, RequantizeStage, one_stage, one_stage_16bit
 from hexsim.int8.requantize.run import requantize_run
 from hexsim.int8.requantize.scalar import requantize_16bit
-from hexsim.int8.step import FIRST, LAST, Scratch, Step, Work, Workspace
-from hexsim.lowering.lowered_call import Codes, Int32, Int64
+from hexsim.int8.step import FIRST, LAST, Scratch, Step, Workspace
+from hexsim.lowering.lowered_call import Codes, Int32, Int64, Operand
 from hexsim.lowering.mat_mul import LoweredMatMul
 
 
@@ -36,35 +34,29 @@ class Matrices16(NamedTuple):
     zero_point: int
 
 
-class PreparedMatMul:
+@unpacked
+def mat_mul(call: LoweredMatMul, inputs: Inputs, output: Out, workspace: Workspace) -> Steps:
     """Batches are numbered; tables say which matrix of each operand belongs to each batch."""
-
-    def __init__(self, call: LoweredMatMul) -> None:
-        self._call = call
-        self._wide = call.stage.fraction_bits > 0
-        outer = call.output.shape[:-2]
-        self._of_first, self._of_second = (_matrices(x.shape[:-2], outer) for x in call.inputs)
-        self._zero_points = [x.zero_point for x in call.inputs]
-
-    def steps(self, inputs: Sequence[Codes], output: Out, workspace: Workspace) -> list[Work]:
-        """See PreparedCall."""
-        first, second = (codes.reshape(-1, *codes.shape[-2:]) for codes in inputs)
-        result = output.reshape(-1, output.shape[-1])
-        stage = one_stage_16bit(self._call.stage) if self._wide else one_stage(self._call.stage)
-        kind = Matrices16 if self._wide else Matrices
-        zero_first, zero_second = self._zero_points
-        arguments = (
-            kind(first, self._of_first, zero_first), kind(second, self._of_second, zero_second),
-            self._call.transposed, stage, result, FIRST, LAST,
-            Scratch(output.shape[-1], np.int64 if self._wide else np.int32),
-        )  # fmt: skip
-        return [Step(_product_16bit if self._wide else _product, arguments, len(result))]
+    wide = call.stage.fraction_bits > 0
+    kind = Matrices16 if wide else Matrices
+    operands = (
+        kind(codes.reshape(-1, *codes.shape[-2:]), _matrices(x, output), x.zero_point)
+        for x, codes in zip(call.inputs, inputs, strict=True)
+    )
+    result = output.reshape(-1, output.shape[-1])
+    arguments = (
+        *operands, call.transposed,
+        one_stage_16bit(call.stage) if wide else one_stage(call.stage), result, FIRST, LAST,
+        Scratch(output.shape[-1], np.int64 if wide else np.int32),
+    )  # fmt: skip
+    return [Step(_product_16bit if wide else _product, arguments, len(result))]
 
 
-def _matrices(own: Shape, outer: Shape) -> Int64:
+def _matrices(operand: Operand, result: Out) -> Int64:
     """Return the number of an operand's matrix for each matrix of the result."""
+    own = operand.shape[:-2]
     numbers = np.arange(math.prod(own), dtype=np.int64).reshape(own)
-    return np.ascontiguousarray(np.broadcast_to(numbers, outer)).reshape(-1)
+    return np.ascontiguousarray(np.broadcast_to(numbers, result.shape[:-2])).reshape(-1)
 
 
 @kernel("void(Matrices,Matrices,int64,RequantizeStage,uint8[:,::1],int64,int64,int32[::1])")
@@ -141,5 +133,5 @@ def _product_16bit(
             )
 
 
-PREPARERS: Preparers = {LoweredMatMul: PreparedMatMul}
-PREPARERS_16BIT: Preparers = {LoweredMatMul: PreparedMatMul}
+PREPARERS: Preparers = {LoweredMatMul: mat_mul}
+PREPARERS_16BIT: Preparers = {LoweredMatMul: mat_mul}

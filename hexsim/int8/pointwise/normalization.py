@@ -1,7 +1,6 @@
 """Normalization: sums of codes and squares, integer reciprocal root, one requantise stage."""
 
 import math
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -9,11 +8,11 @@ import numpy as np
 from hexsim.graph.ir import Shape
 from hexsim.int8.machine_code.jit import inlined, template
 from hexsim.int8.machine_code.record import record
-from hexsim.int8.pointwise.strided_copy import copy
-from hexsim.int8.prepared import Out, Preparers
+from hexsim.int8.pointwise.strided_copy import rows_along
+from hexsim.int8.prepared import Inputs, Out, Preparers, Steps, unpacked
 from hexsim.int8.requantize.constants import OneStage16, one_stage_16bit
 from hexsim.int8.requantize.scalar import requantize_16bit
-from hexsim.int8.step import FIRST, LAST, Step, Work, Workspace
+from hexsim.int8.step import FIRST, LAST, Step, Workspace
 from hexsim.lowering.lowered_call import Codes, Int64
 from hexsim.lowering.normalization import NORMAL_BITS, ROOT_BITS, LoweredNormalization
 
@@ -41,42 +40,25 @@ class Affine(NamedTuple):
     by_column: Int64
 
 
-class PreparedNormalization:
-    """The axes that share a statistic are moved to the end, if they are not there."""
-
-    def __init__(self, call: LoweredNormalization) -> None:
-        shape = call.output.shape
-        separate = tuple(axis for axis in range(len(shape)) if axis not in call.axes)
-        shared = tuple(sorted(call.axes))
-        self._order = (*separate, *shared)
-        self._shared = math.prod(shape[axis] for axis in shared)
-        count = 1 if call.kind == "length" else self._shared
-        zero_point = call.inputs[0].zero_point
-        self._form = Form(zero_point, call.epsilon, count, int(call.kind == "deviation"))
-        self._stage = one_stage_16bit(call.stage)
-        indices = np.broadcast_to(np.arange(call.factors.size).reshape(call.spread), shape)
-        self._affine = Affine(
-            call.factors.astype(np.int64),
-            call.stage.preload.astype(np.int64),
-            _along(indices, separate, shape),
-            _along(indices, shared, shape),
-        )
-
-    def steps(self, inputs: Sequence[Codes], output: Out, workspace: Workspace) -> list[Work]:
-        """See PreparedCall."""
-        source, target = inputs[0].transpose(self._order), output.transpose(self._order)
-        in_place = self._order == tuple(range(output.ndim))
-        moved = source if in_place else workspace.empty(source.shape, source.dtype)
-        result = target if in_place else workspace.empty(target.shape, target.dtype)
-        rows = result.reshape(-1, self._shared)
-        arguments = (
-            moved.reshape(-1, self._shared), self._form, self._affine, self._stage, rows,
-            FIRST, LAST,
-        )  # fmt: skip
-        step = Step(_normalize(output.dtype), arguments, len(rows))
-        if in_place:
-            return [step]
-        return [copy(source, moved), step, copy(result, target)]
+@unpacked
+def normalized(
+    call: LoweredNormalization, inputs: Inputs, output: Out, workspace: Workspace
+) -> Steps:
+    """Rows of the elements that share a statistic."""
+    x, rows, before, after = rows_along(call.axes, inputs[0], output, workspace)
+    shared = tuple(sorted(call.axes))
+    separate = tuple(axis for axis in range(output.ndim) if axis not in shared)
+    count = 1 if call.kind == "length" else rows.shape[1]
+    form = Form(call.inputs[0].zero_point, call.epsilon, count, int(call.kind == "deviation"))
+    indices = np.broadcast_to(np.arange(call.factors.size).reshape(call.spread), output.shape)
+    affine = Affine(
+        call.factors.astype(np.int64),
+        call.stage.preload.astype(np.int64),
+        _along(indices, separate, output.shape),
+        _along(indices, shared, output.shape),
+    )
+    arguments = (x, form, affine, one_stage_16bit(call.stage), rows, FIRST, LAST)
+    return [*before, Step(_normalize(output.dtype), arguments, len(rows)), *after]
 
 
 def _along(indices: Int64, axes: tuple[int, ...], shape: Shape) -> Int64:
@@ -129,5 +111,5 @@ def _normalize(
             )  # fmt: skip
 
 
-PREPARERS: Preparers = {LoweredNormalization: PreparedNormalization}
-PREPARERS_16BIT: Preparers = {LoweredNormalization: PreparedNormalization}
+PREPARERS: Preparers = {LoweredNormalization: normalized}
+PREPARERS_16BIT: Preparers = {LoweredNormalization: normalized}

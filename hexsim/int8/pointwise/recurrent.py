@@ -11,12 +11,7 @@ from hexsim.int8.pointwise.movement import rescaled
 from hexsim.int8.prepared import Out, Preparers
 from hexsim.int8.step import FIRST, LAST, Scratch, Step, Work, Workspace
 from hexsim.lowering.lowered_call import Codes, Int32, Int64
-from hexsim.lowering.recurrent import (
-    GATE_BITS,
-    KNOT_SHIFT,
-    LoweredRecurrent,
-    Scales,
-)
+from hexsim.lowering.recurrent import GATE_BITS, KNOT_SHIFT, LoweredRecurrent, Scales
 from hexsim.lowering.weights import Weights
 
 _CELLS = {"lstm": 0, "gru": 1, "rnn": 2}

@@ -4,7 +4,6 @@ A pixel goes through short loops over its channels, each of which LLVM turns int
 lookups of coefficients go channel by channel. A slope and a bend share a word, to be read together.
 """
 
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,8 +11,8 @@ import numpy as np
 from hexsim.int8.machine_code.jit import inlined, kernel
 from hexsim.int8.machine_code.record import record
 from hexsim.int8.pointwise.window_sums import exponent, sum_squares
-from hexsim.int8.prepared import Out, Preparers
-from hexsim.int8.step import FIRST, LAST, Scratch, Step, Work, Workspace
+from hexsim.int8.prepared import Inputs, Out, Preparers, Steps, unpacked
+from hexsim.int8.step import FIRST, LAST, Scratch, Step, Workspace
 from hexsim.lowering.lowered_call import Codes, Int32, Int64
 from hexsim.lowering.response_norm_of_bytes import (
     EIGHTHS,
@@ -45,28 +44,22 @@ class ByteLines(NamedTuple):
     curves: Any
 
 
-class PreparedByteResponseNorm:
+@unpacked
+def response_norm(
+    call: LoweredByteResponseNorm, inputs: Inputs, output: Out, workspace: Workspace
+) -> Steps:
     """Normalisation across the channels around each channel."""
-
-    def __init__(self, call: LoweredByteResponseNorm) -> None:
-        zero_points = call.inputs[0].zero_point, call.output.zero_point
-        numbers = (*zero_points, call.size, call.kappa, call.beta, call.sigma)
-        self._constants = np.array(numbers, np.int32)
-        self._size = call.size
-        tables = [_table(*logarithm_parabolas()), _table(*coefficients())]
-        self._tables = np.concatenate(tables)
-
-    def steps(self, inputs: Sequence[Codes], output: Out, workspace: Workspace) -> list[Work]:
-        """See PreparedCall."""
-        channels = output.shape[-1]
-        pixels = output.reshape(-1, channels)
-        squares, row = Scratch(channels + self._size - 1, np.int32), Scratch(channels, np.int32)
-        lines = ByteLines(squares, row, row, row, row, row, row)
-        arguments = (
-            inputs[0].reshape(-1, channels), self._constants, self._tables, pixels, FIRST, LAST,
-            lines,
-        )  # fmt: skip
-        return [Step(_response_norm, arguments, len(pixels))]
+    zero_points = call.inputs[0].zero_point, call.output.zero_point
+    numbers = (*zero_points, call.size, call.kappa, call.beta, call.sigma)
+    tables = np.concatenate([_table(*logarithm_parabolas()), _table(*coefficients())])
+    channels = output.shape[-1]
+    pixels = output.reshape(-1, channels)
+    squares, row = Scratch(channels + call.size - 1, np.int32), Scratch(channels, np.int32)
+    arguments = (
+        inputs[0].reshape(-1, channels), np.array(numbers, np.int32), tables, pixels, FIRST, LAST,
+        ByteLines(squares, row, row, row, row, row, row),
+    )  # fmt: skip
+    return [Step(_response_norm, arguments, len(pixels))]
 
 
 def _table(knots: Int64, slopes: Int64, bends: Int64) -> Int32:
@@ -136,4 +129,4 @@ def _response_norm(
             codes[c] = min(max(code, np.int32(0)), np.int32(255))
 
 
-PREPARERS: Preparers = {LoweredByteResponseNorm: PreparedByteResponseNorm}
+PREPARERS: Preparers = {LoweredByteResponseNorm: response_norm}

@@ -19,7 +19,7 @@ from hexsim.int8.machine_code.addresses import copy_run
 from hexsim.int8.machine_code.jit import subroutine, template
 from hexsim.int8.machine_code.record import record
 from hexsim.int8.prepared import Out
-from hexsim.int8.step import FIRST, LAST, Step
+from hexsim.int8.step import FIRST, LAST, Step, Workspace
 from hexsim.lowering.lowered_call import Codes, Int64
 
 _GRAIN = 1024
@@ -56,6 +56,24 @@ def copy(source: Out, target: Out) -> Step:
     )  # fmt: skip
     arguments = (read, written, paths, FIRST, LAST)
     return Step(_copy(source.dtype), arguments, math.prod(sizes), grain=_GRAIN)
+
+
+def rows_along(
+    axes: Sequence[int], source: Codes, target: Out, workspace: Workspace
+) -> tuple[Codes, Out, list[Step], list[Step]]:
+    """Return input and output as rows of the elements along `axes`, and the copies around them.
+
+    These move the axes to the end before, and back after, if they are not there.
+    """
+    order = (*(axis for axis in range(target.ndim) if axis not in axes), *sorted(axes))
+    source, target = source.transpose(order), target.transpose(order)
+    length = math.prod(target.shape[target.ndim - len(axes) :])
+    if order == tuple(range(target.ndim)):
+        return source.reshape(-1, length), target.reshape(-1, length), [], []
+    moved = workspace.empty(source.shape, source.dtype)
+    result = workspace.empty(target.shape, target.dtype)
+    around = [copy(source, moved)], [copy(result, target)]
+    return moved.reshape(-1, length), result.reshape(-1, length), *around
 
 
 def merged_axes(

@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from hexsim.int8.machine_code.inner_loops.requantize_rows import FLOATS, PLAIN, SHIFTED
 from hexsim.int8.machine_code.record import record
 from hexsim.int8.requantize.factors import factor_bits
 from hexsim.lowering.lowered_call import Int32
@@ -70,3 +71,18 @@ def one_stage_16bit(stage: Requantize) -> OneStage16:
         int(constants[0]) for constants in (stage.preload, stage.multiplier, stage.shift)
     )
     return OneStage16(preload, multiplier, shift, stage.fraction_bits, stage.low, stage.high)
+
+
+class RowStage(NamedTuple):
+    """A way of requantising, and its multipliers or the bits of its float factors."""
+
+    way: int
+    multiplier: Int32
+
+
+def row_stage(stage: Requantize) -> RowStage:
+    """Return the quickest way that is exact."""
+    factors = factor_bits(stage)
+    if factors is not None:
+        return RowStage(FLOATS, factors)
+    return RowStage(SHIFTED if stage.shift.any() else PLAIN, stage.multiplier)

@@ -9,7 +9,7 @@ from hexsim.int8.gemm.panels import pad_to_panels
 from hexsim.int8.machine_code.inner_loops.winograd_tile import pair_tile
 from hexsim.int8.panel import COLUMNS
 from hexsim.int8.prepared import Out
-from hexsim.int8.requantize.rows import row_stage
+from hexsim.int8.requantize.constants import row_stage
 from hexsim.int8.step import FIRST, LAST, Scratch, Step, Work, Workspace
 from hexsim.int8.winograd.maps import KERNEL, OUTPUTS, SQUARES
 from hexsim.int8.winograd.panels import pack_winograd, sums_fit

@@ -189,7 +189,7 @@ def convolve_winograd(
 @inlined
 def _multiply(
     image: Image, blocks: Blocks, weights: int, panel: int, count: int, inputs: int,
-    products: int,
+    products: int
 ) -> None:  # fmt: skip
     """Multiply `count` transformed tiles by the panels from `panel` on, square by square."""
     steps, square_bytes = (image.channels + 1) // 2, 2 * image.deep

@@ -12,7 +12,7 @@ from hexsim.int8.machine_code.inner_loops.requantize_rows import (
 )
 from hexsim.int8.machine_code.jit import kernel
 from hexsim.int8.panel import COLUMNS
-from hexsim.int8.requantize.rows import row_stage
+from hexsim.int8.requantize.constants import row_stage
 from hexsim.lowering.requantize import Requantize
 from tests.int8 import naive
 from tests.int8.requantize.test_scalar import CASES
