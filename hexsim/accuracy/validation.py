@@ -81,11 +81,7 @@ def validate(
 
 
 def counted(
-    inputs: Iterable[Feed],
-    batch: int,
-    items: int | None,
-    labels: Labels | None,
-    first: int = 0,
+    inputs: Iterable[Feed], batch: int, items: int | None, labels: Labels | None, first: int = 0
 ) -> Iterator[Counted]:
     """Yield inputs with their items and labels, `first` being the number of the first of them.
 

@@ -13,14 +13,7 @@ import numpy as np
 from hexsim.graph.ir import Layer, Network
 from hexsim.layers import Clamp, Neuron
 from hexsim.layers.neuron import NeuronFunction
-from hexsim.passes._pattern import (
-    Pattern,
-    Real,
-    computed,
-    number_by_number,
-    positions,
-    readings,
-)
+from hexsim.passes._pattern import Pattern, Real, computed, number_by_number, positions, readings
 from hexsim.passes._rewriter import Rewriter
 
 Function = Callable[[Real], Real]

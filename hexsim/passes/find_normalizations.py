@@ -13,14 +13,7 @@ import numpy as np
 from hexsim.graph.ir import Layer, Network
 from hexsim.layers import Normalization, Pooling, Reduce, Tile
 from hexsim.layers.normalization import NormalizationKind
-from hexsim.passes._pattern import (
-    Pattern,
-    Real,
-    computed,
-    number_by_number,
-    positions,
-    readings,
-)
+from hexsim.passes._pattern import Pattern, Real, computed, number_by_number, positions, readings
 from hexsim.passes._rewriter import Rewriter
 
 _MOST_LAYERS = 12

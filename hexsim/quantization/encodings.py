@@ -197,10 +197,7 @@ def _in_blocks(
 
 
 def _nearest_code(
-    x: npt.NDArray[np.generic],
-    delta: float | npt.NDArray[np.float64],
-    offset: int,
-    steps: int,
+    x: npt.NDArray[np.generic], delta: float | npt.NDArray[np.float64], offset: int, steps: int
 ) -> npt.NDArray[np.float64]:
     """Return unsigned codes as float64; a tie takes the larger code, values outside saturate."""
     codes = x.astype(np.float64)

@@ -22,7 +22,8 @@ These rules decide the encoding of each tensor:
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Generic, TypeVar
 
 import numpy as np
 
@@ -32,7 +33,6 @@ from hexsim.graph.ir import FloatArray, Network
 from hexsim.layers import FullyConnected, Recurrent, Weighted
 from hexsim.quantization.calibration import observe
 from hexsim.quantization.conversions import with_conversions
-from hexsim.quantization.decision import EncodingDecision, encodings_of, origins_of
 from hexsim.quantization.encodings import AxisEncoding, Encoding
 from hexsim.quantization.evidence_search import FirstKept, evidence
 from hexsim.quantization.masks.cap import Caps
@@ -53,6 +53,16 @@ from hexsim.quantization.rules.choice import (
     weight_words,
 )
 from hexsim.quantization.rules.min_max import MinMax
+
+_Kind = TypeVar("_Kind", bound=Encoding | AxisEncoding, covariant=True)
+
+
+@dataclass(frozen=True)
+class _Decision(Generic[_Kind]):
+    """An encoding and its origin in a few words; None is a bias at the accumulator's scale."""
+
+    encoding: _Kind | None
+    origin: str
 
 
 def quantize(
@@ -87,25 +97,24 @@ def quantize(
     ranges = _activations(network, observations, options, settled.given)
     activations = {name: range_ for name, range_ in ranges.items() if name not in floats}
     parameters = _parameters(network, options, settled.given, floats)
+    of_activations, of_parameters = _encodings_of(activations), _encodings_of(parameters)
     quantized = Model(
         network,
-        encodings_of(activations),
-        encodings_of(parameters),
+        of_activations,
+        of_parameters,
         packs_weights=options.pack_4_bit_weights,
         float_weights=options.float_weights,
         origins={
-            **origins_of({**activations, **parameters}),
+            **_origins_of({**activations, **parameters}),
             **{name: tensor.origin for name, tensor in floats.items()},
         },
         overrides=settled.outcomes,
         floats={name: tensor.bits for name, tensor in floats.items()},
         quantized=True,
         notes=caps.notes(),
-        evidence=evidence(
-            network, encodings_of(activations), encodings_of(parameters), observations, feeds.first
-        ),
+        evidence=evidence(network, of_activations, of_parameters, observations, feeds.first),
     )
-    return with_conversions(quantized, encodings_of(ranges))
+    return with_conversions(quantized, _encodings_of(ranges))
 
 
 def _activations(
@@ -113,13 +122,13 @@ def _activations(
     observations: Mapping[str, Observation],
     options: QuantizationOptions,
     given: Mapping[str, GivenEncoding],
-) -> dict[str, EncodingDecision[Encoding]]:
+) -> dict[str, _Decision[Encoding]]:
     """Choose the encodings of inputs, operands and outputs of layers, in this order.
 
     A tensor that stays float gets one too: that of the Convert layer from which fixed-point layers
     read it.
     """
-    decided: dict[str, EncodingDecision[Encoding]] = {}
+    decided: dict[str, _Decision[Encoding]] = {}
 
     def calibrated(name: str) -> None:
         if name in observations:
@@ -132,9 +141,7 @@ def _activations(
         if kind == "image":
             width = _given_width(name, given)
             byte = Encoding.from_range(0, IMAGE_HIGH, width.bits if width else 8)
-            decided[name] = _given_range(name, given) or EncodingDecision(
-                byte, "input of type image"
-            )
+            decided[name] = _given_range(name, given) or _Decision(byte, "input of type image")
         elif kind != "opaque":
             calibrated(name)
     operands = frozenset(coded_operands(network))
@@ -148,16 +155,14 @@ def _activations(
                 decided[name] = _from_observation(name, observation, "its values", options, given)
         for name in layer.outputs:
             if layer.moves_codes and layer.inputs[0] in decided:
-                decided[name] = EncodingDecision(
+                decided[name] = _Decision(
                     decided[layer.inputs[0]].encoding, f"that of '{layer.inputs[0]}'"
                 )
             elif layer.counts and name in observations:
                 width = _given_width(name, given)
                 bits = width.bits if width else options.activation_bits
                 counting = Encoding.from_range(0, (1 << bits) - 1, bits)
-                decided[name] = _given_range(name, given) or EncodingDecision(
-                    counting, "whole numbers"
-                )
+                decided[name] = _given_range(name, given) or _Decision(counting, "whole numbers")
             else:
                 calibrated(name)
     return decided
@@ -168,10 +173,10 @@ def _parameters(
     options: QuantizationOptions,
     given: Mapping[str, GivenEncoding],
     floats: Mapping[str, FloatTensor],
-) -> dict[str, EncodingDecision[Encoding | AxisEncoding]]:
+) -> dict[str, _Decision[Encoding | AxisEncoding]]:
     """Choose the encodings of the weights and biases of layers that multiply."""
     bias_rule = MinMax(minimum_range=options.minimum_range)
-    decided: dict[str, EncodingDecision[Encoding | AxisEncoding]] = {}
+    decided: dict[str, _Decision[Encoding | AxisEncoding]] = {}
     for layer in network.layers:
         if isinstance(layer, Recurrent):
             for name in (layer.weight, layer.recurrence):
@@ -185,34 +190,29 @@ def _parameters(
             continue
         width, override = _given_width(layer.bias, given), given.get(layer.bias)
         if override is not None and not isinstance(override.encoding, Unranged):
-            decided[layer.bias] = EncodingDecision(override.encoding, override.source)
+            decided[layer.bias] = _Decision(override.encoding, override.source)
         elif width or options.bias_bits == 8:
             encoding = encode(bias_rule, network.constants[layer.bias].finite())
             stored = width.stored(encoding) if width else encoding
-            decided[layer.bias] = EncodingDecision(
+            decided[layer.bias] = _Decision(
                 stored, f"its values (min to max{_width_remark(width)})"
             )
         else:
-            decided[layer.bias] = EncodingDecision(None, "accumulator's scale")
+            decided[layer.bias] = _Decision(None, "accumulator's scale")
     return decided
 
 
 def _weight_decision(
-    network: Network,
-    name: str,
-    options: QuantizationOptions,
-    given: Mapping[str, GivenEncoding],
-) -> EncodingDecision[Encoding | AxisEncoding]:
+    network: Network, name: str, options: QuantizationOptions, given: Mapping[str, GivenEncoding]
+) -> _Decision[Encoding | AxisEncoding]:
     """Return the encoding of a weight by its override, else by the weight rule."""
     width, override = _given_width(name, given), given.get(name)
     if override is not None and not isinstance(override.encoding, Unranged):
-        return EncodingDecision(override.encoding, override.source)
+        return _Decision(override.encoding, override.source)
     if width is not None:
         options = width.for_weight(options)
     encoding = weight_encoding(network.constants[name].finite(), options)
-    return EncodingDecision(
-        encoding, f"weight rule ({weight_words(options)}{_width_remark(width)})"
-    )
+    return _Decision(encoding, f"weight rule ({weight_words(options)}{_width_remark(width)})")
 
 
 def _require_float16_range(network: Network, floats: Mapping[str, FloatTensor]) -> None:
@@ -234,7 +234,7 @@ def _from_observation(
     how: str,
     options: QuantizationOptions,
     given: Mapping[str, GivenEncoding],
-) -> EncodingDecision[Encoding]:
+) -> _Decision[Encoding]:
     """Return the encoding of an activation by its override, else by the activation rule.
 
     `how` names the source of the values, for the origin of the encoding.
@@ -243,9 +243,9 @@ def _from_observation(
         return decision
     width, words = _given_width(name, given), activation_words(options)
     if width is None:
-        return EncodingDecision(activation_rule(options).encode(observation), f"{how} ({words})")
+        return _Decision(activation_rule(options).encode(observation), f"{how} ({words})")
     encoding = activation_rule(width.for_activation(options)).encode(observation)
-    return EncodingDecision(width.stored(encoding), f"{how} ({words}{_width_remark(width)})")
+    return _Decision(width.stored(encoding), f"{how} ({words}{_width_remark(width)})")
 
 
 def _given_width(name: str, given: Mapping[str, GivenEncoding]) -> Unranged | None:
@@ -258,12 +258,20 @@ def _width_remark(width: Unranged | None) -> str:
     return f"; {width.bits} bits by override" if width else ""
 
 
-def _given_range(
-    name: str, given: Mapping[str, GivenEncoding]
-) -> EncodingDecision[Encoding] | None:
+def _given_range(name: str, given: Mapping[str, GivenEncoding]) -> _Decision[Encoding] | None:
     """Return the encoding of an activation by its override if that gives a range."""
     if name not in given or _given_width(name, given):
         return None
     encoding = given[name].encoding
     assert isinstance(encoding, Encoding), f"activation '{name}' cannot have {encoding}"
-    return EncodingDecision(encoding, given[name].source)
+    return _Decision(encoding, given[name].source)
+
+
+def _encodings_of(decided: Mapping[str, _Decision[_Kind]]) -> dict[str, _Kind]:
+    """Return the encodings, without the biases that have none."""
+    return {name: d.encoding for name, d in decided.items() if d.encoding is not None}
+
+
+def _origins_of(decided: Mapping[str, _Decision[Encoding | AxisEncoding]]) -> dict[str, str]:
+    """Return the origin of each."""
+    return {name: decision.origin for name, decision in decided.items()}

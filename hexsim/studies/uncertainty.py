@@ -96,9 +96,7 @@ def sweep(
 
 
 def swept(
-    platform: Platform,
-    times: Callable[[Platform], Times],
-    scope: Scope = "everything",
+    platform: Platform, times: Callable[[Platform], Times], scope: Scope = "everything"
 ) -> Uncertainty:
     """Sweep any two positive figures over the constants in `scope`."""
     with recorded() as reads:

@@ -34,15 +34,7 @@ def selected_run(
         raise HexsimError(
             f"the profile ({profile.format}) has no layers of {asked}{buffers}, only of {there}"
         )
-    for run, here in exact:
-        if buffer is not None and run.buffer == buffer and here:
-            return run, here
-    for run, here in exact:
-        if not run.buffer and here:
-            return run, here
-    run, here = exact[0]
-    assert here is not None
-    return run, here
+    return min(exact, key=lambda pair: bool(pair[0].buffer) != bool(buffer))
 
 
 def runtime_here(

@@ -10,13 +10,7 @@ from hexsim.hvx.kernels._per_vector import per_vector_stage
 from hexsim.hvx.kernels._sixteen_bit import is_16bit
 from hexsim.hvx.kernels._target import Target
 from hexsim.hvx.streams import Kernel
-from hexsim.hvx.streams.normalization import (
-    scaled,
-    scaled_by_channel,
-    sums,
-    wide_scaled,
-    wide_sums,
-)
+from hexsim.hvx.streams.normalization import scaled, scaled_by_channel, sums, wide_scaled, wide_sums
 from hexsim.layers import Normalization
 from hexsim.planning.plan import KernelCall
 from hexsim.timing.memory import Traffic

@@ -19,13 +19,7 @@ from functools import lru_cache
 
 from hexsim.hvx.isa import HvxMachine
 from hexsim.hvx.scheduling import straight
-from hexsim.hvx.streams._kernel import (
-    Kernel,
-    Segment,
-    call,
-    looped,
-    tiled,
-)
+from hexsim.hvx.streams._kernel import Kernel, Segment, call, looped, tiled
 from hexsim.hvx.streams._stream import Stream
 
 VECTOR_BYTES = 128

@@ -1,19 +1,24 @@
-"""Output types of one node by the onnx package and, if its inputs are constant, output values."""
+"""Output types of one node by the onnx package and, if its inputs are constant, output values.
+
+The size of an image that is resized by scales is that of onnxruntime, which multiplies in float32,
+where onnx multiplies in float64. Ten pixels times 0.7 are six for onnx and seven for onnxruntime,
+since the 0.7 in a file is a float32 slightly below 0.7.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 import onnx
 import onnx.shape_inference
 
 from hexsim import budget
-from hexsim.errors import HexsimError
+from hexsim.errors import HexsimError, InvalidDataError
 from hexsim.graph.ir import Shape
 from hexsim.onnx_io.file.known import Array, dtype_name
 from hexsim.onnx_io.file.node import END_BEFORE, OnnxNode
 from hexsim.onnx_io.file.source import EXTENSIONS, OnnxSource
-from hexsim.onnx_io.read.scaled_sizes import scaled, scales_of
 
 
 class UnknownShapeError(HexsimError):
@@ -66,12 +71,12 @@ def partial_types(
     else:
         types = _inferred(schema, node, operands, source)
     results = {name: _sizes(node, name, types.get(name)) for name in node.outputs if name}
-    scales = scales_of(
+    scales = _scales_of(
         node, {n: operand.value for n, operand in operands.items() if operand.value is not None}
     )
     if scales.size and scales.size == len(operands[node.inputs[0]].shape):
         name = node.outputs[0]
-        results[name] = scaled(operands[node.inputs[0]].shape, scales), results[name][1]
+        results[name] = _scaled(operands[node.inputs[0]].shape, scales), results[name][1]
     return results
 
 
@@ -167,3 +172,30 @@ def _sizes(node: OnnxNode, name: str, proto: onnx.TypeProto | None) -> tuple[Siz
         raise node.misfit(f"output '{name}' would have the shape {list(sizes)}")
     budget.require_shape([size or 0 for size in sizes], f"output '{name}' of node '{node.name}'")
     return sizes, dtype
+
+
+_LAST_WITHOUT_REGION = 10
+"""Last opset without a region of interest before the scales."""
+
+
+def _scales_of(
+    node: OnnxNode, values: Mapping[str, npt.NDArray[np.generic]]
+) -> npt.NDArray[np.float32]:
+    """Return the scales of all axes if `node` resizes by these alone, else an empty array.
+
+    `values` are the inputs that are known.
+    """
+    regions = node.text("coordinate_transformation_mode", "") == "tf_crop_and_resize"
+    if node.proto.op_type not in ("Resize", "Upsample") or regions or node.integers("axes"):
+        return np.empty(0, np.float32)
+    early = node.proto.op_type == "Upsample" or node.opset <= _LAST_WITHOUT_REGION
+    values_found = values.get(node.input(1 if early else 2), node.reals("scales") or ())
+    scales = np.asarray(values_found, np.float32).reshape(-1)
+    if not np.isfinite(scales).all():
+        raise InvalidDataError(f"scales {scales.tolist()} are not finite")
+    return scales
+
+
+def _scaled(shape: Shape, scales: npt.NDArray[np.float32]) -> Shape:
+    """Return `shape` times `scales`, rounded down."""
+    return tuple(int(size) for size in np.asarray(shape, np.float32) * scales)

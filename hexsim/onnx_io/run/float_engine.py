@@ -14,15 +14,17 @@ arithmetic is not changed; its inputs and outputs are rounded like those of othe
 
 from collections.abc import Mapping, Sequence
 from itertools import groupby
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from hexsim import budget
 from hexsim.graph.ir import FloatArray, Layer, Network
 from hexsim.layers import UserDefined
 from hexsim.onnx_io.run.session import OrtSession
-from hexsim.onnx_io.run.user_values import UserValues
-from hexsim.onnx_io.write.precision import Precision
+from hexsim.onnx_io.write.precision import Precision, as_float16, rounded
+from hexsim.udl.calling import float_values
 
 __all__ = ["FloatEngine", "Precision"]
 
@@ -46,7 +48,7 @@ class FloatEngine:
         budget.require(budget.VALUES, elements, f"an inference of network '{network.name}'")
         self._network = network
         self._outputs = tuple(network.outputs if outputs is None else outputs)
-        self._parts: list[OrtSession | UserValues] = []
+        self._parts: list[OrtSession | _UserValues] = []
         if not any(isinstance(layer, UserDefined) for layer in network.layers):
             self._parts.append(OrtSession(network, self._outputs, precision, threads))
             return
@@ -68,13 +70,44 @@ class FloatEngine:
         return {name: values[name] for name in self._outputs}
 
 
+class _UserValues:
+    """A user-defined layer prepared to run; its constants come from `network`."""
+
+    def __init__(self, layer: UserDefined, network: Network, precision: Precision) -> None:
+        self._layer = layer
+        self._precision = precision
+        shapes = network.input_shapes(layer), network.layer_outputs(layer)
+        self._node = layer.node(*shapes)
+        self._constants = {
+            name: rounded(network.constants[name].value(), precision)
+            for name in layer.inputs
+            if name in network.constants
+        }
+
+    def run(self, values: Mapping[str, FloatArray]) -> dict[str, FloatArray]:
+        """Return its outputs for `values` of tensors, arrays by name in stored order."""
+        arguments = [
+            self._constants[name] if name in self._constants else self._as_stored(values[name])
+            for name in self._layer.inputs
+        ]
+        results = float_values(self._layer.known, self._node, self._layer.at_places(arguments))
+        stored_results = map(self._as_stored, results)
+        return dict(zip(self._layer.outputs, stored_results, strict=True))
+
+    def _as_stored(self, array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Round float32 values as the precision stores activations."""
+        if self._precision == "float32" or array.dtype != np.float32:
+            return array
+        return as_float16(array)
+
+
 def _parts(
     network: Network, layers: Sequence[Layer], precision: Precision, threads: int, *, by_user: bool
-) -> list[OrtSession | UserValues]:
+) -> list[OrtSession | _UserValues]:
     """Prepare a sequence of layers, which are either all user-defined or none of them."""
     if by_user:
         return [
-            UserValues(layer, network, precision)
+            _UserValues(layer, network, precision)
             for layer in layers
             if isinstance(layer, UserDefined)
         ]

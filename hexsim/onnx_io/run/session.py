@@ -29,11 +29,7 @@ class OrtSession:
     """A network prepared for onnxruntime; arguments and errors are those of `FloatEngine`."""
 
     def __init__(
-        self,
-        network: Network,
-        outputs: Sequence[str],
-        precision: Precision,
-        threads: int,
+        self, network: Network, outputs: Sequence[str], precision: Precision, threads: int
     ) -> None:
         from hexsim.onnx_io.write.writer import write
 

@@ -20,8 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from hexsim.errors import HexsimError, InvalidDataError
-from hexsim.quantization.overrides.aimet_listed import listed_section
-from hexsim.quantization.overrides.aimet_named import named_section
+from hexsim.quantization.overrides.aimet_sections import listed_section, named_section
 from hexsim.quantization.overrides.aimet_tensors import tensor_encodings
 from hexsim.quantization.overrides.override import Overrides
 from hexsim.texts.json_text import parse_json

@@ -7,12 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from hexsim.graph.ir import Network
-from hexsim.quantization.overrides.override import (
-    IntegerOverride,
-    Override,
-    Overrides,
-    Range,
-)
+from hexsim.quantization.overrides.override import IntegerOverride, Override, Overrides, Range
 
 if TYPE_CHECKING:
     from hexsim.onnx_io.read.node_codes import NodeCodes

@@ -22,12 +22,7 @@ from hexsim.errors import HexsimError, unknown
 from hexsim.snpe import runtimes
 from hexsim.snpe.option import OP_PACKAGES, OUTPUT_DIR, SIMULATED, UDO_PACKAGE, Tool
 from hexsim.snpe.option_tables import option_table
-from hexsim.snpe.qnn_options import (
-    CONFIG_FILE,
-    MODEL_LIBRARY,
-    ModelLibrary,
-    check_model_library,
-)
+from hexsim.snpe.qnn_options import CONFIG_FILE, MODEL_LIBRARY, ModelLibrary, check_model_library
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

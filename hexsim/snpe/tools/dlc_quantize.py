@@ -4,16 +4,7 @@ from dataclasses import replace
 
 from hexsim.cli.quantize import quantize
 from hexsim.snpe.converter_options import TABLE as CONVERTERS
-from hexsim.snpe.option import (
-    CHIP,
-    NO_UDO,
-    STACK,
-    UDL,
-    UDO_PACKAGE,
-    Ignored,
-    Option,
-    Tool,
-)
+from hexsim.snpe.option import CHIP, NO_UDO, STACK, UDL, UDO_PACKAGE, Ignored, Option, Tool
 from hexsim.snpe.option_tables import option_table
 
 _TABLE = option_table("quantizer")

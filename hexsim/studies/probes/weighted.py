@@ -1,7 +1,7 @@
-"""Layers with weights; convolutions are padded so that a stride of one keeps the size."""
+"""Layers that multiply; convolutions are padded so that a stride of one keeps the size."""
 
 from hexsim.graph.ir import Shape
-from hexsim.layers import Convolution, Deconvolution, FullyConnected
+from hexsim.layers import Convolution, Deconvolution, FullyConnected, MatMul
 from hexsim.studies.probes._kind import IMAGE, WINDOW, KernelKind, Kinds, Sizes, unary, window
 
 
@@ -38,6 +38,11 @@ def _filters(sizes: Sizes) -> tuple[Shape, ...]:
     return ((sizes["kh"], sizes["kw"], sizes["c"] // sizes.get("g", 1), sizes["out"]),)
 
 
+def _matrices(sizes: Sizes) -> tuple[Shape, ...]:
+    batch, rows, depth, columns = sizes.get("b", 1), sizes["n"], sizes["c"], sizes["out"]
+    return (batch, rows, depth), (batch, depth, columns)
+
+
 KINDS: Kinds = {
     "conv": KernelKind(
         IMAGE + r":(?P<out>\d+)" + WINDOW + r"(:g(?P<g>\d+))?",
@@ -59,5 +64,11 @@ KINDS: Kinds = {
         "2048:1000, or 4x2048:1000 for a batch of four",
         _fully_connected,
         lambda sizes: ((sizes["c"], sizes["out"]),),
+    ),
+    "matmul": KernelKind(
+        r"((?P<b>\d+)x)?(?P<n>\d+)x(?P<c>\d+):(?P<out>\d+)",
+        "196x64:196, or 12x196x64:196 for twelve of them",
+        lambda sizes: MatMul(name="matmul", inputs=("a", "b"), outputs=("out",)),
+        operands=_matrices,
     ),
 }

@@ -8,15 +8,7 @@ from typing import Any
 
 from hexsim.errors import InvalidDataError
 from hexsim.graph.ir import Layer, Shape
-from hexsim.layers import (
-    AxisSlice,
-    ChannelShuffle,
-    Concat,
-    Pad,
-    Reshape,
-    StridedSlice,
-    Window,
-)
+from hexsim.layers import AxisSlice, ChannelShuffle, Concat, Pad, Reshape, StridedSlice, Window
 from hexsim.onnx_io.file.axis_order import channels_last
 from hexsim.onnx_io.file.node import OnnxNode
 from hexsim.onnx_io.read.importer import Importer
@@ -111,12 +103,7 @@ class JoinedImages:
         return sliced
 
     def _add(
-        self,
-        kind: type[Layer],
-        role: str,
-        inputs: tuple[str, ...],
-        rank: int,
-        **attributes: Any,
+        self, kind: type[Layer], role: str, inputs: tuple[str, ...], rank: int, **attributes: Any
     ) -> None:
         label = self._net.unique(f"{self._node.name}.{role}")
         layer = kind(name=label, inputs=inputs, outputs=(label,), **attributes)

@@ -148,11 +148,7 @@ def _equal(size: int, count: int) -> tuple[int, ...]:
 
 
 def _add(
-    name: str,
-    source: str,
-    net: Importer,
-    parts: Sequence[tuple[int, int, int, int]],
-    output: str,
+    name: str, source: str, net: Importer, parts: Sequence[tuple[int, int, int, int]], output: str
 ) -> None:
     """Add the slice of `source`; a part is (source axis, start, stop, step)."""
     data = net.tensor(source)

@@ -1,10 +1,10 @@
-"""FullyConnected and Softmax: both work on a matrix."""
+"""FullyConnected, MatMul and Softmax: all work on matrices."""
 
 import math
 
 import numpy as np
 
-from hexsim.layers import FullyConnected, Softmax
+from hexsim.layers import FullyConnected, MatMul, Softmax
 from hexsim.onnx_io.write.graph_builder import Emitters, GraphBuilder
 
 
@@ -23,6 +23,19 @@ def emit_fully_connected(layer: FullyConnected, graph: GraphBuilder) -> None:
     result = graph.compute("Gemm" if addends else "MatMul", [*last_pair, *addends])
     if layer.bias is not None and graph.separate_bias:
         result = graph.compute("Add", [result, graph.constant(layer.bias)])
+    graph.finish(result, layer.output, layer.clamp)
+
+
+def emit_mat_mul(layer: MatMul, graph: GraphBuilder) -> None:
+    """MatMul in stored order."""
+    first, second = (graph.read(name) for name in layer.inputs)
+    dtype = graph.network.tensors[layer.output].dtype
+    if layer.transposed:
+        rank = len(graph.shape(layer.inputs[1]))
+        second = graph.transpose(second, (*range(rank - 2), rank - 1, rank - 2))
+    result = graph.compute("MatMul", [first, second])
+    if layer.alpha != 1.0:
+        result = graph.compute("Mul", [result, graph.literal(np.array(layer.alpha, dtype))])
     graph.finish(result, layer.output, layer.clamp)
 
 
@@ -46,4 +59,8 @@ def emit_softmax(layer: Softmax, graph: GraphBuilder) -> None:
     graph.finish(result, layer.output)
 
 
-EMITTERS: Emitters = {FullyConnected: emit_fully_connected, Softmax: emit_softmax}
+EMITTERS: Emitters = {
+    FullyConnected: emit_fully_connected,
+    MatMul: emit_mat_mul,
+    Softmax: emit_softmax,
+}

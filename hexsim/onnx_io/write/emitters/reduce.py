@@ -1,8 +1,12 @@
-"""Reduce: one operator; its axes are an attribute before opset 18, for a sum before 13."""
+"""Reduce and ArgExtremum: one operator, and for the latter a Cast of its integers to floats.
+
+The axes of a Reduce are an attribute before opset 18, for a sum before 13.
+"""
 
 import numpy as np
+import onnx
 
-from hexsim.layers import Reduce
+from hexsim.layers import ArgExtremum, Reduce
 from hexsim.layers.reduce import ReduceKind
 from hexsim.onnx_io.write.graph_builder import Emitters, GraphBuilder
 
@@ -28,4 +32,13 @@ def emit_reduce(layer: Reduce, graph: GraphBuilder) -> None:
     graph.finish(result, layer.output)
 
 
-EMITTERS: Emitters = {Reduce: emit_reduce}
+def emit_arg_extremum(layer: ArgExtremum, graph: GraphBuilder) -> None:
+    """ArgMax or ArgMin, then Cast."""
+    operator = "ArgMax" if layer.kind == "max" else "ArgMin"
+    keepdims = int(layer.keeps_axis)
+    data = graph.read(layer.inputs[0])
+    places = graph.move(operator, [data], axis=layer.axis, keepdims=keepdims)
+    graph.finish(graph.move("Cast", [places], to=onnx.TensorProto.FLOAT), layer.output)
+
+
+EMITTERS: Emitters = {ArgExtremum: emit_arg_extremum, Reduce: emit_reduce}

@@ -105,10 +105,7 @@ def with_channels(sizes: Mapping[str, int], network: Network) -> Network:
 
 
 def _fitted(
-    layer: Layer,
-    network: Network,
-    shape_of: Callable[[str], Shape],
-    constants: dict[str, Constant],
+    layer: Layer, network: Network, shape_of: Callable[[str], Shape], constants: dict[str, Constant]
 ) -> Layer:
     """Return a layer for the channels of its tensors; its new constants are added."""
     before = network.shape(layer.output)
