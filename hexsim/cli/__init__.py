@@ -1,5 +1,6 @@
 """The command line, with one file per command; commands import large modules when they run."""
 
+import os
 import sys
 from collections.abc import Callable
 
@@ -17,13 +18,15 @@ def start(name: str, words: list[str], run: Run) -> None:
     if sys.platform != "linux":
         _end(name, 2, "hexsim runs on Linux; on Windows, use it inside WSL")
     try:
-        from hexsim.cli._allocation import map_large_arrays
+        from hexsim.cli._allocation import map_large_arrays, seek_cycles_rarely
         from hexsim.cli._system import open_what_was_closed, short_of_memory
 
         open_what_was_closed()
         if sentence := short_of_memory():
             _end(name, 2, sentence)
         map_large_arrays()
+        seek_cycles_rarely()
+        os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # looking for them takes long
         from hexsim.cli._stopping import stoppable
 
         with stoppable():  # before imports that take long

@@ -3,7 +3,7 @@
 Any other error is a fault of the program, which is reported as such with exit code 70.
 """
 
-from hexsim.cli import Run, _own_faults
+from hexsim.cli import Run
 from hexsim.cli._say import remark
 from hexsim.cli._streams import forgiving_streams
 from hexsim.cli._system import of_the_system
@@ -18,6 +18,8 @@ def run_program(name: str, words: list[str], run: Run) -> None:
         try:
             code, sentence = _ended(name, words, run)
         except Exception as error:
+            from hexsim.cli import _own_faults  # its imports are for faults alone
+
             fault = error
             sentence, trace = _own_faults.described(error)
             code = _own_faults.EXIT_CODE

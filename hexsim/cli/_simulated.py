@@ -50,13 +50,16 @@ class Hardware:
 
     def platform(self, graphs: int = 1) -> Platform:
         """Read their descriptions; `graphs` run at a time on a tensor processor."""
-        from hexsim.deployment.calibrated import anchored
         from hexsim.deployment.platform import Platform
 
         platform = Platform.load(self.chip, self.stack)
         if self.ideal_cpu:
             platform = platform.with_ideal_cpu()
-        return anchored([platform], self.anchor)[0].with_vtcm(self.vtcm, graphs)
+        if self.anchor is not None:
+            from hexsim.deployment.calibrated import anchored
+
+            (platform,) = anchored([platform], self.anchor)
+        return platform.with_vtcm(self.vtcm, graphs)
 
 
 _PREFERRED: tuple[Runtime, ...] = ("htp", "dsp", "gpu", "cpu")

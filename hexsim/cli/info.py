@@ -22,7 +22,6 @@ from hexsim.cli._options import (
 from hexsim.cli._output import JsonCsv
 from hexsim.cli._page import paged
 from hexsim.cli._say import is_reworded, say
-from hexsim.cli._simulated import preferred
 from hexsim.errors import HexsimError
 
 if TYPE_CHECKING:
@@ -80,6 +79,7 @@ class Timed:
         if self.chip is None:
             return None
 
+        from hexsim.cli._simulated import preferred
         from hexsim.deployment.given import GivenModel, Preparation
         from hexsim.deployment.platform import Platform
         from hexsim.reports.network.compact import TimedOn

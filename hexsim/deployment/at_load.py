@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 from hexsim.deployment.platform import Platform
 from hexsim.graph.ir import FloatArray, Network
@@ -19,8 +19,8 @@ class AtLoad:
     """A float network as the runtimes of a platform quantise it at load.
 
     It is quantised once, when first needed, even if several runtimes share this object.
-    `calibration` None means seeded inputs. With `required`, a runtime that does not quantise
-    refuses overrides; otherwise it ignores them.
+    `calibration` None means seeded inputs; with `times_only` nothing is calibrated. With
+    `required`, a runtime that does not quantise refuses overrides; otherwise it ignores them.
     """
 
     network: Network
@@ -28,9 +28,11 @@ class AtLoad:
     calibration: Calibration | None = None
     overrides: Overrides = NO_OVERRIDES
     required: bool = True
+    times_only: bool = False
 
     @cached_property
     def model(self) -> Model:
         """The quantised model; errors as in the quantiser."""
-        feeds = self.calibration() if self.calibration else seeded_calibration(self.network)
+        calibration = self.calibration or partial(seeded_calibration, self.network)
+        feeds = None if self.times_only else calibration()
         return self.platform.quantize(self.network, feeds, self.overrides)

@@ -31,7 +31,7 @@ class Preparation:
     `hta` it then gets the compiler's sections for the tensor engine, with `faster_hta` only if the
     model of time says that they make it faster. With `override_params` both this and
     quantising at load apply the overrides in the file; None applies those of the nodes of an ONNX
-    file, False none.
+    file, False none. With `times_only` the ranges of activations are not calibrated.
     """
 
     quantize: bool = False
@@ -39,6 +39,7 @@ class Preparation:
     hta: bool = True
     faster_hta: bool = False
     cpu_fallback: bool = True
+    times_only: bool = False
 
 
 class GivenModel:
@@ -70,6 +71,7 @@ class GivenModel:
             platform,
             overrides=overrides,
             required=bool(preparation.override_params),
+            times_only=preparation.times_only,
         )
 
     def calibrate_on(self, inputs: Calibration) -> None:

@@ -151,7 +151,7 @@ class Platform:
     def quantize(
         self,
         network: Network,
-        inputs: Iterable[Mapping[str, FloatArray]],
+        inputs: Iterable[Mapping[str, FloatArray]] | None,
         overrides: Overrides = NO_OVERRIDES,
         progress: Callable[[int], None] = lambda done: None,
     ) -> Model:

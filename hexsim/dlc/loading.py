@@ -16,7 +16,6 @@ from hexsim.dlc import Container, Metadata
 from hexsim.errors import HexsimError, keywords_checked
 from hexsim.files import is_there, require_ordinary
 from hexsim.graph.imports import ImportReport, after_passes
-from hexsim.passes.resizing import resized
 from hexsim.quantization.model import Model
 from hexsim.quantization.overrides import NO_OVERRIDES, Overrides
 from hexsim.quantization.overrides.assigned import assigned
@@ -207,6 +206,8 @@ def is_builtin(source: str | Path) -> bool:
 def _resized(model: Model, input_dims: InputDims) -> Model:
     if not input_dims:
         return model
+    from hexsim.passes.resizing import resized  # with all passes, which a .dlc file does not need
+
     return replace(model, network=resized(model.network, input_dims))
 
 

@@ -6,7 +6,6 @@ layers of every type. Refusals by encodings, and layers that a release withholds
 in `hexsim.planning.sections.limits`.
 """
 
-from hexsim.datasheets import stacks
 from hexsim.datasheets.operators import Column, Operators, Verdict, column
 from hexsim.graph.ir import Layer, Network
 from hexsim.graph.support import ACCELERATORS, HTA, HTP, INTEGER, Rule
@@ -105,6 +104,8 @@ def _missing(
     name = f"{layer} ({variant})" if variant else layer
     version = f" before {verdict.since}" if verdict.since else ""
     sentence = f"{release.name} has no {name} on the {runtime.upper()}{version} ({verdict.source})"
+    from hexsim.datasheets import stacks  # all schemas; most layers need no such sentence
+
     other_stacks = stacks.that_have(layer, variant, runtime)
     if other_stacks:
         return f"{sentence}, --stack {' or '.join(other_stacks)} has"

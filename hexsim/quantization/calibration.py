@@ -31,9 +31,7 @@ def observe(
     inputs done. `change` is called with the tensors of each inference; its result is observed.
     Raises HexsimError if there is no input, or if an input or activation holds NaN or infinity.
     """
-    names = tuple(
-        name for name, t in network.tensors.items() if t.dtype == "float32" and not t.varies
-    )
+    names = _observed(network)
     engine = FloatEngine(network, outputs=[n for n in names if n not in network.inputs])
     observations: dict[str, Observation] = {}
     count = 0
@@ -55,6 +53,17 @@ def observe(
     if count == 0:
         raise HexsimError("calibration needs at least one input; the list is empty")
     return observations
+
+
+def unobserved(network: Network) -> dict[str, Observation]:
+    """Return the range 0 to 1 for every float activation, without running the network."""
+    return dict.fromkeys(_observed(network), Observation(0.0, 1.0))
+
+
+def _observed(network: Network) -> tuple[str, ...]:
+    return tuple(
+        name for name, t in network.tensors.items() if t.dtype == "float32" and not t.varies
+    )
 
 
 def _not_finite(name: str, count: int, network: Network) -> HexsimError:

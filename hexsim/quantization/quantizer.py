@@ -31,9 +31,10 @@ from hexsim.errors import HexsimError
 from hexsim.graph.input_format import IMAGE_HIGH
 from hexsim.graph.ir import FloatArray, Network
 from hexsim.layers import FullyConnected, Recurrent, Weighted
-from hexsim.quantization.calibration import observe
+from hexsim.quantization.calibration import observe, unobserved
 from hexsim.quantization.conversions import with_conversions
 from hexsim.quantization.encodings import AxisEncoding, Encoding
+from hexsim.quantization.evidence import NO_EVIDENCE
 from hexsim.quantization.evidence_search import FirstKept, evidence
 from hexsim.quantization.masks.cap import Caps
 from hexsim.quantization.masks.found import Masks
@@ -67,7 +68,7 @@ class _Decision(Generic[_Kind]):
 
 def quantize(
     network: Network,
-    inputs: Iterable[Mapping[str, FloatArray]],
+    inputs: Iterable[Mapping[str, FloatArray]] | None,
     options: QuantizationOptions | None = None,
     progress: Callable[[int], None] = lambda done: None,
     overrides: Overrides = NO_OVERRIDES,
@@ -75,6 +76,8 @@ def quantize(
 ) -> Model:
     """Quantise `network`, calibrating activations on `inputs` (arrays in stored order).
 
+    `inputs` None is for a model of which only times are wanted, which do not depend on ranges: all
+    activations have the same one, no layer is computed, and there is no evidence of losses.
     Masks are capped where softmax gives zero (`hexsim.quantization.masks.cap`).
     `overrides` replace the choices of calibration and of the weight rules, except for tensors and
     constants that are `outdated` (see `settle`). Raises HexsimError for NaN or infinite weights,
@@ -83,21 +86,28 @@ def quantize(
     """
     options = options or QuantizationOptions()
     settled = settle(overrides, network, options, outdated)
-    caps, feeds = Caps(Masks.of(network)), FirstKept(inputs)
-    observations = observe(
-        caps.masks.with_finite(),
-        feeds,
-        progress,
-        with_histograms=activation_rule(options).needs_histogram,
-        change=caps.capped,
-    )
-    network = caps.network(network)
+    caps, feeds = Caps(Masks.of(network)), FirstKept(inputs or ())
+    if inputs is None:
+        network = caps.masks.with_finite()
+        observations = unobserved(network)
+    else:
+        observations = observe(
+            caps.masks.with_finite(),
+            feeds,
+            progress,
+            with_histograms=activation_rule(options).needs_histogram,
+            change=caps.capped,
+        )
+        network = caps.network(network)
     floats = settled.floats
     _require_float16_range(network, floats)
     ranges = _activations(network, observations, options, settled.given)
     activations = {name: range_ for name, range_ in ranges.items() if name not in floats}
     parameters = _parameters(network, options, settled.given, floats)
     of_activations, of_parameters = _encodings_of(activations), _encodings_of(parameters)
+    losses = NO_EVIDENCE
+    if inputs is not None:
+        losses = evidence(network, of_activations, of_parameters, observations, feeds.first)
     quantized = Model(
         network,
         of_activations,
@@ -112,7 +122,7 @@ def quantize(
         floats={name: tensor.bits for name, tensor in floats.items()},
         quantized=True,
         notes=caps.notes(),
-        evidence=evidence(network, of_activations, of_parameters, observations, feeds.first),
+        evidence=losses,
     )
     return with_conversions(quantized, _encodings_of(ranges))
 

@@ -218,9 +218,8 @@ class _Cases:
     ) -> None:
         progress(f"loading {source}")
         container = load_container(source, input_dims=conditions.input_dims)
-        self.given = given = GivenModel(
-            source, container, platform, conditions.preparation, progress
-        )
+        preparation = replace(conditions.preparation, times_only=not conditions.accuracy)
+        self.given = given = GivenModel(source, container, platform, preparation, progress)
         self.network = given.model.network
         self.name = self.network.name
         self.source = source

@@ -14,7 +14,7 @@ constants together that interact; it does not say which of them matters.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
 from statistics import NormalDist
@@ -23,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hexsim.datasheets.chips.chip import PACE
-from hexsim.datasheets.datasheet import Datasheet
+from hexsim.datasheets.datasheet import Datasheet, DatasheetT
 from hexsim.datasheets.measurements.calibration import STANDARD_ERRORS, calibration
 from hexsim.datasheets.quantity import Quantity
 from hexsim.deployment.platform import Platform
@@ -138,8 +138,7 @@ def _draw(
         clock, bandwidth = (known[path].value for path in PACE)
         values[chip, PACE[1]] = bandwidth * values[chip, PACE[0]] / clock
     return Platform(
-        platform.chip.restated(dict(_stated(platform.chip, values))),
-        platform.stack.restated(dict(_stated(platform.stack, values))),
+        _restated(platform.chip, doubtful, values), _restated(platform.stack, doubtful, values)
     )
 
 
@@ -176,10 +175,15 @@ def _normal(shares: Array) -> Array:
     return np.array([NormalDist().inv_cdf(share) for share in shares])
 
 
-def _stated(
-    datasheet: Datasheet, values: dict[tuple[str, str], float]
-) -> Iterator[tuple[str, Quantity]]:
-    for path, constant in datasheet.quantities():
-        if (datasheet.name, path) in values:
-            value = values[datasheet.name, path]
-            yield path, constant.model_copy(update={"value": value, "low": value, "high": value})
+def _restated(
+    datasheet: DatasheetT,
+    doubtful: Sequence[tuple[Datasheet, str, Quantity]],
+    values: dict[tuple[str, str], float],
+) -> DatasheetT:
+    """Return a datasheet whose doubtful constants have these values, without doubt."""
+    constants = {}
+    for owner, path, constant in doubtful:
+        if owner is datasheet:
+            certain = dict.fromkeys(("value", "low", "high"), values[owner.name, path])
+            constants[path] = constant.model_copy(update=certain)
+    return datasheet.restated(constants)

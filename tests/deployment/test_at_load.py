@@ -59,3 +59,17 @@ def test_who_takes_floats_or_codes_as_they_are_quantizes_nothing() -> None:
     codes = SD855.quantize(chain(), feeds())
     assert deploy(floats, SD855, "cpu", at_load=at_load).loaded is floats
     assert deploy(codes, SD855, "dsp", at_load=at_load).loaded is codes
+
+
+def test_for_times_alone_nothing_is_calibrated_and_the_plan_is_the_same() -> None:
+    def calibration() -> list[dict[str, FloatArray]]:
+        raise AssertionError("times do not depend on it")
+
+    calibrated = AtLoad(chain(), SD835, feeds).model
+    alone = AtLoad(chain(), SD835, calibration, times_only=True).model
+    assert alone.activations.keys() == calibrated.activations.keys()
+    assert alone.activations != calibrated.activations
+    assert alone.parameters == calibrated.parameters
+    plans = [deploy(model, SD835, "fxp_cpu").plan for model in (alone, calibrated)]
+    assert plans[0].timed == plans[1].timed
+    assert plans[0].stored_bytes == plans[1].stored_bytes

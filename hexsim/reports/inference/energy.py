@@ -1,8 +1,14 @@
 """The energy of an inference as text and as data, the same in all reports."""
 
-from hexsim.datasheets.estimate import Estimate
-from hexsim.energy import Energy
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from hexsim.reports.document import Record
+
+if TYPE_CHECKING:
+    from hexsim.datasheets.estimate import Estimate
+    from hexsim.energy import Energy
 
 TOLD_FACTOR = 2.0
 """Energies that differ by a smaller factor are not told: their own intervals are wider."""
