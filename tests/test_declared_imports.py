@@ -6,6 +6,8 @@ A library that happens to come along with another one may be gone with its next 
 import re
 import sys
 import tomllib
+from collections.abc import Mapping
+from functools import cache
 from importlib.metadata import packages_distributions
 
 import pytest
@@ -25,7 +27,6 @@ OWN_ENVIRONMENT = {
 }
 """Scripts whose docstrings say in which environment they run; no test loads what it has."""
 
-LIBRARIES = packages_distributions()
 SHIPPED = ("hexsim", "models")
 CHECKED = ("tests", "benchmarks")
 
@@ -39,9 +40,15 @@ def normalized(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
+@cache
+def installed() -> Mapping[str, list[str]]:
+    """The distributions that bring each library."""
+    return packages_distributions()
+
+
 def providers(library: str) -> set[str]:
     """The installed distributions that bring a library; one that is absent goes by its name."""
-    return {normalized(name) for name in LIBRARIES.get(library, [library])}
+    return {normalized(name) for name in installed().get(library, [library])}
 
 
 CORE = distributions(PROJECT["dependencies"])

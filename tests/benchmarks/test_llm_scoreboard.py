@@ -26,6 +26,7 @@ from hexsim.llm.study import Conditions, speed_of
 RENEW = "python -m benchmarks.llm_scoreboard --write"
 
 
+@pytest.mark.slow
 def test_the_page_is_that_of_today() -> None:
     text = PAGE.read_text(encoding="utf-8")
     assert block(text, "scoreboard").strip() == board(), RENEW

@@ -29,6 +29,7 @@ def test_what_is_known_before_is_the_middle_of_the_bounds() -> None:
         assert prior.precision[at, at] ** -0.5 == pytest.approx(math.log(p.high / p.low) / 4)
 
 
+@pytest.mark.slow
 def test_families_share_no_constant_and_together_have_all_rows() -> None:
     sets = [set(parameters(family)) for family in FAMILIES]
     assert all(sets)

@@ -26,6 +26,7 @@ def photos(tmp_path: Path) -> Path:
     return folder
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("photos")
 def test_answers_are_compared_on_the_pictures(command: Callable[[str], Done]) -> None:
     how = "--mean 123.7,116.3,103.5 --std 58"

@@ -34,6 +34,7 @@ def total_us(command: Callable[[str], Done], options: str) -> float:
     return float(json.loads(Path("b.json").read_text())["results"][0]["total_inference_us"])
 
 
+@pytest.mark.slow
 def test_a_stack_file_that_bench_takes(command: Callable[[str], Done], rows: Path) -> None:
     done = command(f"calibrate {rows} --chip sd845 -o mine.toml --json out.json")
     assert done.code == 0, done.err
@@ -69,6 +70,7 @@ def test_both_files(command: Callable[[str], Done], one_row: Path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_a_calibrated_stack_is_calibrated_again(
     command: Callable[[str], Done], one_row: Path
 ) -> None:

@@ -99,6 +99,7 @@ def test_no_command_calls_anybody_or_writes_elsewhere(model: Path) -> None:
     assert kept <= {(".cache",), (".cache", "hexsim")}
 
 
+@pytest.mark.slow
 def test_only_the_drawing_room_imports_matplotlib() -> None:
     files = {name.file for name in imports("hexsim") if name.root == "matplotlib"}
     assert {f"{file.parent.name}/{file.name}" for file in files} <= {"roofline/chart.py"}  # types

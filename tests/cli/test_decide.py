@@ -124,6 +124,7 @@ def _reproduce(lines: list[str], folder: Path, best: dict[str, Any], command: Co
     assert checked["hits"].get("runtime_top1") == best["runtime_top1"]
 
 
+@pytest.mark.slow
 def test_a_killed_run_goes_on_where_it_was(command: Command, tmp_path: Path, parts: Path) -> None:
     words = f"{LABELLED} --all --json killed.json".split()
     child = subprocess.Popen(
@@ -149,6 +150,7 @@ def test_a_killed_run_goes_on_where_it_was(command: Command, tmp_path: Path, par
     assert (tmp_path / "killed.json").read_bytes() == (tmp_path / "whole.json").read_bytes()
 
 
+@pytest.mark.slow
 def test_who_interrupts_is_told_what_is_kept(tmp_path: Path, parts: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-c", _INTERRUPTED + _CHILD, str(parts), *LABELLED.split()],

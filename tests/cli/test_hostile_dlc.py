@@ -90,6 +90,7 @@ def test_names_of_a_dlc_are_those_that_are_shown(folder: Path) -> None:
     assert [*values.outputs] == [f"{SHOWN}y"]
 
 
+@pytest.mark.slow
 def test_no_command_and_no_file_is_misled(command: Command, folder: Path) -> None:
     for line in SPOKEN:
         done = command(line)

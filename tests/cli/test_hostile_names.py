@@ -67,6 +67,7 @@ def _misleading(text: str) -> Iterator[str]:
             yield line
 
 
+@pytest.mark.slow
 def test_no_command_is_misled(command: Command, folder: Path) -> None:
     for line in SPOKEN:
         done = command(line)
@@ -78,6 +79,7 @@ def test_no_command_is_misled(command: Command, folder: Path) -> None:
         assert not list(_misleading(done.err)), line
 
 
+@pytest.mark.slow
 def test_no_file_is_misled(command: Command, folder: Path) -> None:
     for line in SPOKEN:
         assert command(line).code == 0, line

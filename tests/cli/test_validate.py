@@ -124,6 +124,7 @@ def test_workers_give_the_same_report(
     assert reports[0] == reports[1]
 
 
+@pytest.mark.slow
 def test_a_scheduler_of_ones_own(command: Command, tmp_path: Path) -> None:
     """Its worker has two threads and is in another folder than the inputs."""
     (tmp_path / "elsewhere").mkdir()
@@ -147,6 +148,7 @@ def test_a_scheduler_of_ones_own(command: Command, tmp_path: Path) -> None:
     assert "NaN values" in err
 
 
+@pytest.mark.slow
 def test_a_scheduler_alone_needs_dask(
     command: Command, refused: Callable[[str], str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -266,6 +268,7 @@ def test_mistakes_with_pictures(refused: Callable[[str], str], options: str, sen
     assert sentence in refused(f"validate rgb.dlc {options}")
 
 
+@pytest.mark.slow
 def test_sections_of_the_file_run_on_the_tensor_engine_of_their_chip(
     command: Command, tmp_path: Path
 ) -> None:

@@ -1,7 +1,8 @@
 """Trained networks of 8x8 digits: a spoilt channel and how to save it, Relu6, and a block for int8.
 
-Six of the 600 digits held out are one point. All five seeds are judged, none is chosen; the tables
-of docs/results/equalisation.md say more.
+Six of the 600 digits held out are one point. All five seeds are judged, none is chosen: the
+first in the quick tests, the others in the slow ones. The tables of docs/results/equalisation.md
+say more.
 """
 
 from typing import Literal
@@ -25,6 +26,10 @@ from tests.digits.scores import (
     float_scores,
     int8_scores,
     points,
+)
+
+each_seed = pytest.mark.parametrize(
+    "seed", [SEEDS[0], *(pytest.param(seed, marks=pytest.mark.slow) for seed in SEEDS[1:])]
 )
 
 
@@ -51,7 +56,7 @@ def test_spoiling_a_channel_and_equalizing_it_leave_the_float_function(seed: int
         assert np.abs(float_scores(other) - expected).max() <= 1e-4 * np.abs(expected).max()
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@each_seed
 def test_a_spoilt_channel_collapses_per_tensor_and_is_saved_twice(seed: int) -> None:
     broken = _broken(seed)
     reference = points(float_scores(broken))
@@ -62,7 +67,7 @@ def test_a_spoilt_channel_collapses_per_tensor_and_is_saved_twice(seed: int) -> 
         assert abs(lost[saved]) <= 1, lost
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@each_seed
 @pytest.mark.parametrize("bits", [16, 32])
 def test_a_spoilt_channel_is_saved_by_two_float_layers(seed: int, bits: Literal[16, 32]) -> None:
     broken = _broken(seed)
@@ -84,6 +89,7 @@ def test_relu6_becomes_relu(seed: int) -> None:
     assert np.abs(after - alone).max() <= 1e-4 * np.abs(alone).max()
 
 
+@pytest.mark.slow
 def test_the_friendly_block_needs_no_remedy() -> None:
     """Mean over the seeds, default mode: well above MobileNetV1's block."""
 
@@ -97,9 +103,8 @@ def test_the_friendly_block_needs_no_remedy() -> None:
     assert ratio("friendly") > ratio("relu6") + 4
 
 
-@pytest.mark.parametrize(
-    "kind", [KINDS[0], *(pytest.param(kind, marks=pytest.mark.slow) for kind in KINDS[1:])]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
 def test_bias_correction_helps_on_average(kind: Kind) -> None:
     networks = [load(kind, seed) for seed in SEEDS]
     floats = [float_scores(network) for network in networks]

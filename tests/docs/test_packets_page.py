@@ -15,5 +15,6 @@ def test_a_layer_takes_the_packets_of_the_library(row: Row) -> None:
     assert row.is_within != ((row.layer, row.architecture) in OUTSIDE)
 
 
+@pytest.mark.slow
 def test_the_page_is_up_to_date() -> None:
     assert page_with(table()) == PAGE.read_text(encoding="utf-8"), RENEW

@@ -9,6 +9,7 @@ from benchmarks.throughput_page import CONCEPT, PAGE, concept, page
 RENEW = "python -m benchmarks.throughput_page --write"
 
 
+@pytest.mark.slow
 def test_the_example_is_what_the_command_prints() -> None:
     assert CONCEPT.read_text(encoding="utf-8") == concept(), RENEW
 

@@ -79,6 +79,7 @@ def test_accepted_tokens_are_the_right_ones_and_one_more() -> None:
     assert accepted_tokens(2) == pytest.approx(1 + 0.7 + 0.49)
 
 
+@pytest.mark.slow
 def test_the_command_asks_for_changes_and_a_timeline(
     command: Callable[[str], Done], refused: Callable[[str], str]
 ) -> None:

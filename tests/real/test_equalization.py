@@ -70,6 +70,7 @@ def test_keywords_gain_by_equalization(real_data: Path) -> None:
     assert corrected > equalized - 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["resnet8", "vww"])
 def test_bias_correction_brings_int8_closer_to_float(real_data: Path, name: str) -> None:
     """On noise, where rounding shifts most; on photos equalization does not help VWW.

@@ -223,6 +223,7 @@ def test_profiles_are_those_of_the_stacks() -> None:
     assert set(PROFILES) == set(Profiles.model_fields) | {"default"}
 
 
+@pytest.mark.slow
 def test_every_option_that_is_taken_runs(tool: Tool) -> None:
     """All at once is not possible, so each by itself."""
     words = {

@@ -352,6 +352,7 @@ def test_what_is_finished_stays(tool: Tool, tmp_path: Path) -> None:
     assert tool(f"{RUN} -p burst").out.startswith("Running in "), "of another network"
 
 
+@pytest.mark.slow
 def test_a_killed_benchmark_goes_on(tool: Tool, tmp_path: Path) -> None:
     """kill -9 in the midst loses no finished run, and the end is that of a run without it."""
     config(tmp_path, Runs=20, Runtimes=["CPU", "GPU", "DSP"])

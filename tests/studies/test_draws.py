@@ -90,6 +90,7 @@ def test_calibrated_constants_have_the_errors_and_the_correlation_of_the_fit() -
         assert np.std(sample) == pytest.approx(fitted.log_error, rel=0.1)
 
 
+@pytest.mark.slow
 def test_calibrated_constants_follow_the_assumed_ones_that_they_trade_with() -> None:
     platforms = draws(Platform.load("sd835", "snpe-1.23"), 300)
     peak = logs(platforms, "chip", "gpu.fp32_flops_per_clk")

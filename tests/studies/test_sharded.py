@@ -78,6 +78,7 @@ def test_a_float_model_is_quantized_once_and_here(pool: Processes) -> None:
     assert not validation.labelled
 
 
+@pytest.mark.slow
 def test_a_worker_that_dies_loses_nothing(pool: Processes) -> None:
     model = culprits.quantized()
     deployment, source = deployed(model), seeded(culprits.inputs(40), model.network)
@@ -93,6 +94,7 @@ def test_a_worker_that_dies_loses_nothing(pool: Processes) -> None:
     assert repr(validation) == repr(single(deployment, source))
 
 
+@pytest.mark.slow
 def test_an_input_that_cannot_be_read_is_told_as_in_one_process(
     pool: Processes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -35,6 +35,7 @@ def test_times_are_equal(pool: Processes, runtime: str, chip: str) -> None:
     assert len(set(expected.times)) == COUNT
 
 
+@pytest.mark.slow
 def test_a_part_of_the_draws_is_that_part() -> None:
     platform = Platform.load("sd855")
     assert draws(platform, 5, slice(1, 3)) == draws(platform, 5)[1:3]

@@ -131,6 +131,7 @@ def test_an_engine_that_runs_one_network_at_a_time_is_the_limit(
     assert result.gain < 1.3
 
 
+@pytest.mark.slow
 def test_the_more_urgent_of_three_is_served_in_every_turn() -> None:
     """Two wait whenever the third gives the contexts back, so a hint decides who comes next."""
     equal, urgent, late = (
@@ -240,6 +241,7 @@ def test_events_grow_linearly_with_inferences_and_instances() -> None:
     assert events(15, 4) / events(15, 2) == pytest.approx(2, rel=0.1)
 
 
+@pytest.mark.slow
 def test_clients_of_the_dsp_take_their_part() -> None:
     camera = (background.load("camera"),)
     alone, beside = (

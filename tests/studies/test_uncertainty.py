@@ -55,6 +55,7 @@ def made_up(path: str, low: float, high: float, *, calibrated: bool = False) -> 
     return ConstantSensitivity("snpe-1.23", path, constant, 1.0, math.e, *ends)
 
 
+@pytest.mark.slow
 def test_the_interval_holds_the_time_and_is_the_same_every_time() -> None:
     first, second = swept_case(), swept(*case())
     assert first == second
@@ -78,6 +79,7 @@ def test_a_constant_stated_at_its_own_bound_swings_to_the_other_side_only() -> N
     assert peak.at_high != swept.nominal
 
 
+@pytest.mark.slow
 def test_only_what_the_runtime_reads_is_swept() -> None:
     dsp, gpu = paths(swept_case("dsp")), paths(swept_case("gpu"))
     assert {"dispatch.node_clk", "kernels.stall_factor"} <= dsp
@@ -86,6 +88,7 @@ def test_only_what_the_runtime_reads_is_swept() -> None:
     assert not any(path.startswith(("profiles.burst", "load.")) for path in dsp | gpu)
 
 
+@pytest.mark.slow
 def test_a_constant_that_the_caller_sets_is_not_in_doubt() -> None:
     platform, workload = case()
     before = swept(platform, workload)

@@ -12,7 +12,10 @@ EMPTY_NAMES = {"found", "one", "told"}
 """Words that would fit any value. A result, an item or a message has a name of its own."""
 
 WRITTEN = re.compile(rf"\b(?:{'|'.join(EMPTY_NAMES)})\b")
-"""The words, in prose or in code: files without them are not parsed."""
+"""The words, in prose or in code."""
+
+PROSE = re.compile(r'""".*?"""', re.DOTALL)
+"""Most files have the words in docstrings alone, if at all; the others are parsed."""
 
 FOLDERS = ("benchmarks", "examples", "hexsim", "models", "tests")
 
@@ -46,7 +49,7 @@ def test_names_say_what_they_hold() -> None:
         for folder in FOLDERS
         for path in sorted((CHECKOUT / folder).rglob("*.py"))
         for text in [path.read_text(encoding="utf-8")]
-        if WRITTEN.search(text)
+        if WRITTEN.search(PROSE.sub("", text))
         for line, name in empty_names(text)
     ]
     assert not complaints, "\n".join(complaints)

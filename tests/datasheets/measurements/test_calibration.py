@@ -39,6 +39,7 @@ def test_the_measurements_alone_determine_every_calibrated_constant() -> None:
     assert max(errors.values()) <= LARGEST_ERROR, errors
 
 
+@pytest.mark.slow
 def test_the_recorded_predictions_are_those_of_today() -> None:
     record, rows = calibration(), fitted_rows()
     assert len(record.predictions) == len(rows), RENEW
@@ -60,6 +61,7 @@ def test_the_correlation_is_one() -> None:
     assert matrix.shape == (len(calibration().constants),) * 2
 
 
+@pytest.mark.slow
 def test_every_trade_is_an_assumed_constant_of_its_datasheets() -> None:
     for trade in calibration().trades:
         for name in trade.datasheets:

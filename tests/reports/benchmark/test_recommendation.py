@@ -35,6 +35,7 @@ def between(case: Case, runtime: Runtime, ms: float, low: float, high: float) ->
     return replace(case, runtime=runtime, timing=timing, uncertainty=doubt)
 
 
+@pytest.mark.slow
 def test_what_is_known_is_preferred_to_what_may_be_four_times_as_long(cases: list[Case]) -> None:
     """The middles are sqrt(2.6 x 13.4) = 5.9 and sqrt(3.7 x 5.4) = 4.5 ms."""
     dsp = between(cases[0], "dsp", 4.2, 3.7, 5.4)

@@ -2,6 +2,8 @@
 
 import re
 
+import pytest
+
 from hexsim.reports.pages import network_page
 from tests.reports.pages.conftest import data_of
 from tests.reports.pages.networks import HOSTILE, chain, in_floats, with_codes
@@ -31,6 +33,7 @@ def test_hostile_names_are_nowhere_markup() -> None:
     assert data_of(page)["layers"][1]["name"] == f"{HOSTILE}0"
 
 
+@pytest.mark.slow
 def test_a_thousand_layers_with_channels_fit_five_megabytes() -> None:
     name = "a/rather/long/name/of/a/layer/in/a/block/as/exporters/write/them/conv"
     container = with_codes(chain(1000, prefix=name, channels=32), per_channel=True)

@@ -63,9 +63,8 @@ def left_out_error(rows: tuple[ReportedRow, ...]) -> float:
     return float(np.median([abs((r.left_out_ms or 0) / r.row.latency_ms - 1) for r in rows]))
 
 
-@pytest.mark.parametrize(
-    "only", ["squeezenet1_1", pytest.param("googlenet", marks=pytest.mark.slow)]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("only", ["squeezenet1_1", "googlenet"])
 def test_one_row_helps_on_the_other_networks(tmp_path: Path, only: str) -> None:
     nominal = times_ms(Platform.load(CHIP))
     before, after = [], []
@@ -95,6 +94,7 @@ def test_more_rows_say_how_the_left_out_ones_fare(tmp_path: Path) -> None:
     assert calibrated.one_run[1] < 0.7 * calibrated.one_run[0]
 
 
+@pytest.mark.slow
 def test_only_what_is_adjusted_moves_and_it_says_by_whom(tmp_path: Path) -> None:
     nominal = times_ms(Platform.load("sd865"), ("squeezenet1_1",))
     source = written(tmp_path, {name: 1.3 * ms for name, ms in nominal.items()})
@@ -132,6 +132,7 @@ def by_path(calibrated: OwnCalibration) -> dict[str, float]:
     }
 
 
+@pytest.mark.slow
 def test_errors_shrink_with_rows_that_agree_and_bounds_hold(tmp_path: Path) -> None:
     measured = times_ms(phone(2))
     few = calibrate(written(tmp_path, {"googlenet": measured["googlenet"]}), CHIP)
@@ -148,6 +149,7 @@ def test_errors_shrink_with_rows_that_agree_and_bounds_hold(tmp_path: Path) -> N
             assert constant.low <= low <= stated[path].value <= high <= constant.high
 
 
+@pytest.mark.slow
 def test_calibrated_constants_that_no_row_reads_keep_their_published_interval(
     tmp_path: Path,
 ) -> None:
