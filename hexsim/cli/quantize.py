@@ -107,7 +107,6 @@ def quantize(
     from hexsim.cli._progress import bar
     from hexsim.deployment.offline_hta import compile_all
     from hexsim.dlc.loading import applied_overrides, load_container
-    from hexsim.graph.input_format import PictureSteps
     from hexsim.passes.input_formats import set_pictures
     from hexsim.quantization.model import require_float
     from hexsim.quantization.optimizations import parse_optimizations, quantize_optimized
@@ -123,10 +122,8 @@ def quantize(
     overrides = applied_overrides(source, model, asked=asked)
     orders = hta.orders(source.model)
     calibration = inputs.source(network)
-    if inputs.images is not None:
-        network = set_pictures(network, calibration.pictures or PictureSteps())
-        if calibration.pictures is None:
-            remark("INFO - a mean image is not stored; give --mean-file to later commands too")
+    if calibration.pictures is not None:
+        network = set_pictures(network, calibration.pictures)
     feeds, count = calibration.feeds, calibration.sets
     result = quantize_optimized(network, feeds, options, steps, overrides, bar, count)
     _warn_of_batch(calibration.batch)
