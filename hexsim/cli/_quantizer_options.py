@@ -186,8 +186,8 @@ class HtaSections:
         str,
         typer.Option(
             "--chip",
-            help="Chip whose tensor engine --enable-hta compiles for, and whose stack gives the "
-            "minimum range.",
+            help="Chip whose tensor engine --enable-hta compiles for, or for whose tensor "
+            "processor the graph is prepared; its stack gives the minimum range.",
             autocompletion=chip_names,
         ),
         CHIP,

@@ -60,11 +60,11 @@ class CalibrationInputs(Inputs):
                 "or --seeded-inputs"
             )
 
-    def source(self, network: Network) -> InputSource:
-        """Return the inputs of `network`: those named, else seeded ones."""
+    def whole(self, network: Network) -> InputSource:
+        """Return the inputs of `network`: all that are named, else seeded ones."""
         from hexsim.inputs.source import seeded_source
 
-        return seeded_source(network) if self.seeded_inputs else super().source(network)
+        return seeded_source(network) if self.seeded_inputs else super().whole(network)
 
 
 @dataclass(frozen=True)
@@ -107,6 +107,7 @@ def quantize(
     from hexsim.cli._progress import bar
     from hexsim.deployment.offline_hta import compile_all
     from hexsim.dlc.loading import applied_overrides, load_container
+    from hexsim.inputs.split import part_of
     from hexsim.passes.input_formats import set_pictures
     from hexsim.quantization.model import require_float
     from hexsim.quantization.optimizations import parse_optimizations, quantize_optimized
@@ -121,7 +122,8 @@ def quantize(
     asked = precision.asked(source, model)
     overrides = applied_overrides(source, model, asked=asked)
     orders = hta.orders(source.model)
-    calibration = inputs.source(network)
+    given = inputs.whole(network)
+    calibration = given if inputs.part is None else part_of(given, inputs.part)
     if calibration.pictures is not None:
         network = set_pictures(network, calibration.pictures)
     feeds, count = calibration.feeds, calibration.sets
@@ -132,27 +134,57 @@ def quantize(
     compiled, failures = compile_all(result.model, orders)
     made_of = {"input_dlc": Path(model).name, **_named(inputs), "optimizations": ",".join(steps)}
     command = _command(made_of, ranges, bits, precision, hta)
+    compiled, prepared = _prepared(compiled, hta)
     outputs.store(compiled, replace(source.metadata, quantizer_command=command))
     _tell_unapplied(source, overrides, Path(model).name, asked)
     outputs.log(replace(result, model=compiled), failures, release)
+    score = "" if is_reworded() else _score(network, compiled, given, inputs, hta)
     outputs.tell(compiled, calibration, perf_counter() - started)
-    _tell_prepared(compiled, hta)
+    if score:
+        say(score)
+    if prepared:
+        say(prepared)
 
 
-def _tell_prepared(model: Model, hardware: HtaSections) -> None:
-    """Print what preparing the graph takes on the tensor processor of --chip, if it has one."""
+def _score(
+    floats: Network,
+    coded: Model,
+    given: InputSource,
+    inputs: CalibrationInputs,
+    hardware: HtaSections,
+) -> str:
+    """Return how good the answers are on inputs that did not calibrate, or how to learn it."""
+    from hexsim.cli._score import score_line
+    from hexsim.deployment.platform import Platform
+    from hexsim.inputs.split import part_of
+
+    if given.seeded:
+        return ""
+    if inputs.part != "calibrate":
+        return (
+            "all these inputs calibrated, so none judges: with --part calibrate the others of them "
+            "do; or give others to hexsim validate --float"
+        )
+    platform = Platform.load(hardware.chip, hardware.stack)
+    return score_line(floats, coded, part_of(given, "judge"), platform)
+
+
+def _prepared(model: Model, hardware: HtaSections) -> tuple[Model, str]:
+    """Return the model prepared for the tensor processor of --chip, if it has one, and its cost."""
     from hexsim.deployment import Deployment
     from hexsim.deployment.platform import Platform
-    from hexsim.deployment.prepared_graph import prepared_graph
+    from hexsim.deployment.prepared_graph import prepared_graph, with_graph
     from hexsim.reports.inference.memory import prepared_lines
 
     platform = Platform.load(hardware.chip, hardware.stack)
     if is_reworded() or "htp" not in platform.runtimes:
-        return
+        return model, ""
     deployment = Deployment(model, platform, "htp")
     prepared = prepared_graph(deployment.plan, deployment.memory(), platform.stack)
-    if prepared is not None:
-        say(f"on htp of {platform.chip.name}:\n{prepared_lines(prepared)}")
+    if prepared is None:
+        return model, ""
+    lines = f"prepared for htp of {platform.chip.name}:\n{prepared_lines(prepared)}"
+    return with_graph(model, deployment), lines
 
 
 def _warn_of_batch(batch: int) -> None:

@@ -63,6 +63,7 @@ def check_model(document: Document, network: Network, records: Mapping[str, byte
             raise InvalidDataError("it has HTA sections and no encodings")
     else:
         _check_encodings(document.encodings, network)
+    require_distinct("prepared graph", map(str, document.graphs))
     with located("its overrides"):
         domains.require(document.overrides)
 

@@ -207,7 +207,7 @@ def is_builtin(source: str | Path) -> bool:
 def _resized(model: Model, input_dims: InputDims) -> Model:
     if not input_dims:
         return model
-    return replace(model, network=resized(model.network, input_dims))
+    return replace(model, network=resized(model.network, input_dims), graphs=())
 
 
 @dataclass(frozen=True)

@@ -65,7 +65,7 @@ def _model(document: Document, archive: Archive) -> Model:
     stored = _stored_constants(document, archive)
     encodings = document.encodings
     if encodings is None:
-        return Model(_network(document, stored, archive.records))
+        return Model(_network(document, stored, archive.records), graphs=document.graphs)
     values = {
         array.name: restored(stored[array.name], array.dtype, encodings.of_codes(array.name))
         for array in document.arrays
@@ -88,6 +88,7 @@ def _model(document: Document, archive: Archive) -> Model:
         quantized=True,
         float_weights=encodings.float_weights,
         evidence=encodings.evidence,
+        graphs=document.graphs,
     )
 
 
