@@ -21,8 +21,8 @@ from hexsim.cli._say import remark, say
 from hexsim.cli._simulated import Hardware
 from hexsim.errors import HexsimError, unknown
 from hexsim.snpe import runtimes
-from hexsim.snpe.option import OP_PACKAGES, OUTPUT_DIR, SIMULATED, UDO_PACKAGE, Tool
-from hexsim.snpe.option_tables import option_table
+from hexsim.snpe.option import OP_PACKAGES, OUTPUT_DIR, SIMULATED, UDO_PACKAGE
+from hexsim.snpe.option_tables import option_table, tools
 from hexsim.snpe.qnn_options import (
     CONFIG_FILE,
     MODEL_LIBRARY,
@@ -212,13 +212,6 @@ _PREPARE = (
     *SIMULATED,
 )  # fmt: skip
 
-_NOTES = (
-    "Prints what the compiled graph has: operations, VTCM, bytes of weights in the layout of the "
-    "processor, and bytes that do not fit VTCM. The last two are estimates of the compiler here, "
-    "which was fitted to published latencies. Size of a record, time and memory to prepare one are "
-    "estimates with wide intervals. The file keeps chip, stack and VTCM of the record; on others "
-    "initialisation prepares the graph again.",
-)
 
 _CONTEXT = (
     *_TABLE["context"],
@@ -231,21 +224,9 @@ _CONTEXT = (
     *SIMULATED,
 )  # fmt: skip
 
-TOOLS = {
-    "snpe-dlc-graph-prepare": Tool(
-        "snpe-dlc-graph-prepare",
-        "Compile a network for tensor processors (HTP), and write it.",
-        graph_prepare,
-        _PREPARE,
-        release="2.39",
-        notes=_NOTES,
-    ),
-    "qnn-context-binary-generator": Tool(
-        "qnn-context-binary-generator",
-        "Compile a network for the tensor processor (HTP) of --chip, and write it as it is.",
-        context_binary,
-        _CONTEXT,
-        release="2.39",
-        notes=(*_NOTES[:1], "qnn-net-run takes the file as --retrieve_context."),
-    ),
-}
+TOOLS = tools(
+    {
+        "snpe-dlc-graph-prepare": (graph_prepare, _PREPARE),
+        "qnn-context-binary-generator": (context_binary, _CONTEXT),
+    }
+)
