@@ -4,27 +4,38 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from hexsim.cli._simulated import preferred
 from hexsim.errors import HexsimError
 
 if TYPE_CHECKING:
     from hexsim.deployment.platform import Platform
     from hexsim.graph.ir import Network
     from hexsim.inputs.source import InputSource
+    from hexsim.inputs.split import Part
     from hexsim.quantization.model import Model
-    from hexsim.runtimes import Runtime
 
 
-def score_line(floats: Network, coded: Model, judging: InputSource, platform: Platform) -> str:
+def score(
+    floats: Network, coded: Model, given: InputSource, part: Part | None, platform: Platform
+) -> str:
     """Return the SQNR of the outputs as `hexsim validate --float` prints it, or why there is none.
 
-    `floats` is the network that became `coded`. The runtime is the tensor processor if the platform
-    has one, else the DSP.
+    `floats` is the network that became `coded`, calibrated on `part` of the inputs `given`; seeded
+    ones tell nothing. The runtime is the tensor processor if the platform has one, else the DSP.
     """
     from hexsim.accuracy.agreements import Agreements
     from hexsim.accuracy.reference import with_reference
     from hexsim.deployment import deploy
+    from hexsim.inputs.split import part_of
 
-    runtime: Runtime = "htp" if "htp" in platform.runtimes else "dsp"
+    if given.seeded:
+        return ""
+    if part != "calibrate":
+        return (
+            "all these inputs calibrated, so none judges: with --part calibrate the others of them "
+            "do; or give others to hexsim validate --float"
+        )
+    judging, runtime = part_of(given, "judge"), preferred(platform.runtimes)
     where = f"{runtime} of {platform.chip.name}"
     try:
         deployment = deploy(with_reference(coded, floats), platform, runtime)

@@ -6,7 +6,8 @@ A file has groups of options, each option with the fields of `Option` and one ef
 - `ignored` or `refused`, the reason as a clause, or the name of one in the table `reasons`;
 - `effects`, one of these for each value.
 
-`tools.toml` has the other fields of `Tool` by the name of the tool.
+`tools.toml` has the other fields of `Tool` by the name of the tool. `instead.toml` says what to do
+instead of using tools of which only the name is here.
 """
 
 from collections.abc import Callable, Mapping
@@ -21,7 +22,7 @@ _EFFECTS = ("ours", "anyway", "ignored", "refused")
 
 def option_table(name: str) -> dict[str, tuple[Option, ...]]:
     """Return the options of a file by group, in its order."""
-    tree = _tree(name)
+    tree = read_table(name)
     reasons = tree.pop("reasons", {})
     return {group: tuple(_option(row, reasons) for row in rows) for group, rows in tree.items()}
 
@@ -30,14 +31,15 @@ def tools(
     commands: Mapping[str, tuple[Callable[..., None], tuple[Option, ...]]],
 ) -> dict[str, Tool]:
     """Return the tools that are done by our commands with these options, by name."""
-    described = _tree("tools")
+    described = read_table("tools")
     return {
         name: Tool(name, command=command, options=options, **_fixed(described[name]))
         for name, (command, options) in commands.items()
     }
 
 
-def _tree(name: str) -> dict[str, Any]:
+def read_table(name: str) -> dict[str, Any]:
+    """Return a file as it is."""
     path = Path(__file__).with_name("tables") / f"{name}.toml"
     return parse_toml(path.read_text("utf-8"), str(path), as_written=True)
 
