@@ -25,7 +25,7 @@ from hexsim.deployment import AtLoad, Deployment, deploy
 from hexsim.deployment.calibrated import anchored
 from hexsim.deployment.offline_hta import orders, with_hta
 from hexsim.deployment.platform import Platform
-from hexsim.deployment.prepared_graph import PreparedGraph, prepared_graph
+from hexsim.deployment.prepared_graph import PreparedGraph, prepared_graph, with_graph
 from hexsim.display import DisplayTable, Shown
 from hexsim.dlc.loading import import_report, load, load_container
 from hexsim.energy import Energy
@@ -228,6 +228,24 @@ def compile_hta(
 
 
 @keywords_checked
+def prepare_graph(
+    model: Model,
+    chip: str | Path,
+    *,
+    stack: str | Path | None = None,
+    vtcm_mb: float | None = None,
+) -> Model:
+    """Return `model` with a record that its graph is prepared for the tensor processor of `chip`.
+
+    Initialisation there, under this stack and with this VTCM, then loads the context binary; a file
+    that `save` writes keeps the record. A float model is prepared in float16. Raises HexsimError if
+    the chip has no tensor processor, or it refuses the model.
+    """
+    platform = Platform.load(chip, stack).with_vtcm(vtcm_mb)
+    return with_graph(model, deploy(model, platform, "htp" if model.quantized else "htp_fp16"))
+
+
+@keywords_checked
 def read_overrides(source: str | Path) -> Overrides:
     """Read overrides from an encodings file of AIMET (.json), or those that a model file holds.
 
@@ -261,6 +279,8 @@ def simulate(
     """
     platform, calling = _circumstances(Platform.load(chip, stack), circumstances)
     deployment = _deployed(model, platform, runtime, cpu_fallback, overrides)
+    if deployment.graph_note is not None and deployment.plan.binary_bytes is None:
+        warnings.warn(deployment.graph_note, stacklevel=3)  # at the caller of the checked function
     timing = deployment.simulate(**calling)
     memory = deployment.memory(calling.get("buffer"))
     energy = platform.energy(timing, calling.get("perf_profile"))

@@ -40,6 +40,8 @@ somewhat more than 4 GiB at most.
 """
 NODES = Limit(20_000, "nodes")
 """Including those of subgraphs, and of functions for each call."""
+MEAN_IMAGE = Limit(1 << 24, "numbers in a mean image")
+"""As doubles, half of what a .dlc file may hold beside its weights."""
 ENDS = Limit(10_000, "inputs and outputs")
 """The total of a network. A language model with its cache has some hundreds."""
 NAMES = Limit(1_000_000, "names of tensors, attributes and axes")

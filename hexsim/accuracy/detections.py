@@ -17,7 +17,8 @@ from hexsim.accuracy.average_precision import Detection
 from hexsim.accuracy.truth import Picture, Truth
 from hexsim.errors import HexsimError
 from hexsim.files import require_ordinary
-from hexsim.inputs.preprocessing import Preprocessing, crop_box
+from hexsim.graph.input_format import PictureSteps
+from hexsim.inputs.preprocessing import crop_box
 
 Order = Literal["yxyx", "xyxy"]
 
@@ -42,7 +43,7 @@ class SeenPictures:
 
     height: int
     width: int
-    how: Preprocessing
+    how: PictureSteps
 
 
 def detections(

@@ -27,8 +27,8 @@ from hexsim.runtimes import FIXED_POINT
 
 if TYPE_CHECKING:
     from hexsim.accuracy.labels import Classes
+    from hexsim.graph.input_format import PictureSteps
     from hexsim.graph.ir import Network
-    from hexsim.inputs.preprocessing import Preprocessing
     from hexsim.inputs.source import InputSource
     from hexsim.inputs.split import InputRoles
     from hexsim.quantization.model import Model
@@ -54,8 +54,16 @@ class Appearance:
     resize: ResizeOption = None
     fit: FitOption = None
 
+    @property
+    def asked(self) -> bool:
+        """True if the user names a step."""
+        return any(getattr(self, field.name) is not None for field in fields(Appearance))
+
     def steps(self) -> dict[str, Any]:
-        """Return the steps that are asked for; HexsimError for a text that is no number."""
+        """Return the steps that are asked for, by the fields of `PictureSteps`.
+
+        Raises HexsimError for a text that is no number, and two means.
+        """
         values = {field.name: getattr(self, field.name) for field in fields(Appearance)}
         given = {name: value for name, value in values.items() if value is not None}
         for name in given.keys() & {"mean", "std"}:
@@ -64,26 +72,36 @@ class Appearance:
             raise HexsimError(
                 f"--std '{self.std}' would divide by zero; 1 leaves values as they are"
             )
+        if self.mean_file is not None:
+            from hexsim.inputs.preprocessing import mean_image
+
+            if given.get("mean", (0.0,)) != (0.0,):
+                raise HexsimError("a mean is a number (--mean) or an image (--mean-file); give one")
+            given |= {"mean": (0.0,), "mean_image": mean_image(given.pop("mean_file"))}
         return given
 
-    def preprocessing(self, network: Network | None = None) -> Preprocessing:
+    def preprocessing(self, network: Network | None = None) -> PictureSteps:
         """Return the steps that are asked for, and the others as the file of `network` has them.
 
         A line says what is taken from the file, and what the options replace there. Raises
         HexsimError for contradictions.
         """
-        from hexsim.inputs.preprocessing import Preprocessing
+        from hexsim.graph.input_format import PictureSteps
 
         given = self.steps()
         name = network.inputs[0] if network is not None and len(network.inputs) == 1 else None
         stored = None if network is None or name is None else network.input_format(name).pictures
-        if stored is None:
-            return Preprocessing(**given)
-        remark(f"INFO - how the file says pictures become inputs: {stored}")
-        kept = vars(stored) | ({"mean": (0.0,)} if self.mean_file else {})
+        kept = {} if stored is None else dict(vars(stored))
+        kept |= {"mean_image": None} if self.mean is not None else {}
         kept |= {"resize": None} if self.fit == "stretch" else {}
-        how = Preprocessing(**kept | given)
-        if how.steps != stored or self.mean_file:
+        how = PictureSteps(**kept | given)
+        if how.resize is not None and how.fit == "stretch":
+            raise HexsimError(
+                "--resize is for a middle that is cut out, --fit stretch cuts nothing"
+            )
+        if stored is not None:
+            remark(f"INFO - how the file says pictures become inputs: {stored}")
+        if stored not in (None, how):
             remark(f"[WARNING] the options say otherwise, and are followed: {how}")
         return how
 
@@ -125,10 +143,9 @@ class Inputs(Appearance):
 
     def require_one_kind(self) -> None:
         """Raise HexsimError for inputs of two kinds, and for picture options without pictures."""
-        given = self.steps()
         if self.input_list is not None and self.images is not None:
             raise HexsimError("inputs come from --input-list or from --images; leave one out")
-        if self.images is None and given:
+        if self.images is None and self.asked:
             raise HexsimError(
                 "--mean, --mean-file, --std, --channel-order, --resize and --fit are for pictures; "
                 "give a folder (--images)"

@@ -14,8 +14,8 @@ from hexsim.cli._options import OverrideParamsOption
 from hexsim.errors import HexsimError
 
 if TYPE_CHECKING:
-    from hexsim.datasheets.stacks import Stack
     from hexsim.deployment.offline_hta import CompileOrder
+    from hexsim.deployment.platform import Platform
     from hexsim.quantization.model import Model
     from hexsim.quantization.options import QuantizationOptions
 
@@ -186,8 +186,8 @@ class HtaSections:
         str,
         typer.Option(
             "--chip",
-            help="Chip whose tensor engine --enable-hta compiles for, and whose stack gives the "
-            "minimum range.",
+            help="Chip whose tensor engine --enable-hta compiles for, or for whose tensor "
+            "processor the graph is prepared; its stack gives the minimum range.",
             autocompletion=chip_names,
         ),
         CHIP,
@@ -203,11 +203,11 @@ class HtaSections:
         STACK,
     ] = None
 
-    def release(self) -> Stack:
-        """Return the stack whose minimum range the quantiser follows."""
-        from hexsim.datasheets import chips, stacks
+    def platform(self) -> Platform:
+        """Return the chip and the stack, whose minimum range the quantiser follows."""
+        from hexsim.deployment.platform import Platform
 
-        return stacks.load(self.stack or chips.load(self.chip).default_stack)
+        return Platform.load(self.chip, self.stack)
 
     def orders(self, model: Model) -> tuple[CompileOrder, ...]:
         """Return the sections of `model` to compile; raise HexsimError if one is not possible."""

@@ -271,13 +271,11 @@ def _with_pictures(network: Network, appearance: Appearance) -> Network:
     from hexsim.inputs.pictures import frame_of
     from hexsim.passes.input_formats import set_pictures
 
-    if not appearance.steps():
+    if not appearance.asked:
         return network
     how = appearance.preprocessing()
-    if how.mean_file is not None:
-        raise HexsimError("a mean image is not stored; give --mean-file to later commands")
     frame_of(network, how)
-    return set_pictures(network, how.steps)
+    return set_pictures(network, how)
 
 
 def _command(**words: object) -> str:

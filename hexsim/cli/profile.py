@@ -91,6 +91,8 @@ def _show(case: Case) -> None:
     )
     say("\n".join((summary(case), *processor_lines(case), "")))
     say(profile_table(case.timing, case.memory, case.energy))
+    if case.graph_note is not None:
+        say(f"\n{case.graph_note}")
     if case.interference is not None:
         say(f"\n{background_tables([case])}\n\n{slowdown_table(case.interference)}")
     if case.uncertainty is not None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Annotated
@@ -15,7 +15,6 @@ from hexsim.cli._groups import grouped
 from hexsim.cli._inputs import Inputs
 from hexsim.cli._quantized_file import QuantizedFile
 from hexsim.cli._quantizer_options import (
-    DEFAULT_CHIP,
     Bits,
     HtaSections,
     MixedPrecision,
@@ -26,6 +25,7 @@ from hexsim.cli._say import is_reworded, remark, say
 from hexsim.errors import HexsimError
 
 if TYPE_CHECKING:
+    from hexsim.deployment.platform import Platform
     from hexsim.dlc import Container
     from hexsim.graph.ir import Network
     from hexsim.inputs.source import InputSource
@@ -60,11 +60,11 @@ class CalibrationInputs(Inputs):
                 "or --seeded-inputs"
             )
 
-    def source(self, network: Network) -> InputSource:
-        """Return the inputs of `network`: those named, else seeded ones."""
+    def whole(self, network: Network) -> InputSource:
+        """Return the inputs of `network`: all that are named, else seeded ones."""
         from hexsim.inputs.source import seeded_source
 
-        return seeded_source(network) if self.seeded_inputs else super().source(network)
+        return seeded_source(network) if self.seeded_inputs else super().whole(network)
 
 
 @dataclass(frozen=True)
@@ -105,16 +105,18 @@ def quantize(
 ) -> None:
     """Quantise a network, calibrating activations on raw inputs or pictures."""
     from hexsim.cli._progress import bar
+    from hexsim.cli._score import score
     from hexsim.deployment.offline_hta import compile_all
     from hexsim.dlc.loading import applied_overrides, load_container
-    from hexsim.graph.input_format import PictureSteps
+    from hexsim.inputs.split import part_of
     from hexsim.passes.input_formats import set_pictures
     from hexsim.quantization.model import require_float
     from hexsim.quantization.optimizations import parse_optimizations, quantize_optimized
 
     started = perf_counter()
     inputs.require_some()
-    release = hta.release()
+    platform = hta.platform()
+    release = platform.stack
     options = quantization_options(ranges, bits, precision, release.quantization.min_range)
     steps = parse_optimizations(optimizations or ())
     source = load_container(model)
@@ -122,40 +124,43 @@ def quantize(
     asked = precision.asked(source, model)
     overrides = applied_overrides(source, model, asked=asked)
     orders = hta.orders(source.model)
-    calibration = inputs.source(network)
-    if inputs.images is not None:
-        network = set_pictures(network, calibration.pictures or PictureSteps())
-        if calibration.pictures is None:
-            remark("INFO - a mean image is not stored; give --mean-file to later commands too")
+    given = inputs.whole(network)
+    calibration = given if inputs.part is None else part_of(given, inputs.part)
+    if calibration.pictures is not None:
+        network = set_pictures(network, calibration.pictures)
     feeds, count = calibration.feeds, calibration.sets
     result = quantize_optimized(network, feeds, options, steps, overrides, bar, count)
     _warn_of_batch(calibration.batch)
     for note in result.model.notes:
         remark(f"INFO - {note}")
     compiled, failures = compile_all(result.model, orders)
-    made_of = {"input_dlc": Path(model).name, **_named(inputs), "optimizations": ",".join(steps)}
-    command = _command(made_of, ranges, bits, precision, hta)
+    command = _command(model, steps, inputs, bits, ranges, precision, hta)
+    compiled, prepared = _prepared(compiled, platform)
     outputs.store(compiled, replace(source.metadata, quantizer_command=command))
     _tell_unapplied(source, overrides, Path(model).name, asked)
     outputs.log(replace(result, model=compiled), failures, release)
+    answers = "" if is_reworded() else score(network, compiled, given, inputs.part, platform)
     outputs.tell(compiled, calibration, perf_counter() - started)
-    _tell_prepared(compiled, hta)
+    if answers:
+        say(answers)
+    if prepared:
+        say(prepared)
 
 
-def _tell_prepared(model: Model, hardware: HtaSections) -> None:
-    """Print what preparing the graph takes on the tensor processor of --chip, if it has one."""
+def _prepared(model: Model, platform: Platform) -> tuple[Model, str]:
+    """Return the model prepared for the tensor processor of --chip, if it has one, and its cost."""
     from hexsim.deployment import Deployment
-    from hexsim.deployment.platform import Platform
-    from hexsim.deployment.prepared_graph import prepared_graph
+    from hexsim.deployment.prepared_graph import prepared_graph, with_graph
     from hexsim.reports.inference.memory import prepared_lines
 
-    platform = Platform.load(hardware.chip, hardware.stack)
     if is_reworded() or "htp" not in platform.runtimes:
-        return
+        return model, ""
     deployment = Deployment(model, platform, "htp")
     prepared = prepared_graph(deployment.plan, deployment.memory(), platform.stack)
-    if prepared is not None:
-        say(f"on htp of {platform.chip.name}:\n{prepared_lines(prepared)}")
+    if prepared is None:
+        return model, ""
+    lines = f"prepared for htp of {platform.chip.name}:\n{prepared_lines(prepared)}"
+    return with_graph(model, deployment), lines
 
 
 def _warn_of_batch(batch: int) -> None:
@@ -180,52 +185,36 @@ def _tell_unapplied(source: Container, overrides: Overrides, file: str, asked: b
         remark(f"[INFO] {OverrideUse(unused)}")
 
 
-def _named(inputs: CalibrationInputs) -> dict[str, str]:
-    """Return the inputs by the options that name them, without folders."""
-    return {
-        "images": inputs.images.name if inputs.images else "",
-        "input_list": inputs.input_list.name if inputs.input_list else "",
-        "part": inputs.part or "",
-    }
-
-
 def _command(
-    sources: Mapping[str, object],
-    ranges: Ranges,
+    model: str,
+    steps: Sequence[str],
+    inputs: CalibrationInputs,
     bits: Bits,
-    precision: MixedPrecision,
-    hta: HtaSections,
+    *groups: Ranges | MixedPrecision | HtaSections,
 ) -> str:
-    """Return the command in the form of the file's metadata, with the options that are set."""
+    """Return the command in the form of the file's metadata, with the options that are set.
+
+    Files are without their folders.
+    """
     widths = bits.widths()
-    words = {
+    words: dict[str, object] = {
         "act_bitwidth": widths.activations,
-        "act_quantizer_calibration": _unless("min-max", ranges.act_quantizer_calibration),
-        "act_quantizer_schema": _unless("asymmetric", ranges.act_quantizer_schema),
-        "axis_quant": ranges.axis_quant,
         "bias_bitwidth": widths.biases,
-        "chip": "" if hta.chip == DEFAULT_CHIP else hta.chip,
-        "enable_hta": hta.enable_hta,
-        "hta_partitions": " ".join(hta.hta_partitions or ()),
-        "float_bias_bitwidth": precision.float_bias_bitwidth,
-        "float_bitwidth": precision.float_bitwidth,
-        **sources,
+        "images": inputs.images and inputs.images.name,
+        "input_dlc": Path(model).name,
+        "input_list": inputs.input_list and inputs.input_list.name,
         "no_weight_quantization": bits.no_weight_quantization,
-        "override_params": precision.override_params,
+        "optimizations": ",".join(steps),
         "pack_4_bit_weights": bits.pack_4_bit_weights,
-        "param_quantizer_calibration": _unless("min-max", ranges.param_quantizer_calibration),
-        "param_quantizer_schema": _unless("asymmetric", ranges.param_quantizer_schema),
-        "percentile_calibration_value": ranges.percentile_calibration_value,
-        "stack": hta.stack,
-        "use_adjusted_weights_quantizer": ranges.use_adjusted_weights_quantizer,
-        "use_enhanced_quantizer": ranges.use_enhanced_quantizer,
-        "use_per_row_quantization": ranges.use_per_row_quantization,
-        "use_symmetric_quantize_weights": ranges.use_symmetric_quantize_weights,
+        "part": inputs.part,
         "weights_bitwidth": widths.weights,
     }
-    return "hexsim quantize " + " ".join(f"{key}={value}" for key, value in words.items() if value)
-
-
-def _unless(default: str, value: str) -> str:
-    """Return a value that is not the default one, else an empty text."""
-    return "" if value == default else value
+    for group in groups:
+        defaults = {option.name: option.default for option in fields(group)}
+        words |= {name: value for name, value in vars(group).items() if value != defaults[name]}
+    words.pop("overrides_optional", None)  # changes no file
+    return "hexsim quantize " + " ".join(
+        f"{key}={' '.join(value) if isinstance(value, list) else value}"
+        for key, value in sorted(words.items())
+        if value
+    )

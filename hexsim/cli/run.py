@@ -108,6 +108,8 @@ def run(
     at_load = AtLoad(network, platform, overrides=overrides, required=asked)
     fallback = not loading.no_cpu_fallback
     deployment = deploy(read.model, platform, runtime, cpu_fallback=fallback, at_load=at_load)
+    if deployment.graph_note is not None:
+        remark(f"INFO - {deployment.graph_note}")
     answers_too = bool(labels or outputs.json or outputs.csv)
     class_names = _class_names(labels, network, source.batch) if answers_too else None
     scores = network.outputs[:1] if answers_too else ()

@@ -27,7 +27,7 @@ from hexsim.planning.plan import Plan
 from hexsim.planning.planner import make_plan
 from hexsim.planning.signed_layers import signed_layers_of
 from hexsim.planning.subnet import Subnet
-from hexsim.quantization.model import Model
+from hexsim.quantization.model import GraphRecord, Model
 from hexsim.quantization.overrides.outcome import KeyOutcome
 from hexsim.runtimes import MAIN_ENGINE, Runtime
 from hexsim.simulation.simulator import CallPattern, Workload
@@ -130,8 +130,32 @@ class Deployment:
         Overrides may change bit widths, so with overrides a float model is planned as loaded.
         """
         plan = make_plan(self._planned, self.runtime, self.subnets)
-        is_float_file = self.from_floats or self._planned is not self.model
-        return plan.of_float_file() if is_float_file else plan
+        if self.from_floats or self._planned is not self.model:
+            return plan.of_float_file()
+        record = self._graph(plan)
+        return plan if record is None else replace(plan, binary_bytes=record.binary_bytes)
+
+    def _graph(self, plan: Plan) -> GraphRecord | None:
+        """Return the prepared graph of the file that this platform loads, if there is one."""
+        chip, stack, layers = self.platform.chip, self.platform.stack, plan.layers_on("htp")
+        for graph in self.model.graphs if layers and not self.quantizes else ():
+            asked = (chip.name, stack.name, self.runtime, chip.htp.vtcm_bytes, layers)
+            if asked == (graph.chip, graph.stack, graph.runtime, graph.vtcm_bytes, graph.layers):
+                return graph
+        return None
+
+    @property
+    def graph_note(self) -> str | None:
+        """What initialisation does with the prepared graphs of the file; None without any."""
+        if not self.model.graphs or MAIN_ENGINE[self.runtime] != "htp":
+            return None
+        graphs = ", ".join(f"{graph}" for graph in self.model.graphs)
+        if self.plan.binary_bytes is not None:
+            return f"initialisation loads the graph that is prepared in the file ({graphs})"
+        return (
+            f"the file has graphs for {graphs}, not for this platform, so initialisation prepares "
+            "the graph"
+        )
 
     @property
     def on_hta(self) -> frozenset[str]:
@@ -193,9 +217,11 @@ class Deployment:
             )
             for cut in self.subnets
         )
+        same = (network.outputs, network.layers) == (self.network.outputs, self.network.layers)
+        graphs = self.loaded.graphs if same else ()
         return replace(
             self,
-            model=replace(self.loaded, network=self._as_loaded(network)),
+            model=replace(self.loaded, network=self._as_loaded(network), graphs=graphs),
             at_load=None,
             cut=tuple(part for part in parts if part.layers),
             from_floats=self.from_floats or self.quantizes,

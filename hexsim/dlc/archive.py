@@ -40,7 +40,7 @@ _QUALCOMM_IDENTIFIER = b"NETD"
 class Archive:
     """An archive with a valid seal: its small entries, and the byte range of the weights.
 
-    `records` are the HTA sections by entry name.
+    `records` are the HTA sections and the mean images by entry name.
     """
 
     path: Path

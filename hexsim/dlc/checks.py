@@ -4,7 +4,7 @@
 2. The network is consistent (hexsim.graph.consistency), and so is every encoding.
 3. Arrays belong to the network, have known types, and together have the size of the weights.
 4. All names refer to existing tensors, constants and layers.
-5. HTA sections are runs of layers, each in an entry of its own, and there are no other entries.
+5. HTA sections are runs of layers, each in an entry of its own; other entries are mean images.
 6. The record of a section is for its chip and its layers (hexsim.dlc.hta_records).
 
 Left out: the values of arrays, which their digests protect.
@@ -16,6 +16,7 @@ import numpy as np
 
 from hexsim.dlc.document import Document, Encodings, StoredArray
 from hexsim.dlc.hta_records import require_record
+from hexsim.dlc.mean_images import mean_entries
 from hexsim.errors import InvalidDataError
 from hexsim.graph import domains
 from hexsim.graph.consistency import located
@@ -47,7 +48,7 @@ def check_arrays(document: Document, size: int) -> None:
 def check_model(document: Document, network: Network, records: Mapping[str, bytes]) -> None:
     """Raise InvalidDataError unless network, encodings and sections are consistent.
 
-    `records` are the sections by the names of their entries.
+    `records` are the sections and mean images by the names of their entries.
     """
     network.check()
     for layer in network.layers:
@@ -62,6 +63,7 @@ def check_model(document: Document, network: Network, records: Mapping[str, byte
             raise InvalidDataError("it has HTA sections and no encodings")
     else:
         _check_encodings(document.encodings, network)
+    require_distinct("prepared graph", map(str, document.graphs))
     with located("its overrides"):
         domains.require(document.overrides)
 
@@ -186,5 +188,6 @@ def _check_sections(document: Document, network: Network, records: Mapping[str, 
             if not indices or indices != list(range(indices[0], indices[0] + len(indices))):
                 raise InvalidDataError("its layers are no run of layers of the network")
             require_record(records[section.entry], section.chip, section.layers)
-    for entry in sorted({*records} - {section.entry for section in document.hta}):
-        raise InvalidDataError(f"the entry '{entry}' belongs to no HTA section")
+    means = dict(mean_entries(network.inputs, network.input_formats))
+    for entry in sorted({*records} - {section.entry for section in document.hta} - means.keys()):
+        raise InvalidDataError(f"the entry '{entry}' belongs to no HTA section and no mean image")

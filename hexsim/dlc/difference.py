@@ -50,7 +50,8 @@ class Difference(Shown):
     """Everything in which two networks differ.
 
     `parameters` are attributes, encodings and counts, `dims` the shapes of outputs, `outputs`
-    the names of outputs, `sections` the HTA sections of one chip, named by that chip.
+    the names of outputs, `sections` the HTA sections or prepared graphs of one chip, named by that
+    chip.
     """
 
     only_first: tuple[str, ...]
@@ -152,12 +153,20 @@ def _properties(row: LayerInfo) -> dict[str, object]:
 
 
 def _sections(first: Model, second: Model) -> Iterator[PropertyChange]:
-    first_chips, second_chips = _sections_by_chip(first), _sections_by_chip(second)
-    for chip in dict.fromkeys((*first_chips, *second_chips)):
-        if first_chips.get(chip) != second_chips.get(chip):
-            yield PropertyChange(
-                chip, "HTA sections", first_chips.get(chip), second_chips.get(chip)
-            )
+    kinds = {"HTA sections": _sections_by_chip, "prepared graphs": _graphs_by_chip}
+    for what, by_chip in kinds.items():
+        first_chips, second_chips = by_chip(first), by_chip(second)
+        for chip in dict.fromkeys((*first_chips, *second_chips)):
+            if first_chips.get(chip) != second_chips.get(chip):
+                yield PropertyChange(chip, what, first_chips.get(chip), second_chips.get(chip))
+
+
+def _graphs_by_chip(model: Model) -> dict[str, tuple[str, ...]]:
+    """Return the platforms of prepared graphs, by chip."""
+    graphs: dict[str, tuple[str, ...]] = {}
+    for graph in model.graphs:
+        graphs[graph.chip] = (*graphs.get(graph.chip, ()), str(graph))
+    return graphs
 
 
 def _sections_by_chip(model: Model) -> dict[str, tuple[str, ...]]:

@@ -17,6 +17,8 @@ PARAMS, MODEL, METADATA = "model.params", "model", "dlc.metadata"
 
 HTA_PREFIX = "aip.hta."
 """The prefix of the names of entries that contain HTA sections."""
+MEAN_PREFIX = "pictures.mean."
+"""The prefix of the names of entries that contain the mean image of an input."""
 
 _LOCAL_HEADER = struct.Struct("<26xHH")
 _FILE_MODE = 0o100644
@@ -35,7 +37,7 @@ def read_entries(file: BinaryIO, start: int, end: int) -> dict[str, bytes]:
         if names[:3] != [PARAMS, MODEL, METADATA] or len(set(names)) < len(names):
             raise InvalidDataError(f"its entries are {_listed(names)}")
         for name in names[3:]:
-            if not name.startswith(HTA_PREFIX):
+            if not name.startswith((HTA_PREFIX, MEAN_PREFIX)):
                 raise InvalidDataError(f"it has the unknown entry '{visible(name[:60])}'")
         position = 0
         for entry in entries:

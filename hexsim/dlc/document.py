@@ -19,7 +19,7 @@ from hexsim.graph.input_format import InputFormat
 from hexsim.graph.ir import Layer, Tensor
 from hexsim.quantization.encodings import AxisEncoding, Encoding, FloatBits
 from hexsim.quantization.evidence import NO_EVIDENCE, Evidence
-from hexsim.quantization.model import HtaSection, Model
+from hexsim.quantization.model import GraphRecord, HtaSection, Model
 from hexsim.quantization.overrides import NO_OVERRIDES, Overrides
 from hexsim.quantization.packing import Runs, packed_bytes
 from hexsim.texts.json_text import parse_json
@@ -111,6 +111,7 @@ class Document:
     input_formats: Mapping[str, InputFormat] = field(default_factory=dict)
     hta: tuple[StoredSection, ...] = ()
     coded_ends: Mapping[str, CodedEnd] = field(default_factory=dict)
+    graphs: tuple[GraphRecord, ...] = ()
 
     @classmethod
     def of(
@@ -143,6 +144,7 @@ class Document:
             network.input_formats,
             tuple(_stored(model.hta)) if model.quantized else (),
             network.coded_ends,
+            model.graphs,
         )
 
     def to_bytes(self) -> bytes:

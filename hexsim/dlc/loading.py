@@ -208,7 +208,7 @@ def _resized(model: Model, input_dims: InputDims) -> Model:
         return model
     from hexsim.passes.resizing import resized  # with all passes, which a .dlc file does not need
 
-    return replace(model, network=resized(model.network, input_dims))
+    return replace(model, network=resized(model.network, input_dims), graphs=())
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from hexsim.dlc.archive import Archive, open_archive
 from hexsim.dlc.checks import check_arrays, check_model
 from hexsim.dlc.document import Document, StoredArray
+from hexsim.dlc.mean_images import with_mean_images
 from hexsim.dlc.metadata import Metadata
 from hexsim.errors import HexsimError, InvalidDataError
 from hexsim.graph.imports import ImportReport
@@ -64,12 +65,12 @@ def _model(document: Document, archive: Archive) -> Model:
     stored = _stored_constants(document, archive)
     encodings = document.encodings
     if encodings is None:
-        return Model(_network(document, stored))
+        return Model(_network(document, stored, archive.records), graphs=document.graphs)
     values = {
         array.name: restored(stored[array.name], array.dtype, encodings.of_codes(array.name))
         for array in document.arrays
     }
-    network = _network(document, values)
+    network = _network(document, values, archive.records)
     packs_weights = any(array.packing is not None for array in document.arrays)
     return Model(
         network,
@@ -87,10 +88,13 @@ def _model(document: Document, archive: Archive) -> Model:
         quantized=True,
         float_weights=encodings.float_weights,
         evidence=encodings.evidence,
+        graphs=document.graphs,
     )
 
 
-def _network(document: Document, constants: Mapping[str, Constant]) -> Network:
+def _network(
+    document: Document, constants: Mapping[str, Constant], entries: Mapping[str, bytes]
+) -> Network:
     return Network(
         name=document.name,
         layers=document.layers,
@@ -98,7 +102,7 @@ def _network(document: Document, constants: Mapping[str, Constant]) -> Network:
         constants=constants,
         inputs=document.inputs,
         outputs=document.outputs,
-        input_formats=document.input_formats,
+        input_formats=with_mean_images(document.inputs, document.input_formats, entries),
         coded_ends=document.coded_ends,
     )
 

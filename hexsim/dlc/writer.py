@@ -12,6 +12,7 @@ from hexsim.dlc.archive import create_archive
 from hexsim.dlc.checks import check_model
 from hexsim.dlc.directory import METADATA, MODEL
 from hexsim.dlc.document import Document, StoredArray
+from hexsim.dlc.mean_images import mean_entries
 from hexsim.dlc.metadata import Metadata
 from hexsim.errors import HexsimError, InvalidDataError
 from hexsim.files import replacing
@@ -42,6 +43,7 @@ def write(
         stored.entry: section.record
         for stored, section in zip(document.hta, model.hta, strict=True)
     }
+    records |= mean_entries(network.inputs, network.input_formats)
     _require_readable(document, network, records)
     constants = network.constants.values()
     stored = [_stored(model, constant) for constant in constants]

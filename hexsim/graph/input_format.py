@@ -5,11 +5,15 @@ picture's channels. The terms are those of the SNPE converters (`--input_type`,
 `--input_encoding`).
 """
 
-from dataclasses import dataclass, fields
-from typing import Literal, get_args
+import hashlib
+import math
+from dataclasses import dataclass, field, fields
+from typing import Literal, Self, get_args
 
 import numpy as np
 import numpy.typing as npt
+
+from hexsim.graph.domains import UNSTORED, Positive
 
 InputType = Literal["default", "image", "opaque"]
 """default: floats, quantised by the encoding that calibration found. image: whole numbers 0 to
@@ -26,11 +30,50 @@ IMAGE_HIGH = 255
 
 
 @dataclass(frozen=True)
+class MeanImage:
+    """A mean for each pixel: channels x height x width numbers, channels in the input's order.
+
+    `data` has them in C order and little endian. A .dlc file has `data` in an entry of its own.
+    """
+
+    shape: tuple[Positive, Positive, Positive]
+    dtype: Literal["float32", "float64"]
+    data: bytes = field(default=b"", repr=False, metadata=UNSTORED)
+
+    @classmethod
+    def of(cls, image: npt.NDArray[np.generic]) -> Self:
+        """Return the image of numbers of three axes, without a loss: in floats where these do."""
+        doubles = image.astype("<f8")
+        with np.errstate(over="ignore"):
+            floats = doubles.astype("<f4")
+        fit = np.array_equal(floats, doubles)
+        channels, height, width = doubles.shape
+        data = (floats if fit else doubles).tobytes()
+        return cls((channels, height, width), "float32" if fit else "float64", data)
+
+    def values(self) -> npt.NDArray[np.float64]:
+        """Return the numbers, channels x height x width."""
+        array = np.frombuffer(self.data, np.dtype(self.dtype).newbyteorder("<"))
+        return array.reshape(self.shape).astype(np.float64)
+
+    def __str__(self) -> str:
+        digest = hashlib.sha256(self.data).hexdigest()[:8]
+        return f"{'x'.join(map(str, self.shape))} (SHA-256 {digest}...)"
+
+    def fault(self) -> str | None:
+        """Return why this is no mean image, None if it is one."""
+        if len(self.data) != math.prod(self.shape) * np.dtype(self.dtype).itemsize:
+            return f"a mean image of {len(self.data)} bytes, which its shape does not have"
+        return None if np.isfinite(self.values()).all() else "a mean image with NaN or infinity"
+
+
+@dataclass(frozen=True)
 class PictureSteps:
     """How a picture becomes an input: cut or stretched, resized, its channels in order, scaled.
 
-    A value is (byte - `mean`) / `std`; each has one number, or one per channel. `resize` is the
-    shorter side in pixels before the middle is cut out; None: as few as the input needs.
+    A value is (byte - `mean`) / `std`; each has one number, or one per channel. The upper left part
+    of a `mean_image` replaces `mean`. `resize` is the shorter side in pixels before the middle is
+    cut out; None: as few as the input needs.
     """
 
     mean: tuple[float, ...] = (0.0,)
@@ -38,9 +81,12 @@ class PictureSteps:
     channel_order: Literal["rgb", "bgr"] = "rgb"
     fit: Literal["crop", "stretch"] = "crop"
     resize: int | None = None
+    mean_image: MeanImage | None = None
 
     def __str__(self) -> str:
-        steps = ((field.name, getattr(self, field.name)) for field in fields(self))
+        steps = [(step.name, getattr(self, step.name)) for step in fields(self)]
+        if self.mean_image is not None:
+            steps = [("mean image", self.mean_image), *steps[1:-1]]
         return ", ".join(f"{name} {_text(value)}" for name, value in steps if value is not None)
 
     def fault(self) -> str | None:
@@ -48,6 +94,8 @@ class PictureSteps:
         numbers = (*self.mean, *self.std)
         if not self.mean or not self.std or 0 in self.std or not np.isfinite(numbers).all():
             return "a mean or divisor of pictures that is no number, or is zero"
+        if self.mean_image is not None and (fault := self.mean_image.fault()):
+            return fault
         too_small = self.resize is not None and self.resize < 1
         return "pictures of no pixels" if too_small else None
 

@@ -1,7 +1,8 @@
 """The initialisation of a network, in the parts that the SNPE tools print, and its release.
 
 Load reads the file, deserialise unpacks its weights, create builds the layers and prepares the
-graphs of a tensor processor. Further parts
+graphs of a tensor processor, unless the file has them prepared (a context binary, which is read
+instead of the weights). Further parts
 follow from the rules of hexsim.planning.load_rules, subnet by subnet: weights of a float file are
 quantised for the DSP, those of a quantised one dequantised for float runtimes, CPU fallback
 included. Dequantising takes as long as reading the bytes that the quantised file saves, and a time
@@ -14,7 +15,7 @@ the tools, which count both into create).
 
 Release takes a share of the time of create, and another round trip for each subnet on the DSP.
 
-Left out: compiling GPU kernels, caches of prepared graphs.
+Left out: compiling GPU kernels.
 """
 
 import math
@@ -39,9 +40,10 @@ def initialisation(plan: Plan, stack: Stack, profile: Profile) -> tuple[Overhead
     dequantized = _weights(plan, stack, "dequantise")
     on_dsp = _graphs(plan)
     rpc = dict(stack.entry.rpc)[profile.qos]
+    read_bytes = plan.stored_bytes if plan.binary_bytes is None else plan.binary_bytes
     parts = {
-        "load": plan.stored_bytes / load.file_bytes_per_s,
-        "deserialize": plan.stored_bytes * load.deserialize_s_per_byte,
+        "load": read_bytes / load.file_bytes_per_s,
+        "deserialize": read_bytes * load.deserialize_s_per_byte,
         "quantize": _weights(plan, stack, "quantise") * load.quantize_s_per_element,
         "dequantize": dequantized * load.dequantize_s_per_element
         + _saved_bytes(plan, dequantized) * read_s_per_byte,
@@ -62,10 +64,12 @@ def release(plan: Plan, stack: Stack, profile: Profile) -> tuple[Overhead, ...]:
 
 
 def _created_s(plan: Plan, stack: Stack) -> float:
-    """Return the seconds of creating all layers; those of a tensor processor are prepared."""
-    prepared = sum(len(subnet.calls) for subnet in plan.subnets if subnet.engine == "htp")
+    """Return the seconds of creating all layers; those of a tensor processor are prepared, here or
+    in a binary."""
+    prepared = plan.layers_on("htp")
     others_s = (len(plan.network.layers) - prepared) * stack.load.create_s_per_layer
-    return others_s + (prepared * stack.htp.prepare_s_per_layer if prepared else 0.0)
+    here = prepared if plan.binary_bytes is None else 0
+    return others_s + (here * stack.htp.prepare_s_per_layer if here else 0.0)
 
 
 def _graphs(plan: Plan) -> int:

@@ -15,11 +15,18 @@ import numpy as np
 
 from hexsim.errors import HexsimError
 from hexsim.graph import whole_numbers
-from hexsim.graph.input_format import InputEncoding
+from hexsim.graph.input_format import InputEncoding, PictureSteps
 from hexsim.graph.ir import FloatArray, Network
 from hexsim.inputs.batches import batch_size
 from hexsim.inputs.colours import encoded
-from hexsim.inputs.preprocessing import Doubles, Preprocessing, picture_files, pixels_of
+from hexsim.inputs.preprocessing import (
+    Doubles,
+    means,
+    numbers,
+    picture_files,
+    pixels_of,
+    require_steps,
+)
 from hexsim.inputs.source import Feed, Feeds, InputSource, padding
 from hexsim.layers.colour_conversion import CONVERTED
 from hexsim.passes.input_formats import converted_tensor
@@ -32,25 +39,25 @@ class Frame:
     height: int
     width: int
     channels: int
-    how: Preprocessing
+    how: PictureSteps
     means: Doubles
     encoding: InputEncoding = "bgr"
 
     @classmethod
-    def of(cls, height: int, width: int, channels: int, how: Preprocessing, owner: str) -> Frame:
+    def of(cls, height: int, width: int, channels: int, how: PictureSteps, owner: str) -> Frame:
         """Return the frame of `owner`; raise HexsimError if `how` contradicts its size."""
-        how.require(height, width, channels, owner)
-        return cls(height, width, channels, how, how.means(height, width, channels))
+        require_steps(how, height, width, channels, owner)
+        return cls(height, width, channels, how, means(how, height, width))
 
     def stored(self, file: Path) -> FloatArray:
         """Return the picture in `file` in stored order, channels last."""
         pixels = pixels_of(file, self.height, self.width, self.channels, self.how)
         if self.encoding in CONVERTED:
             return encoded(pixels, self.encoding)
-        return self.how.numbers(pixels, self.means)
+        return numbers(self.how, pixels, self.means)
 
 
-def pictures(folder: Path, network: Network, how: Preprocessing) -> InputSource:
+def pictures(folder: Path, network: Network, how: PictureSteps) -> InputSource:
     """Return the pictures in `folder`, which are read when they are used.
 
     Raises HexsimError if Pillow is missing, the folder holds no picture, or the network's input
@@ -64,11 +71,10 @@ def pictures(folder: Path, network: Network, how: Preprocessing) -> InputSource:
     names, paths = tuple(file.name for file in files), tuple(map(str, files))
     sets = tuple(paths[start : start + batch] for start in range(0, len(paths), batch))
     read = _Pictures(tuple(files), batch, network.without_values(), frame)
-    steps = how.steps if how.mean_file is None else None
-    return InputSource(read, len(files), batch, text, names, sets, pictures=steps)
+    return InputSource(read, len(files), batch, text, names, sets, pictures=how)
 
 
-def frame_of(network: Network, how: Preprocessing) -> Frame:
+def frame_of(network: Network, how: PictureSteps) -> Frame:
     """Return the frame for the input of `network`; raise HexsimError if it takes no pictures."""
     if len(network.inputs) != 1:
         raise HexsimError(
@@ -84,7 +90,7 @@ def frame_of(network: Network, how: Preprocessing) -> Frame:
             "x height x width x 1 or 3 channels); write an input list (--input-list)"
         )
     frame = Frame.of(*shape[1:], how, f"input '{name}'")
-    plain = (how.mean, how.std, how.mean_file) == ((0.0,), (1.0,), None)
+    plain = (how.mean, how.std, how.mean_image) == ((0.0,), (1.0,), None)
     if not plain and (form.type == "image" or form.encoding in CONVERTED):
         raise HexsimError(
             f"input '{name}' takes bytes ({form.type}, {form.encoding}); leave --mean, --mean-file "

@@ -12,7 +12,6 @@ Left out: means that depend on the picture, and other filters than the bilinear 
 """
 
 import warnings
-from dataclasses import dataclass
 from pathlib import Path
 from tokenize import TokenError
 
@@ -23,7 +22,7 @@ from hexsim import budget
 from hexsim.errors import HexsimError
 from hexsim.files import require_ordinary
 from hexsim.files.zip_faults import ZIP_FAULTS
-from hexsim.graph.input_format import PictureSteps
+from hexsim.graph.input_format import MeanImage, PictureSteps
 from hexsim.graph.ir import FloatArray
 from hexsim.texts.extras import missing
 
@@ -47,65 +46,57 @@ _FORMATS = ("BMP", "GIF", "JPEG", "PNG", "PPM", "TIFF", "WEBP")
 """Allowed formats, whatever the ending: for others Pillow may start programs (Ghostscript)."""
 
 
-@dataclass(frozen=True)
-class Preprocessing(PictureSteps):
-    """The steps of preprocessing, which no file stores; `mean_file` replaces `mean`."""
-
-    mean_file: Path | None = None
-
-    def __post_init__(self) -> None:
-        if self.mean_file is not None and self.mean != (0.0,):
-            raise HexsimError("a mean is a number (--mean) or an image (--mean-file); give one")
-        if self.resize is not None and self.fit == "stretch":
+def require_steps(how: PictureSteps, height: int, width: int, channels: int, owner: str) -> None:
+    """Raise HexsimError unless the steps fit pictures of the size of `owner`."""
+    for option, values in (("--mean", how.mean), ("--std", how.std)):
+        if len(values) not in (1, channels):
             raise HexsimError(
-                "--resize is for a middle that is cut out, --fit stretch cuts nothing"
+                f"{option} has {len(values)} values; {owner} has {channels} channels, give one "
+                "value or one for each"
             )
+    if how.resize is not None and how.resize < max(height, width):
+        raise HexsimError(
+            f"--resize {how.resize} leaves too little for {height} x {width} pixels of "
+            f"{owner}; give {max(height, width)} or more"
+        )
+    deep, high, wide = (channels, height, width) if how.mean_image is None else how.mean_image.shape
+    if deep != channels or high < height or wide < width:
+        raise HexsimError(
+            f"the mean image has shape {deep}x{high}x{wide}; expected {channels} x {height} x "
+            f"{width} (channels first) or larger for {owner}"
+        )
 
-    @property
-    def steps(self) -> PictureSteps:
-        """The steps that a file stores: all but a mean image."""
-        return PictureSteps(self.mean, self.std, self.channel_order, self.fit, self.resize)
 
-    def require(self, height: int, width: int, channels: int, owner: str) -> None:
-        """Raise HexsimError unless the steps fit pictures of the size of `owner`."""
-        for option, values in (("--mean", self.mean), ("--std", self.std)):
-            if len(values) not in (1, channels):
-                raise HexsimError(
-                    f"{option} has {len(values)} values; {owner} has {channels} channels, give one "
-                    "value or one for each"
-                )
-        if self.resize is not None and self.resize < max(height, width):
-            raise HexsimError(
-                f"--resize {self.resize} leaves too little for {height} x {width} pixels of "
-                f"{owner}; give {max(height, width)} or more"
-            )
+def means(how: PictureSteps, height: int, width: int) -> Doubles:
+    """Return what is subtracted from each byte: one value, one per channel, or an image."""
+    if how.mean_image is None:
+        return np.array(how.mean)
+    return how.mean_image.values()[:, :height, :width].transpose(1, 2, 0)
 
-    def means(self, height: int, width: int, channels: int) -> Doubles:
-        """Return what is subtracted from each byte: one value, one per channel, or an image.
 
-        Raises HexsimError if the file of an image cannot be read or does not fit.
-        """
-        if self.mean_file is None:
-            return np.array(self.mean)
-        image = _array(self.mean_file)
-        deep, high, wide = image.shape if image.ndim == 3 else (0, 0, 0)
-        if deep != channels or high < height or wide < width:
-            raise HexsimError(
-                f"mean image '{self.mean_file}' has shape {'x'.join(map(str, image.shape))}; "
-                f"expected {channels} x {height} x {width} (channels first) or larger"
-            )
-        part: Doubles = image[:, :height, :width].astype(np.float64).transpose(1, 2, 0)
-        if not np.isfinite(part).all():
-            raise HexsimError(
-                f"mean image '{self.mean_file}' holds NaN or infinity; write it again"
-            )
-        return part
+def numbers(how: PictureSteps, pixels: npt.NDArray[np.uint8], means: Doubles) -> FloatArray:
+    """Convert bytes (height, width, channels), red first, to the network's floats."""
+    ordered = pixels[..., ::-1] if how.channel_order == "bgr" else pixels
+    floats: FloatArray = ((ordered - means) / np.array(how.std)).astype(np.float32)
+    return floats
 
-    def numbers(self, pixels: npt.NDArray[np.uint8], means: Doubles) -> FloatArray:
-        """Convert bytes (height, width, channels), red first, to the network's floats."""
-        ordered = pixels[..., ::-1] if self.channel_order == "bgr" else pixels
-        floats: FloatArray = ((ordered - means) / np.array(self.std)).astype(np.float32)
-        return floats
+
+def mean_image(path: Path) -> MeanImage:
+    """Return the image in an .npy file of channels x height x width numbers.
+
+    Raises HexsimError if it cannot be read, is no such file, or too large for a .dlc file.
+    """
+    array = _array(path)
+    if array.ndim != 3 or not array.size:
+        raise HexsimError(
+            f"mean image '{path}' has shape {'x'.join(map(str, array.shape)) or 'of one number'}; "
+            "expected channels x height x width"
+        )
+    budget.require(budget.MEAN_IMAGE, array.size, f"mean image '{path}'")
+    image = MeanImage.of(array)
+    if image.fault():
+        raise HexsimError(f"mean image '{path}' holds NaN or infinity; write it again")
+    return image
 
 
 def picture_files(folder: Path) -> list[Path]:
@@ -128,7 +119,7 @@ def picture_files(folder: Path) -> list[Path]:
 
 
 def pixels_of(
-    file: Path, height: int, width: int, channels: int, how: Preprocessing
+    file: Path, height: int, width: int, channels: int, how: PictureSteps
 ) -> npt.NDArray[np.uint8]:
     """Return the bytes of the picture, (height, width, channels), red first.
 
@@ -158,7 +149,7 @@ def pixels_of(
 
 
 def crop_box(
-    size: tuple[int, int], height: int, width: int, how: Preprocessing
+    size: tuple[int, int], height: int, width: int, how: PictureSteps
 ) -> tuple[float, float, float, float]:
     """Return left, top, right and bottom of the crop of a picture of `size` (w, h).
 

@@ -66,7 +66,7 @@ class InputSource:
     their file names, where each item has its own. `files` has the files of each set, or a name for
     it. A line of a list (a picture) has `items_per_line` items. A list may request the outputs of
     layers and tensors. `description` says in words where the items come from; `seeded` ones are
-    artificial. `pictures` are the steps that made them of pictures, if a file can store these.
+    artificial. `pictures` are the steps that made them of pictures.
     """
 
     read: Feeds

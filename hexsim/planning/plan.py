@@ -130,6 +130,7 @@ class Plan(Shown):
 
     `quantized` tells whether the model's file holds codes or floats, `stored_bytes` how many
     bytes its parameters take there, `floats` which parameters are floats beside codes.
+    `binary_bytes` is the size of the context binary that is loaded instead, if there is one.
     """
 
     network: Network
@@ -138,6 +139,7 @@ class Plan(Shown):
     quantized: bool
     stored_bytes: int
     floats: frozenset[str] = frozenset()
+    binary_bytes: int | None = None
 
     @property
     def timed(self) -> tuple[object, ...]:
@@ -185,6 +187,10 @@ class Plan(Shown):
             ),
             bars="MACs",
         )
+
+    def layers_on(self, engine: Engine) -> int:
+        """Return the number of layers on an engine."""
+        return sum(len(subnet.calls) for subnet in self.subnets if subnet.engine == engine)
 
     def calls(self) -> Iterator[KernelCall]:
         """Yield all kernel calls in execution order."""

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from hexsim.display import Cell, DisplayTable, Shown
 from hexsim.errors import HexsimError, InvalidDataError
+from hexsim.graph.domains import Count, Positive
 from hexsim.graph.ir import Constant, FloatArray, Network
 from hexsim.onnx_io.write.precision import as_float16
 from hexsim.quantization.encodings import AxisEncoding, Encoding, FloatBits
@@ -32,6 +33,26 @@ class HtaSection:
     chip: str
     layers: tuple[str, ...]
     record: bytes = field(default=b"", repr=False)
+
+
+@dataclass(frozen=True)
+class GraphRecord:
+    """A graph of `layers` layers that is prepared for a `runtime` of a tensor processor.
+
+    It suits `chip` under `stack`, with `vtcm_bytes` of VTCM, and `binary_bytes` estimates the size
+    of its context binary. What a binary holds is not published, so no byte of it is kept.
+    """
+
+    chip: str
+    stack: str
+    runtime: Literal["htp", "htp_fp16"]
+    vtcm_bytes: Count
+    layers: Positive
+    binary_bytes: Count
+
+    def __str__(self) -> str:
+        vtcm = f"VTCM of {self.vtcm_bytes / 2**20:g} MB"
+        return f"{self.runtime} of {self.chip} with {self.stack} and {vtcm}"
 
 
 @dataclass(frozen=True, repr=False)
@@ -57,7 +78,8 @@ class Model(Shown):
     `origins` gives the source of each encoding in a few words, `overrides` the outcome of each
     override when the network was quantised, `notes` further remarks about quantising; a file does
     not store the latter two. `evidence` has the losses that calibration proved.
-    `hta` are the sections compiled for tensor engines, in the order of the layers.
+    `hta` are the sections compiled for tensor engines, in the order of the layers, and `graphs`
+    the graphs prepared for tensor processors.
     `equalized` says that scales were moved between the layers of `network`
     (hexsim.quantization.equalization), so that its tensors have other values than those of the
     network it was made from.
@@ -79,6 +101,7 @@ class Model(Shown):
     origins: Mapping[str, str] = field(default_factory=dict, compare=False)
     overrides: tuple[KeyOutcome, ...] = field(default=(), repr=False, compare=False)
     hta: tuple[HtaSection, ...] = ()
+    graphs: tuple[GraphRecord, ...] = field(default=(), compare=False)
     equalized: bool = False
     floats: Mapping[str, FloatBits] = field(default_factory=dict)
     quantized: bool = False

@@ -52,6 +52,7 @@ class Case:
     `interference` compares it with a run beside other clients. `evaluated` describes the inputs
     that judge, and `calibrated` those on which the network was quantised here or at load. `drawn`
     are times with all constants drawn at once, the same draws for all cases of a platform.
+    `graph_note` says what initialisation does with prepared graphs of the file.
     `subnets` is the number of its subnets; `refused` has the layers that run on the CPU instead,
     by name, each with the reason.
     """
@@ -83,6 +84,7 @@ class Case:
     ideal_cpu: bool = False
     anchor: Anchor | None = None
     vtcm_mb: float | None = None
+    graph_note: str | None = None
 
     @property
     def as_simulated(self) -> tuple[str, ...] | None:
@@ -287,6 +289,7 @@ class _Cases:
             ideal_cpu=platform.ideal_cpu,
             anchor=platform.anchor,
             vtcm_mb=platform.vtcm_mb,
+            graph_note=deployment.graph_note,
         )
 
     def _calibration(self, runtime: Runtime) -> str | None:

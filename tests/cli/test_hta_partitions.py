@@ -47,7 +47,7 @@ def test_info_and_diff_show_them(command: Command, tmp_path: Path) -> None:
     (section,) = json.loads((tmp_path / "q.json").read_text())["hta_sections"]
     assert (section["ids"], section["layers"]) == ("1-2", 2)
     assert "AIP Info" not in command("info p.dlc")[1]
-    assert command("diff p.dlc q.dlc")[1].startswith("HTA sections\n")
+    assert command("diff p.dlc q.dlc")[1].startswith("HTA sections and prepared graphs\n")
 
 
 def test_a_file_without_sections_says_so(command: Command, tmp_path: Path) -> None:

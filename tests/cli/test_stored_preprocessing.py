@@ -12,7 +12,7 @@ from PIL import Image
 
 import hexsim
 from hexsim import dlc
-from hexsim.graph.input_format import PictureSteps
+from hexsim.graph.input_format import MeanImage, PictureSteps
 from hexsim.passes.input_formats import set_pictures
 from hexsim.quantization.model import Model
 
@@ -81,10 +81,59 @@ def test_an_option_replaces_what_is_stored_and_says_so(photos: Command) -> None:
     assert "otherwise" not in remarks
 
 
+@pytest.mark.parametrize(
+    ("kind", "stored_as"), [("f8", "float64"), ("f4", "float32"), ("u1", "float32")]
+)
+def test_a_mean_image_is_stored_bit_by_bit(photos: Command, kind: str, stored_as: str) -> None:
+    """Later commands use it without the .npy file, and compute what they do with the option."""
+    mean = (np.random.default_rng(5).random((3, 8, 7)) * 255).astype(kind)
+    np.save("mean.npy", mean)
+    option = "--mean-file mean.npy --channel-order bgr"
+    assert photos(f"convert m.onnx {option} -o m.dlc")[0] == 0
+    assert photos("convert m.onnx -o plain.dlc")[0] == 0
+    assert photos(f"quantize plain.dlc --images photos {option} -o options.dlc")[0] == 0
+    assert photos(f"run options.dlc --images photos {option} -o out_options")[0] == 0
+    Path("mean.npy").unlink()
+    assert photos("quantize m.dlc --images photos -o q.dlc")[0] == 0
+    steps = stored("q.dlc")
+    assert steps == stored("options.dlc") == stored("m.dlc")
+    assert steps is not None
+    assert steps.mean_image is not None
+    assert steps.mean_image.dtype == stored_as
+    np.testing.assert_array_equal(steps.mean_image.values(), mean.astype(np.float64))
+    code, _, remarks = photos("run q.dlc --images photos -o out_q")
+    assert (code, f"inputs: mean image {steps.mean_image}" in remarks) == (0, True)
+    for n in range(2):
+        results = [Path(f"out_{name}/Result_{n}/y.raw").read_bytes() for name in ("q", "options")]
+        assert results[0] == results[1]
+    assert "pictures: mean image 3x8x7 (SHA-256 " in photos("info q.dlc")[1]
+    hexsim.save(hexsim.load("m.dlc"), "again.dlc")
+    hexsim.save(hexsim.load("again.dlc"), "twice.dlc")
+    assert Path("again.dlc").read_bytes() == Path("twice.dlc").read_bytes()
+    assert stored("again.dlc") == steps
+
+
+def test_an_option_replaces_a_mean_image(photos: Command) -> None:
+    for n in range(2):
+        np.save(f"{n}.npy", np.full((3, 6, 6), n + 1.0))
+        assert photos(f"convert m.onnx --mean-file {n}.npy -o {n}.dlc")[0] == 0
+    assert "mean image 3x6x6 (SHA-256" in photos("diff 0.dlc 1.dlc")[1]
+    assert photos("quantize 0.dlc --images photos --mean-file 1.npy -o q.dlc")[0] == 0
+    assert stored("q.dlc") == stored("1.dlc")
+    assert photos("quantize 0.dlc --images photos --mean 3 -o q.dlc")[0] == 0
+    assert stored("q.dlc") == PictureSteps(mean=(3.0,))
+
+
 def test_files_and_options_that_are_impossible(photos: Command) -> None:
     assert "--std has 2 values; input 'x' has 3 channels" in photos("convert m.onnx --std 1,2")[2]
-    assert "is not stored" in photos("convert m.onnx --mean-file m.npy")[2]
+    assert "cannot read mean image 'none.npy'" in photos("convert m.onnx --mean-file none.npy")[2]
+    for shape, fault in (((3, 5, 6), "has shape 3x5x6; expected 3 x 6 x 6"), ((6, 6), "shape 6x6")):
+        np.save("small.npy", np.ones(shape))
+        assert fault in photos("convert m.onnx --mean-file small.npy")[2]
+    assert not Path("m.dlc").exists()
     model = hexsim.load("m.onnx")
-    for steps in (PictureSteps(std=(0.0,)), PictureSteps(mean=()), PictureSteps(resize=0)):
+    images = (MeanImage((1, 1, 2), "float32"), MeanImage.of(np.full((3, 6, 6), np.nan)))
+    steps_list = [PictureSteps(std=(0.0,)), PictureSteps(mean=()), PictureSteps(resize=0)]
+    for steps in (*steps_list, *(PictureSteps(mean_image=image) for image in images)):
         with pytest.raises(hexsim.HexsimError, match="input 'x' has"):
             dlc.write("bad.dlc", Model(set_pictures(model.network, steps)))

@@ -15,7 +15,9 @@ from pathlib import Path
 import numpy as np
 
 from hexsim.errors import HexsimError
-from hexsim.inputs.preprocessing import Preprocessing
+from hexsim.graph.input_format import PictureSteps
+from hexsim.inputs.preprocessing import mean_image, require_steps
+from hexsim.inputs.preprocessing import means as mean_of
 
 MARK = "loaded.txt"
 """The file that a pickled object writes where it is loaded."""
@@ -112,7 +114,9 @@ def means(data: bytes, folder: Path) -> np.ndarray:
     """The mean of rows x columns x channels that the product reads from a file."""
     path = folder / "mean.npy"
     path.write_bytes(data)
-    return Preprocessing(mean_file=path).means(HEIGHT, WIDTH, CHANNELS)
+    how = PictureSteps(mean_image=mean_image(path))
+    require_steps(how, HEIGHT, WIDTH, CHANNELS, "an input")
+    return mean_of(how, HEIGHT, WIDTH)
 
 
 def judged(number: int, folder: Path) -> str:

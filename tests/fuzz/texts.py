@@ -34,10 +34,11 @@ from hexsim.deployment.phone_profile.reading import read_profile
 from hexsim.deployment.platform import Platform
 from hexsim.dlc.loading import load
 from hexsim.errors import HexsimError
+from hexsim.graph.input_format import PictureSteps
 from hexsim.graph.ir import Network
 from hexsim.inputs.input_list import read_input_list
 from hexsim.inputs.pictures import pictures
-from hexsim.inputs.preprocessing import Preprocessing
+from hexsim.inputs.preprocessing import mean_image
 from hexsim.quantization.overrides.aimet import read_aimet
 from hexsim.quantization.quantizer import quantize
 from hexsim.studies.calibration.own_rows import Names, read_rows
@@ -122,12 +123,12 @@ def _raw(path: Path) -> None:
 
 
 def _picture(path: Path) -> None:
-    for feed in pictures(path.parent, _network(), Preprocessing()).feeds():
+    for feed in pictures(path.parent, _network(), PictureSteps()).feeds():
         assert feed
 
 
 def _mean(path: Path) -> None:
-    assert Preprocessing(mean_file=path).means(4, 5, 3).shape == (4, 5, 3)
+    assert mean_image(path).shape == (3, 5, 6)
 
 
 def _npy() -> bytes:

@@ -8,8 +8,8 @@ import pytest
 import hexsim
 from hexsim.accuracy.labels import read_labels
 from hexsim.accuracy.validation import Validation, validate
+from hexsim.graph.input_format import PictureSteps
 from hexsim.inputs.pictures import pictures
-from hexsim.inputs.preprocessing import Preprocessing
 from hexsim.quantization.model import require_float
 from hexsim.quantization.quantizer import quantize
 from tests.deployed import deployed
@@ -29,7 +29,7 @@ def photos(real_data: Path, tmp_path: Path) -> Path:
 
 def _validated(model: Path, folder: Path, batch: int) -> Validation:
     network = require_float(hexsim.load(model, input_dims={"input": (batch, 3, 96, 96)}))
-    source = pictures(folder, network, Preprocessing(std=(255.0,), fit="stretch"))
+    source = pictures(folder, network, PictureSteps(std=(255.0,), fit="stretch"))
     labels = read_labels(folder / "labels.txt", source.items, network, source.names, batch)
     return validate(
         deployed(quantize(network, source.feeds()), "dsp", "sd855"),

@@ -18,6 +18,7 @@ from tests.cli.conftest import Done
 
 Tool = Callable[[str], Done]
 OWN_LINES = (
+    "all these inputs calibrated",
     *("INFO - INFO_", "[INFO] InitializeStderr", "[INFO] Writing ", "[INFO] Setting activation"),
     *("[INFO] bw: ", "[INFO] DebugLog", "wrote t.dlc"),
 )

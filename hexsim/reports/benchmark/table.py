@@ -145,6 +145,8 @@ def _on_loading(cases: Sequence[Case]) -> Iterator[str]:
     for case in cases:
         if case.overrides is not None:
             yield f"{case.network}, when quantised: {case.overrides}."
+        if case.graph_note is not None:
+            yield f"{case.network} on {case.runtime}: {case.graph_note}."
 
 
 def _on_costs(cases: Sequence[Case]) -> Iterator[str]:

@@ -16,7 +16,7 @@ from hexsim.graph.ir import Network
 from hexsim.reports.benchmark.summary import model_summary
 from hexsim.reports.inference.memory import NeededOn
 from hexsim.reports.network.layer_text import output_dims
-from hexsim.reports.network.table import needed_lines, section_lines
+from hexsim.reports.network.table import graph_lines, needed_lines, section_lines
 from hexsim.reports.text import figure, number, table
 from hexsim.runtimes import Runtime
 
@@ -73,6 +73,7 @@ def info_compact(
         *_pictures(model.network),
         *_times(timed),
         *section_lines(model),
+        *graph_lines(model),
         *needed_lines(needed),
     )
     return "\n".join(lines)

@@ -42,6 +42,7 @@ info_facts = Record(
     {
         "layers_used": lambda result: layers_used(_rows(result)),
         "hta_sections": lambda result: hta_sections(result.container.model),
+        "graphs": "container.model.graphs",
         "rescaled_weights": "losses",
     },
     ("imports", {"imports": ""}),

@@ -51,7 +51,11 @@ def sections(first: str, second: str, difference: Difference) -> tuple[Section, 
         Section("Dimensions", change_header, _rows(difference.dims)),
         Section("Weights", weight_header, weights),
         Section("Output names", change_header, _rows(difference.outputs)),
-        Section("HTA sections", ("chip", *change_header[1:]), _rows(difference.sections)),
+        Section(
+            "HTA sections and prepared graphs",
+            ("chip", *change_header[1:]),
+            _rows(difference.sections),
+        ),
     )
 
 

@@ -67,6 +67,7 @@ def info_table(source: str, container: Container, needed: NeededOn | None = None
         f"DLC created with converter version: {metadata.converter_version}",
         f"Layers used by DLC: {', '.join(layers_used(rows))}",
         *section_lines(container.model),
+        *graph_lines(container.model),
         *needed_lines(needed),
     )
     return "\n".join(lines)
@@ -97,6 +98,13 @@ def section_lines(model: Model) -> Iterator[str]:
         ]
         yield "\nAIP Info:"
         yield table(_SECTION_HEADER, rows, left=frozenset({0, 1, 2, 3, 6, 7}))
+
+
+def graph_lines(model: Model) -> Iterator[str]:
+    """Yield a line for each graph that is prepared for a tensor processor."""
+    for graph in model.graphs:
+        size = quantity(graph.binary_bytes, "B")
+        yield f"prepared for {graph}: context binary of {size} (estimate)"
 
 
 def needed_lines(needed: NeededOn | None) -> Iterator[str]:

@@ -13,8 +13,8 @@ from hexsim.cli._groups import grouped
 from hexsim.cli._say import remark, say
 from hexsim.errors import HexsimError
 from hexsim.snpe.bench.config import Config, read_config, settings
-from hexsim.snpe.option import CHIP, STACK, Tool
-from hexsim.snpe.option_tables import option_table
+from hexsim.snpe.option import CHIP, STACK
+from hexsim.snpe.option_tables import option_table, tools
 
 if TYPE_CHECKING:
     from hexsim.deployment.platform import Platform
@@ -104,24 +104,4 @@ def snpe_bench(
 
 OPTIONS = (*option_table("bench")["options"], CHIP, STACK)
 
-TOOLS = {
-    "snpe_bench.py": Tool(
-        "snpe_bench.py",
-        "Measure a network on the runtimes of a JSON config. Writes a folder per run, and the "
-        "results as CSV.",
-        snpe_bench,
-        OPTIONS,
-        notes=(
-            "Devices names the chip: as hexsim chips list does, by part number, or by the digits "
-            "of either. The config of a device that has another name needs --chip.",
-            "Runs are simulated alike, so mean, largest and smallest are one number; --draws makes "
-            "them differ. Of memory, pss and prv_dirty are the peak of an inference that hexsim "
-            "bench prints; prv_clean is not simulated.",
-            "The last row shows on how many inputs each runtime gives the same answer as float. "
-            "A quantised Dlc does not have the weights of its float file, so give that file with "
-            "--float. With --labels another row shows how many answers are right.",
-            "An interrupted benchmark continues where it was, if the config, its files, the "
-            "options and the version of hexsim are the same.",
-        ),
-    )
-}
+TOOLS = tools({"snpe_bench.py": (snpe_bench, OPTIONS)})

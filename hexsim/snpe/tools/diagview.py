@@ -8,8 +8,7 @@ import typer
 
 from hexsim.cli._files import FILE, OUTPUT
 from hexsim.cli._say import say
-from hexsim.snpe.option import Tool
-from hexsim.snpe.option_tables import option_table
+from hexsim.snpe.option_tables import option_table, tools
 
 
 def diagview(
@@ -26,15 +25,4 @@ def diagview(
     say(diag_text(head, rows, time.ctime(log.stat().st_mtime)))
 
 
-TOOLS = {
-    "snpe-diagview": Tool(
-        "snpe-diagview",
-        "Print the SNPEDiag_0.log of a run; times are those of the simulation, in microseconds.",
-        diagview,
-        option_table("diagview")["options"],
-        notes=(
-            "The times that the DSP itself reports while it builds a graph are not simulated. So a "
-            "run on it has no Snpe Accelerator Init Time and no Accelerator Init Time.",
-        ),
-    )
-}
+TOOLS = tools({"snpe-diagview": (diagview, option_table("diagview")["options"])})

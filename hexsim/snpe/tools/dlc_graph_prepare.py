@@ -1,8 +1,9 @@
 """`snpe-dlc-graph-prepare` and `qnn-context-binary-generator` prepare a network for an HTP.
 
-What a record of the real tools holds is not published. So no record is written: the file is the
-network as it was, and the graph is compiled whenever it is simulated. What the compiled graph reads
-and keeps is printed, with estimates of the record's size and of the time and memory to prepare it.
+What a record of the real tools holds is not published. So the file gets none of its bytes: it says
+for which chips the graph is prepared, whose initialisation is then short, and the graph is compiled
+whenever it is simulated. What the compiled graph reads and keeps is printed, with estimates of the
+record's size and of the time and memory to prepare it.
 """
 
 from __future__ import annotations
@@ -20,8 +21,8 @@ from hexsim.cli._say import remark, say
 from hexsim.cli._simulated import Hardware
 from hexsim.errors import HexsimError, unknown
 from hexsim.snpe import runtimes
-from hexsim.snpe.option import OP_PACKAGES, OUTPUT_DIR, SIMULATED, UDO_PACKAGE, Tool
-from hexsim.snpe.option_tables import option_table
+from hexsim.snpe.option import OP_PACKAGES, OUTPUT_DIR, SIMULATED, UDO_PACKAGE
+from hexsim.snpe.option_tables import option_table, tools
 from hexsim.snpe.qnn_options import CONFIG_FILE, MODEL_LIBRARY, ModelLibrary, check_model_library
 
 if TYPE_CHECKING:
@@ -72,6 +73,7 @@ def _ending_at(model: Model, names: tuple[str, ...]) -> Model:
     return replace(
         model,
         network=network,
+        graphs=() if network != model.network else model.graphs,
         activations={n: e for n, e in model.activations.items() if n in kept},
         parameters={n: e for n, e in model.parameters.items() if n in kept},
         floats={n: bits for n, bits in model.floats.items() if n in kept},
@@ -150,20 +152,24 @@ def _prepare(
     """Compile the graph for each platform, write the network, and print what was compiled."""
     from hexsim import dlc
 
-    lines = [_prepared(model, container, platform) for platform in platforms]
+    lines = []
+    for platform in platforms:
+        prepared, line = _prepared(model, container, platform)
+        container = replace(container, model=prepared)
+        lines.append(line)
     dlc.write(output, container.model, container.metadata, container.overrides, parents=parents)
     for line in lines:
         say(line)
     remark(
-        "[INFO] no record is added to the file, because what one holds is not published; the graph "
-        "is compiled when it is simulated"
+        "[INFO] the file says for what its graph is prepared; it has no bytes of a record, because "
+        "what one holds is not published"
     )
 
 
-def _prepared(source: str, container: Container, platform: Platform) -> str:
-    """Return the lines about the graph of a network on one chip."""
+def _prepared(source: str, container: Container, platform: Platform) -> tuple[Model, str]:
+    """Return the model with a record of its graph on one chip, and the lines about that."""
     from hexsim.deployment.given import GivenModel, Preparation
-    from hexsim.deployment.prepared_graph import prepared_graph
+    from hexsim.deployment.prepared_graph import prepared_graph, with_graph
     from hexsim.htp.compiler import compile_graph
     from hexsim.reports.inference.memory import prepared_lines
     from hexsim.reports.text import quantity
@@ -186,7 +192,7 @@ def _prepared(source: str, container: Container, platform: Platform) -> str:
     prepared = prepared_graph(plan, memory, platform.stack)
     lines = "" if prepared is None else f"\n{prepared_lines(prepared)}"
     spilled = sum(operation.spill_bytes for operation in operations)
-    return (
+    return with_graph(container.model, deployment), (
         f"{platform.chip.name} ({runtime}): {len(operations)} operations, VTCM of "
         f"{vtcm_bytes / 2**20:g} MB, weights of {quantity(memory.packed_bytes, 'B')} in its "
         f"layout, {quantity(spilled, 'B')} spilled and filled{lines}"
@@ -201,13 +207,6 @@ _PREPARE = (
     *SIMULATED,
 )  # fmt: skip
 
-_NOTES = (
-    "Prints what the compiled graph has: operations, VTCM, bytes of weights in the layout of the "
-    "processor, and bytes that do not fit VTCM. The last two are estimates of the compiler here, "
-    "which was fitted to published latencies. Size of a record, time and memory to prepare one are "
-    "estimates with wide intervals. The file does not keep --vtcm_override; simulating commands "
-    "take it as --vtcm.",
-)
 
 _CONTEXT = (
     *_TABLE["context"],
@@ -220,21 +219,9 @@ _CONTEXT = (
     *SIMULATED,
 )  # fmt: skip
 
-TOOLS = {
-    "snpe-dlc-graph-prepare": Tool(
-        "snpe-dlc-graph-prepare",
-        "Compile a network for tensor processors (HTP), and write it.",
-        graph_prepare,
-        _PREPARE,
-        release="2.39",
-        notes=_NOTES,
-    ),
-    "qnn-context-binary-generator": Tool(
-        "qnn-context-binary-generator",
-        "Compile a network for the tensor processor (HTP) of --chip, and write it as it is.",
-        context_binary,
-        _CONTEXT,
-        release="2.39",
-        notes=(*_NOTES[:1], "qnn-net-run takes the file as --retrieve_context."),
-    ),
-}
+TOOLS = tools(
+    {
+        "snpe-dlc-graph-prepare": (graph_prepare, _PREPARE),
+        "qnn-context-binary-generator": (context_binary, _CONTEXT),
+    }
+)

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 from hexsim.cli.quantize import quantize
 from hexsim.snpe.converter_options import TABLE as CONVERTERS
-from hexsim.snpe.option import CHIP, NO_UDO, STACK, UDL, UDO_PACKAGE, Ignored, Option, Tool
-from hexsim.snpe.option_tables import option_table
+from hexsim.snpe.option import CHIP, NO_UDO, STACK, UDL, UDO_PACKAGE, Ignored, Option
+from hexsim.snpe.option_tables import option_table, tools
 
 _TABLE = option_table("quantizer")
 _NAMED = (*_TABLE["bits"], *_TABLE["ranges"])
@@ -42,19 +42,10 @@ _QAIRT = (
     *_TABLE["logging"][:1],
 )  # fmt: skip
 
-TOOLS = {
-    name: Tool(name, "Quantise a float .dlc file, calibrating on raw inputs.", quantize, OPTIONS)
-    for name in ("snpe-dlc-quantize", "snpe-dlc-quant")
-} | {
-    "qairt-quantizer": Tool(
-        "qairt-quantizer",
-        "Quantise a float .dlc file, calibrating on raw inputs.",
-        quantize,
-        _QAIRT,
-        release="2.39",
-        notes=(
-            "It does what snpe-dlc-quant does: the file is the same, with the encodings that the "
-            "converter kept left out unless --override_params takes them.",
-        ),
-    )
-}
+TOOLS = tools(
+    {
+        "snpe-dlc-quantize": (quantize, OPTIONS),
+        "snpe-dlc-quant": (quantize, OPTIONS),
+        "qairt-quantizer": (quantize, _QAIRT),
+    }
+)

@@ -1,7 +1,8 @@
 """`snpe-dlc-viewer` writes a page for a browser about a .dlc file."""
 
 from hexsim.cli.view import view
-from hexsim.snpe.option import UDL, Option, Ours, Tool
+from hexsim.snpe.option import UDL, Option, Ours
+from hexsim.snpe.option_tables import tools
 
 OPTIONS = (
     Option(("--input_dlc", "-i"), ("FILE",), "The .dlc file.", Ours(), is_required=True),
@@ -12,9 +13,4 @@ OPTIONS = (
     UDL,
 )  # fmt: skip
 
-TOOLS = {
-    "snpe-dlc-viewer": Tool(
-        "snpe-dlc-viewer", "Write a page for a browser about a .dlc file.", view, OPTIONS,
-        notes=("No browser is opened; without `-s` the page is written beside the .dlc file.",),
-    )
-}  # fmt: skip
+TOOLS = tools({"snpe-dlc-viewer": (view, OPTIONS)})

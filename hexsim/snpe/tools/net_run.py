@@ -19,7 +19,8 @@ from hexsim.snpe.buffers import Buffers
 from hexsim.snpe.help import version
 from hexsim.snpe.log import RULE, announce, write_log
 from hexsim.snpe.net_run_options import OPTIONS
-from hexsim.snpe.option import Level, Tool
+from hexsim.snpe.option import Level
+from hexsim.snpe.option_tables import tools
 from hexsim.snpe.qnn_options import ModelLibrary, check_model_library
 
 if TYPE_CHECKING:
@@ -152,20 +153,4 @@ def _native_types(buffers: Buffers, deployment: Deployment) -> dict[str, str]:
     return {name: input_.type for name, input_ in buffers.inputs(deployment).items()}
 
 
-TOOLS = {
-    "snpe-net-run": Tool(
-        "snpe-net-run",
-        "Run a network on every input of a list. Writes Result_0, Result_1, ... and "
-        "SNPEDiag_0.log, which snpe-diagview prints.",
-        net_run,
-        OPTIONS,
-        notes=(
-            "Without a runtime the network runs on the CPU. Values are those of the runtime, and "
-            "times those of the chip that is simulated; both are the same in every run.",
-            "From V68 on, --use_dsp is the tensor processor (HTP). It runs a quantised network in "
-            "codes, and a float one in float16 if it has that.",
-            "With buffers of quantised values, and without --static_min_max, each input gets "
-            "a range of its own. That changes values, but no times.",
-        ),
-    )
-}
+TOOLS = tools({"snpe-net-run": (net_run, OPTIONS)})

@@ -22,8 +22,8 @@ from hexsim.errors import HexsimError
 from hexsim.snpe import runtimes
 from hexsim.snpe.log import announce, write_log
 from hexsim.snpe.net_run_options import FALLBACK, profile_option, thread_runtimes
-from hexsim.snpe.option import INPUTS, OUTPUT_DIR, SIMULATED, UDO_PACKAGE, Level, Option, Ours, Tool
-from hexsim.snpe.option_tables import option_table
+from hexsim.snpe.option import INPUTS, OUTPUT_DIR, SIMULATED, UDO_PACKAGE, Level, Option, Ours
+from hexsim.snpe.option_tables import option_table, tools
 
 if TYPE_CHECKING:
     from hexsim.deployment import Deployment
@@ -168,16 +168,4 @@ OPTIONS = (
     *SIMULATED,
 )  # fmt: skip
 
-TOOLS = {
-    "snpe-parallel-run": Tool(
-        "snpe-parallel-run",
-        "Run the inputs of a list on several runtimes at once. Writes Result_0, Result_1, ... and "
-        "a SNPEDiag log for each thread.",
-        parallel_run,
-        OPTIONS,
-        notes=(
-            "Inputs go to the threads in turn; this is an assumption, because it is not published "
-            "how PSNPE distributes them. Networks are built one after the other.",
-        ),
-    )
-}
+TOOLS = tools({"snpe-parallel-run": (parallel_run, OPTIONS)})

@@ -2,7 +2,8 @@
 
 from hexsim.cli.convert import convert
 from hexsim.snpe import converter_options as common
-from hexsim.snpe.option import UDL, Anyway, Effect, Ignored, Option, RefusedOption, Tool
+from hexsim.snpe.option import UDL, Anyway, Effect, Ignored, Option, RefusedOption
+from hexsim.snpe.option_tables import tools
 
 _TYPES = ("float32", "float16", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64")
 _NETWORK = common.network("File of ONNX or another framework")
@@ -68,18 +69,9 @@ _QNN = (
     *_SHARED,
 )  # fmt: skip
 
-TOOLS = {
-    "qairt-converter": Tool(
-        "qairt-converter",
-        "Convert a file of ONNX, TensorFlow, TensorFlow Lite or PyTorch to a float .dlc file.",
-        convert, _QAIRT, release="2.39",
-    ),
-    "qnn-onnx-converter": Tool(
-        "qnn-onnx-converter", "Convert an ONNX file to a float .dlc file.", convert, _QNN,
-        release="2.39",
-        notes=(
-            "The real tool writes C++ that calls QNN. Here the file is a .dlc file, whatever its "
-            "name, and qnn-net-run takes it as --dlc_path.",
-        ),
-    ),
-}  # fmt: skip
+TOOLS = tools(
+    {
+        "qairt-converter": (convert, _QAIRT),
+        "qnn-onnx-converter": (convert, _QNN),
+    }
+)

@@ -10,9 +10,8 @@ from hexsim.snpe.option import (
     Option,
     Ours,
     RefusedOption,
-    Tool,
 )
-from hexsim.snpe.option_tables import option_table
+from hexsim.snpe.option_tables import option_table, tools
 from hexsim.snpe.qnn_options import CONFIG_FILE, LIBRARIES, MODEL_LIBRARY
 from hexsim.snpe.tools.diagview import diagview
 from hexsim.snpe.tools.net_run import net_run
@@ -55,24 +54,9 @@ _RUN = (
 )  # fmt: skip
 
 
-TOOLS = {
-    "qnn-net-run": Tool(
-        "qnn-net-run",
-        "Run a network on every input of a list. Writes Result_0, Result_1, ... and "
-        "SNPEDiag_0.log, which qnn-profile-viewer prints.",
-        net_run,
-        _RUN,
-        release="2.39",
-        notes=(
-            "It does what snpe-net-run does. Files of inputs and outputs are in stored order, an "
-            "image NHWC.",
-        ),
-    ),
-    "qnn-profile-viewer": Tool(
-        "qnn-profile-viewer",
-        "Print the log of qnn-net-run, as snpe-diagview does.",
-        diagview,
-        _TABLE["view"],
-        release="2.39",
-    ),
-}
+TOOLS = tools(
+    {
+        "qnn-net-run": (net_run, _RUN),
+        "qnn-profile-viewer": (diagview, _TABLE["view"]),
+    }
+)

@@ -17,8 +17,8 @@ from hexsim.errors import HexsimError
 from hexsim.snpe import runtimes
 from hexsim.snpe.buffers import Buffers
 from hexsim.snpe.net_run_options import FALLBACK, buffer_options, profile_option, thread_runtimes
-from hexsim.snpe.option import SIMULATED, UDO_PACKAGE, Ignored, Option, Ours, Tool
-from hexsim.snpe.option_tables import option_table
+from hexsim.snpe.option import SIMULATED, UDO_PACKAGE, Ignored, Option, Ours
+from hexsim.snpe.option_tables import option_table, tools
 
 if TYPE_CHECKING:
     from hexsim.deployment import Deployment
@@ -135,19 +135,4 @@ OPTIONS = (
     *SIMULATED,
 )  # fmt: skip
 
-TOOLS = {
-    "snpe-throughput-net-run": Tool(
-        "snpe-throughput-net-run",
-        "Run networks at once. A thread for each network calls it again as soon as the last call "
-        "has returned.",
-        throughput_net_run,
-        OPTIONS,
-        notes=(
-            "For several threads, repeat --container with --use_... or --runtime_order, and with "
-            "--perf_profile. The n-th of each belongs to the n-th thread; a single one belongs to "
-            "all.",
-            "Calls are simulated until their times repeat, and the times of later calls follow "
-            "from these. Then a line on stderr says how many calls were simulated.",
-        ),
-    )
-}
+TOOLS = tools({"snpe-throughput-net-run": (throughput_net_run, OPTIONS)})

@@ -14,7 +14,7 @@ from hexsim.snpe.option import (
     RefusedOption,
     Tool,
 )
-from hexsim.snpe.option_tables import option_table
+from hexsim.snpe.option_tables import option_table, read_table
 
 _TABLE = option_table("to_dlc")
 _RELAY = _TABLE["relay"]
@@ -62,25 +62,6 @@ def _input_layout(framework: str) -> Option:
     return common.layout_option(("--input_layout",), "Order of an input's axes.", assumed)
 
 
-_INSTEAD = {
-    "snpe-dlc-reorder": "the ids of layers follow from the network; take the ranges of a section "
-    "from snpe-dlc-info, and give them to snpe-dlc-quantize as --hta_partitions",
-    "snpe-udo-package-generator": NO_UDO.why,
-    "snpe-platform-validator": "nothing is connected; hexsim chips show CHIP lists the runtimes of "
-    "a chip",
-    "snpe-architecture-checker": "hexsim bench and hexsim roofline say what limits a network, and "
-    "snpe-dlc-info which runtimes take each layer",
-    "snpe-quantization-checker": "hexsim validate --explain says which layer loses accuracy, and "
-    "what helps",
-}
-"""Tools of which only the name is here, with what to do instead."""
-
-_CAFFE2 = (
-    "files of Caffe2 are not read, and SNPE itself has no converter for them since release 2.0; "
-    "export the network to ONNX, and take snpe-onnx-to-dlc"
-)
-
-
 def _converter(framework: str, what: str, *options: Option) -> Tool:
     summary = f"Convert {what[0].lower()}{what[1:]} to a float .dlc file."
     dtype = _input_dtype(_OF_A_SCRIPT if framework == "pytorch" else _OF_THE_FILE)
@@ -116,7 +97,7 @@ TOOLS = {
                 name, "Only tells what to do instead.", convert, (),
                 notes=(f"{why[0].upper()}{why[1:]}.",), refusal=why,
             )
-            for name, why in {"snpe-caffe2-to-dlc": _CAFFE2, **_INSTEAD}.items()
+            for name, why in read_table("instead").items()
         ),
     )
 }  # fmt: skip
