@@ -48,13 +48,15 @@ class InvalidDataError(ValueError):
 def nearest(name: str, known: Iterable[str]) -> str:
     """Return the end of a sentence on an unknown name: the nearest known names, or all.
 
-    Names with the same number of two digits or more come first: qcs605 for sd605.
+    A name with the same letters in another order is the one: sd835 for sd385. Names with the same
+    number of two digits or more come first: qcs605 for sd605.
     """
     names, name = sorted(known), str(name)[:_MOST]  # a very long one takes very long to compare
+    turned = [known for known in names if sorted(known) == sorted(name)]
     number = _DIGITS.findall(name)
     same_number = [known for known in names if number and _DIGITS.findall(known) == number]
     similar = difflib.get_close_matches(name, names, n=3, cutoff=0.5)
-    matches = list(dict.fromkeys((*same_number, *similar)))[:3]
+    matches = turned or list(dict.fromkeys((*same_number, *similar)))[:3]
     if matches:
         return f"did you mean {' or '.join(matches)}?"
     return f"known: {', '.join(names)}" if names else "none is known"

@@ -33,6 +33,11 @@ def test_a_name_that_is_no_text_is_unknown_too() -> None:
     assert str(unknown("chip", number, ["sd835"])).startswith("unknown chip '835'; ")
 
 
+def test_letters_in_another_order_are_the_name_that_was_meant() -> None:
+    chips = ["sd835", "sd845", "sd855", "sd865"]
+    assert str(unknown("chip", "sd385", chips)).endswith("; did you mean sd835?")
+
+
 def test_names_with_the_same_number_come_first() -> None:
     chips = ["sd690", "sd660", "sd855", "qcs605", "sd765"]
     sentence = str(unknown("chip", "sd605", chips))

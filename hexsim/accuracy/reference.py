@@ -23,7 +23,8 @@ def with_reference(model: Model, reference: Network) -> Model:
     quantised_network = model.network
     reference = Masks.of(reference).with_those_of(quantised_network)
     stored = {name: model.stored(name) for name in quantised_network.constants}
-    restored = with_conversions(replace(model, network=reference, stored_constants=stored))
+    floats = replace(model, network=reference, stored_constants=stored, reference="float network")
+    restored = with_conversions(floats)
     float_network = restored.network
     if quantised_network.layers != float_network.layers or dict(quantised_network.tensors) != dict(
         float_network.tensors

@@ -16,7 +16,7 @@ from hexsim.inputs.batches import batch_size
 from hexsim.layers import Opaque, Softmax
 from hexsim.passes.dead_code import remove_dead_code
 from hexsim.quantization.masks.found import Masks
-from hexsim.quantization.model import Model
+from hexsim.quantization.model import Model, Reference
 
 LEAST_DB = 10.0
 """SQNR of outputs, in dB, below which they are no answer: over a tenth of their power is noise."""
@@ -40,6 +40,13 @@ def compared_floats(network: Network) -> tuple[str, ...]:
     """
     outputs = class_scores(network).outputs
     return tuple(name for name in outputs if network.tensors[name].dtype == "float32")
+
+
+def sqnr_label(reference: Reference) -> str:
+    """Return the label of the SQNR of the outputs against `reference`."""
+    if reference == "float network":
+        return "SQNR of the outputs"
+    return f"SQNR against {reference}"
 
 
 def scores_before(network: Network) -> dict[str, tuple[str, ...]]:

@@ -7,10 +7,11 @@ from hexsim.accuracy.classification import TOP, Hits
 from hexsim.accuracy.layer_errors import LayerError
 from hexsim.accuracy.observation import Counted, Feed, Labels, Observer, Totals
 from hexsim.accuracy.rescaling import RescalingLoss, rescaling_losses
-from hexsim.accuracy.scores import is_classifier, scores_before, scores_per_item
+from hexsim.accuracy.scores import is_classifier, scores_before, scores_per_item, sqnr_label
 from hexsim.deployment import Deployment
 from hexsim.display import DisplayTable, Shown
 from hexsim.graph.ir import Network
+from hexsim.quantization.model import Reference
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,7 @@ class Validation(Shown):
     `rescaled` has the weights that the runtime rescaled at load, `notes` a sentence for each output
     that is not compared itself. `original` is set where the reference was equalised. `classes` is
     False where the network is no classifier and there are no labels: `hits` mean nothing then.
+    `reference` is what the SQNR is against.
     `ranked` is False with no more than five classes: all of them are among the best five.
     """
 
@@ -43,10 +45,12 @@ class Validation(Shown):
     original: Original | None = None
     classes: bool = True
     ranked: bool = True
+    reference: Reference = "float network"
 
     def display_table(self) -> DisplayTable:
         """Return a row per tensor, as far as its error is known."""
-        title = f"SQNR of the outputs {self.output_sqnr_db:.1f} dB, {self.hits.inputs} inputs"
+        label = sqnr_label(self.reference)
+        title = f"{label} {self.output_sqnr_db:.1f} dB, {self.hits.inputs} inputs"
         names = ("layer", "type", "tensor", "sqnr_db", "cosine", "max_error")
         rows = tuple(tuple(getattr(layer, name) for name in names) for layer in self.layers)
         return DisplayTable(title, names, rows)
@@ -106,6 +110,7 @@ def validation_of(deployment: Deployment, totals: Totals, *, labelled: bool) -> 
         Original(totals.hits_before, totals.before.sqnr_db) if totals.hits_before.inputs else None,
         classes=labelled or is_classifier(deployment.network),
         ranked=scores_per_item(deployment.network) > TOP,
+        reference=deployment.model.reference,
     )
 
 

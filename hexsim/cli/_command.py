@@ -95,4 +95,5 @@ def _sentence(error: Any, name: str) -> str:
         hint = similar if similar.startswith("did") else f"{path} --help lists those that it has"
         return f"'{path}' has no option '{option}'; {hint}"
     text = error.format_message().strip().rstrip(".")
+    text = text.replace("Input should be", "it should be").replace("Value error, ", "")
     return f"{text[:1].lower()}{text[1:]}; {path} --help says what it takes"

@@ -73,10 +73,12 @@ class Compared:
             )
         original = None
         if self.float_model is None:
-            reference = (
-                "float reference: the file's own weights, which are rounded already; give the "
-                "float model (--float) to see what rounding them costs"
-            )
+            reference = "float reference: the weights that it was quantised from"
+            if read.reference != "float network":
+                reference = (
+                    f"float reference: {read.reference}, which are rounded already; give the "
+                    "float model (--float) to see what rounding them costs"
+                )
         else:
             floats = require_float(load(self.float_model, input_dims=dims))
             original = floats if read.equalized else None

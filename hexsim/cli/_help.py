@@ -27,6 +27,7 @@ def command_help(path: str, command: Callable[..., Any]) -> str:
     for option in sorted(options, key=lambda option: not option.is_required):
         left = " ".join(filter(None, (", ".join(option.names), option.placeholder)))
         sections.setdefault(option.heading, []).append((left, option.remarks))
+    sections["Pictures"] = sections.pop("Pictures", [])  # details, after the inputs themselves
     sections["Help"] = [_HELP]
     return help_text(" ".join(words), inspect.cleandoc(command.__doc__ or ""), sections, command)
 

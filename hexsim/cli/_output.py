@@ -77,11 +77,6 @@ class JsonCsv(Csv, Json):
 
 
 @dataclass(frozen=True)
-class JsonTrace(Trace, Json):
-    """Results for programs, and a timeline."""
-
-
-@dataclass(frozen=True)
 class JsonCsvTrace(Trace, JsonCsv):
     """Results for programs and for spreadsheets, and a timeline."""
 
@@ -97,7 +92,7 @@ class JsonCsvHtml(Html, JsonCsv):
 
 
 @dataclass(frozen=True)
-class JsonTraceHtml(Html, JsonTrace):
+class JsonTraceHtml(Html, Trace, Json):
     """Results for programs, a timeline, and all as a page."""
 
 

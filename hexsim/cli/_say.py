@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 
+from hexsim.reports.fitting import wrapped
 from hexsim.texts.names import visible
 
 _WORDING: ContextVar[Callable[[str], str]] = ContextVar("wording", default=str)
@@ -75,9 +76,13 @@ def say(text: str) -> None:
 def report_progress(text: str, *, flush: bool = True) -> None:
     """Print a line of a report at once, also into a pipe or file, as later lines take long."""
     if report := collected():
-        report.printed.append(_shown(text))
+        report.printed.append(_fitted(text))
     else:
-        print(_shown(text), flush=flush)
+        print(_fitted(text), flush=flush)
+
+
+def _fitted(text: str) -> str:
+    return "\n".join(map(wrapped, _shown(text).split("\n")))
 
 
 def remark(text: str) -> None:

@@ -102,8 +102,7 @@ def report(
         read = load_container(model, input_dims=dims)
         given = GivenModel(model, read, platform, preparation, progress)
         inputs = None if depth.timing_only else roles(given.model)
-        if inputs is not None and inputs.calibrating is not None:
-            given.calibrate_on(inputs.calibrating.feeds)
+        given.calibrate_on(inputs)
         examinations = list(Examination(given, platform, inputs, progress).of(cases))
         is_coded = any(examination.study is not None for examination in examinations)
         counted = given.quantized if is_coded else given.model

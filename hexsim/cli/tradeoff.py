@@ -29,7 +29,7 @@ def tradeoff(
     from hexsim.cli._progress import status
     from hexsim.quantization.model import Model
     from hexsim.reports.text import number
-    from hexsim.reports.tradeoff import tradeoff_csv, tradeoff_facts, tradeoff_table
+    from hexsim.reports.tradeoff import choice_facts, tradeoff_facts, tradeoff_table
     from hexsim.studies.tradeoff import TradeoffConditions
     from hexsim.studies.tradeoff import tradeoff as run_tradeoff
 
@@ -48,10 +48,11 @@ def tradeoff(
     notes = (source.description, encodings, given.reference)
     where, labelled = (platform.chip.name, platform.stack.name), roles.labels is not None
     outputs.write(
-        json=lambda: tradeoff_facts.json(network.name, where, notes, result.choices, labelled),
-        csv=lambda: tradeoff_csv(result.choices, labelled),
+        json=lambda: tradeoff_facts.json(network.name, where, notes, result.choices),
+        csv=lambda: choice_facts.csv(result.choices),
     )
     inputs_count = number(source.items, "input")
     say(f"{network.name} on {platform.chip.name}, {platform.software}, {inputs_count}")
     say("".join(f"  {note}\n" for note in notes))
-    say(tradeoff_table(result.choices, labelled=labelled))
+    reference = codes.reference if floats is None else "float network"
+    say(tradeoff_table(result.choices, labelled=labelled, reference=reference))

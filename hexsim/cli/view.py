@@ -89,8 +89,7 @@ class Painted(JudgingInputs):
         platform, runtime = Platform.load(self.chip), parse_runtime(self.runtime or "dsp")
         given = GivenModel(source, read, platform, CallOptions(quantize=True).preparation())
         inputs = self.roles(read.model, [runtime]) if self.given else None
-        if inputs is not None and inputs.calibrating is not None:
-            given.calibrate_on(inputs.calibrating.feeds)
+        given.calibrate_on(inputs)
         deployment = given.deployment(runtime)
         validation = None
         if inputs is not None:

@@ -9,12 +9,13 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
 
-from hexsim.deployment.at_load import AtLoad, Calibration
+from hexsim.deployment.at_load import AtLoad
 from hexsim.deployment.deployment import Deployment, deploy
 from hexsim.deployment.offline_hta import HtaChoice, chosen, prepared
 from hexsim.deployment.platform import Platform
 from hexsim.dlc import Container
 from hexsim.dlc.loading import applied_overrides
+from hexsim.inputs.split import InputRoles
 from hexsim.quantization.model import Model
 from hexsim.quantization.overrides.use import OverrideUse
 from hexsim.runtimes import FIXED_POINT, Runtime
@@ -74,9 +75,13 @@ class GivenModel:
             times_only=preparation.times_only,
         )
 
-    def calibrate_on(self, inputs: Calibration) -> None:
-        """Quantise on `inputs`, not on seeded ones; to be called before anything is quantised."""
-        self._at_load = replace(self._at_load, calibration=inputs)
+    def calibrate_on(self, inputs: InputRoles | None) -> None:
+        """Quantise on those of `inputs` that calibrate; to be called before anything is quantised.
+
+        Without them seeded ones calibrate.
+        """
+        if inputs is not None and inputs.calibrating is not None:
+            self._at_load = replace(self._at_load, calibration=inputs.calibrating.feeds)
 
     def deployment(self, runtime: Runtime, perf_profile: str | None = None) -> Deployment:
         """Deploy the model on a runtime; raise HexsimError if the runtime refuses it.

@@ -89,6 +89,7 @@ def _model(document: Document, archive: Archive) -> Model:
         float_weights=encodings.float_weights,
         evidence=encodings.evidence,
         graphs=document.graphs,
+        reference="float network" if encodings.float_weights else "the file's own weights",
     )
 
 

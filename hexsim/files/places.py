@@ -79,7 +79,7 @@ def _require_file(path: Path, target: Path, folder: Path) -> None:
     except (FileNotFoundError, NotADirectoryError):
         return
     if stat.S_ISDIR(status.st_mode):
-        raise HexsimError(f"cannot write '{path}': it is a folder")
+        raise HexsimError(f"cannot write '{path}': it is a folder; name a file in it")
     if not stat.S_ISREG(status.st_mode):
         raise HexsimError(f"cannot write '{path}': it is no ordinary file; name another one")
     if not os.access(target, os.W_OK):

@@ -26,6 +26,10 @@ if TYPE_CHECKING:
     from hexsim.passes.provenance import Provenance
 
 
+Reference = Literal["float network", "the file's own weights"]
+"""The weights that a runtime is compared with: a file may hold only rounded ones."""
+
+
 @dataclass(frozen=True)
 class HtaSection:
     """Consecutive layers that the tensor engine of `chip` runs; `record` is the compiled form."""
@@ -59,12 +63,12 @@ class GraphRecord:
 class Model(Shown):
     """A network in floats, or a `quantized` network with its encodings.
 
-    `network` is the float reference. Float runtimes compute with `as_stored`: a constant with an
-    encoding has the values of its codes (its quantised values), a float16 constant has the values
-    rounded to float16, and any other is the array itself. So a model gives the same results before
-    it is written and after it is read. With `float_weights` a file stores float weights and biases
-    beside their encodings; only fixed-point runtimes, which quantise them at load, compute with
-    their codes (`as_coded`).
+    `network` is the float reference, and `reference` says what its weights are. Float runtimes
+    compute with `as_stored`: a constant with an encoding has the values of its codes (its quantised
+    values), a float16 constant has the values rounded to float16, and any other is the array
+    itself. So a model gives the same results before it is written and after it is read. With
+    `float_weights` a file stores float weights and biases beside their encodings; only fixed-point
+    runtimes, which quantise them at load, compute with their codes (`as_coded`).
 
     `activations` maps tensor names (and constants used as operands) to encodings; `parameters`
     maps weights and biases. A bias of 32 bits has no encoding of its own: it is stored at the
@@ -110,6 +114,7 @@ class Model(Shown):
     own_overrides: Overrides = field(default=NO_OVERRIDES, repr=False, compare=False)
     provenance: Provenance | None = field(default=None, repr=False, compare=False)
     evidence: Evidence = field(default=NO_EVIDENCE, repr=False, compare=False)
+    reference: Reference = field(default="float network", repr=False, compare=False)
     _stored: dict[str, Constant] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
@@ -278,7 +283,7 @@ def require_float(model: Model) -> Network:
     """Return the network if it is float; raise HexsimError if it is quantised already."""
     if model.quantized:
         raise HexsimError(
-            f"network '{model.name}' is quantised already; quantise the float network it was "
-            "made from"
+            f"network '{model.name}' is quantised already; give the float network that it was made "
+            "from"
         )
     return model.network

@@ -1,10 +1,12 @@
-"""Fits a table to a page that is narrower: cells wrap, names are shortened, columns are left out.
+"""Fits a report to a page that is narrower: text wraps, names are shortened, columns are left out.
 
-Cells wrap between words. A long name loses its middle, since the ends of names distinguish them.
-If that is not enough, columns are left out, the least important first, and a line below the table
-names them. On a page without a width the table is complete.
+Sentences and cells wrap between words. A long name loses its middle, since the ends of names
+distinguish them. If that is not enough for a table, columns are left out, the least important
+first, and a line below the table names them. On a page without a width the report is complete,
+but for names in sentences that are too long for any page.
 """
 
+import re
 import textwrap
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -15,7 +17,13 @@ GAP = "  "
 """The space between columns."""
 _SHORTEST = 18
 """The least number of characters to which names and lines of sentences are shortened."""
+_LONGEST = 40
+"""The number of characters to which a name in a sentence is shortened."""
 _page: ContextVar[int | None] = ContextVar("page", default=None)
+_COMMAND = re.compile(r"(.*\s\s|\s*)(hexsim|echo|(snpe|qnn)-[\w-]+) ")
+"""The beginning of a line that is a command, perhaps after a label."""
+_LABEL = re.compile(r"(?:\S+ ?){0,3}\s\s+|")
+"""A label, or only spaces, before the text of a line."""
 
 
 @contextmanager
@@ -26,6 +34,28 @@ def page(columns: int | None) -> Iterator[None]:
         yield
     finally:
         _page.reset(token)
+
+
+def wrapped(line: str) -> str:
+    """Return a line of text as lines that fit the page; words are not broken.
+
+    Later lines are indented, below the text if it has a label. A command stays whole, because it
+    is there to be copied.
+    """
+    width = _page.get()
+    if width is None or len(line) <= width or _COMMAND.match(line):
+        return line
+    label = _LABEL.match(line)
+    head = label[0] if label else ""
+    indent = " " * (len(head) if head.strip() else len(head) + 2)
+    return textwrap.fill(
+        line,
+        width,
+        subsequent_indent=indent,
+        replace_whitespace=False,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
 
 
 class Fitted:
@@ -101,10 +131,11 @@ class Fitted:
         if len(cell) <= width:
             return [cell]
         words = textwrap.wrap(cell, width, break_long_words=False, break_on_hyphens=False)
-        return [_cut(word, width) for word in words]
+        return [short_name(word, width) for word in words]
 
 
-def _cut(name: str, width: int) -> str:
+def short_name(name: str, width: int = _LONGEST) -> str:
+    """Return `name` in at most `width` characters, without its middle if it is longer."""
     if len(name) <= width:
         return name
     end = (width - 1) // 2

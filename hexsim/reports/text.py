@@ -55,6 +55,13 @@ def figure(value: float) -> str:
     return f"{value:.{max(0, 2 - math.floor(math.log10(abs(float(f'{value:.3g}')))))}f}"
 
 
+def decibels(db: float | None) -> str:
+    """Return an SQNR for a cell: `exact` without any noise, nothing where nothing was compared."""
+    if db is None or math.isinf(db):
+        return "exact"
+    return "" if math.isnan(db) else f"{db:.1f}"
+
+
 def number(count: int, what: str) -> str:
     """Return `1 point`, `2 points`: a count with its noun."""
     return f"{count} {what}" if count == 1 else f"{count} {what}s"

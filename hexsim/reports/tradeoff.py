@@ -1,11 +1,10 @@
 """The choices between float and quantised files as a table, JSON and CSV."""
 
-import math
 from collections.abc import Sequence
 
-from hexsim.accuracy.classification import Hits
+from hexsim.quantization.model import Reference
 from hexsim.reports.document import Record
-from hexsim.reports.text import table
+from hexsim.reports.text import decibels, table
 from hexsim.studies.tradeoff import TradeoffChoice
 from hexsim.timing.results import Result
 from hexsim.timing.simtime import PS_PER_MS
@@ -13,17 +12,25 @@ from hexsim.timing.simtime import PS_PER_MS
 _MB = 2**20
 
 
-def tradeoff_table(choices: Sequence[TradeoffChoice], *, labelled: bool) -> str:
+def tradeoff_table(
+    choices: Sequence[TradeoffChoice],
+    *,
+    labelled: bool,
+    reference: Reference = "float network",
+) -> str:
     """Return the choices in their order, and below them why some are refused.
 
-    With labels there is a column for the share of inputs that were classified right.
+    With labels there is a column for the share of inputs that were classified right, and of a
+    classifier one for those with the same winner as in float.
     """
-    right = ("top-1",) if labelled else ()
+    classes = all(choice.accuracy.classes for choice in choices if choice.accuracy)
+    own = "" if reference == "float network" else ", own weights"
+    winners = [*["top-1"] * labelled, *["same as float"] * classes]
     header = (
         *("file", "MiB", "runtime", "init ms", "inference ms", "peak MiB"),
-        *(*right, "same as float", "SQNR dB", "at load"),
+        *(*winners, f"SQNR dB{own}", "at load"),
     )
-    rows = [_row(choice, labelled) for choice in choices]
+    rows = [_row(choice, labelled, classes) for choice in choices]
     first_to_go = [header.index(name) for name in ("peak MiB", "init ms", "at load", "MiB")]
     text = table(header, rows, left=frozenset({0, 2, len(header) - 1}), first_to_go=first_to_go)
     refused = [choice for choice in choices if choice.refusal]
@@ -32,21 +39,21 @@ def tradeoff_table(choices: Sequence[TradeoffChoice], *, labelled: bool) -> str:
     )
 
 
-def _row(choice: TradeoffChoice, labelled: bool) -> tuple[str, ...]:
+def _row(choice: TradeoffChoice, labelled: bool, classes: bool) -> tuple[str, ...]:
     head = (choice.file, f"{choice.file_bytes / _MB:.2f}", choice.runtime)
     timing, memory, accuracy = choice.timing, choice.memory, choice.accuracy
     if timing is None or memory is None or accuracy is None:
-        return (*head, *[""] * (6 if labelled else 5), "refused")
-    hits, sqnr_db = accuracy.hits, accuracy.sqnr_db
-    right = (f"{hits.runtime_top1 / hits.inputs:.2%}",) if labelled else ()
+        return (*head, *[""] * (4 + labelled + classes), "refused")
+    right = accuracy.right
+    winners = [] if right is None else [f"{right / accuracy.inputs:.2%}"]
+    winners += [f"{accuracy.top1}/{accuracy.inputs}"] * classes
     return (
         *head,
         f"{timing.init_ps / PS_PER_MS:.2f}",
         f"{timing.total_ps / PS_PER_MS:.2f}",
         f"{memory.peak_bytes / _MB:.2f}",
-        *right,
-        f"{hits.same_top1}/{hits.inputs}",
-        "exact" if math.isinf(sqnr_db) else f"{sqnr_db:.1f}",
+        *winners,
+        decibels(accuracy.sqnr_db),
         _loading(choice.loading, timing),
     )
 
@@ -59,28 +66,17 @@ def _loading(words: str, timing: Result) -> str:
 
 choice_facts = Record(
     "A file on a runtime; winners against labels only with labels.",
-    ("0", "file file_bytes runtime loading refusal"),
-    ("0", "initialisation_us=timing.init_ps total_inference_us=timing.total_us"),
-    ("0", "forward_propagate_us=timing.forward_us peak_memory_bytes=memory.peak_bytes"),
-    ("0", "inputs=accuracy.hits.inputs same_top1=accuracy.hits.same_top1"),
-    "runtime_top1=1.runtime_top1 float_top1=1.float_top1 sqnr_db=0.accuracy.sqnr_db",
+    "file file_bytes runtime loading refusal",
+    "initialisation_us=timing.init_ps total_inference_us=timing.total_us",
+    "forward_propagate_us=timing.forward_us peak_memory_bytes=memory.peak_bytes",
+    "inputs=accuracy.inputs same_top1=accuracy.top1",
+    "runtime_top1=accuracy.right float_top1=accuracy.float_right sqnr_db=accuracy.sqnr_db",
 )
-
-
-def _with_winners(
-    choices: Sequence[TradeoffChoice], labelled: bool
-) -> list[tuple[TradeoffChoice, Hits | None]]:
-    return [(c, c.accuracy.hits if labelled and c.accuracy else None) for c in choices]
 
 
 tradeoff_facts = Record(
     "What tradeoff found.",
     "network chip=where.0 stack=where.1 notes",
-    {"choices": (lambda result: _with_winners(result.choices, result.labelled), [choice_facts])},
-    results="network where notes choices labelled",
+    {"choices": ("choices", [choice_facts])},
+    results="network where notes choices",
 )
-
-
-def tradeoff_csv(choices: Sequence[TradeoffChoice], labelled: bool) -> str:
-    """Return a row per choice; unknown values are empty."""
-    return choice_facts.csv(_with_winners(choices, labelled))

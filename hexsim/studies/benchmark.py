@@ -21,7 +21,7 @@ from hexsim.graph.reading_ahead import read_ahead
 from hexsim.inputs.seeded import EVALUATION_INPUTS, EVALUATION_SEED, seeded_calibration
 from hexsim.inputs.split import InputRoles
 from hexsim.memory import Footprint
-from hexsim.quantization.model import Model
+from hexsim.quantization.model import Model, Reference
 from hexsim.quantization.overrides.use import OverrideUse
 from hexsim.runtimes import FIXED_POINT, MAIN_ENGINE, Runtime
 from hexsim.simulation.simulator import Workload
@@ -54,7 +54,7 @@ class Case:
     are times with all constants drawn at once, the same draws for all cases of a platform.
     `graph_note` says what initialisation does with prepared graphs of the file.
     `subnets` is the number of its subnets; `refused` has the layers that run on the CPU instead,
-    by name, each with the reason.
+    by name, each with the reason. `reference` is the float network of `agreement`.
     """
 
     network: str
@@ -85,6 +85,7 @@ class Case:
     anchor: Anchor | None = None
     vtcm_mb: float | None = None
     graph_note: str | None = None
+    reference: Reference = "float network"
 
     @property
     def as_simulated(self) -> tuple[str, ...] | None:
@@ -231,8 +232,7 @@ class _Cases:
         self._drawing = drawing
         self._few: list[tuple[tuple[object, ...], DrawnTimes]] = []
         self._inputs = conditions.inputs(given.model) if conditions.inputs else None
-        if self._inputs is not None and self._inputs.calibrating is not None:
-            given.calibrate_on(self._inputs.calibrating.feeds)
+        given.calibrate_on(self._inputs)
 
     def all(self, runtimes: Sequence[Runtime]) -> list[Case | Refusal]:
         """Return the result of the network on each of the runtimes."""
@@ -290,6 +290,7 @@ class _Cases:
             anchor=platform.anchor,
             vtcm_mb=platform.vtcm_mb,
             graph_note=deployment.graph_note,
+            reference=self.given.model.reference,
         )
 
     def _calibration(self, runtime: Runtime) -> str | None:

@@ -89,6 +89,15 @@ class _AccuracyRead(_Read):
     """Agreement with float; None without any noise."""
 
     sqnr_db: float | None = None
+    sqnr_reference: str = "float network"
+
+    @property
+    def amount(self) -> Amount:
+        """Return the SQNR, under a name of its own if it is against rounded weights."""
+        is_float = self.sqnr_reference == "float network"
+        return Amount(
+            "SQNR" if is_float else f"SQNR against {self.sqnr_reference}", "dB", self.sqnr_db
+        )
 
 
 class _CaseRead(_Read):
@@ -128,7 +137,7 @@ class _CaseRead(_Read):
                 Amount("initialisation", "us", self.initialisation_total_us),
                 Amount("peak memory", "B", self.memory.peak_bytes if self.memory else None),
                 Amount("energy", "mJ", self.energy.mj if self.energy else None),
-                Amount("SQNR", "dB", self.accuracy.sqnr_db if self.accuracy else None),
+                self.accuracy.amount if self.accuracy else Amount("SQNR", "dB", None),
             ),
             tuple(Amount(layer.name, "us", layer.us) for layer in self.layers),
         )

@@ -13,11 +13,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from hexsim import dlc
-from hexsim.accuracy.classification import Hits
-from hexsim.accuracy.distance import Distance
-from hexsim.accuracy.items import scores_of_items, unpadded
-from hexsim.accuracy.scores import class_scores, compared_floats
-from hexsim.deployment import AtLoad, Deployment, deploy
+from hexsim.accuracy.agreement import Agreement
+from hexsim.accuracy.agreements import Agreements
+from hexsim.deployment import AtLoad, deploy
 from hexsim.deployment.platform import Platform
 from hexsim.display import Cell, DisplayTable, Shown
 from hexsim.errors import HexsimError
@@ -25,22 +23,13 @@ from hexsim.files import scratch
 from hexsim.graph.ir import Network
 from hexsim.inputs.split import InputRoles
 from hexsim.memory import Footprint
-from hexsim.onnx_io.run.float_engine import FloatEngine
 from hexsim.quantization.model import Model
 from hexsim.quantization.overrides import NO_OVERRIDES, Overrides
-from hexsim.runtimes import FIXED_POINT, Runtime
+from hexsim.runtimes import Runtime
 from hexsim.timing.results import Result
 from hexsim.timing.simtime import PS_PER_MS
 
 Kind = Literal["float", "quantised"]
-
-
-@dataclass(frozen=True)
-class TradeoffAccuracy:
-    """The accuracy of one choice; counts of `hits` against labels need labels."""
-
-    hits: Hits
-    sqnr_db: float
 
 
 @dataclass(frozen=True)
@@ -56,7 +45,7 @@ class TradeoffChoice:
     loading: str
     timing: Result | None = None
     memory: Footprint | None = None
-    accuracy: TradeoffAccuracy | None = None
+    accuracy: Agreement | None = None
     refusal: str | None = None
 
 
@@ -83,7 +72,7 @@ def _row(choice: TradeoffChoice) -> tuple[Cell, ...]:
     if timing is None or memory is None or accuracy is None:
         return (*head, None, None, None, None, None, f"refused: {choice.refusal}")
     times = (timing.init_ps / PS_PER_MS, timing.total_ps / PS_PER_MS)
-    values = (memory.peak_bytes, accuracy.hits.same_top1, accuracy.sqnr_db)
+    values = (memory.peak_bytes, accuracy.top1, accuracy.sqnr_db)
     return (*head, *times, *values, choice.loading)
 
 
@@ -141,13 +130,12 @@ class _Bench:
         inputs: InputRoles,
         conditions: TradeoffConditions,
     ) -> None:
-        self._reference, self._floats = class_scores(reference), compared_floats(reference)
+        source = inputs.judging
+        self._agreements = Agreements(reference, source.feeds, source.items, inputs.labels)
         self._platform = platform
-        self._source, self._labels = inputs.judging, inputs.labels
         self._conditions = conditions
         calibration = None if inputs.calibrating is None else inputs.calibrating.feeds
         self._at_load = AtLoad(reference, platform, calibration, conditions.overrides)
-        self._known: dict[tuple[str, str, frozenset[str], frozenset[str]], TradeoffAccuracy] = {}
 
     def choice(self, kind: Kind, size: int, model: Model, runtime: Runtime) -> TradeoffChoice:
         """Return time and accuracy of one file on one runtime, or its refusal."""
@@ -165,37 +153,7 @@ class _Bench:
         timing = deployment.simulate(
             perf_profile=self._conditions.perf_profile, idle_ms=self._conditions.idle_ms
         )
-        accuracy = self._accuracy(kind, deployment)
+        accuracy = self._agreements.of(deployment)
         return TradeoffChoice(
             kind, size, runtime, rule.sentence, timing, deployment.memory(), accuracy
         )
-
-    def _accuracy(self, kind: Kind, deployment: Deployment) -> TradeoffAccuracy:
-        """Return the accuracy; integer runtimes with equal values, weights and engines share it."""
-        runtime = deployment.runtime
-        values = "quantised at load" if deployment.quantizes else kind
-        arithmetic = "integer" if runtime in FIXED_POINT else runtime
-        key = (values, arithmetic, deployment.signed_layers, deployment.on_hta)
-        if key not in self._known:
-            self._known[key] = self._measured(deployment)
-        return self._known[key]
-
-    def _measured(self, deployment: Deployment) -> TradeoffAccuracy:
-        executor = deployment.over(class_scores(deployment.network)).executor()
-        engine, hits, distance = FloatEngine(self._reference), Hits(), Distance()
-        batch, labels = self._source.batch, self._labels
-        # The list is read twice, so that each side can read ahead by itself.
-        floats = map(engine.run, self._source.feeds())
-        codes = executor.run_each(self._source.feeds())
-        for index, pair in enumerate(zip(floats, codes, strict=True)):
-            count = min(batch, self._source.items - index * batch)
-            expected, actual = (unpadded(values, batch, count) for values in pair)
-            for name in self._floats:
-                distance.add(expected[name], actual[name])
-            name = self._reference.outputs[0]
-            pairs = (scores_of_items(values[name], batch) for values in (expected, actual))
-            for float_scores, runtime_scores in zip(*pairs, strict=True):
-                hits.add(
-                    float_scores, runtime_scores, None if labels is None else labels[hits.inputs]
-                )
-        return TradeoffAccuracy(hits, distance.sqnr_db)

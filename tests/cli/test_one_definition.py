@@ -12,6 +12,7 @@ import onnx
 import pytest
 from onnx import TensorProto, helper
 
+import hexsim
 from hexsim import dlc
 from hexsim.api import load
 from hexsim.onnx_io.run.float_engine import FloatEngine
@@ -68,6 +69,9 @@ def test_equal_labels_agree(files: Path, command: Callable[[str], Done]) -> None
         done = command(line)
         assert done.code == 0, done
         flatters |= "calibrated on inputs of this name, which flatters" in done.out
+        is_own = "q.dlc" in line and "--float" not in line and "--output" not in line
+        assert ("SQNR against the file's own weights" in done.out) is is_own
+        assert ("SQNR of the outputs" in done.out) is ("--float" in line)
     assert flatters
     documents = {path.stem: json.loads(path.read_text()) for path in files.glob("*.json")}
     values = {
@@ -86,6 +90,24 @@ def test_equal_labels_agree(files: Path, command: Callable[[str], Done]) -> None
     own_floats = documents["own_floats"]["output_sqnr_db"]  # the weights of the file, dequantised
     assert bench["sqnr_db"] == pytest.approx(own_floats, abs=1e-6)
     assert bench["inputs"] == ITEMS
+    assert bench["sqnr_reference"] == "the file's own weights"
+    assert documents["own_floats"]["output_sqnr_reference"] == bench["sqnr_reference"]
+    assert documents["validate"]["output_sqnr_reference"] == "float network"
+
+
+def test_a_model_in_memory_is_compared_with_the_weights_it_was_quantised_from(files: Path) -> None:
+    arrays = [np.fromfile(files / f"{n}.raw", np.float32).reshape(1, 8) for n in range(ITEMS)]
+    batches = [np.concatenate(arrays[:2])]
+    model = hexsim.quantize(hexsim.load(files / "m.onnx"), batches)
+    dlc.write(files / "q.dlc", model)
+    floats, own = (
+        hexsim.benchmark(source, inputs=batches, chip="sd855", runtime="dsp").facts
+        for source in (model, str(files / "q.dlc"))
+    )
+    for document, reference in ((floats, "float network"), (own, "the file's own weights")):
+        assert document["results"][0]["accuracy"]["sqnr_reference"] == reference
+    values = [document["results"][0]["accuracy"]["sqnr_db"] for document in (floats, own)]
+    assert values[0] != pytest.approx(values[1], abs=1e-3)
 
 
 def test_a_split_is_the_same_in_one_command_and_in_several(

@@ -28,7 +28,7 @@ def test_the_block_has_the_figures_of_profile(command: Command, tmp_path: Path) 
     layers = sorted(case["layers"], key=lambda layer: -layer["us"])[:5]
     shares = [f"{layer['name']} {layer['us'] / case['total_inference_us']:.0%}" for layer in layers]
     assert ", ".join(shares) in out
-    assert "next step    hexsim models export squeezenet1_1" in out
+    assert "next step      hexsim models export squeezenet1_1" in out
 
 
 def test_the_next_step_of_a_file_is_a_command_of_ours_and_of_snpe(
@@ -39,8 +39,8 @@ def test_the_next_step_of_a_file_is_a_command_of_ours_and_of_snpe(
     platform = Platform.load("sd855")
     case = run_case("m.onnx", platform, "dsp", BenchmarkConditions(accuracy=False))
     assert overview(case).splitlines()[-2:] == [
-        "next step    hexsim convert m.onnx",
-        "with SNPE    snpe-onnx-to-dlc --input_network m.onnx --output_path m.dlc",
+        "next step      hexsim convert m.onnx",
+        "with SNPE      snpe-onnx-to-dlc --input_network m.onnx --output_path m.dlc",
     ]
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hexsim.reports.fitting import page
+from hexsim.reports.fitting import page, short_name, wrapped
 from hexsim.reports.text import table
 
 HEADER = ("layer", "type", "on", "us", "why")
@@ -51,6 +51,28 @@ def test_a_name_that_is_needed_whole_is_not_cut_and_stays_left() -> None:
         "model_1/block_16_expand_relu/Relu6  convolutional  hvx  32.1",
         "y                                   neuron         cpu   3.2",
     ]
+
+
+@pytest.mark.parametrize(
+    ("line", "lines"),
+    [
+        ("a sentence that is long", ["a sentence that is", "  long"]),
+        ("  a note that is long too", ["  a note that is", "    long too"]),
+        ("latency  4 ms and more, 5", ["latency  4 ms and", "         more, 5"]),
+        ("a-name-that/is-longer than the page", ["a-name-that/is-longer", "  than the page"]),
+        ("next step  hexsim convert model.onnx", ["next step  hexsim convert model.onnx"]),
+        ("  snpe-net-run --container model.dlc", ["  snpe-net-run --container model.dlc"]),
+    ],
+)
+def test_text_breaks_between_words_and_commands_stay_whole(line: str, lines: list[str]) -> None:
+    with page(20):
+        assert wrapped(line).split("\n") == lines
+    assert wrapped(line) == line
+
+
+def test_a_name_in_a_sentence_keeps_both_ends() -> None:
+    assert short_name("x" * 40) == "x" * 40
+    assert short_name("a" * 200 + "z" * 200) == "a" * 20 + "…" + "z" * 19
 
 
 def test_only_columns_that_are_shown_are_explained() -> None:

@@ -1,5 +1,5 @@
 from hexsim.reports.fitting import page
-from hexsim.reports.tradeoff import choice_facts, tradeoff_csv, tradeoff_table
+from hexsim.reports.tradeoff import choice_facts, tradeoff_table
 from hexsim.studies.tradeoff import TradeoffChoice
 
 REFUSED = TradeoffChoice("float", 3 * 2**19, "aip", "refused", refusal="it is too early")
@@ -14,6 +14,8 @@ def test_a_refusal_has_its_reason_on_a_page_of_any_width() -> None:
         assert row.split()[:3] == ["float", "1.50", "aip"]
         assert row.endswith("refused")
         assert why == "float on aip: it is too early"
+    own = tradeoff_table([REFUSED], labelled=False, reference="the file's own weights")
+    assert "SQNR dB, own weights" in own
     with page(60):
         narrow = tradeoff_table([REFUSED], labelled=True)
     assert "no room for" in narrow
@@ -21,7 +23,7 @@ def test_a_refusal_has_its_reason_on_a_page_of_any_width() -> None:
 
 
 def test_unknown_figures_are_empty_in_csv() -> None:
-    header, row = tradeoff_csv([REFUSED], labelled=True).splitlines()
+    header, row = choice_facts.csv([REFUSED]).splitlines()
     keys = list(choice_facts.fields())
     assert header.split(",") == keys
     assert row == f"float,{3 * 2**19},aip,refused,it is too early" + "," * (len(keys) - 5)

@@ -89,6 +89,7 @@ def _of_classes(name: str) -> Callable[[Agreement], Any]:
 _accuracy = Record(
     "Outputs compared with those in float; winners only of classifiers.",
     "compared_on=evaluated",
+    "sqnr_reference=reference",
     ("agreement", "inputs sqnr_db", {"top1_agreement": _of_classes("top1")}),
     ("agreement", "top1_right=right float_top1_right=float_right"),
     ("agreement", {"top1_margin_ratio": _of_classes("margin_ratio")}),

@@ -5,6 +5,9 @@ from pathlib import Path
 
 from hexsim.dlc.loading import is_dlc
 from hexsim.reports.benchmark.summary import engines_text
+from hexsim.reports.fitting import short_name
+from hexsim.reports.inference.outside import outside_layers
+from hexsim.reports.text import figure
 from hexsim.runtimes import FIXED_POINT
 from hexsim.studies.benchmark import Case
 
@@ -15,24 +18,25 @@ _SNPE_RUNTIMES = {"cpu": "", "gpu": " --use_gpu", "dsp": " --use_dsp", "aip": " 
 def overview(case: Case) -> str:
     """Return the block of one network on one runtime."""
     layers = case.timing.layers
-    latency = f"{case.timing.total_us / 1e3:.3g} ms"
+    latency = f"{figure(case.timing.total_us / 1e3)} ms"
     if case.uncertainty is not None:
-        low, high = (end.total_us / 1e3 for end in (case.uncertainty.low, case.uncertainty.high))
-        latency += f"; {low:.3g} .. {high:.3g} ms with a chance of about nine in ten"
+        ends = (case.uncertainty.low, case.uncertainty.high)
+        low, high = (figure(end.total_us / 1e3) for end in ends)
+        latency += f"; {low} .. {high} ms with a chance of about nine in ten"
     longest = sorted(layers, key=lambda layer: -layer.duration_ps)[:_MOST_LAYERS]
     total_ps = max(1, case.timing.total_ps)
-    parts = [f"{layer.name} {layer.duration_ps / total_ps:.0%}" for layer in longest]
-    elsewhere_ps = total_ps - sum(layer.duration_ps for layer in layers)
+    parts = [f"{short_name(layer.name)} {layer.duration_ps / total_ps:.0%}" for layer in longest]
     ours, theirs = _next_step(case)
     rows = {
         "latency": latency,
-        "peak memory": f"{case.memory.peak_bytes / 2**20:.3g} MiB",
+        "peak memory": f"{figure(case.memory.peak_bytes / 2**20)} MiB",
         "engines": engines_text(layers),
-        "most time": f"{', '.join(parts)}; outside layers {elsewhere_ps / total_ps:.0%}",
+        "most time": ", ".join(parts),
+        "not in layers": outside_layers(case.timing),
         "next step": ours,
         "with SNPE": theirs,
     }
-    lines = [f"{name:13}{text}" for name, text in rows.items() if text]
+    lines = [f"{name:15}{text}" for name, text in rows.items() if text]
     return "\n".join([f"{case.network} on {case.chip} {case.runtime}, {case.software}", "", *lines])
 
 

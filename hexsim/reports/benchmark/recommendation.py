@@ -13,7 +13,7 @@ from itertools import groupby, pairwise
 
 from hexsim.accuracy.scores import LEAST_DB
 from hexsim.reports.benchmark.measured import measured_ms
-from hexsim.reports.inference.energy import TOLD_FACTOR, digits
+from hexsim.reports.inference.energy import TOLD_FACTOR, digits, factor_text
 from hexsim.runtimes import MAIN_ENGINE
 from hexsim.studies.benchmark import Case
 
@@ -132,8 +132,8 @@ def _energy(first: Case, rival: Case) -> str | None:
         return None
     mj = [digits(case.energy.millijoules) for case in (more, less)]
     return (
-        f"{more.runtime} takes {factor:.2g} times the energy of {less.runtime}: {mj[0]} and "
-        f"{mj[1]} mJ."
+        f"{more.runtime} takes {factor_text(factor)} times the energy of {less.runtime}: "
+        f"{mj[0]} and {mj[1]} mJ."
     )
 
 

@@ -14,6 +14,8 @@ from hexsim.dlc.inspection import LETTERS
 from hexsim.graph.ir import Layer, Network
 from hexsim.quantization.float_layers import refusal_in
 from hexsim.quantization.model import Model
+from hexsim.reports.fitting import short_name
+from hexsim.reports.inference.outside import purpose
 from hexsim.runtimes import MAIN_ENGINE, LayerTarget
 
 if TYPE_CHECKING:
@@ -62,7 +64,7 @@ def processor_lines(case: Case) -> list[str]:
     reasons: dict[str, list[str]] = {}
     for layer in on_cpu:
         reasons.setdefault(case.refused.get(layer.name, ""), []).append(
-            f"{layer.name} ({layer.type})"
+            f"{short_name(layer.name)} ({layer.type})"
         )
     lines += [f"  on cpu: {', '.join(names)}: {reason}" for reason, names in reasons.items()]
     return lines
@@ -122,7 +124,7 @@ def _candidates(case: Case) -> Iterator[tuple[float, str]]:
     fallbacks = []
     for layer in case.timing.layers:
         share = layer.duration_ps / total_ps
-        where = f"{layer.type} '{layer.name}' on {layer.engine.upper()}"
+        where = f"{layer.type} '{short_name(layer.name)}' on {layer.engine.upper()}"
         yield share, f"{where} (bound by {layer.bound})"
         if layer.engine == "cpu" != MAIN_ENGINE[case.runtime]:
             fallbacks.append((share, where))
@@ -133,7 +135,7 @@ def _candidates(case: Case) -> Iterator[tuple[float, str]]:
             f"{len(fallbacks)} layers, first of all {longest}",
         )
     for part in case.timing.overheads:
-        yield part.duration_ps / total_ps, f"overhead {part.name}"
+        yield part.duration_ps / total_ps, f"{purpose(part)} ({part.name})"
 
 
 def _layers(count: int) -> str:

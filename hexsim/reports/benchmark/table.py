@@ -5,16 +5,18 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from hexsim.accuracy.agreement import Agreement
+from hexsim.accuracy.scores import sqnr_label
 from hexsim.datasheets.measurements import Measurement
 from hexsim.datasheets.measurements.answers import FAULT
 from hexsim.reports.benchmark.measured import is_outside, measured, measured_outcome
 from hexsim.reports.benchmark.summary import fell_back, processor_lines, summary
-from hexsim.reports.inference.energy import ranged
+from hexsim.reports.fitting import short_name
+from hexsim.reports.inference.energy import digits
 from hexsim.reports.inference.memory import mebibytes
-from hexsim.reports.text import number, table
+from hexsim.reports.text import decibels, number, table
 from hexsim.runtimes import MAIN_ENGINE
 from hexsim.studies.benchmark import SEEDED, Case, Refusal
-from hexsim.studies.draws import FEW
+from hexsim.studies.draws import FEW, DrawnTimes
 from hexsim.studies.uncertainty import Scope, Uncertainty
 from hexsim.timing.simtime import PS_PER_MS
 
@@ -30,7 +32,7 @@ _DRAWN = (
     "once, the same for every network and runtime."
 )
 _ENERGY = (
-    "energy (low .. high): by constants that are mostly assumed, all at their lower and all at "
+    "energy, low .. high: by constants that are mostly assumed, all at their lower and all at "
     "their upper ends at once; times as simulated."
 )
 _MEMORY = (
@@ -116,7 +118,7 @@ def _on_agreement(cases: Sequence[Case]) -> Iterator[str]:
     for case in compared:
         if case.agreement and not case.agreement.classes:
             yield f"{case.network} scores no classes, so it has no top-1."
-    for network in dict.fromkeys(c.network for c in compared if c.given == "quantised file"):
+    for network in dict.fromkeys(c.network for c in compared if c.reference != "float network"):
         yield (
             f"Float, for {network}, is the quantised file with its weights dequantised; hexsim "
             "validate --float compares with the original."
@@ -158,17 +160,24 @@ def _on_costs(cases: Sequence[Case]) -> Iterator[str]:
             "Tables of networks are those without clients. Tables of clients: without the network "
             "-> with it; late: jobs that ended after their deadline."
         )
+    on_runtimes: dict[tuple[str, str], list[str]] = {}
     for case in cases:
-        generic: dict[str, list[str]] = {}
-        for layer in case.timing.layers:
-            if layer.cost_model in ("generic", "none"):
-                generic.setdefault(layer.type, []).append(layer.name)
-        if generic:
-            types = (f"{kind} ({', '.join(names)})" for kind, names in generic.items())
-            yield (
-                f"{case.network} on {case.runtime}: no kernel model, only the generic cost of "
-                f"bytes and operations: {', '.join(types)}."
-            )
+        if types := _generic(case):
+            on_runtimes.setdefault((case.network, types), []).append(case.runtime)
+    for (network, types), runtimes in on_runtimes.items():
+        yield (
+            f"{network} on {', '.join(runtimes)}: no kernel model, only the generic cost of "
+            f"bytes and operations: {types}."
+        )
+
+
+def _generic(case: Case) -> str:
+    """Return the types of the layers that have no kernel model, with the layers."""
+    generic: dict[str, list[str]] = {}
+    for layer in case.timing.layers:
+        if layer.cost_model in ("generic", "none"):
+            generic.setdefault(layer.type, []).append(short_name(layer.name))
+    return ", ".join(f"{kind} ({', '.join(names)})" for kind, names in generic.items())
 
 
 def network_table(cases: Sequence[Case]) -> str:
@@ -180,16 +189,24 @@ def network_table(cases: Sequence[Case]) -> str:
     for name, forward in (("total inference (ms)", False), ("forward propagate (ms)", True)):
         rows.append((name, *(_time(case, forward=forward) for case in cases)))
         if any(case.uncertainty for case in cases):
-            rows.append(("  between", *(_interval(case, forward=forward) for case in cases)))
+            rows.append(("  between", *(_interval(c.uncertainty, forward=forward) for c in cases)))
         if any(case.drawn for case in cases):
-            rows.append(("  9 in 10 draws", *(_drawn(case, forward=forward) for case in cases)))
-    rows.append(("energy (mJ)", *(ranged(c.energy.estimate) for c in cases)))
+            rows.append(("  9 in 10 draws", *(_interval(c.drawn, forward=forward) for c in cases)))
+    energies = [case.energy.estimate for case in cases]
+    rows.append(("energy (mJ)", *(digits(energy.value) for energy in energies)))
+    ends = (f"{digits(energy.low)} .. {digits(energy.high)}" for energy in energies)
+    rows.append(("  low .. high", *ends))
     rows.append(("peak memory (MiB)", *(f"{c.memory.peak_bytes / _MIB:.2f}" for c in cases)))
     if any(case.memory.process for case in cases):
         processes = (case.memory.process for case in cases)
         rows.append(("  of its process", *(mebibytes(size) if size else "" for size in processes)))
     if any(case.agreement for case in cases):
-        rows.append(("SQNR of the outputs (dB)", *(_sqnr(case.agreement) for case in cases)))
+        rows.append(
+            (
+                f"{sqnr_label(first.reference)} (dB)",
+                *(decibels(c.agreement.sqnr_db) if c.agreement else "" for c in cases),
+            )
+        )
     if first.agreement and first.agreement.right is not None:
         title = f"right top-1 (float: {first.agreement.float_right}/{first.agreement.inputs})"
         rows.append((title, *(_right(case.agreement) for case in cases)))
@@ -227,21 +244,12 @@ def _mark(case: Case, row: Measurement) -> str:
     return "!" if case.uncertainty and is_outside(row, case.uncertainty) else ""
 
 
-def _interval(case: Case, *, forward: bool) -> str:
-    if case.uncertainty is None:
+def _interval(doubt: Uncertainty | DrawnTimes | None, *, forward: bool) -> str:
+    if doubt is None:
         return ""
-    bounds = (case.uncertainty.low, case.uncertainty.high)
     return " .. ".join(
-        f"{(times.forward_us if forward else times.total_us) / 1e3:.2f}" for times in bounds
-    )
-
-
-def _drawn(case: Case, *, forward: bool) -> str:
-    if case.drawn is None:
-        return ""
-    bounds = (case.drawn.low, case.drawn.high)
-    return " .. ".join(
-        f"{(times.forward_us if forward else times.total_us) / 1e3:.2f}" for times in bounds
+        f"{(times.forward_us if forward else times.total_us) / 1e3:.2f}"
+        for times in (doubt.low, doubt.high)
     )
 
 
@@ -254,12 +262,6 @@ def _dominant(case: Case, uncertainty: Uncertainty) -> str:
         if share >= _WORTH_TELLING
     ]
     return f"{case.runtime}'s interval comes most from {', '.join(parts)}" if parts else ""
-
-
-def _sqnr(agreement: Agreement | None) -> str:
-    if agreement is None or math.isnan(agreement.sqnr_db):
-        return ""
-    return "exact" if math.isinf(agreement.sqnr_db) else f"{agreement.sqnr_db:.1f}"
 
 
 def _top1_title(case: Case) -> str:

@@ -4,11 +4,11 @@ from collections.abc import Iterator, Sequence
 
 from hexsim.accuracy.scores import LEAST_DB
 from hexsim.reports.decision.groups import out_groups
-from hexsim.reports.inference.energy import TOLD_FACTOR, digits
-from hexsim.reports.text import number, quantity, table
+from hexsim.reports.fitting import short_name
+from hexsim.reports.inference.energy import TOLD_FACTOR, digits, factor_text
+from hexsim.reports.text import decibels, number, quantity, table
 from hexsim.studies.decision import Decision, DecisionCandidate, RuledOut, TriedChange
 from hexsim.studies.decision.ranking import heads, rule, two_digits
-from hexsim.texts.text import shortened
 
 SHOWN = 10
 """The number of places shown, each with its best mode; candidates on the front are shown too."""
@@ -18,11 +18,7 @@ CHANGES_HEADER = (
     *("change", "layers", "first of them", "ms before", "ms after", "gain", "ms saved (90 %)"),
     *("answers", "note"),
 )
-NO_CHANGE = (
-    "No known change of the network would save more than 1 %, or more than is uncertain (fully "
-    "connected layers as 1x1 convolutions, activations as Relu or as their hard forms, transposes "
-    "moved, reductions as poolings, channels as multiples of what the engine computes at once)."
-)
+NO_CHANGE = "None of the changes of the network that were tried saves more than 1 % for sure."
 
 SURE = 0.9
 """The order of two candidates counts as sure from this share of draws on."""
@@ -42,11 +38,18 @@ def decision_table(decision: Decision, *, every: bool = False) -> str:
         for rank, candidate in enumerate(decision.ranked, start=1)
         if every or candidate in best or candidate.in_front
     ]
-    left = frozenset({1, 2, 3, 4})
-    first_to_go = [header.index(name) for name in ("90 % interval", "front", *same[: len(right)])]
+    at = header.index("cut")
+    if not any(row[at] for row in rows):
+        header, rows = _without(at, header), [_without(at, row) for row in rows]
+    left = frozenset(map(header.index, {"mode", "chip", "runtime", "cut"}.intersection(header)))
+    first_to_go = [header.index(name) for name in ("front", "90 % interval", *same[: len(right)])]
     text = table(header, rows, left=left, first_to_go=first_to_go)
     hidden = len(decision.ranked) - len(rows)
     return text + (f"\n(and {hidden} more; --all shows them)" if hidden else "")
+
+
+def _without(column: int, row: tuple[str, ...]) -> tuple[str, ...]:
+    return row[:column] + row[column + 1 :]
 
 
 def recommendation(decision: Decision) -> str:
@@ -97,7 +100,7 @@ def changes_rows(decision: Decision) -> list[tuple[str, ...]]:
     """Return a row per change, the best first."""
     return [
         (
-            *(change.name, str(len(change.layers)), shortened(change.layers[0])),
+            *(change.name, str(len(change.layers)), short_name(change.layers[0])),
             *(digits(change.before_us / 1e3), digits(change.after_us / 1e3)),
             *(f"{change.gain:.1%}", _saved(change)),
             *("stay" if change.same_answers else "change: retrain", change.remark),
@@ -128,15 +131,11 @@ def _row(rank: int, candidate: DecisionCandidate, decision: Decision) -> tuple[s
             f"{candidate.ms:.2f}",
         ),
         f"{drawn.low_us / 1e3:.2f} to {drawn.high_us / 1e3:.2f}" if drawn else "",
-        *(*right, *same, _db(accuracy.sqnr_db)),
+        *(*right, *same, decibels(accuracy.sqnr_db)),
         f"{candidate.peak_mib:.1f}",
         digits(candidate.timed.energy_mj),
         "*" if candidate.in_front else "",
     )
-
-
-def _db(sqnr_db: float | None) -> str:
-    return "exact" if sqnr_db is None else f"{sqnr_db:.1f}"
 
 
 def _sentences(decision: Decision) -> Iterator[str]:
@@ -198,7 +197,7 @@ def _next(best: DecisionCandidate, other: DecisionCandidate, decision: Decision)
     )
     factor = other.timed.energy_mj / (best.timed.energy_mj or 1.0)
     if decision.prefer != "energy" and not 1 / TOLD_FACTOR < factor < TOLD_FACTOR:
-        text += f", and takes {factor:.2g} times the energy"
+        text += f", and takes {factor_text(factor)} times the energy"
     if best.drawn and other.drawn and best.timed.total_us != other.timed.total_us:
         share = best.drawn.quicker(other.drawn, paired=best.chip == other.chip)
         text += f"; the first is the quicker one in {share:.0%} of draws"
@@ -231,7 +230,7 @@ def _reason(best: DecisionCandidate, other: DecisionCandidate, decision: Decisio
     assert best.accuracy is not None, "only candidates with accuracy are ranked"
     assert other.accuracy is not None, "only candidates with accuracy are ranked"
     if best.accuracy.sqnr_db != other.accuracy.sqnr_db:
-        return f"which has {_db(other.accuracy.sqnr_db)} dB"
+        return f"which has {decibels(other.accuracy.sqnr_db)} dB"
     if best_us != other_us:
         return f"which takes {other_us / best_us:.2f} times as long"
     return "which is no better and less plain"

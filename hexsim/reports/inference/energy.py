@@ -37,6 +37,11 @@ def digits(number: float) -> str:
     return f"{number:.0f}" if number >= 1000 else f"{number:.3g}"
 
 
+def factor_text(factor: float) -> str:
+    """Return a ratio of energies in two digits, without an exponent: `5`, `1.3`, `110`."""
+    return f"{float(f'{factor:.2g}'):.15g}"
+
+
 def energy_line(energy: Energy) -> str:
     """Return a sentence on the energy of an inference and its parts, the largest first."""
     parts = sorted(energy.parts.items(), key=lambda item: -item[1].value)

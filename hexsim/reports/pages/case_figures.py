@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
+from hexsim.accuracy.scores import sqnr_label
 from hexsim.deployment.platform import Platform
 from hexsim.errors import HexsimError
 from hexsim.reports.benchmark.data import case_facts
@@ -66,7 +67,7 @@ def summary(facts: Mapping[str, Any]) -> Summary:
         ("Layers", ", ".join(f"{count} on {engine.upper()}" for engine, count in engines.items())),
     ]
     if accuracy and accuracy["sqnr_db"] is not None:
-        entries.append(("SQNR of the outputs", f"{accuracy['sqnr_db']:.1f} dB"))
+        entries.append((sqnr_label(accuracy["sqnr_reference"]), f"{accuracy['sqnr_db']:.1f} dB"))
     if accuracy and accuracy["top1_agreement"] is not None:
         entries.append(
             ("Same top-1 as float", f"{accuracy['top1_agreement']} of {accuracy['inputs']}")

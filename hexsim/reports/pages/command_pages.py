@@ -117,7 +117,7 @@ def validation_summary(facts: dict[str, Any]) -> tuple[tuple[str, str], ...]:
     entries = [
         (name, f"{hits[key]} of {hits['inputs']}") for key, name in names.items() if key in hits
     ]
-    return (*entries, output_error(facts["output_sqnr_db"]))
+    return (*entries, output_error(facts["output_sqnr_db"], facts["output_sqnr_reference"]))
 
 
 def partition_page(

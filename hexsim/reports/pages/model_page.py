@@ -24,8 +24,8 @@ from hexsim.reports.partition.svg import partition_svg
 from hexsim.studies.benchmark import Case, Refusal
 from hexsim.studies.cuts import Prices, Survey
 
-_OF_SEVERAL = ("Total inference", "Peak memory", "SQNR of the outputs")
-"""What the top of the page says of each runtime if there are several."""
+_OF_SEVERAL = ("Total inference", "Peak memory", "SQNR")
+"""How the names begin of what the top of the page says of each of several runtimes."""
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,7 @@ def _summary(results: Sequence[OnRuntime], several: bool) -> Summary:
     for result in results:
         prefix = f"{result.case.runtime}: " if several else ""
         for name, value in summary(case_facts(result.case)):
-            if not several or name in _OF_SEVERAL:
+            if not several or name.startswith(_OF_SEVERAL):
                 entries.append((f"{prefix}{name}", value))
         if result.cut is not None:
             entries.append((f"{prefix}Subnets", f"{len(result.cut[1].pieces)}"))

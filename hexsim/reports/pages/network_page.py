@@ -67,7 +67,8 @@ def network_page(source: str, container: Container, simulated: Simulated | None 
         lead.insert(0, most_of(us, result.total_us, "of the inference"))
         answers.append((f"Inference on {simulated.place}", f"{result.total_us / 1e3:.2f} ms"))
         if simulated.validation:
-            answers.append(output_error(simulated.validation.output_sqnr_db))
+            validation = simulated.validation
+            answers.append(output_error(validation.output_sqnr_db, validation.reference))
             lead.insert(1, most_noise(errors))
     data = {**facts, "legend": legend, "lead": lead, "first": first, "answers": answers}
     data["paints"] = {name: asdict(paint) for name, paint in paints.items()}

@@ -6,7 +6,9 @@ from operator import attrgetter
 from typing import Any
 
 from hexsim.accuracy.layer_errors import LayerError
+from hexsim.accuracy.scores import sqnr_label
 from hexsim.accuracy.study import Study
+from hexsim.quantization.model import Reference
 from hexsim.reports.pages.case_figures import most_of
 from hexsim.reports.pages.figures.distributions import distributions_figure
 from hexsim.reports.pages.figures.figure import Figure, FigureTable
@@ -24,10 +26,10 @@ def validation_figures(study: Study) -> list[Figure]:
     return [figure for figure in figures if figure is not None]
 
 
-def output_error(db: float | None) -> tuple[str, str]:
+def output_error(db: float | None, reference: Reference) -> tuple[str, str]:
     """Return the entry of a summary on the SQNR of the outputs, if they have an error."""
     is_exact = db is None or math.isinf(db)
-    return "SQNR of the outputs", "no error" if is_exact else f"{db:.1f} dB"
+    return sqnr_label(reference), "no error" if is_exact else f"{db:.1f} dB"
 
 
 def most_noise(errors: Iterable[LayerError]) -> str:
@@ -78,7 +80,8 @@ def _remedies_figure(study: Study) -> Figure | None:
         for trial in helpful
     ]
     text = (
-        "Tried on all layers at once: SQNR of the outputs before a final softmax, "
+        f"Tried on all layers at once: {sqnr_label(study.validation.reference)} before a final "
+        "softmax, "
         f"{study.remedies[0].before_db:.1f} dB as it is. {useless(study.remedies)}"
     )
     header = ("remedy", "SQNR dB", "gain dB")
@@ -91,7 +94,8 @@ def _sensitivity_figure(study: Study) -> Figure | None:
     ranked = study.sensitivity
     rows = list(map(attrgetter("layer", "type", "only_db", "others_db"), ranked.layers))
     text = (
-        f"SQNR of the outputs before a final softmax, {ranked.all_db:.1f} dB with all layers in "
+        f"{sqnr_label(study.validation.reference)} before a final softmax, "
+        f"{ranked.all_db:.1f} dB with all layers in "
         "integers: with only this layer in integers, the worst first, and with all but this one."
     )
     header = ("layer", "type", "only this dB", "all but this dB")

@@ -47,7 +47,8 @@ validation_facts = Record(
     "What validate found; layers are in network order.",
     "network chip runtime notes",
     {"hits": lambda study: _hits(study.validation.hits, study.validation)},
-    "output_sqnr_db=validation.output_sqnr_db output_notes=validation.notes",
+    "output_sqnr_db=validation.output_sqnr_db output_sqnr_reference=validation.reference",
+    "output_notes=validation.notes",
     {
         "before_equalization": (
             lambda study: study.validation if study.validation.original else None,

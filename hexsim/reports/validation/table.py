@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from hexsim.accuracy.diagnosis import Diagnosis
 from hexsim.accuracy.layer_errors import LayerError, most_added
 from hexsim.accuracy.remedies import RemedyTrial
+from hexsim.accuracy.scores import sqnr_label
 from hexsim.accuracy.sensitivity import Sensitivity
 from hexsim.accuracy.study import Study
 from hexsim.accuracy.validation import Original, Validation
@@ -33,17 +34,18 @@ _FIRST_TO_GO = tuple(
 
 def validation_text(study: Study, *, every_layer: bool) -> str:
     """Return all of `study`; layers in network order, or the ten that add most noise."""
-    parts = ["\n".join(_summary(study)), _layers(study.validation.layers, every_layer)]
+    label = sqnr_label(study.validation.reference)
+    parts = ["\n".join(_summary(study, label)), _layers(study.validation.layers, every_layer)]
     if study.sensitivity is not None:
-        parts.append(_sensitivity(study.sensitivity))
+        parts.append(_sensitivity(study.sensitivity, label))
     if study.diagnoses is not None:
         parts.append("\n\n".join("\n".join(_diagnosis(d)) for d in study.diagnoses))
     if study.remedies:
-        parts.append(_remedies(study.remedies))
+        parts.append(_remedies(study.remedies, label))
     return "\n\n".join(part for part in parts if part)
 
 
-def _summary(study: Study) -> Iterator[str]:
+def _summary(study: Study, label: str) -> Iterator[str]:
     hits = study.validation.hits
     yield f"{study.network} on {study.chip} {study.runtime}, {number(hits.inputs, 'input')}"
     yield from (f"  {note}" for note in study.notes)
@@ -60,7 +62,7 @@ def _summary(study: Study) -> Iterator[str]:
         yield f"same winner as float: {hits.same_top1} of {hits.inputs}"
     else:
         yield f"{study.network} scores no classes, so it has no top-1."
-    yield f"SQNR of the outputs: {study.validation.output_sqnr_db:.1f} dB"
+    yield f"{label}: {study.validation.output_sqnr_db:.1f} dB"
     if study.validation.original is not None:
         yield from _original(study.validation.original, study.validation)
     yield from (f"  {note}" for note in study.validation.notes)
@@ -105,14 +107,14 @@ def _layer(row: LayerError) -> tuple[str, ...]:
     )
 
 
-def _sensitivity(sensitivity: Sensitivity) -> str:
+def _sensitivity(sensitivity: Sensitivity, label: str) -> str:
     header = ("layer", "type", "only this dB", "all but this dB")
     rows = [
         (row.layer, row.type, f"{row.only_db:.1f}", f"{row.others_db:.1f}")
         for row in sensitivity.layers
     ]
     return (
-        f"sensitivity: SQNR of the outputs (before a final softmax) over "
+        f"sensitivity: {label} (before a final softmax) over "
         f"{sensitivity.inputs} inputs, {sensitivity.all_db:.1f} dB with all layers in integers\n"
         + table(header, rows, left=frozenset({0, 1}))
     )
@@ -132,9 +134,9 @@ def _diagnosis(diagnosis: Diagnosis) -> Iterator[str]:
         yield f"    try: {cause.remedy}; this layer alone then has {finding.remedied_db:.1f} dB"
 
 
-def _remedies(trials: Sequence[RemedyTrial]) -> str:
+def _remedies(trials: Sequence[RemedyTrial], label: str) -> str:
     head = (
-        "remedies tried on all layers at once: SQNR of the outputs (before a final softmax), "
+        f"remedies tried on all layers at once: {label} (before a final softmax), "
         f"{trials[0].before_db:.1f} dB as it is"
     )
     helpful = [trial for trial in trials if trial.helps]

@@ -7,8 +7,11 @@ import pytest
 from hexsim.deployment.platform import Platform
 from hexsim.layers import ChannelShuffle
 from hexsim.quantization.model import Model
+from hexsim.reports.benchmark.overview import overview
 from hexsim.reports.benchmark.summary import fell_back, model_summary, summary
-from hexsim.reports.benchmark.table import benchmark_tables
+from hexsim.reports.benchmark.table import benchmark_tables, footnotes
+from hexsim.reports.fitting import short_name
+from hexsim.reports.inference.outside import outside_layers
 from hexsim.runtimes import Engine
 from hexsim.studies.benchmark import Case
 from hexsim.timing.results import LayerTiming, Overhead
@@ -21,7 +24,7 @@ def case_of(*layers: LayerTiming, wasted_us: int = 0, subnets: int = 1) -> Case:
     """These layers, one microsecond each, on the dsp, and one overhead."""
     case = chart(*LAYERS).case
     (inference,) = case.timing.inferences
-    overhead = Overhead("rpc", 0, wasted_us * 1_000_000)
+    overhead = Overhead("rpc_invoke", 0, wasted_us * 1_000_000, scope="rpc")
     end_ps = sum(layer.duration_ps for layer in layers) + overhead.duration_ps
     whole = replace(inference, start_ps=0, end_ps=end_ps, layers=layers, overheads=(overhead,))
     timing = replace(case.timing, inferences=(whole,))
@@ -44,7 +47,7 @@ def test_engines_with_their_layers_and_multiply_adds() -> None:
     [
         ("hvx", 0, "convolutional 'dense' on HVX (bound by compute)", "50%"),
         ("cpu", 0, "2 layers, first of all convolutional 'wide' on CPU", "50%"),
-        ("hvx", 4, "overhead rpc", "50%"),
+        ("hvx", 4, "calling the DSP and returning (rpc_invoke)", "50%"),
     ],
 )
 def test_what_would_help_most_is_what_takes_most(
@@ -55,6 +58,35 @@ def test_what_would_help_most_is_what_takes_most(
     first = replace(dense, duration_ps=2_000_000 - (engine == "cpu"))
     line = summary(case_of(first, on(engine, thin), on(engine, wide), wasted_us=wasted_us))
     assert f"the largest part of the time, {share}, goes on {most}" in line
+
+
+def test_a_very_long_name_is_shortened_in_sentences() -> None:
+    layer = replace(LAYERS[0], name="a" * 300 + "end", cost_model="generic")
+    case = case_of(layer)
+    for text in (summary(case), overview(case), footnotes([case, replace(case, runtime="aip")])):
+        assert short_name(layer.name) in text
+        assert layer.name not in text
+
+
+def test_the_time_outside_layers_is_told_by_purpose() -> None:
+    """Two parts of the call of one microsecond each, which are one entry, beside two of layers."""
+    case = case_of(*LAYERS[:2], wasted_us=1)
+    (inference,) = case.timing.inferences
+    (part,) = inference.overheads
+    parts = (part, replace(part, name="buffers"), replace(part, name="input_conversion"))
+    end_ps = inference.end_ps + 2_000_000
+    whole = replace(inference, overheads=parts, end_ps=end_ps)
+    timing = replace(case.timing, inferences=(whole,))
+    text = "60%: calling the DSP and returning 40%, converting inputs to codes 20%"
+    assert outside_layers(timing) == text
+    assert f"\nnot in layers  {text}\n" in overview(replace(case, timing=timing))
+
+
+def test_what_is_alike_on_several_runtimes_is_one_note() -> None:
+    case = case_of(replace(LAYERS[0], cost_model="generic"))
+    notes = footnotes([case, replace(case, runtime="aip")]).splitlines()
+    assert sum("no kernel model" in note for note in notes) == 1
+    assert any(f"{case.network} on {case.runtime}, aip: no kernel model" in note for note in notes)
 
 
 def test_a_network_that_falls_back_whole_says_so_first() -> None:

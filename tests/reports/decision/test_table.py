@@ -185,5 +185,5 @@ def test_changes_that_help_have_times_and_say_whether_to_retrain() -> None:
     ]
     (fact,) = decision_facts(decided, ())["changes"]
     assert (fact["layers"], fact["gain"], fact["saved_low_us"]) == (["a", "b"], 0.25, 300.0)
-    assert changes(decision(candidate())).startswith("No known change of the network")
+    assert changes(decision(candidate())).startswith("None of the changes of the network")
     assert changes(decision()) == ""
