@@ -1,6 +1,7 @@
 """Compare two results of `hexsim bench`, `profile` or `llm`.
 
-Cases are paired by network and runtime, layers by name; equal keys are paired in their order.
+Cases are paired by network and runtime, and by chip if both files have the same chips, layers by
+name; equal keys are paired in their order.
 """
 
 from collections import defaultdict
@@ -79,13 +80,22 @@ class Comparison(Shown):
 
 def compare(before: ResultFile, after: ResultFile) -> Comparison:
     """Pair the cases of two files."""
-    pairs = _paired(before.cases, after.cases, lambda case: (case.network, case.runtime))
+    same_chips = _chips(before) == _chips(after)
+    pairs = _paired(
+        before.cases,
+        after.cases,
+        lambda case: (case.network, case.runtime, same_chips and case.conditions.get("chip")),
+    )
     return Comparison(
         (before.version, after.version),
         tuple(_case(old, new) for old, new in pairs if old and new),
         tuple(f"{old.network} on {old.runtime}" for old, new in pairs if old and not new),
         tuple(f"{new.network} on {new.runtime}" for old, new in pairs if new and not old),
     )
+
+
+def _chips(results: ResultFile) -> set[str | None]:
+    return {case.conditions.get("chip") for case in results.cases}
 
 
 def _case(before: CaseResult, after: CaseResult) -> CaseChange:
