@@ -111,8 +111,8 @@ def _choice(network: str, ranked: Sequence[Case]) -> Iterator[str]:
     for case in noisy:
         if _expected_us(case) < _expected_us(first):
             yield (
-                f"{place(case)}, {_times(case)} does not count: its outputs have {_db(case):.1f} dB, "
-                f"under the {LEAST_DB:g} dB of an answer that can be used."
+                f"{place(case)}, {_times(case)} does not count: its outputs have "
+                f"{_db(case):.1f} dB, under the {LEAST_DB:g} dB of an answer that can be used."
             )
     if not usable:
         yield f"The outputs of none have {LEAST_DB:g} dB, which an answer needs to be of use."
