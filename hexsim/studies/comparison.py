@@ -34,13 +34,17 @@ class FigureChange:
 
 @dataclass(frozen=True)
 class CaseChange:
-    """The changes for a network on a runtime; `conditions` are the ones that differ."""
+    """The changes for a network on a runtime; `conditions` are the ones that differ.
+
+    `chip` is that of both, None if it is one of those.
+    """
 
     network: str
     runtime: str
     conditions: tuple[tuple[str, str, str], ...]
     figures: tuple[FigureChange, ...]
     layers: tuple[FigureChange, ...]
+    chip: str | None = None
 
     @property
     def slower(self) -> float:
@@ -103,12 +107,14 @@ def _case(before: CaseResult, after: CaseResult) -> CaseChange:
         (name, stated, after.conditions.get(name, "-"))
         for name, stated in before.conditions.items()
     ]
+    chip = before.conditions.get("chip")
     return CaseChange(
         before.network,
         before.runtime,
         tuple(condition for condition in conditions if condition[1] != condition[2]),
         _changes(before.figures, after.figures),
         _changes(before.layers, after.layers),
+        chip if chip == after.conditions.get("chip") else None,
     )
 
 
