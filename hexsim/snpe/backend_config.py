@@ -53,15 +53,10 @@ def _object(tree: Any, where: str) -> Mapping[str, Any]:
 def _settings_file(path: Path) -> Path | None:
     """Return the file of the backend that the file at `path` names, if it names one."""
     top, where = _read(path), f"config '{path}'"
-    if "graphs" in top:
-        raise HexsimError(
-            f"{where}: 'graphs' belongs into a second file, which this one names as "
-            "config_file_path of backend_extensions"
-        )
     named = _object(top.get("backend_extensions", {}), f"{where}: 'backend_extensions'")
     settings = named.get("config_file_path", "")
-    if not isinstance(settings, str):
-        raise HexsimError(f"{where}: 'config_file_path' is no text; give the name of a file")
+    if not isinstance(settings, str) or (not settings and "graphs" in top):
+        raise HexsimError(f"{where}: 'config_file_path' of 'backend_extensions' names no file")
     return Path(settings) if settings else None
 
 
@@ -83,26 +78,21 @@ def vtcm_mb(path: Path) -> float | None:
     stated = top.get("graphs", [])
     listed = stated if isinstance(stated, list) else [stated]
     graphs = [_object(graph, f"{where}: a graph of 'graphs'") for graph in listed]
-    unused = [key for key in top if key != "graphs"]
-    unused += [key for graph in graphs for key in graph if key not in ("graph_names", "vtcm_mb")]
-    if unused:
+    keys = dict.fromkeys((*top, *(key for graph in graphs for key in graph)))
+    if unused := [key for key in keys if key not in ("graphs", "graph_names", "vtcm_mb")]:
         remark(
-            f"[WARNING] {', '.join(dict.fromkeys(unused))} of --config_file: changes nothing; "
-            "--chip and --perf_profile select chip and clocks"
+            f"[WARNING] {', '.join(unused)} of --config_file: changes nothing; --chip and "
+            "--perf_profile select chip and clocks"
         )
-    sizes = {_size(graph["vtcm_mb"], where) for graph in graphs if "vtcm_mb" in graph}
+    sizes = {f"{graph['vtcm_mb']}": graph["vtcm_mb"] for graph in graphs if "vtcm_mb" in graph}
     if len(sizes) > 1:
         raise HexsimError(
-            f"{where}: vtcm_mb is {' and '.join(f'{size:g}' for size in sorted(sizes))}, but the "
-            "file of a network has one graph; leave one of them"
+            f"{where}: a network is one graph; give one vtcm_mb, not {', '.join(sizes)}"
         )
-    return next(iter(sizes), None)
-
-
-def _size(value: Any, where: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or value < 0:
+    size = next(iter(sizes.values()), 0)
+    if isinstance(size, bool) or not isinstance(size, int | float):
         raise HexsimError(f"{where}: 'vtcm_mb' is no number of MB; give one, or 0 for all")
-    return value
+    return size
 
 
 @dataclass(frozen=True)

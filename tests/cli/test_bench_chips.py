@@ -68,8 +68,8 @@ def test_the_fastest_and_what_is_left_out_name_the_chip(command: Command) -> Non
     out = benched(command, "q.dlc --runtime dsp,htp", ",".join(CHIPS), "both")
     assert "htp of sd8gen2" in out.partition("Fastest for ")[2].split("next")[0]
     assert " on htp of sd855 is left out: chip sd855 has no htp runtime" in out
-    one = benched(command, "q.dlc --runtime dsp", "sd855", "one")
-    assert "of sd855" not in one
+    alone = benched(command, "q.dlc --runtime dsp", "sd855", "alone")
+    assert "of sd855" not in alone
 
 
 def test_what_fails_on_one_chip_loses_nothing(command: Command) -> None:

@@ -254,8 +254,8 @@ def test_a_part_of_vtcm_is_swept_and_told(
         assert row["latency_ms"] * 1e3 == pytest.approx(timing.total_us, rel=1e-12)
     assert len({row["latency_ms"] for row in rows}) == len(sizes)
     assert {row["area_mm2"] for row in rows} == {area_of(chips.load("sd8gen2")).value}
-    told = "VTCM of a graph: 0.25 MB" if option else "VTCM of a graph: 8 or 0.25 MB"
-    assert told in command("sweep show s.parquet").out
+    sentence = "VTCM of a graph: 0.25 MB" if option else "VTCM of a graph: 8 or 0.25 MB"
+    assert sentence in command("sweep show s.parquet").out
 
 
 @pytest.mark.parametrize(

@@ -271,7 +271,7 @@ def test_a_config_of_an_early_release_prepares_a_graph(tool: Tool) -> None:
     [
         ({"graphs": {"vtcm_mb": True}}, "'htp.json': 'vtcm_mb' is no number of MB"),
         ({"graphs": [{"vtcm_mb": 16}]}, "16 MB of VTCM for a graph: sd8gen3 has 8 MB in all"),
-        ({"graphs": [{"vtcm_mb": 4}, {"vtcm_mb": 2}]}, "vtcm_mb is 2 and 4"),
+        ({"graphs": [{"vtcm_mb": 4}, {"vtcm_mb": 2}]}, "give one vtcm_mb, not 4, 2"),
         ({"graphs": [4]}, "a graph of 'graphs' is no object"),
         ([], "config 'htp.json' is no object"),
     ],
@@ -285,9 +285,12 @@ def test_settings_that_are_wrong(settings: Any, sentence: str, tool: Tool) -> No
 @pytest.mark.parametrize(
     ("config", "sentence"),
     [
-        ({"graphs": [{"vtcm_mb": 4}]}, "'graphs' belongs into a second file"),
+        ({"graphs": [{"vtcm_mb": 4}]}, "'config_file_path' of 'backend_extensions' names no file"),
         ({"backend_extensions": {"config_file_path": "no.json"}}, "cannot read config 'no.json'"),
-        ({"backend_extensions": {"config_file_path": 3}}, "'config_file_path' is no text"),
+        (
+            {"backend_extensions": {"config_file_path": 3}},
+            "'config_file_path' of 'backend_extensions' names no file",
+        ),
         ({"backend_extensions": []}, "'backend_extensions' is no object"),
     ],
 )
