@@ -11,7 +11,7 @@ from typing import Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from hexsim.cli._files import CHIP, ReadOption, marks
+from hexsim.cli._files import ReadOption, marks
 from hexsim.cli._help import Row, command_help, help_text
 from hexsim.errors import HexsimError, nearest
 
@@ -35,7 +35,7 @@ class Command(TyperCommand):
                 for name, mark in marks(self.callback).items():
                     if isinstance(mark, ReadOption) and isinstance(given.get(name), _GIVEN):
                         mark.require(given[name])
-                    elif mark is CHIP:
+                    elif name == "chip":
                         parameters = inspect.signature(self.callback).parameters
                         self._default_chip = parameters[name].default
         return super().parse_args(ctx, args)

@@ -62,6 +62,20 @@ class ReadOption:
 
 
 @dataclass(frozen=True)
+class ReadOptions(ReadOption):
+    """The mark of an option whose value has several names or files, separated by commas."""
+
+    def values(self, value: Any) -> list[str]:
+        """Return the names."""
+        return separated(value)
+
+
+def separated(text: str) -> list[str]:
+    """Return the words between commas, each once."""
+    return list(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
+
+
+@dataclass(frozen=True)
 class Writes:
     """The mark of an option that names a file to write, or a `folder` of files.
 
@@ -126,6 +140,8 @@ RESULT_OR_MODEL = ReadOption(_weights)
 """A file of results, or a model."""
 CHIP = ReadOption(check=_require_chip)
 """A chip by name, or a file."""
+CHIPS = ReadOptions(check=_require_chip)
+"""Several of them."""
 STACK = ReadOption(check=_require_stack)
 """A stack by name, or a file."""
 ANCHOR = ReadOption(file=lambda anchor: Path(anchor.rpartition("=")[2]))

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hexsim.cli._completion import runtime_names
+from hexsim.cli._completion import chip_names, runtime_names
+from hexsim.cli._files import CHIPS, separated
 from hexsim.cli._options import (
     AnchorOption,
     BackgroundOption,
@@ -26,6 +27,7 @@ from hexsim.cli._options import (
     VtcmOption,
     parse_runtime,
 )
+from hexsim.errors import HexsimError
 from hexsim.runtimes import RUNTIMES, Runtime
 
 if TYPE_CHECKING:
@@ -50,16 +52,44 @@ class Hardware:
 
     def platform(self, graphs: int = 1) -> Platform:
         """Read their descriptions; `graphs` run at a time on a tensor processor."""
+        (platform,) = self._platforms([self.chip], graphs)
+        return platform
+
+    def _platforms(self, chips: Sequence[str], graphs: int) -> list[Platform]:
         from hexsim.deployment.platform import Platform
 
-        platform = Platform.load(self.chip, self.stack)
+        platforms = [Platform.load(chip, self.stack) for chip in chips]
         if self.ideal_cpu:
-            platform = platform.with_ideal_cpu()
+            platforms = [platform.with_ideal_cpu() for platform in platforms]
         if self.anchor is not None:
             from hexsim.deployment.calibrated import anchored
 
-            (platform,) = anchored([platform], self.anchor)
-        return platform.with_vtcm(self.vtcm, graphs)
+            platforms = anchored(platforms, self.anchor)
+        return [platform.with_vtcm(self.vtcm, graphs) for platform in platforms]
+
+
+@dataclass(frozen=True)
+class SeveralChips(Hardware):
+    """One or more chips, and their software."""
+
+    chip: Annotated[
+        str,
+        typer.Option(
+            "--chip",
+            help="Names or TOML files of chips, comma separated.",
+            autocompletion=chip_names,
+        ),
+        CHIPS,
+    ] = "sd835"
+
+    def platforms(self, option: str = "--chip") -> list[Platform]:
+        """Read their descriptions; raise HexsimError if two chips have the same name."""
+        platforms = self._platforms(separated(self.chip), 1)
+        if not platforms:
+            raise HexsimError(f"{option} names no chip; give one or more, as sd855,sd865")
+        if len({platform.chip.name for platform in platforms}) < len(platforms):
+            raise HexsimError(f"{option} names two chips of one name; give each a name of its own")
+        return platforms
 
 
 _PREFERRED: tuple[Runtime, ...] = ("htp", "dsp", "gpu", "cpu")

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
@@ -22,7 +23,7 @@ from hexsim.cli._options import (
 from hexsim.cli._output import JsonCsvTraceHtml
 from hexsim.cli._page import paged
 from hexsim.cli._say import command_line, say
-from hexsim.cli._simulated import Comparing, Hardware, Power
+from hexsim.cli._simulated import Comparing, Power, SeveralChips
 from hexsim.cli._workers import Workers
 from hexsim.errors import HexsimError
 from hexsim.runtimes import RUNTIMES
@@ -61,6 +62,7 @@ EXAMPLES = {
     "bench": (
         "hexsim bench mobilenet_v2 --chip sd855",
         "hexsim bench model.onnx --runtime dsp,gpu --timing-only",
+        "hexsim bench model.onnx --chip sd855,sd8gen2",
     ),
 }
 
@@ -163,7 +165,7 @@ class Scope(Workers, LabelledInputs):
 def bench(
     *,
     networks: Networks,
-    hardware: Hardware,
+    hardware: SeveralChips,
     runtime: Annotated[
         str | None,
         typer.Option(
@@ -180,7 +182,7 @@ def bench(
 ) -> None:
     """Benchmark networks: latency per runtime, measured values, agreement with float."""
     outputs.check()
-    platform = power.of(hardware.platform())
+    platforms = [power.of(platform) for platform in hardware.platforms()]
 
     from hexsim.cli._progress import status
     from hexsim.reports.benchmark.data import benchmark_csv, benchmark_facts
@@ -189,20 +191,23 @@ def bench(
     from hexsim.studies.benchmark import by_network
 
     runtimes = parse_runtimes(runtime)
-    chosen = runtimes or platform.runtimes
     with scope.sharing() as pool, status() as progress:
-        conditions = circumstances.conditions(
-            platform,
-            power,
-            sweep=_INTERVALS[scope.uncertainty],
-            draws=scope.joint_draws,
-            pool=pool,
-            accuracy=not scope.timing_only,
-            inputs=scope.evaluation(chosen),
-            input_dims=parse_input_dims(input_dim),
-            recorded=outputs.trace is not None,
-        )
-        results = by_network(networks.names, platform, chosen, conditions, progress)
+        on_chips = []
+        for platform in platforms:
+            chosen = runtimes or platform.runtimes
+            conditions = circumstances.conditions(
+                platform,
+                power,
+                sweep=_INTERVALS[scope.uncertainty],
+                draws=scope.joint_draws,
+                pool=pool,
+                accuracy=not scope.timing_only,
+                inputs=scope.evaluation(chosen),
+                input_dims=parse_input_dims(input_dim),
+                recorded=outputs.trace is not None,
+            )
+            on_chips.append(by_network(networks.names, platform, chosen, conditions, progress))
+        results = chain.from_iterable(zip(*on_chips, strict=True))
         cases, refusals = _gathered(results, None if outputs.asked else progress)
     if not cases:
         raise HexsimError(refusals[0].reason)
@@ -226,7 +231,7 @@ def _page(cases: Sequence[Case], refusals: Sequence[Refusal]) -> str:
 def _gathered(
     networks: Iterable[list[Case | Refusal]], progress: ProgressLine | None
 ) -> tuple[list[Case], list[Refusal]]:
-    """Return all results; the table of each network is printed as soon as it is known."""
+    """Return all results; each table, of a network on a chip, is printed as soon as it is known."""
     from hexsim.reports.benchmark.table import network_table
     from hexsim.studies.benchmark import Case, Refusal
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hexsim.cli._files import CHIP, ReadOption
+from hexsim.cli._files import CHIPS
 from hexsim.cli._groups import grouped
 from hexsim.cli._inputs import Appearance, Inputs, LabelledInputs
 from hexsim.cli._options import (
@@ -23,13 +23,15 @@ from hexsim.cli._options import (
     NoPowerCollapseOption,
     ProfileOption,
     StackOption,
+    VtcmOption,
     parse_input_dims,
     parse_runtimes,
 )
 from hexsim.cli._output import JsonCsvHtml
 from hexsim.cli._page import paged
 from hexsim.cli._say import command_line, say
-from hexsim.errors import HexsimError, unknown
+from hexsim.cli._simulated import SeveralChips
+from hexsim.errors import unknown
 from hexsim.runtimes import RUNTIMES
 
 if TYPE_CHECKING:
@@ -42,26 +44,13 @@ EXAMPLES = {"decide": ("hexsim decide model.onnx --chips sd855,sd865 --max-ms 10
 
 
 @dataclass(frozen=True)
-class _NameOptions(ReadOption):
-    """Names or files separated by commas."""
-
-    def values(self, value: str) -> list[str]:
-        """Return the names."""
-        return _split(value)
-
-
-def _split(text: str) -> list[str]:
-    return list(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
-
-
-@dataclass(frozen=True)
 class Chips:
     """The chips to choose from, their software, and the settings of calls."""
 
     chips: Annotated[
         str,
         typer.Option("--chips", help="Names or TOML files of chips, comma separated."),
-        _NameOptions(check=CHIP.check),
+        CHIPS,
     ] = "sd835,sd855,sd865"
     stack: StackOption = None
     ideal_cpu: IdealCpuOption = False
@@ -69,22 +58,14 @@ class Chips:
     idle_ms: IdleOption = 0.0
     no_power_collapse: NoPowerCollapseOption = False
     anchor: AnchorOption = None
+    vtcm: VtcmOption = None
 
     def platforms(self) -> tuple[Platform, ...]:
         """Read the descriptions; raise HexsimError if two chips have the same name."""
-        from hexsim.deployment.calibrated import anchored
-        from hexsim.deployment.platform import Platform
-
-        platforms = [Platform.load(name, self.stack) for name in _split(self.chips)]
-        if not platforms:
-            raise HexsimError("--chips names no chip; give one or more, as sd855,sd865")
-        if len({platform.chip.name for platform in platforms}) < len(platforms):
-            raise HexsimError("--chips names two chips of one name; give each a name of its own")
-        if self.ideal_cpu:
-            platforms = [platform.with_ideal_cpu() for platform in platforms]
+        hardware = SeveralChips(self.chips, self.stack, self.ideal_cpu, self.anchor, self.vtcm)
+        platforms = hardware.platforms("--chips")
         if self.no_power_collapse:
             platforms = [platform.without_power_collapse() for platform in platforms]
-        platforms = anchored(platforms, self.anchor)
         for platform in platforms:
             platform.stack.profile(self.perf_profile)
         return tuple(platforms)
@@ -272,7 +253,7 @@ def _command_options(
         calibration,
         compared,
         words(chips, "stack", "ideal_cpu"),
-        words(chips, "anchor", "perf_profile", "idle_ms", "no_power_collapse"),
+        words(chips, "anchor", "vtcm", "perf_profile", "idle_ms", "no_power_collapse"),
     )
 
 

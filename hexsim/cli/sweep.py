@@ -11,7 +11,7 @@ import typer
 from hexsim.cli._command import Group
 from hexsim.cli._files import FILE, Writes
 from hexsim.cli._groups import grouped
-from hexsim.cli._options import AnchorOption, HtmlOption, JsonOption
+from hexsim.cli._options import AnchorOption, HtmlOption, JsonOption, VtcmOption
 from hexsim.cli._output import JsonHtml
 from hexsim.cli._page import paged
 from hexsim.cli._say import command_line, say
@@ -59,6 +59,7 @@ def run(
     ] = None,
     workers: Workers,
     anchor: AnchorOption = None,
+    vtcm: VtcmOption = None,
     yes: Annotated[
         bool, typer.Option("--yes", help=f"Simulate more than {_MOST_POINTS} points.")
     ] = False,
@@ -80,6 +81,8 @@ def run(
     design = read_space(space)
     if anchor is not None:
         design = design.model_copy(update={"anchor": anchor})
+    if vtcm is not None:
+        design = design.model_copy(update={"vtcm_mb": (vtcm,) if vtcm else None})
     if design.count > _MOST_POINTS and not yes:
         raise HexsimError(
             f"the space of '{space}' has {design.count} points; make it smaller, or give --yes"

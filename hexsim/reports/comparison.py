@@ -22,14 +22,15 @@ def _blocks(comparison: Comparison) -> Iterator[str]:
     general += [f"only after: {name}" for name in comparison.new]
     if general:
         yield "\n".join(general)
+    several = len({case.chip for case in comparison.cases}) > 1
     for case in comparison.cases:
-        yield _case(case)
+        yield _case(case, f" of {case.chip}" if several else "")
     if not comparison.cases:
         yield "Nothing is in both."
 
 
-def _case(case: CaseChange) -> str:
-    lines = [f"{case.network} on {case.runtime}"]
+def _case(case: CaseChange, of_chip: str) -> str:
+    lines = [f"{case.network} on {case.runtime}{of_chip}"]
     lines += [
         f"  {name}: {before} before, {after} after" for name, before, after in case.conditions
     ]
@@ -84,7 +85,7 @@ _change = Record(
 
 case_facts = Record(
     "A network on a runtime.",
-    "network runtime",
+    "network chip runtime",
     {
         "conditions": ("conditions", [Record("", "name=0 before=1 after=2")]),
         "figures": ("figures", [_change]),
@@ -98,7 +99,7 @@ comparison_facts = Record(
     {"cases": ("cases", [case_facts])},
 )
 
-_csv_row = Record("", "network=0.network runtime=0.runtime kind=1", ("2", _change))
+_csv_row = Record("", "network=0.network runtime=0.runtime kind=1", ("2", _change), "chip=0.chip")
 
 
 def comparison_csv(comparison: Comparison) -> str:

@@ -20,6 +20,8 @@ def summary(swept: Swept) -> str:
     varied = number(len(swept.varied), "parameter")
     lines = [f"{points}, {varied} varied; swept by hexsim {swept.version}"]
     lines += calibrated_with(swept)
+    if sizes := swept.space.vtcm_mb:
+        lines.append(f"VTCM of a graph: {' or '.join(f'{size:g}' for size in sizes)} MB")
     refusals = [text for text in swept.table["refusal"].to_pylist() if text]
     if refusals:
         lines.append(f"refused: {number(len(refusals), 'point')}, the first because {refusals[0]}")

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from hexsim.errors import HexsimError, unknown
-from hexsim.snpe.option import Ignored, Option, Ours
+from hexsim.snpe.option import Option, Ours
 
 LIBRARIES: Mapping[str, str] = {
     "libQnnCpu.so": "cpu",
@@ -47,9 +47,3 @@ def check_model_library(library: str | None) -> None:
             f"--model {library}: a library of a network is code for a device; convert with "
             f"qairt-converter, and give --dlc_path, alone or beside {_DLC_LIBRARIES[0]}"
         )
-
-
-CONFIG_FILE = Option(
-    ("--config_file",), ("FILE",), "Settings of the backend's extensions.",
-    Ignored("--chip and --perf_profile say what they say of chip and clocks"),
-)  # fmt: skip

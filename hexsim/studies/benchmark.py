@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
@@ -105,12 +105,22 @@ def _refused(deployment: Deployment) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Refusal:
-    """A network that a runtime refuses, with the reason as a sentence."""
+    """A network that a runtime of a chip refuses, with the reason as a sentence."""
 
     network: str
     source: str
+    chip: str
     runtime: Runtime
     reason: str
+
+
+def place_names(results: Iterable[Case | Refusal]) -> Callable[[Case | Refusal], str]:
+    """Return a function that names where a result belongs: its runtime.
+
+    With its chip if `results` are of several chips.
+    """
+    several = len({result.chip for result in results}) > 1
+    return lambda result: f"{result.runtime} of {result.chip}" if several else result.runtime
 
 
 @dataclass(frozen=True)
@@ -242,7 +252,10 @@ class _Cases:
             try:
                 deployment = self.given.deployment(runtime, conditions.perf_profile)
             except HexsimError as error:
-                results.append(Refusal(self.name, self.source, runtime, str(error)))
+                refusal = Refusal(
+                    self.name, self.source, self._platform.chip.name, runtime, str(error)
+                )
+                results.append(refusal)
             else:
                 results.append(self.case(deployment))
         return results

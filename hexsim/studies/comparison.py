@@ -1,6 +1,7 @@
 """Compare two results of `hexsim bench`, `profile` or `llm`.
 
-Cases are paired by network and runtime, layers by name; equal keys are paired in their order.
+Cases are paired by network and runtime, and by chip if both files have the same chips, layers by
+name; equal keys are paired in their order.
 """
 
 from collections import defaultdict
@@ -33,13 +34,17 @@ class FigureChange:
 
 @dataclass(frozen=True)
 class CaseChange:
-    """The changes for a network on a runtime; `conditions` are the ones that differ."""
+    """The changes for a network on a runtime; `conditions` are the ones that differ.
+
+    `chip` is that of both, None if it is one of those.
+    """
 
     network: str
     runtime: str
     conditions: tuple[tuple[str, str, str], ...]
     figures: tuple[FigureChange, ...]
     layers: tuple[FigureChange, ...]
+    chip: str | None = None
 
     @property
     def slower(self) -> float:
@@ -79,7 +84,12 @@ class Comparison(Shown):
 
 def compare(before: ResultFile, after: ResultFile) -> Comparison:
     """Pair the cases of two files."""
-    pairs = _paired(before.cases, after.cases, lambda case: (case.network, case.runtime))
+    same_chips = _chips(before) == _chips(after)
+    pairs = _paired(
+        before.cases,
+        after.cases,
+        lambda case: (case.network, case.runtime, same_chips and case.conditions.get("chip")),
+    )
     return Comparison(
         (before.version, after.version),
         tuple(_case(old, new) for old, new in pairs if old and new),
@@ -88,17 +98,23 @@ def compare(before: ResultFile, after: ResultFile) -> Comparison:
     )
 
 
+def _chips(results: ResultFile) -> set[str | None]:
+    return {case.conditions.get("chip") for case in results.cases}
+
+
 def _case(before: CaseResult, after: CaseResult) -> CaseChange:
     conditions = [
         (name, stated, after.conditions.get(name, "-"))
         for name, stated in before.conditions.items()
     ]
+    chip = before.conditions.get("chip")
     return CaseChange(
         before.network,
         before.runtime,
         tuple(condition for condition in conditions if condition[1] != condition[2]),
         _changes(before.figures, after.figures),
         _changes(before.layers, after.layers),
+        chip if chip == after.conditions.get("chip") else None,
     )
 
 

@@ -15,6 +15,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import onnx
 import pytest
 
 import hexsim
@@ -238,3 +240,23 @@ def test_a_chip_s_file_is_not_overwritten(refused: Callable[[str], str], tmp_pat
     assert "would overwrite an input" in refused(
         "decide m.onnx --chips sd855,mine.toml --csv mine.toml"
     )
+
+
+def test_a_part_of_vtcm(
+    command: Command, tmp_path: Path, onnx_model: Callable[..., onnx.ModelProto]
+) -> None:
+    """Times kept for one size are not those of another; the command that follows states it."""
+    weights = np.full((512, 512, 1, 1), 0.01, np.float32)
+    nodes = [onnx.helper.make_node("Conv", [x, "w"], [y]) for x, y in (("x", "t"), ("t", "y"))]
+    onnx.save(onnx_model(nodes, {"x": (1, 512, 8, 8)}, ["y"], {"w": weights}), "big.onnx")
+    line = "decide big.onnx --chips sd8gen2 --runtime htp_fp16 --modes float --draws 0"
+    for size in (None, 0.25):
+        option = f"--vtcm {size}" if size else ""
+        done = command(f"{line} {option} --json d.json")
+        assert (done.code, " --vtcm 0.25" in done.out) == (0, bool(size)), done.err
+        (choice,) = json.loads((tmp_path / "d.json").read_text())["choices"]
+        timing = hexsim.simulate("big.onnx", "sd8gen2", "htp_fp16", vtcm_mb=size)
+        assert choice["total_inference_us"] == timing.total_us
+    assert timing.total_us > hexsim.simulate("big.onnx", "sd8gen2", "htp_fp16").total_us
+    refused = command(f"{line.replace('sd8gen2', 'sd8gen2,sd855')} --vtcm 1")
+    assert (refused.code, "sd855 has no tensor processor; --vtcm" in refused.err) == (2, True)

@@ -10,9 +10,13 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 
+import numpy as np
+import onnx
 import pytest
 
-from hexsim import __version__, dlc
+from hexsim import __version__, dlc, simulate
+from hexsim.datasheets import chips
+from hexsim.datasheets.areas import area_of
 from hexsim.quantization.model import Model
 from hexsim.studies.cluster import Cluster
 from hexsim.studies.pool import Pool
@@ -231,6 +235,45 @@ def test_an_anchor_that_does_not_fit_is_refused(
 ) -> None:
     (tmp_path / "s.toml").write_text(f'networks = ["resnet18_hub"]\nchips = [{chips}]\n')
     assert sentence in refused(f"sweep s.toml --anchor {anchor}")
+
+
+@pytest.mark.parametrize("option", ["", "--vtcm 0.25"])
+def test_a_part_of_vtcm_is_swept_and_told(
+    option: str, command: Callable[[str], Done], onnx_model: Callable[..., onnx.ModelProto]
+) -> None:
+    """Each size gives the time that simulate gives; no size makes the chip smaller."""
+    weights = np.full((512, 512, 1, 1), 0.01, np.float32)
+    nodes = [onnx.helper.make_node("Conv", [x, "w"], [y]) for x, y in (("x", "t"), ("t", "y"))]
+    onnx.save(onnx_model(nodes, {"x": (1, 512, 8, 8)}, ["y"], {"w": weights}), "m.onnx")
+    text = 'networks = ["m.onnx"]\nchips = ["sd8gen2"]\nruntimes = ["htp_fp16"]\n'
+    Path("s.toml").write_text(f"{text}vtcm_mb = [8, 0.25]")
+    assert command(f"sweep s.toml --workers 1 {option}").code == 0
+    rows = read(Path("s.parquet")).table.to_pylist()
+    sizes = [0.25] if option else [8, 0.25]
+    assert [row["vtcm_mb"] for row in rows] == sizes
+    for row in rows:
+        timing = simulate("m.onnx", "sd8gen2", "htp_fp16", vtcm_mb=row["vtcm_mb"])
+        assert row["latency_ms"] * 1e3 == pytest.approx(timing.total_us, rel=1e-12)
+    assert len({row["latency_ms"] for row in rows}) == len(sizes)
+    assert {row["area_mm2"] for row in rows} == {area_of(chips.load("sd8gen2")).value}
+    sentence = "VTCM of a graph: 0.25 MB" if option else "VTCM of a graph: 8 or 0.25 MB"
+    assert sentence in command("sweep show s.parquet").out
+
+
+@pytest.mark.parametrize(
+    ("chip", "more", "sentence"),
+    [
+        ("sd855", "--vtcm 1", "sd855 has no tensor processor; --vtcm"),
+        ("sd8gen2", "--vtcm 16", "16 MB of VTCM for a graph: sd8gen2 has 8 MB in all"),
+        ("sd8gen2", "", "key 'vtcm_mb.0' is 0"),
+    ],
+)
+def test_vtcm_that_a_chip_has_not_is_refused(
+    refused: Callable[[str], str], chip: str, more: str, sentence: str
+) -> None:
+    stated = "" if more else "vtcm_mb = [0]\n"
+    Path("s.toml").write_text(f'networks = ["resnet18_hub"]\nchips = ["{chip}"]\n{stated}')
+    assert sentence in refused(f"sweep s.toml {more}")
 
 
 @pytest.mark.usefixtures("swept_folder")

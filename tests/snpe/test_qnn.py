@@ -1,12 +1,17 @@
 """The tools of QAIRT and QNN, and graph preparation, are thin fronts of the same functions."""
 
+import json
+import re
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+import numpy as np
+import onnx
 import pytest
 
 import hexsim
-from hexsim import dlc
+from hexsim import dlc, simulate
 from hexsim.deployment.prepared_graph import prepared_graph
 from hexsim.htp.compiler import compile_graph
 from hexsim.reports.inference.memory import prepared_lines
@@ -63,6 +68,7 @@ def test_files_are_those_of_the_snpe_tools(
 
 
 def test_from_context_binary_to_profile(tool: Tool, tmp_path: Path) -> None:
+    (tmp_path / "c.json").write_text("{}")
     code, out, err = tool(
         f"qnn-context-binary-generator --dlc_path q.dlc {HTP} --binary_file ctx --output_dir bin "
         "--config_file c.json --log_level info --chip sd8gen3"
@@ -214,3 +220,88 @@ def test_the_library_of_dlc_files_may_be_named(tool: Tool, tmp_path: Path) -> No
 def test_a_layout_may_say_what_is_assumed(line: str, refusal: str, tool: Tool) -> None:
     code, _, err = tool(f"{line} -i m.onnx -o o.dlc")
     assert (code, refusal in err) == (2 if refusal else 0, True), err
+
+
+def configured(settings: Any, config: Any = None) -> str:
+    """Write `settings` of a backend and a config that names them; return the option."""
+    Path("htp.json").write_text(json.dumps(settings))
+    named = {"shared_library_path": "libQnnHtpExtensions.so", "config_file_path": "htp.json"}
+    Path("c.json").write_text(json.dumps(config or {"backend_extensions": named}))
+    return "--config_file c.json"
+
+
+def test_a_config_limits_the_vtcm_of_a_graph(
+    tool: Tool, onnx_model: Callable[..., onnx.ModelProto]
+) -> None:
+    """The weights of a layer, 512 KiB, do not fit a quarter of a MB beside those of the next."""
+    weights = np.full((512, 512, 1, 1), 0.01, np.float32)
+    nodes = [onnx.helper.make_node("Conv", [x, "w"], [y]) for x, y in (("x", "t"), ("t", "y"))]
+    onnx.save(onnx_model(nodes, {"x": (1, 512, 8, 8)}, ["y"], {"w": weights}), "big.onnx")
+    np.zeros((1, 8, 8, 512), np.float32).tofile("big.raw")
+    Path("big.txt").write_text("big.raw\n")
+    assert tool("snpe-onnx-to-dlc -i big.onnx -o big.dlc").code == 0
+    run = f"qnn-net-run --dlc_path big.dlc {HTP} --input_list big.txt --chip sd8gen2"
+    times = []
+    for size in (0, 0.25):
+        option = configured({"graphs": [{"graph_names": ["any"], "vtcm_mb": size}]})
+        code, _, err = tool(f"{run} {option}")
+        assert (code, "changes nothing" in err) == (0, False), err
+        total = tool("qnn-profile-viewer --input_log output/SNPEDiag_0.log").out
+        times.append(int(re.findall(r"Total Inference Time: (\d+) us", total)[0]))
+        timing = simulate(
+            "big.dlc",
+            runtime="htp_fp16",
+            chip="sd8gen2",
+            perf_profile="default",
+            vtcm_mb=size or None,
+        )
+        assert times[-1] == round(timing.total_us)
+    assert times[0] < times[1]
+
+
+def test_a_config_of_an_early_release_prepares_a_graph(tool: Tool) -> None:
+    """Its graphs are one object; other settings change nothing, which is said."""
+    line = f"qnn-context-binary-generator --dlc_path q.dlc {HTP} --binary_file ctx"
+    option = configured({"graphs": {"vtcm_mb": 2, "O": 3}, "devices": [{"dsp_arch": "v75"}]})
+    code, out, err = tool(f"{line} --chip sd8gen3 {option}")
+    assert (code, "5 operations, VTCM of 2 MB, " in out) == (0, True), err
+    assert "devices, O of --config_file: changes nothing" in err
+    code, _, err = tool(f"{line} --chip sd855 {option}")
+    assert (code, "sd855 has no tensor processor" in err) == (2, True)
+    Path("c.json").rename("ctx.bin")
+    code, _, err = tool(f"{line} --chip sd8gen3 --output_dir . --config_file ctx.bin")
+    assert (code, "would overwrite an input" in err) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("settings", "sentence"),
+    [
+        ({"graphs": {"vtcm_mb": True}}, "'htp.json': 'vtcm_mb' is no number of MB"),
+        ({"graphs": [{"vtcm_mb": 16}]}, "16 MB of VTCM for a graph: sd8gen3 has 8 MB in all"),
+        ({"graphs": [{"vtcm_mb": 4}, {"vtcm_mb": 2}]}, "give one vtcm_mb, not 4, 2"),
+        ({"graphs": [4]}, "a graph of 'graphs' is no object"),
+        ([], "config 'htp.json' is no object"),
+    ],
+)
+def test_settings_that_are_wrong(settings: Any, sentence: str, tool: Tool) -> None:
+    run = f"qnn-net-run --dlc_path q.dlc {HTP} --input_list list.txt --chip sd8gen3"
+    code, out, err = tool(f"{run} {configured(settings)}")
+    assert (code, out, sentence in err.splitlines()[-1]) == (2, "", True), err
+
+
+@pytest.mark.parametrize(
+    ("config", "sentence"),
+    [
+        ({"graphs": [{"vtcm_mb": 4}]}, "'config_file_path' of 'backend_extensions' names no file"),
+        ({"backend_extensions": {"config_file_path": "no.json"}}, "cannot read config 'no.json'"),
+        (
+            {"backend_extensions": {"config_file_path": 3}},
+            "'config_file_path' of 'backend_extensions' names no file",
+        ),
+        ({"backend_extensions": []}, "'backend_extensions' is no object"),
+    ],
+)
+def test_configs_that_are_wrong(config: Any, sentence: str, tool: Tool) -> None:
+    run = f"qnn-net-run --dlc_path q.dlc {HTP} --input_list list.txt --chip sd8gen3"
+    code, out, err = tool(f"{run} {configured({}, config)}")
+    assert (code, out, sentence in err.splitlines()[-1]) == (2, "", True), err

@@ -33,6 +33,7 @@ def test_recipe_runs_to_its_profile(
     encoding = {"bitwidth": 8, "min": 0.0, "max": 2.0}
     overrides = {"activation_encodings": {"y": [encoding]}, "param_encodings": {}}
     (tmp_path / "ranges.json").write_text(json.dumps(overrides))
+    (tmp_path / "config_file.json").write_text("{}")
     on_qnn = False
     for line in recipe.lines:
         code, _, err = tool(line)

@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 
 from hexsim.reports.text import table
-from hexsim.studies.benchmark import Case
+from hexsim.studies.benchmark import Case, place_names
 from hexsim.studies.interference import Interference, Slowdown
 from hexsim.timing.results import ClientTiming
 
@@ -25,8 +25,9 @@ _LEAST_CHANGE = 0.005
 
 def background_tables(cases: Sequence[Case]) -> str:
     """Return a paragraph per case that had background clients; empty if none had."""
+    place = place_names(cases)
     return "\n\n".join(
-        f"{case.network} on {case.runtime} {_network(case.interference)}\n"
+        f"{case.network} on {place(case)} {_network(case.interference)}\n"
         f"{client_table(case.interference)}"
         for case in cases
         if case.interference is not None

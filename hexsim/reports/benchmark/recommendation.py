@@ -1,5 +1,7 @@
 """The fastest runtime of a network, its rival, and how sure the order of runtimes is.
 
+The runtimes of several chips are ranked together, and named with their chips.
+
 Runtimes are ranked by the middles of the intervals of their times. The rival is the best runtime
 on other hardware: the times of runtimes on the same hardware are wrong together. A measured time
 takes precedence over a simulated one. So the recommendation never contradicts the measured values
@@ -7,7 +9,7 @@ in the table beside it. Where answers were computed, a runtime that gives mostly
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby, pairwise
 
@@ -15,7 +17,7 @@ from hexsim.accuracy.scores import LEAST_DB
 from hexsim.reports.benchmark.measured import measured_ms
 from hexsim.reports.inference.energy import TOLD_FACTOR, digits, factor_text
 from hexsim.runtimes import MAIN_ENGINE
-from hexsim.studies.benchmark import Case
+from hexsim.studies.benchmark import Case, place_names
 
 
 def recommendations(cases: Sequence[Case]) -> str:
@@ -37,6 +39,7 @@ class RuntimeOrder:
     """
 
     network: str
+    chip: str
     first: str
     second: str
     share: float
@@ -50,23 +53,24 @@ def orders(cases: Sequence[Case]) -> list[RuntimeOrder]:
     Times are those of the table.
     """
     result = []
-    for network, group in groupby(cases, key=lambda case: case.network):
+    for (network, chip), group in groupby(cases, key=lambda case: (case.network, case.chip)):
         ranked = sorted(group, key=lambda case: case.timing.total_us)
         for first, second in pairwise(ranked):
             if first.drawn and second.drawn:
                 share, count = first.drawn.before(second.drawn), len(first.drawn.times)
                 contradicted = _contradicted(first, second)
-                result.append(
-                    RuntimeOrder(network, first.runtime, second.runtime, share, count, contradicted)
-                )
+                order = first.runtime, second.runtime, share, count, contradicted
+                result.append(RuntimeOrder(network, chip, *order))
     return result
 
 
 def orders_text(cases: Sequence[Case]) -> str:
-    """Return a line per network that ran on several runtimes with drawn constants."""
+    """Return a line per network and chip that ran on several runtimes with drawn constants."""
     lines = []
-    for network, group in groupby(orders(cases), key=lambda order: order.network):
-        lines.append(f"{network}: {', '.join(map(_order_text, group))}")
+    several = len({case.chip for case in cases}) > 1
+    for (network, chip), group in groupby(orders(cases), key=lambda o: (o.network, o.chip)):
+        where = f" on {chip}" if several else ""
+        lines.append(f"{network}{where}: {', '.join(map(_order_text, group))}")
     return "\n".join(lines)
 
 
@@ -84,30 +88,31 @@ def _lines(cases: Sequence[Case]) -> Iterator[str]:
 
 def _choice(network: str, ranked: Sequence[Case]) -> Iterator[str]:
     """Yield the fastest of several cases with its rival, then what speaks against it."""
+    place = place_names(ranked)
     usable = [case for case in ranked if _db(case) >= LEAST_DB]
     noisy = [case for case in ranked if case not in usable] if usable else []
     first, *others = usable or ranked
     elsewhere = [case for case in others if _hardware(case) != _hardware(first)]
     rival = next(iter(elsewhere or others), None)
-    head = f"Fastest for {network}: {_described(first)}"
-    yield f"{head}; next {_described(rival)}" if rival else head
+    head = f"Fastest for {network}: {place(first)}, {_times(first)}"
+    yield f"{head}; next {place(rival)}, {_times(rival)}" if rival else head
     doubtful = [case for case in others if _known_us(case) < _known_us(first)]
     for case in doubtful:
-        times = "" if case is rival else f": {_described(case)}"
+        times = "" if case is rival else f": {place(case)}, {_times(case)}"
         yield (
-            f"{case.runtime} would be faster than {first.runtime} with the constants as stated, "
+            f"{place(case)} would be faster than {place(first)} with the constants as stated, "
             f"but they are known less well{times}."
         )
     is_open = rival and rival not in doubtful and _interval_us(first)[1] > _interval_us(rival)[0]
     if is_open:
-        yield f"Their intervals overlap, so {first.runtime} is not surely the faster one."
-    if rival and (text := _energy(first, rival)):
+        yield f"Their intervals overlap, so {place(first)} is not surely the faster one."
+    if rival and (text := _energy(first, rival, place)):
         yield text
     for case in noisy:
         if _expected_us(case) < _expected_us(first):
             yield (
-                f"{_described(case)} does not count: its outputs have {_db(case):.1f} dB, under "
-                f"the {LEAST_DB:g} dB of an answer that can be used."
+                f"{place(case)}, {_times(case)} does not count: its outputs have "
+                f"{_db(case):.1f} dB, under the {LEAST_DB:g} dB of an answer that can be used."
             )
     if not usable:
         yield f"The outputs of none have {LEAST_DB:g} dB, which an answer needs to be of use."
@@ -124,7 +129,7 @@ def _db(case: Case) -> float:
     return math.inf if math.isnan(db) else db
 
 
-def _energy(first: Case, rival: Case) -> str | None:
+def _energy(first: Case, rival: Case, place: Callable[[Case], str]) -> str | None:
     """Return a sentence on the energy of two cases, if it differs by a factor."""
     less, more = sorted((first, rival), key=lambda case: case.energy.millijoules)
     factor = more.energy.millijoules / max(less.energy.millijoules, 1e-12)
@@ -132,7 +137,7 @@ def _energy(first: Case, rival: Case) -> str | None:
         return None
     mj = [digits(case.energy.millijoules) for case in (more, less)]
     return (
-        f"{more.runtime} takes {factor_text(factor)} times the energy of {less.runtime}: "
+        f"{place(more)} takes {factor_text(factor)} times the energy of {place(less)}: "
         f"{mj[0]} and {mj[1]} mJ."
     )
 
@@ -168,10 +173,10 @@ def _contradicted(first: Case, second: Case) -> bool:
     return bool(first_ms and second_ms) and max(second_ms) < min(first_ms)
 
 
-def _described(case: Case) -> str:
+def _times(case: Case) -> str:
     if latencies := measured_ms(case, forward=False):
         times = "-".join(f"{ms:g}" for ms in dict.fromkeys((latencies[0], latencies[-1])))
-        return f"{case.runtime}, {times} ms as measured"
+        return f"{times} ms as measured"
     low, high = _interval_us(case)
-    text = f"{case.runtime}, {case.timing.total_us / 1e3:.2f} ms"
+    text = f"{case.timing.total_us / 1e3:.2f} ms"
     return text if low == high else f"{text} ({low / 1e3:.2f} .. {high / 1e3:.2f})"

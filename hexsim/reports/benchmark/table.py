@@ -15,7 +15,7 @@ from hexsim.reports.inference.energy import digits
 from hexsim.reports.inference.memory import mebibytes
 from hexsim.reports.text import decibels, number, table
 from hexsim.runtimes import MAIN_ENGINE
-from hexsim.studies.benchmark import SEEDED, Case, Refusal
+from hexsim.studies.benchmark import SEEDED, Case, Refusal, place_names
 from hexsim.studies.draws import FEW, DrawnTimes
 from hexsim.studies.uncertainty import Scope, Uncertainty
 from hexsim.timing.simtime import PS_PER_MS
@@ -57,17 +57,16 @@ _DOMINANT = 3
 
 
 def benchmark_tables(cases: Sequence[Case]) -> str:
-    """Return one table per network, all cases of a network being neighbours."""
-    texts = []
-    for _, group in groupby(cases, key=lambda case: case.network):
-        texts.append(network_table(list(group)))
-    return "\n\n".join(texts)
+    """Return a table for each network on each chip, whose cases are neighbours."""
+    groups = groupby(cases, key=lambda case: (case.network, case.chip))
+    return "\n\n".join(network_table(list(group)) for _, group in groups)
 
 
 def footnotes(cases: Sequence[Case], refusals: Sequence[Refusal] = ()) -> str:
     """Return the notes that explain the tables, without those that apply to no case."""
+    place = place_names([*cases, *refusals])
     notes = [
-        f"{refusal.network} on {refusal.runtime} is left out: {refusal.reason}."
+        f"{refusal.network} on {place(refusal)} is left out: {refusal.reason}."
         for refusal in refusals
     ]
     notes += [*_on_times(cases), *_on_agreement(cases), *_on_loading(cases), *_on_costs(cases)]
@@ -181,7 +180,7 @@ def _generic(case: Case) -> str:
 
 
 def network_table(cases: Sequence[Case]) -> str:
-    """Return the table of one network; `cases` are all of that network."""
+    """Return the table of one network on one chip; `cases` are all of them."""
     first = cases[0]
     where = f"{first.chip}, {first.software}, {first.perf_profile}, {first.buffer} buffers"
     header = ("", *(case.runtime for case in cases))

@@ -1,6 +1,6 @@
 """The pages that `--html` of the commands writes."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -45,7 +45,7 @@ from hexsim.reports.partition.svg import partition_svg
 from hexsim.reports.sweep import calibrated_with
 from hexsim.reports.throughput import throughput_facts
 from hexsim.reports.validation.data import validation_facts
-from hexsim.studies.benchmark import Case, Refusal
+from hexsim.studies.benchmark import Case, Refusal, place_names
 from hexsim.studies.cuts import FastestCut, Prices, Survey
 from hexsim.studies.sweep.effects import Effects
 from hexsim.studies.sweep.table import Swept
@@ -66,37 +66,37 @@ def profile_page(case: Case, platform: Platform, command: str) -> str:
 def bench_page(cases: Sequence[Case], refusals: Sequence[Refusal], command: str) -> str:
     """Return the page of a benchmark: all times beside each other, then each case."""
     networks = list(dict.fromkeys(case.network for case in cases))
+    chips = ", ".join(dict.fromkeys(case.chip for case in cases))
+    place = place_names([*cases, *refusals])
+
+    def name(case: Case) -> str:
+        return f"{case.network} on {place(case)}" if len(networks) > 1 else place(case)
+
     ranked = sorted(cases, key=lambda case: (networks.index(case.network), rank(case)))
     with_facts = [(case, case_facts(case)) for case in ranked]
     figures = [runtimes_figure([facts for _, facts in with_facts])]
     if refusals:
-        rows = [(refusal.network, refusal.runtime, refusal.reason) for refusal in refusals]
+        rows = [(refusal.network, place(refusal), refusal.reason) for refusal in refusals]
         text = "Networks that a runtime does not take, and why."
         figures.append(Figure("Refused", text, FigureTable(("network", "runtime", "reason"), rows)))
     if len(cases) > 1:
-        figures.append(timelines({_case_name(case, networks): case.timing for case in ranked}))
+        figures.append(timelines({name(case): case.timing for case in ranked}))
     for case, facts in with_facts:
         case_charts = [
             *(layer_times(facts), memory_figure(facts["memory"])),
             *interval_figures(facts),
         ]
-        figures += called(_case_name(case, networks), case_charts)
+        figures += called(name(case), case_charts)
     first = ranked[0]
     answers = recommendations(cases).splitlines() or [most_time(with_facts[0][1])]
     heading = Heading(
-        f"{len(networks)} networks on {first.chip}" if len(networks) > 1 else first.network,
-        source_of(first),
+        f"{len(networks)} networks on {chips}" if len(networks) > 1 else first.network,
+        "; ".join(dict.fromkeys(map(source_of, cases))),
         command,
-        tuple((_case_name(case, networks), total_text(facts)) for case, facts in with_facts)[
-            :_LARGE
-        ],
+        tuple((name(case), total_text(facts)) for case, facts in with_facts)[:_LARGE],
         tuple(answers[:_LARGE]),
     )
     return report(heading, figures, _layers(cases))
-
-
-def _case_name(case: Case, networks: Collection[str]) -> str:
-    return f"{case.network} on {case.runtime}" if len(networks) > 1 else case.runtime
 
 
 def validation_page(study: Study, network: Network, command: str) -> str:

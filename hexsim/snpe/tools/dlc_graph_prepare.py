@@ -21,9 +21,10 @@ from hexsim.cli._say import remark, say
 from hexsim.cli._simulated import Hardware
 from hexsim.errors import HexsimError, unknown
 from hexsim.snpe import runtimes
+from hexsim.snpe.backend_config import CONFIG_FILE, ConfiguredHardware
 from hexsim.snpe.option import OP_PACKAGES, OUTPUT_DIR, SIMULATED, UDO_PACKAGE
 from hexsim.snpe.option_tables import option_table, tools
-from hexsim.snpe.qnn_options import CONFIG_FILE, MODEL_LIBRARY, ModelLibrary, check_model_library
+from hexsim.snpe.qnn_options import MODEL_LIBRARY, ModelLibrary, check_model_library
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -129,7 +130,7 @@ def context_binary(
     binary_file: Annotated[str, typer.Option("--binary-file")],
     output_dir: Annotated[Path, typer.Option("--output-dir"), Writes(folder=True)] = Path("output"),
     model_library: ModelLibrary = None,
-    hardware: Hardware,
+    hardware: ConfiguredHardware,
 ) -> None:
     """Compile the graph of a network for the tensor processor of a chip, and write the network."""
     from hexsim.dlc.loading import load_container

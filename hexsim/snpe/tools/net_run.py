@@ -12,9 +12,9 @@ from hexsim.cli._files import INPUT_LIST, MODEL, Writes
 from hexsim.cli._groups import grouped
 from hexsim.cli._overrides import print_override_use
 from hexsim.cli._say import remark, say
-from hexsim.cli._simulated import Hardware
 from hexsim.errors import HexsimError
 from hexsim.snpe import runtimes
+from hexsim.snpe.backend_config import ConfiguredHardware
 from hexsim.snpe.buffers import Buffers
 from hexsim.snpe.help import version
 from hexsim.snpe.log import RULE, announce, write_log
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Runs(Hardware):
+class Runs(ConfiguredHardware):
     """The runtime, and the settings of the run."""
 
     runtime: Annotated[list[str] | None, typer.Option("--runtime")] = None

@@ -1,5 +1,6 @@
 """`qnn-net-run` and `qnn-profile-viewer`: snpe-net-run and snpe-diagview by QNN's options."""
 
+from hexsim.snpe.backend_config import CONFIG_FILE
 from hexsim.snpe.net_run_options import profile_option
 from hexsim.snpe.option import (
     INPUTS,
@@ -12,7 +13,7 @@ from hexsim.snpe.option import (
     RefusedOption,
 )
 from hexsim.snpe.option_tables import option_table, tools
-from hexsim.snpe.qnn_options import CONFIG_FILE, LIBRARIES, MODEL_LIBRARY
+from hexsim.snpe.qnn_options import LIBRARIES, MODEL_LIBRARY
 from hexsim.snpe.tools.diagview import diagview
 from hexsim.snpe.tools.net_run import net_run
 

@@ -48,11 +48,14 @@ def row(point: SweepPoint, inferences: int) -> Row:
     numbers: dict[str, float | None] = dict.fromkeys(RESULTS)  # of a point that is refused
     refusal, subject = None, point.setting.subject
     try:
-        platform = point.setting.platform_with(point.constants)
+        whole = point.setting.platform_with(point.constants)
+        platform = whole.with_vtcm(point.calling.vtcm_mb)
         if isinstance(subject, DeployedLanguageModel):
             numbers.update(subject.numbers(platform))
         else:
             numbers.update(_numbers(point, subject, platform, inferences))
+        area = area_of(whole.chip)  # a graph that may use a part of VTCM makes no chip smaller
+        numbers.update(zip(AREA, (area.value, area.low, area.high), strict=True))
     except HexsimError as error:
         refusal = str(error)
     return {**_parameters(point), **numbers, "refusal": refusal}
@@ -84,6 +87,7 @@ def _parameters(point: SweepPoint) -> Row:
         "perf_profile": calling.perf_profile or stack.default_profile,
         "buffer": calling.buffer or stack.buffer(),
         "idle_ms": calling.idle_ms,
+        "vtcm_mb": calling.vtcm_mb,
         **deployment,
         **point.constants,
         "outside_bounds": " ".join(outside),
@@ -119,12 +123,10 @@ def _numbers(
     memory = footprint_of(plan, platform.chip, platform.stack, buffer)
     energy = platform.energy(result, calling.perf_profile)
     energies = (energy.millijoules, energy.low, energy.high)
-    area = area_of(platform.chip)
     parts = (*result.inferences[0].layers, *result.inferences[0].overheads)
     return {
         **dict(zip(TIMES, (*(ps / PS_PER_MS for ps in times_ps), per_second), strict=True)),
         MEMORY: memory.peak_bytes,
         **dict(zip(ENERGY, energies, strict=True)),
-        **dict(zip(AREA, (area.value, area.low, area.high), strict=True)),
         **{name: sum(getattr(part, name, 0) for part in parts) for name in COUNTERS},
     }

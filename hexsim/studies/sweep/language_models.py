@@ -4,7 +4,6 @@ import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from hexsim.datasheets.areas import area_of
 from hexsim.deployment.platform import Platform
 from hexsim.llm.architecture import Architecture
 from hexsim.llm.network import Widths
@@ -40,7 +39,7 @@ class DeployedLanguageModel:
         Errors as in `hexsim.llm.study.speed_of`.
         """
         speed = speed_of(self.architecture, platform, self.conditions, shorter_contexts=False)
-        energy, area = speed.token.energy, area_of(platform.chip)
+        energy = speed.token.energy
         return {
             "latency_ms": 1e3 * speed.token.seconds,
             "tokens_per_s": speed.tokens_per_second,
@@ -49,9 +48,6 @@ class DeployedLanguageModel:
             "energy_mj": energy.value,
             "energy_low_mj": energy.low,
             "energy_high_mj": energy.high,
-            "area_mm2": area.value,
-            "area_low_mm2": area.low,
-            "area_high_mm2": area.high,
         }
 
 

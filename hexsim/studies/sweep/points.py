@@ -21,13 +21,14 @@ from hexsim.studies.sweep.values import value_at
 
 @dataclass(frozen=True)
 class SweepCalling:
-    """One way of calling a network; profile and buffer None are the stack's own."""
+    """A way of calling a network; profile and buffer None are the stack's own, VTCM None is all."""
 
     instances: int
     background: tuple[str, ...]
     perf_profile: str | None
     buffer: BufferType | None
     idle_ms: float
+    vtcm_mb: float | None
 
 
 @dataclass(frozen=True)
@@ -77,7 +78,8 @@ class Points:
     def _callings(self) -> list[SweepCalling]:
         calls = self.space.workload
         profiles, buffers = calls.perf_profiles or (None,), calls.buffers or (None,)
-        lists = (calls.instances, calls.background, profiles, buffers, calls.idle_ms)
+        vtcm = self.space.vtcm_mb or (None,)
+        lists = (calls.instances, calls.background, profiles, buffers, calls.idle_ms, vtcm)
         return [SweepCalling(*values) for values in itertools.product(*lists)]
 
     @cached_property

@@ -26,7 +26,7 @@ from hexsim.runtimes import Runtime
 from hexsim.studies.cuts import Prices, search
 from hexsim.studies.cuts.times import LayerTimes
 from hexsim.studies.sweep.language_models import DeployedLanguageModel, deployed_models
-from hexsim.studies.sweep.space import Calls, Cut, Space
+from hexsim.studies.sweep.space import Cut, Space
 from hexsim.studies.sweep.values import ends
 from hexsim.texts.names import visible
 
@@ -71,14 +71,14 @@ def settings(space: Space, progress: Callable[[str], None] = lambda what: None) 
     """Return all settings of a space.
 
     Raises HexsimError for files that cannot be read, and for platforms that lack a runtime, a
-    profile, a buffer type or a constant.
+    profile, a buffer type, a constant or VTCM.
     """
     stated = [Platform.load(c, s) for c in space.chips for s in space.stacks or (None,)]
     platforms = anchored(stated, space.anchor)
     varied = [_varied(space, platform) for platform in platforms]
     loads = {name: load(name) for names in space.workload.background for name in names}
     for platform in platforms:
-        _require_calls(space.workload, platform)
+        _require_calls(space, platform)
     pairs = tuple(zip(platforms, varied, strict=True))
     return [*_networks(space, pairs, loads, progress), *_language_models(space, pairs)]
 
@@ -147,11 +147,13 @@ def _cut(deployment: Deployment, cut: Cut) -> Deployment:
     return deployment.with_cut(prices.cut(search(prices).best))
 
 
-def _require_calls(calls: Calls, platform: Platform) -> None:
-    for profile in calls.perf_profiles or ():
+def _require_calls(space: Space, platform: Platform) -> None:
+    for profile in space.workload.perf_profiles or ():
         platform.stack.profile(profile)
-    for buffer in calls.buffers or ():
+    for buffer in space.workload.buffers or ():
         platform.stack.buffer(buffer)
+    for megabytes in space.vtcm_mb or ():
+        platform.with_vtcm(megabytes)
 
 
 def _varied(space: Space, platform: Platform) -> dict[str, Quantity]:

@@ -27,6 +27,9 @@ rest. Ends of a range that are left out are the constant's bounds in its datashe
 latency, or to the profile of a network, `"resnet50=profile.json"`; a result has its factors as
 `anchor_classes`.
 
+`vtcm_mb = [2, 4]`, or the command's `--vtcm`, is the VTCM that each graph on a tensor processor may
+use, in MB; without it, all that the chip has.
+
 Language models have a list of their own, `language_models = ["config.json"]`, and a table
 `[language_model]` of the ways in which they are deployed.
 """
@@ -163,6 +166,7 @@ class Space(_SpaceTable):
     stacks: Several[str] | None = None
     runtimes: Several[Runtime] = ("dsp",)
     cuts: Several[Cut] = ("automatic",)
+    vtcm_mb: Several[Annotated[float, Field(gt=0)]] | None = None
     workload: Calls = Calls()
     constants: Mapping[str, Variation] = Field(default_factory=dict)
     draws: int = Field(default=1, ge=1)
@@ -221,7 +225,9 @@ class Space(_SpaceTable):
         """Number of points."""
         planned = len(self.networks or ()) * len(tuple(self.ways)) * self.workload.count
         deployed = len(self.language_models or ()) * self.language_model.count
-        platforms = len(self.chips) * len(self.stacks or ("its own",))
+        platforms = (
+            len(self.chips) * len(self.stacks or ("its own",)) * len(self.vtcm_mb or ("all",))
+        )
         steps = (how.count for how in self.constants.values())
         return (planned + deployed) * platforms * math.prod((*steps, self.draws))
 

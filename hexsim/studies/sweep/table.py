@@ -26,7 +26,7 @@ from hexsim.texts.text import decoded
 if TYPE_CHECKING:
     import pyarrow
 
-FORMAT = 4
+FORMAT = 5
 """Increased when columns are added, removed, or change their meaning."""
 _KEY = b"hexsim"
 _TEXTS = (
@@ -55,6 +55,7 @@ PARAMETERS = (
     "perf_profile",
     "buffer",
     "idle_ms",
+    "vtcm_mb",
     *DEPLOYMENT,
 )
 """Parameters that may vary besides constants."""

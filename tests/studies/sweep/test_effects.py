@@ -22,7 +22,8 @@ def swept(latencies, a=None, b=None, per_second=None, drawn=()):
     rows = []
     for at in range(count):
         cells = dict.fromkeys(PARAMETERS, "same")
-        cells |= {"instances": 1, "idle_ms": 0.0, "context": None, "block": None, "point": at}
+        cells |= {"instances": 1, "idle_ms": 0.0, "vtcm_mb": None, "point": at}
+        cells |= {"context": None, "block": None}
         cells |= {"outside_bounds": "", "refusal": None}
         cells |= {"a": float(a[at] if a else 0), "b": float(b[at] if b else 0)}
         cells |= dict.fromkeys(RESULTS, 1.0)

@@ -35,6 +35,8 @@ def test_a_space_counts_its_points_before_they_are_ready(space: Callable[[str], 
         'networks = ["m.dlc"]\nchips = ["sd855"]\nstacks = ["snpe-1.30", "snpe-1.23"]\n'
         'runtimes = ["dsp", "aip"]\ncuts = ["automatic", "fastest"]\n'
         '[workload]\ninstances = [1, 2]\nperf_profiles = ["burst", "default", "balanced"]',
+        'networks = ["m.dlc"]\nchips = ["sd8gen3"]\nruntimes = ["htp"]\nvtcm_mb = [1, 2, 4]\n'
+        "[workload]\ninstances = [1, 2]",
     ):
         asked = space(text)
         assert asked.count == len(Points(asked, settings(asked)))

@@ -21,8 +21,9 @@ def engine_of(runtime: Runtime) -> Engine:
 def runtimes_figure(cases: Sequence[Mapping[str, Any]]) -> Figure:
     """Return a bar per case, the fastest first, with lines for intervals and marks for measured."""
     cases = sorted(cases, key=itemgetter("total_inference_us"))
-    labels = [f"{case['network']} on {case['runtime']}" for case in cases]
-    runtimes = [case["runtime"] for case in cases]
+    several = len({case["chip"] for case in cases}) > 1
+    places = [f"{c['runtime']} of {c['chip']}" if several else c["runtime"] for c in cases]
+    labels = [f"{case['network']} on {place}" for case, place in zip(cases, places, strict=True)]
     rows = [-row for row in range(len(cases))]
     engines = [engine_of(case["runtime"]) for case in cases]
     columns: dict[str, list[Any]] = {
@@ -40,7 +41,7 @@ def runtimes_figure(cases: Sequence[Mapping[str, Any]]) -> Figure:
     )
     style = {"fill_color": "colour", "line_color": None, "fill_alpha": "alpha"}
     plot.hbar("row", 0.7, "ms", 0, source=source(columns), **style)
-    name_rows(plot, labels if len({case["network"] for case in cases}) > 1 else runtimes)
+    name_rows(plot, labels if len({case["network"] for case in cases}) > 1 else places)
     legend = [
         (ENGINES[engine], f"simulated, {engine.upper()}") for engine in dict.fromkeys(engines)
     ]
@@ -68,7 +69,16 @@ def runtimes_figure(cases: Sequence[Mapping[str, Any]]) -> Figure:
 
 def _table(cases: Sequence[Mapping[str, Any]]) -> FigureTable:
     header = (
-        *("network", "runtime", "total ms", "low", "high", "forward ms", "measured total ms"),
+        *(
+            "network",
+            "chip",
+            "runtime",
+            "total ms",
+            "low",
+            "high",
+            "forward ms",
+            "measured total ms",
+        ),
         *("peak memory", "SQNR dB", "same top-1", "inputs"),
     )
     rows = []
@@ -77,7 +87,7 @@ def _table(cases: Sequence[Mapping[str, Any]]) -> FigureTable:
         interval = uncertainty["total_inference_us"] if uncertainty else (None, None)
         rows.append(
             (
-                *(case["network"], case["runtime"], case["total_inference_us"] / 1e3),
+                *(case["network"], case["chip"], case["runtime"], case["total_inference_us"] / 1e3),
                 *(None if us is None else us / 1e3 for us in interval),
                 case["forward_propagate_us"] / 1e3,
                 " .. ".join(f"{ms:g}" for ms in case["measured_ms"]["total_inference"]),

@@ -1,0 +1,129 @@
+"""`hexsim bench` on several chips gives what it gives on each of them alone, by every door."""
+
+import csv
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import hexsim
+from hexsim import dlc
+from hexsim.datasheets import chips
+from tests.accuracy import culprits
+from tests.cli.conftest import Done
+from tests.reports.pages.conftest import data_of
+
+Command = Callable[[str], Done]
+CHIPS = ("sd855", "sd8gen2")
+
+
+@pytest.fixture(autouse=True)
+def files(tmp_path: Path) -> None:
+    """A quantised network and a float one."""
+    dlc.write(tmp_path / "q.dlc", culprits.quantized("outlier"))
+    dlc.write(tmp_path / "m.dlc", hexsim.Model(culprits.network("outlier")))
+
+
+def document(path: str) -> Any:
+    return json.loads(Path(path).read_text())
+
+
+def benched(command: Command, line: str, named: str, name: str) -> str:
+    """Run `bench` on chips; return what it prints, and write its JSON and CSV."""
+    done = command(f"bench {line} --chip {named} --json {name}.json --csv {name}.csv")
+    assert (done.code, done.err) == (0, "")
+    return done.out
+
+
+def test_two_chips_are_two_runs(command: Command) -> None:
+    line = "q.dlc m.dlc --runtime cpu,dsp,htp --timing-only"
+    out = benched(command, line, ",".join(CHIPS), "both")
+    alone = [benched(command, line, chip, chip) for chip in CHIPS]
+    both, documents = document("both.json"), [document(f"{chip}.json") for chip in CHIPS]
+    for key in ("results", "refused"):
+        listed = [entry for single in documents for entry in single[key]]
+        assert sorted(both[key], key=str) == sorted(listed, key=str) != []
+    assert {entry["chip"] for entry in both["refused"]} == set(CHIPS)
+    pairs = dict.fromkeys((case["network"], case["chip"]) for case in both["results"])
+    networks = dict.fromkeys(network for network, _ in pairs)
+    assert list(pairs) == [(network, chip) for network in networks for chip in CHIPS]
+    rows = [
+        list(csv.reader(Path(f"{name}.csv").read_text().splitlines())) for name in ("both", *CHIPS)
+    ]
+    assert sorted(rows[0]) == sorted([*rows[1], *rows[2][1:]])
+    assert all(table in out for text in alone for table in text.split("\n\n")[:2])
+
+
+def test_the_function_and_the_file_are_the_command(command: Command) -> None:
+    out = benched(command, "q.dlc --timing-only", ",".join(CHIPS), "both")
+    report = hexsim.benchmark("q.dlc", chip=list(CHIPS), timing_only=True)
+    report.save("function.json")
+    assert Path("function.json").read_bytes() == Path("both.json").read_bytes()
+    assert f"{report}\n" == out.replace("\n\n\n", "\n\n")
+
+
+def test_the_fastest_and_what_is_left_out_name_the_chip(command: Command) -> None:
+    out = benched(command, "q.dlc --runtime dsp,htp", ",".join(CHIPS), "both")
+    assert "htp of sd8gen2" in out.partition("Fastest for ")[2].split("next")[0]
+    assert " on htp of sd855 is left out: chip sd855 has no htp runtime" in out
+    alone = benched(command, "q.dlc --runtime dsp", "sd855", "alone")
+    assert "of sd855" not in alone
+
+
+def test_what_fails_on_one_chip_loses_nothing(command: Command) -> None:
+    out = benched(command, "q.dlc --runtime aip --timing-only", "sd8gen2,sd855", "both")
+    assert [case["chip"] for case in document("both.json")["results"]] == ["sd855"]
+    assert "on aip of sd8gen2 is left out" in out
+
+
+def test_draws_and_clients_are_those_of_each_chip(command: Command) -> None:
+    line = "q.dlc --runtime dsp,cpu --timing-only"
+    for more in ("--uncertainty joint --draws 2", "--background camera"):
+        out = benched(command, f"{line} {more}", "sd835,sd855", "both")
+        listed = []
+        for chip in ("sd835", "sd855"):
+            benched(command, f"{line} {more}", chip, chip)
+            listed.append(document(f"{chip}.json"))
+        for key in ("results", "orders"):
+            assert document("both.json")[key] == [entry for each in listed for entry in each[key]]
+    assert " on dsp of sd835 beside camera" in out
+    assert " on dsp of sd855 beside camera" in out
+
+
+def test_compare_pairs_equal_chips(command: Command) -> None:
+    """Chips in another order are the same chips; a file of one chip is compared with another."""
+    line = "q.dlc --runtime cpu,dsp --timing-only"
+    benched(command, line, "sd835,sd855", "a")
+    benched(command, line, "sd855,sd835", "b")
+    done = command("compare a.json b.json --json c.json")
+    assert (done.code, "only " in done.out) == (0, False)
+    cases = document("c.json")["cases"]
+    assert [case["conditions"] for case in cases] == [[]] * 4
+    assert {case["chip"] for case in cases} == {"sd835", "sd855"}
+    assert f"{cases[0]['network']} on cpu of sd835\n" in done.out
+    ratios = {figure["ratio"] for case in cases for figure in case["figures"][:4]}
+    assert ratios == {1.0}
+
+
+def test_the_page_has_one_time_axis(command: Command) -> None:
+    line = "bench q.dlc --runtime dsp,htp --timing-only --html p.html"
+    assert command(f"{line} --chip {','.join(CHIPS)}").code == 0
+    titled = {figure["title"]: figure for figure in data_of(Path("p.html").read_text())["figures"]}
+    runs = titled["Inferences below each other"]["table"]["rows"]
+    assert {name for name, _ in runs} == {"dsp of sd855", "htp of sd8gen2"}
+
+
+@pytest.mark.parametrize(
+    ("named", "sentence"),
+    [
+        ("sd855,nosuch", "unknown chip 'nosuch'"),
+        (",", "--chip names no chip"),
+        ("sd855,mine.toml", "--chip names two chips of one name"),
+        ("sd855,sd8gen2 --vtcm 2", "sd855 has no tensor processor; --vtcm"),
+    ],
+)
+def test_chips_that_are_wrong(refused: Callable[[str], str], named: str, sentence: str) -> None:
+    Path("mine.toml").write_text((Path(chips.__file__).parent / "sd855.toml").read_text())
+    assert sentence in refused(f"bench q.dlc --chip {named}")
