@@ -11,6 +11,7 @@ from hexsim.accuracy.scores import is_classifier, scores_before, scores_per_item
 from hexsim.deployment import Deployment
 from hexsim.display import DisplayTable, Shown
 from hexsim.graph.ir import Network
+from hexsim.texts.figures import figure
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,7 @@ class Validation(Shown):
 
     def display_table(self) -> DisplayTable:
         """Return a row per tensor, as far as its error is known."""
-        title = f"SQNR of the outputs {self.output_sqnr_db:.1f} dB, {self.hits.inputs} inputs"
+        title = f"SQNR of the outputs {figure(self.output_sqnr_db)} dB, {self.hits.inputs} inputs"
         names = ("layer", "type", "tensor", "sqnr_db", "cosine", "max_error")
         rows = tuple(tuple(getattr(layer, name) for name in names) for layer in self.layers)
         return DisplayTable(title, names, rows)

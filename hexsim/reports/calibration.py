@@ -8,6 +8,7 @@ from hexsim.datasheets.measurements import MeasuredLayer
 from hexsim.reports.document import Record
 from hexsim.reports.text import quantity, table
 from hexsim.studies.calibration.own import OwnCalibration, ReportedRow
+from hexsim.texts.figures import figure, percent, published
 
 
 def calibration_text(calibration: OwnCalibration) -> str:
@@ -57,12 +58,13 @@ def _rows_table(rows: Sequence[ReportedRow]) -> str:
             row.row.runtime,
             row.row.network,
             "forward" if row.row.forward else "total",
-            f"{row.row.latency_ms:g}",
+            published(row.row.latency_ms),
             *(_with_error(ms, row) for ms in (row.before_ms, row.after_ms, row.left_out_ms)),
         )
         for row in rows
     ]
-    header = ("runtime", "network", "figure", "measured (ms)", "before", "after", "left out")
+    times = ("measured ms", "before ms", "after ms", "left out ms")
+    header = ("runtime", "network", "figure", *times)
     return table(header, lines, left=frozenset({0, 1, 2}))
 
 
@@ -106,16 +108,17 @@ def _errors(calibration: OwnCalibration) -> str:
             [(row, row.after_ms) for row in rows],
         )
     )
-    lines = [f"Median error of the rows: {before:.1%} before, {after:.1%} after."]
+    lines = [f"Median error of the rows: {percent(before)} before, {percent(after)} after."]
     unseen = [
         abs(row.left_out_ms / row.row.latency_ms - 1) for row in rows if row.left_out_ms is not None
     ]
     if unseen:
-        lines.append(f"Each predicted by a calibration with the others: {median(unseen):.1%}.")
+        lines.append(f"Each predicted by a calibration with the others: {percent(median(unseen))}.")
     if calibration.one_run is not None:
         without, with_run = calibration.one_run
         lines.append(
-            f"One run alone leaves {with_run:.1%} on the others, which is {without:.1%} without it."
+            f"One run alone leaves {percent(with_run)} on the others, which is {percent(without)} "
+            "without it."
         )
     return "\n".join(lines)
 
@@ -127,11 +130,11 @@ def _figure(row: ReportedRow) -> str:
 
 
 def _with_error(ms: float | None, row: ReportedRow) -> str:
-    return "" if ms is None else f"{ms:.2f} ({ms / row.row.latency_ms - 1:+.0%})"
+    return "" if ms is None else f"{figure(ms)} ({ms / row.row.latency_ms - 1:+.0%})"
 
 
 def _factor(log_error: float) -> str:
-    return f"x/ {math.exp(log_error):.2f}"
+    return f"x/ {figure(math.exp(log_error))}"
 
 
 _constant = Record(

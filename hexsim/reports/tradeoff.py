@@ -1,16 +1,16 @@
 """The choices between float and quantised files as a table, JSON and CSV."""
 
-import math
 from collections.abc import Sequence
 
 from hexsim.accuracy.classification import Hits
 from hexsim.reports.document import Record
 from hexsim.reports.text import table
 from hexsim.studies.tradeoff import TradeoffChoice
+from hexsim.texts.figures import decibels, figure, percent
 from hexsim.timing.results import Result
 from hexsim.timing.simtime import PS_PER_MS
 
-_MB = 2**20
+_MIB = 2**20
 
 
 def tradeoff_table(choices: Sequence[TradeoffChoice], *, labelled: bool) -> str:
@@ -33,20 +33,20 @@ def tradeoff_table(choices: Sequence[TradeoffChoice], *, labelled: bool) -> str:
 
 
 def _row(choice: TradeoffChoice, labelled: bool) -> tuple[str, ...]:
-    head = (choice.file, f"{choice.file_bytes / _MB:.2f}", choice.runtime)
+    head = (choice.file, figure(choice.file_bytes / _MIB), choice.runtime)
     timing, memory, accuracy = choice.timing, choice.memory, choice.accuracy
     if timing is None or memory is None or accuracy is None:
         return (*head, *[""] * (6 if labelled else 5), "refused")
-    hits, sqnr_db = accuracy.hits, accuracy.sqnr_db
-    right = (f"{hits.runtime_top1 / hits.inputs:.2%}",) if labelled else ()
+    hits = accuracy.hits
+    right = (percent(hits.runtime_top1 / hits.inputs),) if labelled else ()
     return (
         *head,
-        f"{timing.init_ps / PS_PER_MS:.2f}",
-        f"{timing.total_ps / PS_PER_MS:.2f}",
-        f"{memory.peak_bytes / _MB:.2f}",
+        figure(timing.init_ps / PS_PER_MS),
+        figure(timing.total_ps / PS_PER_MS),
+        figure(memory.peak_bytes / _MIB),
         *right,
         f"{hits.same_top1}/{hits.inputs}",
-        "exact" if math.isinf(sqnr_db) else f"{sqnr_db:.1f}",
+        decibels(accuracy.sqnr_db),
         _loading(choice.loading, timing),
     )
 
@@ -54,7 +54,7 @@ def _row(choice: TradeoffChoice, labelled: bool) -> tuple[str, ...]:
 def _loading(words: str, timing: Result) -> str:
     """Return how the runtime loads the file, and how long that part of initialisation takes."""
     spent_ps = sum(map(timing.init_part_ps, ("quantize", "dequantize")))
-    return f"{words} ({spent_ps / PS_PER_MS:.2f} ms)" if spent_ps else words
+    return f"{words} ({figure(spent_ps / PS_PER_MS)} ms)" if spent_ps else words
 
 
 choice_facts = Record(

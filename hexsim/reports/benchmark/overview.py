@@ -7,6 +7,7 @@ from hexsim.dlc.loading import is_dlc
 from hexsim.reports.benchmark.summary import engines_text
 from hexsim.runtimes import FIXED_POINT
 from hexsim.studies.benchmark import Case
+from hexsim.texts.figures import figure, size, span
 
 _MOST_LAYERS = 5
 _SNPE_RUNTIMES = {"cpu": "", "gpu": " --use_gpu", "dsp": " --use_dsp", "aip": " --use_aip"}
@@ -15,10 +16,10 @@ _SNPE_RUNTIMES = {"cpu": "", "gpu": " --use_gpu", "dsp": " --use_dsp", "aip": " 
 def overview(case: Case) -> str:
     """Return the block of one network on one runtime."""
     layers = case.timing.layers
-    latency = f"{case.timing.total_us / 1e3:.3g} ms"
+    latency = f"{figure(case.timing.total_us / 1e3)} ms"
     if case.uncertainty is not None:
         low, high = (end.total_us / 1e3 for end in (case.uncertainty.low, case.uncertainty.high))
-        latency += f"; {low:.3g} .. {high:.3g} ms with a chance of about nine in ten"
+        latency += f"; {span(low, high)} ms with a chance of about nine in ten"
     longest = sorted(layers, key=lambda layer: -layer.duration_ps)[:_MOST_LAYERS]
     total_ps = max(1, case.timing.total_ps)
     parts = [f"{layer.name} {layer.duration_ps / total_ps:.0%}" for layer in longest]
@@ -26,7 +27,7 @@ def overview(case: Case) -> str:
     ours, theirs = _next_step(case)
     rows = {
         "latency": latency,
-        "peak memory": f"{case.memory.peak_bytes / 2**20:.3g} MiB",
+        "peak memory": size(case.memory.peak_bytes),
         "engines": engines_text(layers),
         "most time": f"{', '.join(parts)}; outside layers {elsewhere_ps / total_ps:.0%}",
         "next step": ours,

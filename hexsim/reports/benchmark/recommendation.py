@@ -13,9 +13,10 @@ from itertools import groupby, pairwise
 
 from hexsim.accuracy.scores import LEAST_DB
 from hexsim.reports.benchmark.measured import measured_ms
-from hexsim.reports.inference.energy import TOLD_FACTOR, digits
+from hexsim.reports.inference.energy import TOLD_FACTOR
 from hexsim.runtimes import MAIN_ENGINE
 from hexsim.studies.benchmark import Case
+from hexsim.texts.figures import figure, published, span
 
 
 def recommendations(cases: Sequence[Case]) -> str:
@@ -106,8 +107,8 @@ def _choice(network: str, ranked: Sequence[Case]) -> Iterator[str]:
     for case in noisy:
         if _expected_us(case) < _expected_us(first):
             yield (
-                f"{_described(case)} does not count: its outputs have {_db(case):.1f} dB, under "
-                f"the {LEAST_DB:g} dB of an answer that can be used."
+                f"{_described(case)} does not count: its outputs have {figure(_db(case))} dB, "
+                f"under the {LEAST_DB:g} dB of an answer that can be used."
             )
     if not usable:
         yield f"The outputs of none have {LEAST_DB:g} dB, which an answer needs to be of use."
@@ -130,9 +131,9 @@ def _energy(first: Case, rival: Case) -> str | None:
     factor = more.energy.millijoules / max(less.energy.millijoules, 1e-12)
     if factor < TOLD_FACTOR:
         return None
-    mj = [digits(case.energy.millijoules) for case in (more, less)]
+    mj = [figure(case.energy.millijoules) for case in (more, less)]
     return (
-        f"{more.runtime} takes {factor:.2g} times the energy of {less.runtime}: {mj[0]} and "
+        f"{more.runtime} takes {figure(factor)} times the energy of {less.runtime}: {mj[0]} and "
         f"{mj[1]} mJ."
     )
 
@@ -170,8 +171,8 @@ def _contradicted(first: Case, second: Case) -> bool:
 
 def _described(case: Case) -> str:
     if latencies := measured_ms(case, forward=False):
-        times = "-".join(f"{ms:g}" for ms in dict.fromkeys((latencies[0], latencies[-1])))
+        times = "-".join(published(ms) for ms in dict.fromkeys((latencies[0], latencies[-1])))
         return f"{case.runtime}, {times} ms as measured"
     low, high = _interval_us(case)
-    text = f"{case.runtime}, {case.timing.total_us / 1e3:.2f} ms"
-    return text if low == high else f"{text} ({low / 1e3:.2f} .. {high / 1e3:.2f})"
+    text = f"{case.runtime}, {figure(case.timing.total_us / 1e3)} ms"
+    return text if low == high else f"{text} ({span(low / 1e3, high / 1e3)})"

@@ -14,8 +14,9 @@ from hexsim.reports.inference.memory import mebibytes
 from hexsim.reports.text import number, table
 from hexsim.runtimes import MAIN_ENGINE
 from hexsim.studies.benchmark import SEEDED, Case, Refusal
-from hexsim.studies.draws import FEW
+from hexsim.studies.draws import FEW, DrawnTimes
 from hexsim.studies.uncertainty import Scope, Uncertainty
+from hexsim.texts.figures import decibels, figure, published, span
 from hexsim.timing.simtime import PS_PER_MS
 
 _BETWEEN: dict[Scope, str] = {
@@ -174,15 +175,15 @@ def network_table(cases: Sequence[Case]) -> str:
     first = cases[0]
     where = f"{first.chip}, {first.software}, {first.perf_profile}, {first.buffer} buffers"
     header = ("", *(case.runtime for case in cases))
-    rows = [("initialisation (ms)", *(f"{c.timing.init_ps / PS_PER_MS:.2f}" for c in cases))]
+    rows = [("initialisation (ms)", *(figure(c.timing.init_ps / PS_PER_MS) for c in cases))]
     for name, forward in (("total inference (ms)", False), ("forward propagate (ms)", True)):
         rows.append((name, *(_time(case, forward=forward) for case in cases)))
         if any(case.uncertainty for case in cases):
-            rows.append(("  between", *(_interval(case, forward=forward) for case in cases)))
+            rows.append(("  between", *(_between(c.uncertainty, forward=forward) for c in cases)))
         if any(case.drawn for case in cases):
-            rows.append(("  9 in 10 draws", *(_drawn(case, forward=forward) for case in cases)))
+            rows.append(("  9 in 10 draws", *(_between(c.drawn, forward=forward) for c in cases)))
     rows.append(("energy (mJ)", *(ranged(c.energy.estimate) for c in cases)))
-    rows.append(("peak memory (MiB)", *(f"{c.memory.peak_bytes / _MIB:.2f}" for c in cases)))
+    rows.append(("peak memory (MiB)", *(figure(c.memory.peak_bytes / _MIB) for c in cases)))
     if any(case.memory.process for case in cases):
         processes = (case.memory.process for case in cases)
         rows.append(("  of its process", *(mebibytes(size) if size else "" for size in processes)))
@@ -206,13 +207,13 @@ def network_table(cases: Sequence[Case]) -> str:
 
 
 def _time(case: Case, *, forward: bool) -> str:
-    text = f"{(case.timing.forward_us if forward else case.timing.total_us) / 1e3:.2f}"
+    text = figure((case.timing.forward_us if forward else case.timing.total_us) / 1e3)
     rows = measured(case, forward=forward)
-    published = "-".join(f"{row.latency_ms:g}{_mark(case, row)}" for row in rows)
+    on_device = "-".join(f"{published(row.latency_ms)}{_mark(case, row)}" for row in rows)
     row = measured_outcome(case)
     if row and row.outcome == FAULT:
-        published = str(row)
-    return f"{text} [{published}]" if published else text
+        on_device = str(row)
+    return f"{text} [{on_device}]" if on_device else text
 
 
 def _outcome(case: Case) -> str:
@@ -225,22 +226,11 @@ def _mark(case: Case, row: Measurement) -> str:
     return "!" if case.uncertainty and is_outside(row, case.uncertainty) else ""
 
 
-def _interval(case: Case, *, forward: bool) -> str:
-    if case.uncertainty is None:
+def _between(doubt: Uncertainty | DrawnTimes | None, *, forward: bool) -> str:
+    if doubt is None:
         return ""
-    bounds = (case.uncertainty.low, case.uncertainty.high)
-    return " .. ".join(
-        f"{(times.forward_us if forward else times.total_us) / 1e3:.2f}" for times in bounds
-    )
-
-
-def _drawn(case: Case, *, forward: bool) -> str:
-    if case.drawn is None:
-        return ""
-    bounds = (case.drawn.low, case.drawn.high)
-    return " .. ".join(
-        f"{(times.forward_us if forward else times.total_us) / 1e3:.2f}" for times in bounds
-    )
+    ends = (times.forward_us if forward else times.total_us for times in (doubt.low, doubt.high))
+    return span(*(us / 1e3 for us in ends))
 
 
 def _dominant(case: Case, uncertainty: Uncertainty) -> str:
@@ -257,7 +247,7 @@ def _dominant(case: Case, uncertainty: Uncertainty) -> str:
 def _sqnr(agreement: Agreement | None) -> str:
     if agreement is None or math.isnan(agreement.sqnr_db):
         return ""
-    return "exact" if math.isinf(agreement.sqnr_db) else f"{agreement.sqnr_db:.1f}"
+    return decibels(agreement.sqnr_db)
 
 
 def _top1_title(case: Case) -> str:

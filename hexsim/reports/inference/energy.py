@@ -3,6 +3,7 @@
 from hexsim.datasheets.estimate import Estimate
 from hexsim.energy import Energy
 from hexsim.reports.document import Record
+from hexsim.texts.figures import figure, span
 
 TOLD_FACTOR = 2.0
 """Energies that differ by a smaller factor are not told: their own intervals are wider."""
@@ -22,17 +23,12 @@ energy_facts = Record(
 
 
 def ranged(estimate: Estimate) -> str:
-    """Return a figure with its bounds, three digits each: `23.3 (9.48 .. 52.9)`."""
-    return f"{digits(estimate.value)} ({digits(estimate.low)} .. {digits(estimate.high)})"
-
-
-def digits(number: float) -> str:
-    """Return three digits, or all before the point."""
-    return f"{number:.0f}" if number >= 1000 else f"{number:.3g}"
+    """Return an estimate with its bounds: `23.3 (9.48 .. 52.9)`."""
+    return f"{figure(estimate.value)} ({span(estimate.low, estimate.high)})"
 
 
 def energy_line(energy: Energy) -> str:
     """Return a sentence on the energy of an inference and its parts, the largest first."""
     parts = sorted(energy.parts.items(), key=lambda item: -item[1].value)
-    text = ", ".join(f"{part} {digits(estimate.value)}" for part, estimate in parts)
+    text = ", ".join(f"{part} {figure(estimate.value)}" for part, estimate in parts)
     return f"energy: {ranged(energy.estimate)} mJ by assumed constants ({text})"

@@ -10,6 +10,7 @@ from hexsim.reports.inference.energy import energy_line, estimate_facts
 from hexsim.reports.inference.measured_layers import measured_layers
 from hexsim.reports.inference.memory import memory_line
 from hexsim.reports.text import table
+from hexsim.texts.figures import figure
 from hexsim.timing.results import Bound, InferenceTiming, LayerTiming, Overhead, Result
 from hexsim.timing.simtime import PS_PER_US
 
@@ -25,12 +26,12 @@ HEADER = (
     "packets",
     "stalls",
     "used",
-    "DDR rd",
-    "DDR wr",
-    "L2",
-    "VTCM",
-    "weights",
-    "live",
+    "DDR rd KiB",
+    "DDR wr KiB",
+    "L2 KiB",
+    "VTCM KiB",
+    "weights KiB",
+    "live KiB",
     "mJ",
     "bound",
     "cost model",
@@ -38,9 +39,8 @@ HEADER = (
 _FIRST_TO_GO = tuple(
     HEADER.index(name)
     for name in (
-        *("packets", "cost model", "weights", "VTCM", "L2", "DDR wr", "DDR rd", "stalls"),
-        "MAC/cycle",
-        "live",
+        *("packets", "cost model", "weights KiB", "VTCM KiB", "L2 KiB", "DDR wr KiB", "DDR rd KiB"),
+        *("stalls", "MAC/cycle", "live KiB"),
         "mJ",
         *("used", "cycles", "MMAC", "type", "share", "engine"),
     )
@@ -50,9 +50,9 @@ _LEFT = frozenset(HEADER.index(name) for name in ("layer", "type", "engine", "bo
 _EXPLAINED = {
     ("stalls",): "share of its threads' issue slots in which nothing issues",
     ("used",): "of all vector contexts' issue slots, or of the HTA's multiply-accumulates",
-    ("DDR rd", "DDR wr", "L2", "VTCM"): "kB moved",
-    ("weights",): "kB of memory, packed ones included",
-    ("live",): "kB of activations while the layer runs",
+    ("DDR rd KiB", "DDR wr KiB", "L2 KiB", "VTCM KiB"): "bytes moved",
+    ("weights KiB",): "memory, packed weights included",
+    ("live KiB",): "activations while the layer runs",
     ("mJ",): "energy by assumed constants",
     ("bound",): "what most of the layer's time goes on, and how much of it",
 }
@@ -68,8 +68,8 @@ def profile_table(result: Result, memory: Footprint, energy: Energy) -> str:
     ]
     for part, energy_row in zip(inference.overheads, energy.overheads, strict=True):
         share = f"{part.duration_ps / inference.total_ps:.1%}"
-        moved = _kb(_moved(part)) if any(_moved(part)) else [""] * 4
-        times = ("", "", "", f"{part.us:.1f}", share)
+        moved = _kib(_moved(part)) if any(_moved(part)) else [""] * 4
+        times = ("", "", "", figure(part.us), share)
         rows.append(
             (
                 f"({part.name})",
@@ -83,12 +83,12 @@ def profile_table(result: Result, memory: Footprint, energy: Energy) -> str:
                 "",
             )
         )
-    total = f"{inference.total_ps / 1e6:.1f}"
-    macs = f"{sum(layer.macs for layer in inference.layers) / 1e6:.1f}"
+    total = figure(inference.total_ps / 1e6)
+    macs = figure(sum(layer.macs for layer in inference.layers) / 1e6)
     charges: list[LayerTiming | Overhead] = [*inference.layers, *inference.overheads]
-    moved = _kb(map(sum, zip((0.0,) * 4, *(_moved(charge) for charge in charges), strict=True)))
-    weights = f"{(memory.weight_bytes + memory.packed_bytes) / 1024:.0f}"
-    total_row = ("total inference", "", "", "", total, "100.0%", macs, *[""] * 4, *moved, weights)
+    moved = _kib(map(sum, zip((0.0,) * 4, *(_moved(charge) for charge in charges), strict=True)))
+    weights = figure((memory.weight_bytes + memory.packed_bytes) / 1024)
+    total_row = ("total inference", "", "", "", total, "100%", macs, *[""] * 4, *moved, weights)
     rows.append((*total_row, "", _mj(energy.millijoules), "", ""))
     text = table(HEADER, rows, left=_LEFT, first_to_go=_FIRST_TO_GO, explained=_EXPLAINED)
     totals = (memory_line(memory), energy_line(energy))
@@ -105,15 +105,15 @@ def _layer_row(
         layer.type,
         layer.engine,
         f"{layer.cycles}",
-        f"{layer.us:.1f}",
+        figure(layer.us),
         f"{layer.duration_ps / total_ps:.1%}",
-        f"{layer.macs / 1e6:.2f}" if layer.macs else "",
-        f"{layer.macs / layer.cycles:.1f}" if layer.macs and layer.cycles else "",
+        figure(layer.macs / 1e6) if layer.macs else "",
+        figure(layer.macs / layer.cycles) if layer.macs and layer.cycles else "",
         f"{layer.packets}" if layer.packets else "",
         f"{layer.stall_share:.0%}" if layer.packets else "",
         _used(layer),
-        *_kb(_moved(layer)),
-        *_kb((memory.weight_bytes + memory.packed_bytes, memory.live_bytes)),
+        *_kib(_moved(layer)),
+        *_kib((memory.weight_bytes + memory.packed_bytes, memory.live_bytes)),
         _mj(energy.millijoules),
         f"{layer.bound} {layer.bound_share:.0%}",
         layer.cost_model,
@@ -121,7 +121,7 @@ def _layer_row(
 
 
 def _mj(millijoules: float) -> str:
-    return f"{millijoules:.4f}" if millijoules else ""
+    return figure(millijoules) if millijoules else ""
 
 
 def _used(layer: LayerTiming) -> str:
@@ -136,27 +136,27 @@ def _moved(charge: LayerTiming | Overhead) -> tuple[int, int, int, int]:
     return charge.ddr_read_bytes, charge.ddr_write_bytes, charge.l2_bytes, charge.vtcm_bytes
 
 
-def _kb(sizes: Iterable[int]) -> list[str]:
-    return [f"{size / 1024:.0f}" for size in sizes]
+def _kib(sizes: Iterable[int]) -> list[str]:
+    return [figure(size / 1024) for size in sizes]
 
 
 def _coverage(result: Result) -> str:
     coverage = result.coverage
     parts = (
-        f"{model} {coverage.layer_share(model):.1%} of layers, "
-        f"{coverage.mac_share(model):.1%} of MACs"
+        f"{model} {coverage.layer_share(model):.0%} of layers, "
+        f"{coverage.mac_share(model):.0%} of MACs"
         for model in sorted(coverage.layers)
     )
     return f"costed by: {'; '.join(parts)}"
 
 
 def _forward(inference: InferenceTiming) -> str:
-    return f"forward propagate: {inference.forward_ps / 1e6:.1f} us"
+    return f"forward propagate: {figure(inference.forward_ps / 1e6)} us"
 
 
 def _init(result: Result) -> str:
-    parts = ", ".join(f"{part.name} {part.us / 1e3:.2f}" for part in result.init)
-    return f"initialisation before the first inference: {result.init_ps / 1e9:.2f} ms ({parts})"
+    parts = ", ".join(f"{part.name} {figure(part.us / 1e3)}" for part in result.init)
+    return f"initialisation before the first inference: {figure(result.init_ps / 1e9)} ms ({parts})"
 
 
 _FIGURES = (
