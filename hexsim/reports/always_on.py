@@ -13,7 +13,7 @@ _MHZ = 1e6
 def always_on_text(study: AlwaysOn) -> str:
     """Return a row for each part, how each alternative comes about, and the verdict."""
     possible = [alternative for alternative in study.alternatives if not alternative.refusal]
-    header = ("", *(alternative.where for alternative in possible))
+    header = ("average power", *(alternative.where for alternative in possible))
     rows = [
         (
             f"{part} (mW)",

@@ -8,7 +8,7 @@ from hexsim.datasheets.measurements import MeasuredLayer
 from hexsim.reports.document import Record
 from hexsim.reports.text import quantity, table
 from hexsim.studies.calibration.own import OwnCalibration, ReportedRow
-from hexsim.texts.figures import figure, percent, published
+from hexsim.texts.figures import figure, given, percent
 
 
 def calibration_text(calibration: OwnCalibration) -> str:
@@ -58,7 +58,7 @@ def _rows_table(rows: Sequence[ReportedRow]) -> str:
             row.row.runtime,
             row.row.network,
             "forward" if row.row.forward else "total",
-            published(row.row.latency_ms),
+            given(row.row.latency_ms),
             *(_with_error(ms, row) for ms in (row.before_ms, row.after_ms, row.left_out_ms)),
         )
         for row in rows

@@ -8,7 +8,7 @@ from hexsim.reports.document import Record
 from hexsim.reports.text import number, table
 from hexsim.studies.sweep.effects import Effects
 from hexsim.studies.sweep.table import Swept
-from hexsim.texts.figures import figure
+from hexsim.texts.figures import figure, given
 
 _MOST_PAIRS = 5
 _SHOWN = 0.005
@@ -68,7 +68,7 @@ def spread_text(effects: Effects) -> str:
 
 def cell(value: object) -> str:
     """Return a value of a column as text."""
-    return figure(value) if isinstance(value, float) else str(value)
+    return given(value) if isinstance(value, float) else str(value)
 
 
 _effects = Record(

@@ -46,6 +46,6 @@ def size(count: float) -> str:
     return f"{count:.0f} B"
 
 
-def published(value: float) -> str:
-    """Return a value that others published: its own digits, if they are not more than three."""
+def given(value: float) -> str:
+    """Return a value that others state, as a published time, with no more digits than it has."""
     return min(f"{value:g}", figure(value), key=len)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from hexsim.reports.text import table
 from hexsim.studies.benchmark import Case
 from hexsim.studies.interference import Interference, Slowdown
-from hexsim.texts.figures import figure, percent
+from hexsim.texts.figures import figure, given, percent
 from hexsim.timing.results import ClientTiming
 
 _CLIENT_HEADER = (
@@ -64,7 +64,7 @@ def _client_row(alone: ClientTiming, beside: ClientTiming) -> tuple[str, ...]:
     return (
         beside.name,
         beside.unit,
-        f"{beside.period_ps / 1e9:g}",
+        given(beside.period_ps / 1e9),
         f"{beside.released}",
         f"{alone.missed} -> {beside.missed}",
         f"{alone.skipped} -> {beside.skipped}",

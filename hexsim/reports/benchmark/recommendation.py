@@ -16,7 +16,7 @@ from hexsim.reports.benchmark.measured import measured_ms
 from hexsim.reports.inference.energy import TOLD_FACTOR
 from hexsim.runtimes import MAIN_ENGINE
 from hexsim.studies.benchmark import Case
-from hexsim.texts.figures import figure, published, span
+from hexsim.texts.figures import figure, given, span
 
 
 def recommendations(cases: Sequence[Case]) -> str:
@@ -171,7 +171,7 @@ def _contradicted(first: Case, second: Case) -> bool:
 
 def _described(case: Case) -> str:
     if latencies := measured_ms(case, forward=False):
-        times = "-".join(published(ms) for ms in dict.fromkeys((latencies[0], latencies[-1])))
+        times = "-".join(given(ms) for ms in dict.fromkeys((latencies[0], latencies[-1])))
         return f"{case.runtime}, {times} ms as measured"
     low, high = _interval_us(case)
     text = f"{case.runtime}, {figure(case.timing.total_us / 1e3)} ms"

@@ -16,7 +16,7 @@ from hexsim.runtimes import MAIN_ENGINE
 from hexsim.studies.benchmark import SEEDED, Case, Refusal
 from hexsim.studies.draws import FEW, DrawnTimes
 from hexsim.studies.uncertainty import Scope, Uncertainty
-from hexsim.texts.figures import decibels, figure, published, span
+from hexsim.texts.figures import decibels, figure, given, span
 from hexsim.timing.simtime import PS_PER_MS
 
 _BETWEEN: dict[Scope, str] = {
@@ -209,7 +209,7 @@ def network_table(cases: Sequence[Case]) -> str:
 def _time(case: Case, *, forward: bool) -> str:
     text = figure((case.timing.forward_us if forward else case.timing.total_us) / 1e3)
     rows = measured(case, forward=forward)
-    on_device = "-".join(f"{published(row.latency_ms)}{_mark(case, row)}" for row in rows)
+    on_device = "-".join(f"{given(row.latency_ms)}{_mark(case, row)}" for row in rows)
     row = measured_outcome(case)
     if row and row.outcome == FAULT:
         on_device = str(row)

@@ -8,7 +8,7 @@ from hexsim.reports.inference.energy import TOLD_FACTOR
 from hexsim.reports.text import number, table
 from hexsim.studies.decision import Decision, DecisionCandidate, RuledOut, TriedChange
 from hexsim.studies.decision.ranking import heads, rule, two_digits
-from hexsim.texts.figures import decibels, figure, percent, size, span
+from hexsim.texts.figures import decibels, figure, given, percent, size, span
 from hexsim.texts.text import shortened
 
 SHOWN = 10
@@ -255,7 +255,7 @@ def _item(decision: Decision) -> str | None:
     """Return the weight of one input in per cent, where classes are counted."""
     if not decision.classifier:
         return None
-    points = figure(100 / decision.items)
+    points = given(100 / decision.items)
     return f"Counted on {number(decision.items, 'input')}: one is {points} points."
 
 

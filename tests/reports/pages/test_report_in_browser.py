@@ -10,11 +10,11 @@ from tests.reports.pages.networks import HOSTILE, chain, simulated
 
 pytest.importorskip("bokeh")
 
-from hexsim.reports.inference.energy import digits
 from hexsim.reports.pages.figures.chart import chart, name_columns, source
 from hexsim.reports.pages.figures.figure import Figure, FigureTable
 from hexsim.reports.pages.figures.timeline import timelines
 from hexsim.reports.pages.report import Heading, report
+from hexsim.texts.figures import given
 
 if TYPE_CHECKING:
     from selenium.webdriver import Chrome
@@ -199,7 +199,7 @@ def test_two_chips_share_an_axis_of_time(opened: Open) -> None:
         "return [...document.querySelector('.sums tbody').rows].map((row) =>"
         "  [row.cells[0].textContent, row.cells[1].textContent])"
     )
-    assert sums == [[name, digits(us)] for name, us in zip(names, totals, strict=True)]
+    assert sums == [[name, given(us)] for name, us in zip(names, totals, strict=True)]
 
 
 def test_an_interval_is_not_broken_and_an_empty_table_not_shown(opened: Open) -> None:

@@ -8,7 +8,7 @@ from hexsim.reports.colours import ENGINES, MARKED
 from hexsim.reports.pages.figures.chart import chart, inked, name_rows, source
 from hexsim.reports.pages.figures.figure import Figure, FigureTable
 from hexsim.runtimes import MAIN_ENGINE, Engine, Runtime
-from hexsim.texts.figures import published
+from hexsim.texts.figures import given
 
 _ROW, _BORDERS = 30, 80
 
@@ -80,7 +80,7 @@ def _table(cases: Sequence[Mapping[str, Any]]) -> FigureTable:
                 *(case["network"], case["runtime"], case["total_inference_us"] / 1e3),
                 *(None if us is None else us / 1e3 for us in interval),
                 case["forward_propagate_us"] / 1e3,
-                " .. ".join(published(ms) for ms in case["measured_ms"]["total_inference"]),
+                " .. ".join(given(ms) for ms in case["measured_ms"]["total_inference"]),
                 case["memory"]["peak_bytes"] / 2**20,
                 *(accuracy and accuracy[key] for key in ("sqnr_db", "top1_agreement", "inputs")),
             )
