@@ -25,6 +25,7 @@ def list_models() -> None:
     from hexsim import models
     from hexsim.dlc.loading import load
     from hexsim.reports.text import table
+    from hexsim.texts.figures import figure
 
     rows = []
     for name in models.names():
@@ -35,8 +36,8 @@ def list_models() -> None:
                 name,
                 "x".join(map(str, first.shape)),
                 f"{len(network.layers)}",
-                f"{network.total_macs / 1e6:,.0f}",
-                f"{network.total_parameters / 1e6:.2f}",
+                figure(network.total_macs / 1e6),
+                figure(network.total_parameters / 1e6),
             )
         )
     say(table(("network", "input (NHWC)", "layers", "MMAC", "M parameters"), rows))
