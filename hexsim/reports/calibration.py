@@ -6,7 +6,7 @@ from statistics import median
 
 from hexsim.datasheets.measurements import MeasuredLayer
 from hexsim.reports.document import Record
-from hexsim.reports.text import quantity, table
+from hexsim.reports.text import number, quantity, table
 from hexsim.studies.calibration.own import OwnCalibration, ReportedRow
 from hexsim.texts.figures import figure, given, percent
 
@@ -14,6 +14,7 @@ from hexsim.texts.figures import figure, given, percent
 def calibration_text(calibration: OwnCalibration) -> str:
     """Return the constants that moved, then each row before and after, then the errors."""
     chip, stack = calibration.before.chip.name, calibration.before.stack.name
+    rows_text = number(len(calibration.rows), "row")
     changed = [constant for constant in calibration.constants if constant.reported]
     rows = [
         (
@@ -29,7 +30,7 @@ def calibration_text(calibration: OwnCalibration) -> str:
     header = ("constant", "stated by", "before", "one sigma", "after", "one sigma")
     return "\n".join(
         [
-            f"{chip}, {stack}: {len(calibration.constants)} constants affect {_rows(calibration)}; "
+            f"{chip}, {stack}: {len(calibration.constants)} constants affect {rows_text}; "
             f"{len(changed)} have another value or a smaller error now",
             table(header, rows, left=frozenset({0, 1})),
             "",
@@ -38,10 +39,6 @@ def calibration_text(calibration: OwnCalibration) -> str:
             _errors(calibration),
         ]
     )
-
-
-def _rows(calibration: OwnCalibration) -> str:
-    return "1 row" if len(calibration.rows) == 1 else f"{len(calibration.rows)} rows"
 
 
 def _tables(rows: Sequence[ReportedRow]) -> list[str]:

@@ -1,6 +1,6 @@
 """The profile of one inference as text, and as CSV with a row per layer."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import get_args
 
 from hexsim.energy import Energy, Spent
@@ -14,35 +14,22 @@ from hexsim.texts.figures import figure
 from hexsim.timing.results import Bound, InferenceTiming, LayerTiming, Overhead, Result
 from hexsim.timing.simtime import PS_PER_US
 
+_MOVED = {
+    "DDR rd KiB": "ddr_read_bytes",
+    "DDR wr KiB": "ddr_write_bytes",
+    "L2 KiB": "l2_bytes",
+    "VTCM KiB": "vtcm_bytes",
+}
+"""Columns of bytes by level, and where they come from."""
 HEADER = (
-    "layer",
-    "type",
-    "engine",
-    "cycles",
-    "us",
-    "share",
-    "MMAC",
-    "MAC/cycle",
-    "packets",
-    "stalls",
-    "used",
-    "DDR rd KiB",
-    "DDR wr KiB",
-    "L2 KiB",
-    "VTCM KiB",
-    "weights KiB",
-    "live KiB",
-    "mJ",
-    "bound",
-    "cost model",
+    *("layer", "type", "engine", "cycles", "us", "share", "MMAC", "MAC/cycle", "packets", "stalls"),
+    *("used", *_MOVED, "weights KiB", "live KiB", "mJ", "bound", "cost model"),
 )
 _FIRST_TO_GO = tuple(
     HEADER.index(name)
     for name in (
-        *("packets", "cost model", "weights KiB", "VTCM KiB", "L2 KiB", "DDR wr KiB", "DDR rd KiB"),
-        *("stalls", "MAC/cycle", "live KiB"),
-        "mJ",
-        *("used", "cycles", "MMAC", "type", "share", "engine"),
+        *("packets", "cost model", "weights KiB", *reversed(_MOVED), "stalls", "MAC/cycle"),
+        *("live KiB", "mJ", "used", "cycles", "MMAC", "type", "share", "engine"),
     )
 )
 _LEFT = frozenset(HEADER.index(name) for name in ("layer", "type", "engine", "bound", "cost model"))
@@ -50,7 +37,7 @@ _LEFT = frozenset(HEADER.index(name) for name in ("layer", "type", "engine", "bo
 _EXPLAINED = {
     ("stalls",): "share of its threads' issue slots in which nothing issues",
     ("used",): "of all vector contexts' issue slots, or of the HTA's multiply-accumulates",
-    ("DDR rd KiB", "DDR wr KiB", "L2 KiB", "VTCM KiB"): "bytes moved",
+    tuple(_MOVED): "bytes moved",
     ("weights KiB",): "memory, packed weights included",
     ("live KiB",): "activations while the layer runs",
     ("mJ",): "energy by assumed constants",
@@ -63,65 +50,55 @@ def profile_table(result: Result, memory: Footprint, energy: Energy) -> str:
     inference = result.inferences[0]
     layer_memory = {layer.name: layer for layer in memory.layers}
     rows = [
-        _layer_row(layer, layer_memory[layer.name], energy_row, inference.total_ps)
-        for layer, energy_row in zip(inference.layers, energy.layers, strict=True)
+        _layer_row(layer, layer_memory[layer.name]) | _cost(layer, spent, inference)
+        for layer, spent in zip(inference.layers, energy.layers, strict=True)
     ]
-    for part, energy_row in zip(inference.overheads, energy.overheads, strict=True):
-        share = f"{part.duration_ps / inference.total_ps:.1%}"
-        moved = _kib(_moved(part)) if any(_moved(part)) else [""] * 4
-        times = ("", "", "", figure(part.us), share)
-        rows.append(
-            (
-                f"({part.name})",
-                *times,
-                *[""] * 5,
-                *moved,
-                "",
-                "",
-                _mj(energy_row.millijoules),
-                "",
-                "",
-            )
-        )
-    total = figure(inference.total_ps / 1e6)
-    macs = figure(sum(layer.macs for layer in inference.layers) / 1e6)
+    rows += [
+        {"layer": f"({part.name})"} | _cost(part, spent, inference)
+        for part, spent in zip(inference.overheads, energy.overheads, strict=True)
+    ]
     charges: list[LayerTiming | Overhead] = [*inference.layers, *inference.overheads]
-    moved = _kib(map(sum, zip((0.0,) * 4, *(_moved(charge) for charge in charges), strict=True)))
-    weights = figure((memory.weight_bytes + memory.packed_bytes) / 1024)
-    total_row = ("total inference", "", "", "", total, "100%", macs, *[""] * 4, *moved, weights)
-    rows.append((*total_row, "", _mj(energy.millijoules), "", ""))
-    text = table(HEADER, rows, left=_LEFT, first_to_go=_FIRST_TO_GO, explained=_EXPLAINED)
+    total = {
+        "layer": "total inference",
+        "us": figure(inference.total_ps / 1e6),
+        "share": "100%",
+        "MMAC": figure(sum(layer.macs for layer in inference.layers) / 1e6),
+        "weights KiB": _kib(memory.weight_bytes + memory.packed_bytes),
+        "mJ": figure(energy.millijoules),
+    }
+    cells = [[row.get(name, "") for name in HEADER] for row in (*rows, total | _moved(*charges))]
+    text = table(HEADER, cells, left=_LEFT, first_to_go=_FIRST_TO_GO, explained=_EXPLAINED)
     totals = (memory_line(memory), energy_line(energy))
     measured = measured_layers(inference.layers)
     lines = (_coverage(result), *measured, *totals, _forward(inference), _init(result))
     return "\n".join((text, *lines))
 
 
-def _layer_row(
-    layer: LayerTiming, memory: LayerMemory, energy: Spent, total_ps: int
-) -> tuple[str, ...]:
-    return (
-        layer.name,
-        layer.type,
-        layer.engine,
-        f"{layer.cycles}",
-        figure(layer.us),
-        f"{layer.duration_ps / total_ps:.1%}",
-        figure(layer.macs / 1e6) if layer.macs else "",
-        figure(layer.macs / layer.cycles) if layer.macs and layer.cycles else "",
-        f"{layer.packets}" if layer.packets else "",
-        f"{layer.stall_share:.0%}" if layer.packets else "",
-        _used(layer),
-        *_kib(_moved(layer)),
-        *_kib((memory.weight_bytes + memory.packed_bytes, memory.live_bytes)),
-        _mj(energy.millijoules),
-        f"{layer.bound} {layer.bound_share:.0%}",
-        layer.cost_model,
-    )
+def _layer_row(layer: LayerTiming, memory: LayerMemory) -> dict[str, str]:
+    """Return what only layers have, by column."""
+    row = {
+        "layer": layer.name,
+        "type": layer.type,
+        "engine": layer.engine,
+        "cycles": f"{layer.cycles}",
+        "used": _used(layer),
+        "weights KiB": _kib(memory.weight_bytes + memory.packed_bytes),
+        "live KiB": _kib(memory.live_bytes),
+        "bound": f"{layer.bound} {layer.bound_share:.0%}",
+        "cost model": layer.cost_model,
+    }
+    if layer.packets:
+        row |= {"packets": f"{layer.packets}", "stalls": f"{layer.stall_share:.0%}"}
+    if layer.macs:
+        row["MMAC"] = figure(layer.macs / 1e6)
+        row["MAC/cycle"] = figure(layer.macs / layer.cycles) if layer.cycles else ""
+    return row
 
 
-def _mj(millijoules: float) -> str:
-    return figure(millijoules) if millijoules else ""
+def _cost(part: LayerTiming | Overhead, spent: Spent, whole: InferenceTiming) -> dict[str, str]:
+    """Return time, bytes and energy, by column."""
+    cost = {"us": figure(part.us), "share": f"{part.duration_ps / whole.total_ps:.1%}"}
+    return cost | _moved(part) | ({"mJ": figure(spent.millijoules)} if spent.millijoules else {})
 
 
 def _used(layer: LayerTiming) -> str:
@@ -131,13 +108,14 @@ def _used(layer: LayerTiming) -> str:
     return f"{layer.hvx_utilisation:.0%}" if layer.packets else ""
 
 
-def _moved(charge: LayerTiming | Overhead) -> tuple[int, int, int, int]:
-    """Return bytes by level, in the order of the columns."""
-    return charge.ddr_read_bytes, charge.ddr_write_bytes, charge.l2_bytes, charge.vtcm_bytes
+def _moved(*charges: LayerTiming | Overhead) -> dict[str, str]:
+    """Return the bytes that are moved, by column; nothing where none are."""
+    sums = {name: sum(getattr(part, key) for part in charges) for name, key in _MOVED.items()}
+    return {name: _kib(count) for name, count in sums.items()} if any(sums.values()) else {}
 
 
-def _kib(sizes: Iterable[int]) -> list[str]:
-    return [figure(size / 1024) for size in sizes]
+def _kib(count: int) -> str:
+    return figure(count / 1024)
 
 
 def _coverage(result: Result) -> str:

@@ -84,7 +84,7 @@ def cuts_figures(facts: Mapping[str, Any], drawing: str) -> tuple[Figure, ...]:
     ]
     if cuts:
         text = "Each place where one engine hands over to another, and why there."
-        header = ("id", "behind layer", "reason", "kB", "conversion us", "dispatch us")
+        header = ("id", "behind layer", "reason", "KiB", "conversion us", "dispatch us")
         figures.append(Figure("Cuts", text, FigureTable(header, cuts)))
     if refused:
         text = "Layers that the tensor engine refuses, with what that costs the inference."

@@ -33,7 +33,7 @@ def layer_times(case: Mapping[str, Any]) -> Figure:
 
 
 def _table(case: Mapping[str, Any]) -> FigureTable:
-    header = ("layer", "type", "engine", "us", "share", "bound", "MMAC", "DDR kB", "cost model")
+    header = ("layer", "type", "engine", "us", "share", "bound", "MMAC", "DDR KiB", "cost model")
     total = case["total_inference_us"] or 1.0
     rows: list[tuple[Any, ...]] = [
         (
