@@ -25,7 +25,6 @@ def list_models() -> None:
     from hexsim import models
     from hexsim.dlc.loading import load
     from hexsim.reports.text import table
-    from hexsim.texts.figures import figure
 
     rows = []
     for name in models.names():
@@ -36,11 +35,11 @@ def list_models() -> None:
                 name,
                 "x".join(map(str, first.shape)),
                 f"{len(network.layers)}",
-                figure(network.total_macs / 1e6),
-                figure(network.total_parameters / 1e6),
+                f"{network.total_macs:,}",
+                f"{network.total_parameters:,}",
             )
         )
-    say(table(("network", "input (NHWC)", "layers", "MMAC", "M parameters"), rows))
+    say(table(("network", "input (NHWC)", "layers", "MACs", "parameters"), rows))
 
 
 @app.command()

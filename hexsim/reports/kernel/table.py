@@ -10,7 +10,7 @@ from typing import Any
 from hexsim.graph.ir import Shape
 from hexsim.reports.kernel.data import kernel_facts
 from hexsim.studies.kernel_probe import KernelProbe
-from hexsim.texts.figures import figure, size
+from hexsim.texts.figures import figure, percent, size
 
 _NAME_WIDTH = 16
 
@@ -39,7 +39,7 @@ def _lines(facts: Iterator[tuple[str, str]]) -> Iterator[str]:
 
 
 def _blocking(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    yield "padding", f"{facts['padding_share']:.0%} of what is computed or moved"
+    yield "padding", f"{percent(facts['padding_share'])} of what is computed or moved"
     if "form" in facts:
         yield "form", facts["form"]
         yield (
@@ -74,14 +74,15 @@ def _cost(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
     yield "bound", f"{facts['bound']}"
     yield "cost model", facts["cost_model"]
     share = facts["stall_slots"] / max(1, facts["packets"] + facts["stall_slots"])
-    yield "packets", f"{facts['packets']}, and {facts['stall_slots']} slots of stalls ({share:.0%})"
+    stalls = f"{facts['stall_slots']} slots of stalls ({percent(share)})"
+    yield "packets", f"{facts['packets']}, and {stalls}"
     if facts["macs"]:
         yield (
             "MACs",
             f"{facts['macs']}, {figure(facts['macs_per_slot'])} per slot; peak "
             f"{facts['peak_macs_per_packet']:.0f}",
         )
-        yield "efficiency", f"{facts['efficiency']:.0%} of the peak of all contexts"
+        yield "efficiency", f"{percent(facts['efficiency'])} of the peak of all contexts"
     moved = (("DDR", "ddr_bytes"), ("L2", "l2_bytes"), ("VTCM", "vtcm_traffic_bytes"))
     yield "moved", ", ".join(f"{name} {size(facts[key])}" for name, key in moved)
 
@@ -97,7 +98,7 @@ def _stream(facts: dict[str, Any]) -> Iterator[str]:
         wait = "; multiplies wait for scalar loads" if facts["scalar_fed"] else ""
         yield (
             f"  {figure(facts['macs_per_packet'])} MACs per slot, "
-            f"{facts['efficiency']:.0%} of the peak{wait}"
+            f"{percent(facts['efficiency'])} of the peak{wait}"
         )
     for segment in facts["segments"]:
         yield f"  {_heading(segment)}"
