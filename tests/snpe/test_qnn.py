@@ -117,8 +117,8 @@ def test_graph_preparation_prints_the_compiled_graph(tool: Tool, tmp_path: Path)
     operations = compile_graph(subnet.calls, deployment.plan.network, 4 << 20)
     weights = sum(operation.cost.weight_bytes for operation in operations) / 1024
     assert out.splitlines()[0] == (
-        f"sd8gen3 (htp): 5 operations, VTCM of 4 MB, weights of {figure(weights)} KiB in its layout, "
-        "0 B spilled and filled"
+        f"sd8gen3 (htp): 5 operations, VTCM of 4 MB, weights of {figure(weights)} KiB in its "
+        "layout, 0 B spilled and filled"
     )
     prepared = prepared_graph(deployment.plan, deployment.memory(), deployment.platform.stack)
     assert prepared is not None
