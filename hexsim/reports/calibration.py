@@ -22,7 +22,7 @@ def calibration_text(calibration: OwnCalibration) -> str:
             constant.datasheet,
             quantity(constant.before, constant.unit),
             _factor(constant.error_before),
-            quantity(constant.after, constant.unit),
+            quantity(float(figure(constant.after)), constant.unit),
             _factor(constant.error_after),
         )
         for constant in changed
