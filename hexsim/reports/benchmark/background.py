@@ -9,16 +9,7 @@ from hexsim.studies.interference import Interference, Slowdown
 from hexsim.texts.figures import figure, given, percent
 from hexsim.timing.results import ClientTiming
 
-_CLIENT_HEADER = (
-    "client",
-    "unit",
-    "period ms",
-    "jobs",
-    "late",
-    "skipped",
-    "mean ms",
-    "worst ms",
-)
+_CLIENT_HEADER = ("client", "unit", "period ms", "jobs", "late", "skipped", "mean ms", "worst ms")
 _PART_HEADER = ("part", "alone us", "beside us", "factor")
 _LEAST_CHANGE = 0.005
 """Parts that change by less are not listed."""

@@ -27,14 +27,5 @@ def uncertainty_table(uncertainty: Uncertainty) -> str:
         )
         for sensitivity, share in zip(uncertainty.sensitivities, uncertainty.shares, strict=True)
     ]
-    header = (
-        "constant",
-        "stated by",
-        "confidence",
-        "low",
-        "value",
-        "high",
-        "total ms",
-        "share",
-    )
+    header = ("constant", "stated by", "confidence", "low", "value", "high", "total ms", "share")
     return "\n".join([*lines, "", table(header, rows, left=frozenset({0, 1, 2}))])

@@ -10,17 +10,8 @@ from hexsim.studies.roofline import MemoryRoof, Roofline, RooflinePoint
 from hexsim.texts.figures import figure
 
 HEADER = (
-    "layer",
-    "MMAC",
-    "MAC/B DDR",
-    "MAC/B L2",
-    "GMAC/s",
-    "roof",
-    "roof GMAC/s",
-    "reached",
-    "us",
-    "lost us",
-    "bound",
+    *("layer", "MMAC", "MAC/B DDR", "MAC/B L2", "GMAC/s"),
+    *("roof", "roof GMAC/s", "reached", "us", "lost us", "bound"),
 )
 _FIRST_TO_GO = (3, 1, 4, 6, 2)
 

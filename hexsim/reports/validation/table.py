@@ -16,16 +16,8 @@ WORST_LAYERS = 10
 """The number of rows of the table of layers, unless every layer is requested."""
 
 LAYER_HEADER = (
-    "layer",
-    "type",
-    "on",
-    "SQNR dB",
-    "cosine",
-    "max error",
-    "adds",
-    "encoding",
-    "seen",
-    "clipped",
+    *("layer", "type", "on", "SQNR dB", "cosine", "max error", "adds"),
+    *("encoding", "seen", "clipped"),
 )
 _FIRST_TO_GO = tuple(
     map(LAYER_HEADER.index, ("seen", "encoding", "cosine", "clipped", "max error", "on"))
