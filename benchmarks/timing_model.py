@@ -24,6 +24,7 @@ from hexsim.deployment.platform import Platform
 from hexsim.dlc.loading import load
 from hexsim.files import write_text
 from hexsim.reports.text import quantity, table
+from hexsim.texts.figures import figure
 
 README = ROOT / "README.md"
 TIMING = RESULTS / "timing-model.md"
@@ -62,15 +63,15 @@ def profile() -> str:
     lines = [
         (
             layer.name,
-            f"{layer.us:.1f}",
+            figure(layer.us),
             f"{layer.packets}",
             f"{layer.bound} {layer.bound_share:.0%}",
         )
         for layer in inference.layers[:_LAYERS_SHOWN]
     ]
     lines.append(("...", "", "", ""))
-    lines += [(f"({part.name})", f"{part.us:.1f}", "", "") for part in inference.overheads]
-    lines.append(("total inference", f"{inference.total_ps / 1e6:.1f}", "", ""))
+    lines += [(f"({part.name})", figure(part.us), "", "") for part in inference.overheads]
+    lines.append(("total inference", figure(inference.total_ps / 1e6), "", ""))
     return table(("layer", "us", "packets", "bound"), lines, left=frozenset({0, 3}))
 
 

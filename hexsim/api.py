@@ -47,6 +47,7 @@ from hexsim.quantization.overrides.outcome import KeyOutcome
 from hexsim.quantization.overrides.stripped import overrides_of_model
 from hexsim.runtimes import Runtime
 from hexsim.simulation.simulator import CallPattern
+from hexsim.texts.figures import figure
 from hexsim.timing.results import LayerTiming, Result, Timeline
 from hexsim.timing.simtime import PS_PER_MS
 from hexsim.udl import use_layers
@@ -171,8 +172,8 @@ class Simulation(Shown):
             for overhead in self.timing.overheads
         )
         return DisplayTable(
-            f"{total_us / 1e3:.3f} ms for an inference of {len(self.layers)} layers, "
-            f"initialisation {self.timing.init_ps / PS_PER_MS:.2f} ms",
+            f"{figure(total_us / 1e3)} ms for an inference of {len(self.layers)} layers, "
+            f"initialisation {figure(self.timing.init_ps / PS_PER_MS)} ms",
             ("layer", "type", "engine", "us", "share", "MACs", "bound"),
             (*layers, *overheads),
             bars="us",

@@ -13,6 +13,7 @@ from importlib import import_module
 from typing import Any
 
 from hexsim.texts.extras import missing
+from hexsim.texts.figures import figure
 from hexsim.texts.names import visible
 
 MOST_ROWS = 200
@@ -96,7 +97,7 @@ def _number(cell: Cell) -> float:
 def _cell_text(cell: Cell) -> str:
     if cell is None:
         return ""
-    return f"{cell:.5g}" if isinstance(cell, float) else f"{cell}"
+    return figure(cell) if isinstance(cell, float) else f"{cell}"
 
 
 def _text(text: str) -> str:

@@ -15,6 +15,7 @@ from hexsim.graph.ir import FloatArray, Layer
 from hexsim.layers import Weighted
 from hexsim.quantization.encodings import MINIMUM_RANGE, AxisEncoding, Encoding
 from hexsim.quantization.model import Model
+from hexsim.texts.figures import percent
 
 OUTLIER_RATIO = 8.0
 """Ratio from which the widest channel of a weight is called an outlier: the median channel then
@@ -111,7 +112,8 @@ def clipped_activation(layer: Layer, model: Model, errors: Errors) -> Cause | No
     return Cause(
         "clipped activation",
         worst.tensor,
-        f"tensor '{worst.tensor}' has {worst.clipped:.2%} of its values clipped: {_ranges(worst)}",
+        f"tensor '{worst.tensor}' has {percent(worst.clipped)} of its values clipped: "
+        f"{_ranges(worst)}",
         "calibrate on inputs like these (--input-list of hexsim quantize)",
         _with_seen_ranges(model, clipped),
     )

@@ -12,6 +12,7 @@ from hexsim.deployment import Deployment
 from hexsim.display import DisplayTable, Shown
 from hexsim.graph.ir import Network
 from hexsim.quantization.model import Reference
+from hexsim.texts.figures import figure
 
 
 @dataclass(frozen=True)
@@ -49,8 +50,8 @@ class Validation(Shown):
 
     def display_table(self) -> DisplayTable:
         """Return a row per tensor, as far as its error is known."""
-        label = sqnr_label(self.reference)
-        title = f"{label} {self.output_sqnr_db:.1f} dB, {self.hits.inputs} inputs"
+        label, db = sqnr_label(self.reference), figure(self.output_sqnr_db)
+        title = f"{label} {db} dB, {self.hits.inputs} inputs"
         names = ("layer", "type", "tensor", "sqnr_db", "cosine", "max_error")
         rows = tuple(tuple(getattr(layer, name) for name in names) for layer in self.layers)
         return DisplayTable(title, names, rows)

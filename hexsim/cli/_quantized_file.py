@@ -82,15 +82,16 @@ class QuantizedFile(Outputs):
 
     def tell(self, model: Model, calibration: InputSource, seconds: float) -> None:
         """Print what was written and how long it took; SNPE's tools do not."""
-        from hexsim.reports.text import number, quantity
+        from hexsim.reports.text import number
+        from hexsim.texts.figures import size
 
         if is_reworded():
             return
         assert self.output is not None
         layers = number(len(model.network.layers), "layer")
-        size = f"{quantity(model.weight_bytes, 'B')} of weights"
+        weights = f"{size(model.weight_bytes)} of weights"
         inputs = number(calibration.items, "seeded input" if calibration.seeded else "input")
         say(
-            f"wrote {self.output}: {layers}, {size}, calibrated on {inputs}; "
+            f"wrote {self.output}: {layers}, {weights}, calibrated on {inputs}; "
             f"took {seconds:.1f} s here"
         )

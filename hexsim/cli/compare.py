@@ -60,6 +60,7 @@ def _compare_results(
     from hexsim.reports.comparison import comparison_csv, comparison_facts, comparison_table
     from hexsim.studies import comparison
     from hexsim.studies.result_files import read_results
+    from hexsim.texts.figures import percent
 
     allowed = None if fail_above is None else _share(fail_above)
     changes = comparison.compare(read_results(before), read_results(after))
@@ -72,7 +73,8 @@ def _compare_results(
     say(comparison_table(changes))
     slower = [case for case in changes.cases if allowed is not None and case.slower > allowed]
     for case in slower:
-        say(f"{case.network} on {case.runtime} got longer by {case.slower:.1%}, over {fail_above}")
+        longer = percent(case.slower)
+        say(f"{case.network} on {case.runtime} got longer by {longer}, over {fail_above}")
     if slower:
         raise typer.Exit(1)
 

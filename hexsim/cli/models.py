@@ -35,11 +35,11 @@ def list_models() -> None:
                 name,
                 "x".join(map(str, first.shape)),
                 f"{len(network.layers)}",
-                f"{network.total_macs / 1e6:,.0f}",
-                f"{network.total_parameters / 1e6:.2f}",
+                f"{network.total_macs:,}",
+                f"{network.total_parameters:,}",
             )
         )
-    say(table(("network", "input (NHWC)", "layers", "MMAC", "M parameters"), rows))
+    say(table(("network", "input (NHWC)", "layers", "MACs", "parameters"), rows))
 
 
 @app.command()

@@ -94,8 +94,9 @@ def run(
     from hexsim.dlc.loading import applied_overrides, load_container
     from hexsim.quantization.overrides.use import OverrideUse
     from hexsim.reports.answers import answers_csv, answers_facts, answers_text
-    from hexsim.reports.text import number, quantity
+    from hexsim.reports.text import number
     from hexsim.reports.trace.events import trace_json
+    from hexsim.texts.figures import figure
 
     if results.debug and runtime == "aip":
         raise HexsimError("--debug is not for aip, as on a device; leave it out")
@@ -130,7 +131,7 @@ def run(
     say(
         f"wrote {number(written, 'result')} into {results.output}: "
         f"{number(source.sets, 'inference')} on {runtime} of {platform.chip.name}, "
-        f"{quantity(timing.total_us / 1e6, 's')} each as simulated; "
+        f"{figure(timing.total_us / 1e3)} ms each as simulated; "
         f"took {perf_counter() - started:.1f} s here"
     )
 

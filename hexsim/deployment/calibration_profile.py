@@ -25,6 +25,7 @@ from hexsim.datasheets.quantity import Quantity
 from hexsim.deployment.calibration_point import RELEASES, REPETITION, share
 from hexsim.errors import HexsimError
 from hexsim.runtimes import MAIN_ENGINE, RUNTIMES, Runtime
+from hexsim.texts.figures import figure
 from hexsim.timing.results import LayerTiming
 
 _STANDARD_ERRORS = 2.0
@@ -67,7 +68,7 @@ class ClassFactor:
     error: float
 
     def __str__(self) -> str:
-        return f"{self.layer_class} x{self.factor:.2f} (off by {self.error:.0%})"
+        return f"{self.layer_class} x{figure(self.factor)} (off by {self.error:.0%})"
 
     def quantity(self, source: str) -> Quantity:
         """Return the factor as a constant of the chip."""

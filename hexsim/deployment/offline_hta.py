@@ -14,6 +14,7 @@ from hexsim.hta.compiler import compile_subnet
 from hexsim.planning.sections import Listed, all_listed, automatic, given, parse, refusals
 from hexsim.quantization.model import HtaSection, Model
 from hexsim.runtimes import Runtime
+from hexsim.texts.figures import figure
 
 
 class NothingToCompile(HexsimError):  # noqa: N818 (named for what happened)
@@ -101,7 +102,7 @@ class HtaChoice:
     def sentence(self) -> str:
         """What was chosen, and what the compiler would have done."""
         sections = f"sections {self.ids}" if "," in self.ids else f"section {self.ids}"
-        compiled, uncut = (f"{us / 1e3:.3g} ms" for us in (self.compiled_us, self.uncut_us))
+        compiled, uncut = (f"{figure(us / 1e3)} ms" for us in (self.compiled_us, self.uncut_us))
         if self.takes_sections:
             return f"HTA {sections}, as SNPE's compiler makes them: {compiled}, without {uncut}"
         return (

@@ -11,6 +11,7 @@ from itertools import pairwise
 from hexsim.errors import HexsimError
 from hexsim.llm.architecture import Architecture
 from hexsim.llm.network import Widths
+from hexsim.texts.figures import figure
 
 GIGABYTE = 1e9
 
@@ -58,6 +59,6 @@ def split(
             return made
     raise HexsimError(
         f"model '{architecture.name}' cannot be split into parts of {most_bytes / GIGABYTE:g} GB: "
-        f"the largest layer or the head takes {max(sizes) / GIGABYTE:.2f} GB; give a larger "
+        f"the largest layer or the head takes {figure(max(sizes) / GIGABYTE)} GB; give a larger "
         "--part-gb or narrower weights"
     )

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from hexsim.datasheets.estimate import Estimate
 from hexsim.errors import HexsimError
 from hexsim.runtimes import Engine
+from hexsim.texts.figures import figure
 
 ADDRESSED_BYTES = 2**32
 """Bytes that a process of the tensor processor addresses: registers and virtual addresses of
@@ -57,9 +58,10 @@ class Footprint:
         """Raise HexsimError if a process of the tensor processor cannot hold the network."""
         if self.addressed_bytes > ADDRESSED_BYTES:
             raise HexsimError(
-                f"the weights and activations of '{name}' take {self.addressed_bytes / 1e9:.2f} "
-                f"GB, and a process of the tensor processor addresses {ADDRESSED_BYTES / 1e9:.2f} "
-                "GB; use narrower weights, or split the network"
+                f"the weights and activations of '{name}' take "
+                f"{figure(self.addressed_bytes / 1e9)} GB, and a process of the tensor processor "
+                f"addresses {figure(ADDRESSED_BYTES / 1e9)} GB; use narrower weights, or "
+                "split the network"
             )
 
     @property

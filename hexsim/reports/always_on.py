@@ -2,8 +2,10 @@
 
 from hexsim.datasheets.estimate import Estimate
 from hexsim.reports.document import Record
+from hexsim.reports.inference.energy import ranged
 from hexsim.reports.text import table
 from hexsim.studies.always_on import PARTS, AlwaysOn
+from hexsim.texts.figures import figure, percent
 
 _MHZ = 1e6
 
@@ -11,20 +13,23 @@ _MHZ = 1e6
 def always_on_text(study: AlwaysOn) -> str:
     """Return a row for each part, how each alternative comes about, and the verdict."""
     possible = [alternative for alternative in study.alternatives if not alternative.refusal]
-    header = ("average power", *(f"{alternative.where}, mW" for alternative in possible))
+    header = ("average power", *(alternative.where for alternative in possible))
     rows = [
-        (part, *(_mw(alternative.parts.get(part, Estimate())) for alternative in possible))
+        (
+            f"{part} (mW)",
+            *(ranged(alternative.parts.get(part, Estimate())) for alternative in possible),
+        )
         for part in PARTS
         if any(alternative.parts.get(part, Estimate()).high for alternative in possible)
     ]
     rows += [
-        ("total", *(_mw(alternative.milliwatts) for alternative in possible)),
-        ("awake", *(f"{alternative.duty:.1%}" for alternative in possible)),
-        ("one call", *(f"{alternative.call_ms:.3g} ms" for alternative in possible)),
+        ("total (mW)", *(ranged(alternative.milliwatts) for alternative in possible)),
+        ("awake", *(percent(alternative.duty) for alternative in possible)),
+        ("one call (ms)", *(figure(alternative.call_ms) for alternative in possible)),
         (
-            "clock",
+            "clock (MHz)",
             *(
-                f"{alternative.clock_hz / _MHZ:.0f} MHz ({alternative.corner})"
+                f"{alternative.clock_hz / _MHZ:.0f} ({alternative.corner})"
                 for alternative in possible
             ),
         ),
@@ -42,18 +47,14 @@ def verdict(study: AlwaysOn) -> str:
     """Return the sentence on which alternative is the better."""
     better, *alternatives = study.possible
     if not alternatives:
-        return f"Average power on the {better.where}: {_mw(better.milliwatts)} mW."
+        return f"Average power on the {better.where}: {ranged(better.milliwatts)} mW."
     ratio = alternatives[0].milliwatts.value / better.milliwatts.value
     sure = (
         "with all constants at either end too"
         if study.is_certain
         else "but not with all constants at either end"
     )
-    return f"The {better.where} is the better: 1/{ratio:.3g} of the power, {sure}."
-
-
-def _mw(power: Estimate) -> str:
-    return f"{power.value:.3g} ({power.low:.3g} .. {power.high:.3g})"
+    return f"The {better.where} is the better: 1/{figure(ratio)} of the power, {sure}."
 
 
 _alternative = Record(

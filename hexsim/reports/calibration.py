@@ -6,13 +6,15 @@ from statistics import median
 
 from hexsim.datasheets.measurements import MeasuredLayer
 from hexsim.reports.document import Record
-from hexsim.reports.text import quantity, table
+from hexsim.reports.text import number, quantity, table
 from hexsim.studies.calibration.own import OwnCalibration, ReportedRow
+from hexsim.texts.figures import figure, given, percent
 
 
 def calibration_text(calibration: OwnCalibration) -> str:
     """Return the constants that moved, then each row before and after, then the errors."""
     chip, stack = calibration.before.chip.name, calibration.before.stack.name
+    rows_text = number(len(calibration.rows), "row")
     changed = [constant for constant in calibration.constants if constant.reported]
     rows = [
         (
@@ -20,7 +22,7 @@ def calibration_text(calibration: OwnCalibration) -> str:
             constant.datasheet,
             quantity(constant.before, constant.unit),
             _factor(constant.error_before),
-            quantity(constant.after, constant.unit),
+            quantity(float(figure(constant.after)), constant.unit),
             _factor(constant.error_after),
         )
         for constant in changed
@@ -28,7 +30,7 @@ def calibration_text(calibration: OwnCalibration) -> str:
     header = ("constant", "stated by", "before", "one sigma", "after", "one sigma")
     return "\n".join(
         [
-            f"{chip}, {stack}: {len(calibration.constants)} constants affect {_rows(calibration)}; "
+            f"{chip}, {stack}: {len(calibration.constants)} constants affect {rows_text}; "
             f"{len(changed)} have another value or a smaller error now",
             table(header, rows, left=frozenset({0, 1})),
             "",
@@ -37,10 +39,6 @@ def calibration_text(calibration: OwnCalibration) -> str:
             _errors(calibration),
         ]
     )
-
-
-def _rows(calibration: OwnCalibration) -> str:
-    return "1 row" if len(calibration.rows) == 1 else f"{len(calibration.rows)} rows"
 
 
 def _tables(rows: Sequence[ReportedRow]) -> list[str]:
@@ -57,12 +55,13 @@ def _rows_table(rows: Sequence[ReportedRow]) -> str:
             row.row.runtime,
             row.row.network,
             "forward" if row.row.forward else "total",
-            f"{row.row.latency_ms:g}",
+            given(row.row.latency_ms),
             *(_with_error(ms, row) for ms in (row.before_ms, row.after_ms, row.left_out_ms)),
         )
         for row in rows
     ]
-    header = ("runtime", "network", "figure", "measured (ms)", "before", "after", "left out")
+    times = ("measured ms", "before ms", "after ms", "left out ms")
+    header = ("runtime", "network", "figure", *times)
     return table(header, lines, left=frozenset({0, 1, 2}))
 
 
@@ -106,16 +105,17 @@ def _errors(calibration: OwnCalibration) -> str:
             [(row, row.after_ms) for row in rows],
         )
     )
-    lines = [f"Median error of the rows: {before:.1%} before, {after:.1%} after."]
+    lines = [f"Median error of the rows: {percent(before)} before, {percent(after)} after."]
     unseen = [
         abs(row.left_out_ms / row.row.latency_ms - 1) for row in rows if row.left_out_ms is not None
     ]
     if unseen:
-        lines.append(f"Each predicted by a calibration with the others: {median(unseen):.1%}.")
+        lines.append(f"Each predicted by a calibration with the others: {percent(median(unseen))}.")
     if calibration.one_run is not None:
         without, with_run = calibration.one_run
         lines.append(
-            f"One run alone leaves {with_run:.1%} on the others, which is {without:.1%} without it."
+            f"One run alone leaves {percent(with_run)} on the others, which is {percent(without)} "
+            "without it."
         )
     return "\n".join(lines)
 
@@ -127,11 +127,11 @@ def _figure(row: ReportedRow) -> str:
 
 
 def _with_error(ms: float | None, row: ReportedRow) -> str:
-    return "" if ms is None else f"{ms:.2f} ({ms / row.row.latency_ms - 1:+.0%})"
+    return "" if ms is None else f"{figure(ms)} ({ms / row.row.latency_ms - 1:+.0%})"
 
 
 def _factor(log_error: float) -> str:
-    return f"x/ {math.exp(log_error):.2f}"
+    return f"x/ {figure(math.exp(log_error))}"
 
 
 _constant = Record(

@@ -3,11 +3,12 @@
 from collections.abc import Iterator
 
 from hexsim.reports.document import Record
-from hexsim.reports.text import quantity, table
+from hexsim.reports.text import table
 from hexsim.studies.comparison import CaseChange, Comparison, FigureChange
+from hexsim.texts.figures import figure, percent
 
 _MOST_LAYERS = 10
-_FACTORS = {"us": (1e-3, "ms"), "1/s": (1.0, "/s")}
+_UNITS = {"us": (1e-3, "ms"), "B": (2**-20, "MiB")}
 
 
 def comparison_table(comparison: Comparison) -> str:
@@ -49,32 +50,24 @@ def _case(case: CaseChange, of_chip: str) -> str:
     return "\n".join(lines)
 
 
-def _row(change: FigureChange) -> tuple[str, str, str, str]:
+def _row(change: FigureChange) -> tuple[str, ...]:
+    scale, unit = _UNITS.get(change.unit, (1.0, change.unit))
     return (
-        change.name,
-        _shown(change.before, change.unit),
-        _shown(change.after, change.unit),
+        f"{change.name} ({unit})" if unit else change.name,
+        *("-" if end is None else figure(end * scale) for end in (change.before, change.after)),
         _changed(change),
     )
-
-
-def _shown(value: float | None, unit: str) -> str:
-    if value is None:
-        return "-"
-    if unit == "B":
-        return quantity(value, "B")
-    factor, name = _FACTORS.get(unit, (1.0, unit))
-    return f"{value * factor:.4g} {name}"
 
 
 def _changed(change: FigureChange) -> str:
     if change.before is None or change.after is None:
         return "gone" if change.after is None else "new"
     if change.unit == "dB":
-        return f"{change.after - change.before:+.1f} dB" if change.after != change.before else "="
+        more_db = change.after - change.before
+        return f"{figure(more_db, '+')} dB" if more_db else "="
     if change.ratio is None or change.ratio == 1.0:
         return "=" if change.before == change.after else "from 0"
-    return f"{change.ratio - 1.0:+.1%}"
+    return percent(change.ratio - 1.0, "+")
 
 
 _change = Record(

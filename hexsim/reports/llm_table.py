@@ -8,6 +8,7 @@ from hexsim.llm.study import SHARES, LanguageModelSpeed, Pass
 from hexsim.reports.document import Record
 from hexsim.reports.inference.energy import estimate_facts, ranged
 from hexsim.reports.text import number, table
+from hexsim.texts.figures import figure, percent
 
 _GB = 1e9
 
@@ -32,19 +33,17 @@ def llm_text(speed: LanguageModelSpeed, changes: Sequence[Gain] = ()) -> str:
 
 def title(speed: LanguageModelSpeed) -> str:
     """Return which model is on which platform."""
-    return (
-        f"{speed.architecture.name} ({speed.architecture.parameters / 1e9:.2f} billion weights) on "
-        f"{speed.chip}, {speed.stack}"
-    )
+    weights = f"{figure(speed.architecture.parameters / 1e9)} billion weights"
+    return f"{speed.architecture.name} ({weights}) on {speed.chip}, {speed.stack}"
 
 
 def headline(speed: LanguageModelSpeed) -> str:
     """Return the rate and the times in one sentence."""
     conditions = speed.conditions
     return (
-        f"{speed.tokens_per_second:.2f} tokens/s, first token after "
-        f"{speed.first_token_s(conditions.prompt):.2f} s for {conditions.prompt} tokens of prompt; "
-        f"{speed.total_s:.2f} s with {number(conditions.generate, 'generated token')}"
+        f"{figure(speed.tokens_per_second)} tokens/s, first token after "
+        f"{figure(speed.first_token_s(conditions.prompt))} s for {conditions.prompt} tokens of "
+        f"prompt; {figure(speed.total_s)} s with {number(conditions.generate, 'generated token')}"
     )
 
 
@@ -59,20 +58,20 @@ def _gains(speed: LanguageModelSpeed, changes: Sequence[Gain]) -> Section:
     rows = [
         (
             gain.change,
-            f"{gain.tokens_per_second:.2f}",
-            f"{gain.tokens_per_second / speed.tokens_per_second - 1:+.1%}",
-            f"{gain.first_token_s:.2f}",
-            f"{gain.first_token_s / first_s - 1:+.1%}",
-            f"{gain.peak_bytes / _GB:.3f}",
+            figure(gain.tokens_per_second),
+            percent(gain.tokens_per_second / speed.tokens_per_second - 1, "+"),
+            figure(1e3 * gain.first_token_s),
+            percent(gain.first_token_s / first_s - 1, "+"),
+            figure(gain.peak_bytes / _GB),
         )
         for gain in changes
     ]
-    head = ("what if", "tokens/s", "change", "first token s", "change", "peak GB")
+    head = ("what if", "tokens/s", "change", "first token ms", "change", "peak GB")
     return Section("What would help", head, rows, "Each change alone, simulated anew.")
 
 
 def _prompts(speed: LanguageModelSpeed) -> Section:
-    rows = [(f"{prompt}", f"{1e3 * speed.first_token_s(prompt):.1f}") for prompt in prompts(speed)]
+    rows = [(f"{prompt}", figure(1e3 * speed.first_token_s(prompt))) for prompt in prompts(speed)]
     header, remark = ("prompt", "first token ms"), "A prompt is processed in whole blocks."
     return Section("Time to the first token", header, rows, remark)
 
@@ -87,7 +86,7 @@ def prompts(speed: LanguageModelSpeed) -> list[int]:
 
 
 def _positions(speed: LanguageModelSpeed) -> Section:
-    rows = [(f"1 to {context}", f"{rate:.2f}") for context, rate in speed.by_context.items()]
+    rows = [(f"1 to {context}", figure(rate)) for context, rate in speed.by_context.items()]
     remark = (
         "A graph attends to the whole context it was compiled for, so its speed is the same at all "
         "positions."
@@ -98,36 +97,30 @@ def _positions(speed: LanguageModelSpeed) -> Section:
 def _shares(speed: LanguageModelSpeed) -> Section:
     passes = (speed.token, speed.block)
     rows = [
-        (
-            name,
-            *(
-                cell
-                for run in passes
-                for cell in (f"{1e3 * run.parts_s[name]:.2f}", _share(run, name))
-            ),
-        )
+        (name, *(cell for run in passes for cell in _spent(run, run.parts_s[name])))
         for name in SHARES
     ]
-    rows.append(("total", *(c for run in passes for c in (f"{1e3 * run.seconds:.2f}", "100.0%"))))
+    rows.append(("total", *(cell for run in passes for cell in _spent(run, run.seconds))))
     block = f"block of {speed.conditions.block}"
     header = ("time", "token ms", "share", f"{block} ms", "share")
     remark = "A layer takes as long as the slowest of computing and fetching its weights."
     return Section("Where the time goes", header, rows, remark)
 
 
-def _share(run: Pass, name: str) -> str:
-    return f"{run.parts_s[name] / run.seconds:.1%}"
+def _spent(run: Pass, seconds: float) -> tuple[str, str]:
+    """Return a part of a pass in ms, and its share."""
+    return figure(1e3 * seconds), f"{seconds / run.seconds:.0%}"
 
 
 def _fit(speed: LanguageModelSpeed) -> Section:
     memory, largest = speed.memory, max(speed.part_sizes)
     names = ("weights", "embedding", "cache", "activations", "peak", "peak_without_sharing")
-    rows = [(name.replace("_", " "), f"{getattr(memory, name) / _GB:.3f}") for name in names]
+    rows = [(name.replace("_", " "), figure(getattr(memory, name) / _GB)) for name in names]
     remark = (
         f"Fits in {number(len(speed.parts), 'part')} of at most "
-        f"{speed.conditions.part_gb:g} GB; the largest has {largest / _GB:.2f} GB of weights and "
-        f"cache.\nA token moves {speed.token.ddr_bytes / _GB:.3f} GB from and to DDR, a block "
-        f"{speed.block.ddr_bytes / _GB:.3f} GB.\n"
+        f"{speed.conditions.part_gb:g} GB; the largest has {figure(largest / _GB)} GB of weights "
+        f"and cache.\nA token moves {figure(speed.token.ddr_bytes / _GB)} GB from and to DDR, "
+        f"a block {figure(speed.block.ddr_bytes / _GB)} GB.\n"
         f"A token takes {ranged(speed.token.energy)} mJ, a block "
         f"{ranged(speed.block.energy)} mJ, by assumed constants."
     )

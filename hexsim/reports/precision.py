@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from hexsim.accuracy.average_precision import Precision
 from hexsim.reports.document import Record
 from hexsim.reports.text import table
+from hexsim.texts.figures import percent
 
 _NOTE = "mAP is the mean over classes and overlaps 0.50 to 0.95 (COCO); 100 boxes a picture count."
 
@@ -35,4 +36,4 @@ precision_facts = Record(
 
 
 def _percent(value: float) -> str:
-    return "-" if math.isnan(value) else f"{value:.2%}"
+    return "-" if math.isnan(value) else percent(value)

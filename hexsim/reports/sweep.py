@@ -8,6 +8,7 @@ from hexsim.reports.document import Record
 from hexsim.reports.text import number, table
 from hexsim.studies.sweep.effects import Effects
 from hexsim.studies.sweep.table import Swept
+from hexsim.texts.figures import figure, given
 
 _MOST_PAIRS = 5
 _SHOWN = 0.005
@@ -43,7 +44,7 @@ def front_table(swept: Swept, rows: Sequence[int], figures: Sequence[str]) -> st
     """Return the parameters that vary and the figures of the given rows."""
     header = ("point", *swept.varied, *figures)
     points = swept.table.take(list(rows)).select(list(dict.fromkeys(header))).to_pylist()
-    cells = [tuple(_cell(row[name]) for name in header) for row in points]
+    cells = [tuple(cell(row[name]) for name in header) for row in points]
     parameters = range(1, 1 + len(swept.varied))
     return table(header, cells, first_to_go=tuple(parameters)[::-1])
 
@@ -53,9 +54,9 @@ def effects_table(effects: Effects) -> str:
     title = f"{effects.result}: {spread_text(effects)}"
     if not effects.alone:
         return f"{effects.result} is the same at all points"
-    rows = [(name, f"{part:.1%}") for name, part in effects.alone.items()]
+    rows = [(name, f"{part:.0%}") for name, part in effects.alone.items()]
     pairs = [
-        (f"{first} with {second}", f"{part:.1%}")
+        (f"{first} with {second}", f"{part:.0%}")
         for (first, second), part in list(effects.together.items())[:_MOST_PAIRS]
         if part >= _SHOWN
     ]
@@ -64,11 +65,12 @@ def effects_table(effects: Effects) -> str:
 
 def spread_text(effects: Effects) -> str:
     """Return how far most points lie apart."""
-    return f"nine in ten points lie within a factor of {effects.spread:.3g}"
+    return f"nine in ten points lie within a factor of {figure(effects.spread)}"
 
 
-def _cell(value: object) -> str:
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
+def cell(value: object) -> str:
+    """Return a value of a column as text."""
+    return given(value) if isinstance(value, float) else str(value)
 
 
 _effects = Record(

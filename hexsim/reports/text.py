@@ -1,6 +1,5 @@
 """Plain text tables: aligned columns that read well on a terminal and in a file."""
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 
 from hexsim.reports.fitting import GAP, Fitted
@@ -45,23 +44,6 @@ def table(
     return "\n".join([*printed, *filter(None, [fitted.remark()]), *([""] * bool(legend)), *legend])
 
 
-def figure(value: float) -> str:
-    """Return a measured or simulated value for a cell: three significant digits, no exponent.
-
-    The digits before the point are all there: `0.0924`, `7.41`, `12.7`, `1733`.
-    """
-    if not value or not math.isfinite(value):
-        return f"{value:.0f}"
-    return f"{value:.{max(0, 2 - math.floor(math.log10(abs(float(f'{value:.3g}')))))}f}"
-
-
-def decibels(db: float | None) -> str:
-    """Return an SQNR for a cell: `exact` without any noise, nothing where nothing was compared."""
-    if db is None or math.isinf(db):
-        return "exact"
-    return "" if math.isnan(db) else f"{db:.1f}"
-
-
 def number(count: int, what: str) -> str:
     """Return `1 point`, `2 points`: a count with its noun."""
     return f"{count} {what}" if count == 1 else f"{count} {what}s"
@@ -78,7 +60,7 @@ _PREFIXES: dict[str, tuple[tuple[float, str], ...]] = {
 
 
 def quantity(value: float, unit: str) -> str:
-    """Return `value` in the prefixed unit that suits it: `825 MHz`, `256 KiB`, `250 ns`."""
+    """Return a constant in the prefixed unit that suits it: `825 MHz`, `256 KiB`, `250 ns`."""
     for factor, prefixed in _PREFIXES.get(unit, ()):
         if value >= factor:
             return f"{value / factor:.4g} {prefixed}"

@@ -4,13 +4,17 @@ from hexsim.reports.anchor import anchor_keys
 from hexsim.reports.document import Record, plain
 from hexsim.reports.text import table
 from hexsim.studies.throughput import CallStatistics, Instance, Throughput
+from hexsim.texts.figures import figure
 from hexsim.timing.simtime import PS_PER_MS, PS_PER_US
 
 PERCENTILES = {"min": 0, "median": 50, "p90": 90, "p99": 99, "max": 100}
 """The figures of a distribution, by name."""
 
-_HEADER = ("thread", "network", "runtime", "priority", "images", "infs/sec", "alone")
-_FIRST_TO_GO = ("min ms", "p90 ms", "max ms", "priority", "images", "alone ms", "alone", "runtime")
+_HEADER = ("thread", "network", "runtime", "priority", "images", "infs/sec", "alone infs/sec")
+_FIRST_TO_GO = (
+    *("min ms", "p90 ms", "max ms", "priority", "images", "alone ms", "alone infs/sec"),
+    "runtime",
+)
 
 
 def throughput_text(throughput: Throughput) -> str:
@@ -18,13 +22,13 @@ def throughput_text(throughput: Throughput) -> str:
     header = (*_HEADER, *(f"{name} ms" for name in PERCENTILES), "alone ms")
     first_to_go = [header.index(name) for name in _FIRST_TO_GO]
     rows = [_row(number, instance) for number, instance in enumerate(throughput.instances)]
-    uses = [(use.resource, f"{use.share:.1%}") for use in throughput.utilisations]
+    uses = [(use.resource, f"{use.share:.0%}") for use in throughput.utilisations]
     return "\n\n".join(
         (
             table(header, rows, left=frozenset({0, 1, 2, 3}), first_to_go=first_to_go),
             table(("resource", "in use"), uses),
-            f"Total throughput: {throughput.total.per_second:.4f} infs/sec, "
-            f"{throughput.gain:.2f} times the work of one instance by itself\n"
+            f"Total throughput: {figure(throughput.total.per_second)} infs/sec, "
+            f"{figure(throughput.gain)} times the work of one instance by itself\n"
             f"{power(throughput)}\n{verdict(throughput)}",
             *repeats(throughput),
         )
@@ -35,8 +39,8 @@ def power(throughput: Throughput) -> str:
     """Return the sentence on average power."""
     watts = throughput.power_w
     return (
-        f"Average power: {watts.value * 1e3:.0f} mW, {watts.low * 1e3:.0f} to "
-        f"{watts.high * 1e3:.0f} by assumed constants of energy."
+        f"Average power: {figure(watts.value * 1e3)} mW, {figure(watts.low * 1e3)} to "
+        f"{figure(watts.high * 1e3)} by assumed constants of energy."
     )
 
 
@@ -44,7 +48,7 @@ def repeats(throughput: Throughput) -> list[str]:
     """Return a sentence on calls that are not simulated because calls repeat, if there are any."""
     if throughput.repeats is None:
         return []
-    period = f"{throughput.repeats.period_ps / PS_PER_MS:.3f} ms"
+    period = f"{figure(throughput.repeats.period_ps / PS_PER_MS)} ms"
     return [
         f"Calls repeat every {period}, so {throughput.repeats.simulated} of "
         f"{throughput.total.inferences} are simulated and the others follow."
@@ -59,7 +63,7 @@ def verdict(throughput: Throughput) -> str:
             "Limited by nothing but the length of the calls: no resource is in use for 90% of the "
             "time, so more instances would raise the throughput."
         )
-    return f"Limited by {limit.resource}, in use {limit.share:.1%} of the time."
+    return f"Limited by {limit.resource}, in use {limit.share:.0%} of the time."
 
 
 def _row(number: int, instance: Instance) -> tuple[str, ...]:
@@ -70,15 +74,15 @@ def _row(number: int, instance: Instance) -> tuple[str, ...]:
         plan.runtime,
         instance.caller.priority,
         f"{instance.pace.inferences}",
-        f"{instance.pace.per_second:.2f}",
-        f"{instance.alone.per_second:.2f}",
+        figure(instance.pace.per_second),
+        figure(instance.alone.per_second),
         *(_ms(instance.pace, percent) for percent in PERCENTILES.values()),
         _ms(instance.alone, 50),
     )
 
 
 def _ms(statistics: CallStatistics, percent: float) -> str:
-    return f"{statistics.percentile_ps(percent) / PS_PER_MS:.2f}"
+    return figure(statistics.percentile_ps(percent) / PS_PER_MS)
 
 
 _statistics = Record(

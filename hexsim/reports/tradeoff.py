@@ -4,12 +4,13 @@ from collections.abc import Sequence
 
 from hexsim.quantization.model import Reference
 from hexsim.reports.document import Record
-from hexsim.reports.text import decibels, table
+from hexsim.reports.text import table
 from hexsim.studies.tradeoff import TradeoffChoice
+from hexsim.texts.figures import decibels, figure, percent
 from hexsim.timing.results import Result
 from hexsim.timing.simtime import PS_PER_MS
 
-_MB = 2**20
+_MIB = 2**20
 
 
 def tradeoff_table(
@@ -40,18 +41,18 @@ def tradeoff_table(
 
 
 def _row(choice: TradeoffChoice, labelled: bool, classes: bool) -> tuple[str, ...]:
-    head = (choice.file, f"{choice.file_bytes / _MB:.2f}", choice.runtime)
+    head = (choice.file, figure(choice.file_bytes / _MIB), choice.runtime)
     timing, memory, accuracy = choice.timing, choice.memory, choice.accuracy
     if timing is None or memory is None or accuracy is None:
         return (*head, *[""] * (4 + labelled + classes), "refused")
     right = accuracy.right
-    winners = [] if right is None else [f"{right / accuracy.inputs:.2%}"]
+    winners = [] if right is None else [percent(right / accuracy.inputs)]
     winners += [f"{accuracy.top1}/{accuracy.inputs}"] * classes
     return (
         *head,
-        f"{timing.init_ps / PS_PER_MS:.2f}",
-        f"{timing.total_ps / PS_PER_MS:.2f}",
-        f"{memory.peak_bytes / _MB:.2f}",
+        figure(timing.init_ps / PS_PER_MS),
+        figure(timing.total_ps / PS_PER_MS),
+        figure(memory.peak_bytes / _MIB),
         *winners,
         decibels(accuracy.sqnr_db),
         _loading(choice.loading, timing),
@@ -61,7 +62,7 @@ def _row(choice: TradeoffChoice, labelled: bool, classes: bool) -> tuple[str, ..
 def _loading(words: str, timing: Result) -> str:
     """Return how the runtime loads the file, and how long that part of initialisation takes."""
     spent_ps = sum(map(timing.init_part_ps, ("quantize", "dequantize")))
-    return f"{words} ({spent_ps / PS_PER_MS:.2f} ms)" if spent_ps else words
+    return f"{words} ({figure(spent_ps / PS_PER_MS)} ms)" if spent_ps else words
 
 
 choice_facts = Record(

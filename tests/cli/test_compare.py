@@ -9,6 +9,7 @@ import pytest
 
 from hexsim import __version__, dlc
 from hexsim.quantization.model import Model
+from hexsim.texts.figures import percent
 from tests.cli.conftest import Done
 from tests.dlc.made import small_network
 from tests.llm.tiny_decoder import CONFIG
@@ -66,7 +67,7 @@ def test_figures_are_those_of_the_files(command: Command) -> None:
             layer["us"] for layer in old["layers"]
         ]
         longer = other["total_inference_us"] / old["total_inference_us"] - 1
-        assert f"{longer:+.1%}" in done.out
+        assert percent(longer, "+") in done.out
     assert len(Path("c.csv").read_text().splitlines()) == 1 + sum(
         len(case["figures"]) + len(case["layers"]) for case in cases
     )

@@ -12,6 +12,7 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 import hexsim
+from hexsim.texts.figures import figure
 from tests.cli.conftest import Done
 from tests.deployment.phone_profile.files import FILES
 
@@ -95,9 +96,9 @@ def test_simulated_times_are_those_of_a_simulation(command: Command) -> None:
 def test_text_has_layers_classes_and_sums(command: Command) -> None:
     done = command("compare m.onnx --measured bench.csv --chip sd855 --runtime dsp")
     lines = [line.split() for line in done.out.splitlines()]
-    assert [CONV, "convolutional", "2", "120.0"] in [line[:4] for line in lines]
-    assert ["all", "layers", "of", "both", "140.0"] in [line[:5] for line in lines]
-    assert "only measured: 2 layers, 12.0 us\n  x: 8.0 us\n  layer 4: 4.0 us" in done.out
+    assert [CONV, "convolutional", "2", "120"] in [line[:4] for line in lines]
+    assert ["all", "layers", "of", "both", "140"] in [line[:5] for line in lines]
+    assert "only measured: 2 layers, 12.0 us\n  x: 8.00 us\n  layer 4: 4.00 us" in done.out
 
 
 def test_rows_for_calibration_have_all_runtimes(command: Command) -> None:
@@ -180,7 +181,7 @@ def test_a_profile_is_an_anchor_by_every_door(command: Command, tmp_path: Path) 
     pairs = {pair["class"]: pair for pair in read["c.json"]["layers"]}
     assert pairs["convolutional"]["ratio"] == pytest.approx(1.0, rel=0.3)
     for name in ("b.json", "p.json", "d.json", "s.json"):
-        assert f"convolutional x{factors['convolutional']:.2f} (off by" in results[name].out
+        assert f"convolutional x{figure(factors['convolutional'])} (off by" in results[name].out
 
 
 def test_the_profile_of_an_anchor_is_no_file_to_write(command: Command) -> None:

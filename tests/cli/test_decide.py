@@ -21,6 +21,7 @@ import pytest
 
 import hexsim
 from hexsim.files import checkpoint
+from hexsim.texts.figures import figure, percent
 from tests.cli.conftest import Done
 from tests.imports import CHECKOUT
 from tests.studies.decision.decided import ITEMS, write_files
@@ -53,8 +54,8 @@ def test_table_json_and_csv_say_the_same(command: Command, tmp_path: Path) -> No
     for line, row, choice in zip(lines, rows, document["choices"], strict=True):
         assert row["total_inference_us"] == str(choice["total_inference_us"])
         assert line.split()[:2] == [str(choice["rank"]), choice["mode"]]
-        assert f" {choice['total_inference_us'] / 1e3:.2f} " in line
-        assert f"{choice['runtime_top1'] / JUDGING:.2%}" in line
+        assert f" {figure(choice['total_inference_us'] / 1e3)} " in line
+        assert percent(choice["runtime_top1"] / JUDGING) in line
         assert f"{choice['same_top1']}/{JUDGING}" in line
         assert ("*" in line) == choice["in_front"]
     best = document["choices"][0]
@@ -185,6 +186,7 @@ from hexsim.files import checkpoint
 folder = Path(sys.argv.pop(1))
 checkpoint.private_folder = lambda name: folder
 from hexsim.cli import main
+from hexsim.texts.figures import figure, percent
 main()
 """
 

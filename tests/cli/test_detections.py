@@ -64,8 +64,8 @@ def test_a_false_box_between_two_right_ones(command: Callable[[str], Done]) -> N
     rows = list(csv.DictReader(Path("p.csv").read_text().splitlines()))
     assert float(rows[0]["mean_average_precision"]) == pytest.approx(expected)
     table = done.out.splitlines()
-    assert table[2].split() == ["output", "83.50%", "83.50%", "83.50%", "3"]
-    assert table[3].split() == ["better", "100.00%", "100.00%", "100.00%", "2"]
+    assert table[2].split() == ["output", "83.5%", "83.5%", "83.5%", "3"]
+    assert table[3].split() == ["better", "100%", "100%", "100%", "2"]
 
 
 def test_boxes_of_the_middle_are_moved_to_the_picture(command: Callable[[str], Done]) -> None:
@@ -79,11 +79,11 @@ def test_boxes_of_the_middle_are_moved_to_the_picture(command: Callable[[str], D
     np.array([1], np.float32).tofile(place / "classes.raw")
     line = "detections output --truth truth.json --input-list list.txt --boxes b --box-order xyxy"
     done = command(f"{line} --size 300")
-    assert "100.00%" in done.out
-    assert "100.00%" not in command(f"{line} --fit stretch").out
+    assert "100%" in done.out
+    assert "100%" not in command(f"{line} --fit stretch").out
     for file, options, exact in (("m.dlc", "", True), ("s.dlc", "--fit stretch", False)):
         assert command(f"convert squeezenet1_1 -o {file} {options}").code == 0
-        assert ("100.00%" in command(f"{line} --model {file}").out) == exact
+        assert ("100%" in command(f"{line} --model {file}").out) == exact
     refusal = command(f"{line} --model m.dlc --size 300")
     assert (refusal.code, "leave one out" in refusal.err) == (2, True)
 

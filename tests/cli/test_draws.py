@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
+from hexsim.texts.figures import span
 from tests.cli.conftest import Done
 
 
@@ -26,7 +27,7 @@ def test_the_order_of_two_runtimes_is_counted(command: Callable[[str], Done]) ->
         low, high = result["draws"]["total_inference_us"]
         assert low < high
         assert result["draws"]["count"] == 8
-        assert f"{low / 1e3:.2f} .. {high / 1e3:.2f}" in done.out
+        assert span(low / 1e3, high / 1e3) in done.out
     assert command(line).out == done.out
 
 

@@ -10,7 +10,7 @@ import pytest
 from hexsim import dlc, models
 from hexsim.dlc.archive import open_archive
 from hexsim.quantization.model import Model
-from hexsim.reports.text import figure
+from hexsim.texts.figures import figure
 from tests.accuracy import culprits
 from tests.dlc.made import small_network, with_encodings
 

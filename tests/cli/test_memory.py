@@ -13,6 +13,7 @@ import hexsim
 from hexsim import dlc
 from hexsim.memory import Footprint
 from hexsim.quantization.model import Model
+from hexsim.texts.figures import figure
 from tests.dlc.made import small_network
 
 Command = Callable[[str], tuple[int, str, str]]
@@ -39,7 +40,7 @@ def test_profile_bench_and_info_say_what_the_api_says(
             layer.live_bytes for layer in memory.layers
         ]
         mib = memory.peak_bytes / 2**20
-        assert f"memory at the peak: {mib:.4g} MiB" in out or f"{mib:.2f}\n" in out
+        assert f"memory at the peak: {figure(mib)} MiB" in out or f"{figure(mib)}\n" in out
 
 
 def test_csv_has_it_by_layer(command: Command, tmp_path: Path, memory: Footprint) -> None:
@@ -80,7 +81,7 @@ def test_memory_of_a_float_network_is_told_without_quantising_it(command: Comman
     code, out, err = command("info conv1x1_8to4@5x5 --memory cpu --chip sd855")
     assert (code, err) == (0, "")
     assert "On cpu of sd855:" in out
-    assert "live: 1.172 KiB" in out  # 25 pixels of 8 and of 4 channels, 4 bytes each
+    assert "live: 1.17 KiB" in out  # 25 pixels of 8 and of 4 channels, 4 bytes each
 
 
 def test_a_runtime_that_the_chip_lacks_is_refused(command: Command) -> None:

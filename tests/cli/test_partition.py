@@ -12,7 +12,7 @@ def test_tables_json_and_drawing(command: Command, tmp_path: Path) -> None:
     code, out, err = command(line)
     assert (code, err) == (0, "")
     assert "cmrn 'norm1'" in out
-    assert "HTA coverage: 85.7% of the layers, 100.0% of the MACs" in out
+    assert "HTA coverage: 86% of the layers, 100% of the MACs" in out
     assert "Costliest refused layer: cmrn" in out
     assert "The fastest cut gains" in out
     document = json.loads((tmp_path / "p.json").read_text())

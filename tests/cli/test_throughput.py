@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from hexsim.texts.figures import figure
 from tests.reports.trace.trace_format import complaints
 
 
@@ -24,7 +25,7 @@ def test_two_networks_with_a_runtime_a_count_and_a_priority_each(command, tmp_pa
     assert all(0 < share <= 1 for share in document["utilisation"].values())
     first = document["threads"][0]
     assert max(first["latencies_us"]) == first["latency_us"]["max"]
-    assert f"Total throughput: {document['total']['inferences_per_second']:.4f} infs/sec" in out
+    assert f"Total throughput: {figure(document['total']['inferences_per_second'])} infs/sec" in out
     trace = (tmp_path / "trace.json").read_text()
     assert complaints(trace) == []
     assert '"job 2 cpu"' in trace

@@ -9,6 +9,7 @@ import pytest
 
 from hexsim import dlc
 from hexsim.quantization.model import Model
+from hexsim.texts.figures import figure, percent
 from tests.accuracy import culprits
 
 Command = Callable[[str], tuple[int, str, str]]
@@ -43,9 +44,9 @@ def test_table_json_and_csv_say_the_same(command: Command, tmp_path: Path) -> No
             assert f"float on {choice['runtime']}: {choice['refusal']}" in lines[12:]
             assert choice["total_inference_us"] is None
         else:
-            assert f"{choice['total_inference_us'] / 1e3:.2f}" in line
-            assert f"{choice['initialisation_us'] / 1e3:.2f}" in line
-            assert f"{choice['runtime_top1'] / 2:.2%}" in line
+            assert figure(choice["total_inference_us"] / 1e3) in line
+            assert figure(choice["initialisation_us"] / 1e3) in line
+            assert percent(choice["runtime_top1"] / 2) in line
     assert "the 2nd, 4th, ... of inputs of 'list.txt'" in out
 
 

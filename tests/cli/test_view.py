@@ -8,6 +8,7 @@ import pytest
 
 from hexsim import dlc
 from hexsim.quantization.model import Model
+from hexsim.texts.figures import figure
 from tests.accuracy import culprits
 from tests.cli.conftest import Done
 from tests.reports.pages.conftest import data_of
@@ -61,7 +62,7 @@ def test_times_are_those_of_profile(
     (profile,) = json.loads((tmp_path / "p.json").read_text())["results"]
     page = data_of((tmp_path / "page.html").read_text())
     times = [note for note in page["paints"][f"time on sd855 {runtime}"]["notes"] if note]
-    assert times == [f"{layer['us']:.1f} us" for layer in profile["layers"]]
+    assert times == [f"{figure(layer['us'])} us" for layer in profile["layers"]]
 
 
 @pytest.mark.parametrize("model", ["q.dlc", "m.dlc"])
@@ -81,11 +82,11 @@ def test_errors_are_those_of_validate(command: Command, tmp_path: Path, model: s
     notes = page["paints"]["error on sd855 dsp"]["notes"]
     painted = dict(zip((layer["name"] for layer in page["layers"]), notes, strict=True))
     assert {name: note for name, note in painted.items() if note} == {
-        name: f"{db:.1f} dB" for name, db in worst.items()
+        name: f"{figure(db)} dB" for name, db in worst.items()
     }
     is_file = model == "q.dlc"
     label = "SQNR against the file's own weights" if is_file else "SQNR of the outputs"
-    assert page["answers"][1] == [label, f"{study['output_sqnr_db']:.1f} dB"]
+    assert page["answers"][1] == [label, f"{figure(study['output_sqnr_db'])} dB"]
 
 
 @pytest.mark.parametrize(

@@ -106,7 +106,7 @@ def test_the_heading_names_the_factors_and_the_constants_their_source(
     phone: Platform, option: str
 ) -> None:
     assert phone.software.startswith(
-        f"qnn-2.43 with --anchor {option} (htp: grouped convolutional x0.70 (off by 5%), "
+        f"qnn-2.43 with --anchor {option} (htp: grouped convolutional x0.700 (off by 5%), "
         "convolutional x1.50 (off by 5%)"
     )
     assert phone.software.endswith("; other classes of layers as simulated)")

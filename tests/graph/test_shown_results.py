@@ -11,6 +11,7 @@ from hexsim.display import Cell, Shown
 from hexsim.studies.comparison import CaseChange, Comparison, FigureChange
 from hexsim.studies.cuts.survey import Survey, TimedSubnet
 from hexsim.studies.decision import Decision, Limits, RuledOut
+from hexsim.texts.figures import figure
 from tests.studies.decision.decided import candidate
 
 ERROR = LayerError(
@@ -49,7 +50,7 @@ every = pytest.mark.parametrize(
         ),
         (
             SURVEY,
-            "<Survey: 2 subnets, 41 us, without HTA 50 us>",
+            "<Survey: 2 subnets, 41.0 us, without HTA 50.0 us>",
             [("1-2", "aip", "hta", 2, 1000, 30.0), ("3", "aip", "hvx", 1, 10, 5.5)],
         ),
         (
@@ -78,7 +79,7 @@ def test_a_line_and_a_table(shown: Shown, line: str, rows: list[tuple[Cell, ...]
     assert repr(shown) == line
     markup = shown._repr_html_()
     assert "<b>conv" not in markup
-    assert f"{rows[-1][-1]:.5g}" in markup
+    assert figure(float(rows[-1][-1] or 0)) in markup
     assert markup.count("<rect") == (len(rows) if table.bars else 0)
 
 

@@ -18,6 +18,7 @@ from hexsim.llm.network import Widths
 from hexsim.llm.parts import part_bytes, split
 from hexsim.llm.study import Conditions, speed_of
 from hexsim.reports.llm_table import llm_facts
+from hexsim.texts.figures import figure
 from tests.cli.conftest import Done
 from tests.cli.conftest import command as command
 from tests.cli.conftest import refused as refused
@@ -102,7 +103,7 @@ def test_every_door_gives_the_same(command: Callable[[str], Done], one_b: Archit
         _ONE_B, "sdxelite", context=512, prompt=200, generate=100, block=64
     )
     assert llm_facts(by_api) == llm_facts(speed)
-    assert f"{speed.tokens_per_second:.2f} tokens/s" in done.out
+    assert f"{figure(speed.tokens_per_second)} tokens/s" in done.out
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from hexsim import dlc, simulate
 from hexsim.deployment.prepared_graph import prepared_graph
 from hexsim.htp.compiler import compile_graph
 from hexsim.reports.inference.memory import prepared_lines
+from hexsim.texts.figures import figure
 from tests.accuracy import culprits
 from tests.cli.conftest import Done
 from tests.deployed import deployed
@@ -129,8 +130,8 @@ def test_graph_preparation_prints_the_compiled_graph(tool: Tool, tmp_path: Path)
     operations = compile_graph(subnet.calls, deployment.plan.network, 4 << 20)
     weights = sum(operation.cost.weight_bytes for operation in operations) / 1024
     assert out.splitlines()[0] == (
-        f"sd8gen3 (htp): 5 operations, VTCM of 4 MB, weights of {weights:.4g} KiB in its layout, "
-        "0 B spilled and filled"
+        f"sd8gen3 (htp): 5 operations, VTCM of 4 MB, weights of {figure(weights)} KiB in its "
+        "layout, 0 B spilled and filled"
     )
     prepared = prepared_graph(deployment.plan, deployment.memory(), deployment.platform.stack)
     assert prepared is not None

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from hexsim.errors import InvalidDataError
+from hexsim.texts.figures import given
 
 _OPERATION = re.compile(r"[ :]OpId_\d+")
 _TOKEN = re.compile(r"_token_\d+(?:_\d+)?$")
@@ -82,6 +83,6 @@ def us_per_cycle(
 def cycles_remark(factor: float) -> str:
     """Return what a report says about layers in cycles, each of `factor` microseconds."""
     return (
-        f"layers were measured in cycles; {1 / factor:.4g} of them count as a microsecond, "
+        f"layers were measured in cycles; {given(1 / factor)} of them count as a microsecond, "
         "by the accelerator's own total"
     )

@@ -6,18 +6,10 @@ from collections.abc import Sequence
 from hexsim.reports.text import table
 from hexsim.studies.benchmark import Case, place_names
 from hexsim.studies.interference import Interference, Slowdown
+from hexsim.texts.figures import figure, given, percent
 from hexsim.timing.results import ClientTiming
 
-_CLIENT_HEADER = (
-    "client",
-    "unit",
-    "period ms",
-    "jobs",
-    "late",
-    "skipped",
-    "mean ms",
-    "worst ms",
-)
+_CLIENT_HEADER = ("client", "unit", "period ms", "jobs", "late", "skipped", "mean ms", "worst ms")
 _PART_HEADER = ("part", "alone us", "beside us", "factor")
 _LEAST_CHANGE = 0.005
 """Parts that change by less are not listed."""
@@ -54,9 +46,9 @@ def _network(interference: Interference) -> str:
     worst_ps = interference.worst_ps
     return (
         f"beside {', '.join(interference.names)}, {count} inferences in a row: "
-        f"alone {total.alone_ps / 1e9:.2f} ms, "
-        f"mean {total.beside_ps / 1e9:.2f} ms ({total.factor - 1:+.1%}), "
-        f"worst {worst_ps / 1e9:.2f} ms ({worst_ps / total.alone_ps - 1:+.1%})"
+        f"alone {figure(total.alone_ps / 1e9)} ms, "
+        f"mean {figure(total.beside_ps / 1e9)} ms ({percent(total.factor - 1, '+')}), "
+        f"worst {figure(worst_ps / 1e9)} ms ({percent(worst_ps / total.alone_ps - 1, '+')})"
     )
 
 
@@ -64,18 +56,18 @@ def _client_row(alone: ClientTiming, beside: ClientTiming) -> tuple[str, ...]:
     return (
         beside.name,
         beside.unit,
-        f"{beside.period_ps / 1e9:g}",
+        given(beside.period_ps / 1e9),
         f"{beside.released}",
         f"{alone.missed} -> {beside.missed}",
         f"{alone.skipped} -> {beside.skipped}",
-        f"{alone.mean_ps / 1e9:.3f} -> {beside.mean_ps / 1e9:.3f}",
-        f"{alone.worst_ps / 1e9:.3f} -> {beside.worst_ps / 1e9:.3f}",
+        f"{figure(alone.mean_ps / 1e9)} -> {figure(beside.mean_ps / 1e9)}",
+        f"{figure(alone.worst_ps / 1e9)} -> {figure(beside.worst_ps / 1e9)}",
     )
 
 
 def _part_row(part: Slowdown) -> tuple[str, str, str, str]:
-    factor = f"{part.factor:.3f}" if math.isfinite(part.factor) else "new"
-    return part.name, f"{part.alone_ps / 1e6:.1f}", f"{part.beside_ps / 1e6:.1f}", factor
+    factor = figure(part.factor) if math.isfinite(part.factor) else "new"
+    return part.name, figure(part.alone_ps / 1e6), figure(part.beside_ps / 1e6), factor
 
 
 def _changed(part: Slowdown) -> bool:

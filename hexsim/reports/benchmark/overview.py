@@ -7,9 +7,9 @@ from hexsim.dlc.loading import is_dlc
 from hexsim.reports.benchmark.summary import engines_text
 from hexsim.reports.fitting import short_name
 from hexsim.reports.inference.outside import outside_layers
-from hexsim.reports.text import figure
 from hexsim.runtimes import FIXED_POINT
 from hexsim.studies.benchmark import Case
+from hexsim.texts.figures import figure, size, span
 
 _MOST_LAYERS = 5
 _SNPE_RUNTIMES = {"cpu": "", "gpu": " --use_gpu", "dsp": " --use_dsp", "aip": " --use_aip"}
@@ -20,16 +20,15 @@ def overview(case: Case) -> str:
     layers = case.timing.layers
     latency = f"{figure(case.timing.total_us / 1e3)} ms"
     if case.uncertainty is not None:
-        ends = (case.uncertainty.low, case.uncertainty.high)
-        low, high = (figure(end.total_us / 1e3) for end in ends)
-        latency += f"; {low} .. {high} ms with a chance of about nine in ten"
+        low, high = (end.total_us / 1e3 for end in (case.uncertainty.low, case.uncertainty.high))
+        latency += f"; {span(low, high)} ms with a chance of about nine in ten"
     longest = sorted(layers, key=lambda layer: -layer.duration_ps)[:_MOST_LAYERS]
     total_ps = max(1, case.timing.total_ps)
     parts = [f"{short_name(layer.name)} {layer.duration_ps / total_ps:.0%}" for layer in longest]
     ours, theirs = _next_step(case)
     rows = {
         "latency": latency,
-        "peak memory": f"{figure(case.memory.peak_bytes / 2**20)} MiB",
+        "peak memory": size(case.memory.peak_bytes),
         "engines": engines_text(layers),
         "most time": ", ".join(parts),
         "not in layers": outside_layers(case.timing),

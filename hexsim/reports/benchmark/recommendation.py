@@ -15,9 +15,10 @@ from itertools import groupby, pairwise
 
 from hexsim.accuracy.scores import LEAST_DB
 from hexsim.reports.benchmark.measured import measured_ms
-from hexsim.reports.inference.energy import TOLD_FACTOR, digits, factor_text
+from hexsim.reports.inference.energy import TOLD_FACTOR
 from hexsim.runtimes import MAIN_ENGINE
 from hexsim.studies.benchmark import Case, place_names
+from hexsim.texts.figures import figure, given, span
 
 
 def recommendations(cases: Sequence[Case]) -> str:
@@ -112,7 +113,7 @@ def _choice(network: str, ranked: Sequence[Case]) -> Iterator[str]:
         if _expected_us(case) < _expected_us(first):
             yield (
                 f"{place(case)}, {_times(case)} does not count: its outputs have "
-                f"{_db(case):.1f} dB, under the {LEAST_DB:g} dB of an answer that can be used."
+                f"{figure(_db(case))} dB, under the {LEAST_DB:g} dB of an answer that can be used."
             )
     if not usable:
         yield f"The outputs of none have {LEAST_DB:g} dB, which an answer needs to be of use."
@@ -135,10 +136,10 @@ def _energy(first: Case, rival: Case, place: Callable[[Case], str]) -> str | Non
     factor = more.energy.millijoules / max(less.energy.millijoules, 1e-12)
     if factor < TOLD_FACTOR:
         return None
-    mj = [digits(case.energy.millijoules) for case in (more, less)]
+    mj = [figure(case.energy.millijoules) for case in (more, less)]
     return (
-        f"{place(more)} takes {factor_text(factor)} times the energy of {place(less)}: "
-        f"{mj[0]} and {mj[1]} mJ."
+        f"{place(more)} takes {figure(factor)} times the energy of {place(less)}: {mj[0]} and "
+        f"{mj[1]} mJ."
     )
 
 
@@ -175,8 +176,8 @@ def _contradicted(first: Case, second: Case) -> bool:
 
 def _times(case: Case) -> str:
     if latencies := measured_ms(case, forward=False):
-        times = "-".join(f"{ms:g}" for ms in dict.fromkeys((latencies[0], latencies[-1])))
+        times = "-".join(given(ms) for ms in dict.fromkeys((latencies[0], latencies[-1])))
         return f"{times} ms as measured"
     low, high = _interval_us(case)
-    text = f"{case.timing.total_us / 1e3:.2f} ms"
-    return text if low == high else f"{text} ({low / 1e3:.2f} .. {high / 1e3:.2f})"
+    text = f"{figure(case.timing.total_us / 1e3)} ms"
+    return text if low == high else f"{text} ({span(low / 1e3, high / 1e3)})"

@@ -16,6 +16,7 @@ from hexsim.quantization.float_layers import refusal_in
 from hexsim.quantization.model import Model
 from hexsim.reports.fitting import short_name
 from hexsim.reports.inference.outside import purpose
+from hexsim.reports.text import number
 from hexsim.runtimes import MAIN_ENGINE, LayerTarget
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ def summary(case: Case) -> str:
     if fell_back(case):
         return (
             f"{case.network} on {case.runtime} falls back to the CPU as a whole: none of its "
-            f"{_layers(len(layers))} runs on {MAIN_ENGINE[case.runtime].upper()}"
+            f"{number(len(layers), 'layer')} runs on {MAIN_ENGINE[case.runtime].upper()}"
         )
     cuts = "no cut" if case.subnets == 1 else f"{case.subnets} subnets"
     engines = engines_text(layers)
@@ -58,9 +59,8 @@ def processor_lines(case: Case) -> list[str]:
     elsewhere_ps = sum(layer.duration_ps for layer in on_cpu)
     elsewhere_ps += sum(part.duration_ps for part in crossings)
     share = 1 - elsewhere_ps / max(1, case.timing.total_ps)
-    lines += [
-        f"{case.runtime}: npu {share:.0%}, {_layers(len(on_cpu)) if on_cpu else 'none'} on cpu"
-    ]
+    others = number(len(on_cpu), "layer") if on_cpu else "none"
+    lines.append(f"{case.runtime}: npu {share:.0%}, {others} on cpu")
     reasons: dict[str, list[str]] = {}
     for layer in on_cpu:
         reasons.setdefault(case.refused.get(layer.name, ""), []).append(
@@ -87,7 +87,7 @@ def model_summary(model: Model) -> str:
         f"{count} on {', '.join(targets)}{macs}"
         for (count, macs), targets in targets_by_share.items()
     )
-    return f"Of {_layers(len(network.layers))}: {'; '.join(parts)}"
+    return f"Of {number(len(network.layers), 'layer')}: {'; '.join(parts)}"
 
 
 def _share(network: Network, layers: Sequence[Layer]) -> tuple[str, str]:
@@ -108,7 +108,7 @@ def engines_text(layers: Sequence[LayerTiming]) -> str:
     total = sum(macs.values())
     shares = (f" ({macs[engine] / total:.0%} of the MACs)" if total else "" for engine in counts)
     return ", ".join(
-        f"{_layers(counts[engine])} on {engine.upper()}{share}"
+        f"{number(counts[engine], 'layer')} on {engine.upper()}{share}"
         for engine, share in zip(counts, shares, strict=True)
     )
 
@@ -136,7 +136,3 @@ def _candidates(case: Case) -> Iterator[tuple[float, str]]:
         )
     for part in case.timing.overheads:
         yield part.duration_ps / total_ps, f"{purpose(part)} ({part.name})"
-
-
-def _layers(count: int) -> str:
-    return f"{count} layer{'' if count == 1 else 's'}"

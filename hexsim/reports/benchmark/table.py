@@ -11,13 +11,13 @@ from hexsim.datasheets.measurements.answers import FAULT
 from hexsim.reports.benchmark.measured import is_outside, measured, measured_outcome
 from hexsim.reports.benchmark.summary import fell_back, processor_lines, summary
 from hexsim.reports.fitting import short_name
-from hexsim.reports.inference.energy import digits
 from hexsim.reports.inference.memory import mebibytes
-from hexsim.reports.text import decibels, number, table
+from hexsim.reports.text import number, table
 from hexsim.runtimes import MAIN_ENGINE
 from hexsim.studies.benchmark import SEEDED, Case, Refusal, place_names
 from hexsim.studies.draws import FEW, DrawnTimes
 from hexsim.studies.uncertainty import Scope, Uncertainty
+from hexsim.texts.figures import decibels, figure, given, span
 from hexsim.timing.simtime import PS_PER_MS
 
 _BETWEEN: dict[Scope, str] = {
@@ -184,18 +184,17 @@ def network_table(cases: Sequence[Case]) -> str:
     first = cases[0]
     where = f"{first.chip}, {first.software}, {first.perf_profile}, {first.buffer} buffers"
     header = ("", *(case.runtime for case in cases))
-    rows = [("initialisation (ms)", *(f"{c.timing.init_ps / PS_PER_MS:.2f}" for c in cases))]
+    rows = [("initialisation (ms)", *(figure(c.timing.init_ps / PS_PER_MS) for c in cases))]
     for name, forward in (("total inference (ms)", False), ("forward propagate (ms)", True)):
         rows.append((name, *(_time(case, forward=forward) for case in cases)))
         if any(case.uncertainty for case in cases):
-            rows.append(("  between", *(_interval(c.uncertainty, forward=forward) for c in cases)))
+            rows.append(("  between", *(_between(c.uncertainty, forward=forward) for c in cases)))
         if any(case.drawn for case in cases):
-            rows.append(("  9 in 10 draws", *(_interval(c.drawn, forward=forward) for c in cases)))
+            rows.append(("  9 in 10 draws", *(_between(c.drawn, forward=forward) for c in cases)))
     energies = [case.energy.estimate for case in cases]
-    rows.append(("energy (mJ)", *(digits(energy.value) for energy in energies)))
-    ends = (f"{digits(energy.low)} .. {digits(energy.high)}" for energy in energies)
-    rows.append(("  low .. high", *ends))
-    rows.append(("peak memory (MiB)", *(f"{c.memory.peak_bytes / _MIB:.2f}" for c in cases)))
+    rows.append(("energy (mJ)", *(figure(energy.value) for energy in energies)))
+    rows.append(("  low .. high", *(span(energy.low, energy.high) for energy in energies)))
+    rows.append(("peak memory (MiB)", *(figure(c.memory.peak_bytes / _MIB) for c in cases)))
     if any(case.memory.process for case in cases):
         processes = (case.memory.process for case in cases)
         rows.append(("  of its process", *(mebibytes(size) if size else "" for size in processes)))
@@ -224,13 +223,13 @@ def network_table(cases: Sequence[Case]) -> str:
 
 
 def _time(case: Case, *, forward: bool) -> str:
-    text = f"{(case.timing.forward_us if forward else case.timing.total_us) / 1e3:.2f}"
+    text = figure((case.timing.forward_us if forward else case.timing.total_us) / 1e3)
     rows = measured(case, forward=forward)
-    published = "-".join(f"{row.latency_ms:g}{_mark(case, row)}" for row in rows)
+    on_device = "-".join(f"{given(row.latency_ms)}{_mark(case, row)}" for row in rows)
     row = measured_outcome(case)
     if row and row.outcome == FAULT:
-        published = str(row)
-    return f"{text} [{published}]" if published else text
+        on_device = str(row)
+    return f"{text} [{on_device}]" if on_device else text
 
 
 def _outcome(case: Case) -> str:
@@ -243,13 +242,11 @@ def _mark(case: Case, row: Measurement) -> str:
     return "!" if case.uncertainty and is_outside(row, case.uncertainty) else ""
 
 
-def _interval(doubt: Uncertainty | DrawnTimes | None, *, forward: bool) -> str:
+def _between(doubt: Uncertainty | DrawnTimes | None, *, forward: bool) -> str:
     if doubt is None:
         return ""
-    return " .. ".join(
-        f"{(times.forward_us if forward else times.total_us) / 1e3:.2f}"
-        for times in (doubt.low, doubt.high)
-    )
+    ends = (times.forward_us if forward else times.total_us for times in (doubt.low, doubt.high))
+    return span(*(us / 1e3 for us in ends))
 
 
 def _dominant(case: Case, uncertainty: Uncertainty) -> str:

@@ -5,10 +5,11 @@ from collections.abc import Iterator, Sequence
 from hexsim.accuracy.scores import LEAST_DB
 from hexsim.reports.decision.groups import out_groups
 from hexsim.reports.fitting import short_name
-from hexsim.reports.inference.energy import TOLD_FACTOR, digits, factor_text
-from hexsim.reports.text import decibels, number, quantity, table
+from hexsim.reports.inference.energy import TOLD_FACTOR
+from hexsim.reports.text import number, table
 from hexsim.studies.decision import Decision, DecisionCandidate, RuledOut, TriedChange
 from hexsim.studies.decision.ranking import heads, rule, two_digits
+from hexsim.texts.figures import decibels, figure, given, percent, size, span
 
 SHOWN = 10
 """The number of places shown, each with its best mode; candidates on the front are shown too."""
@@ -64,7 +65,7 @@ def recommended(best: DecisionCandidate) -> str:
 
 def energy_text(mj: float, low_mj: float, high_mj: float) -> str:
     """Return an energy with its bounds."""
-    return f"{digits(mj)} mJ ({digits(low_mj)} to {digits(high_mj)})"
+    return f"{figure(mj)} mJ ({span(low_mj, high_mj)})"
 
 
 def ruled_out(decision: Decision, *, every: bool = False) -> str:
@@ -101,8 +102,8 @@ def changes_rows(decision: Decision) -> list[tuple[str, ...]]:
     return [
         (
             *(change.name, str(len(change.layers)), short_name(change.layers[0])),
-            *(digits(change.before_us / 1e3), digits(change.after_us / 1e3)),
-            *(f"{change.gain:.1%}", _saved(change)),
+            *(figure(change.before_us / 1e3), figure(change.after_us / 1e3)),
+            *(percent(change.gain), _saved(change)),
             *("stay" if change.same_answers else "change: retrain", change.remark),
         )
         for change in decision.changes
@@ -113,13 +114,13 @@ def _saved(change: TriedChange) -> str:
     """Return the interval of the time that a change saves, if it has one."""
     if change.saved_low_us is None or change.saved_high_us is None:
         return ""
-    return f"{digits(change.saved_low_us / 1e3)} to {digits(change.saved_high_us / 1e3)}"
+    return span(change.saved_low_us / 1e3, change.saved_high_us / 1e3)
 
 
 def _row(rank: int, candidate: DecisionCandidate, decision: Decision) -> tuple[str, ...]:
     accuracy, drawn = candidate.accuracy, candidate.drawn
     assert accuracy is not None, "only candidates with accuracy are ranked"
-    right = (f"{(accuracy.runtime_top1 or 0) / accuracy.inputs:.2%}",) if decision.labelled else ()
+    right = (percent((accuracy.runtime_top1 or 0) / accuracy.inputs),) if decision.labelled else ()
     same = (f"{accuracy.same_top1}/{accuracy.inputs}",) if decision.classifier else ()
     return (
         *(
@@ -128,12 +129,12 @@ def _row(rank: int, candidate: DecisionCandidate, decision: Decision) -> tuple[s
             candidate.chip,
             candidate.runtime,
             "compiler's" if candidate.timed.cut == "automatic" else candidate.timed.cut,
-            f"{candidate.ms:.2f}",
+            figure(candidate.ms),
         ),
-        f"{drawn.low_us / 1e3:.2f} to {drawn.high_us / 1e3:.2f}" if drawn else "",
+        span(drawn.low_us / 1e3, drawn.high_us / 1e3) if drawn else "",
         *(*right, *same, decibels(accuracy.sqnr_db)),
-        f"{candidate.peak_mib:.1f}",
-        digits(candidate.timed.energy_mj),
+        figure(candidate.peak_mib),
+        figure(candidate.timed.energy_mj),
         "*" if candidate.in_front else "",
     )
 
@@ -173,10 +174,10 @@ def _placed(candidate: DecisionCandidate) -> str:
 def _worth(candidate: DecisionCandidate, decision: Decision) -> str:
     assert candidate.accuracy is not None, "only candidates with accuracy are ranked"
     interval = candidate.drawn
-    doubt = f" ({interval.low_us / 1e3:.2f} to {interval.high_us / 1e3:.2f})" if interval else ""
+    doubt = f" ({span(interval.low_us / 1e3, interval.high_us / 1e3)})" if interval else ""
     parts = [
-        f"{candidate.ms:.2f} ms{doubt}",
-        f"{quantity(candidate.timed.peak_bytes, 'B')} at its peak",
+        f"{figure(candidate.ms)} ms{doubt}",
+        f"{size(candidate.timed.peak_bytes)} at its peak",
     ]
     parts.append(
         energy_text(
@@ -185,9 +186,9 @@ def _worth(candidate: DecisionCandidate, decision: Decision) -> str:
     )
     if candidate.loss is not None:
         kind = "top-1" if decision.labelled else "agreement with float"
-        parts.append(f"{candidate.loss:.2f} points of {kind} lost")
+        parts.append(f"{figure(candidate.loss)} points of {kind} lost")
     sqnr_db = candidate.accuracy.sqnr_db
-    parts.append("exactly as float" if sqnr_db is None else f"{sqnr_db:.1f} dB SQNR")
+    parts.append("exactly as float" if sqnr_db is None else f"{figure(sqnr_db)} dB SQNR")
     return ", ".join(parts)
 
 
@@ -197,7 +198,7 @@ def _next(best: DecisionCandidate, other: DecisionCandidate, decision: Decision)
     )
     factor = other.timed.energy_mj / (best.timed.energy_mj or 1.0)
     if decision.prefer != "energy" and not 1 / TOLD_FACTOR < factor < TOLD_FACTOR:
-        text += f", and takes {factor_text(factor)} times the energy"
+        text += f", and takes {figure(factor)} times the energy"
     if best.drawn and other.drawn and best.timed.total_us != other.timed.total_us:
         share = best.drawn.quicker(other.drawn, paired=best.chip == other.chip)
         text += f"; the first is the quicker one in {share:.0%} of draws"
@@ -211,28 +212,28 @@ def _reason(best: DecisionCandidate, other: DecisionCandidate, decision: Decisio
     if decision.prefer == "memory":
         figures = (best.timed.peak_bytes, other.timed.peak_bytes)
         if two_digits(figures[0]) != two_digits(figures[1]):
-            return f"which needs {figures[1] / figures[0]:.2f} times the memory"
+            return f"which needs {figure(figures[1] / figures[0])} times the memory"
     if decision.prefer == "energy":
         energies = (best.timed.energy_mj, other.timed.energy_mj)
         if two_digits(energies[0]) != two_digits(energies[1]):
-            return f"which spends {energies[1] / energies[0]:.2f} times the energy"
+            return f"which spends {figure(energies[1] / energies[0])} times the energy"
     best_us, other_us = best.expected_us, other.expected_us
     would_be_quicker = other.ms < best.ms and best_us < other_us
     if decision.prefer == "latency" and other.drawn is not None and would_be_quicker:
         return (
-            f"which would take {other.ms:.2f} ms with the constants as stated, but is known less "
-            f"well ({other.drawn.low_us / 1e3:.2f} to {other.drawn.high_us / 1e3:.2f})"
+            f"which would take {figure(other.ms)} ms with the constants as stated, but is known "
+            f"less well ({span(other.drawn.low_us / 1e3, other.drawn.high_us / 1e3)})"
         )
     if decision.prefer == "latency" and two_digits(best_us) != two_digits(other_us):
-        return f"which takes {other_us / best_us:.2f} times as long"
+        return f"which takes {figure(other_us / best_us)} times as long"
     if (best.loss or 0.0) < (other.loss or 0.0):
-        return f"which loses {(other.loss or 0.0) - (best.loss or 0.0):.2f} points more"
+        return f"which loses {figure((other.loss or 0.0) - (best.loss or 0.0))} points more"
     assert best.accuracy is not None, "only candidates with accuracy are ranked"
     assert other.accuracy is not None, "only candidates with accuracy are ranked"
     if best.accuracy.sqnr_db != other.accuracy.sqnr_db:
         return f"which has {decibels(other.accuracy.sqnr_db)} dB"
     if best_us != other_us:
-        return f"which takes {other_us / best_us:.2f} times as long"
+        return f"which takes {figure(other_us / best_us)} times as long"
     return "which is no better and less plain"
 
 
@@ -247,7 +248,7 @@ def _noise(decision: Decision) -> Iterator[str]:
         quickest = min(noisy, key=lambda candidate: candidate.ms)
         text = (
             f"{number(len(noisy), 'choice')} with outputs under {LEAST_DB:g} dB: ranked last, the "
-            f"quickest {quickest.mode.name} on {_placed(quickest)} with {quickest.ms:.2f} ms"
+            f"quickest {quickest.mode.name} on {_placed(quickest)} with {figure(quickest.ms)} ms"
         )
     doubt = "; seeded inputs say little of that: give --images or --input-list"
     yield f"{text}{doubt if decision.seeded else ''}."
@@ -257,9 +258,8 @@ def _item(decision: Decision) -> str | None:
     """Return the weight of one input in per cent, where classes are counted."""
     if not decision.classifier:
         return None
-    return (
-        f"Counted on {number(decision.items, 'input')}: one is {100 / decision.items:.3g} points."
-    )
+    points = given(100 / decision.items)
+    return f"Counted on {number(decision.items, 'input')}: one is {points} points."
 
 
 def _nearest(ruled_out: Sequence[RuledOut]) -> str | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hexsim.reports.document import Record
+from hexsim.texts.figures import figure, span
 
 if TYPE_CHECKING:
     from hexsim.datasheets.estimate import Estimate
@@ -28,22 +29,12 @@ energy_facts = Record(
 
 
 def ranged(estimate: Estimate) -> str:
-    """Return a figure with its bounds, three digits each: `23.3 (9.48 .. 52.9)`."""
-    return f"{digits(estimate.value)} ({digits(estimate.low)} .. {digits(estimate.high)})"
-
-
-def digits(number: float) -> str:
-    """Return three digits, or all before the point."""
-    return f"{number:.0f}" if number >= 1000 else f"{number:.3g}"
-
-
-def factor_text(factor: float) -> str:
-    """Return a ratio of energies in two digits, without an exponent: `5`, `1.3`, `110`."""
-    return f"{float(f'{factor:.2g}'):.15g}"
+    """Return an estimate with its bounds: `23.3 (9.48 .. 52.9)`."""
+    return f"{figure(estimate.value)} ({span(estimate.low, estimate.high)})"
 
 
 def energy_line(energy: Energy) -> str:
     """Return a sentence on the energy of an inference and its parts, the largest first."""
     parts = sorted(energy.parts.items(), key=lambda item: -item[1].value)
-    text = ", ".join(f"{part} {digits(estimate.value)}" for part, estimate in parts)
+    text = ", ".join(f"{part} {figure(estimate.value)}" for part, estimate in parts)
     return f"energy: {ranged(energy.estimate)} mJ by assumed constants ({text})"

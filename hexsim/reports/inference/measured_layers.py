@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from hexsim.datasheets.measurements.layer_factors import LayerFactor, layer_factors
 from hexsim.runtimes import Engine
+from hexsim.texts.figures import figure
 from hexsim.timing.results import LayerTiming
 
 _RUNTIMES: dict[Engine, str] = {"hvx": "dsp", "cpu": "cpu", "gpu": "gpu"}
@@ -22,7 +23,7 @@ def measured_layers(
     lines = []
     for engine, runtime in _RUNTIMES.items():
         parts = [
-            f"{factor.layer_class} {factor.factor:.2f} ({factor.layers} layers)"
+            f"{factor.layer_class} {figure(factor.factor)} ({factor.layers} layers)"
             for factor in known
             if factor.runtime == runtime and (runtime, factor.layer_class) in present
         ]

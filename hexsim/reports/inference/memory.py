@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from hexsim.reports.document import Record
 from hexsim.reports.inference.energy import ranged
-from hexsim.reports.text import quantity
 from hexsim.runtimes import Runtime
+from hexsim.texts.figures import size
 
 if TYPE_CHECKING:
     from hexsim.datasheets.estimate import Estimate
@@ -51,13 +51,13 @@ memory_facts = Record(
 
 def memory_parts(facts: Mapping[str, Any]) -> str:
     """Return the parts of the peak; `facts` come from `memory_facts`."""
-    sizes = {name: facts[part] for part, name in _PARTS.items()}
-    return ", ".join(f"{name} {quantity(size, 'B')}" for name, size in sizes.items() if size)
+    parts = {name: facts[part] for part, name in _PARTS.items()}
+    return ", ".join(f"{name} {size(part)}" for name, part in parts.items() if part)
 
 
-def mebibytes(size: Estimate) -> str:
-    """Return a number of bytes in MiB with its bounds: `39.7 (21 .. 71)`."""
-    return ranged(size * 2**-20)
+def mebibytes(count: Estimate) -> str:
+    """Return a number of bytes in MiB with its bounds: `39.7 (21.0 .. 71.0)`."""
+    return ranged(count * 2**-20)
 
 
 def prepared_lines(prepared: PreparedGraph) -> str:
@@ -74,10 +74,10 @@ def prepared_lines(prepared: PreparedGraph) -> str:
 def memory_line(memory: Footprint) -> str:
     """Return the peak, its parts, and the layer at which most activations are live."""
     parts = memory_parts({part: getattr(memory, part) for part in _PARTS})
-    text = f"memory at the peak: {quantity(memory.peak_bytes, 'B')} ({parts})"
+    text = f"memory at the peak: {size(memory.peak_bytes)} ({parts})"
     if memory.process is not None:
         text += f"\nof its process on Android, with libraries: {mebibytes(memory.process)} MiB"
     if memory.largest is None:
         return text
-    live = quantity(memory.live_bytes, "B")
+    live = size(memory.live_bytes)
     return f"{text}\nmost activations live: {live}, at layer {memory.largest.name}"

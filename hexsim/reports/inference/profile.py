@@ -1,6 +1,6 @@
 """The profile of one inference as text, and as CSV with a row per layer."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import get_args
 
 from hexsim.energy import Energy, Spent
@@ -10,39 +10,26 @@ from hexsim.reports.inference.energy import energy_line, estimate_facts
 from hexsim.reports.inference.measured_layers import measured_layers
 from hexsim.reports.inference.memory import memory_line
 from hexsim.reports.text import table
+from hexsim.texts.figures import figure
 from hexsim.timing.results import Bound, InferenceTiming, LayerTiming, Overhead, Result
 from hexsim.timing.simtime import PS_PER_US
 
+_MOVED = {
+    "DDR rd KiB": "ddr_read_bytes",
+    "DDR wr KiB": "ddr_write_bytes",
+    "L2 KiB": "l2_bytes",
+    "VTCM KiB": "vtcm_bytes",
+}
+"""Columns of bytes by level, and where they come from."""
 HEADER = (
-    "layer",
-    "type",
-    "engine",
-    "cycles",
-    "us",
-    "share",
-    "MMAC",
-    "MAC/cycle",
-    "packets",
-    "stalls",
-    "used",
-    "DDR rd",
-    "DDR wr",
-    "L2",
-    "VTCM",
-    "weights",
-    "live",
-    "mJ",
-    "bound",
-    "cost model",
+    *("layer", "type", "engine", "cycles", "us", "share", "MMAC", "MAC/cycle", "packets", "stalls"),
+    *("used", *_MOVED, "weights KiB", "live KiB", "mJ", "bound", "cost model"),
 )
 _FIRST_TO_GO = tuple(
     HEADER.index(name)
     for name in (
-        *("packets", "cost model", "weights", "VTCM", "L2", "DDR wr", "DDR rd", "stalls"),
-        "MAC/cycle",
-        "live",
-        "mJ",
-        *("used", "cycles", "MMAC", "type", "share", "engine"),
+        *("packets", "cost model", "weights KiB", *reversed(_MOVED), "stalls", "MAC/cycle"),
+        *("live KiB", "mJ", "used", "cycles", "MMAC", "type", "share", "engine"),
     )
 )
 _LEFT = frozenset(HEADER.index(name) for name in ("layer", "type", "engine", "bound", "cost model"))
@@ -50,9 +37,9 @@ _LEFT = frozenset(HEADER.index(name) for name in ("layer", "type", "engine", "bo
 _EXPLAINED = {
     ("stalls",): "share of its threads' issue slots in which nothing issues",
     ("used",): "of all vector contexts' issue slots, or of the HTA's multiply-accumulates",
-    ("DDR rd", "DDR wr", "L2", "VTCM"): "kB moved",
-    ("weights",): "kB of memory, packed ones included",
-    ("live",): "kB of activations while the layer runs",
+    tuple(_MOVED): "bytes moved",
+    ("weights KiB",): "memory, packed weights included",
+    ("live KiB",): "activations while the layer runs",
     ("mJ",): "energy by assumed constants",
     ("bound",): "what most of the layer's time goes on, and how much of it",
 }
@@ -63,65 +50,55 @@ def profile_table(result: Result, memory: Footprint, energy: Energy) -> str:
     inference = result.inferences[0]
     layer_memory = {layer.name: layer for layer in memory.layers}
     rows = [
-        _layer_row(layer, layer_memory[layer.name], energy_row, inference.total_ps)
-        for layer, energy_row in zip(inference.layers, energy.layers, strict=True)
+        _layer_row(layer, layer_memory[layer.name]) | _cost(layer, spent, inference)
+        for layer, spent in zip(inference.layers, energy.layers, strict=True)
     ]
-    for part, energy_row in zip(inference.overheads, energy.overheads, strict=True):
-        share = f"{part.duration_ps / inference.total_ps:.1%}"
-        moved = _kb(_moved(part)) if any(_moved(part)) else [""] * 4
-        times = ("", "", "", f"{part.us:.1f}", share)
-        rows.append(
-            (
-                f"({part.name})",
-                *times,
-                *[""] * 5,
-                *moved,
-                "",
-                "",
-                _mj(energy_row.millijoules),
-                "",
-                "",
-            )
-        )
-    total = f"{inference.total_ps / 1e6:.1f}"
-    macs = f"{sum(layer.macs for layer in inference.layers) / 1e6:.1f}"
+    rows += [
+        {"layer": f"({part.name})"} | _cost(part, spent, inference)
+        for part, spent in zip(inference.overheads, energy.overheads, strict=True)
+    ]
     charges: list[LayerTiming | Overhead] = [*inference.layers, *inference.overheads]
-    moved = _kb(map(sum, zip((0.0,) * 4, *(_moved(charge) for charge in charges), strict=True)))
-    weights = f"{(memory.weight_bytes + memory.packed_bytes) / 1024:.0f}"
-    total_row = ("total inference", "", "", "", total, "100.0%", macs, *[""] * 4, *moved, weights)
-    rows.append((*total_row, "", _mj(energy.millijoules), "", ""))
-    text = table(HEADER, rows, left=_LEFT, first_to_go=_FIRST_TO_GO, explained=_EXPLAINED)
+    total = {
+        "layer": "total inference",
+        "us": figure(inference.total_ps / 1e6),
+        "share": "100%",
+        "MMAC": figure(sum(layer.macs for layer in inference.layers) / 1e6),
+        "weights KiB": _kib(memory.weight_bytes + memory.packed_bytes),
+        "mJ": figure(energy.millijoules),
+    }
+    cells = [[row.get(name, "") for name in HEADER] for row in (*rows, total | _moved(*charges))]
+    text = table(HEADER, cells, left=_LEFT, first_to_go=_FIRST_TO_GO, explained=_EXPLAINED)
     totals = (memory_line(memory), energy_line(energy))
     measured = measured_layers(inference.layers)
     lines = (_coverage(result), *measured, *totals, _forward(inference), _init(result))
     return "\n".join((text, *lines))
 
 
-def _layer_row(
-    layer: LayerTiming, memory: LayerMemory, energy: Spent, total_ps: int
-) -> tuple[str, ...]:
-    return (
-        layer.name,
-        layer.type,
-        layer.engine,
-        f"{layer.cycles}",
-        f"{layer.us:.1f}",
-        f"{layer.duration_ps / total_ps:.1%}",
-        f"{layer.macs / 1e6:.2f}" if layer.macs else "",
-        f"{layer.macs / layer.cycles:.1f}" if layer.macs and layer.cycles else "",
-        f"{layer.packets}" if layer.packets else "",
-        f"{layer.stall_share:.0%}" if layer.packets else "",
-        _used(layer),
-        *_kb(_moved(layer)),
-        *_kb((memory.weight_bytes + memory.packed_bytes, memory.live_bytes)),
-        _mj(energy.millijoules),
-        f"{layer.bound} {layer.bound_share:.0%}",
-        layer.cost_model,
-    )
+def _layer_row(layer: LayerTiming, memory: LayerMemory) -> dict[str, str]:
+    """Return what only layers have, by column."""
+    row = {
+        "layer": layer.name,
+        "type": layer.type,
+        "engine": layer.engine,
+        "cycles": f"{layer.cycles}",
+        "used": _used(layer),
+        "weights KiB": _kib(memory.weight_bytes + memory.packed_bytes),
+        "live KiB": _kib(memory.live_bytes),
+        "bound": f"{layer.bound} {layer.bound_share:.0%}",
+        "cost model": layer.cost_model,
+    }
+    if layer.packets:
+        row |= {"packets": f"{layer.packets}", "stalls": f"{layer.stall_share:.0%}"}
+    if layer.macs:
+        row["MMAC"] = figure(layer.macs / 1e6)
+        row["MAC/cycle"] = figure(layer.macs / layer.cycles) if layer.cycles else ""
+    return row
 
 
-def _mj(millijoules: float) -> str:
-    return f"{millijoules:.4f}" if millijoules else ""
+def _cost(part: LayerTiming | Overhead, spent: Spent, whole: InferenceTiming) -> dict[str, str]:
+    """Return time, bytes and energy, by column."""
+    cost = {"us": figure(part.us), "share": f"{part.duration_ps / whole.total_ps:.1%}"}
+    return cost | _moved(part) | ({"mJ": figure(spent.millijoules)} if spent.millijoules else {})
 
 
 def _used(layer: LayerTiming) -> str:
@@ -131,32 +108,33 @@ def _used(layer: LayerTiming) -> str:
     return f"{layer.hvx_utilisation:.0%}" if layer.packets else ""
 
 
-def _moved(charge: LayerTiming | Overhead) -> tuple[int, int, int, int]:
-    """Return bytes by level, in the order of the columns."""
-    return charge.ddr_read_bytes, charge.ddr_write_bytes, charge.l2_bytes, charge.vtcm_bytes
+def _moved(*charges: LayerTiming | Overhead) -> dict[str, str]:
+    """Return the bytes that are moved, by column; nothing where none are."""
+    sums = {name: sum(getattr(part, key) for part in charges) for name, key in _MOVED.items()}
+    return {name: _kib(count) for name, count in sums.items()} if any(sums.values()) else {}
 
 
-def _kb(sizes: Iterable[int]) -> list[str]:
-    return [f"{size / 1024:.0f}" for size in sizes]
+def _kib(count: int) -> str:
+    return figure(count / 1024)
 
 
 def _coverage(result: Result) -> str:
     coverage = result.coverage
     parts = (
-        f"{model} {coverage.layer_share(model):.1%} of layers, "
-        f"{coverage.mac_share(model):.1%} of MACs"
+        f"{model} {coverage.layer_share(model):.0%} of layers, "
+        f"{coverage.mac_share(model):.0%} of MACs"
         for model in sorted(coverage.layers)
     )
     return f"costed by: {'; '.join(parts)}"
 
 
 def _forward(inference: InferenceTiming) -> str:
-    return f"forward propagate: {inference.forward_ps / 1e6:.1f} us"
+    return f"forward propagate: {figure(inference.forward_ps / 1e6)} us"
 
 
 def _init(result: Result) -> str:
-    parts = ", ".join(f"{part.name} {part.us / 1e3:.2f}" for part in result.init)
-    return f"initialisation before the first inference: {result.init_ps / 1e9:.2f} ms ({parts})"
+    parts = ", ".join(f"{part.name} {figure(part.us / 1e3)}" for part in result.init)
+    return f"initialisation before the first inference: {figure(result.init_ps / 1e9)} ms ({parts})"
 
 
 _FIGURES = (

@@ -9,8 +9,8 @@ from typing import Any
 
 from hexsim.graph.ir import Shape
 from hexsim.reports.kernel.data import kernel_facts
-from hexsim.reports.text import quantity
 from hexsim.studies.kernel_probe import KernelProbe
+from hexsim.texts.figures import figure, percent, size
 
 _NAME_WIDTH = 16
 
@@ -39,16 +39,15 @@ def _lines(facts: Iterator[tuple[str, str]]) -> Iterator[str]:
 
 
 def _blocking(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    yield "padding", f"{facts['padding_share']:.1%} of what is computed or moved"
+    yield "padding", f"{percent(facts['padding_share'])} of what is computed or moved"
     if "form" in facts:
-        size = quantity(facts["slice_bytes"], "B")
         yield "form", facts["form"]
         yield (
             "weight groups",
             f"{facts['weight_groups']} of {facts['slices_per_group']} slices of "
-            f"{facts['channels_per_slice']} channels, {size} each",
+            f"{facts['channels_per_slice']} channels, {size(facts['slice_bytes'])} each",
         )
-        in_vtcm = f"VTCM, {quantity(facts['vtcm_bytes'], 'B')} at a time"
+        in_vtcm = f"VTCM, {size(facts['vtcm_bytes'])} at a time"
         yield "weights in", in_vtcm if facts["weights_in_vtcm"] else "L2"
         yield (
             "rows",
@@ -69,22 +68,23 @@ def _blocking(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
 def _cost(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
     yield (
         "time",
-        f"{facts['us']:.1f} us = {facts['cycles']} cycles, {facts['dispatch_us']:.1f} us of them "
-        "dispatch",
+        f"{figure(facts['us'])} us = {facts['cycles']} cycles, {figure(facts['dispatch_us'])} us "
+        "of them dispatch",
     )
     yield "bound", f"{facts['bound']}"
     yield "cost model", facts["cost_model"]
     share = facts["stall_slots"] / max(1, facts["packets"] + facts["stall_slots"])
-    yield "packets", f"{facts['packets']}, and {facts['stall_slots']} slots of stalls ({share:.1%})"
+    stalls = f"{facts['stall_slots']} slots of stalls ({percent(share)})"
+    yield "packets", f"{facts['packets']}, and {stalls}"
     if facts["macs"]:
         yield (
             "MACs",
-            f"{facts['macs']}, {facts['macs_per_slot']:.1f} per slot; peak "
+            f"{facts['macs']}, {figure(facts['macs_per_slot'])} per slot; peak "
             f"{facts['peak_macs_per_packet']:.0f}",
         )
-        yield "efficiency", f"{facts['efficiency']:.1%} of the peak of all contexts"
+        yield "efficiency", f"{percent(facts['efficiency'])} of the peak of all contexts"
     moved = (("DDR", "ddr_bytes"), ("L2", "l2_bytes"), ("VTCM", "vtcm_traffic_bytes"))
-    yield "moved", ", ".join(f"{name} {quantity(facts[key], 'B')}" for name, key in moved)
+    yield "moved", ", ".join(f"{name} {size(facts[key])}" for name, key in moved)
 
 
 def _stream(facts: dict[str, Any]) -> Iterator[str]:
@@ -97,8 +97,8 @@ def _stream(facts: dict[str, Any]) -> Iterator[str]:
     if facts["macs_per_tile"]:
         wait = "; multiplies wait for scalar loads" if facts["scalar_fed"] else ""
         yield (
-            f"  {facts['macs_per_packet']:.1f} MACs per slot, "
-            f"{facts['efficiency']:.1%} of the peak{wait}"
+            f"  {figure(facts['macs_per_packet'])} MACs per slot, "
+            f"{percent(facts['efficiency'])} of the peak{wait}"
         )
     for segment in facts["segments"]:
         yield f"  {_heading(segment)}"

@@ -17,8 +17,9 @@ from hexsim.reports.benchmark.summary import model_summary
 from hexsim.reports.inference.memory import NeededOn
 from hexsim.reports.network.layer_text import output_dims
 from hexsim.reports.network.table import graph_lines, needed_lines, section_lines
-from hexsim.reports.text import figure, number, table
+from hexsim.reports.text import number, table
 from hexsim.runtimes import Runtime
+from hexsim.texts.figures import figure
 
 if TYPE_CHECKING:
     from hexsim.timing.results import Result

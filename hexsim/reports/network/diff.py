@@ -10,6 +10,7 @@ from hexsim.quantization.encodings import AxisEncoding, Encoding
 from hexsim.reports.csv_text import csv_text
 from hexsim.reports.network.layer_text import dims, encoding_text
 from hexsim.reports.text import table
+from hexsim.texts.figures import figure
 
 
 def diff_table(first: str, second: str, difference: Difference) -> str:
@@ -40,7 +41,7 @@ def sections(first: str, second: str, difference: Difference) -> tuple[Section, 
     only: list[tuple[str, ...]] = [(name, first) for name in difference.only_first]
     only += [(name, second) for name in difference.only_second]
     weights: list[tuple[str, ...]] = [
-        (weight.layer, weight.role, f"{weight.largest:.6g}", f"{weight.count} of {weight.elements}")
+        (weight.layer, weight.role, figure(weight.largest), f"{weight.count} of {weight.elements}")
         for weight in difference.weights
     ]
     change_header = ("layer", "what", first, second)

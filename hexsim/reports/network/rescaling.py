@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from hexsim.accuracy.rescaling import RescalingLoss, worst
 from hexsim.reports.text import table
+from hexsim.texts.figures import figure
 
 REMEDY = "symmetric weights (--use-symmetric-quantize-weights, --axis-quant) are taken as they are"
 
@@ -13,7 +14,8 @@ def rescaling_line(losses: Sequence[RescalingLoss]) -> str:
     loss = worst(losses)
     return (
         f"weights rescaled to signed ones at load: {len(losses)}, worst '{loss.layer}' with "
-        f"{loss.sqnr_db:.1f} dB, max error {loss.max_error:.3g} ({loss.steps:.2f} steps); {REMEDY}"
+        f"{figure(loss.sqnr_db)} dB, max error {figure(loss.max_error)} ({figure(loss.steps)} "
+        f"steps); {REMEDY}"
     )
 
 
@@ -26,9 +28,9 @@ def rescaling_table(losses: Sequence[RescalingLoss], chip: str) -> str:
         (
             loss.layer,
             loss.weight,
-            f"{loss.sqnr_db:.1f}",
-            f"{loss.max_error:.3g}",
-            f"{loss.steps:.2f}",
+            figure(loss.sqnr_db),
+            figure(loss.max_error),
+            figure(loss.steps),
         )
         for loss in losses
     ]

@@ -20,7 +20,8 @@ from hexsim.reports.benchmark.summary import model_summary
 from hexsim.reports.fitting import Fitted
 from hexsim.reports.inference.memory import memory_line, prepared_lines
 from hexsim.reports.network.layer_text import count, output_dims, parameter_lines
-from hexsim.reports.text import quantity, table
+from hexsim.reports.text import table
+from hexsim.texts.figures import size
 
 if TYPE_CHECKING:
     from hexsim.memory import LayerMemory
@@ -90,7 +91,7 @@ def section_lines(model: Model) -> Iterator[str]:
                     section.first,
                     section.last,
                     f"{section.layers}",
-                    f"{section.mac_share:.1%}",
+                    f"{section.mac_share:.0%}",
                 ),
                 *(", ".join(section.inputs), ", ".join(section.outputs), f"{section.record_bytes}"),
             )
@@ -103,8 +104,8 @@ def section_lines(model: Model) -> Iterator[str]:
 def graph_lines(model: Model) -> Iterator[str]:
     """Yield a line for each graph that is prepared for a tensor processor."""
     for graph in model.graphs:
-        size = quantity(graph.binary_bytes, "B")
-        yield f"prepared for {graph}: context binary of {size} (estimate)"
+        binary = size(graph.binary_bytes)
+        yield f"prepared for {graph}: context binary of {binary} (estimate)"
 
 
 def needed_lines(needed: NeededOn | None) -> Iterator[str]:
@@ -135,8 +136,8 @@ def _memory(layer: LayerMemory | None) -> Sequence[str]:
     if layer is None:
         return ()
     weights = layer.weight_bytes + layer.packed_bytes
-    lines = [f"live: {quantity(layer.live_bytes, 'B')}"]
-    return [*lines, f"weights: {quantity(weights, 'B')}"] if weights else lines
+    lines = [f"live: {size(layer.live_bytes)}"]
+    return [*lines, f"weights: {size(weights)}"] if weights else lines
 
 
 def _table(header: Sequence[str], rows: Sequence[tuple[Sequence[str], ...]]) -> Iterator[str]:

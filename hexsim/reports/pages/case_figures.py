@@ -17,9 +17,9 @@ from hexsim.reports.pages.figures.memory import memory_figure
 from hexsim.reports.pages.figures.roofline import roofline_figure
 from hexsim.reports.pages.figures.timeline import timeline
 from hexsim.reports.pages.figures.traffic import traffic_figure
-from hexsim.reports.text import quantity
 from hexsim.studies.benchmark import Case
 from hexsim.studies.roofline import roofline
+from hexsim.texts.figures import figure, size, span
 
 Summary = tuple[tuple[str, str], ...]
 _NAMED = 5
@@ -60,14 +60,15 @@ def summary(facts: Mapping[str, Any]) -> Summary:
     engines = Counter(layer["engine"] for layer in facts["layers"])
     entries = [
         ("Total inference", total_text(facts)),
-        ("Forward propagate", f"{facts['forward_propagate_us'] / 1e3:.2f} ms"),
-        ("Initialisation", f"{facts['initialisation_total_us'] / 1e3:.1f} ms"),
-        ("Peak memory", quantity(facts["memory"]["peak_bytes"], "B")),
-        ("Energy", f"{facts['energy']['mj']:.3g} mJ"),
+        ("Forward propagate", f"{figure(facts['forward_propagate_us'] / 1e3)} ms"),
+        ("Initialisation", f"{figure(facts['initialisation_total_us'] / 1e3)} ms"),
+        ("Peak memory", size(facts["memory"]["peak_bytes"])),
+        ("Energy", f"{figure(facts['energy']['mj'])} mJ"),
         ("Layers", ", ".join(f"{count} on {engine.upper()}" for engine, count in engines.items())),
     ]
     if accuracy and accuracy["sqnr_db"] is not None:
-        entries.append((sqnr_label(accuracy["sqnr_reference"]), f"{accuracy['sqnr_db']:.1f} dB"))
+        db = figure(accuracy["sqnr_db"])
+        entries.append((sqnr_label(accuracy["sqnr_reference"]), f"{db} dB"))
     if accuracy and accuracy["top1_agreement"] is not None:
         entries.append(
             ("Same top-1 as float", f"{accuracy['top1_agreement']} of {accuracy['inputs']}")
@@ -79,11 +80,11 @@ def summary(facts: Mapping[str, Any]) -> Summary:
 
 def total_text(facts: Mapping[str, Any]) -> str:
     """Return the total inference time, with its interval if it has one."""
-    total = f"{facts['total_inference_us'] / 1e3:.2f} ms"
+    total = f"{figure(facts['total_inference_us'] / 1e3)} ms"
     if not facts["uncertainty"]:
         return total
     low, high = facts["uncertainty"]["total_inference_us"]
-    return f"{total} ({low / 1e3:.2f} .. {high / 1e3:.2f})"
+    return f"{total} ({span(low / 1e3, high / 1e3)})"
 
 
 def source_of(case: Case) -> str:

@@ -9,7 +9,6 @@ from hexsim.deployment.platform import Platform
 from hexsim.graph.ir import Network
 from hexsim.reports.benchmark.data import case_facts
 from hexsim.reports.benchmark.recommendation import rank, recommendations
-from hexsim.reports.inference.energy import digits
 from hexsim.reports.pages.case_figures import (
     case_figures,
     most_time,
@@ -50,6 +49,7 @@ from hexsim.studies.cuts import FastestCut, Prices, Survey
 from hexsim.studies.sweep.effects import Effects
 from hexsim.studies.sweep.table import Swept
 from hexsim.studies.throughput import Throughput
+from hexsim.texts.figures import figure
 
 _LARGE = 6
 """The most cases and networks at the top of a page of a benchmark; a figure has all."""
@@ -126,11 +126,11 @@ def partition_page(
     """Return the page of a cut."""
     facts = partition_facts(prices, survey, search)
     entries = [
-        ("Total inference", f"{facts['total_us'] / 1e3:.2f} ms"),
+        ("Total inference", f"{figure(facts['total_us'] / 1e3)} ms"),
         ("Subnets", f"{len(facts['pieces'])}"),
     ]
     if search is not None:
-        entries.append(("Fastest cut", f"{search.best_us / 1e3:.2f} ms"))
+        entries.append(("Fastest cut", f"{figure(search.best_us / 1e3)} ms"))
     title = f"{facts['network']} on {facts['chip']} aip"
     heading = Heading(
         title,
@@ -151,7 +151,7 @@ def throughput_page(throughput: Throughput, platform: Platform, command: str) ->
         facts["stack"],
         command,
         (
-            ("Inferences per second", digits(facts["total"]["inferences_per_second"])),
+            ("Inferences per second", figure(facts["total"]["inferences_per_second"])),
             ("Limited by", facts["limited_by"] or "nothing"),
         ),
         (throughput_answer(facts),),

@@ -18,8 +18,9 @@ from hexsim.reports.pages.figures.choices import choices_figure, runtimes_summar
 from hexsim.reports.pages.figures.figure import Figure, FigureTable
 from hexsim.reports.pages.figures.timeline import timelines
 from hexsim.reports.pages.report import Heading, report
-from hexsim.reports.text import number, quantity
+from hexsim.reports.text import number
 from hexsim.studies.decision import Decision, RuledOut
+from hexsim.texts.figures import figure, size, span
 from hexsim.timing.results import Result
 
 
@@ -67,19 +68,19 @@ def decision_page(
 
 def _summary(best: Mapping[str, Any], decision: Decision) -> tuple[tuple[str, str], ...]:
     """Return costs and accuracy of the first choice."""
-    total = f"{best['total_inference_us'] / 1e3:.2f} ms"
+    total = f"{figure(best['total_inference_us'] / 1e3)} ms"
     if best["low_us"] is not None:
-        total += f" ({best['low_us'] / 1e3:.2f} to {best['high_us'] / 1e3:.2f})"
+        total += f" ({span(best['low_us'] / 1e3, best['high_us'] / 1e3)})"
     entries = [
         ("Total inference", total),
-        ("Peak memory", quantity(best["peak_bytes"], "B")),
+        ("Peak memory", size(best["peak_bytes"])),
         ("Energy", energy_text(best["energy_mj"], best["energy_low_mj"], best["energy_high_mj"])),
     ]
     if best["loss_points"] is not None:
         label = "Top-1 lost" if decision.labelled else "Agreement with float lost"
-        entries.append((label, f"{best['loss_points']:.2f} points"))
+        entries.append((label, f"{figure(best['loss_points'])} points"))
     noise = best["sqnr_db"]
-    entries.append(("SQNR", "exactly as float" if noise is None else f"{noise:.1f} dB"))
+    entries.append(("SQNR", "exactly as float" if noise is None else f"{figure(noise)} dB"))
     return (*entries, ("Choices within the limits", f"{len(decision.ranked)}"))
 
 

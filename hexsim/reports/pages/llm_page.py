@@ -7,13 +7,13 @@ from typing import Any
 from hexsim.llm.gains import Gain
 from hexsim.llm.study import SHARES, LanguageModelSpeed
 from hexsim.reports.colours import SERIES
-from hexsim.reports.inference.energy import digits, ranged
+from hexsim.reports.inference.energy import ranged
 from hexsim.reports.llm_table import headline, sections, title
 from hexsim.reports.pages.figures.chart import chart, source
 from hexsim.reports.pages.figures.figure import Figure, FigureTable
 from hexsim.reports.pages.figures.timeline import timeline
 from hexsim.reports.pages.report import Heading, report
-from hexsim.reports.text import quantity
+from hexsim.texts.figures import figure, size
 from hexsim.timing.results import Result
 
 
@@ -27,20 +27,20 @@ def llm_page(
     figures = []
     for section in sections(speed, changes):
         rows = FigureTable(section.header, section.rows)
-        figure = Figure(section.title, section.remark, rows)
+        drawn = Figure(section.title, section.remark, rows)
         if section.header[0] == "time":
-            figure = replace(
-                figure, chart=_bars(speed), legend=tuple(zip(SERIES, SHARES, strict=False))
+            drawn = replace(
+                drawn, chart=_bars(speed), legend=tuple(zip(SERIES, SHARES, strict=False))
             )
-        figures.append(figure)
-    figures.sort(key=lambda figure: figure.chart is None)  # the picture stands before the tables
+        figures.append(drawn)
+    figures.sort(key=lambda drawn: drawn.chart is None)  # the picture stands before the tables
     for name, result in timelines:
         figures.append(replace(timeline(result), title=f"Timeline of a {name}"))
     prompt = speed.conditions.prompt
     summary = (
-        ("Tokens per second", digits(speed.tokens_per_second)),
-        (f"First token, prompt of {prompt}", f"{speed.first_token_s(prompt):.2f} s"),
-        ("Peak memory", quantity(speed.memory.peak, "B")),
+        ("Tokens per second", figure(speed.tokens_per_second)),
+        (f"First token, prompt of {prompt}", f"{figure(speed.first_token_s(prompt))} s"),
+        ("Peak memory", size(speed.memory.peak)),
         ("Energy of a token", f"{ranged(speed.token.energy)} mJ"),
     )
     heading = Heading(title(speed), "", command, summary, (headline(speed) + ".",))

@@ -20,6 +20,7 @@ from hexsim.reports.pages.network_facts import network_facts
 from hexsim.reports.pages.shell import asset, page
 from hexsim.reports.pages.study_figures import most_noise, output_error
 from hexsim.reports.partition.svg import size
+from hexsim.texts.figures import figure
 from hexsim.timing.results import Result
 
 _INPUTS, _OTHERS = "#f1f1f1", "#c4c8ce"
@@ -65,7 +66,7 @@ def network_page(source: str, container: Container, simulated: Simulated | None 
         paints, first = paints | painted, next(iter(painted))
         us = {layer.name: layer.us for layer in result.layers}
         lead.insert(0, most_of(us, result.total_us, "of the inference"))
-        answers.append((f"Inference on {simulated.place}", f"{result.total_us / 1e3:.2f} ms"))
+        answers.append((f"Inference on {simulated.place}", f"{figure(result.total_us / 1e3)} ms"))
         if simulated.validation:
             validation = simulated.validation
             answers.append(output_error(validation.output_sqnr_db, validation.reference))

@@ -28,8 +28,8 @@ const matches = (name) => String(name).toLowerCase().includes(wanted);
 
 function cellText(value) {
   if (value === null || value === undefined) return "";
-  if (typeof value !== "number") return String(value);
-  return String(Math.abs(value) < 100 ? Number(value.toPrecision(3)) : Math.round(value));
+  if (typeof value !== "number" || Number.isInteger(value)) return String(value);
+  return Math.abs(value) < 100 ? value.toPrecision(3) : String(Math.round(value));
 }
 
 // ---- tables

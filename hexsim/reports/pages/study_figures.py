@@ -15,6 +15,7 @@ from hexsim.reports.pages.figures.figure import Figure, FigureTable
 from hexsim.reports.pages.figures.layer_errors import errors_figure, ranges_figure
 from hexsim.reports.validation.data import validation_facts
 from hexsim.reports.validation.table import remedy_text, useless
+from hexsim.texts.figures import figure
 
 
 def validation_figures(study: Study) -> list[Figure]:
@@ -23,13 +24,13 @@ def validation_figures(study: Study) -> list[Figure]:
     makers = (_diagnoses_figure, _remedies_figure, _sensitivity_figure, _findings_figure)
     of_study = [make(study) for make in makers]
     figures = [errors_figure(facts), *of_study, ranges_figure(facts), distributions_figure(facts)]
-    return [figure for figure in figures if figure is not None]
+    return [drawn for drawn in figures if drawn is not None]
 
 
 def output_error(db: float | None, reference: Reference) -> tuple[str, str]:
     """Return the entry of a summary on the SQNR of the outputs, if they have an error."""
-    is_exact = db is None or math.isinf(db)
-    return sqnr_label(reference), "no error" if is_exact else f"{db:.1f} dB"
+    error = "no error" if db is None or math.isinf(db) else f"{figure(db)} dB"
+    return sqnr_label(reference), error
 
 
 def most_noise(errors: Iterable[LayerError]) -> str:
@@ -49,7 +50,10 @@ def remedy_answer(study: Study) -> tuple[str, ...]:
     if not best.helps:
         return ("None of the remedies that were tried makes the outputs better.",)
     what = best.remedies[0] if len(best.remedies) == 1 else f"{len(best.remedies)} of them together"
-    return (f"The best remedies take {best.before_db:.1f} dB to {best.after_db:.1f} dB: {what}.",)
+    return (
+        f"The best remedies take {figure(best.before_db)} dB to {figure(best.after_db)} dB: "
+        f"{what}.",
+    )
 
 
 def _diagnoses_figure(study: Study) -> Figure | None:
@@ -81,8 +85,7 @@ def _remedies_figure(study: Study) -> Figure | None:
     ]
     text = (
         f"Tried on all layers at once: {sqnr_label(study.validation.reference)} before a final "
-        "softmax, "
-        f"{study.remedies[0].before_db:.1f} dB as it is. {useless(study.remedies)}"
+        f"softmax, {figure(study.remedies[0].before_db)} dB as it is. {useless(study.remedies)}"
     )
     header = ("remedy", "SQNR dB", "gain dB")
     return Figure("Remedies", text, FigureTable(header, rows))
@@ -95,8 +98,8 @@ def _sensitivity_figure(study: Study) -> Figure | None:
     rows = list(map(attrgetter("layer", "type", "only_db", "others_db"), ranked.layers))
     text = (
         f"{sqnr_label(study.validation.reference)} before a final softmax, "
-        f"{ranked.all_db:.1f} dB with all layers in "
-        "integers: with only this layer in integers, the worst first, and with all but this one."
+        f"{figure(ranked.all_db)} dB with all layers in integers: with only this layer in "
+        "integers, the worst first, and with all but this one."
     )
     header = ("layer", "type", "only this dB", "all but this dB")
     return Figure("Sensitivity", text, FigureTable(header, rows))

@@ -6,6 +6,7 @@ from hexsim.graph.ir import Network
 from hexsim.planning.subnet import Subnet
 from hexsim.reports.text import table
 from hexsim.studies.cuts import FastestCut, Survey
+from hexsim.texts.figures import figure
 
 _MOST_REFUSED = 5
 
@@ -36,7 +37,7 @@ def _lines(network: Network, survey: Survey) -> Iterator[str]:
     rows = [
         (
             f"{number}", piece.engine, piece.ids, piece.layers[0], piece.layers[-1],
-            f"{len(piece.layers)}", f"{piece.macs / macs:.1%}", f"{piece.us:.0f}",
+            f"{len(piece.layers)}", f"{piece.macs / macs:.0%}", figure(piece.us),
         )
         for number, piece in enumerate(survey.pieces)
     ]  # fmt: skip
@@ -46,15 +47,15 @@ def _lines(network: Network, survey: Survey) -> Iterator[str]:
         cuts = [
             (
                 f"{cut.after_id}", cut.after, f"{len(cut.tensors)}", f"{cut.bytes}",
-                f"{cut.conversion_us:.0f}", f"{cut.dispatch_us:.0f}", cut.reason,
+                figure(cut.conversion_us), figure(cut.dispatch_us), cut.reason,
             )
             for cut in survey.cuts
         ]  # fmt: skip
         names = ("cut after", "layer", "tensors", "bytes", "conversion us", "dispatch us", "reason")
         yield "\n" + table(names, cuts, left=frozenset({1, 6}))
     yield (
-        f"\nHTA coverage: {survey.layer_share:.1%} of the layers, {survey.mac_share:.1%} of the "
-        f"MACs; {survey.total_us / 1e3:.2f} ms, without HTA {survey.hvx_us / 1e3:.2f} ms"
+        f"\nHTA coverage: {survey.layer_share:.0%} of the layers, {survey.mac_share:.0%} of the "
+        f"MACs; {figure(survey.total_us / 1e3)} ms, without HTA {figure(survey.hvx_us / 1e3)} ms"
     )
     yield from _refused(survey)
 
@@ -66,10 +67,10 @@ def _refused(survey: Survey) -> Iterator[str]:
     worst = survey.refused[0]
     yield (
         f"Costliest refused layer: {worst.type} '{worst.layer}' (id {worst.id}), "
-        f"{worst.cost_us:.0f} us: {worst.reason}"
+        f"{figure(worst.cost_us)} us: {worst.reason}"
     )
     rows = [
-        (f"{layer.id}", layer.layer, layer.type, f"{layer.cost_us:.0f}", layer.reason)
+        (f"{layer.id}", layer.layer, layer.type, figure(layer.cost_us), layer.reason)
         for layer in survey.refused[:_MOST_REFUSED]
     ]
     if len(survey.refused) > 1:
@@ -82,14 +83,15 @@ def _refused(survey: Survey) -> Iterator[str]:
 def search_lines(search: FastestCut) -> str:
     """Return the cuts that the search compared, and the gain of the fastest."""
     rows = [
-        ("fastest", search.best_ids or "-", f"{search.best_us / 1e3:.2f}"),
-        ("default", search.default_ids or "-", f"{search.default_us / 1e3:.2f}"),
-        ("no HTA", "-", f"{search.hvx_us / 1e3:.2f}"),
+        ("fastest", search.best_ids or "-", figure(search.best_us / 1e3)),
+        ("default", search.default_ids or "-", figure(search.default_us / 1e3)),
+        ("no HTA", "-", figure(search.hvx_us / 1e3)),
     ]
     text = table(("cut", "HTA sections", "ms"), rows, left=frozenset({0, 1}))
     if search.best == search.default:
         return f"{text}\nThe default cut is the fastest."
     return (
-        f"{text}\nThe fastest cut gains {search.gain:.3f}x over the default, {search.low:.3f} to "
-        f"{search.high:.3f}x when the constants of engine and hand-over are swept"
+        f"{text}\nThe fastest cut gains {figure(search.gain)}x over the default, "
+        f"{figure(search.low)} to {figure(search.high)}x when the constants "
+        "of engine and hand-over are swept"
     )

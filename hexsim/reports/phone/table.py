@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from hexsim.deployment.phone_profile.comparison import Pair, PhoneComparison
 from hexsim.reports.text import number, table
+from hexsim.texts.figures import figure
 
 _MOST_UNMATCHED = 20
 _NUMBERS = ("measured us", "simulated us", "ratio")
@@ -45,12 +46,12 @@ def _unmatched(title: str, rows: Sequence[tuple[str, float]]) -> Iterator[str]:
     if not rows:
         return
     total = sum(us for _, us in rows)
-    shown = [f"  {name}: {us:.1f} us" for name, us in rows[:_MOST_UNMATCHED]]
+    shown = [f"  {name}: {figure(us)} us" for name, us in rows[:_MOST_UNMATCHED]]
     if len(rows) > _MOST_UNMATCHED:
         shown.append(f"  (and {len(rows) - _MOST_UNMATCHED} more; --json has all)")
-    yield "\n".join((f"{title}: {number(len(rows), 'layer')}, {total:.1f} us", *shown))
+    yield "\n".join((f"{title}: {number(len(rows), 'layer')}, {figure(total)} us", *shown))
 
 
 def _us(pair: Pair) -> tuple[str, str, str]:
-    ratio = "-" if pair.ratio is None else f"{pair.ratio:.2f}"
-    return f"{pair.measured_us:.1f}", f"{pair.simulated_us:.1f}", ratio
+    ratio = "-" if pair.ratio is None else figure(pair.ratio)
+    return figure(pair.measured_us), figure(pair.simulated_us), ratio

@@ -19,6 +19,7 @@ from hexsim.reports.colours import BOUNDS
 from hexsim.reports.drawing import load_matplotlib
 from hexsim.reports.roofline.table import left_out, roof_colour
 from hexsim.studies.roofline import Roofline, RooflinePoint
+from hexsim.texts.figures import figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -100,7 +101,7 @@ def _draw_roofs(axes: Axes, chart: Roofline) -> None:
     }
     axes.plot([min(ridges.values()), right], [peak, peak], color=BOUNDS["compute"], linewidth=1.6)
     axes.annotate(
-        f"{chart.roofs.peak_name} {peak:.0f} GMAC/s",
+        f"{chart.roofs.peak_name} {figure(peak)} GMAC/s",
         (right, peak),
         xytext=(-4, 4),
         textcoords="offset points",
@@ -119,7 +120,7 @@ def _draw_roofs(axes: Axes, chart: Roofline) -> None:
         axes.text(
             middle,
             middle * rate * 1.08,
-            f"{memory.name} {rate:.1f} GB/s",
+            f"{memory.name} {figure(rate)} GB/s",
             rotation=_angle(axes, line, rate),
             rotation_mode="anchor",
             ha="center",
@@ -222,8 +223,8 @@ def _list_names(axes: Axes, chart: Roofline) -> None:
         title = f"{row + 1}  {_shortened(point.layer.name)}"
         axes.text(0, y, title, fontsize=9.5, **style)
         facts = (
-            f"{point.lost_us:.0f} of {point.layer.us:.0f} us, at {point.share_of_roof:.0%} of "
-            f"{point.roof}; {point.layer.bound} takes {point.layer.bound_share:.0%}"
+            f"{figure(point.lost_us)} of {figure(point.layer.us)} us, at {point.share_of_roof:.0%} "
+            f"of {point.roof}; {point.layer.bound} takes {point.layer.bound_share:.0%}"
         )
         axes.text(0.07, y - 0.034, facts, fontsize=8.5, alpha=0.75, **style)
     axes.text(0, 0.06, left_out(chart), fontsize=8.5, wrap=True, alpha=0.75, **style)

@@ -7,19 +7,11 @@ from hexsim.reports.colours import BOUNDS
 from hexsim.reports.document import Record
 from hexsim.reports.text import table
 from hexsim.studies.roofline import MemoryRoof, Roofline, RooflinePoint
+from hexsim.texts.figures import figure
 
 HEADER = (
-    "layer",
-    "MMAC",
-    "MAC/B DDR",
-    "MAC/B L2",
-    "GMAC/s",
-    "roof",
-    "GMAC/s",
-    "reached",
-    "us",
-    "lost us",
-    "bound",
+    *("layer", "MMAC", "MAC/B DDR", "MAC/B L2", "GMAC/s"),
+    *("roof", "roof GMAC/s", "reached", "us", "lost us", "bound"),
 )
 _FIRST_TO_GO = (3, 1, 4, 6, 2)
 
@@ -59,12 +51,12 @@ def left_out(chart: Roofline) -> str:
 
 def _roofs(chart: Roofline) -> str:
     roofs = chart.roofs
-    lines = [f"{roofs.peak_name}: {roofs.peak_macs_per_s / 1e9:.0f} GMAC/s"]
+    lines = [f"{roofs.peak_name}: {figure(roofs.peak_macs_per_s / 1e9)} GMAC/s"]
     for memory in roofs.memories:
         ridge = roofs.peak_macs_per_s / memory.bytes_per_s
         lines.append(
-            f"{memory.name}: {memory.bytes_per_s / 1e9:.1f} GB/s, "
-            f"below the peak up to {ridge:.1f} MAC/byte"
+            f"{memory.name}: {figure(memory.bytes_per_s / 1e9)} GB/s, "
+            f"below the peak up to {figure(ridge)} MAC/byte"
         )
     return "\n".join(lines)
 
@@ -73,21 +65,21 @@ def _row(point: RooflinePoint) -> tuple[str, ...]:
     layer = point.layer
     return (
         layer.name,
-        f"{layer.macs / 1e6:.2f}",
+        figure(layer.macs / 1e6),
         _intensity(point.ddr_intensity),
         _intensity(point.l2_intensity),
-        f"{point.macs_per_s / 1e9:.1f}",
+        figure(point.macs_per_s / 1e9),
         point.roof,
-        f"{point.roof_macs_per_s / 1e9:.1f}",
+        figure(point.roof_macs_per_s / 1e9),
         f"{point.share_of_roof:.0%}",
-        f"{layer.us:.1f}",
-        f"{point.lost_us:.1f}",
+        figure(layer.us),
+        figure(point.lost_us),
         layer.bound,
     )
 
 
 def _intensity(value: float) -> str:
-    return f"{value:.1f}" if math.isfinite(value) else ""
+    return figure(value) if math.isfinite(value) else ""
 
 
 point_facts = Record(

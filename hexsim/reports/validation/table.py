@@ -11,21 +11,14 @@ from hexsim.accuracy.study import Study
 from hexsim.accuracy.validation import Original, Validation
 from hexsim.reports.network.rescaling import rescaling_line
 from hexsim.reports.text import number, table
+from hexsim.texts.figures import figure, percent, span
 
 WORST_LAYERS = 10
 """The number of rows of the table of layers, unless every layer is requested."""
 
 LAYER_HEADER = (
-    "layer",
-    "type",
-    "on",
-    "SQNR dB",
-    "cosine",
-    "max error",
-    "adds",
-    "encoding",
-    "seen",
-    "clipped",
+    *("layer", "type", "on", "SQNR dB", "cosine", "max error", "adds"),
+    *("encoding", "seen", "clipped"),
 )
 _FIRST_TO_GO = tuple(
     map(LAYER_HEADER.index, ("seen", "encoding", "cosine", "clipped", "max error", "on"))
@@ -55,14 +48,14 @@ def _summary(study: Study, label: str) -> Iterator[str]:
             kinds.append(("top-5", hits.float_top5, hits.runtime_top5))
         for kind, float_hits, runtime_hits in kinds:
             yield (
-                f"{kind}: float {float_hits / hits.inputs:.2%}, "
-                f"{study.runtime} {runtime_hits / hits.inputs:.2%}"
+                f"{kind}: float {percent(float_hits / hits.inputs)}, "
+                f"{study.runtime} {percent(runtime_hits / hits.inputs)}"
             )
     if study.validation.classes:
         yield f"same winner as float: {hits.same_top1} of {hits.inputs}"
     else:
         yield f"{study.network} scores no classes, so it has no top-1."
-    yield f"{label}: {study.validation.output_sqnr_db:.1f} dB"
+    yield f"{label}: {figure(study.validation.output_sqnr_db)} dB"
     if study.validation.original is not None:
         yield from _original(study.validation.original, study.validation)
     yield from (f"  {note}" for note in study.validation.notes)
@@ -74,12 +67,13 @@ def _original(original: Original, validation: Validation) -> Iterator[str]:
     """Yield the comparison with the float file before equalisation."""
     hits = original.hits
     if validation.labelled:
-        top5 = f", top-5 {hits.float_top5 / hits.inputs:.2%}" if validation.ranked else ""
-        yield f"float model before equalisation: top-1 {hits.float_top1 / hits.inputs:.2%}{top5}"
+        top5 = f", top-5 {percent(hits.float_top5 / hits.inputs)}" if validation.ranked else ""
+        top1 = percent(hits.float_top1 / hits.inputs)
+        yield f"float model before equalisation: top-1 {top1}{top5}"
     winners = f"same winner {hits.same_top1} of {hits.inputs}, " if validation.classes else ""
     yield (
         f"against the float model before equalisation: {winners}SQNR of the outputs "
-        f"{original.output_sqnr_db:.1f} dB"
+        f"{figure(original.output_sqnr_db)} dB"
     )
 
 
@@ -97,33 +91,32 @@ def _layer(row: LayerError) -> tuple[str, ...]:
         row.layer if row.layer == row.tensor else f"{row.layer} ({row.tensor})",
         row.type,
         row.runtime,
-        f"{row.sqnr_db:.1f}",
+        figure(row.sqnr_db),
         f"{row.cosine:.5f}",
-        f"{row.max_error:.3g}",
-        f"{100 * row.added_noise:.3g}%",
-        f"{encoding.min:.4g} .. {encoding.max:.4g}" if encoding else "",
-        f"{row.low:.4g} .. {row.high:.4g}",
-        f"{row.clipped:.2%}" if encoding else "",
+        figure(row.max_error),
+        percent(row.added_noise),
+        span(encoding.min, encoding.max) if encoding else "",
+        span(row.low, row.high),
+        percent(row.clipped) if encoding else "",
     )
 
 
 def _sensitivity(sensitivity: Sensitivity, label: str) -> str:
     header = ("layer", "type", "only this dB", "all but this dB")
     rows = [
-        (row.layer, row.type, f"{row.only_db:.1f}", f"{row.others_db:.1f}")
+        (row.layer, row.type, figure(row.only_db), figure(row.others_db))
         for row in sensitivity.layers
     ]
     return (
-        f"sensitivity: {label} (before a final softmax) over "
-        f"{sensitivity.inputs} inputs, {sensitivity.all_db:.1f} dB with all layers in integers\n"
+        f"sensitivity: {label} (before a final softmax) over {sensitivity.inputs} inputs, "
+        f"{figure(sensitivity.all_db)} dB with all layers in integers\n"
         + table(header, rows, left=frozenset({0, 1}))
     )
 
 
 def _diagnosis(diagnosis: Diagnosis) -> Iterator[str]:
-    head = (
-        f"{diagnosis.layer} ({diagnosis.type}), alone on float inputs: {diagnosis.alone_db:.1f} dB"
-    )
+    alone = f"alone on float inputs: {figure(diagnosis.alone_db)} dB"
+    head = f"{diagnosis.layer} ({diagnosis.type}), {alone}"
     if not diagnosis.findings:
         yield f"{head}; nothing found that an option would improve"
         return
@@ -131,16 +124,16 @@ def _diagnosis(diagnosis: Diagnosis) -> Iterator[str]:
     for rank, finding in enumerate(diagnosis.findings):
         cause = finding.cause
         yield f"  {'dominates' if rank == 0 else 'also'}: {cause.kind}. {cause.finding}"
-        yield f"    try: {cause.remedy}; this layer alone then has {finding.remedied_db:.1f} dB"
+        yield f"    try: {cause.remedy}; this layer alone then has {figure(finding.remedied_db)} dB"
 
 
 def _remedies(trials: Sequence[RemedyTrial], label: str) -> str:
     head = (
         f"remedies tried on all layers at once: {label} (before a final softmax), "
-        f"{trials[0].before_db:.1f} dB as it is"
+        f"{figure(trials[0].before_db)} dB as it is"
     )
     helpful = [trial for trial in trials if trial.helps]
-    lines = [f"{trial.after_db:.1f} dB: {remedy_text(trial, helpful)}" for trial in helpful]
+    lines = [f"{figure(trial.after_db)} dB: {remedy_text(trial, helpful)}" for trial in helpful]
     return "\n  ".join([head, *lines, *filter(None, [useless(trials)])])
 
 

@@ -173,7 +173,7 @@ def _prepared(source: str, container: Container, platform: Platform) -> tuple[Mo
     from hexsim.deployment.prepared_graph import prepared_graph, with_graph
     from hexsim.htp.compiler import compile_graph
     from hexsim.reports.inference.memory import prepared_lines
-    from hexsim.reports.text import quantity
+    from hexsim.texts.figures import size
 
     quantized = container.model.quantized
     runtime = runtimes.on_platform("dsp", platform, quantized=quantized)
@@ -195,8 +195,8 @@ def _prepared(source: str, container: Container, platform: Platform) -> tuple[Mo
     spilled = sum(operation.spill_bytes for operation in operations)
     return with_graph(container.model, deployment), (
         f"{platform.chip.name} ({runtime}): {len(operations)} operations, VTCM of "
-        f"{vtcm_bytes / 2**20:g} MB, weights of {quantity(memory.packed_bytes, 'B')} in its "
-        f"layout, {quantity(spilled, 'B')} spilled and filled{lines}"
+        f"{vtcm_bytes / 2**20:g} MB, weights of {size(memory.packed_bytes)} in its "
+        f"layout, {size(spilled)} spilled and filled{lines}"
     )
 
 

@@ -22,6 +22,7 @@ from hexsim.planning.plan import Plan
 from hexsim.simulation.simulator import Workload
 from hexsim.studies.always_on.parts import Alternative, Part, side_by_side
 from hexsim.studies.always_on.tasks import Task, client_task
+from hexsim.texts.figures import figure
 from hexsim.timing.results import Result
 from hexsim.timing.simtime import PS_PER_MS, PS_PER_SECOND
 
@@ -160,7 +161,7 @@ def _cycle(
         )
         if not idle_ps and result.total_ps > period_ps:
             raise HexsimError(
-                f"{plan.network.name} takes {result.total_ps / PS_PER_MS:.3g} ms on the DSP of "
+                f"{plan.network.name} takes {figure(result.total_ps / PS_PER_MS)} ms on the DSP of "
                 f"{platform.chip.name}, more than every {period_s * 1e3:g} ms; call it less often"
             )
         left_ps = period_ps - late_ps - result.total_ps

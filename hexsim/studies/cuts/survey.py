@@ -17,6 +17,7 @@ from hexsim.planning.sections.ids import id_of, listed
 from hexsim.planning.subnet import Subnet
 from hexsim.runtimes import Engine, Runtime
 from hexsim.studies.cuts.prices import Prices, placed
+from hexsim.texts.figures import figure
 from hexsim.timing.results import Result
 
 _FLOAT_BYTES = 4
@@ -79,7 +80,7 @@ class Survey(Shown):
 
     def display_table(self) -> DisplayTable:
         """Return a row per subnet."""
-        times = f"{self.total_us:.0f} us, without HTA {self.hvx_us:.0f} us"
+        times = f"{figure(self.total_us)} us, without HTA {figure(self.hvx_us)} us"
         rows = tuple(
             (piece.ids, piece.runtime, piece.engine, len(piece.layers), piece.macs, piece.us)
             for piece in self.pieces

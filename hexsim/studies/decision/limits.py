@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from hexsim.studies.decision.candidates import DecisionCandidate
+from hexsim.texts.figures import figure
 
 
 @dataclass(frozen=True)
@@ -27,18 +28,18 @@ class Limits:
     def cost_beyond(self, candidate: DecisionCandidate) -> str | None:
         """Return why a candidate costs too much, or None; its answers need not be known."""
         if self.max_ms is not None and candidate.ms > self.max_ms:
-            return f"{candidate.ms:.4g} ms, over --max-ms {self.max_ms:g}"
+            return f"{figure(candidate.ms)} ms, over --max-ms {self.max_ms:g}"
         if self.max_mb is not None and candidate.peak_mib > self.max_mb:
-            return f"{candidate.peak_mib:.4g} MiB at its peak, over --max-mb {self.max_mb:g}"
+            return f"{figure(candidate.peak_mib)} MiB at its peak, over --max-mb {self.max_mb:g}"
         if self.max_mj is not None and candidate.timed.energy_mj > self.max_mj:
-            return f"{candidate.timed.energy_mj:.4g} mJ, over --max-mj {self.max_mj:g}"
+            return f"{figure(candidate.timed.energy_mj)} mJ, over --max-mj {self.max_mj:g}"
         return None
 
     def worth_beyond(self, candidate: DecisionCandidate) -> str | None:
         """Return why the answers of a candidate are not good enough, or None."""
         loss, sqnr_db = candidate.loss, candidate.sqnr_db
         if self.max_loss is not None and loss is not None and loss > self.max_loss:
-            return f"loses {loss:.4g} points, over --max-loss {self.max_loss:g}"
+            return f"loses {figure(loss)} points, over --max-loss {self.max_loss:g}"
         if self.min_db is not None and sqnr_db is not None and sqnr_db < self.min_db:
-            return f"{sqnr_db:.4g} dB, under --min-db {self.min_db:g}"
+            return f"{figure(sqnr_db)} dB, under --min-db {self.min_db:g}"
         return None

@@ -39,15 +39,15 @@ def lines(text: str) -> list[str]:
 
 def test_a_client_is_shown_without_and_with_the_network() -> None:
     assert lines(client_table(STUDY))[-1] == (
-        "load tick scalar 10 2 0 -> 1 0 -> 1 2.000 -> 5.000 3.000 -> 5.000"
+        "load tick scalar 10 2 0 -> 1 0 -> 1 2.00 -> 5.00 3.00 -> 5.00"
     )
 
 
 def test_parts_that_change_are_listed_and_the_others_counted() -> None:
     assert lines(slowdown_table(STUDY))[2:] == [
-        "(dispatch) 20000.0 22000.0 1.100",
-        "(context_wait) 0.0 3000.0 new",
-        "total inference 30000.0 35000.0 1.167",
+        "(dispatch) 20000 22000 1.10",
+        "(context_wait) 0 3000 new",
+        "total inference 30000 35000 1.17",
         "1 parts change by less than 0.5%",
     ]
 

@@ -42,7 +42,7 @@ def test_what_is_known_is_preferred_to_what_may_be_four_times_as_long(cases: lis
     fixed_point = between(cases[0], "fxp_cpu", 3.51, 2.6, 13.4)
     first, second, *more = recommendations([fixed_point, dsp]).splitlines()
     assert first == (
-        "Fastest for alexnet: dsp, 4.20 ms (3.70 .. 5.40); next fxp_cpu, 3.51 ms (2.60 .. 13.40)"
+        "Fastest for alexnet: dsp, 4.20 ms (3.70 .. 5.40); next fxp_cpu, 3.51 ms (2.60 .. 13.4)"
     )
     assert second == (
         "  fxp_cpu would be faster than dsp with the constants as stated, but they are known less "
@@ -79,8 +79,8 @@ def test_noise_is_not_an_answer(cases: list[Case]) -> None:
     good = replace(between(cases[0], "gpu", 2, 2, 2), agreement=Agreement(1, 40.0, 1, 1.0))
     assert recommendations([noisy, good]).splitlines() == [
         "Fastest for alexnet: gpu, 2.00 ms",
-        "  dsp, 1.00 ms does not count: its outputs have 3.7 dB, under the 10 dB of an answer that "
-        "can be used.",
+        "  dsp, 1.00 ms does not count: its outputs have 3.70 dB, under the 10 dB of an answer "
+        "that can be used.",
     ]
     both = recommendations([noisy, replace(good, agreement=noisy.agreement)])
     assert both.startswith("Fastest for alexnet: dsp, 1.00 ms; next gpu")
@@ -106,7 +106,7 @@ def test_a_published_range_counts_with_its_middle(cases: list[Case]) -> None:
     gpu = between(cpu, "gpu", 238, 238, 238)
     gpu = replace(gpu, builtin=False)
     (line, *_) = recommendations([gpu, cpu]).splitlines()
-    assert line.endswith("cpu, 196-278 ms as measured; next gpu, 238.00 ms")
+    assert line.endswith("cpu, 196-278 ms as measured; next gpu, 238 ms")
 
 
 def test_an_order_of_draws_tells_that_it_was_measured_the_other_way_round(

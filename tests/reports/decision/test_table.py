@@ -51,7 +51,7 @@ def decision(
     ("other", "sentence"),
     [
         (candidate(1500.0, runtime="aip"), "which takes 1.50 times as long"),
-        (candidate(runtime="aip", loss=20.0), "which loses 20.00 points more"),
+        (candidate(runtime="aip", loss=20.0), "which loses 20.0 points more"),
         (candidate(runtime="aip", sqnr_db=28.0), "which has 28.0 dB"),
         (candidate(1001.0, runtime="aip"), "which takes 1.00 times as long"),
         (candidate(runtime="aip", mode=3), "which is no better and less plain"),
@@ -89,8 +89,8 @@ def test_middles_of_intervals_are_ranked_and_other_hardware_is_the_rival() -> No
     said = recommendation(choice)
     assert choice.ranked[0] == replace(dsp, in_front=choice.ranked[0].in_front)
     assert "Next elsewhere is default on sd855 fxp_cpu, which would take 3.51 ms" in said
-    assert "and takes 5 times the energy; the first is the quicker one in 50% of draws" in said
-    assert "with the constants as stated, but is known less well (2.60 to 13.40)" in said
+    assert "and takes 5.00 times the energy; the first is the quicker one in 50% of draws" in said
+    assert "with the constants as stated, but is known less well (2.60 .. 13.4)" in said
 
 
 def test_noise_comes_last() -> None:
@@ -106,7 +106,7 @@ def test_energies_have_three_digits_and_no_powers() -> None:
     much = candidate()
     spent = replace(much.timed, energy_mj=2961.4, energy_low_mj=152.25, energy_high_mj=5900.2)
     decided = decision(replace(much, timed=spent))
-    assert "2961 mJ (152 to 5900)" in recommendation(decided)
+    assert "2961 mJ (152 .. 5900)" in recommendation(decided)
     assert " 2961 " in decision_table(decided)
 
 
@@ -134,7 +134,7 @@ def test_the_table_has_the_best_of_each_place_and_the_front() -> None:
 
 def test_intervals_go_first_on_a_narrow_page() -> None:
     wide = replace(candidate(), drawn=DrawnTotals(900.0, 1200.0, (900.0, 1200.0)))
-    assert "0.90 to 1.20" in decision_table(decision(wide))
+    assert "0.900 .. 1.20" in decision_table(decision(wide))
     with page(55):
         narrow = decision_table(decision(wide))
     assert "1.20" not in narrow
@@ -180,7 +180,7 @@ def test_changes_that_help_have_times_and_say_whether_to_retrain() -> None:
     title, _, _, row = changes(decided).splitlines()
     assert title == "Changes of the network that would help"
     assert re.split("  +", row) == [
-        *("33 channels as 32", "2", "a", "2", "1.5", "25.0%", "0.3 to 0.7"),
+        *("33 channels as 32", "2", "a", "2.00", "1.50", "25.0%", "0.300 .. 0.700"),
         *("change: retrain", "64 are computed"),
     ]
     (fact,) = decision_facts(decided, ())["changes"]

@@ -27,8 +27,8 @@ def test_a_narrow_page_says_which_engine_ran_a_layer() -> None:
 
 def test_columns_are_explained_where_they_are_shown() -> None:
     assert "\nstalls: share of" in text(None)
-    assert "\nDDR rd, DDR wr, L2, VTCM: kB moved\n" in text(None)
+    assert "\nDDR rd KiB, DDR wr KiB, L2 KiB, VTCM KiB: bytes moved\n" in text(None)
     narrow = text(72)
     assert "stalls: " not in narrow
-    assert "kB moved" not in narrow
+    assert "bytes moved" not in narrow
     assert "\nbound: what most of" in narrow

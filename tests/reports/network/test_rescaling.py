@@ -9,14 +9,14 @@ LOSSES = (
 
 def test_the_line_names_the_worst() -> None:
     line = rescaling_line(LOSSES)
-    assert "at load: 2, worst 'c2' with 40.0 dB, max error 0.001 (0.50 steps)" in line
+    assert "at load: 2, worst 'c2' with 40.0 dB, max error 0.00100 (0.500 steps)" in line
     assert "--axis-quant" in line
 
 
 def test_the_table_has_all() -> None:
     lines = rescaling_table(LOSSES, "sd855").splitlines()
     assert [line.split() for line in lines[3:]] == [
-        ["c1", "c1.w", "45.0", "0.5", "0.25"],
-        ["c2", "c2.w", "40.0", "0.001", "0.50"],
+        ["c1", "c1.w", "45.0", "0.500", "0.250"],
+        ["c2", "c2.w", "40.0", "0.00100", "0.500"],
     ]
     assert rescaling_table((), "sd835") == "sd835 rescales no weights at load"

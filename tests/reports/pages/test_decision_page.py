@@ -80,10 +80,10 @@ def test_the_answer_stands_first() -> None:
     page = data_of(decision_page(decided, (), "hexsim decide m.onnx"))
     (change,) = figure(page, "Changes of the network that would help")["table"]["rows"]
     retrain = ("", "change: retrain", "")  # no draws, no remark
-    assert change == ["activations as Relu", "1", "a", "2", "1.5", "25.0%", *retrain]
+    assert change == ["activations as Relu", "1", "a", "2.00", "1.50", "25.0%", *retrain]
     assert page["lead"][0] == "Take default on sd855 cpu."
     assert page["lead"][1].startswith("Ranked by latency")
-    assert ["Total inference", "0.70 ms"] in page["summary"]
+    assert ["Total inference", "0.700 ms"] in page["summary"]
 
 
 def test_the_best_choices_share_an_axis_of_time() -> None:

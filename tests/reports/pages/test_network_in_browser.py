@@ -8,6 +8,7 @@ from hexsim.deployment import Deployment
 from hexsim.deployment.platform import Platform
 from hexsim.reports.pages import network_page
 from hexsim.reports.pages.network_page import Simulated
+from hexsim.texts.figures import figure
 from tests.reports.pages.conftest import Open
 from tests.reports.pages.networks import HOSTILE, chain, in_floats, with_codes
 
@@ -61,7 +62,7 @@ def test_colours_show_what_is_chosen(opened: Open) -> None:
     second = "#drawing .box text:nth-of-type(2)"
     assert choice.first_selected_option.text == "time on sd855 cpu"
     assert texts(browser, "#summary dt")[0] == "Inference on sd855 cpu"
-    assert texts(browser, "#summary dd")[0] == f"{result.total_us / 1e3:.2f} ms"
+    assert texts(browser, "#summary dd")[0] == f"{figure(result.total_us / 1e3)} ms"
     answer = browser.find_element("id", "answer").text
     assert answer.startswith("These five layers take")
     us = {layer.name: f"{layer.us:.1f} us" for layer in result.layers}

@@ -10,11 +10,11 @@ from tests.reports.pages.networks import HOSTILE, chain, simulated
 
 pytest.importorskip("bokeh")
 
-from hexsim.reports.inference.energy import digits
 from hexsim.reports.pages.figures.chart import chart, name_columns, source
 from hexsim.reports.pages.figures.figure import Figure, FigureTable
 from hexsim.reports.pages.figures.timeline import timelines
 from hexsim.reports.pages.report import Heading, report
+from hexsim.texts.figures import figure
 
 if TYPE_CHECKING:
     from selenium.webdriver import Chrome
@@ -96,7 +96,7 @@ def test_what_is_drawn_is_what_was_given(opened: Open) -> None:
         "return [...document.querySelectorAll('#figure-0 tbody tr')]"
         ".map((row) => [...row.cells].map((cell) => cell.textContent))"
     )
-    assert cells == [[name, f"{us:g}"] for name, us in zip(NAMES, TIMES, strict=True)]
+    assert cells == list(map(list, zip(NAMES, ["3", "1.50", "0.250", "2"], strict=True)))
 
 
 def test_names_stay_text(opened: Open) -> None:
@@ -142,10 +142,10 @@ def test_a_table_sorts_and_finds(opened: Open) -> None:
     browser = opened(PAGE)
     browser.find_elements("css selector", "#figure-1 th button")[1].click()
     cells = browser.find_elements("css selector", "#figure-1 tbody td.number")
-    assert [cell.text for cell in cells] == ["3", "2", "1.5", "0.25"]
-    browser.find_element("css selector", "#figure-1 details input").send_keys("0.25")
+    assert [cell.text for cell in cells] == ["3", "2", "1.50", "0.250"]
+    browser.find_element("css selector", "#figure-1 details input").send_keys("0.250")
     rows = browser.find_elements("css selector", "#figure-1 tbody tr:not([hidden])")
-    assert [row.text for row in rows] == ["@name{safe} 0.25"]
+    assert [row.text for row in rows] == ["@name{safe} 0.250"]
 
 
 @pytest.mark.parametrize(
@@ -199,7 +199,7 @@ def test_two_chips_share_an_axis_of_time(opened: Open) -> None:
         "return [...document.querySelector('.sums tbody').rows].map((row) =>"
         "  [row.cells[0].textContent, row.cells[1].textContent])"
     )
-    assert sums == [[name, digits(us)] for name, us in zip(names, totals, strict=True)]
+    assert sums == [[name, figure(us)] for name, us in zip(names, totals, strict=True)]
 
 
 def test_an_interval_is_not_broken_and_an_empty_table_not_shown(opened: Open) -> None:

@@ -66,7 +66,7 @@ def test_errors_are_darkest_where_they_are_worst() -> None:
     errors.append(replace(some, layer="exact", sqnr_db=math.inf))
     names = ["exact", "good", "bad", "noise", "zero", "none"]
     paint = result_paints(names, None, errors)["error"]
-    assert paint.notes == ("no error", "40.0 dB", "5.0 dB", "-9.0 dB", "0.0 dB", "")
+    assert paint.notes == ("no error", "40.0 dB", "5.00 dB", "-9.00 dB", "0 dB", "")
     lightness = [sum(int(fill[at : at + 2], 16) for at in (1, 3, 5)) for fill in paint.fills]
     assert lightness[0] > lightness[1] > lightness[2] > lightness[3] == lightness[4]
     assert [fill for fill, _ in paint.legend][::2] == [paint.fills[0], paint.fills[3]]

@@ -28,7 +28,7 @@ def test_an_svg_names_roofs_bounds_and_the_worst_layers() -> None:
     from hexsim.reports.roofline.chart import picture
 
     svg = picture(chart(*LAYERS), "svg").decode()
-    for text in ("HVX 200 GMAC/s", "DDR 20.0 GB/s", "one stream 5.0 GB/s", "L2 100.0 GB/s"):
+    for text in ("HVX 200 GMAC/s", "DDR 20.0 GB/s", "one stream 5.00 GB/s", "L2 100 GB/s"):
         assert text in svg
     assert [name for name in re.findall(r">\d  (\w+)<", svg)] == ["thin", "dense", "wide"]
     assert "layer bound by latency" in svg

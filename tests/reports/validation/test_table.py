@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from hexsim.accuracy.remedies import RemedyTrial
 from hexsim.reports.validation.table import validation_text
+from hexsim.texts.figures import percent
 from tests.reports.studies import study
 
 
@@ -12,8 +13,10 @@ def test_the_summary_has_scores_of_both_sides() -> None:
     text, hits = validation_text(study(), every_layer=False), study().validation.hits
     lines = text.splitlines()
     assert lines[:2] == ["broken on sd835 dsp, 6 inputs", "  a note"]
-    assert lines[2] == f"top-1: float {hits.float_top1 / 6:.2%}, dsp {hits.runtime_top1 / 6:.2%}"
-    assert lines[3] == f"top-5: float {hits.float_top5 / 6:.2%}, dsp {hits.runtime_top5 / 6:.2%}"
+    shares = (hits.float_top1, hits.runtime_top1, hits.float_top5, hits.runtime_top5)
+    texts = [percent(share / 6) for share in shares]
+    assert lines[2] == f"top-1: float {texts[0]}, dsp {texts[1]}"
+    assert lines[3] == f"top-5: float {texts[2]}, dsp {texts[3]}"
     assert lines[4] == f"same winner as float: {hits.same_top1} of 6"
     assert "top-1" not in validation_text(study(asked=False), every_layer=False)
 

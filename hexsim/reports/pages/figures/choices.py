@@ -10,6 +10,7 @@ from typing import Any
 from hexsim.reports.colours import BAD, in_turn
 from hexsim.reports.pages.figures.chart import chart, inked, source
 from hexsim.reports.pages.figures.figure import Cell, Figure, FigureTable
+from hexsim.texts.figures import figure
 
 _SHAPES = (
     *("circle", "square", "triangle", "diamond"),
@@ -123,7 +124,7 @@ def _height(choice: Mapping[str, Any], above: float) -> float:
 
 
 def _sqnr(choice: Mapping[str, Any]) -> str:
-    return "exactly as float" if choice["sqnr_db"] is None else f"{choice['sqnr_db']:.1f} dB"
+    return "exactly as float" if choice["sqnr_db"] is None else f"{figure(choice['sqnr_db'])} dB"
 
 
 def _marks(

@@ -7,6 +7,7 @@ from typing import Any
 from hexsim.reports.colours import ENGINES
 from hexsim.reports.pages.figures.figure import Figure, FigureTable
 from hexsim.reports.pages.figures.layer_bars import layer_bars, stacked
+from hexsim.texts.figures import figure
 
 _WITHOUT = "without the tensor engine"
 
@@ -36,18 +37,18 @@ def cuts_answer(facts: Mapping[str, Any]) -> tuple[str, ...]:
     """Return sentences on what the tensor engine does, and on the fastest cut if it is known."""
     total, without = facts["total_us"], facts["hvx_us"]
     if not facts["mac_share"]:
-        answer = f"The tensor engine runs no multiply-adds: {total / 1e3:.2f} ms."
+        answer = f"The tensor engine runs no multiply-adds: {figure(total / 1e3)} ms."
     else:
         how = "faster" if total < without else "slower"
         answer = (
             f"The tensor engine runs {facts['mac_share']:.0%} of the multiply-adds: "
-            f"{total / 1e3:.2f} ms, {how} than the {without / 1e3:.2f} ms without it."
+            f"{figure(total / 1e3)} ms, {how} than the {figure(without / 1e3)} ms without it."
         )
     if "search" not in facts:
         return (answer,)
     best = facts["search"]
     cut = f"sections {best['best']}" if best["best"] else "no section"
-    return answer, f"Of all legal cuts the fastest has {cut}: {best['best_us'] / 1e3:.2f} ms."
+    return answer, f"Of all legal cuts the fastest has {cut}: {figure(best['best_us'] / 1e3)} ms."
 
 
 def cuts_figures(facts: Mapping[str, Any], drawing: str) -> tuple[Figure, ...]:
@@ -75,7 +76,7 @@ def cuts_figures(facts: Mapping[str, Any], drawing: str) -> tuple[Figure, ...]:
         Figure(
             "Subnets",
             "Each box is a layer, in the colour of its engine. The tensor engine has "
-            f"{facts['layer_share']:.1%} of the layers and {facts['mac_share']:.1%} of the "
+            f"{facts['layer_share']:.0%} of the layers and {facts['mac_share']:.0%} of the "
             "multiply-adds.",
             FigureTable(("subnet", "engine", "ids", "first layer", "MMAC", "us"), pieces),
             drawing=drawing,
@@ -83,7 +84,7 @@ def cuts_figures(facts: Mapping[str, Any], drawing: str) -> tuple[Figure, ...]:
     ]
     if cuts:
         text = "Each place where one engine hands over to another, and why there."
-        header = ("id", "behind layer", "reason", "kB", "conversion us", "dispatch us")
+        header = ("id", "behind layer", "reason", "KiB", "conversion us", "dispatch us")
         figures.append(Figure("Cuts", text, FigureTable(header, cuts)))
     if refused:
         text = "Layers that the tensor engine refuses, with what that costs the inference."

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from hexsim.reports.colours import BAD, ENCODING, GREY, MAIN
 from hexsim.reports.pages.figures.chart import chart, rectangles
 from hexsim.reports.pages.figures.figure import Figure, FigureTable
+from hexsim.texts.figures import figure, percent
 
 _FLOOR = 0.5
 """The lower end of the bars; a logarithmic axis has no zero."""
@@ -65,8 +66,8 @@ def distributions_figure(facts: Mapping[str, Any]) -> Figure | None:
 
 
 def _name(distribution: Mapping[str, Any]) -> str:
-    share = f"{distribution['clipped']:.2%} clipped" if distribution["clipped"] else "none clipped"
-    return f"{distribution['tensor']}: {distribution['sqnr_db']:.1f} dB, {share}"
+    share = percent(distribution["clipped"]) if distribution["clipped"] else "none"
+    return f"{distribution['tensor']}: {figure(distribution['sqnr_db'])} dB, {share} clipped"
 
 
 def _marks(distribution: Mapping[str, Any]) -> Iterator[_Mark]:

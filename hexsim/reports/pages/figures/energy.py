@@ -15,6 +15,7 @@ from hexsim.reports.pages.figures.layer_bars import (
     not_drawn,
     stacked,
 )
+from hexsim.texts.figures import figure
 
 
 def energy_figure(case: Mapping[str, Any]) -> Figure:
@@ -28,8 +29,8 @@ def energy_figure(case: Mapping[str, Any]) -> Figure:
     _intervals(plot, [layers[name] for name in names if name in layers])
     return Figure(
         "Energy",
-        f"{energy['mj']:.3g} mJ for an inference, between {energy['mj_low']:.3g} and "
-        f"{energy['mj_high']:.3g}: its constants are assumed, so it is for comparing. "
+        f"{figure(energy['mj'])} mJ for an inference, between {figure(energy['mj_low'])} and "
+        f"{figure(energy['mj_high'])}: its constants are assumed, so it is for comparing. "
         f"{_largest(energy)}{not_drawn(len(layers))} What is spent outside the layers is in the "
         "table.",
         _table(case),

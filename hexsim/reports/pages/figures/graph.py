@@ -9,6 +9,7 @@ from hexsim.reports.colours import BAD, ENGINES, MAIN, tint
 from hexsim.reports.network.svg import Box, network_svg
 from hexsim.reports.pages.figures.figure import Figure, FigureTable, Paint
 from hexsim.reports.partition.svg import shapes_of
+from hexsim.texts.figures import figure
 from hexsim.timing.results import Result
 
 _NONE = "#f1f1f1"
@@ -52,7 +53,7 @@ def result_paints(
         us = {layer.name: layer.us for layer in result.layers}
         engines = {layer.name: layer.engine for layer in result.layers}
         fills = {engine: tint(ENGINES[engine], _DARKEST) for engine in engines.values()}
-        paints["time"] = amounts_paint(names, us, MAIN, lambda value: f"{value:.1f} us")
+        paints["time"] = amounts_paint(names, us, MAIN, lambda value: f"{figure(value)} us")
         paints["engine"] = Paint(
             tuple(fills[engines[name]] if name in engines else _NONE for name in names),
             tuple(engines.get(name, "").upper() for name in names),
@@ -73,7 +74,7 @@ def _errors_paint(names: Sequence[str], errors: Sequence[LayerError]) -> Paint:
         return _shade(BAD, 1 - min(max(db / _CLEAN_DB, 0.0), 1.0))
 
     def note(db: float) -> str:
-        return "no error" if math.isinf(db) else f"{db:.1f} dB"
+        return "no error" if math.isinf(db) else f"{figure(db)} dB"
 
     ends = ((_CLEAN_DB, f"SQNR of {_CLEAN_DB:.0f} dB or more"), (0.0, "0 dB or less: all is noise"))
     return Paint(

@@ -7,6 +7,7 @@ from hexsim.reports.colours import MAIN, MARKED
 from hexsim.reports.pages.figures.figure import Figure, FigureTable
 from hexsim.reports.pages.figures.layer_bars import BarPart, layer_bars
 from hexsim.reports.text import quantity
+from hexsim.texts.figures import figure
 
 MOST = 20
 """The most constants that are drawn; the table has all."""
@@ -20,16 +21,16 @@ def interval_figures(case: Mapping[str, Any]) -> list[Figure]:
     low, high = (us / 1e3 for us in uncertainty["total_inference_us"])
     nominal = case["total_inference_us"] / 1e3
     every = uncertainty["swept"] == "everything"
-    figure = Figure(
+    drawn = Figure(
         "Interval and constants",
-        f"{nominal:.2f} ms, between {low:.2f} and {high:.2f}: the constants that are "
+        f"{figure(nominal)} ms, between {figure(low)} and {figure(high)}: the constants that are "
         f"{'assumed or calibrated' if every else 'of the tensor engine'}, "
         "each at both ends of its own interval. The table says who states each.",
         _table(uncertainty["constants"]),
         _bars(uncertainty["constants"], nominal),
         ((MAIN, "from one end of the constant's interval to the other"), (MARKED, "as stated")),
     )
-    return [figure]
+    return [drawn]
 
 
 def _bars(constants: list[Mapping[str, Any]], nominal: float) -> Any:
@@ -39,7 +40,7 @@ def _bars(constants: list[Mapping[str, Any]], nominal: float) -> Any:
         left, right = sorted(us / 1e3 for us in constant["total_inference_us"])
         name = f"{constant['stated_by']}: {constant['constant']}"
         place = (left, right, -row - 0.35, -row + 0.35)
-        parts.append(BarPart(name, f"{left:.3f} to", right, constant["share"], *place, MAIN))
+        parts.append(BarPart(name, f"{figure(left)} to", right, constant["share"], *place, MAIN))
     tooltip = (("ms", "@what @amount{0.000}"), ("share", "@whole{0.0%}"))
     plot = layer_bars("ms", [constant["constant"] for constant in drawn], parts, tooltip)
     plot.line([nominal, nominal], [0.5 - len(drawn), 0.5], line_color=MARKED, line_width=2)

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from hexsim.reports.colours import MAIN, SERIES
-from hexsim.reports.inference.energy import digits
 from hexsim.reports.pages.figures.chart import chart, source
 from hexsim.reports.pages.figures.figure import Figure, FigureTable
 from hexsim.reports.pages.figures.layer_bars import layer_bars, stacked
+from hexsim.texts.figures import figure
 
 _SIZES = (13, 9, 5)
 """Diameters in px, in turn: of threads that take equally long, all marks can be seen."""
@@ -52,9 +52,9 @@ def throughput_answer(facts: Mapping[str, Any]) -> str:
     alone = sum(thread["alone"]["inferences_per_second"] for thread in facts["threads"])
     limit = f", limited by {facts['limited_by']}" if facts["limited_by"] else ""
     if count == 1:
-        return f"One thread reaches {digits(total)} inferences per second{limit}."
+        return f"One thread reaches {figure(total)} inferences per second{limit}."
     return (
-        f"{count} threads together reach {digits(total)} inferences per second{limit}: "
+        f"{count} threads together reach {figure(total)} inferences per second{limit}: "
         f"{total / alone:.0%} of what they would reach if each were alone."
     )
 

@@ -8,6 +8,7 @@ from hexsim.reports.colours import BAD, ENCODING, MAIN, MARKED
 from hexsim.reports.pages.figures.chart import chart, name_columns, source
 from hexsim.reports.pages.figures.figure import Figure, FigureTable, table_of
 from hexsim.reports.text import number
+from hexsim.texts.figures import figure
 
 _HEIGHT = 420
 """With room for the names of layers, in px."""
@@ -126,6 +127,6 @@ def _most_headroom(columns: Mapping[str, list[Any]]) -> str:
     most = bits.index(max(bits))
     beyond = number(sum(low < 0 or high > 1 for low, high in ends), "tensor")
     return (
-        f"Most headroom has {columns['name'][most]}, {bits[most]:.1f} bits. {beyond} had floats "
-        "beyond the codes."
+        f"Most headroom has {columns['name'][most]}, {figure(bits[most])} bits. {beyond} had "
+        "floats beyond the codes."
     )

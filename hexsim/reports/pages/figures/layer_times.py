@@ -9,6 +9,7 @@ from typing import Any
 from hexsim.reports.colours import BOUNDS
 from hexsim.reports.pages.figures.figure import Figure, FigureTable
 from hexsim.reports.pages.figures.layer_bars import layer_bars, legend, longest, not_drawn, stacked
+from hexsim.texts.figures import figure
 
 _OVERHEAD = "no layer"
 
@@ -23,8 +24,8 @@ def layer_times(case: Mapping[str, Any]) -> Figure:
     return Figure(
         "Layers by time",
         "Each bar is a layer, the longest first; its colours are what the layer's time goes on."
-        f"{not_drawn(len(case['layers']))} All else takes {overheads_us:.0f} us, {share:.1%} of "
-        "the call; the table has its parts.",
+        f"{not_drawn(len(case['layers']))} All else takes {figure(overheads_us)} us, {share:.0%} "
+        "of the call; the table has its parts.",
         _table(case),
         layer_bars("us", [name for name, _ in rows], parts, tooltip),
         legend(parts, BOUNDS),
@@ -32,7 +33,7 @@ def layer_times(case: Mapping[str, Any]) -> Figure:
 
 
 def _table(case: Mapping[str, Any]) -> FigureTable:
-    header = ("layer", "type", "engine", "us", "share", "bound", "MMAC", "DDR kB", "cost model")
+    header = ("layer", "type", "engine", "us", "share", "bound", "MMAC", "DDR KiB", "cost model")
     total = case["total_inference_us"] or 1.0
     rows: list[tuple[Any, ...]] = [
         (

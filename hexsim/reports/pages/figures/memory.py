@@ -7,7 +7,7 @@ from hexsim.reports.colours import MAIN
 from hexsim.reports.inference.memory import memory_parts
 from hexsim.reports.pages.figures.chart import chart, name_columns, rectangles
 from hexsim.reports.pages.figures.figure import Figure, FigureTable
-from hexsim.reports.text import quantity
+from hexsim.texts.figures import size
 
 _KIB = 1024
 _HEIGHT = 420
@@ -37,7 +37,7 @@ def memory_figure(memory: Mapping[str, Any]) -> Figure:
     return Figure(
         "Memory",
         "Activations that are live while a layer runs, in the order in which layers run. All that "
-        f"is allocated is {quantity(memory['peak_bytes'], 'B')}: {memory_parts(memory)}.",
+        f"is allocated is {size(memory['peak_bytes'])}: {memory_parts(memory)}.",
         FigureTable(
             ("layer", "type", "engine", "live KiB", "weights KiB", "packed KiB", "on chip KiB"),
             [

@@ -9,12 +9,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from hexsim.reports.colours import BOUNDS
-from hexsim.reports.inference.energy import digits
 from hexsim.reports.pages.figures.chart import chart, source
 from hexsim.reports.pages.figures.figure import Figure, FigureTable
 from hexsim.reports.roofline.table import OWN_ROOF, roof_colour
 from hexsim.reports.text import number
 from hexsim.studies.roofline import Roofline, RooflinePoint
+from hexsim.texts.figures import figure
 
 
 def roofline_figure(roofline: Roofline) -> Figure:
@@ -42,7 +42,7 @@ def roofline_figure(roofline: Roofline) -> Figure:
         "Roofline",
         f"How near each layer comes to what {roofline.roofs.engine.upper()} can do, at its bytes "
         f"of the memory that binds it. {OWN_ROOF if own else ''} Layers that multiply nothing or "
-        f"run elsewhere ({roofline.other_layers}) take {roofline.other_share:.1%} of the time "
+        f"run elsewhere ({roofline.other_layers}) take {roofline.other_share:.0%} of the time "
         f"together with the overheads.{remark}",
         _table(roofline.points),
         plot,
@@ -77,14 +77,14 @@ def _roofs(plot: Any, roofline: Roofline, points: Sequence[RooflinePoint]) -> li
     plot.y_range.end = peak * 2
     colour = BOUNDS["compute"]
     plot.line([min(ridges), high], [peak, peak], line_color=colour, line_width=2)
-    legend: list[tuple[str, ...]] = [(colour, f"{roofs.peak_name}: {digits(peak)} GMAC/s")]
+    legend: list[tuple[str, ...]] = [(colour, f"{roofs.peak_name}: {figure(peak)} GMAC/s")]
     for memory, ridge in zip(roofs.memories, ridges, strict=True):
         rate, colour = memory.bytes_per_s / 1e9, roof_colour(memory)
         line = [low, ridge]
         dash = "solid" if memory.is_limit else "dashed"
         ends = [rate * x for x in line]
         plot.line(line, ends, line_color=colour, line_width=2, line_dash=dash)
-        legend.append((colour, f"{memory.name}: {digits(rate)} GB/s"))
+        legend.append((colour, f"{memory.name}: {figure(rate)} GB/s"))
     return legend
 
 

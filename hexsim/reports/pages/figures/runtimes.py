@@ -7,8 +7,8 @@ from typing import Any
 from hexsim.reports.colours import ENGINES, MARKED
 from hexsim.reports.pages.figures.chart import chart, inked, name_rows, source
 from hexsim.reports.pages.figures.figure import Figure, FigureTable
-from hexsim.reports.text import quantity
 from hexsim.runtimes import MAIN_ENGINE, Engine, Runtime
+from hexsim.texts.figures import given
 
 _ROW, _BORDERS = 30, 80
 
@@ -69,17 +69,8 @@ def runtimes_figure(cases: Sequence[Mapping[str, Any]]) -> Figure:
 
 def _table(cases: Sequence[Mapping[str, Any]]) -> FigureTable:
     header = (
-        *(
-            "network",
-            "chip",
-            "runtime",
-            "total ms",
-            "low",
-            "high",
-            "forward ms",
-            "measured total ms",
-        ),
-        *("peak memory", "SQNR dB", "same top-1", "inputs"),
+        *("network", "chip", "runtime", "total ms", "low", "high", "forward ms"),
+        *("measured total ms", "peak MiB", "SQNR dB", "same top-1", "inputs"),
     )
     rows = []
     for case in cases:
@@ -90,8 +81,8 @@ def _table(cases: Sequence[Mapping[str, Any]]) -> FigureTable:
                 *(case["network"], case["chip"], case["runtime"], case["total_inference_us"] / 1e3),
                 *(None if us is None else us / 1e3 for us in interval),
                 case["forward_propagate_us"] / 1e3,
-                " .. ".join(f"{ms:g}" for ms in case["measured_ms"]["total_inference"]),
-                quantity(case["memory"]["peak_bytes"], "B"),
+                " .. ".join(given(ms) for ms in case["measured_ms"]["total_inference"]),
+                case["memory"]["peak_bytes"] / 2**20,
                 *(accuracy and accuracy[key] for key in ("sqnr_db", "top1_agreement", "inputs")),
             )
         )

@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 
 from hexsim.reports.colours import GREY, MAIN, MARKED
-from hexsim.reports.inference.energy import digits
 from hexsim.reports.pages.figures.chart import chart, source
 from hexsim.reports.pages.figures.figure import Cell, Figure, FigureTable
 from hexsim.reports.pages.figures.latencies import share_bars
-from hexsim.reports.sweep import spread_text
+from hexsim.reports.sweep import cell, spread_text
 from hexsim.studies.sweep.effects import Effects
 from hexsim.studies.sweep.front import numbers
 from hexsim.studies.sweep.table import Swept
+from hexsim.texts.figures import figure
 
 _MOST_DOTS, _MOST_LINES = 5000, 500
 _SLANT = -0.35
@@ -55,7 +55,7 @@ def scatter_figure(swept: Swept, rows: Sequence[int], figures: Sequence[str]) ->
 def best_text(swept: Swept, rows: Sequence[int], name: str) -> str:
     """Return the values of a figure at points that nothing beats, or the ends of their range."""
     values = sorted(float(numbers(swept, name)[row]) for row in rows)
-    return " .. ".join(dict.fromkeys(digits(value) for value in (values[0], values[-1])))
+    return " .. ".join(dict.fromkeys(figure(value) for value in (values[0], values[-1])))
 
 
 def lines_figure(swept: Swept, rows: Sequence[int], figures: Sequence[str]) -> Figure:
@@ -128,7 +128,7 @@ def _some(finite: Sequence[int], rows: Sequence[int], most: int) -> tuple[list[i
 
 def _name(swept: Swept, row: int) -> str:
     point = swept.table.slice(row, 1)
-    values = ", ".join(f"{name} {_cell(point[name][0].as_py())}" for name in swept.varied)
+    values = ", ".join(f"{name} {cell(point[name][0].as_py())}" for name in swept.varied)
     return f"point {point['point'][0].as_py()}: {values}"
 
 
@@ -141,11 +141,7 @@ def _scaled(swept: Swept, name: str) -> tuple[Any, tuple[str, str]]:
     else:
         values = np.asarray(column, np.float64)
         finite = values[np.isfinite(values)]
-        labels = (_cell(float(finite.min())), _cell(float(finite.max())))
+        labels = (cell(float(finite.min())), cell(float(finite.max())))
     heights = np.asarray(values, np.float64)
     low, high = np.nanmin(heights), np.nanmax(heights)
     return (heights - low) / ((high - low) or 1.0), labels
-
-
-def _cell(value: object) -> str:
-    return digits(value) if isinstance(value, float) else str(value)

@@ -17,7 +17,7 @@ from hexsim.reports.pages.figures.layer_bars import (
     longest,
     not_drawn,
 )
-from hexsim.reports.text import quantity
+from hexsim.texts.figures import size
 
 _KIB = 1024
 _LEVELS = {
@@ -38,7 +38,7 @@ def traffic_figure(case: Mapping[str, Any]) -> Figure | None:
         return None
     rows = longest((layer["name"], {key: layer[key] for key in levels}) for layer in layers)
     parts = [part for row, (name, sizes) in enumerate(rows) for part in _parts(row, name, sizes)]
-    totals = ", ".join(f"{_LEVELS[key][0]} {quantity(sums[key], 'B')}" for key in levels)
+    totals = ", ".join(f"{_LEVELS[key][0]} {size(sums[key])}" for key in levels)
     return Figure(
         "Memory traffic",
         f"Bytes that a layer moves, by level of memory; all layers together: {totals}. Levels "
@@ -71,8 +71,8 @@ def _parts(row: int, name: str, sizes: Amounts) -> list[BarPart]:
     bars = [key for key in sizes if key != "ddr_write_bytes" or "ddr_read_bytes" not in sizes]
     height = BAR / len(bars)
     parts = []
-    for key, size in sizes.items():
-        kib = size / _KIB
+    for key, count in sizes.items():
+        kib = count / _KIB
         if not kib:
             continue
         continues = key not in bars
