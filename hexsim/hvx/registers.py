@@ -162,8 +162,6 @@ def _place(
 
 def _first_free(registers: Sequence[int], arc: int, size: int) -> int | None:
     """Return the first of `size` neighbouring registers that are free along an arc."""
-    if size == 1:
-        return next((r for r, arcs in enumerate(registers) if not arcs & arc), None)
     for r in range(0, len(registers) - size + 1, size):
         if not any(map(arc.__and__, registers[r : r + size])):
             return r
