@@ -63,11 +63,7 @@ _reads: ContextVar[FieldsRead | None] = ContextVar("_reads", default=None)
 
 @contextmanager
 def recorded() -> Iterator[FieldsRead]:
-    """Record which fields of datasheets are read in the context.
-
-    From the first recording of a process on, reading a field takes several times as long.
-    """
-    type.__setattr__(DatasheetTable, "__getattribute__", _recorded_read)
+    """Record which fields of datasheets are read in the context."""
     reads = FieldsRead()
     token = _reads.set(reads)
     try:
@@ -81,12 +77,11 @@ class DatasheetTable(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
-
-def _recorded_read(table: DatasheetTable, name: str) -> Any:
-    """Return a field, and record that it was read if there is a recording."""
-    if (reads := _reads.get()) is not None and not name.startswith("_"):
-        reads.add(table, name)
-    return object.__getattribute__(table, name)
+    def __getattribute__(self, name: str) -> Any:
+        """Return a field, and record that it was read if there is a recording."""
+        if (reads := _reads.get()) is not None and not name.startswith("_"):
+            reads.add(self, name)
+        return super().__getattribute__(name)
 
 
 class Datasheet(DatasheetTable):
