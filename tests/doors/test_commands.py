@@ -94,8 +94,13 @@ def test_times_agree(
     assert profiled["total_inference_us"] == expected_ps / PS_PER_US, "profile"
     end_us = max(event["ts"] + event.get("dur", 0) for event in _events(tmp_path / "t.json"))
     assert end_us == pytest.approx(expected_ps / PS_PER_US, abs=1e-3), "trace"
-    compared = _agreement(_read(tmp_path, place))
-    expected = _accuracy(SimpleNamespace(agreement=compared, evaluated="seeded inputs"))
+    deployed_file = _read(tmp_path, place)
+    case = SimpleNamespace(
+        agreement=_agreement(deployed_file),
+        evaluated="seeded inputs",
+        reference=deployed_file.model.reference,
+    )
+    expected = _accuracy(case)
     assert result["accuracy"] == expected, "values of bench"
 
 
