@@ -15,13 +15,15 @@ def with_reference(model: Model, reference: Network) -> Model:
 
     Runtimes still compute with the constants that `model` holds. Masks have the values of those of
     `model`, which differ from the file's. The float file has no convert layers; they are inserted
-    as by the quantiser. If weights of `model` were equalised, `reference` is equalised too, so that
+    as by the quantiser. Pictures become inputs as `model` says. If weights of `model` were equalised, `reference` is equalised too, so that
     tensors can be compared. Raises HexsimError unless both have the same layers and shapes.
     """
     if model.equalized:
         reference = equalize(reference).network
     quantised_network = model.network
     reference = Masks.of(reference).with_those_of(quantised_network)
+    formats = {**reference.input_formats, **quantised_network.input_formats}
+    reference = replace(reference, input_formats=formats)
     stored = {name: model.stored(name) for name in quantised_network.constants}
     floats = replace(model, network=reference, stored_constants=stored, reference="float network")
     restored = with_conversions(floats)

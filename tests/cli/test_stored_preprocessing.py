@@ -70,6 +70,17 @@ def test_what_convert_stores_is_as_good_as_options(photos: Command) -> None:
     assert Path("raw0/0.raw").read_bytes() == Path("raw1/0.raw").read_bytes()
 
 
+def test_the_file_says_how_when_its_float_network_is_given(photos: Command) -> None:
+    """The pictures of the ONNX file have no steps; those of the quantised file are followed."""
+    out = photos(f"quantize m.onnx --images photos {WORDS} --part calibrate -o q.dlc")[1]
+    (score,) = (line for line in out.splitlines() if line.startswith("SQNR of the outputs"))
+    line = "validate q.dlc --float m.onnx --chip sd855 --images photos --part judge"
+    code, judged, remarks = photos(line)
+    assert (code, TOLD in remarks) == (0, True)
+    assert score.partition(" on ")[0] in judged.splitlines()
+    assert judged == photos(f"{line} {WORDS}")[1]
+
+
 def test_an_option_replaces_what_is_stored_and_says_so(photos: Command) -> None:
     assert photos(f"convert m.onnx {WORDS} -o m.dlc")[0] == 0
     code, _, remarks = photos("quantize m.dlc --images photos --mean 0 --std 1 -o q.dlc")
