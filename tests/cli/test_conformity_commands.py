@@ -29,7 +29,7 @@ def test_none_fails(shard: int) -> None:
     for number, case in list(enumerate(cases()))[shard::SHARDS]:
         # Models that follow each other differ little, and a shard has each eighth of them.
         chosen = names[number // SHARDS % len(names)]
-        outcomes = ends(case.name, case.model, [chosen])
+        outcomes = list(ends(case.name, case.model, [chosen]))
         assert not [outcome for outcome in outcomes if outcome.effect == "failed"], case.name
         answered += sum(outcome.effect == "answered" for outcome in outcomes)
         asked += len(outcomes)

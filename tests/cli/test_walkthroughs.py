@@ -29,7 +29,7 @@ def follow(command: Callable[[str], Done], tmp_path: Path) -> Callable[[str], st
     (tmp_path / "ilsvrc_2012_labels.txt").write_text(names)
 
     def run(network: str) -> str:
-        block = next(text for text in BLOCKS if f"convert {network} -o" in text)
+        block = next(text for text in BLOCKS if text.startswith(f"hexsim convert {network} "))
         printed = ""
         for line in block.splitlines():
             program, _, words = line.partition(" ")
