@@ -67,18 +67,13 @@ def test_a_module_and_a_file_see_nothing_of_it(
     assert imported(poisoned) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "line",
     [
         "sweep space.toml --workers 2",
-        pytest.param(
-            "validate m.onnx --chip sd835 --input-list list.txt --workers 2",
-            marks=pytest.mark.slow,
-        ),
-        pytest.param(
-            "bench m.onnx --chip sd835 --runtime dsp --timing-only --uncertainty joint --workers 2",
-            marks=pytest.mark.slow,
-        ),
+        "validate m.onnx --chip sd835 --input-list list.txt --workers 2",
+        "bench m.onnx --chip sd835 --runtime dsp --timing-only --uncertainty joint --workers 2",
     ],
 )
 def test_no_command_with_workers_imports_from_it(poisoned: Path, line: str) -> None:

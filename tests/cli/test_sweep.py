@@ -155,9 +155,8 @@ def processes_of_dask() -> Iterator[tuple[Pool, Callable[[], int]]]:
         yield Cluster(client), lambda: next(iter(client.run(os.getpid).values()))
 
 
-@pytest.mark.parametrize(
-    "who", [own_processes, pytest.param(processes_of_dask, marks=pytest.mark.slow)]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("who", [own_processes, processes_of_dask])
 def test_a_killed_worker_loses_nothing(
     folder: Path,
     complete_sweep: bytes,

@@ -41,8 +41,11 @@ def test_a_release_that_refuses_floats_can_quantize(command, refused):
     "line",
     [
         "profile squeezenet1_1 --chip sd855",
-        "bench --model squeezenet1_1 --model squeezenet1_1 --runtime dsp,cpu --timing-only "
-        "--background camera",
+        pytest.param(
+            "bench --model squeezenet1_1 --model squeezenet1_1 --runtime dsp,cpu --timing-only "
+            "--background camera",
+            marks=pytest.mark.slow,
+        ),
     ],
 )
 def test_profile_and_bench_write_traces(command, tmp_path, line):

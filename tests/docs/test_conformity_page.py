@@ -28,6 +28,7 @@ SAMPLE = {
 """Tests of ONNX's with what becomes of them on the CPU and on the DSP."""
 
 
+@pytest.mark.slow
 def test_a_sample_of_the_node_tests() -> None:
     if load_model_tests(kind="node")[0].model is None:
         pytest.skip("this onnx keeps its node tests in files (1.17 does)")
