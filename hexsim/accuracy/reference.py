@@ -15,8 +15,9 @@ def with_reference(model: Model, reference: Network) -> Model:
 
     Runtimes still compute with the constants that `model` holds. Masks have the values of those of
     `model`, which differ from the file's. The float file has no convert layers; they are inserted
-    as by the quantiser. Pictures become inputs as `model` says. If weights of `model` were equalised, `reference` is equalised too, so that
-    tensors can be compared. Raises HexsimError unless both have the same layers and shapes.
+    as by the quantiser. Pictures become inputs as `model` says. If weights of `model` were
+    equalised, `reference` is equalised too, so that tensors can be compared. Raises HexsimError
+    unless both have the same layers and shapes.
     """
     if model.equalized:
         reference = equalize(reference).network

@@ -27,6 +27,7 @@ def score(
     from hexsim.accuracy.reference import with_reference
     from hexsim.deployment import deploy
     from hexsim.inputs.split import part_of
+    from hexsim.texts.figures import figure
 
     if given.seeded:
         return ""
@@ -42,5 +43,5 @@ def score(
     except HexsimError as error:
         return f"no SQNR of the outputs on {where}: {error}"
     references = Agreements(deployment.network, judging.feeds, judging.items)
-    db = references.of(deployment).sqnr_db
-    return f"SQNR of the outputs: {db:.1f} dB on {where}, over {judging.description}"
+    db = figure(references.of(deployment).sqnr_db)
+    return f"SQNR of the outputs: {db} dB on {where}, over {judging.description}"

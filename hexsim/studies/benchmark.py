@@ -50,11 +50,13 @@ class Case:
     were chosen here. `overrides` is the use of the overrides of a float file that is
     quantised, here or at load. `timing`, `memory` and `energy` are for the network alone;
     `interference` compares it with a run beside other clients. `evaluated` describes the inputs
-    that judge, and `calibrated` those on which the network was quantised here or at load. `drawn`
+    that judge, and `calibrated` those on which the network was quantised here or at load (None
+    without values: times do not depend on ranges). `drawn`
     are times with all constants drawn at once, the same draws for all cases of a platform.
     `graph_note` says what initialisation does with prepared graphs of the file.
     `subnets` is the number of its subnets; `refused` has the layers that run on the CPU instead,
-    by name, each with the reason. `reference` is the float network of `agreement`.
+    by name, each with the reason. `reference` is what `agreement` compares
+    with.
     """
 
     network: str
@@ -307,7 +309,8 @@ class _Cases:
         )
 
     def _calibration(self, runtime: Runtime) -> str | None:
-        if runtime not in FIXED_POINT or self.given.model.quantized:
+        calibrates = runtime in FIXED_POINT and not self.given.model.quantized
+        if not calibrates or not self._conditions.accuracy:
             return None
         return self._inputs.calibration if self._inputs else SEEDED
 

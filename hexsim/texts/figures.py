@@ -34,8 +34,11 @@ def percent(share: float, sign: str = "") -> str:
 
 
 def decibels(sqnr_db: float | None) -> str:
-    """Return an SQNR for a cell: `exact` without any noise, nothing where nothing was compared."""
-    if sqnr_db is None or math.isinf(sqnr_db):
+    """Return an SQNR for a cell: `exact` without any noise, nothing where nothing was compared.
+
+    Noise in the place of zeros has minus infinite decibels.
+    """
+    if sqnr_db is None or sqnr_db == math.inf:
         return "exact"
     return "" if math.isnan(sqnr_db) else figure(sqnr_db)
 

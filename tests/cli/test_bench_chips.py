@@ -78,6 +78,15 @@ def test_what_fails_on_one_chip_loses_nothing(command: Command) -> None:
     assert "on aip of sd8gen2 is left out" in out
 
 
+def test_times_alone_need_no_ranges_and_say_so(command: Command) -> None:
+    line = "bench ds_cnn_s --chip sd855 --runtime aip --json"
+    alone, whole = command(f"{line} alone.json --timing-only"), command(f"{line} whole.json")
+    assert "Quantised first, without ranges, which change no time, for aip, which" in alone.out
+    assert "Quantised first, on seeded inputs, for aip, which" in whole.out
+    (times,), (both,) = (document(f"{name}.json")["results"] for name in ("alone", "whole"))
+    assert times == {**both, "accuracy": None}
+
+
 def test_draws_and_clients_are_those_of_each_chip(command: Command) -> None:
     line = "q.dlc --runtime dsp,cpu --timing-only"
     for more in ("--uncertainty joint --draws 2", "--background camera"):

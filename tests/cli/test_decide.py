@@ -256,7 +256,9 @@ def test_a_part_of_vtcm(
         option = f"--vtcm {size}" if size else ""
         done = command(f"{line} {option} --json d.json")
         assert (done.code, " --vtcm 0.25" in done.out) == (0, bool(size)), done.err
-        (choice,) = json.loads((tmp_path / "d.json").read_text())["choices"]
+        document = json.loads((tmp_path / "d.json").read_text())
+        (choice,) = document["choices"]
+        assert document["vtcm_mb"] == size
         timing = hexsim.simulate("big.onnx", "sd8gen2", "htp_fp16", vtcm_mb=size)
         assert choice["total_inference_us"] == timing.total_us
     assert timing.total_us > hexsim.simulate("big.onnx", "sd8gen2", "htp_fp16").total_us

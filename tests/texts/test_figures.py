@@ -34,6 +34,7 @@ def test_changes_have_a_sign() -> None:
 def test_intervals_and_errors() -> None:
     assert span(773.8, 1158.74) == "774 .. 1159"
     assert [decibels(db) for db in (51.42, math.inf, None)] == ["51.4", "exact", "exact"]
+    assert [decibels(db) for db in (-math.inf, math.nan)] == ["-inf", ""]
 
 
 def test_sizes_have_the_unit_that_suits() -> None:

@@ -136,18 +136,20 @@ def _on_loading(cases: Sequence[Case]) -> Iterator[str]:
         runtimes = dict.fromkeys(
             case.runtime for case in quantised_here if case.calibrated == calibrated
         )
+        how = "without ranges, which change no time" if calibrated is None else f"on {calibrated}"
         yield (
-            f"Quantised first, on {calibrated}, for {', '.join(runtimes)}, which "
+            f"Quantised first, {how}, for {', '.join(runtimes)}, which "
             f"{'takes' if len(runtimes) == 1 else 'take'} no float networks."
         )
     at_load = (case for case in cases if case.given == "float" and case.calibrated != SEEDED)
     for calibrated in dict.fromkeys(case.calibrated for case in at_load if case.calibrated):
         yield f"Quantised at load on {calibrated}."
+    place = place_names(cases)
     for case in cases:
         if case.overrides is not None:
             yield f"{case.network}, when quantised: {case.overrides}."
         if case.graph_note is not None:
-            yield f"{case.network} on {case.runtime}: {case.graph_note}."
+            yield f"{case.network} on {place(case)}: {case.graph_note}."
 
 
 def _on_costs(cases: Sequence[Case]) -> Iterator[str]:
@@ -159,13 +161,13 @@ def _on_costs(cases: Sequence[Case]) -> Iterator[str]:
             "Tables of networks are those without clients. Tables of clients: without the network "
             "-> with it; late: jobs that ended after their deadline."
         )
-    on_runtimes: dict[tuple[str, str], list[str]] = {}
+    place, places = place_names(cases), dict[tuple[str, str], list[str]]()
     for case in cases:
         if types := _generic(case):
-            on_runtimes.setdefault((case.network, types), []).append(case.runtime)
-    for (network, types), runtimes in on_runtimes.items():
+            places.setdefault((case.network, types), []).append(place(case))
+    for (network, types), names in places.items():
         yield (
-            f"{network} on {', '.join(runtimes)}: no kernel model, only the generic cost of "
+            f"{network} on {', '.join(names)}: no kernel model, only the generic cost of "
             f"bytes and operations: {types}."
         )
 

@@ -33,7 +33,7 @@ decision_facts = Record(
         "decision",
         "network",
         anchor_keys,
-        "inputs=items notes prefer",
+        "vtcm_mb inputs=items notes prefer",
         {"rule": lambda decision: rule(decision.prefer)},
         "limits float_top1",
         {"choices": (_ranked, [choice_facts])},

@@ -74,7 +74,7 @@ def bench_page(cases: Sequence[Case], refusals: Sequence[Refusal], command: str)
 
     ranked = sorted(cases, key=lambda case: (networks.index(case.network), rank(case)))
     with_facts = [(case, case_facts(case)) for case in ranked]
-    figures = [runtimes_figure([facts for _, facts in with_facts])]
+    figures = [runtimes_figure([(place(case), facts) for case, facts in with_facts])]
     if refusals:
         rows = [(refusal.network, place(refusal), refusal.reason) for refusal in refusals]
         text = "Networks that a runtime does not take, and why."

@@ -55,7 +55,9 @@ def model_page(
     several = len(results) > 1
     figures = []
     if several:
-        figures.append(runtimes_figure([case_facts(result.case) for result in results]))
+        figures.append(
+            runtimes_figure([(result.case.runtime, case_facts(result.case)) for result in results])
+        )
         figures.append(timelines({result.case.runtime: result.case.timing for result in results}))
     if refusals:
         rows = [(refusal.runtime, refusal.reason) for refusal in refusals]

@@ -68,6 +68,7 @@ class Decision(Shown):
     sure: tuple[float, ...]
     notes: tuple[str, ...]
     anchor: Anchor | None = None
+    vtcm_mb: float | None = None
     changes: tuple[TriedChange, ...] = ()
     seeded: bool = False
 
@@ -189,7 +190,8 @@ class _Deciding:
             tuple(self._out),
             tuple(_sure(best)),
             self._notes(),
-            self._question.platforms[0].anchor,
+            question.platforms[0].anchor,
+            question.platforms[0].vtcm_mb,
             tuple(changes),
             question.inputs.seeded,
         )

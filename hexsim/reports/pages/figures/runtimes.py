@@ -1,7 +1,6 @@
 """Times of networks on runtimes, with their intervals and measured times."""
 
 from collections.abc import Mapping, Sequence
-from operator import itemgetter
 from typing import Any
 
 from hexsim.reports.colours import ENGINES, MARKED
@@ -18,11 +17,13 @@ def engine_of(runtime: Runtime) -> Engine:
     return "hta" if runtime == "aip" else MAIN_ENGINE[runtime]
 
 
-def runtimes_figure(cases: Sequence[Mapping[str, Any]]) -> Figure:
-    """Return a bar per case, the fastest first, with lines for intervals and marks for measured."""
-    cases = sorted(cases, key=itemgetter("total_inference_us"))
-    several = len({case["chip"] for case in cases}) > 1
-    places = [f"{c['runtime']} of {c['chip']}" if several else c["runtime"] for c in cases]
+def runtimes_figure(placed: Sequence[tuple[str, Mapping[str, Any]]]) -> Figure:
+    """Return a bar per case, the fastest first, with lines for intervals and marks for measured.
+
+    `placed` has the name of the place where a case ran, and the case.
+    """
+    placed = sorted(placed, key=lambda pair: pair[1]["total_inference_us"])
+    places, cases = [place for place, _ in placed], [case for _, case in placed]
     labels = [f"{case['network']} on {place}" for case, place in zip(cases, places, strict=True)]
     rows = [-row for row in range(len(cases))]
     engines = [engine_of(case["runtime"]) for case in cases]
