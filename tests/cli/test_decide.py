@@ -259,6 +259,7 @@ def test_a_part_of_vtcm(
         document = json.loads((tmp_path / "d.json").read_text())
         (choice,) = document["choices"]
         assert document["vtcm_mb"] == size
+        assert ("a graph may use 0.25 MB of VTCM" in done.out) == bool(size)
         timing = hexsim.simulate("big.onnx", "sd8gen2", "htp_fp16", vtcm_mb=size)
         assert choice["total_inference_us"] == timing.total_us
     assert timing.total_us > hexsim.simulate("big.onnx", "sd8gen2", "htp_fp16").total_us

@@ -350,7 +350,9 @@ class _Deciding:
         quantised = [f"quantised on {roles.calibration}"] if roles.calibrating else []
         anchors = (platform.anchor for platform in question.platforms[:1])
         anchor = [f"calibrated with {point.description}" for point in anchors if point]
-        return question.inputs.description, *quantised, *anchor, *self._failures
+        vtcm_mb = question.platforms[0].vtcm_mb
+        vtcm = [] if vtcm_mb is None else [f"a graph may use {vtcm_mb:g} MB of VTCM"]
+        return question.inputs.description, *quantised, *anchor, *vtcm, *self._failures
 
 
 def _sure(best: tuple[DecisionCandidate, ...]) -> Iterator[float]:
