@@ -298,18 +298,21 @@ def simulate_llm(
     stack: str | Path | None = None,
     weights: str | None = None,
     activations: str = "16",
+    vtcm_mb: float | None = None,
     **lengths: Unpack[Lengths],
 ) -> LanguageModelSpeed:
     """Simulate a language model, given by its `config.json` or ONNX export, on a tensor processor.
 
     No weights are needed. `weights` are "w4" or "w8", by default those of an ONNX file and w4 for a
-    configuration; `activations` are "8", "16" or "float". `lengths` are the fields of `Lengths`:
-    context, prompt, generate, block, part_gb. Raises HexsimError if the configuration lacks a key,
-    or the model cannot be deployed under these conditions.
+    configuration; `activations` are "8", "16" or "float". `vtcm_mb` is the VTCM that a graph may
+    use, by default all of it. `lengths` are the fields of `Lengths`: context, prompt, generate,
+    block, part_gb. Raises HexsimError if the configuration lacks a key, or the model cannot be
+    deployed under these conditions.
     """
     architecture = read_decoder(config)
     widths = Widths.parse(weights, activations, architecture)
-    return speed_of(architecture, Platform.load(chip, stack), Conditions(widths, **lengths))
+    platform = Platform.load(chip, stack).with_vtcm(vtcm_mb)
+    return speed_of(architecture, platform, Conditions(widths, **lengths))
 
 
 @keywords_checked

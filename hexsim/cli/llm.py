@@ -9,13 +9,12 @@ import typer
 
 from hexsim.cli._files import FILE
 from hexsim.cli._groups import grouped
-from hexsim.cli._options import ChipOption, StackOption
+from hexsim.cli._options import ChipOption, StackOption, VtcmOption
 from hexsim.cli._output import JsonTraceHtml
 from hexsim.cli._page import paged
 from hexsim.cli._say import command_line, say
 
 if TYPE_CHECKING:
-    from hexsim.deployment.platform import Platform
     from hexsim.llm.architecture import Architecture
     from hexsim.llm.gains import Gain
     from hexsim.llm.network import Widths
@@ -77,11 +76,11 @@ class Questions:
         int, typer.Option("--draft", help="With --what-if: tokens of a draft, 0 for none.")
     ] = 4
 
-    def changes(self, speed: LanguageModelSpeed, platform: Platform) -> tuple[Gain, ...]:
+    def changes(self, speed: LanguageModelSpeed) -> tuple[Gain, ...]:
         """Simulate the changes, if asked."""
         from hexsim.llm.gains import gains
 
-        return gains(speed, platform, self.draft) if self.what_if else ()
+        return gains(speed, self.draft) if self.what_if else ()
 
 
 @paged
@@ -95,6 +94,7 @@ def llm(
     ],
     chip: ChipOption = "sd8gen4",
     stack: StackOption = None,
+    vtcm: VtcmOption = None,
     numbers: Numbers,
     lengths: Lengths,
     questions: Questions,
@@ -111,12 +111,12 @@ def llm(
 
     architecture = read_decoder(model)
     conditions = lengths.conditions(numbers.widths(architecture))
-    platform = Platform.load(chip, stack)
+    platform = Platform.load(chip, stack).with_vtcm(vtcm)
     speed = speed_of(architecture, platform, conditions)
-    changes = questions.changes(speed, platform)
+    changes = questions.changes(speed)
     outputs.write(
         json=lambda: llm_facts.json(speed, changes),
-        trace=lambda: trace_json(timelines(speed, platform)),
-        html=lambda: llm_page(speed, changes, timelines(speed, platform), command_line()),
+        trace=lambda: trace_json(timelines(speed)),
+        html=lambda: llm_page(speed, changes, timelines(speed), command_line()),
     )
     say(llm_text(speed, changes))

@@ -8,7 +8,6 @@ used. Answers change with narrower heads and fewer heads of keys; that is not ju
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from hexsim.deployment.platform import Platform
 from hexsim.errors import require_number
 from hexsim.llm.architecture import Architecture
 from hexsim.llm.study import Conditions, LanguageModelSpeed, pass_of, speed_of
@@ -28,7 +27,7 @@ class Gain:
     peak_bytes: int
 
 
-def gains(speed: LanguageModelSpeed, platform: Platform, draft: int) -> tuple[Gain, ...]:
+def gains(speed: LanguageModelSpeed, draft: int) -> tuple[Gain, ...]:
     """Simulate every change that is possible; `draft` tokens are guessed at once, 0 for none.
 
     Raises HexsimError if `draft` is out of range.
@@ -39,14 +38,14 @@ def gains(speed: LanguageModelSpeed, platform: Platform, draft: int) -> tuple[Ga
     made = [
         Gain(change, other.tokens_per_second, other.first_token_s(prompt), other.memory.peak)
         for change, architecture, conditions in _changes(speed.architecture, speed.conditions)
-        for other in (speed_of(architecture, platform, conditions, shorter_contexts=False),)
+        for other in (speed_of(architecture, speed.platform, conditions, shorter_contexts=False),)
     ]
     first_s, peak = speed.first_token_s(prompt), speed.memory.peak
     unshared = speed.memory.peak_without_sharing
     own_weights = "each network with its own weights"
     made.append(Gain(own_weights, speed.tokens_per_second, first_s, unshared))
     if draft:
-        checked = pass_of(speed.architecture, platform, speed.conditions, draft + 1)
+        checked = pass_of(speed.architecture, speed.platform, speed.conditions, draft + 1)
         rate = accepted_tokens(draft) / checked.seconds
         name = f"draft of {draft} tokens, {ACCEPTED:.0%} right"
         made.append(Gain(name, rate, first_s, peak))

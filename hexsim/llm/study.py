@@ -109,8 +109,7 @@ class LanguageModelSpeed:
     """What a model does on a platform under conditions."""
 
     architecture: Architecture
-    chip: str
-    stack: str
+    platform: Platform
     conditions: Conditions
     parts: tuple[Part, ...]
     block: Pass
@@ -169,8 +168,7 @@ def speed_of(
         context //= 2
     return LanguageModelSpeed(
         architecture=architecture,
-        chip=platform.chip.name,
-        stack=platform.stack.name,
+        platform=platform,
         conditions=conditions,
         parts=parts,
         block=block,
@@ -274,21 +272,21 @@ def deployment_of(
     return deploy(model, platform, widths.runtime, cpu_fallback=False)
 
 
-def timelines(speed: LanguageModelSpeed, platform: Platform) -> tuple[tuple[str, Result], ...]:
+def timelines(speed: LanguageModelSpeed) -> tuple[tuple[str, Result], ...]:
     """Return the events of a token and of a block: a few layers, and the head."""
     layers = min(_FEW, len(speed.parts[-1].layers))
     made = []
     for name, tokens in (("token", 1), ("block", speed.conditions.block)):
         deployment = deployment_of(
             speed.architecture,
-            platform,
+            speed.platform,
             speed.conditions,
             Part(0, layers, head=True),
             tokens,
             speed.conditions.context,
         )
         workload = replace(deployment.workload(), recorded=True)
-        made.append((f"{name}: {layers} layers and the head", platform.simulate(workload)))
+        made.append((f"{name}: {layers} layers and the head", speed.platform.simulate(workload)))
     return tuple(made)
 
 

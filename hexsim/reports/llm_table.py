@@ -34,7 +34,8 @@ def llm_text(speed: LanguageModelSpeed, changes: Sequence[Gain] = ()) -> str:
 def title(speed: LanguageModelSpeed) -> str:
     """Return which model is on which platform."""
     weights = f"{figure(speed.architecture.parameters / 1e9)} billion weights"
-    return f"{speed.architecture.name} ({weights}) on {speed.chip}, {speed.stack}"
+    chip, software = speed.platform.chip.name, speed.platform.software
+    return f"{speed.architecture.name} ({weights}) on {chip}, {software}"
 
 
 def headline(speed: LanguageModelSpeed) -> str:
@@ -159,7 +160,8 @@ llm_facts = Record(
     "The speed and the memory of a language model; contexts and prompts in tokens.",
     (
         "speed",
-        "chip stack architecture conditions parameters=architecture.parameters tokens_per_second",
+        "chip=platform.chip.name stack=platform.stack.name vtcm_mb=platform.vtcm_mb architecture "
+        "conditions parameters=architecture.parameters tokens_per_second",
         {
             "tokens_per_second_by_context": lambda speed: {
                 str(context): rate for context, rate in speed.by_context.items()

@@ -126,7 +126,7 @@ class _CaseRead(_Read):
         stated = {name: getattr(self, name) for name in ("chip", "stack", "perf_profile", "buffer")}
         stated["ideal_cpu"] = "yes" if self.ideal_cpu else "no"
         stated["anchor"] = self.anchor or "none"
-        stated["vtcm_mb"] = "all" if self.vtcm_mb is None else f"{self.vtcm_mb:g}"
+        stated["vtcm_mb"] = _vtcm(self.vtcm_mb)
         return CaseResult(
             self.network,
             self.runtime,
@@ -141,6 +141,11 @@ class _CaseRead(_Read):
             ),
             tuple(Amount(layer.name, "us", layer.us) for layer in self.layers),
         )
+
+
+def _vtcm(megabytes: float | None) -> str:
+    """Return the VTCM that a graph may use in words."""
+    return "all" if megabytes is None else f"{megabytes:g}"
 
 
 class _ResultsRead(_Read):
@@ -193,6 +198,7 @@ class _LanguageModelRead(_Read):
     hexsim_version: str
     chip: str
     stack: str
+    vtcm_mb: float | None = None
     architecture: _ArchitectureRead
     conditions: _LlmConditionsRead
     tokens_per_second: Number
@@ -206,7 +212,7 @@ class _LanguageModelRead(_Read):
     def cases(self) -> tuple[CaseResult, ...]:
         """Return what is compared: one case, whose layers are the parts of both passes' time."""
         asked, passes = self.conditions, {"token": self.token, "block": self.block}
-        stated = {"chip": self.chip, "stack": self.stack}
+        stated = {"chip": self.chip, "stack": self.stack, "vtcm_mb": _vtcm(self.vtcm_mb)}
         stated |= {"weights": f"w{asked.widths.weights}", "head": f"w{asked.widths.head_bits}"}
         stated["activations"] = asked.widths.activations
         for name in ("context", "prompt", "generate", "block", "part_gb"):

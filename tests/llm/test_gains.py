@@ -33,8 +33,8 @@ def speed(platform: Platform) -> LanguageModelSpeed:
 
 
 @pytest.fixture(scope="module")
-def by_change(speed: LanguageModelSpeed, platform: Platform) -> dict[str, Gain]:
-    return {gain.change: gain for gain in gains(speed, platform, 4)}
+def by_change(speed: LanguageModelSpeed) -> dict[str, Gain]:
+    return {gain.change: gain for gain in gains(speed, 4)}
 
 
 def test_each_change_is_the_simulation_of_the_changed_model(

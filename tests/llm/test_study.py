@@ -89,21 +89,29 @@ def test_memory_is_counted_by_hand(one_b: Architecture) -> None:
     assert memory.activations > 0
 
 
-def test_every_door_gives_the_same(command: Callable[[str], Done], one_b: Architecture) -> None:
+@pytest.mark.parametrize("vtcm_mb", [None, 1.0])
+def test_every_door_gives_the_same(
+    command: Callable[[str], Done], one_b: Architecture, vtcm_mb: float | None
+) -> None:
     options = "--context 512 --prompt 200 --generate 100 --block 64"
+    options += f" --vtcm {vtcm_mb}" if vtcm_mb else ""
     done = command(f"llm {_ONE_B} --chip sdxelite {options} --json a.json")
     assert done.code == 0
     again = command(f"llm {_ONE_B} --chip sdxelite {options} --json b.json")
     assert Path("a.json").read_bytes() == Path("b.json").read_bytes()
     assert again.out == done.out
     conditions = Conditions(context=512, prompt=200, generate=100, block=64)
-    speed = speed_of(one_b, Platform.load("sdxelite"), conditions)
+    platform = Platform.load("sdxelite")
+    speed = speed_of(one_b, platform.with_vtcm(vtcm_mb), conditions)
     assert json.loads(Path("a.json").read_text()) == json.loads(llm_facts.json(speed))
-    by_api = hexsim.simulate_llm(
-        _ONE_B, "sdxelite", context=512, prompt=200, generate=100, block=64
-    )
+    lengths = {"context": 512, "prompt": 200, "generate": 100, "block": 64}
+    by_api = hexsim.simulate_llm(_ONE_B, "sdxelite", vtcm_mb=vtcm_mb, **lengths)
     assert llm_facts(by_api) == llm_facts(speed)
     assert f"{figure(speed.tokens_per_second)} tokens/s" in done.out
+    assert (" with --vtcm 1" in done.out) == bool(vtcm_mb) == (llm_facts(speed)["vtcm_mb"] == 1.0)
+    assert (speed.token.seconds == speed_of(one_b, platform, conditions).token.seconds) != bool(
+        vtcm_mb
+    )
 
 
 @pytest.mark.parametrize(
@@ -117,6 +125,7 @@ def test_every_door_gives_the_same(command: Callable[[str], Done], one_b: Archit
         ("--part-gb 0.1", "cannot be split into parts of 0.1 GB"),
         ("--part-gb 5", "the size of a part in GB"),
         ("--chip sd835", "chip sd835 has no htp runtime"),
+        ("--vtcm 99", "sd8gen4 has 8 MB in all"),
     ],
 )
 def test_what_cannot_be_simulated_is_refused(
