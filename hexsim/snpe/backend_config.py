@@ -20,19 +20,11 @@ from hexsim.cli._files import ReadOption
 from hexsim.cli._say import remark
 from hexsim.cli._simulated import Hardware
 from hexsim.errors import HexsimError, InvalidDataError
-from hexsim.snpe.option import Option, Ours
 from hexsim.texts.json_text import parse_json
 from hexsim.texts.text import read_text
 
 if TYPE_CHECKING:
     from hexsim.deployment.platform import Platform
-
-CONFIG_FILE = Option(
-    ("--config_file",), ("FILE",),
-    "Settings of the backend's extensions. Of them, vtcm_mb of the graphs is used; --chip and "
-    "--perf_profile say what they say of chip and clocks.",
-    Ours("--config-file"),
-)  # fmt: skip
 
 
 def _read(path: Path) -> Mapping[str, Any]:

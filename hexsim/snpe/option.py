@@ -114,37 +114,3 @@ class Tool:
     release: str = "1.59"
     notes: tuple[str, ...] = field(default=())
     refusal: str = ""
-
-
-CHIP = Option(
-    ("--chip",), ("CHIP",), "The chip that is simulated, by name or TOML file.", Ours("--chip"),
-    variable="HEXSIM_CHIP",
-)  # fmt: skip
-STACK = Option(
-    ("--stack",), ("STACK",), "Its software; default: the chip's own.", Ours("--stack"),
-    variable="HEXSIM_STACK",
-)  # fmt: skip
-NO_UDO = RefusedOption(
-    "a package of operators is code for a device; define the operators in a Python file (--udl)"
-)
-"""Why packages of user-defined operators are refused."""
-UDO_PACKAGE = Option(("--udo_package_path",), ("FILE",), "User-defined operators.", NO_UDO)
-OP_PACKAGES = Option(("--op_packages",), ("TEXT",), "User-defined operators.", NO_UDO)
-UDL = Option(
-    ("--udl",), ("FILE", "NAME"),
-    "User-defined layers: a Python file, which is run, and the name in it that provides them; "
-    "repeatable.",
-    Ours("--udl"), variable="HEXSIM_UDL",
-)  # fmt: skip
-"""SNPE's converters have this option; here the other tools need it too.
-
-On a device, the application provides the layers."""
-SIMULATED = (UDL, CHIP, STACK)
-"""The last options of every tool that runs a network: what is simulated, and with which layers."""
-INPUTS = Option(
-    ("--input_list",), ("FILE",), "Text file that names raw inputs, a set per line.",
-    Ours("--input-list"), is_required=True,
-)  # fmt: skip
-OUTPUT_DIR = Option(
-    ("--output_dir",), ("FOLDER",), "Where to write; default: output.", Ours("--output-dir")
-)  # fmt: skip

@@ -6,39 +6,45 @@ A file has groups of options, each option with the fields of `Option` and one ef
 - `ignored` or `refused`, the reason as a clause, or the name of one in the table `reasons`;
 - `effects`, one of these for each value.
 
-`tools.toml` has the other fields of `Tool` by the name of the tool. `instead.toml` says what to do
-instead of using tools of which only the name is here.
+An option may be `like` the first of another group, which is named as `file.group`; it has its own
+fields instead. `tools.toml` has the other fields of `Tool` by the name of the tool, its options as
+a list of such groups. `instead.toml` says what to do instead of using tools of which only the name
+is here.
 """
 
+import functools
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from hexsim.snpe.option import Anyway, Effect, Ignored, Option, Ours, RefusedOption, Tool
 from hexsim.texts.toml_text import parse_toml
 
-_EFFECTS = ("ours", "anyway", "ignored", "refused")
+_EFFECTS = frozenset(("ours", "anyway", "ignored", "refused"))
 
 
-def option_table(name: str) -> dict[str, tuple[Option, ...]]:
-    """Return the options of a file by group, in its order."""
-    tree = read_table(name)
-    reasons = tree.pop("reasons", {})
-    return {group: tuple(_option(row, reasons) for row in rows) for group, rows in tree.items()}
+@functools.cache
+def option_group(path: str) -> tuple[Option, ...]:
+    """Return the options of a group, whose path is `file.group`."""
+    file, _, group = path.partition(".")
+    tree = read_table(file)
+    return tuple(_option(row, tree.get("reasons", {})) for row in tree[group])
 
 
-def tools(
-    commands: Mapping[str, tuple[Callable[..., None], tuple[Option, ...]]],
-) -> dict[str, Tool]:
-    """Return the tools that are done by our commands with these options, by name."""
+def tools(commands: Mapping[str, Callable[..., None]]) -> dict[str, Tool]:
+    """Return the tools that are done by our commands, by name."""
     described = read_table("tools")
-    return {
-        name: Tool(name, command=command, options=options, **_fixed(described[name]))
-        for name, (command, options) in commands.items()
-    }
+    return {name: _tool(name, command, described[name]) for name, command in commands.items()}
 
 
-def read_table(name: str) -> dict[str, Any]:
+def _tool(name: str, command: Callable[..., None], row: Mapping[str, Any]) -> Tool:
+    options = tuple(option for path in row["options"] for option in option_group(path))
+    return Tool(**{**_fixed(row), "name": name, "command": command, "options": options})
+
+
+@functools.cache
+def read_table(name: str) -> Mapping[str, Any]:
     """Return a file as it is."""
     path = Path(__file__).with_name("tables") / f"{name}.toml"
     return parse_toml(path.read_text("utf-8"), str(path), as_written=True)
@@ -47,12 +53,13 @@ def read_table(name: str) -> dict[str, Any]:
 def _option(row: dict[str, Any], reasons: Mapping[str, str]) -> Option:
     fields = {key: _fixed(value) for key, value in row.items() if key not in _EFFECTS}
     several = fields.pop("effects", None)
-    effect: Effect | Mapping[str, Effect] = (
-        _effect(row, reasons)
-        if several is None
-        else {value: _effect(each, reasons) for value, each in several.items()}
-    )
-    return Option(**{"values": (), **fields, "effect": effect})
+    if several is not None:
+        fields["effect"] = {value: _effect(each, reasons) for value, each in several.items()}
+    elif not _EFFECTS.isdisjoint(row):
+        fields["effect"] = _effect(row, reasons)
+    if like := fields.pop("like", None):
+        return replace(option_group(like)[0], **fields)
+    return Option(**{"values": (), **fields})
 
 
 def _fixed(value: Any) -> Any:

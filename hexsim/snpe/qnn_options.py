@@ -7,7 +7,6 @@ from typing import Annotated
 import typer
 
 from hexsim.errors import HexsimError, unknown
-from hexsim.snpe.option import Option, Ours
 
 LIBRARIES: Mapping[str, str] = {
     "libQnnCpu.so": "cpu",
@@ -31,12 +30,6 @@ def runtime_of(flag: str) -> str:
 
 
 _DLC_LIBRARIES = ("libQnnModelDlc.so", "QnnModelDlc.dll")
-MODEL_LIBRARY = Option(
-    ("--model",), ("FILE",),
-    f"Library of the network, in any folder: {_DLC_LIBRARIES[0]}, which stands for the file of "
-    "--dlc_path. Others are refused: they are code for a device.",
-    Ours("--model-library"),
-)  # fmt: skip
 ModelLibrary = Annotated[str | None, typer.Option("--model-library")]
 
 

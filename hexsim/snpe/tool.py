@@ -13,10 +13,12 @@ from hexsim.cli._say import remark, reworded, say
 from hexsim.errors import HexsimError, unknown
 from hexsim.snpe.help import help_text, version
 from hexsim.snpe.option import Anyway, Ignored, Option, Ours, RefusedOption, Tool
+from hexsim.snpe.option_tables import read_table
 from hexsim.snpe.words import Given, check, read
 
-TOOLS: Mapping[str, Tool] = discovery.joined("hexsim.snpe.tools", "TOOLS")
-"""Every tool by its name."""
+_FOUND: Mapping[str, Tool] = discovery.joined("hexsim.snpe.tools", "TOOLS")
+TOOLS = {name: _FOUND[name] for name in (*read_table("tools"), *read_table("instead"))}
+"""Every tool by its name, in the order of the tables."""
 
 _HELP = Option(("--help", "-h"), (), "Print this and end.", Anyway())
 _VERSION = Option(("--version",), (), "Print the version and end.", Anyway())

@@ -13,9 +13,10 @@ from hexsim.datasheets.stacks import Profiles
 from hexsim.quantization.encodings import Encoding
 from hexsim.quantization.float_inputs import input_codes
 from hexsim.quantization.model import Model
+from hexsim.snpe.bench.config import PROFILES
 from hexsim.snpe.diag_log import read_diag_log
-from hexsim.snpe.net_run_options import OPTIONS, PROFILES
 from hexsim.snpe.option import RefusedOption
+from hexsim.snpe.tool import TOOLS
 from tests import own_layers
 from tests.accuracy import culprits
 from tests.cli.conftest import Done
@@ -239,7 +240,7 @@ def test_every_option_that_is_taken_runs(tool: Tool) -> None:
         "--profiling_level": "--profiling_level moderate",
         "--udl": f"--udl '{own_layers.FILE}' ENERGY",
     }
-    for option in OPTIONS:
+    for option in TOOLS["snpe-net-run"].options:
         if option.is_required or isinstance(option.effect, RefusedOption):
             continue
         for value in option.known[-1:] or (("3",) if option.values else ("",)):

@@ -2,6 +2,9 @@
 
 import pytest
 
+from hexsim.graph.input_format import INPUT_ENCODINGS, INPUT_TYPES
+from hexsim.snpe.option import Option
+from hexsim.snpe.qnn_options import LIBRARIES
 from hexsim.snpe.tool import TOOLS
 
 _CONVERTER = (
@@ -91,3 +94,13 @@ def test_every_documented_option_is_in_the_table(tool: str) -> None:
 
 def test_every_tool_that_works_has_its_options_listed() -> None:
     assert {name for name, tool in TOOLS.items() if not tool.refusal} == set(DOCUMENTED)
+
+
+def _option(tool: str, name: str) -> Option:
+    return next(option for option in TOOLS[tool].options if name in option.names)
+
+
+def test_the_tables_name_what_the_commands_know() -> None:
+    assert _option("snpe-onnx-to-dlc", "--input_type").choices == INPUT_TYPES
+    assert _option("snpe-onnx-to-dlc", "--input_encoding").choices == INPUT_ENCODINGS
+    assert ", ".join(LIBRARIES) in _option("qnn-net-run", "--backend").help

@@ -10,12 +10,16 @@ from pathlib import Path
 from typing import Any, Literal, NoReturn, TypeVar, cast, get_args
 
 from hexsim.errors import HexsimError, InvalidDataError, unknown
-from hexsim.snpe.net_run_options import PROFILES
 from hexsim.snpe.option import Level
 from hexsim.texts.json_text import parse_json
 from hexsim.texts.names import visible
 from hexsim.texts.text import read_text, shortened
 
+PROFILES = (
+    *("default", "balanced", "high_performance", "sustained_high_performance", "burst"),
+    *("power_saver", "low_power_saver", "high_power_saver", "low_balanced", "system_settings"),
+)
+"""Performance profiles by SNPE's names."""
 Measurement = Literal["timing", "mem"]
 _T = TypeVar("_T")
 

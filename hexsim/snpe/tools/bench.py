@@ -13,8 +13,7 @@ from hexsim.cli._groups import grouped
 from hexsim.cli._say import remark, say
 from hexsim.errors import HexsimError
 from hexsim.snpe.bench.config import Config, read_config, settings
-from hexsim.snpe.option import CHIP, STACK
-from hexsim.snpe.option_tables import option_table, tools
+from hexsim.snpe.option_tables import tools
 
 if TYPE_CHECKING:
     from hexsim.deployment.platform import Platform
@@ -102,6 +101,4 @@ def snpe_bench(
     say(f"Results are in {written}")
 
 
-OPTIONS = (*option_table("bench")["options"], CHIP, STACK)
-
-TOOLS = tools({"snpe_bench.py": (snpe_bench, OPTIONS)})
+TOOLS = tools({"snpe_bench.py": snpe_bench})

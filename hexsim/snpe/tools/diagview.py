@@ -8,7 +8,7 @@ import typer
 
 from hexsim.cli._files import FILE, OUTPUT
 from hexsim.cli._say import say
-from hexsim.snpe.option_tables import option_table, tools
+from hexsim.snpe.option_tables import tools
 
 
 def diagview(
@@ -25,4 +25,4 @@ def diagview(
     say(diag_text(head, rows, time.ctime(log.stat().st_mtime)))
 
 
-TOOLS = tools({"snpe-diagview": (diagview, option_table("diagview")["options"])})
+TOOLS = tools({"snpe-diagview": diagview})

@@ -21,10 +21,9 @@ from hexsim.cli._say import remark, say
 from hexsim.cli._simulated import Hardware
 from hexsim.errors import HexsimError, unknown
 from hexsim.snpe import runtimes
-from hexsim.snpe.backend_config import CONFIG_FILE, ConfiguredHardware
-from hexsim.snpe.option import OP_PACKAGES, OUTPUT_DIR, SIMULATED, UDO_PACKAGE
-from hexsim.snpe.option_tables import option_table, tools
-from hexsim.snpe.qnn_options import MODEL_LIBRARY, ModelLibrary, check_model_library
+from hexsim.snpe.backend_config import ConfiguredHardware
+from hexsim.snpe.option_tables import tools
+from hexsim.snpe.qnn_options import ModelLibrary, check_model_library
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -200,29 +199,9 @@ def _prepared(source: str, container: Container, platform: Platform) -> tuple[Mo
     )
 
 
-_TABLE = option_table("graph_prepare")
-_PREPARE = (
-    *_TABLE["prepare"],
-    UDO_PACKAGE,
-    *_TABLE["logging"],
-    *SIMULATED,
-)  # fmt: skip
-
-
-_CONTEXT = (
-    *_TABLE["context"],
-    OUTPUT_DIR,
-    MODEL_LIBRARY,
-    *_TABLE["backend"],
-    CONFIG_FILE,
-    OP_PACKAGES,
-    *_TABLE["log_level"],
-    *SIMULATED,
-)  # fmt: skip
-
 TOOLS = tools(
     {
-        "snpe-dlc-graph-prepare": (graph_prepare, _PREPARE),
-        "qnn-context-binary-generator": (context_binary, _CONTEXT),
+        "snpe-dlc-graph-prepare": graph_prepare,
+        "qnn-context-binary-generator": context_binary,
     }
 )

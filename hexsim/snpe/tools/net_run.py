@@ -18,7 +18,6 @@ from hexsim.snpe.backend_config import ConfiguredHardware
 from hexsim.snpe.buffers import Buffers
 from hexsim.snpe.help import version
 from hexsim.snpe.log import RULE, announce, write_log
-from hexsim.snpe.net_run_options import OPTIONS
 from hexsim.snpe.option import Level
 from hexsim.snpe.option_tables import tools
 from hexsim.snpe.qnn_options import ModelLibrary, check_model_library
@@ -153,4 +152,4 @@ def _native_types(buffers: Buffers, deployment: Deployment) -> dict[str, str]:
     return {name: input_.type for name, input_ in buffers.inputs(deployment).items()}
 
 
-TOOLS = tools({"snpe-net-run": (net_run, OPTIONS)})
+TOOLS = tools({"snpe-net-run": net_run})

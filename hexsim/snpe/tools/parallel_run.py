@@ -21,9 +21,8 @@ from hexsim.cli._simulated import Hardware
 from hexsim.errors import HexsimError
 from hexsim.snpe import runtimes
 from hexsim.snpe.log import announce, write_log
-from hexsim.snpe.net_run_options import FALLBACK, profile_option, thread_runtimes
-from hexsim.snpe.option import INPUTS, OUTPUT_DIR, SIMULATED, UDO_PACKAGE, Level, Option, Ours
-from hexsim.snpe.option_tables import option_table, tools
+from hexsim.snpe.option import Level
+from hexsim.snpe.option_tables import tools
 
 if TYPE_CHECKING:
     from hexsim.deployment import Deployment
@@ -146,26 +145,4 @@ def _timed(
     return throughput(deployments[0].platform, callers)
 
 
-_TABLE = option_table("parallel_run")
-OPTIONS = (
-    Option(("--container",), ("FILE",), "The .dlc file.", Ours(), is_required=True),
-    INPUTS,
-    OUTPUT_DIR,
-    *thread_runtimes("A thread on {}; repeatable."),
-    Option(
-        ("--runtime_order",), ("LIST",),
-        "A thread on the first available runtime, with CPU fallback if cpu is listed; repeatable.",
-        Ours("--runtime"),
-    ),
-    profile_option(" of all threads, or in turn of each"),
-    Option(
-        ("--cpu_fallback",), ("WHETHER",),
-        f"Run layers that a runtime refuses on the CPU; default: false. {FALLBACK}",
-        Ours("--cpu-fallback"), choices=("true", "false"),
-    ),
-    *_TABLE["settings"],
-    UDO_PACKAGE,
-    *SIMULATED,
-)  # fmt: skip
-
-TOOLS = tools({"snpe-parallel-run": (parallel_run, OPTIONS)})
+TOOLS = tools({"snpe-parallel-run": parallel_run})

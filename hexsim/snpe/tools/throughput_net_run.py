@@ -16,16 +16,12 @@ from hexsim.cli._simulated import Hardware
 from hexsim.errors import HexsimError
 from hexsim.snpe import runtimes
 from hexsim.snpe.buffers import Buffers
-from hexsim.snpe.net_run_options import FALLBACK, buffer_options, profile_option, thread_runtimes
-from hexsim.snpe.option import SIMULATED, UDO_PACKAGE, Ignored, Option, Ours
-from hexsim.snpe.option_tables import option_table, tools
+from hexsim.snpe.option_tables import tools
 
 if TYPE_CHECKING:
     from hexsim.deployment import Deployment
     from hexsim.snpe.throughput_lines import Thread
     from hexsim.studies.throughput import ClosedLoop
-
-_ALIKE = Ignored("the time of a call does not depend on the values of its inputs")
 
 
 @dataclass(frozen=True)
@@ -114,25 +110,4 @@ def _thread(deployment: Deployment, profile: str) -> Thread:
     return Thread(name, built, batch_size(deployment.network))
 
 
-_TABLE = option_table("throughput")
-OPTIONS = (
-    *_TABLE["threads"],
-    *thread_runtimes("The thread runs on {}."),
-    Option(
-        ("--runtime_order",), ("LIST",),
-        "The thread runs on the first available runtime, with CPU fallback if cpu is listed.",
-        Ours("--runtime"),
-    ),
-    profile_option(" of the thread"),
-    Option(
-        ("--enable_cpu_fallback",), (),
-        f"Run layers that a runtime refuses on the CPU. {FALLBACK}", Ours("--cpu-fallback"),
-    ),
-    *_TABLE["runs"],
-    *buffer_options(),
-    *_TABLE["settings"],
-    UDO_PACKAGE,
-    *SIMULATED,
-)  # fmt: skip
-
-TOOLS = tools({"snpe-throughput-net-run": (throughput_net_run, OPTIONS)})
+TOOLS = tools({"snpe-throughput-net-run": throughput_net_run})

@@ -1,0 +1,30 @@
+"""The tools that a command of hexsim does as it is: it converts, quantises or shows a file."""
+
+from hexsim.cli.convert import convert
+from hexsim.cli.diff import diff
+from hexsim.cli.info import info
+from hexsim.cli.quantize import quantize
+from hexsim.cli.view import view
+from hexsim.snpe.option import Tool
+from hexsim.snpe.option_tables import read_table, tools
+
+_FRAMEWORKS = ("onnx", "caffe", "tensorflow", "tflite", "pytorch")
+_CONVERTERS = (*(f"snpe-{name}-to-dlc" for name in _FRAMEWORKS), "qairt-converter")
+
+TOOLS = {
+    **tools(dict.fromkeys((*_CONVERTERS, "qnn-onnx-converter"), convert)),
+    **tools(dict.fromkeys(("snpe-dlc-quantize", "snpe-dlc-quant", "qairt-quantizer"), quantize)),
+    **tools({"snpe-dlc-info": info, "qairt-dlc-info": info}),
+    **tools({"snpe-dlc-viewer": view, "snpe-dlc-diff": diff}),
+    **{
+        name: Tool(
+            name,
+            "Only tells what to do instead.",
+            convert,
+            (),
+            notes=(f"{why[0].upper()}{why[1:]}.",),
+            refusal=why,
+        )
+        for name, why in read_table("instead").items()
+    },
+}
