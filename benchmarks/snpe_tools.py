@@ -19,9 +19,9 @@ PAGE = REFERENCE / "snpe-tools.md"
 
 def tables() -> str:
     """A section for each tool; tools of the same options share one."""
-    sections: dict[int, tuple[list[str], Tool]] = {}
+    sections: dict[str, tuple[list[str], Tool]] = {}
     for name, tool in TOOLS.items():
-        sections.setdefault(id(tool.options), ([], tool))[0].append(name)
+        sections.setdefault(repr(tool.options), ([], tool))[0].append(name)
     return "\n\n".join(_section(names, tool) for names, tool in sections.values())
 
 
