@@ -202,8 +202,8 @@ class Shelf(Generic[DatasheetT]):
         """Return the shared constants, without optional tables that `tree` lacks."""
         fields = self._model.model_fields.items()
         required = {info.alias or name for name, info in fields if info.is_required()}
-        shared = self._texts.shared()
-        return {key: node for key, node in shared.items() if key in required or key in tree}
+        shared = self._texts.shared.items()
+        return copied({key: node for key, node in shared if key in required or key in tree})
 
 
 @cache

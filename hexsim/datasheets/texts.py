@@ -73,8 +73,9 @@ class DatasheetTexts:
             raise unknown(self._kind, name, self.names())
         return {key: node for key, node in self.located(name)[0].items() if isinstance(node, dict)}
 
+    @cached_property
     def shared(self) -> Tree:
-        """Return the constants that are common to all."""
+        """The constants that are common to all; callers copy what they change."""
         return self._read_if_any(_SHARED)
 
     def that_mention(self, word: str) -> Iterator[tuple[str, Tree]]:

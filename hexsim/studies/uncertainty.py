@@ -20,13 +20,13 @@ one of those, or to a bound that is too narrow.
 """
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
 from hexsim.datasheets.chips.chip import PACE
 from hexsim.datasheets.datasheet import Datasheet, recorded
-from hexsim.datasheets.measurements.calibration import STANDARD_ERRORS, calibration
+from hexsim.datasheets.measurements.calibration import STANDARD_ERRORS, calibration, intervals
 from hexsim.datasheets.quantity import Quantity
 from hexsim.deployment.platform import Platform
 from hexsim.timing.results import Result
@@ -148,19 +148,6 @@ def _with(platform: Platform, side: Side, path: str, value: float) -> Platform:
     if side == "chip":
         return Platform(platform.chip.with_value(path, value), platform.stack)
     return Platform(platform.chip, platform.stack.with_value(path, value))
-
-
-def intervals(datasheet: Datasheet) -> Iterator[tuple[str, Quantity, float, float]]:
-    """Yield path, constant and interval of every uncertain constant."""
-    for path, constant in datasheet.quantities():
-        if constant.low is None or constant.high is None:
-            continue
-        index = calibration().stated(datasheet.name, path, constant)
-        low, high = constant.low, constant.high
-        if index is not None:
-            low, high = calibration().constants[index].interval
-        if low < high:
-            yield path, constant, low, high
 
 
 def combined(nominal: Times, sensitivities: Sequence[ConstantSensitivity]) -> Uncertainty:

@@ -10,11 +10,13 @@ from __future__ import annotations
 import functools
 import json
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from hexsim.datasheets.datasheet import Datasheet
     from hexsim.datasheets.quantity import Quantity
 
 FILE = Path(__file__).with_name("calibration.json")
@@ -131,6 +133,22 @@ def calibration() -> CalibrationRecord:
         _frozen(document["columns"]),
         _frozen(document["predictions"]),
     )
+
+
+def intervals(datasheet: Datasheet) -> Iterator[tuple[str, Quantity, float, float]]:
+    """Yield path, constant and interval of every uncertain constant.
+
+    The interval of a calibrated constant is what the fit leaves possible inside its bounds.
+    """
+    for path, constant in datasheet.quantities():
+        if constant.low is None or constant.high is None:
+            continue
+        index = calibration().stated(datasheet.name, path, constant)
+        low, high = constant.low, constant.high
+        if index is not None:
+            low, high = calibration().constants[index].interval
+        if low < high:
+            yield path, constant, low, high
 
 
 def _frozen(node: Any) -> Any:

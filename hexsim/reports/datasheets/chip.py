@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from hexsim.datasheets import islands, stacks
 from hexsim.datasheets.chips import Chip
 from hexsim.datasheets.energies import datasheet_of
+from hexsim.datasheets.stacks.stack import Stack
 from hexsim.errors import HexsimError
 from hexsim.reports.datasheets.table import datasheet_table
 from hexsim.reports.text import table
@@ -13,9 +14,11 @@ from hexsim.runtimes import Runtime
 
 def chip_table(chips: Sequence[Chip]) -> str:
     """Return a line per chip, simulated ones first; a runtime in brackets is not simulated."""
+    releases = {name: stacks.load(name) for name in {chip.default_stack for chip in chips}}
     rows = []
     for chip in sorted(chips, key=lambda chip: not any(map(chip.simulates, chip.runtimes))):
-        runtimes = (r if chip.simulates(r) else f"({r})" for r in _runtimes(chip))
+        release = releases[chip.default_stack]
+        runtimes = (r if chip.simulates(r) else f"({r})" for r in _runtimes(chip, release))
         rows.append(
             (
                 chip.name,
@@ -32,12 +35,11 @@ def chip_table(chips: Sequence[Chip]) -> str:
     return table(header, rows, left=left, first_to_go=(2, 4, 5))
 
 
-def _runtimes(chip: Chip) -> list[Runtime]:
+def _runtimes(chip: Chip, release: Stack) -> list[Runtime]:
     """Return the runtimes of the device table, and fxp_cpu only if the chip's stack has it.
 
     Every chip can compute in integers on its CPU; whether a runtime does is a matter of release.
     """
-    release = stacks.load(chip.default_stack)
     return [name for name in chip.runtimes if name != "fxp_cpu" or name in release.runtimes]
 
 
@@ -91,7 +93,8 @@ def _facts(chip: Chip) -> Iterator[str]:
         )
     if chip.first_listed:
         yield f"listed by: {chip.first_listed}"
-    yield f"runtimes: {', '.join(_runtimes(chip))}; stack {chip.default_stack}"
+    runtimes = _runtimes(chip, stacks.load(chip.default_stack))
+    yield f"runtimes: {', '.join(runtimes)}; stack {chip.default_stack}"
     simulated = any(map(chip.simulates, chip.runtimes))
     if simulated:
         without = _inapplicable(chip)

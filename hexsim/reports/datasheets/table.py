@@ -3,8 +3,8 @@
 from collections.abc import Collection
 
 from hexsim.datasheets.datasheet import Datasheet
+from hexsim.datasheets.measurements.calibration import intervals
 from hexsim.reports.text import quantity, table
-from hexsim.studies.uncertainty import intervals
 
 
 def datasheet_table(datasheet: Datasheet, without: Collection[str] = ()) -> str:
