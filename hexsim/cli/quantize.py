@@ -104,6 +104,7 @@ def quantize(
     hta: HtaSections,
 ) -> None:
     """Quantise a network, calibrating activations on raw inputs or pictures."""
+    inputs.require_some()  # before imports that take long
     from hexsim.cli._progress import bar
     from hexsim.cli._score import score
     from hexsim.deployment.offline_hta import compile_all
@@ -114,7 +115,6 @@ def quantize(
     from hexsim.quantization.optimizations import parse_optimizations, quantize_optimized
 
     started = perf_counter()
-    inputs.require_some()
     platform = hta.platform()
     release = platform.stack
     options = quantization_options(ranges, bits, precision, release.quantization.min_range)
