@@ -24,6 +24,8 @@ NOT_TO_REPORT = ("numpy", "onnx", "simpy", "pydantic", "rich", "hexsim.dlc", "he
 """What no mistake in a command line needs, nor any help."""
 NOT_TO_READ = ("numba", "onnxruntime", "scipy", "bokeh", "dask", "hexsim.int8", "hexsim.hvx")
 """What a list of layers does not need."""
+NOT_TO_LIST = ("numpy", "onnx", "simpy", "hexsim.studies", "hexsim.simulation")
+"""What a page of constants does not need."""
 
 LOADED = """
 import sys
@@ -53,6 +55,8 @@ print("loaded", *(name for name in {names!r} if name in sys.modules))
         ("profile squeezenet1_1 --stack snpe-1", "2", NOT_TO_REPORT),
         ("validate nothing.onnx", "2", NOT_TO_REPORT),
         ("info squeezenet", "2", NOT_TO_REPORT),
+        ("quantize squeezenet1_1", "2", ("numpy", "onnx", "hexsim.dlc")),
+        ("chips show sd855", "0", NOT_TO_LIST),
         ("report squeezenet1_1 --htlm page.html", "2", NOT_TO_REPORT),
         ("info squeezenet1_1", "0", NOT_TO_READ),
     ],
