@@ -22,6 +22,7 @@ from hexsim.quantization.model import Model
 from hexsim.runtimes import Runtime
 from hexsim.snpe import Session
 from tests.cli.conftest import Done
+from tests.thorough import paired
 
 Command = Callable[[str], Done]
 Floats = np.ndarray[tuple[int, ...], np.dtype[np.float32]]
@@ -134,12 +135,12 @@ def require_near(answer: np.ndarray, kind: str, door: str) -> None:
     assert far <= 1.001, f"{door}: {far} steps"
 
 
-@pytest.mark.parametrize(("chip", "runtime"), PLACES)
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("kind", "place"), paired(list(KINDS), PLACES, 3))
 def test_python_answers_as_onnxruntime(
-    kind: str, chip: str, runtime: Runtime, tmp_path: Path
+    kind: str, place: tuple[str, Runtime], tmp_path: Path
 ) -> None:
     """In memory and from a file; of codes and of real numbers."""
+    chip, runtime = place
     model, file = quantized(kind), tmp_path / "q.dlc"
     hexsim.save(model, file)
     for door in (model, file):
@@ -176,11 +177,11 @@ def files(kind: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("files")
-@pytest.mark.parametrize(("chip", "runtime"), PLACES)
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("kind", "place"), paired(list(KINDS), PLACES, 2, 3))
 def test_run_answers_as_onnxruntime(
-    kind: str, chip: str, runtime: str, command: Command, tmp_path: Path
+    kind: str, place: tuple[str, Runtime], command: Command, tmp_path: Path
 ) -> None:
+    chip, runtime = place
     line = f"run q.dlc --chip {chip} --runtime {runtime} --input-list float.txt -o out"
     answers = []
     for threads in (1, 2):
@@ -190,26 +191,36 @@ def test_run_answers_as_onnxruntime(
     np.testing.assert_array_equal(answers[0], answers[1], "two threads")
 
 
+OWN = "--input_list own.txt --use_native_input_files"
+BUFFERS = (
+    "--input_list float.txt",
+    "--input_list float.txt --userbuffer_float",
+    "--input_list float.txt --userbuffer_auto",
+    f"{OWN} --userbuffer_tf8",
+    f"{OWN} --use_native_output_files --userbuffer_tf8",
+    f"{OWN} --use_native_output_files --userbuffer_auto",
+)
+"""Float files and files of codes, in float buffers and in buffers of codes."""
+
+
 @pytest.mark.usefixtures("files")
-@pytest.mark.parametrize("where", ["--use_dsp", "--use_aip", ""])
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    ("kind", "where", "line"),
+    [
+        (kind, where, line)
+        for start, kind in enumerate(KINDS)
+        for where, line in paired(("--use_dsp", "--use_aip", ""), BUFFERS, 2, 3 * start)
+    ],
+)
 def test_net_run_answers_as_onnxruntime(
-    kind: str, where: str, tool: Command, tmp_path: Path
+    kind: str, where: str, line: str, tool: Command, tmp_path: Path
 ) -> None:
-    """Float files and files of codes, in float buffers and in buffers of codes."""
-    start = f"snpe-net-run --chip sd855 --container q.dlc --output_dir out {where}"
-    own = "--input_list own.txt --use_native_input_files --use_native_output_files"
-    for line, dtype in (
-        ("--input_list float.txt", "<f4"),
-        ("--input_list float.txt --userbuffer_float", "<f4"),
-        ("--input_list float.txt --userbuffer_auto", "<f4"),
-        ("--input_list own.txt --use_native_input_files --userbuffer_tf8", "<f4"),
-        (f"{own} --userbuffer_tf8", "|u1"),
-        (f"{own} --userbuffer_auto", "|u1"),
-    ):
-        code, _, err = tool(f"{start} {line}")
-        assert code == 0, err
-        require_near(result(tmp_path, dtype), kind, f"{start} {line}")
+    code, _, err = tool(
+        f"snpe-net-run --chip sd855 --container q.dlc --output_dir out {where} {line}"
+    )
+    assert code == 0, err
+    dtype = "|u1" if "--use_native_output_files" in line else "<f4"
+    require_near(result(tmp_path, dtype), kind, line)
 
 
 @pytest.mark.usefixtures("files")

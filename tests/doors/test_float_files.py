@@ -18,6 +18,7 @@ from hexsim.timing.simtime import PS_PER_US
 from tests.cli.conftest import Done
 from tests.doors.examples import Example, examples
 from tests.doors.places import STACK, Place, deployment, feed
+from tests.thorough import paired
 
 KINDS = ("Convolution of 1 groups", "Elementwise product 1x6x7x8 full", "Opaque Erf 1x6x7x8")
 KINDS += ("Opaque sized by values", "Softmax masked by -inf", "Softmax masked by -10000")
@@ -28,8 +29,7 @@ def test_the_examples_exist() -> None:
     assert [str(example) for example in CHOSEN] == list(KINDS)
 
 
-@pytest.mark.parametrize("runtime", ["cpu", "gpu", "dsp"])
-@pytest.mark.parametrize("example", CHOSEN, ids=str)
+@pytest.mark.parametrize(("example", "runtime"), paired(CHOSEN, ("cpu", "gpu", "dsp"), 1), ids=str)
 def test_doors_agree(
     example: Example, runtime: Runtime, command: Callable[[str], Done], tmp_path: Path
 ) -> None:

@@ -127,56 +127,65 @@ TOOLS = (
 )
 
 
-@pytest.mark.parametrize(("dtype", "wrong"), CASES, ids=IDS)
+@pytest.mark.parametrize(("case", "line"), paired(CASES, (*COMMANDS, *TOOLS), 3), ids=str)
 def test_commands_refuse_it(
-    dtype: str, wrong: float, command: Command, tool: Command, tmp_path: Path
+    case: tuple[str, float], line: str, command: Command, tool: Command, tmp_path: Path
 ) -> None:
+    dtype, wrong = case
     hexsim.save(hexsim.load(onnx_model(dtype)), tmp_path / "m.dlc")
     given(1).astype("<f4").tofile(tmp_path / "right.raw")
     given(wrong).astype("<f4").tofile(tmp_path / "wrong.raw")
     (tmp_path / "list.txt").write_text("right.raw\nwrong.raw\n")
-    for door, lines in ((command, COMMANDS), (tool, TOOLS)):
-        for line in lines:
-            code, _, err = door(line)
-            assert code != 0, line
-            said = err.splitlines()[-1]
-            assert "input list 'list.txt', line 2: 'wrong.raw' for input 'x' holds " in said, line
-            assert f" {dtype} input takes {RANGES[dtype]}; " in said
-            assert " at index [3], but a" in said
-            assert "Traceback" not in err
+    code, _, err = (command if line in COMMANDS else tool)(line)
+    assert code != 0
+    said = err.splitlines()[-1]
+    assert "input list 'list.txt', line 2: 'wrong.raw' for input 'x' holds " in said
+    assert f" {dtype} input takes {RANGES[dtype]}; " in said
+    assert " at index [3], but a" in said
+    assert "Traceback" not in err
     assert not (tmp_path / "out.dlc").exists()
 
 
-@pytest.mark.parametrize("dtype", RIGHT)
-def test_right_numbers_come_through(
-    dtype: str, command: Command, tool: Command, tmp_path: Path
+@pytest.mark.parametrize(
+    ("dtype", "kind"), paired(list(RIGHT), ("float64", "float32", "int64", "own"), 1)
+)
+def test_right_numbers_come_through_python(dtype: str, kind: str, tmp_path: Path) -> None:
+    numbers = np.array([RIGHT[dtype]])
+    for name, door in python_doors(dtype, tmp_path).items():
+        answer = door(numbers.astype(dtype if kind == "own" else kind))
+        np.testing.assert_array_equal(answer, numbers.astype(np.float32), name)
+
+
+RUN = "snpe-net-run --container m.dlc --output_dir out --input_list list.txt"
+DSP = "--use_dsp --enable_cpu_fallback --userbuffer_auto --userbuffer_float_output"
+HALF = "--userbuffer_floatN 16 --userbuffer_floatN_output 32"
+OWN = "--use_native_input_files"
+"""Files hold what the type says, not float32."""
+RUNS = (
+    COMMANDS[0],
+    COMMANDS[1],
+    RUN,
+    f"{RUN} {HALF}",
+    f"{RUN} {DSP}",
+    f"{RUN} {OWN}",
+    f"{RUN} {OWN} {DSP}",
+    f"{RUN} {OWN} {HALF}",
+)
+
+
+@pytest.mark.parametrize(("dtype", "line"), paired(list(RIGHT), RUNS, 3))
+def test_right_numbers_come_through_commands(
+    dtype: str, line: str, command: Command, tool: Command, tmp_path: Path
 ) -> None:
+    hexsim.save(hexsim.load(onnx_model(dtype)), tmp_path / "m.dlc")
     numbers = np.array([RIGHT[dtype]])
     expected = numbers.astype(np.float32)
-    for name, door in python_doors(dtype, tmp_path).items():
-        for kind in (np.float64, np.float32, np.int64, dtype):
-            np.testing.assert_array_equal(door(numbers.astype(kind)), expected, name)
-    expected.tofile(tmp_path / "floats.raw")
-    numbers.astype(dtype).tofile(tmp_path / "own.raw")
-    run = "snpe-net-run --container m.dlc --output_dir out"
-    dsp = "--use_dsp --enable_cpu_fallback"
-    own = f"{run} --use_native_input_files"
-    for door, line, file in (
-        (command, "run m.dlc --runtime cpu --threads 1 -o out", "floats"),
-        (command, "run m.dlc --runtime dsp --threads 2 -o out", "floats"),
-        (tool, run, "floats"),
-        (tool, f"{run} --userbuffer_floatN 16 --userbuffer_floatN_output 32", "floats"),
-        (tool, f"{run} {dsp} --userbuffer_auto --userbuffer_float_output", "floats"),
-        (tool, own, "own"),
-        (tool, f"{own} {dsp} --userbuffer_auto --userbuffer_float_output", "own"),
-        (tool, f"{own} --userbuffer_floatN 16 --userbuffer_floatN_output 32", "own"),
-    ):
-        (tmp_path / "list.txt").write_text(f"{file}.raw\n")
-        option = "--input-list" if door is command else "--input_list"
-        code, _, err = door(f"{line} {option} list.txt")
-        assert code == 0, err
-        written = np.fromfile(tmp_path / "out/Result_0/y.raw", np.float32)
-        np.testing.assert_array_equal(written, expected[0], line)
+    (numbers.astype(dtype) if OWN in line else expected).tofile(tmp_path / "x.raw")
+    (tmp_path / "list.txt").write_text("x.raw\n")
+    code, _, err = (command if line in COMMANDS else tool)(line)
+    assert code == 0, err
+    written = np.fromfile(tmp_path / "out/Result_0/y.raw", np.float32)
+    np.testing.assert_array_equal(written, expected[0])
 
 
 def test_bits_of_integers_are_not_floats(tool: Command, command: Command, tmp_path: Path) -> None:

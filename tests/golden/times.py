@@ -9,7 +9,9 @@ changelog.
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from hexsim.datasheets import chips
 from hexsim.dlc.loading import load
@@ -25,23 +27,37 @@ ELSEWHERE = "squeezenet1_1"
 TENSOR_PROCESSOR: tuple[Runtime, ...] = ("htp", "htp_fp16")
 
 
-def simulated() -> dict[str, float]:
+class Case(NamedTuple):
+    """An inference whose time is accepted."""
+
+    chip: str
+    runtime: Runtime
+    network: str
+
+    def __str__(self) -> str:
+        return " ".join(self)
+
+
+def cases() -> list[Case]:
+    """All inferences, network by network."""
+    return (
+        [Case(chip, runtime, name) for name in NETWORKS for chip in CHIPS for runtime in RUNTIMES]
+        + [Case(chip, "dsp", ELSEWHERE) for chip in other_chips()]
+        + [
+            Case(c, runtime, ELSEWHERE)
+            for c in with_tensor_processor()
+            for runtime in TENSOR_PROCESSOR
+        ]
+    )
+
+
+def simulated(chosen: Sequence[Case]) -> dict[str, float]:
     """Total inference times in microseconds, by `chip runtime network`."""
-    times = {}
-    for name in NETWORKS:
-        model = load(name)
-        for chip in CHIPS:
-            for runtime in RUNTIMES:
-                result = deployed(model, runtime, chip).simulate()
-                times[f"{chip} {runtime} {name}"] = result.total_us
-    model = load(ELSEWHERE)
-    for chip in other_chips():
-        times[f"{chip} dsp {ELSEWHERE}"] = deployed(model, "dsp", chip).simulate().total_us
-    for chip in with_tensor_processor():
-        for runtime in TENSOR_PROCESSOR:
-            result = deployed(model, runtime, chip).simulate()
-            times[f"{chip} {runtime} {ELSEWHERE}"] = result.total_us
-    return times
+    models = {name: load(name) for name in {case.network for case in chosen}}
+    return {
+        str(case): deployed(models[case.network], case.runtime, case.chip).simulate().total_us
+        for case in chosen
+    }
 
 
 def other_chips() -> list[str]:
@@ -75,6 +91,6 @@ def drift(old: dict[str, float], new: dict[str, float]) -> list[str]:
 
 
 if __name__ == "__main__":
-    times = simulated()
+    times = simulated(cases())
     print("\n".join(drift(accepted(), times)) or "nothing drifted")
     FILE.write_text(json.dumps(times, indent=1) + "\n")
