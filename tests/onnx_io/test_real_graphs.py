@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from onnx import helper, numpy_helper
 
 from hexsim import models
+from tests.thorough import examples
 
 Make = Callable[..., onnx.ModelProto]
 node = helper.make_node
@@ -19,6 +20,7 @@ LIGHT = Path(onnx.__file__).parent / "backend" / "test" / "data" / "light"
 SLOW = {
     "light_bvlc_alexnet",
     "light_densenet121",
+    "light_inception_v2",
     "light_resnet50",
     "light_vgg19",
     "light_zfnet512",
@@ -66,7 +68,8 @@ def test_light_graphs_equal_onnxruntime(path: Path, agree: Callable) -> None:
 
 
 SLOW_BUILT_IN = {
-    "alexnet", "inception_v3", "mobilenet_v2_2_0", "resnet50", "vgg16", "wide_resnet50_2_hub",
+    "alexnet", "googlenet_torchvision", "inception_v3", "mobilenet_v2_2_0", "resnet18_hub",
+    "resnet50", "vgg16", "wide_resnet50_2_hub",
 }  # fmt: skip
 BUILT_IN = [
     pytest.param(name, marks=pytest.mark.slow if name in SLOW_BUILT_IN else [])
@@ -184,7 +187,7 @@ def graphs(draw: st.DrawFn) -> tuple[list[onnx.NodeProto], dict, tuple[int, ...]
 
 
 @given(graph=graphs())
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(examples(60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_random_graphs_equal_onnxruntime(
     graph: tuple[list[onnx.NodeProto], dict, tuple[int, ...], str],
     onnx_model: Make,

@@ -1,7 +1,7 @@
 """Scales move between layers: reaches become equal, functions stay."""
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hexsim.graph.ir import Constant, Network
@@ -10,6 +10,7 @@ from hexsim.onnx_io.run.float_engine import FloatEngine
 from hexsim.quantization.equalization.chains import find_chains, sets
 from hexsim.quantization.equalization.scaling import equalizing_factors, rescaled
 from tests.quantization.equalization.made import Made, inputs
+from tests.thorough import examples
 
 
 def _equalized(network: Network) -> tuple[Network, dict[str, np.ndarray]]:
@@ -74,7 +75,7 @@ def _chains(draw: st.DrawFn) -> Network:
     return made.network()
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(_chains())
 def test_functions_stay_and_reaches_become_equal(network: Network) -> None:
     after, factors = _equalized(network)

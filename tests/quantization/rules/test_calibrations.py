@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.pages import ROOT
@@ -24,6 +24,7 @@ from hexsim.quantization.rules.min_max import MinMax
 from hexsim.quantization.rules.percentile import Percentile
 from hexsim.quantization.rules.schema import UnsignedCodes, spanning
 from hexsim.quantization.rules.symmetric import Symmetric
+from tests.thorough import examples
 
 PAGE = ROOT / "docs/concepts/quantisation.md"
 
@@ -56,7 +57,7 @@ def test_the_example_of_the_page(calibration: Calibration) -> None:
     assert encoding.offset == 0
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(
     st.lists(st.floats(-8, 8, width=32), min_size=1, max_size=60),
     st.sampled_from(["90", "99", "99.9", "97.3", "100"]),
@@ -182,7 +183,7 @@ def test_entropy_is_for_8_bits() -> None:
 RULES = (Percentile, MeanSquaredError, Entropy)
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(
     st.lists(st.floats(-1e3, 1e3, width=32, allow_subnormal=False), min_size=1, max_size=30),
     st.sampled_from(RULES),

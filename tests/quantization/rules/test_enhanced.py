@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hexsim.quantization.encodings import Encoding
@@ -11,6 +11,7 @@ from hexsim.quantization.rules.enhanced import Enhanced, EnhancedSymmetric, cost
 from hexsim.quantization.rules.min_max import MinMax
 from hexsim.quantization.rules.symmetric import Symmetric
 from tests.quantization.rules import naive
+from tests.thorough import examples
 
 
 def _long_tailed(seed: int) -> np.ndarray:
@@ -44,7 +45,7 @@ def test_equals_the_slow_twin(seed: int, bits: int) -> None:
     assert _cost(seen, Symmetric(bits).encode(seen)) == pytest.approx(default, rel=1e-9)
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(
     st.lists(st.floats(-1e3, 1e3, width=32, allow_subnormal=False), min_size=1, max_size=30),
     st.sampled_from([4, 8]),

@@ -12,10 +12,12 @@ from hexsim.errors import HexsimError
 from hexsim.layers import Opaque, Pooling, Resize
 from hexsim.onnx_io.read.reader import read
 from hexsim.onnx_io.run.float_engine import FloatEngine
+from tests.thorough import paired
 
 IMAGE = {"x": (2, 3, 7, 10)}
 Make = Callable[..., onnx.ModelProto]
 COORDINATES = ("half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric")
+OPSETS = (11, 13, 19)
 ROUNDINGS = ("round_prefer_floor", "round_prefer_ceil", "floor", "ceil")
 SCALES = ((2.0, 2.0), (1.0, 3.0), (0.5, 0.5), (1.7, 0.7), (4 / 3, 2.5))
 SIZES = ((11, 13), (3, 5), (1, 1), (14, 20), (7, 4))
@@ -42,8 +44,7 @@ def the_layer(agreement):
     return layer
 
 
-@pytest.mark.parametrize("opset", [11, 13, 19])
-@pytest.mark.parametrize("coordinates", COORDINATES)
+@pytest.mark.parametrize(("coordinates", "opset"), paired(COORDINATES, OPSETS, 1))
 def test_nearest(coordinates: str, opset: int, onnx_model: Make, agree: Callable) -> None:
     for rounding, target in product(ROUNDINGS, (*SCALES, *SIZES)):
         modes = {"coordinate_transformation_mode": coordinates, "nearest_mode": rounding}
@@ -53,8 +54,7 @@ def test_nearest(coordinates: str, opset: int, onnx_model: Make, agree: Callable
         assert (layer.kind, layer.coordinates, layer.rounding) == ("nearest", coordinates, rounding)
 
 
-@pytest.mark.parametrize("opset", [11, 13, 19])
-@pytest.mark.parametrize("coordinates", COORDINATES)
+@pytest.mark.parametrize(("coordinates", "opset"), paired(COORDINATES, OPSETS, 1, 1))
 def test_linear(coordinates: str, opset: int, onnx_model: Make, agree: Callable) -> None:
     for target in (*SCALES, *SIZES):
         modes = {"mode": "linear", "coordinate_transformation_mode": coordinates}
