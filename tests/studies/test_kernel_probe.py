@@ -10,6 +10,7 @@ from hexsim.deployment.platform import Platform
 from hexsim.errors import HexsimError
 from hexsim.studies.kernel_probe import probe
 from hexsim.studies.probes import KINDS
+from tests.thorough import examples
 
 CHIPS = {name: Platform.load(name) for name in ("sd820", "sd835", "sd845", "sd855")}
 
@@ -25,7 +26,7 @@ def test_every_kind_runs_on_every_architecture(kind: str, chip: str) -> None:
     assert probed.peak_macs_per_packet == {820: 256, 835: 256}.get(int(chip[2:]), 512)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(examples(40), deadline=None)
 @given(
     st.sampled_from(sorted(CHIPS)),
     st.sampled_from(["conv", "depthwise"]),

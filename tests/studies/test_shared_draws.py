@@ -23,7 +23,7 @@ def pool(request: pytest.FixtureRequest) -> Iterator[Processes]:
 
 
 def work(runtime: str, chip: str) -> tuple[Platform, Workload]:
-    deployment = deployed(load("squeezenet1_1"), runtime, chip)  # type: ignore[arg-type]
+    deployment = deployed(load("ds_cnn_s"), runtime, chip)  # type: ignore[arg-type]
     return deployment.platform, deployment.workload()
 
 

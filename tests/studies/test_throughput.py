@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import math
+from functools import cache
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -15,7 +17,9 @@ from hexsim.deployment.platform import Platform
 from hexsim.dlc.loading import load
 from hexsim.errors import HexsimError
 from hexsim.graph.ir import Network
+from hexsim.planning.plan import Plan
 from hexsim.reports.throughput import throughput_facts, throughput_text
+from hexsim.runtimes import Runtime
 from hexsim.studies.throughput import Caller, CallStatistics, ClosedLoop, Throughput, throughput
 from hexsim.timing.results import Result
 from tests.hta.shapes import on_hta
@@ -33,8 +37,14 @@ def chain(layers: int = 24) -> Network:
     return net.network(last)
 
 
-def caller(network: Network | None = None, runtime: str = "dsp", **values: object) -> Caller:
-    return Caller(plan(network or chain(), runtime), **values)  # type: ignore[arg-type]
+@cache
+def planned(runtime: Runtime = "dsp") -> Plan:
+    """The plan of the chain of 24 layers."""
+    return plan(chain(), runtime)
+
+
+def caller(network: Network | None = None, runtime: Runtime = "dsp", **values: Any) -> Caller:
+    return Caller(plan(network, runtime) if network else planned(runtime), **values)
 
 
 def share(result: Throughput, resource: str) -> float:
@@ -59,9 +69,9 @@ def test_one_instance_is_what_it_is_alone() -> None:
 
 def test_two_instances_on_the_dsp_gain_what_the_calls_overlap() -> None:
     """While one graph holds the contexts, the other one's call is under way, and no more."""
-    result = throughput(SD855, [caller(chain(20), instances=2)], ClosedLoop(inferences=20))
+    result = throughput(SD855, [caller(chain(20), instances=2)], ClosedLoop(inferences=10))
     alone = result.instances[0].alone
-    only = throughput(SD855, [caller(chain(20))], ClosedLoop(inferences=20))
+    only = throughput(SD855, [caller(chain(20))], ClosedLoop(inferences=10))
     assert only.limit is None
     assert result.limit is not None
     assert result.limit.resource == "hvx contexts"
@@ -74,7 +84,7 @@ def test_two_instances_on_the_dsp_gain_what_the_calls_overlap() -> None:
 
 def test_the_dsp_is_full_with_three_and_a_fourth_only_waits() -> None:
     three, four = (
-        throughput(SD855, [caller(instances=count)], ClosedLoop(inferences=8)) for count in (3, 4)
+        throughput(SD855, [caller(instances=count)], ClosedLoop(inferences=5)) for count in (3, 4)
     )
     assert four.total.per_second == pytest.approx(three.total.per_second, rel=0.02)
     median = [result.instances[0].pace.percentile_ps(50) for result in (three, four)]
@@ -123,7 +133,7 @@ def _array_beside_hvx_of_the_other(result: Result, job: int) -> int:
 
 @pytest.mark.parametrize(("runtime", "resource"), [("cpu", "cpu cores"), ("gpu", "gpu")])
 def test_an_engine_that_runs_one_network_at_a_time_is_the_limit(
-    runtime: str, resource: str
+    runtime: Runtime, resource: str
 ) -> None:
     result = throughput(SD855, [caller(runtime=runtime, instances=3)])
     assert result.limit is not None
@@ -167,15 +177,16 @@ def test_with_two_a_hint_decides_nothing_because_contexts_are_not_taken_away() -
     st.integers(1, 3),
 )
 def test_no_resource_is_used_more_than_there_is_and_all_work_is_done(
-    network: Network, chip: str, runtime: str, instances: int
+    network: Network, chip: str, runtime: Runtime, instances: int
 ) -> None:
     platform = Platform.load(chip)
-    callers = [caller(network, runtime, instances=instances), caller()]
+    beside = chain(6)
+    callers = [caller(network, runtime, instances=instances), caller(beside)]
     result = throughput(platform, callers, ClosedLoop(inferences=3))
     assert all(0 < use.share <= 1 + 1e-9 for use in result.utilisations)
     assert [instance.pace.inferences for instance in result.instances] == [3] * (instances + 1)
     assert result.total.inferences == 3 * (instances + 1)
-    macs = 3 * (instances * network.total_macs + chain().total_macs)
+    macs = 3 * (instances * network.total_macs + beside.total_macs)
     assert result.result.counters["macs"] == macs
     assert share(result, "hvx contexts at work") <= share(result, "hvx contexts")
     again = throughput(platform, callers, ClosedLoop(inferences=3))
@@ -196,7 +207,7 @@ def test_calls_that_repeat_are_not_all_simulated(
     instances: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Those that follow are those that the simulation has, but for the last, which are alone."""
-    callers, loop = [caller(chain(4), instances=instances)], ClosedLoop(duration_ms=150)
+    callers, loop = [caller(chain(2), instances=instances)], ClosedLoop(duration_ms=120)
     short = throughput(SD855, callers, loop)
     monkeypatch.setattr("hexsim.studies.throughput._WINDOWS", ())
     whole = throughput(SD855, callers, loop)
@@ -233,12 +244,13 @@ def test_a_duration_has_a_budget(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_events_grow_linearly_with_inferences_and_instances() -> None:
     def events(inferences: int, instances: int) -> int:
-        callers = [caller(chain(6), instances=instances)]
+        callers = [caller(chain(3), instances=instances)]
         result = throughput(SD855, callers, ClosedLoop(inferences=inferences))
         return result.result.counters["events"]
 
-    assert events(30, 2) / events(15, 2) == pytest.approx(2, rel=0.05)
-    assert events(15, 4) / events(15, 2) == pytest.approx(2, rel=0.1)
+    few = events(12, 2)
+    assert events(24, 2) / few == pytest.approx(2, rel=0.05)
+    assert events(12, 4) / few == pytest.approx(2, rel=0.1)
 
 
 @pytest.mark.slow

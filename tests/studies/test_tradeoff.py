@@ -1,6 +1,8 @@
 """Both files on all runtimes: what is refused, what is loaded how, and that figures are true."""
 
+from collections.abc import Mapping
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -12,7 +14,7 @@ from hexsim.deployment.platform import Platform
 from hexsim.inputs.source import seeded
 from hexsim.inputs.split import InputRoles
 from hexsim.quantization.model import Model
-from hexsim.quantization.overrides import NO_OVERRIDES, IntegerOverride, Overrides, Range
+from hexsim.quantization.overrides import IntegerOverride, Overrides, Range
 from hexsim.runtimes import Runtime
 from hexsim.studies.tradeoff import TradeoffChoice, TradeoffConditions, tradeoff
 from tests.accuracy import culprits
@@ -20,6 +22,12 @@ from tests.deployed import deployed
 
 FEEDS = culprits.inputs(4)
 INPUTS = InputRoles(seeded(FEEDS, culprits.network()))
+
+
+@cache
+def plainly_chosen(chip: str, fault: str = "outlier") -> Mapping[tuple[str, str], TradeoffChoice]:
+    """What `chosen` gives without conditions, computed once."""
+    return chosen(chip, fault=fault)
 
 
 def chosen(
@@ -43,7 +51,7 @@ def chosen(
     ],
 )
 def test_who_refuses_a_float_file(chip: str, refused: set[str]) -> None:
-    choices = chosen(chip)
+    choices = plainly_chosen(chip)
     assert {key for key, choice in choices.items() if choice.refusal} == {
         ("float", runtime) for runtime in refused
     }
@@ -52,7 +60,7 @@ def test_who_refuses_a_float_file(chip: str, refused: set[str]) -> None:
 
 
 def test_sizes_are_those_of_the_files(tmp_path: Path) -> None:
-    choices = chosen("sd835")
+    choices = plainly_chosen("sd835")
     model = culprits.quantized("outlier")
     for kind, written in (("float", Model(model.network)), ("quantised", model)):
         dlc.write(tmp_path / "f.dlc", written)
@@ -89,7 +97,7 @@ def test_sections_of_the_file_are_computed_by_the_tensor_engine() -> None:
 
 
 def test_a_quantized_file_on_the_cpu_has_rounded_weights() -> None:
-    choices = chosen("sd835", fault="none")
+    choices = plainly_chosen("sd835", "none")
     floats, codes, dsp = (
         choices[key].accuracy
         for key in (("float", "cpu"), ("quantised", "cpu"), ("quantised", "dsp"))
@@ -102,7 +110,7 @@ def test_a_quantized_file_on_the_cpu_has_rounded_weights() -> None:
 
 
 def test_a_float_file_on_the_dsp_is_quantized_at_load() -> None:
-    choices = chosen("sd835")
+    choices = plainly_chosen("sd835")
     floats, codes = choices["float", "dsp"], choices["quantised", "dsp"]
     assert floats.timing is not None
     assert codes.timing is not None
@@ -118,9 +126,8 @@ def test_without_a_float_network_there_is_no_float_file() -> None:
 
 def test_overrides_count_when_the_float_file_is_quantized_at_load() -> None:
     narrow = Overrides({"c1.out": IntegerOverride(8, (Range(0.0, 0.1),))})
-    plain, given = (
-        chosen("sd835", TradeoffConditions(overrides=o)) for o in (NO_OVERRIDES, narrow)
-    )
+    plain = plainly_chosen("sd835")
+    given = chosen("sd835", TradeoffConditions(overrides=narrow))
     before, after, codes = (
         choices[file, "dsp"].accuracy
         for choices, file in ((plain, "float"), (given, "float"), (given, "quantised"))

@@ -20,7 +20,7 @@ from hexsim.studies.uncertainty import ConstantSensitivity, Times, Uncertainty, 
 from tests.deployed import deployed
 
 NETWORK = "squeezenet1_1"
-SMALLER = "dronet_112"
+SMALLER = "ds_cnn_s"
 
 MADE_UP = Quantity(value=1.5, unit="1", source="made up", confidence="assumed", low=1.0, high=3.0)
 

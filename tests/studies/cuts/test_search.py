@@ -1,6 +1,6 @@
 """Dynamic programming finds what trying every cut finds."""
 
-from itertools import combinations, product
+from itertools import combinations
 
 import pytest
 
@@ -14,6 +14,7 @@ from hexsim.studies.cuts import Prices, search
 from hexsim.studies.cuts.search import candidate
 from hexsim.studies.cuts.times import LayerTimes
 from tests.small_networks import Sketch
+from tests.thorough import paired
 
 
 def _mixed(opaque: bool) -> Network:
@@ -44,7 +45,7 @@ def _every_cut(prices: Prices) -> list[tuple[range, ...]]:
     return cuts
 
 
-@pytest.mark.parametrize(("opaque", "chip"), list(product([False, True], ["sd855", "sd865"])))
+@pytest.mark.parametrize(("opaque", "chip"), paired([False, True], ["sd855", "sd865"], 1))
 def test_the_fastest_of_all_cuts(opaque: bool, chip: str) -> None:
     prices = _prices(opaque, Platform.load(chip))
     fastest = min(prices.total_us(cut) for cut in _every_cut(prices))

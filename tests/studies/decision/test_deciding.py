@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -31,9 +32,36 @@ from hexsim.studies.decision.deciding import AS_DSP, WHOLE
 from tests.studies.decision.decided import CLASSES, ITEMS, write_files
 
 
+class Answered(NamedTuple):
+    """A decision, and the folder of what was stored for the next run."""
+
+    decision: Decision
+    stored: Path
+
+
+@pytest.fixture(scope="module")
+def answered(tmp_path_factory: pytest.TempPathFactory) -> Answered:
+    """The question, answered once."""
+    folder = tmp_path_factory.mktemp("answered")
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        asked = _question(folder, monkeypatch)
+        return Answered(decide(asked), folder / "kept")
+
+
 @pytest.fixture(autouse=True)
 def question(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Question:
     """A small question with a folder of its own for what is kept."""
+    return _question(tmp_path, monkeypatch)
+
+
+@pytest.fixture
+def first(question: Question, answered: Answered, tmp_path: Path) -> Decision:
+    """The answer to the question, of which all is stored that a second run may take."""
+    shutil.copytree(answered.stored, tmp_path / "kept", dirs_exist_ok=True)
+    return answered.decision
+
+
+def _question(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Question:
     folder = tmp_path / "kept"
     folder.mkdir()
     monkeypatch.setattr(checkpoint, "private_folder", lambda name: folder)
@@ -55,9 +83,11 @@ def question(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Question:
     )
 
 
-def test_times_and_answers_are_those_of_the_deployment(question: Question) -> None:
+def test_times_and_answers_are_those_of_the_deployment(
+    question: Question, answered: Answered
+) -> None:
     network, (platform,) = question.read.model.network, question.platforms
-    decided = decide(question)
+    decided = answered.decision
     default = next(mode for mode in question.modes if mode.name == "default")
     model = quantize_optimized(network, question.inputs.feeds, default.options).model
     for candidate in decided.ranked:
@@ -90,17 +120,18 @@ def test_timelines_are_those_of_the_best_choices(question: Question) -> None:
     assert set(results) == {"sd855 dsp", "sd865 dsp"}
 
 
-def test_a_second_run_computes_nothing(question: Question, monkeypatch: pytest.MonkeyPatch) -> None:
-    first = decide(question)
+def test_a_second_run_computes_nothing(
+    question: Question, first: Decision, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for name in ("quantize_optimized", "deploy", "validate"):
         monkeypatch.setattr(parts, name, _never)
     assert decide(question) == first
 
 
+@pytest.mark.usefixtures("first")
 def test_answers_of_another_kind_of_cpu_are_computed_anew(
     question: Question, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    decide(question)
     monkeypatch.setattr(parts, "compiled_for", lambda: ("x86_64", "another", "+avx2"))
     monkeypatch.setattr(parts, "validate", _never)
     with pytest.raises(AssertionError, match="this is kept"):
@@ -108,9 +139,8 @@ def test_answers_of_another_kind_of_cpu_are_computed_anew(
 
 
 def test_another_limit_takes_what_is_there(
-    question: Question, monkeypatch: pytest.MonkeyPatch
+    question: Question, first: Decision, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    first = decide(question)
     for name in ("quantize_optimized", "deploy", "validate"):
         monkeypatch.setattr(parts, name, _never)
     middle = sorted(candidate.ms for candidate in first.ranked)[1]
@@ -123,8 +153,9 @@ def test_another_limit_takes_what_is_there(
 
 
 def test_other_labels_are_counted_anew(question: Question) -> None:
+    asked = replace(question, runtimes=["cpu", "dsp"])
     counts = [
-        _right(decide(replace(question, labels=((number,),) * ITEMS))) for number in range(CLASSES)
+        _right(decide(replace(asked, labels=((number,),) * ITEMS))) for number in range(CLASSES)
     ]
     assert np.sum(counts, axis=0).tolist() == [ITEMS] * len(counts[0]), "each input has one best"
 
@@ -214,11 +245,8 @@ def _right(decision: Decision) -> list[int | None]:
 
 @pytest.mark.parametrize("fails", ["simulate", "executor"])
 def test_a_candidate_that_fails_is_ruled_out_and_nothing_else_is_lost(
-    fails: str, question: Question, monkeypatch: pytest.MonkeyPatch
+    fails: str, question: Question, answered: Answered, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole = decide(question)
-    monkeypatch.setattr(checkpoint, "private_folder", lambda name: Path("again").absolute())
-    Path("again").mkdir()
     works = getattr(Deployment, fails)
 
     def fails_on_dsp(deployment: Deployment, *arguments: Any, **options: Any) -> Any:
@@ -228,7 +256,7 @@ def test_a_candidate_that_fails_is_ruled_out_and_nothing_else_is_lost(
 
     monkeypatch.setattr(Deployment, fails, fails_on_dsp)
     decided = decide(replace(question, runtimes=["cpu", "dsp"]))
-    others = [candidate for candidate in whole.ranked if candidate.runtime == "cpu"]
+    others = [candidate for candidate in answered.decision.ranked if candidate.runtime == "cpu"]
     assert [candidate.timed for candidate in decided.ranked] == [
         candidate.timed for candidate in others
     ]
@@ -247,15 +275,14 @@ def test_modes_that_fit_no_runtime_are_told(question: Question) -> None:
 
 
 def test_draws_that_fail_leave_the_candidate_without_interval(
-    question: Question, monkeypatch: pytest.MonkeyPatch
+    question: Question, first: Decision, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(*arguments: object) -> None:
         raise HexsimError("a bound is none")
 
-    whole = decide(question)
     monkeypatch.setattr(parts, "drawn", fail)
     decided = decide(replace(question, draws=3))
     assert [candidate.timed for candidate in decided.ranked] == [
-        candidate.timed for candidate in whole.ranked
+        candidate.timed for candidate in first.ranked
     ]
     assert any("has no interval: a bound is none" in note for note in decided.notes)
