@@ -7,6 +7,7 @@ always in `c2`.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 
@@ -79,6 +80,7 @@ def _break(fault: str, weight: FloatArray, bias: FloatArray) -> None:
         bias[OUTLIER] = 400.0
 
 
+@cache
 def quantized(fault: str = "none", bias_bits: int = 32) -> Model:
     """Calibrated on other inputs; faults of activations are put into the encodings."""
     options = QuantizationOptions(bias_bits=bias_bits)  # type: ignore[arg-type]

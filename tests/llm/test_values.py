@@ -14,7 +14,7 @@ from tests.conftest import run_onnx
 from tests.llm.tiny_decoder import Export, tiny_decoder
 
 PROMPT = np.array([[7, 150, 3, 92, 61, 18]])
-STEPS = 3
+STEPS = 2
 Arrays = dict[str, np.ndarray]
 
 

@@ -97,7 +97,9 @@ def test_patterns_are_recognised(file: Path) -> None:
 )
 def test_the_dsp_takes_all_of_it(file: Path) -> None:
     model = hexsim.load(file, input_dims=DIMS.get(file.stem))
-    quantized = hexsim.quantize(model)
+    (name,) = model.network.inputs
+    noise = np.random.default_rng(0).random(model.network.tensors[name].source_shape, np.float32)
+    quantized = hexsim.quantize(model, [noise])
     timing = hexsim.simulate(quantized, "sd855", "dsp", stack="qnn-2.45", cpu_fallback=False)
     assert timing.total_us > 0
 
