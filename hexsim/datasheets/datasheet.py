@@ -16,7 +16,7 @@ import math
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, Generic, Literal, Self, TypeVar, get_args
 
@@ -107,7 +107,12 @@ class Datasheet(DatasheetTable):
 
     def quantities(self) -> Iterator[tuple[str, Quantity]]:
         """Yield (dotted path, constant) for every constant, in file order."""
-        return _quantities(self._tree, "")
+        return iter(self.stated)
+
+    @cached_property
+    def stated(self) -> tuple[tuple[str, Quantity], ...]:
+        """Every constant as in `quantities`; each is validated once."""
+        return tuple(_quantities(self._tree, ""))
 
     def with_value(self, path: str, value: float) -> Self:
         """Return a copy in which the constant at the dotted `path` has another value.
@@ -185,13 +190,26 @@ class Shelf(Generic[DatasheetT]):
     def __init__(self, datasheet: type[DatasheetT], kind: str, directory: Path) -> None:
         self._model = datasheet
         self._texts = DatasheetTexts(kind, directory)
+        self._loaded: dict[str, DatasheetT] = {}
 
     def names(self) -> tuple[str, ...]:
         """List the built-in names; the datasheets with a file of their own are not read."""
         return self._texts.names()
 
     def load(self, name_or_path: str | Path) -> DatasheetT:
-        """Load a built-in datasheet by name, or the user's own by the path of its .toml file."""
+        """Load a built-in datasheet by name, or the user's own by the path of its .toml file.
+
+        A built-in one is read once by a process; the user may change a file of their own meanwhile.
+        """
+        name = str(name_or_path)
+        if name not in self._loaded:
+            datasheet = self._read(name_or_path)
+            if name.endswith(".toml"):
+                return datasheet
+            self._loaded[name] = datasheet
+        return self._loaded[name]
+
+    def _read(self, name_or_path: str | Path) -> DatasheetT:
         tree, where = self._texts.located(name_or_path)
         if isinstance(like := tree.get("like"), str):
             _fill(tree, self._texts.tables_of(like))

@@ -11,7 +11,7 @@ import math
 import types
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
-from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from annotated_types import Interval
 
@@ -106,9 +106,25 @@ def _hints(kind: Any) -> dict[str, Any]:
     return {field.name: types_by_name[field.name] for field in fields}
 
 
+@cache
+def _limited(kind: Any) -> dict[str, Any]:
+    """Return the types of the stored fields of which not every value is in the domain."""
+    return {name: hint for name, hint in hints(kind).items() if _is_limited(hint)}
+
+
+def _is_limited(hint: Any) -> bool:
+    if any(isinstance(mark, Interval) for mark in getattr(hint, "__metadata__", ())):
+        return True
+    kind, origin, arguments = _parts(hint)
+    if origin is Literal or kind in (Ellipsis, types.NoneType, bool, int, float, str):
+        return False
+    return not arguments or any(map(_is_limited, arguments))
+
+
 def _faults(value: Any, path: str) -> Iterator[tuple[str, str]]:
     """Yield the path and the description of each fault in a dataclass."""
-    for name, hint in hints(type(value)).items():
+    kind: Any = type(value)
+    for name, hint in _limited(kind).items():
         yield from _faults_in(hint, getattr(value, name), f"{path}.{name}" if path else name)
     fault = getattr(value, "fault", None)
     if callable(fault) and (description := fault()):
@@ -118,8 +134,8 @@ def _faults(value: Any, path: str) -> Iterator[tuple[str, str]]:
 def _faults_in(hint: Any, value: Any, path: str) -> Iterator[tuple[str, str]]:
     if description := fault_of(hint, value):
         yield f"field '{path}' ", description
-    kind, arguments = _plain(hint)
-    if get_origin(kind) in (Union, types.UnionType):
+    _, origin, arguments = _parts(hint)
+    if origin in (Union, types.UnionType):
         (first, *others) = (argument for argument in arguments if argument is not types.NoneType)
         if dataclasses.is_dataclass(value) and not isinstance(value, type):
             yield from _faults(value, path)
@@ -128,7 +144,7 @@ def _faults_in(hint: Any, value: Any, path: str) -> Iterator[tuple[str, str]]:
     elif isinstance(value, Mapping):
         for key, item in value.items():
             yield from _faults_in(arguments[1], item, f"{path}['{key}']")
-    elif get_origin(kind) is tuple and isinstance(value, tuple):
+    elif origin is tuple and isinstance(value, tuple):
         elements = arguments[:1] * len(value) if arguments[-1] is Ellipsis else arguments
         for index, (element, item) in enumerate(zip(elements, value, strict=False)):
             yield from _faults_in(element, item, f"{path}[{index}]")
@@ -136,9 +152,11 @@ def _faults_in(hint: Any, value: Any, path: str) -> Iterator[tuple[str, str]]:
         yield from _faults(value, path)
 
 
-def _plain(hint: Any) -> tuple[Any, tuple[Any, ...]]:
+@cache
+def _parts(hint: Any) -> tuple[Any, Any, tuple[Any, ...]]:
+    """Return a type without its annotations, its generic type, and the arguments of that."""
     kind = get_args(hint)[0] if get_origin(hint) is Annotated else hint
-    return kind, get_args(kind)
+    return kind, get_origin(kind), get_args(kind)
 
 
 def _within(mark: Interval, value: Any) -> bool:
