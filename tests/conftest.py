@@ -19,13 +19,14 @@ from hexsim.onnx_io.run.float_engine import FloatEngine
 from hexsim.onnx_io.run.runtime import load_onnxruntime
 from hexsim.passes import optimize
 from tests.oracle.toolchain import missing_tools
+from tests.thorough import examples
 
 os.environ.pop("COLUMNS", None)  # reports are whole in tests, whatever window they run in
 onnxruntime = load_onnxruntime()  # before any test loads it: tests call nobody either
 
 # Examples are the same in every run, so that a red build is red for everybody; and no example has
 # a deadline, since machines are slow at their own times.
-settings.register_profile("hexsim", deadline=None, derandomize=True)
+settings.register_profile("hexsim", examples(100), deadline=None, derandomize=True)
 settings.load_profile("hexsim")
 
 Arrays = dict[str, npt.NDArray[np.generic]]
@@ -46,8 +47,7 @@ def pytest_collection_finish() -> None:
 @pytest.fixture(autouse=True)
 def toolchain(request: pytest.FixtureRequest) -> None:
     """Tests of the toolchain's judgement are skipped where it is missing, but never in CI."""
-    missing = missing_tools()
-    if missing and request.node.get_closest_marker("toolchain"):
+    if request.node.get_closest_marker("toolchain") and (missing := missing_tools()):
         stop = pytest.fail if os.environ.get("CI") == "true" else pytest.skip
         stop(f"{', '.join(missing)} missing; install clang-19, lld-19, llvm-19 and qemu-user")
 

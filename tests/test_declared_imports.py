@@ -72,6 +72,7 @@ def undeclared_in_checks(folder: str) -> list[Import]:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("folder", SHIPPED)
 def test_what_ships_loads_with_core_libraries_alone(folder: str) -> None:
     for imported in third_party(folder):
@@ -79,6 +80,7 @@ def test_what_ships_loads_with_core_libraries_alone(folder: str) -> None:
         assert providers(imported.root) & allowed, f"{imported}: declare it"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("folder", CHECKED)
 def test_tests_and_benchmarks_import_what_is_installed_for_development(folder: str) -> None:
     for imported in undeclared_in_checks(folder):

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 import simpy
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hexsim.q6_scheduler import DispatchRule, GraphSession
@@ -231,7 +231,6 @@ STAGES = st.builds(
 )
 
 
-@settings(deadline=None)
 @given(st.lists(STAGES, min_size=1, max_size=3), st.sampled_from([DDR, LONG_LATENCY]))
 def test_the_parts_make_up_the_span_of_the_node(stages: list[Stage], ddr: DdrRule) -> None:
     timing, _ = run(*stages, node_clocks=100, hand_off_clocks=30, ddr=ddr, workers=3)

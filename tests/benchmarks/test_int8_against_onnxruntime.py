@@ -39,6 +39,7 @@ def test_a_missing_engine_has_a_dash_and_a_ratio_is_theirs_over_ours() -> None:
     assert ours == "1.00 **1.00** 1.00"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("lines", "said"),
     [

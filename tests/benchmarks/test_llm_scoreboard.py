@@ -33,6 +33,7 @@ def test_the_page_is_that_of_today() -> None:
     assert block(text, "rows").strip() == each(), RENEW
 
 
+@pytest.mark.slow
 def test_the_release_states_the_result_of_the_fit() -> None:
     assert fitted(cases()) == pytest.approx(stated())
 

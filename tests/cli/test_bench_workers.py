@@ -7,14 +7,13 @@ import pytest
 
 from tests.cli.conftest import Done
 
-pytest.importorskip("distributed")
-
 BENCH = (
     "bench --model squeezenet1_1 --chip sd855 --runtime dsp,gpu --timing-only "
     "--uncertainty joint --draws 6"
 )
 
 
+@pytest.mark.slow
 def test_one_process_and_two_say_and_write_the_same(
     command: Callable[[str], Done], tmp_path: Path
 ) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 Command = Callable[[str], tuple[int, str, str]]
 LINES = (
-    "models list",
+    pytest.param("models list", marks=pytest.mark.slow),
     "chips list",
     "chips show sd855",
     "stacks list",

@@ -187,6 +187,7 @@ def test_a_killed_worker_loses_nothing(
     assert parts.whole() == complete_sweep
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("swept_folder")
 def test_the_answer_is_read(command: Callable[[str], Done]) -> None:
     done = command("sweep show space.parquet --pareto latency,initialisation --json a.json")
@@ -237,7 +238,7 @@ def test_an_anchor_that_does_not_fit_is_refused(
     assert sentence in refused(f"sweep s.toml --anchor {anchor}")
 
 
-@pytest.mark.parametrize("option", ["", "--vtcm 0.25"])
+@pytest.mark.parametrize("option", ["", pytest.param("--vtcm 0.25", marks=pytest.mark.slow)])
 def test_a_part_of_vtcm_is_swept_and_told(
     option: str, command: Callable[[str], Done], onnx_model: Callable[..., onnx.ModelProto]
 ) -> None:

@@ -6,7 +6,6 @@ import warnings
 from collections.abc import Callable
 from pathlib import Path
 
-import distributed
 import numpy as np
 import onnx
 import pytest
@@ -105,11 +104,12 @@ def test_seeded_inputs_are_said_to_be(command: Command) -> None:
     assert "top-1" not in out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("who", "labels"),
     [
         ("--workers 1", "--labels labels.txt --explain --layers"),
-        pytest.param("--distributed --workers 2", "", marks=pytest.mark.slow),
+        ("--distributed --workers 2", ""),
     ],
 )
 def test_workers_give_the_same_report(
@@ -131,6 +131,8 @@ def test_a_scheduler_of_ones_own(command: Command, tmp_path: Path) -> None:
     line = "validate q.dlc --float m.dlc --input-list list.txt --labels labels.txt --json v.json"
     code, out, _ = command(line)
     alone = (tmp_path / "v.json").read_bytes()
+    import distributed  # slow to import, in every worker that collects
+
     with distributed.LocalCluster(
         n_workers=1,
         threads_per_worker=2,

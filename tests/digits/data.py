@@ -7,7 +7,6 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
-from sklearn.datasets import load_digits
 
 from tests.digits.architecture import Kind
 
@@ -28,6 +27,8 @@ class Digits:
 @cache
 def digits() -> Digits:
     """The 1797 digits in one fixed shuffled order, the last `HELD_OUT` of them for tests."""
+    from sklearn.datasets import load_digits  # takes seconds, in every worker that collects
+
     data = load_digits()
     order = np.random.default_rng(0).permutation(len(data.images))
     images = (data.images[order, None] / 16).astype(np.float32)

@@ -56,6 +56,7 @@ def test_spoiling_a_channel_and_equalizing_it_leave_the_float_function(seed: int
         assert np.abs(float_scores(other) - expected).max() <= 1e-4 * np.abs(expected).max()
 
 
+@pytest.mark.slow
 @each_seed
 def test_a_spoilt_channel_collapses_per_tensor_and_is_saved_twice(seed: int) -> None:
     broken = _broken(seed)

@@ -6,12 +6,13 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hexsim.dlc.archive import create_archive, open_archive
 from hexsim.dlc.directory import METADATA, MODEL, PARAMS
 from hexsim.errors import HexsimError
+from tests.thorough import examples
 
 PAYLOAD = b"weights" * 9
 
@@ -77,7 +78,7 @@ def test_every_altered_byte_outside_the_weights_is_refused(path: Path, tmp_path:
                 open_archive(bad)
 
 
-@settings(max_examples=50)
+@examples(50)
 @given(before=st.binary(max_size=9), after=st.binary(max_size=9))
 def test_bytes_added_at_either_end_are_refused(
     before: bytes, after: bytes, tmp_path_factory: pytest.TempPathFactory

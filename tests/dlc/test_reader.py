@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from onnx import helper
 
@@ -20,9 +20,10 @@ from hexsim.quantization.encodings import Encoding
 from hexsim.quantization.model import Model
 from tests.dlc.made import assert_same, models, small_network, with_encodings
 from tests.fuzz.containers import opened, sealed
+from tests.thorough import examples
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(models(), st.builds(Metadata, st.just("7"), st.just("convert x=y")))
 def test_comes_back(
     tmp_path_factory: pytest.TempPathFactory, model: Model, metadata: Metadata

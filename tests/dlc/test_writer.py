@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from hexsim import dlc
 from hexsim.dlc import Metadata
@@ -13,9 +13,10 @@ from hexsim.errors import HexsimError
 from hexsim.graph.ir import Constant
 from hexsim.quantization.model import Model
 from tests.dlc.made import assert_same, models, small_network, with_encodings
+from tests.thorough import examples
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(models())
 def test_equal_models_give_equal_bytes(
     tmp_path_factory: pytest.TempPathFactory, model: Model

@@ -173,6 +173,7 @@ def test_an_error_comes_in_its_place(executor: PlanExecutor) -> None:
     _equal(list(executor.run_each(mixed.feeds(6))), expected)
 
 
+@pytest.mark.slow
 def test_who_asks_no_more_leaves_nothing_running(executor: PlanExecutor) -> None:
     before = threading.active_count()
     for wanted in range(4):
@@ -184,6 +185,7 @@ def test_who_asks_no_more_leaves_nothing_running(executor: PlanExecutor) -> None
         _equal(results, [executor.run(x) for x in mixed.feeds(6)[:wanted]])
 
 
+@pytest.mark.slow
 def test_results_outlive_all_that_made_them() -> None:
     made = deployed(mixed.mixed()).executor(3)
     expected = [made.run(x) for x in mixed.feeds(8)]

@@ -163,6 +163,7 @@ def test_streams_that_are_closed(inputs: Path, closed: str) -> None:
     assert (inputs / "out.csv").read_text().startswith("name,")
 
 
+@pytest.mark.slow
 def test_two_writers_leave_one_whole_file(inputs: Path) -> None:
     """Of several programs that write the same names at once, each in its own format."""
     path = os.pathsep.join(filter(None, sys.path))

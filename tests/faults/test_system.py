@@ -242,6 +242,7 @@ def test_too_many_open_files_are_told_as_such(error: Exception) -> None:
     assert of_the_system(error) == words
 
 
+@pytest.mark.slow
 def test_a_numba_that_compiles_nothing(inputs: Path) -> None:
     line = [sys.executable, "-m", "hexsim", "run", "q.dlc", "--input-list", "list.txt"]
     ended = subprocess.run(

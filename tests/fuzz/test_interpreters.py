@@ -28,6 +28,7 @@ def test_the_commands_answer(tmp_path: Path) -> None:
         (tmp_path / "answer.json").unlink()
 
 
+@pytest.mark.slow
 def test_a_hostile_start_changes_nothing(tmp_path: Path) -> None:
     assert judged(0, tmp_path) == []
 

@@ -23,6 +23,7 @@ _LIBRARIES = ("ONNXRuntimeError", "ShapeInference", "TypeInference", "onnxruntim
 """Words that only raw text of a library has."""
 
 
+@pytest.mark.slow
 def test_the_undamaged_files_answer() -> None:
     said = [judge(data) for data in seeds()[:: 1 if THOROUGH else 3]]
     unanswered = [

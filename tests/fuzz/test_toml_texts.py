@@ -37,6 +37,7 @@ def test_good_files_are_read(folder: Path) -> None:
             read(folder / name)
 
 
+@pytest.mark.slow
 def test_hostile_files_end_in_a_sentence(folder: Path) -> None:
     with watched(120):
         said = [judged(number, folder) for number in range(QUICK)]

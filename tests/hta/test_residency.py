@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hexsim.graph.ir import Network
@@ -21,7 +21,6 @@ def alive(subnet: PlannedSubnet, step: int) -> set[str]:
     } & (written)
 
 
-@settings(deadline=None)
 @given(networks(), st.sampled_from([0, 1 * KB, 8 * KB, 64 * KB, 1024 * KB]))
 def test_what_is_kept_never_exceeds_the_memory(network: Network, capacity: int) -> None:
     (subnet,) = on_hta(network).subnets

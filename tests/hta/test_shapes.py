@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from hypothesis import given, settings
+from hypothesis import given
 
 from hexsim.hta.layout import tensor_bytes
 from hexsim.hta.shapes import MacShape
@@ -11,7 +11,6 @@ from tests.hta.shapes import calls, conv_call, mac_shape
 from tests.small_networks import Sketch, only_call
 
 
-@settings(deadline=None)
 @given(calls())
 def test_the_loop_nest_is_the_layer(call: KernelCall) -> None:
     shape = mac_shape(call)

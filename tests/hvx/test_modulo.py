@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hexsim.hvx.dependences import instruction_edges
@@ -11,6 +11,7 @@ from hexsim.hvx.isa import HvxMachine
 from hexsim.hvx.modulo import modulo
 from hexsim.hvx.packets import Insn, fits
 from tests.oracle.reference_loops import HERE, loops
+from tests.thorough import examples
 
 REFERENCE = json.loads((HERE / "reference_loops.json").read_text())
 
@@ -76,7 +77,7 @@ def bodies(draw):
     return tuple(insns)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(bodies(), st.sampled_from([1, 2, 4]))
 def test_random_loops_obey_every_dependence_and_every_packet_rule(body, pipes):
     loop = modulo(HvxMachine(66, multiply_pipes=pipes), body)
@@ -84,7 +85,7 @@ def test_random_loops_obey_every_dependence_and_every_packet_rule(body, pipes):
     assert loop.bound <= loop.interval <= 4 * len(body) + 4
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(bodies())
 def test_more_pipes_never_raise_the_bound(body):
     assert (

@@ -1,13 +1,14 @@
 """The code around pipelined loops."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hexsim.hvx.isa import HvxMachine
 from hexsim.hvx.packets import Insn
 from hexsim.hvx.pipelining import pipelined
 from hexsim.hvx.scheduling import straight
+from tests.thorough import examples
 
 V66 = HvxMachine(66)
 BODY = (
@@ -28,7 +29,7 @@ def executed(made):
     return (steady if made.steady else 0) + len(made.epilogue_prologue.insns)
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(st.integers(1, 40))
 def test_every_instruction_of_every_iteration_is_issued_once(iterations):
     made = pipelined(V66, BODY, iterations, STORE, CLEAR)

@@ -52,9 +52,8 @@ def test_floats_are_those_of_onnxruntime(export: Export) -> None:
             np.testing.assert_allclose(outputs[name], array, rtol=1e-3, atol=1e-5)
 
 
-@pytest.mark.parametrize(
-    ("bits", "least_db"), [(4, 13), pytest.param(8, 38, marks=pytest.mark.slow)]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize(("bits", "least_db"), [(4, 13), (8, 38)])
 def test_codes_are_near_them(bits: Literal[4, 8], least_db: float) -> None:
     """Codes of weights per column beside 16 bits: 4 bits more are some 24 dB less of noise."""
     options = hexsim.QuantizationOptions(activation_bits=16, weight_bits=bits, axis_weights=True)

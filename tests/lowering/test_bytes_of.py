@@ -2,15 +2,16 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hexsim.lowering.bytes_of import byte_codes, byte_operands, byte_weights
 from tests.int8.drawn import BITS, CODES, arrays, operands, weights
+from tests.thorough import examples
 
 
 @given(st.data())
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_operands(data):
     bits = data.draw(BITS)
     x = data.draw(operands((3, 4), bits=bits))
@@ -28,7 +29,7 @@ def test_operands(data):
 
 
 @given(weights((3, 5)))
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_weights(whole):
     together = np.zeros((3, 5))
     for byte, part in byte_weights(whole):

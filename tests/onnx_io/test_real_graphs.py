@@ -187,7 +187,7 @@ def graphs(draw: st.DrawFn) -> tuple[list[onnx.NodeProto], dict, tuple[int, ...]
 
 
 @given(graph=graphs())
-@settings(examples(60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(examples(60), suppress_health_check=[HealthCheck.too_slow])
 def test_random_graphs_equal_onnxruntime(
     graph: tuple[list[onnx.NodeProto], dict, tuple[int, ...], str],
     onnx_model: Make,

@@ -40,6 +40,7 @@ def _validated(model: Path, folder: Path, batch: int) -> Validation:
     )
 
 
+@pytest.mark.slow
 def test_persons_are_found_on_photographs(real_data: Path, photos: Path) -> None:
     folder = real_data / "vww_mobilenetv1_025_96"
     single = _validated(folder / "vww_mobilenetv1_025_96.onnx", photos, 1)

@@ -3,7 +3,6 @@
 import socket
 
 import pytest
-from distributed import Client, LocalCluster
 
 from hexsim.errors import HexsimError
 from hexsim.studies.cluster import Cluster
@@ -15,7 +14,10 @@ def _slice(shared: bytes, first: int, stop: int) -> bytes:
     return shared[first:stop]
 
 
+@pytest.mark.slow
 def test_what_is_shared_may_be_large_without_a_warning(recwarn: pytest.WarningsRecorder) -> None:
+    from distributed import Client, LocalCluster  # slow to import, in every worker that collects
+
     shared = bytes(range(256)) * (1 << 16)
     with (
         LocalCluster(
@@ -40,7 +42,10 @@ def test_what_listens_and_is_no_scheduler_is_not_waited_for(
             pass
 
 
+@pytest.mark.slow
 def test_workers_of_another_version_or_none_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    from distributed import LocalCluster  # slow to import, in every worker that collects
+
     with (
         LocalCluster(
             n_workers=0,

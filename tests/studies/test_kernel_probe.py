@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hexsim.deployment.platform import Platform
@@ -26,7 +26,7 @@ def test_every_kind_runs_on_every_architecture(kind: str, chip: str) -> None:
     assert probed.peak_macs_per_packet == {820: 256, 835: 256}.get(int(chip[2:]), 512)
 
 
-@settings(examples(40), deadline=None)
+@examples(40)
 @given(
     st.sampled_from(sorted(CHIPS)),
     st.sampled_from(["conv", "depthwise"]),

@@ -70,6 +70,7 @@ def test_batches_labels_and_the_network_before_equalisation(pool: Processes) -> 
     assert validation.original.hits.inputs == 9
 
 
+@pytest.mark.slow
 def test_a_float_model_is_quantized_once_and_here(pool: Processes) -> None:
     deployment = deployed(culprits.network(), "dsp", "sd855")
     source = seeded(culprits.inputs(3), deployment.network)

@@ -158,6 +158,7 @@ def test_the_more_urgent_of_three_is_served_in_every_turn() -> None:
     assert late[0].pace.percentile_ps(100) > 20e9
 
 
+@pytest.mark.slow
 def test_with_two_a_hint_decides_nothing_because_contexts_are_not_taken_away() -> None:
     pair = [
         throughput(
@@ -169,6 +170,7 @@ def test_with_two_a_hint_decides_nothing_because_contexts_are_not_taken_away() -
     assert counts[0] == counts[1] == counts[2]
 
 
+@pytest.mark.slow
 @examples(20)
 @given(
     networks(),
@@ -242,6 +244,7 @@ def test_a_duration_has_a_budget(monkeypatch: pytest.MonkeyPatch) -> None:
         throughput(SD855, [caller()], ClosedLoop(duration_ms=1e9))
 
 
+@pytest.mark.slow
 def test_events_grow_linearly_with_inferences_and_instances() -> None:
     def events(inferences: int, instances: int) -> int:
         callers = [caller(chain(3), instances=instances)]

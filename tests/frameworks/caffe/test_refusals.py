@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from hexsim.dlc.loading import load
 from hexsim.errors import HexsimError
 from tests.frameworks.caffe.made import block, caffemodel, layer, net, stored, varint
+from tests.thorough import examples
 
 W, B = np.ones((4, 3, 3, 3), np.float32), np.zeros(4, np.float32)
 HELD = caffemodel({"a": (W, B)})
@@ -190,9 +191,7 @@ def damage(draw: st.DrawFn) -> Callable[[bytes], bytes]:
 
 
 @given(damage(), st.booleans())
-@settings(
-    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(examples(150), suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_damage_ends_in_a_sentence_or_in_a_network(
     tmp_path: Path, hurt: Callable[[bytes], bytes], weights: bool
 ) -> None:

@@ -155,6 +155,7 @@ def test_everything_that_decides_the_time_is_in_the_question(cpu):
     )
 
 
+@pytest.mark.slow
 def test_restrictions_of_numba_are_honoured():
     program = (
         "from tests.int8.autotuner.test_algorithms import *\n"

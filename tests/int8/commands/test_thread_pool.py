@@ -137,6 +137,7 @@ def test_little_work_is_not_shared(monkeypatch):
     assert len(thread_pool.the_thread_pool()._threads) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(thread_pool.os, "fork"), reason="no fork on this system")
 def test_a_forked_process_has_helpers_of_its_own():
     code = """

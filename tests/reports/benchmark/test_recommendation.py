@@ -51,6 +51,7 @@ def test_what_is_known_is_preferred_to_what_may_be_four_times_as_long(cases: lis
     assert more == [], "the energies are the same"
 
 
+@pytest.mark.slow
 def test_the_page_begins_with_the_recommended_runtime(cases: list[Case]) -> None:
     """And it shows constants one by one only where they were tried one by one."""
     pytest.importorskip("bokeh")

@@ -42,7 +42,9 @@ def made(names: list[str]) -> str:
     return report(heading, [figure, Figure("Alone", "a table", table)], names)
 
 
-PAGE = made(NAMES)
+@pytest.fixture(scope="module")
+def page() -> str:
+    return made(NAMES)
 
 
 def drawn(browser: "Chrome") -> "Chrome":
@@ -71,8 +73,10 @@ def ends(browser: "Chrome") -> tuple[float, float]:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [400, 1600])
-def test_it_fits_is_painted_and_complains_of_nothing(opened: Open, width: int, scheme: str) -> None:
-    browser = drawn(opened(PAGE, width, scheme))
+def test_it_fits_is_painted_and_complains_of_nothing(
+    opened: Open, width: int, scheme: str, page: str
+) -> None:
+    browser = drawn(opened(page, width, scheme))
     assert browser.execute_script("return document.documentElement.scrollWidth") <= width
     assert [entry for entry in browser.get_log("browser") if entry["level"] != "INFO"] == []
     ink, label = browser.execute_script(
@@ -84,8 +88,8 @@ def test_it_fits_is_painted_and_complains_of_nothing(opened: Open, width: int, s
     assert 0.75 * width < inner <= width
 
 
-def test_what_is_drawn_is_what_was_given(opened: Open) -> None:
-    browser = drawn(opened(PAGE))
+def test_what_is_drawn_is_what_was_given(opened: Open, page: str) -> None:
+    browser = drawn(opened(page))
     assert read(browser, "us") == TIMES
     assert read(browser, "name") == NAMES
     browser.execute_script(
@@ -99,15 +103,15 @@ def test_what_is_drawn_is_what_was_given(opened: Open) -> None:
     assert cells == list(map(list, zip(NAMES, ["3", "1.50", "0.250", "2"], strict=True)))
 
 
-def test_names_stay_text(opened: Open) -> None:
-    browser = drawn(opened(PAGE))
+def test_names_stay_text(opened: Open, page: str) -> None:
+    browser = drawn(opened(page))
     assert browser.find_element("tag name", "h1").text == HOSTILE
     assert browser.find_elements("tag name", "img") == []
     assert browser.execute_script("return window.hurt === undefined")
 
 
-def test_buttons_and_keys_zoom(opened: Open) -> None:
-    browser = drawn(opened(PAGE))
+def test_buttons_and_keys_zoom(opened: Open, page: str) -> None:
+    browser = drawn(opened(page))
     low, high = ends(browser)
     browser.find_element("css selector", '[data-key="+"]').click()
     assert math.isclose(ends(browser)[1] - ends(browser)[0], (high - low) / 1.5)
@@ -120,15 +124,15 @@ def test_buttons_and_keys_zoom(opened: Open) -> None:
     assert ends(browser)[0] < low
 
 
-def test_tab_goes_from_a_figure_to_its_table(opened: Open) -> None:
+def test_tab_goes_from_a_figure_to_its_table(opened: Open, page: str) -> None:
     """Nothing between them takes keys, has no name and shows no frame."""
-    browser = drawn(opened(PAGE))
+    browser = drawn(opened(page))
     browser.find_element("css selector", ".chart").send_keys("\ue004")
     assert browser.switch_to.active_element.tag_name == "summary"
 
 
-def test_the_search_fades_other_layers_and_keeps_their_rows_out(opened: Open) -> None:
-    browser = drawn(opened(PAGE))
+def test_the_search_fades_other_layers_and_keeps_their_rows_out(opened: Open, page: str) -> None:
+    browser = drawn(opened(page))
     browser.find_element("id", "search").send_keys("CONV")
     assert browser.find_element("id", "found").text == "2 of 4"
     alpha = read(browser, "alpha")
@@ -138,8 +142,8 @@ def test_the_search_fades_other_layers_and_keeps_their_rows_out(opened: Open) ->
     assert [row.text.split()[0] for row in rows] == ["conv1", "conv2"]
 
 
-def test_a_table_sorts_and_finds(opened: Open) -> None:
-    browser = opened(PAGE)
+def test_a_table_sorts_and_finds(opened: Open, page: str) -> None:
+    browser = opened(page)
     browser.find_elements("css selector", "#figure-1 th button")[1].click()
     cells = browser.find_elements("css selector", "#figure-1 tbody td.number")
     assert [cell.text for cell in cells] == ["3", "2", "1.50", "0.250"]
@@ -158,9 +162,14 @@ def test_a_table_sorts_and_finds(opened: Open) -> None:
     ],
 )
 def test_powers_are_marked_as_far_as_there_is_room(
-    opened: Open, low: float, high: float, pixels: int, ticks: list[float]
+    opened: Open,
+    low: float,
+    high: float,
+    pixels: int,
+    ticks: list[float],
+    page: str,
 ) -> None:
-    browser = opened(PAGE)
+    browser = opened(page)
     marks = browser.execute_script(f"return log_ticks({low}, {high}, {pixels}, 44)")
     assert marks == ticks
 
@@ -234,8 +243,8 @@ def test_names_below_columns_stay_names_in_a_narrower_window(opened: Open) -> No
     assert shown == browser.get_screenshot_as_png(), "names were drawn that are no longer right"
 
 
-def test_the_search_is_there_only_where_there_are_layers(opened: Open) -> None:
-    assert opened(PAGE).find_element("id", "finder").is_displayed()
+def test_the_search_is_there_only_where_there_are_layers(opened: Open, page: str) -> None:
+    assert opened(page).find_element("id", "finder").is_displayed()
     figure = Figure("Alone", "a table", FigureTable(("us",), [(1,)]))
     browser = opened(report(Heading("t", "s", "c", ()), [figure]))
     assert not browser.find_element("id", "finder").is_displayed()

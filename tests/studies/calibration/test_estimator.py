@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from scipy.optimize import least_squares
 
 from benchmarks.published_fit import data_errors, response
 from hexsim.studies.calibration.estimator import (
@@ -54,6 +53,8 @@ def test_it_finds_the_constants_that_made_the_times() -> None:
 
 
 def test_it_agrees_with_the_optimiser_of_scipy() -> None:
+    from scipy.optimize import least_squares  # slow to import, in every worker that collects
+
     measured = predict(np.array([0.5, -0.5, 0.2])) + np.array([0.03, -0.06, 0.02, 0.04, -0.4])
     asked = problem(measured)
     theirs = least_squares(

@@ -33,6 +33,7 @@ def config(folder: Path) -> Path:
     return folder
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("config")
 def test_rows_say_what_llm_says(space: Callable[[str], Space]) -> None:
     models = space(MODELS)
