@@ -43,7 +43,9 @@ def _model(path: Path, operator: str, value: float, attributes: dict[str, object
     return path
 
 
-def _twin(operator: str, value: float, size: int, step: int, own: int, counted: bool) -> FloatArray:
+def _reference(
+    operator: str, value: float, size: int, step: int, own: int, counted: bool
+) -> FloatArray:
     """Every window by itself; its `own` padding is NaN where it is to be left out."""
     padded = np.pad(X, ((0, 0), (0, 0), (1, 1), (1, 1)), constant_values=value)
     outside = 0.0 if counted or operator == "Conv" else np.nan
@@ -85,7 +87,7 @@ def test_a_pad_keeps_its_value(
     if operator == "Conv":
         attributes["group"] = 3
     network = hexsim.load(_model(tmp_path / "m.onnx", operator, value, attributes))
-    expected = _twin(operator, value, size, step, own, counted)
+    expected = _reference(operator, value, size, step, own, counted)
     span = float(np.ptp(expected))
     for runtime, tolerance in (("cpu", 1e-6), ("gpu", 2e-3)):
         outputs = hexsim.simulate(network, "sd855", runtime, X).outputs  # type: ignore[arg-type]

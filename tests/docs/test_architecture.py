@@ -14,7 +14,7 @@ MAP = (DOCS / "architecture.md").read_text(encoding="utf-8")
 MOST_FLOORS = 18
 MOST_MODULES = 12
 """Directly in hexsim/: a reader sees them at one glance."""
-MOST_LINES = 97_000
+MOST_LINES = 96_400
 """Lines of hexsim in all. Whoever needs more finds lines to delete, or says why not."""
 
 _ROOM = re.compile(r"^\| (\d+) \| `([\w.]+)` \| (.+) \|$", re.MULTILINE)

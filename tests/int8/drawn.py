@@ -101,7 +101,7 @@ def windows(draw, height, width, *, most=4):
     )
 
 
-def assert_equals_twin(call, inputs, kernels=("",)):
+def assert_equals_reference(call, inputs, kernels=("",)):
     """Run `call` with each choice of HEXSIM_KERNELS and compare with the reference, bit for bit.
 
     All memory of the kernels ends or begins at pages that must not be touched. A program of the

@@ -7,7 +7,7 @@ from hexsim.lowering.user_defined import LoweredUserDefined
 from tests.int8 import naive
 
 
-def test_every_bound_call_has_a_twin():
+def test_every_lowered_call_has_a_reference():
     of_ours = set(classes("hexsim.lowering", LoweredCall)) - {LoweredCall, LoweredUserDefined}
     assert of_ours == set(naive.REFERENCES)
 

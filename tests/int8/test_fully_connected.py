@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from hexsim.layers import RELU, FullyConnected
 from hexsim.lowering.products import LoweredFullyConnected
-from tests.int8.drawn import BITS, CODES, arrays, assert_equals_twin, operands, stages, weights
+from tests.int8.drawn import BITS, CODES, arrays, assert_equals_reference, operands, stages, weights
 from tests.int8.single_layer import assert_within, run_layer
 from tests.thorough import examples
 
@@ -32,9 +32,9 @@ def fully_connected(draw):
 
 @given(fully_connected())
 @examples(100)
-def test_equals_twin(case):
+def test_equals_reference(case):
     call, codes = case
-    assert_equals_twin(call, [codes], KERNELS)
+    assert_equals_reference(call, [codes], KERNELS)
 
 
 @pytest.mark.parametrize("signed", [False, True])

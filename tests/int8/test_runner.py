@@ -68,7 +68,7 @@ def branching_network(batch=1):
 
 
 @pytest.mark.parametrize("signed_weights", [False, True])
-def test_every_tensor_equals_the_twins(signed_weights):
+def test_every_tensor_equals_the_references(signed_weights):
     model, images = branching_network(batch=2)
     subnet, calls = lowered(model, signed_weights)
     codes = codes_of(subnet, calls, {"x": images})

@@ -59,7 +59,7 @@ def graphs(draw: st.DrawFn) -> list[ArenaNode]:
 
 
 @given(graphs())
-def test_it_is_the_naive_twin(nodes: list[ArenaNode]) -> None:
+def test_it_is_the_naive_reference(nodes: list[ArenaNode]) -> None:
     arena = arrange(nodes)
     assert {name: place.offset for name, place in arena.places.items()} == naive(nodes)
     assert list(arena.live) == naive_live(nodes)

@@ -73,7 +73,7 @@ def test_4_bit_weights_run_in_the_8_bit_kernels(axis, packed, chip, tmp_path):
 
 @pytest.mark.parametrize("axis", [False, True])
 @pytest.mark.parametrize("chip", ["sd835", "sd855"])
-def test_packed_weights_reach_the_kernels_as_the_twins_see_them(axis, chip, tmp_path):
+def test_packed_weights_reach_the_kernels_as_the_reference_kernels_see_them(axis, chip, tmp_path):
     model = _model(weight_bits=4, axis_weights=axis, pack_4_bit_weights=True)
     write(tmp_path / "m.dlc", model, Metadata())
     stored = read(tmp_path / "m.dlc").model

@@ -11,7 +11,7 @@ from tests.int8.drawn import (
     BITS,
     CODES,
     arrays,
-    assert_equals_twin,
+    assert_equals_reference,
     encoding,
     operands,
     stages,
@@ -49,9 +49,9 @@ def convolutions(draw):
 
 @given(convolutions())
 @examples(150)
-def test_equals_twin(case):
+def test_equals_reference(case):
     call, codes = case
-    assert_equals_twin(call, [codes], ALL)
+    assert_equals_reference(call, [codes], ALL)
 
 
 @pytest.mark.parametrize("weight", [-128, 127, None])
@@ -73,7 +73,7 @@ def test_long_sums_of_extremes(weight, code):
         groups=1,
         stage=spread_tail(rng, channels),
     )
-    assert_equals_twin(call, [np.full((1, 2, 5, depth), code, np.uint8)], ALL)
+    assert_equals_reference(call, [np.full((1, 2, 5, depth), code, np.uint8)], ALL)
 
 
 def test_accumulator_wraps_modulo_2_to_32():
@@ -88,7 +88,7 @@ def test_accumulator_wraps_modulo_2_to_32():
         stage=spread_tail(np.random.default_rng(0), 1),
     )
     assert naive.wrap(255 * 255 * depth) < 0
-    assert_equals_twin(call, [np.full((1, 1, 1, depth), 255, np.uint8)], ALL)
+    assert_equals_reference(call, [np.full((1, 1, 1, depth), 255, np.uint8)], ALL)
 
 
 @pytest.mark.parametrize("groups", [1, 2])

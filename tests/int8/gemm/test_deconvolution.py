@@ -14,7 +14,7 @@ from tests.int8.drawn import (
     BITS,
     CODES,
     arrays,
-    assert_equals_twin,
+    assert_equals_reference,
     encoding,
     operands,
     stages,
@@ -84,9 +84,9 @@ def deconvolutions(draw):
 
 @given(deconvolutions())
 @examples(150)
-def test_equals_twin(case):
+def test_equals_reference(case):
     call, codes = case
-    assert_equals_twin(call, [codes], ALL)
+    assert_equals_reference(call, [codes], ALL)
 
 
 def test_a_stride_as_large_as_the_window_is_a_convolution_of_one_tap():

@@ -13,7 +13,7 @@ from tests.int8.drawn import (
     BITS,
     CODES,
     arrays,
-    assert_equals_twin,
+    assert_equals_reference,
     operands,
     stages,
     weights,
@@ -47,13 +47,13 @@ def depthwise_convolutions(draw):
 
 @given(depthwise_convolutions())
 @examples(100)
-def test_equals_twin(case):
+def test_equals_reference(case):
     call, codes = case
     codes_or_distances = (DepthwiseOfCodes, PreparedDepthwise)
     assert isinstance(
         prepare(call), PreparedBytes if call.stage.fraction_bits else codes_or_distances
     )
-    assert_equals_twin(call, [codes], ("portable", "pairs", "dots"))
+    assert_equals_reference(call, [codes], ("portable", "pairs", "dots"))
 
 
 @st.composite
@@ -73,9 +73,9 @@ def batch_norms(draw):
 
 @given(batch_norms())
 @examples(60)
-def test_batch_norm_equals_twin(case):
+def test_batch_norm_equals_reference(case):
     call, codes = case
-    assert_equals_twin(call, [codes], ("portable", "pairs"))
+    assert_equals_reference(call, [codes], ("portable", "pairs"))
 
 
 @pytest.mark.parametrize("bits", [8, 16])

@@ -10,7 +10,7 @@ from hexsim.int8.dispatch import prepare
 from hexsim.layers import Window
 from hexsim.lowering import Operand, Requantize, Weights
 from hexsim.lowering.products import LoweredConvolution
-from tests.int8.drawn import assert_equals_twin, encoding
+from tests.int8.drawn import assert_equals_reference, encoding
 from tests.int8.requantize.test_scalar import CASES
 from tests.int8.single_layer import execute
 from tests.thorough import examples
@@ -49,7 +49,7 @@ def test_any_accumulator(kind, cases, shifted, limits):
     if not shifted:
         shift[:] = 0
     call, codes = with_accumulators(kind, accumulator, multiplier, shift, sorted(limits))
-    assert_equals_twin(call, [codes], ("portable", "pairs", "guarded", "dots"))
+    assert_equals_reference(call, [codes], ("portable", "pairs", "guarded", "dots"))
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -61,7 +61,7 @@ def test_around_rounding_boundaries(kind, multiplier):
     accumulator = edge.clip(-(2**31), 2**31 - 1).astype(np.int32)
     same = np.full(accumulator.size, multiplier, np.int32)
     call, x = with_accumulators(kind, accumulator, same, np.zeros_like(same), (0, 255))
-    assert_equals_twin(call, [x], ("portable", "pairs", "guarded", "dots"))
+    assert_equals_reference(call, [x], ("portable", "pairs", "guarded", "dots"))
 
 
 def test_nothing_is_written_beside_the_output(monkeypatch):

@@ -10,14 +10,14 @@ from hexsim.lowering.arg_extremum import LoweredArgExtremum
 from hexsim.quantization.float_inputs import input_codes
 from hexsim.quantization.options import QuantizationOptions
 from hexsim.quantization.quantizer import quantize
-from tests.int8.drawn import BITS, CODES, arrays, assert_equals_twin, operands
+from tests.int8.drawn import BITS, CODES, arrays, assert_equals_reference, operands
 from tests.int8.single_layer import subnet_of
 from tests.thorough import examples
 
 
 @given(st.data())
 @examples(60)
-def test_equals_twin(data):
+def test_equals_reference(data):
     shape = tuple(data.draw(st.lists(st.integers(1, 6), min_size=1, max_size=4)))
     axis, bits = data.draw(st.integers(0, len(shape) - 1)), data.draw(BITS)
     kept = data.draw(st.sampled_from([(1,), ()]))
@@ -32,7 +32,7 @@ def test_equals_twin(data):
         codes=data.draw(arrays((shape[axis],), CODES[bits])),
     )
     codes = (data.draw(arrays(shape, CODES[bits])).astype(int) // few).astype(CODES[bits])
-    assert_equals_twin(call, [codes])
+    assert_equals_reference(call, [codes])
 
 
 def network(shape, axis):

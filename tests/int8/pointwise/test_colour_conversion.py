@@ -13,7 +13,7 @@ from hexsim.lowering.colour_conversion import (
 )
 from hexsim.lowering.source import QuantizedSource
 from hexsim.quantization.encodings import Encoding
-from tests.int8.drawn import arrays, assert_equals_twin, operands
+from tests.int8.drawn import arrays, assert_equals_reference, operands
 from tests.int8.single_layer import quantized, subnet_of
 from tests.onnx_io.write.emitters.pictures import bgr, picture
 from tests.thorough import examples
@@ -34,7 +34,7 @@ def layer(encoding):
 
 @given(st.data())
 @examples(50)
-def test_channel_pick_equals_twin(data):
+def test_channel_pick_equals_reference(data):
     channels = data.draw(st.integers(3, 4))
     shape = (data.draw(st.integers(1, 2)), 3, 5)
     call = LoweredChannelPick(
@@ -44,12 +44,12 @@ def test_channel_pick_equals_twin(data):
         channels=tuple(data.draw(st.permutations(range(channels))))[:3],
         table=data.draw(TABLES),
     )
-    assert_equals_twin(call, [data.draw(arrays((*shape, channels)))])
+    assert_equals_reference(call, [data.draw(arrays((*shape, channels)))])
 
 
 @given(st.data())
 @examples(50)
-def test_nv21_equals_twin(data):
+def test_nv21_equals_reference(data):
     batch, high, wide = (data.draw(st.integers(1, 3)) for _ in range(3))
     shape = (batch, 3 * high, 2 * wide, 1)
     matrix = data.draw(arrays((3, 3), np.int16)).astype(np.int32)
@@ -60,7 +60,7 @@ def test_nv21_equals_twin(data):
         matrix=matrix,
         table=data.draw(TABLES),
     )
-    assert_equals_twin(call, [data.draw(arrays(shape))])
+    assert_equals_reference(call, [data.draw(arrays(shape))])
 
 
 @pytest.mark.parametrize("encoding", CONVERTED)

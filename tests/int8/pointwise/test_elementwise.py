@@ -7,7 +7,7 @@ from hexsim.layers import NO_CLAMP, RELU, Elementwise
 from hexsim.lowering.elementwise import LoweredExtremum, LoweredProduct, LoweredSum
 from hexsim.lowering.pairs import LoweredPairProduct, LoweredPairSum
 from hexsim.lowering.requantize import FACTOR_BITS
-from tests.int8.drawn import BITS, CODES, arrays, assert_equals_twin, operands, stages
+from tests.int8.drawn import BITS, CODES, arrays, assert_equals_reference, operands, stages
 from tests.int8.single_layer import assert_within, run_layer
 from tests.thorough import examples
 
@@ -27,29 +27,29 @@ def operands_of(draw, most):
 
 @given(operands_of(4), st.data())
 @examples(80)
-def test_sum_equals_twin(case, data):
+def test_sum_equals_reference(case, data):
     inputs, output, codes = case
     random = np.random.default_rng(data.draw(st.integers(0, 1000)))
     limit = 1 << FACTOR_BITS[output.bits]
     factors = random.integers(-limit, limit, len(inputs), np.int32, endpoint=True)
     stage = data.draw(stages(1, output.bits, output.bits - 8))
     call = LoweredSum(layer="sum", inputs=inputs, output=output, factors=factors, stage=stage)
-    assert_equals_twin(call, codes)
+    assert_equals_reference(call, codes)
 
 
 @given(operands_of(3), st.data())
 @examples(80)
-def test_product_equals_twin(case, data):
+def test_product_equals_reference(case, data):
     inputs, output, codes = case
     stage = data.draw(stages(1, output.bits, (output.bits - 8) * len(inputs)))
-    assert_equals_twin(
+    assert_equals_reference(
         LoweredProduct(layer="mul", inputs=inputs, output=output, stage=stage), codes
     )
 
 
 @given(st.sampled_from(SHAPES), st.booleans(), st.data())
 @examples(60)
-def test_sum_and_product_of_two_equal_twin(second, product, data):
+def test_sum_and_product_of_two_equal_reference(second, product, data):
     shapes = (SHAPES[0], second)
     inputs = tuple(data.draw(operands(shape, f"x{i}")) for i, shape in enumerate(shapes))
     codes = [data.draw(arrays(shape)) for shape in shapes]
@@ -72,28 +72,28 @@ def test_sum_and_product_of_two_equal_twin(second, product, data):
     else:
         factors = (data.draw(factor), data.draw(factor))
         call = LoweredPairSum(factors=factors, cut=data.draw(st.integers(1, 8)), **common)
-    assert_equals_twin(call, codes)
+    assert_equals_reference(call, codes)
 
 
 @given(operands_of(4), st.sampled_from(["max", "min"]), st.data())
 @examples(60)
-def test_extremum_equals_twin(case, kind, data):
+def test_extremum_equals_reference(case, kind, data):
     inputs, output, codes = case
     kind_of_table = arrays((2**output.bits,), CODES[output.bits])
     tables = tuple(data.draw(st.none() | kind_of_table) for _ in inputs)
     call = LoweredExtremum(layer="max", inputs=inputs, output=output, kind=kind, tables=tables)
-    assert_equals_twin(call, codes)
+    assert_equals_reference(call, codes)
 
 
 @given(st.data())
 @examples(5)
-def test_sum_longer_than_a_chunk_equals_twin(data):
+def test_sum_longer_than_a_chunk_equals_reference(data):
     shape = (1, 41, 40, 7)
     x, y = data.draw(operands(shape, "x")), data.draw(operands(shape, "y"))
     factors = np.array([16384, 9000], np.int32)
     stage = data.draw(stages(1))
     call = LoweredSum(layer="sum", inputs=(x, x), output=y, factors=factors, stage=stage)
-    assert_equals_twin(call, [data.draw(arrays(shape)) for _ in range(2)])
+    assert_equals_reference(call, [data.draw(arrays(shape)) for _ in range(2)])
 
 
 FLOAT = {

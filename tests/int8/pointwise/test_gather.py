@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from hexsim.layers import Gather, Pad, Tile
 from hexsim.lowering.movement import LoweredGather, LoweredTile
-from tests.int8.drawn import BITS, CODES, arrays, assert_equals_twin, operands
+from tests.int8.drawn import BITS, CODES, arrays, assert_equals_reference, operands
 from tests.int8.single_layer import assert_within, run_layer
 from tests.thorough import examples
 
@@ -14,7 +14,7 @@ TABLES = {bits: st.none() | arrays((2**bits,), CODES[bits]) for bits in (8, 16)}
 
 @given(st.data())
 @examples(50)
-def test_gather_equals_twin(data):
+def test_gather_equals_reference(data):
     shape = tuple(data.draw(st.lists(st.integers(1, 5), min_size=1, max_size=4)))
     taken, result = [], list(shape)
     for axis in sorted(data.draw(st.sets(st.integers(0, len(shape) - 1)))):
@@ -29,12 +29,12 @@ def test_gather_equals_twin(data):
         places=tuple(taken),
         table=data.draw(TABLES[bits]),
     )
-    assert_equals_twin(call, [data.draw(arrays(shape, CODES[bits]))])
+    assert_equals_reference(call, [data.draw(arrays(shape, CODES[bits]))])
 
 
 @given(st.data())
 @examples(50)
-def test_tile_equals_twin(data):
+def test_tile_equals_reference(data):
     pairs = data.draw(st.lists(st.tuples(st.integers(1, 4), st.integers(1, 3)), max_size=4))
     shape, bits = tuple(size for size, _ in pairs), data.draw(BITS)
     call = LoweredTile(
@@ -44,7 +44,7 @@ def test_tile_equals_twin(data):
         repeats=tuple(times for _, times in pairs),
         table=data.draw(TABLES[bits]),
     )
-    assert_equals_twin(call, [data.draw(arrays(shape, CODES[bits]))])
+    assert_equals_reference(call, [data.draw(arrays(shape, CODES[bits]))])
 
 
 X = np.random.default_rng(3).normal(size=(1, 3, 4, 5)).astype(np.float32)

@@ -15,7 +15,7 @@ from tests.int8.drawn import (
     CODES,
     SEEDS,
     arrays,
-    assert_equals_twin,
+    assert_equals_reference,
     encoding,
     operands,
     stages,
@@ -26,7 +26,7 @@ from tests.thorough import examples
 
 @given(st.data())
 @examples(80)
-def test_equals_twin(data):
+def test_equals_reference(data):
     size = data.draw(st.integers(1, 9))
     shape = (*data.draw(st.lists(st.integers(1, 3), max_size=3)), data.draw(st.integers(1, 20)))
     random = np.random.default_rng(data.draw(st.integers(0, 1000)))
@@ -41,12 +41,12 @@ def test_equals_twin(data):
         powers=np.ascontiguousarray(powers),
         stage=data.draw(stages(1, bits, bits - 8)),
     )
-    assert_equals_twin(call, [data.draw(arrays(shape, CODES[bits]))])
+    assert_equals_reference(call, [data.draw(arrays(shape, CODES[bits]))])
 
 
 @given(st.data())
 @examples(80)
-def test_bytes_equal_their_twin(data):
+def test_bytes_equal_their_reference(data):
     shape = (*data.draw(st.lists(st.integers(1, 3), max_size=2)), data.draw(st.integers(1, 20)))
     call = LoweredByteResponseNorm(
         layer="norm",
@@ -57,7 +57,7 @@ def test_bytes_equal_their_twin(data):
         beta=data.draw(st.integers(1, 1 << 15)),
         sigma=data.draw(st.integers(-(1 << 24), 1 << 24) | st.integers(-(1 << 19), 0)),
     )
-    assert_equals_twin(call, [data.draw(arrays(shape, CODES[8]))])
+    assert_equals_reference(call, [data.draw(arrays(shape, CODES[8]))])
 
 
 def test_numbers_that_hexagon_nn_refuses_have_the_general_rule():
@@ -89,7 +89,7 @@ def test_interpolation_is_rounded_once(seed):
             np.array([0], np.int32), np.array([2**30], np.int32), np.array([1], np.int32), 0, 255
         ),
     )
-    assert_equals_twin(call, [codes])
+    assert_equals_reference(call, [codes])
 
 
 @pytest.mark.parametrize(("alpha", "bias"), [(1e-4, 1.0), (1e-4, 2.0), (0.02, 1.0)])

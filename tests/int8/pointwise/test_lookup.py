@@ -10,14 +10,14 @@ from hexsim.int8.pointwise.lookup import look_up
 from hexsim.layers import Clamp, Neuron, Prelu
 from hexsim.layers.neuron import FUNCTIONS
 from hexsim.lowering.lookup import LoweredLookup
-from tests.int8.drawn import BITS, CODES, arrays, assert_equals_twin, operands
+from tests.int8.drawn import BITS, CODES, arrays, assert_equals_reference, operands
 from tests.int8.single_layer import assert_within, run_layer
 from tests.thorough import examples
 
 
 @given(st.data())
 @examples(50)
-def test_equals_twin(data):
+def test_equals_reference(data):
     channels = data.draw(st.integers(1, 20))
     shape = (*data.draw(st.lists(st.integers(1, 4), max_size=3)), channels)
     bits, of_result = data.draw(BITS), data.draw(BITS)
@@ -25,7 +25,7 @@ def test_equals_twin(data):
     count = data.draw(st.sampled_from([1, channels]))
     tables = data.draw(arrays((count, 2**bits), CODES[of_result]))
     call = LoweredLookup(layer="neuron", inputs=(x,), output=y, tables=tables)
-    assert_equals_twin(call, [data.draw(arrays(shape, CODES[bits]))])
+    assert_equals_reference(call, [data.draw(arrays(shape, CODES[bits]))])
 
 
 @pytest.mark.parametrize("kernels", ["", "portable"])

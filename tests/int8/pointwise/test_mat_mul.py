@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from hexsim.errors import HexsimError
 from hexsim.layers import RELU, MatMul
 from hexsim.lowering.mat_mul import LoweredMatMul
-from tests.int8.drawn import BITS, CODES, arrays, assert_equals_twin, operands, stages
+from tests.int8.drawn import BITS, CODES, arrays, assert_equals_reference, operands, stages
 from tests.int8.single_layer import assert_within, run_layer
 from tests.thorough import examples
 
@@ -17,7 +17,7 @@ BATCHES = st.sampled_from(
 
 @given(st.data())
 @examples(120)
-def test_equals_twin(data):
+def test_equals_reference(data):
     outer = data.draw(BATCHES)
     rows, depth, columns = (data.draw(st.integers(1, 40)) for _ in range(3))
     bits = data.draw(BITS)
@@ -34,7 +34,7 @@ def test_equals_twin(data):
         transposed=transposed,
         stage=data.draw(stages(1, bits, 2 * (bits - 8))),
     )
-    assert_equals_twin(call, [data.draw(arrays(shape, CODES[bits])) for shape in shapes])
+    assert_equals_reference(call, [data.draw(arrays(shape, CODES[bits])) for shape in shapes])
 
 
 @pytest.mark.parametrize("bits", [8, 16])

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from hexsim.layers import AxisSlice, ChannelShuffle, Concat, Pad, Permute, Reshape, StridedSlice
 from hexsim.lowering.movement import LoweredConcat, LoweredPad, LoweredRearrange, LoweredSlice
-from tests.int8.drawn import BITS, CODES, arrays, assert_equals_twin, operands
+from tests.int8.drawn import BITS, CODES, arrays, assert_equals_reference, operands
 from tests.int8.single_layer import assert_within, run_layer
 from tests.thorough import examples
 
@@ -14,7 +14,7 @@ TABLES = {bits: st.none() | arrays((2**bits,), CODES[bits]) for bits in (8, 16)}
 
 @given(st.data())
 @examples(50)
-def test_concat_equals_twin(data):
+def test_concat_equals_reference(data):
     axis, bits = data.draw(st.integers(0, 3)), data.draw(BITS)
     shapes = []
     for size in data.draw(st.lists(st.integers(1, 5), min_size=1, max_size=4)):
@@ -30,12 +30,12 @@ def test_concat_equals_twin(data):
         axis=axis,
         tables=tuple(data.draw(TABLES[bits]) for _ in shapes),
     )
-    assert_equals_twin(call, [data.draw(arrays(shape, CODES[bits])) for shape in shapes])
+    assert_equals_reference(call, [data.draw(arrays(shape, CODES[bits])) for shape in shapes])
 
 
 @given(st.data())
 @examples(50)
-def test_rearrange_equals_twin(data):
+def test_rearrange_equals_reference(data):
     split = tuple(data.draw(st.lists(st.integers(1, 4), min_size=1, max_size=5)))
     permutation = tuple(data.draw(st.permutations(range(len(split)))))
     shape = tuple(split[axis] for axis in permutation)
@@ -48,12 +48,12 @@ def test_rearrange_equals_twin(data):
         permutation=permutation,
         table=data.draw(TABLES[bits]),
     )
-    assert_equals_twin(call, [data.draw(arrays(split, CODES[bits]))])
+    assert_equals_reference(call, [data.draw(arrays(split, CODES[bits]))])
 
 
 @given(st.data())
 @examples(50)
-def test_slice_equals_twin(data):
+def test_slice_equals_reference(data):
     shape = tuple(data.draw(st.lists(st.integers(1, 6), min_size=1, max_size=4)))
     parts = []
     for axis, size in enumerate(shape):
@@ -71,12 +71,12 @@ def test_slice_equals_twin(data):
         selection=layer.selection(len(shape)),
         table=data.draw(TABLES[bits]),
     )
-    assert_equals_twin(call, [data.draw(arrays(shape, CODES[bits]))])
+    assert_equals_reference(call, [data.draw(arrays(shape, CODES[bits]))])
 
 
 @given(st.data())
 @examples(50)
-def test_pad_equals_twin(data):
+def test_pad_equals_reference(data):
     shape = tuple(data.draw(st.lists(st.integers(1, 4), min_size=1, max_size=4)))
     begins, ends = (tuple(data.draw(st.integers(0, 3)) for _ in shape) for _ in range(2))
     layer = Pad(name="p", inputs=("x",), outputs=("y",), begins=begins, ends=ends)
@@ -90,7 +90,7 @@ def test_pad_equals_twin(data):
         fill=data.draw(st.integers(0, 255)),
         table=data.draw(TABLES[bits]),
     )
-    assert_equals_twin(call, [data.draw(arrays(shape, CODES[bits]))])
+    assert_equals_reference(call, [data.draw(arrays(shape, CODES[bits]))])
 
 
 @pytest.mark.parametrize("bits", [8, 16])

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from hexsim.errors import HexsimError
 from hexsim.layers import RELU, Normalization
 from hexsim.lowering.normalization import FRACTION_BITS, LoweredNormalization
-from tests.int8.drawn import BITS, CODES, SEEDS, arrays, assert_equals_twin, operands, stages
+from tests.int8.drawn import BITS, CODES, SEEDS, arrays, assert_equals_reference, operands, stages
 from tests.int8.single_layer import assert_within, run_layer
 from tests.thorough import examples
 
@@ -15,7 +15,7 @@ KINDS = st.sampled_from(["deviation", "mean_square", "length"])
 
 @given(st.data())
 @examples(150)
-def test_equals_twin(data):
+def test_equals_reference(data):
     shape = tuple(data.draw(st.lists(st.integers(1, 7), min_size=1, max_size=4)))
     axes = data.draw(st.sets(st.integers(0, len(shape) - 1), min_size=1))
     bits = data.draw(BITS)
@@ -35,7 +35,7 @@ def test_equals_twin(data):
         factors=random.integers(-32767, 32767, entries, np.int16, endpoint=True),
         stage=type(stage)(preload, *(getattr(stage, n) for n in _CONSTANTS)),
     )
-    assert_equals_twin(call, [data.draw(arrays(shape, CODES[bits]))])
+    assert_equals_reference(call, [data.draw(arrays(shape, CODES[bits]))])
 
 
 _CONSTANTS = ("multiplier", "shift", "low", "high", "fraction_bits")

@@ -13,7 +13,7 @@ from hexsim.lowering.pooling import (
 )
 from hexsim.quantization.encodings import Encoding
 from tests.int8 import naive
-from tests.int8.drawn import BITS, CODES, arrays, assert_equals_twin, operands, stages, windows
+from tests.int8.drawn import BITS, CODES, arrays, assert_equals_reference, operands, stages, windows
 from tests.int8.single_layer import assert_within, run_layer
 from tests.thorough import examples
 
@@ -31,16 +31,16 @@ def pooled(draw):
 
 @given(pooled(), st.data())
 @examples(80)
-def test_max_equals_twin(case, data):
+def test_max_equals_reference(case, data):
     x, window, output, codes = case
     table = data.draw(st.none() | arrays((2**x.bits,), CODES[x.bits]))
     call = LoweredMaxPool(layer="max", inputs=(x,), output=output, window=window, table=table)
-    assert_equals_twin(call, [codes])
+    assert_equals_reference(call, [codes])
 
 
 @given(pooled(), st.data())
 @examples(80)
-def test_average_equals_twin(case, data):
+def test_average_equals_reference(case, data):
     x, window, output, codes = case
     entries = data.draw(st.integers(1, 4))
     random = np.random.default_rng(data.draw(st.integers(0, 1000)))
@@ -57,7 +57,7 @@ def test_average_equals_twin(case, data):
     else:
         stage = data.draw(stages(entries, x.bits, x.bits - 8))
         call = LoweredAveragePool16(**parts, stage=stage, stage_of=entry_of)
-    assert_equals_twin(call, [codes])
+    assert_equals_reference(call, [codes])
 
 
 @pytest.mark.parametrize("places", [1, 2, 4, 9, 16, 25, 49, 81, 6400])

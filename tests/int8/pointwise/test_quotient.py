@@ -9,7 +9,7 @@ from hexsim.layers import Elementwise
 from hexsim.lowering import Operand
 from hexsim.lowering.quotient import LoweredQuotient, lower_quotient
 from tests.int8 import naive
-from tests.int8.drawn import assert_equals_twin, encoding
+from tests.int8.drawn import assert_equals_reference, encoding
 from tests.int8.pointwise.test_elementwise import operands_of
 from tests.int8.single_layer import assert_within, execute, run_layer
 from tests.thorough import examples
@@ -17,7 +17,7 @@ from tests.thorough import examples
 
 @given(operands_of(2), st.data())
 @examples(80)
-def test_equals_twin(case, data):
+def test_equals_reference(case, data):
     inputs, output, codes = case
     top = 2**output.bits - 1
     low = data.draw(st.integers(0, top))
@@ -30,7 +30,7 @@ def test_equals_twin(case, data):
         low=low,
         high=data.draw(st.integers(low, top)),
     )
-    assert_equals_twin(call, codes)
+    assert_equals_reference(call, codes)
 
 
 @given(st.floats(1e-12, 1e12))

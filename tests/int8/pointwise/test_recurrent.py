@@ -8,7 +8,7 @@ from hexsim.layers import Recurrent
 from hexsim.layers.recurrent import GATES
 from hexsim.lowering import Weights
 from hexsim.lowering.recurrent import LoweredRecurrent, Scales, lower_recurrent
-from tests.int8.drawn import BITS, CODES, SEEDS, arrays, assert_equals_twin, operands
+from tests.int8.drawn import BITS, CODES, SEEDS, arrays, assert_equals_reference, operands
 from tests.int8.single_layer import assert_within, run_layer
 from tests.thorough import examples
 
@@ -34,7 +34,7 @@ def products(draw, inputs, columns):
 
 @given(st.data())
 @examples(120)
-def test_equals_twin(data):
+def test_equals_reference(data):
     cell = data.draw(st.sampled_from(sorted(GATES)))
     direction = data.draw(st.sampled_from(sorted(DIRECTIONS)))
     steps, batch, inputs, hidden = (data.draw(st.integers(1, 4)) for _ in range(4))
@@ -67,7 +67,7 @@ def test_equals_twin(data):
         ),
         cell_factor=data.draw(st.sampled_from([1, 2**29, 2**36])) if "cell" in states else 0,
     )
-    assert_equals_twin(call, [data.draw(arrays(shape, CODES[bits])) for shape in shapes])
+    assert_equals_reference(call, [data.draw(arrays(shape, CODES[bits])) for shape in shapes])
 
 
 def sigmoid(x):

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hexsim.errors import HexsimError
 from hexsim.layers import Reduce
 from hexsim.lowering.reduce import LoweredReduceExtremum, LoweredReduceSum
-from tests.int8.drawn import BITS, CODES, arrays, assert_equals_twin, operands, stages
+from tests.int8.drawn import BITS, CODES, arrays, assert_equals_reference, operands, stages
 from tests.int8.single_layer import assert_within, run_layer
 from tests.thorough import examples
 
@@ -28,22 +28,22 @@ def ends(draw):
 
 @given(ends(), st.data())
 @examples(60)
-def test_sum_equals_twin(case, data):
+def test_sum_equals_reference(case, data):
     axes, x, codes, y = case
     stage = data.draw(stages(1, y.bits, y.bits - 8))
     call = LoweredReduceSum(layer="sum", inputs=(x,), output=y, axes=axes, stage=stage)
-    assert_equals_twin(call, [codes])
+    assert_equals_reference(call, [codes])
 
 
 @given(ends(), st.sampled_from(["max", "min"]), st.data())
 @examples(60)
-def test_extremum_equals_twin(case, kind, data):
+def test_extremum_equals_reference(case, kind, data):
     axes, x, codes, y = case
     table = data.draw(st.none() | arrays((2**y.bits,), CODES[y.bits]))
     call = LoweredReduceExtremum(
         layer="max", inputs=(x,), output=y, kind=kind, axes=axes, table=table
     )
-    assert_equals_twin(call, [codes])
+    assert_equals_reference(call, [codes])
 
 
 FLOAT = {"mean": np.mean, "sum": np.sum, "max": np.max, "min": np.min}

@@ -22,7 +22,7 @@ from hexsim.lowering.resize import (
 from hexsim.lowering.source import QuantizedSource
 from hexsim.onnx_io.run.float_engine import FloatEngine
 from hexsim.quantization.encodings import Encoding
-from tests.int8.drawn import BITS, CODES, SEEDS, arrays, assert_equals_twin, operands, stages
+from tests.int8.drawn import BITS, CODES, SEEDS, arrays, assert_equals_reference, operands, stages
 from tests.int8.single_layer import assert_within, quantized, run_layer, subnet_of
 from tests.thorough import examples
 
@@ -56,7 +56,7 @@ def sampled(draw):
 
 @given(sampled(), st.data())
 @examples(80)
-def test_nearest_equals_twin(case, data):
+def test_nearest_equals_reference(case, data):
     x, output, codes, random = case
     rows, columns = (
         random.integers(0, x.shape[axis], output.shape[axis], np.int32) for axis in (1, 2)
@@ -65,12 +65,12 @@ def test_nearest_equals_twin(case, data):
     call = LoweredNearest(
         layer="r", inputs=(x,), output=output, rows=rows, columns=columns, table=table
     )
-    assert_equals_twin(call, [codes])
+    assert_equals_reference(call, [codes])
 
 
 @given(sampled(), st.data())
 @examples(100)
-def test_bilinear_equals_twin(case, data):
+def test_bilinear_equals_reference(case, data):
     x, output, codes, random = case
 
     def between(axis, bits):
@@ -89,12 +89,12 @@ def test_bilinear_equals_twin(case, data):
         stage = data.draw(stages(1, 16, 8))
         rows, columns = between(1, WEIGHT_BITS), between(2, WEIGHT_BITS)
         call = LoweredBilinear16(**parts, rows=rows, columns=columns, stage=stage)
-    assert_equals_twin(call, [codes])
+    assert_equals_reference(call, [codes])
 
 
 @given(st.data())
 @examples(60)
-def test_doubling_equals_twin(data):
+def test_doubling_equals_reference(data):
     height, width = data.draw(st.integers(1, 6)), data.draw(st.integers(1, 9))
     batch, channels = data.draw(st.integers(1, 2)), data.draw(st.sampled_from([1, 3, 16, 33]))
     x = data.draw(operands((batch, height, width, channels)))
@@ -106,7 +106,7 @@ def test_doubling_equals_twin(data):
         up_from=2 * data.draw(st.integers(0, width)),
         table=data.draw(st.none() | arrays((256,), CODES[8])),
     )
-    assert_equals_twin(call, [data.draw(arrays(x.shape, CODES[8]))])
+    assert_equals_reference(call, [data.draw(arrays(x.shape, CODES[8]))])
 
 
 def in_floats(layer, x, shape):

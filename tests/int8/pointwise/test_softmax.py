@@ -6,14 +6,14 @@ from hypothesis import strategies as st
 from hexsim.layers import Softmax
 from hexsim.lowering.softmax import LoweredSoftmax
 from hexsim.lowering.softmax_of_bytes import LoweredByteSoftmax, softmax_tables
-from tests.int8.drawn import CODES, arrays, assert_equals_twin, operands
+from tests.int8.drawn import CODES, arrays, assert_equals_reference, operands
 from tests.int8.single_layer import assert_within, run_layer
 from tests.thorough import examples
 
 
 @given(st.data())
 @examples(80)
-def test_equals_twin(data):
+def test_equals_reference(data):
     shape = tuple(data.draw(st.lists(st.integers(1, 9), min_size=1, max_size=4)))
     axes = data.draw(st.sets(st.integers(0, len(shape) - 1), min_size=1))
     random = np.random.default_rng(data.draw(st.integers(0, 1000)))
@@ -29,12 +29,12 @@ def test_equals_twin(data):
         exponentials=exponentials,
         scale=data.draw(st.sampled_from([1, 2**16 * 255, 2**38])),
     )
-    assert_equals_twin(call, [data.draw(arrays(shape, CODES[bits]))])
+    assert_equals_reference(call, [data.draw(arrays(shape, CODES[bits]))])
 
 
 @given(st.data())
 @examples(80)
-def test_bytes_equal_twin(data):
+def test_bytes_equal_reference(data):
     shape = tuple(data.draw(st.lists(st.integers(1, 9), min_size=1, max_size=4)))
     axes = tuple(data.draw(st.sets(st.integers(0, len(shape) - 1), min_size=1)))
     count = int(np.prod([shape[axis] for axis in axes]))
@@ -50,7 +50,7 @@ def test_bytes_equal_twin(data):
         sum_bits=sum_bits,
         scale=data.draw(st.sampled_from([1, 65536, 65793, 2**38])),
     )
-    assert_equals_twin(call, [data.draw(arrays(shape))])
+    assert_equals_reference(call, [data.draw(arrays(shape))])
 
 
 @pytest.mark.parametrize("axes", [(1,), (1, 2, 3)])

@@ -24,7 +24,7 @@ def codes_of_run(sums, stage):
 @pytest.mark.parametrize(("low", "high"), [(0, 255), (3, 200), (7, 7)])
 @pytest.mark.parametrize("shift", [0, 3])
 @pytest.mark.parametrize("multiplier", [1, 65536, 2**30, 2**31 - 1])
-def test_equals_twin(size, low, high, shift, multiplier):
+def test_equals_reference(size, low, high, shift, multiplier):
     rng = np.random.default_rng(size)
     edge = 2**31 // multiplier  # sums of about one code
     sums = rng.integers(-2 * edge, 300 * edge, size).clip(-(2**31), 2**31 - 1).astype(np.int32)

@@ -18,7 +18,7 @@ CASES = st.tuples(INT32, st.integers(1, 2**31 - 1) | st.just(2**30), st.integers
 
 
 @given(st.lists(CASES, min_size=1, max_size=40), st.integers(0, 255), st.integers(0, 255))
-def test_equals_twin(cases, a, b):
+def test_equals_reference(cases, a, b):
     accumulator, multiplier, shift = np.array(cases, np.int32).T.copy()
     low, high = min(a, b), max(a, b)
     out = np.empty(len(cases), np.uint8)

@@ -16,7 +16,7 @@ from hexsim.quantization.model import Model
 from hexsim.quantization.options import QuantizationOptions
 from hexsim.quantization.quantizer import quantize
 from tests.deployed import deployed
-from tests.int8.drawn import assert_equals_twin, encoding
+from tests.int8.drawn import assert_equals_reference, encoding
 from tests.small_networks import Sketch
 
 BOTH = ("", "portable")
@@ -44,7 +44,7 @@ def test_long_sums_of_extremes(weight, dtype, code):
         groups=1,
         stage=stage,
     )
-    assert_equals_twin(call, [np.full(x.shape, code, np.uint16)], BOTH)
+    assert_equals_reference(call, [np.full(x.shape, code, np.uint16)], BOTH)
 
 
 def test_accumulators_of_bytes_wrap_modulo_2_to_32():
@@ -53,7 +53,7 @@ def test_accumulators_of_bytes_wrap_modulo_2_to_32():
     weights = Weights(np.full((depth, 1), 255, np.uint8), 0, np.ones(1))
     stage = requantize(1e-4, y.encoding, fraction_bits=8)
     call = LoweredFullyConnected(layer="fc", inputs=(x,), output=y, weights=weights, stage=stage)
-    assert_equals_twin(call, [np.full((1, depth), 65535, np.uint16)])
+    assert_equals_reference(call, [np.full((1, depth), 65535, np.uint16)])
 
 
 def _network():

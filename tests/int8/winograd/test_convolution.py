@@ -49,7 +49,7 @@ def convolutions(draw):
 @needs_vectors
 @given(convolutions())
 @examples(100)
-def test_equals_twin(case):
+def test_equals_reference(case):
     call, codes = case
     assume(admits_winograd(call))
     prepared, expected = WinogradConvolution(call), naive.run(call, [codes])
@@ -143,10 +143,10 @@ def test_threads_share_it(size, threads):
     program = KernelCommandList(work, threads)
     program.run()
     program.run()
-    np.testing.assert_array_equal(output, fast_twin(call, x))
+    np.testing.assert_array_equal(output, fast_reference(call, x))
 
 
-def fast_twin(call, codes):
+def fast_reference(call, codes):
     """The reference with an inner product by numpy, for sizes that its loops are too slow for."""
     x = np.pad(codes.astype(np.int64) - call.inputs[0].zero_point, [(0, 0), (1, 1), (1, 1), (0, 0)])
     windows = np.lib.stride_tricks.sliding_window_view(x, (3, 3), axis=(1, 2))

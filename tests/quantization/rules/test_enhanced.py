@@ -34,7 +34,7 @@ def _cost(seen: Observation, encoding: Encoding) -> float:
 
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("bits", [4, 8])
-def test_equals_the_slow_twin(seed: int, bits: int) -> None:
+def test_equals_the_slow_reference(seed: int, bits: int) -> None:
     seen = Observation.of(_long_tailed(seed), with_histogram=True)
     lowest, default = naive.asymmetric(_bins(seen), seen.low, seen.high, bits, 0.01)
     assert _cost(seen, Enhanced(bits).encode(seen)) == pytest.approx(lowest, rel=1e-9)

@@ -46,7 +46,7 @@ def some_rows(sums, addends, preload, multiplier, shift, way, low, high, out):
     st.integers(0, 5),
 )
 @settings(deadline=None)
-def test_equals_twin(cases, added, shifted, limits, gap):
+def test_equals_reference(cases, added, shifted, limits, gap):
     total, multiplier, shift = np.array(cases, np.int32).T.copy()
     if not shifted:
         shift[:] = 0
@@ -71,7 +71,7 @@ def test_equals_twin(cases, added, shifted, limits, gap):
     st.tuples(st.integers(0, 255), st.integers(0, 255)),
 )
 @settings(deadline=None)
-def test_floats_equal_twin(multipliers, far, code, limits):
+def test_floats_equal_reference(multipliers, far, code, limits):
     """Sums about a code's threshold, and any; multipliers of which floats take all."""
     multiplier, shift = np.array(multipliers, np.int32) | 1, np.zeros(COLUMNS, np.int32)
     low, high = sorted(limits)
