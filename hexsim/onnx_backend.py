@@ -41,7 +41,7 @@ Arrays = Sequence[npt.ArrayLike] | Mapping[str, npt.ArrayLike]
 DEVICES: Mapping[str, Runtime] = {"CPU": "cpu", "DSP": "dsp"}
 """Runtimes by the names of ONNX's devices."""
 
-_CODING = ("QuantizeLinear", "DequantizeLinear")
+_QUANTIZE_DEQUANTIZE = ("QuantizeLinear", "DequantizeLinear")
 
 
 class Prepared(BackendRep):
@@ -184,7 +184,7 @@ is_compatible = HexsimBackend.is_compatible
 
 def is_coding(layer: Layer, network: Network) -> bool:
     """Return True for a node of the file that quantises or dequantises by one scale."""
-    if not isinstance(layer, Opaque) or layer.op_type.split(".")[-1] not in _CODING:
+    if not isinstance(layer, Opaque) or layer.op_type.split(".")[-1] not in _QUANTIZE_DEQUANTIZE:
         return False
     return all(prod(network.shape(name)) == 1 for name in layer.inputs[1:])
 

@@ -232,7 +232,7 @@ def test_unknown_names_are_answered_with_the_known_ones() -> None:
     assert result.outputs.get("?") is None
 
 
-def test_calibration_on_noise_is_told_at_the_line_that_asks_for_it() -> None:
+def test_calibration_on_noise_is_reported_at_the_line_that_asks_for_it() -> None:
     model = hexsim.load("conv1x1_768to768@1024x1")
     with pytest.warns(UserWarning, match="got no inputs and calibrates on noise") as warned:
         hexsim.quantize(model)

@@ -33,7 +33,7 @@ def class_scores(network: Network) -> Network:
 
 
 def compared_floats(network: Network) -> tuple[str, ...]:
-    """Return the tensors of the "SQNR of the outputs", wherever it is told.
+    """Return the tensors of the "SQNR of the outputs" in all reports.
 
     They are the floats among the outputs, before a final softmax or a choice, taken together over
     all items of all inputs; the padding of a batch that is not full does not count.

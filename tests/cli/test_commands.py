@@ -252,7 +252,7 @@ def test_profile_beside_background_clients(command: Command, files: Path) -> Non
         ("bad.toml", "bad.toml: key 'client.0.period_us' is -1; expected greater than or equal"),
     ],
 )
-def test_a_bad_background_is_told(
+def test_a_bad_background_is_reported(
     refused: Callable[[str], str], files: Path, option: str, sentence: str
 ) -> None:
     (files / "bad.toml").write_text(

@@ -123,7 +123,7 @@ def test_what_got_longer_fails_the_build_and_its_files_are_there(
     assert command(f"compare changed.json before.json --fail-above {allowed}").code == 0
 
 
-def test_what_only_one_has_is_told(command: Command) -> None:
+def test_what_only_one_has_is_reported(command: Command) -> None:
     def without(document: Any) -> None:
         del document["results"][0]
         document["results"][0]["layers"][0]["name"] = "renamed"

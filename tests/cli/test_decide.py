@@ -92,7 +92,9 @@ def test_commands_without_inputs(command: Command, tmp_path: Path) -> None:
     _reproduce(document["commands"], tmp_path, document["choices"][0], command)
 
 
-def test_an_anchor_is_told_and_its_commands_give_it_again(command: Command, tmp_path: Path) -> None:
+def test_an_anchor_is_reported_and_its_commands_give_it_again(
+    command: Command, tmp_path: Path
+) -> None:
     options = {"chips": "sd8gen2", "runtime": "htp", "modes": "default", "anchor": "m.onnx=0.50"}
     words = " ".join(f"--{name} {value}" for name, value in options.items())
     done = command(f"decide m.onnx {words} --json d.json")

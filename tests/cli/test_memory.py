@@ -77,7 +77,7 @@ def test_a_trace_counts_what_is_live(command: Command, tmp_path: Path, memory: F
     assert counted == [layer.live_bytes / 2**20 for layer in memory.layers] + [0.0]
 
 
-def test_memory_of_a_float_network_is_told_without_quantising_it(command: Command) -> None:
+def test_memory_of_a_float_network_is_reported_without_quantising_it(command: Command) -> None:
     code, out, err = command("info conv1x1_8to4@5x5 --memory cpu --chip sd855")
     assert (code, err) == (0, "")
     assert "On cpu of sd855:" in out

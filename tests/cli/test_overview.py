@@ -44,6 +44,6 @@ def test_the_next_step_of_a_file_is_a_command_of_ours_and_of_snpe(
     ]
 
 
-def test_a_word_that_is_no_model_is_told(refused: Callable[[str], str]) -> None:
+def test_a_word_that_is_no_model_is_reported(refused: Callable[[str], str]) -> None:
     assert "did you mean bench?" in refused("benhc")
     assert "no such file: 'm.onnx'" in refused("m.onnx")

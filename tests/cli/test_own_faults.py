@@ -40,7 +40,7 @@ CALLS = (
 
 
 @pytest.mark.parametrize(("name", "words"), CALLS)
-def test_a_bug_is_told_as_one(
+def test_a_bug_is_reported_as_one(
     name: str,
     words: list[str],
     temporary: Path,

@@ -8,7 +8,7 @@ from hexsim.snpe import main as snpe_main
 
 
 @pytest.mark.parametrize("name", ["hexsim", "snpe-net-run"])
-def test_another_system_is_told(
+def test_another_system_is_reported(
     name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(sys, "platform", "darwin")

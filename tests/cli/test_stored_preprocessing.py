@@ -19,7 +19,7 @@ from hexsim.quantization.model import Model
 Command = Callable[[str], tuple[int, str, str]]
 STEPS = PictureSteps((128.0,), (64.0, 65.0, 66.0), "bgr")
 WORDS = "--mean 128 --std 64,65,66 --channel-order bgr"
-TOLD = (
+REPORTED = (
     "how the file says pictures become inputs: mean 128, std 64,65,66, channel_order bgr, fit crop"
 )
 
@@ -46,7 +46,7 @@ def test_what_convert_stores_is_as_good_as_options(photos: Command) -> None:
     assert photos("convert m.onnx -o plain.dlc")[0] == 0
     assert (stored("m.dlc"), stored("plain.dlc")) == (STEPS, None)
     code, _, remarks = photos("quantize m.dlc --images photos -o q.dlc")
-    assert (code, TOLD in remarks) == (0, True)
+    assert (code, REPORTED in remarks) == (0, True)
     assert photos(f"quantize plain.dlc --images photos {WORDS} -o options.dlc")[0] == 0
     ours, theirs = hexsim.load("q.dlc"), hexsim.load("options.dlc")
     assert stored("q.dlc") == stored("options.dlc") == STEPS
@@ -76,7 +76,7 @@ def test_the_file_says_how_when_its_float_network_is_given(photos: Command) -> N
     (score,) = (line for line in out.splitlines() if line.startswith("SQNR of the outputs"))
     line = "validate q.dlc --float m.onnx --chip sd855 --images photos --part judge"
     code, judged, remarks = photos(line)
-    assert (code, TOLD in remarks) == (0, True)
+    assert (code, REPORTED in remarks) == (0, True)
     assert score.partition(" on ")[0] in judged.splitlines()
     assert judged == photos(f"{line} {WORDS}")[1]
 
@@ -88,7 +88,7 @@ def test_an_option_replaces_what_is_stored_and_says_so(photos: Command) -> None:
     assert "warning: the options say otherwise, and are followed: mean 0, std 1, chann" in remarks
     assert stored("q.dlc") == PictureSteps(channel_order="bgr")
     _, _, remarks = photos("run m.dlc --images photos --std 64,65,66 --runtime cpu")
-    assert TOLD in remarks
+    assert REPORTED in remarks
     assert "otherwise" not in remarks
 
 

@@ -209,7 +209,7 @@ def test_the_answer_is_read(command: Callable[[str], Done]) -> None:
     "option",
     [pytest.param(True, marks=pytest.mark.slow, id="option"), pytest.param(False, id="key")],
 )
-def test_an_anchor_is_swept_and_told(command: Callable[[str], Done], option: bool) -> None:
+def test_an_anchor_is_swept_and_reported(command: Callable[[str], Done], option: bool) -> None:
     text = 'networks = ["resnet18_hub"]\nchips = ["sd8gen2"]\nruntimes = ["htp_fp16"]\n'
     anchor = "resnet18_hub@htp_fp16=0.50"
     Path("s.toml").write_text(text if option else f'{text}anchor = "{anchor}"\n')
@@ -239,7 +239,7 @@ def test_an_anchor_that_does_not_fit_is_refused(
 
 
 @pytest.mark.parametrize("option", ["", pytest.param("--vtcm 0.25", marks=pytest.mark.slow)])
-def test_a_part_of_vtcm_is_swept_and_told(
+def test_a_part_of_vtcm_is_swept_and_reported(
     option: str, command: Callable[[str], Done], onnx_model: Callable[..., onnx.ModelProto]
 ) -> None:
     """Each size gives the time that simulate gives; no size makes the chip smaller."""
@@ -296,7 +296,7 @@ def test_the_page_has_the_front_of_energy_and_area(command: Callable[[str], Done
 
 
 @pytest.mark.usefixtures("swept_folder")
-def test_bad_questions_are_told_in_a_sentence(refused: Callable[[str], str]) -> None:
+def test_bad_questions_are_reported_in_a_sentence(refused: Callable[[str], str]) -> None:
     said = {
         "--best latency": "is no condition",
         "--best ''": "is no condition",
@@ -344,7 +344,7 @@ def test_parts_of_another_sweep_are_left_alone(folder: Path, refused: Callable[[
     assert (folder / "space.parquet.parts" / "mine").read_text() == "mine"
 
 
-def test_another_format_is_told(swept_folder: Path, refused: Callable[[str], str]) -> None:
+def test_another_format_is_reported(swept_folder: Path, refused: Callable[[str], str]) -> None:
     from pyarrow import parquet
 
     table = read(swept_folder / "space.parquet").table
@@ -360,7 +360,7 @@ def test_another_format_is_told(swept_folder: Path, refused: Callable[[str], str
         assert said in refused(f"sweep show {name}.parquet")
 
 
-def test_an_answer_that_another_program_has_cut_is_told(
+def test_an_answer_that_another_program_has_cut_is_reported(
     swept_folder: Path, refused: Callable[[str], str]
 ) -> None:
     from pyarrow import parquet

@@ -45,7 +45,7 @@ def test_a_built_in_network(command: Command, tmp_path: Path) -> None:
     assert data_of((tmp_path / "page.html").read_text())["network"] == "conv1x1_8to4@3x3"
 
 
-def test_no_folder_is_told(command: Command, tmp_path: Path) -> None:
+def test_no_folder_is_reported(command: Command, tmp_path: Path) -> None:
     assert command(f"view {tmp_path}/q.dlc -o page.html").code == 0
     assert str(tmp_path) not in (tmp_path / "page.html").read_text()
 

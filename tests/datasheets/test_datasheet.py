@@ -150,7 +150,7 @@ def test_listed_datasheets_are_named_and_loaded_like_files(listed: Shelf[Box]) -
         listed.load("listed")
 
 
-def test_a_mistake_in_a_listed_datasheet_is_told_with_file_and_name(listed: Shelf[Box]) -> None:
+def test_a_mistake_in_a_listed_datasheet_is_reported_with_file_and_name(listed: Shelf[Box]) -> None:
     with pytest.raises(HexsimError, match=r"listed\.toml, \[wrong\]: key 'titel' is not known"):
         listed.load("wrong")
 

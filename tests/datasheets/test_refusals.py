@@ -51,12 +51,14 @@ def constant(**changes: str) -> str:
         ),
     ],
 )
-def test_a_wrong_constant_is_told_with_its_key(tmp_path: Path, given: str, expected: str) -> None:
+def test_a_wrong_constant_is_reported_with_its_key(
+    tmp_path: Path, given: str, expected: str
+) -> None:
     text = edited(SD855, "l2_bytes", f"l2_bytes = {given}")
     assert message_of(tmp_path / "my.toml", text).startswith(expected)
 
 
-def test_a_missing_constant_is_told_with_its_unit(tmp_path: Path) -> None:
+def test_a_missing_constant_is_reported_with_its_unit(tmp_path: Path) -> None:
     message = message_of(tmp_path / "my.toml", edited(SD855, "l2_bytes", ""))
     assert message.startswith("key 'dsp.l2_bytes' is missing; expected a constant { value")
     assert 'unit = "B"' in message

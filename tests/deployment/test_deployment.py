@@ -137,7 +137,7 @@ def test_a_float_file_has_the_calls_of_what_it_becomes_at_load() -> None:
     np.testing.assert_array_equal(at_load, from_file)
 
 
-def test_overrides_are_applied_at_load_and_told() -> None:
+def test_overrides_are_applied_at_load_and_reported() -> None:
     plain, narrow = overridden(Overrides()), overridden(NARROW)
     assert narrow.loaded.activations["conv1.y"].max == pytest.approx(0.1, rel=0.01)
     assert plain.loaded.activations["conv1.y"].max > 0.5

@@ -24,6 +24,6 @@ def test_lines_are_known_again_by_their_words() -> None:
     assert renewed("```\n" + "\n".join(expected) + "\n```", [step]).count("conv1 8 us") == 1
 
 
-def test_a_line_that_is_gone_is_told() -> None:
+def test_a_line_that_is_gone_is_reported() -> None:
     with pytest.raises(AssertionError, match="no longer has a line as\nconv2 7 us"):
         kept(Step("x", ["...", "conv2 7 us"], "conv1 8 us\n"))

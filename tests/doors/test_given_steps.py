@@ -124,7 +124,7 @@ def test_the_channel_equals_its_bias(
 
 
 @pytest.mark.parametrize("made", [with_overrides, with_nodes])
-def test_what_was_given_is_what_is_told(
+def test_what_was_given_is_what_is_reported(
     made: Callable[[Path], Model], command: Command, tmp_path: Path
 ) -> None:
     """The rule is about arithmetic; the file and its listing keep the encoding."""

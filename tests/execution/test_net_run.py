@@ -105,7 +105,7 @@ def test_what_values_size_is_whole_in_every_result_of_a_batch(tmp_path: Path) ->
     assert lines == [f"{tmp_path}/Result_{i}/y.raw: 2x1" for i in range(2)]
 
 
-def test_integers_that_a_file_has_only_nearly_are_told(tmp_path: Path) -> None:
+def test_integers_that_a_file_has_only_nearly_are_reported(tmp_path: Path) -> None:
     """2**24 + 1 is the first whole number that float32 has not."""
 
     class Integers:

@@ -236,7 +236,7 @@ def test_names_that_no_encoding_knows(run: Run, inputs: Path, encoding: str) -> 
         ImportError("libx.so: cannot open shared object file: Too many open files"),
     ],
 )
-def test_too_many_open_files_are_told_as_such(error: Exception) -> None:
+def test_too_many_open_files_are_reported_as_such(error: Exception) -> None:
     """Neither the file at hand nor the installation is at fault."""
     words = "too many files are open at once; allow more (ulimit -n)"
     assert of_the_system(error) == words

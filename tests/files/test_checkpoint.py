@@ -74,7 +74,7 @@ def test_without_a_private_folder_nothing_is_kept(monkeypatch: pytest.MonkeyPatc
     assert (work.done, parts.knows(["one"])) == (2, False)
 
 
-def test_texts_are_told_from_their_neighbours() -> None:
+def test_texts_are_reported_from_their_neighbours() -> None:
     hashes = {hash_of(texts) for texts in (["ab", "c"], ["a", "bc"], ["abc"], ["abc", ""])}
     assert len(hashes) == 4
     assert hash_of([b"ab"]) == hash_of(["ab"])

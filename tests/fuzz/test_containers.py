@@ -37,7 +37,7 @@ def test_good_files_give_answers(tmp_path: Path) -> None:
         assert "no model" not in judge(tmp_path / "m.dlc"), name
 
 
-def test_a_case_is_told_by_its_number() -> None:
+def test_a_case_is_reported_by_its_number() -> None:
     assert forged(7) == forged(7)
     assert len({forged(number)[0] for number in range(100)}) > 20
 

@@ -17,7 +17,7 @@ QUICK = 1500
 LONG = int(os.environ.get("HEXSIM_FUZZ_CASES", "50000"))
 
 
-def test_a_case_is_told_by_its_number() -> None:
+def test_a_case_is_reported_by_its_number() -> None:
     assert model(7) == model(7)
     drawn = {model(number).graph.node[0].op_type for number in range(QUICK)}
     assert len(drawn) > len(OPERATORS) / 2

@@ -25,7 +25,7 @@ def test_nothing_drifted(first: int) -> None:
     assert not moved, "accept with: python -m tests.golden.times\n" + "\n".join(moved)
 
 
-def test_drift_is_told() -> None:
+def test_drift_is_reported() -> None:
     old = {"a": 1.0, "b": 2.0, "c": 3.0}
     assert drift(old, {"a": 1.0, "b": 2.2}) == [
         "b: 2.000 -> 2.200 us (+10.00%)",

@@ -114,7 +114,7 @@ IO = {"name": "n", "inputs": ("x",), "outputs": ("y",)}
         (Neuron(name="n", inputs=("x",), outputs=("y", "z"), function="tanh"), [(1,)], "2 outputs"),
     ],
 )
-def test_what_a_layer_cannot_take_is_told(
+def test_what_a_layer_cannot_take_is_reported(
     layer: Neuron, shapes: list[tuple[int, ...]], words: str
 ) -> None:
     with pytest.raises(ValueError, match=re.escape(words)):

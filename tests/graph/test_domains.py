@@ -55,7 +55,7 @@ def conv(window: Window, **more: object) -> Convolution:
         ),
     ],
 )
-def test_what_is_outside_is_told_in_words(value: object, words: str) -> None:
+def test_what_is_outside_is_reported_in_words(value: object, words: str) -> None:
     with pytest.raises(ValueError, match=re.escape(words)):
         domains.require(value)
 

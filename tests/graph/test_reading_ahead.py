@@ -51,7 +51,7 @@ def test_what_is_not_kept_is_not_read_ahead() -> None:
     assert not seen
 
 
-def test_a_constant_that_cannot_be_read_is_told_to_who_asks() -> None:
+def test_a_constant_that_cannot_be_read_is_reported_to_who_asks() -> None:
     tried = threading.Event()
 
     def fail() -> np.ndarray:

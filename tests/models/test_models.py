@@ -27,7 +27,7 @@ def test_names_are_the_files() -> None:
     assert probes
 
 
-def test_unknown_name_is_told_with_the_nearest() -> None:
+def test_unknown_name_is_reported_with_the_nearest() -> None:
     with pytest.raises(HexsimError, match=r"unknown network 'mobilnet_v2'.*mobilenet_v2"):
         models.build("mobilnet_v2")
 

@@ -95,7 +95,7 @@ def test_layers_are_those_of_the_published_file(name: str, published: Path) -> N
     assert len(ours.outputs) == len(theirs.outputs)
 
 
-def test_a_different_structure_is_told() -> None:
+def test_a_different_structure_is_reported() -> None:
     table: dict[Description, int] = {}
     names = ("mobilenet_v2", "mobilenet_v2_2_0")
     narrow, wide = (structure(built(name), table) for name in names)

@@ -52,7 +52,7 @@ def test_nv21_is_of_type_image_unasked() -> None:
     assert network.input_formats == {"x": InputFormat("image", "nv21")}
 
 
-def test_what_is_not_converted_is_only_told() -> None:
+def test_what_is_not_converted_is_only_reported() -> None:
     plain = _network()
     network = set_input_formats(plain, {"x": "opaque"}, {"x": "time_series"})
     assert network.layers == plain.layers

@@ -69,7 +69,7 @@ def test_flattened_inputs_and_dead_code(onnx_model: Callable[..., onnx.ModelProt
     assert provenance.absorbed == {"dead": ""}
 
 
-def test_nothing_is_told_of_an_unchanged_network(
+def test_nothing_is_reported_of_an_unchanged_network(
     onnx_model: Callable[..., onnx.ModelProto],
 ) -> None:
     assert of(onnx_model([node("Tanh", "x", "y")], {"x": (1, 3)}, ["y"])) == Provenance({}, {})

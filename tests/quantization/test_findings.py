@@ -39,7 +39,7 @@ def _quantized(scale: float, **options: int) -> Model:
     return hexsim.quantize(hexsim.load(_joined(scale)), [feed], chosen)
 
 
-def test_scores_below_half_a_step_of_the_joined_output_are_told() -> None:
+def test_scores_below_half_a_step_of_the_joined_output_are_reported() -> None:
     # A step of 0 to 765 is 765 / 255 = 3; half of it, 1.5, is more than any score.
     (finding,) = _quantized(765.0).findings
     assert (finding.kind, finding.layer, finding.tensor) == (
@@ -82,7 +82,7 @@ def _of_scores(large: int) -> Model:
     return hexsim.quantize(hexsim.load(proto), [feed])
 
 
-def test_few_survivors_are_told(tmp_path: Path) -> None:
+def test_few_survivors_are_reported(tmp_path: Path) -> None:
     # A score of 1 is a quarter of a step of 4, and lost; one of 8 is 2 steps. 4 of 50 are 8 %.
     model = _of_scores(4)
     (finding,) = model.findings
@@ -93,7 +93,7 @@ def test_few_survivors_are_told(tmp_path: Path) -> None:
     assert hexsim.load(tmp_path / "q.dlc").findings == model.findings
 
 
-def test_a_tenth_of_survivors_is_not_told() -> None:
+def test_a_tenth_of_survivors_is_not_reported() -> None:
     assert _of_scores(5).findings == ()
 
 
@@ -113,7 +113,7 @@ def _convolution(weights: list[list[float]], bias: list[float] | None = None) ->
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8)
 
 
-def test_dead_channels_are_told(tmp_path: Path) -> None:
+def test_dead_channels_are_reported(tmp_path: Path) -> None:
     # A step of -1 to 1 is 2 / 255 = 0.0078: weights of 0.003 are less than half of it.
     model = hexsim.quantize(hexsim.load(_convolution([[1, -1], [0.003, 0.002], [0, 0], [1, 0]])))
     (finding,) = model.findings
@@ -152,7 +152,7 @@ def _key(low: float, high: float) -> str:
     )
 
 
-def test_steps_too_small_for_a_bias_are_told(tmp_path: Path) -> None:
+def test_steps_too_small_for_a_bias_are_reported(tmp_path: Path) -> None:
     # A step of x is below 10 / 255 and one of the weight is 1e-12. So 2^31 steps of products are
     # below 2^31 * 0.04 * 1e-12 = 8.6e-5, and the bias of the first channel is 1.
     proto = _convolution([[1e-10, 1e-10], [1e-10, 1e-10]], [1.0, 0.0])
@@ -165,7 +165,7 @@ def test_steps_too_small_for_a_bias_are_told(tmp_path: Path) -> None:
     assert finding.sentence.startswith("1 of 2 output channels of layer 'conv' have steps in")
 
 
-def test_an_override_that_leaves_most_codes_unused_is_told(tmp_path: Path) -> None:
+def test_an_override_that_leaves_most_codes_unused_is_reported(tmp_path: Path) -> None:
     # Seeded inputs of unknown range reach less than 5, and a step of 0 to 25500 is 100.
     proto = _convolution([[1, -1], [1, 1]])
     model = _overridden(proto, tmp_path, activation_encodings=f'{{"y": {_key(-12750, 12750)}}}')
@@ -178,7 +178,7 @@ def test_an_override_that_leaves_most_codes_unused_is_told(tmp_path: Path) -> No
     assert _overridden(proto, tmp_path, activation_encodings=narrower).findings == ()
 
 
-def test_scores_of_a_step_are_not_told() -> None:
+def test_scores_of_a_step_are_not_reported() -> None:
     # A step of 0 to 255 is 1, so a score of 0.9997 is the code 1.
     assert _quantized(255.0).findings == ()
 
@@ -201,7 +201,7 @@ def test_the_loss_is_real() -> None:
     assert np.count_nonzero(answer["z"][:, :4]) == 16
 
 
-def test_weights_far_beyond_their_override_are_told(tmp_path: Path) -> None:
+def test_weights_far_beyond_their_override_are_reported(tmp_path: Path) -> None:
     # Six weights, an override of -1 to 1: 3, -4 and 1.5 lie beyond, and 4 is more than twice 1.
     values = [0.5, 3.0, -4.0, 1.5, 0.25, -0.5]
     graph = helper.make_graph(

@@ -48,7 +48,7 @@ def test_a_try_lock_takes_what_is_free_or_nothing() -> None:
     assert hvx.try_lock("c", 2)
 
 
-def test_the_holders_of_the_contexts_are_told_at_every_change() -> None:
+def test_the_holders_of_the_contexts_are_reported_at_every_change() -> None:
     hvx, heard = contexts(3), []
     hvx.on_change = lambda holders: heard.append(list(holders))
     hvx.lock("a", 1, 0)

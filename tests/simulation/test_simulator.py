@@ -270,7 +270,7 @@ def test_an_empty_workload_is_refused() -> None:
         simulate(Workload(()), *phone())
 
 
-def test_a_part_that_is_too_slow_to_end_is_told() -> None:
+def test_a_part_that_is_too_slow_to_end_is_reported() -> None:
     slow = chips.load("sd835").with_value("dsp.clocks_hz.turbo", 1e-300)
     net = Sketch((1, 8, 8, 8))
     with pytest.raises(HexsimError, match="sd835 is so slow that its work never ends"):

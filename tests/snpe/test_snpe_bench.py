@@ -439,7 +439,7 @@ def test_refusals_leave_nothing(
     assert not (tmp_path / "small").exists()
 
 
-def test_a_missing_input_is_told_before_anything_runs(tool: Tool, tmp_path: Path) -> None:
+def test_a_missing_input_is_reported_before_anything_runs(tool: Tool, tmp_path: Path) -> None:
     config(tmp_path)
     (tmp_path / "1.raw").unlink()
     code, _, err = tool(RUN)

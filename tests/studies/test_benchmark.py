@@ -152,7 +152,7 @@ def test_networks_of_one_name_are_called_by_their_files(files: tuple[Path, Path]
     assert alone.network == small_network().name, "no other network has that name"
 
 
-def test_a_network_is_told_as_soon_as_it_is_known(files: tuple[Path, Path]) -> None:
+def test_a_network_is_reported_as_soon_as_it_is_known(files: tuple[Path, Path]) -> None:
     """The first table is printed while the next network has not begun."""
     heard: list[str] = []
     conditions, platform = BenchmarkConditions(accuracy=False), Platform.load("sd835")

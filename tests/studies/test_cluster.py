@@ -43,7 +43,7 @@ def test_what_listens_and_is_no_scheduler_is_not_waited_for(
 
 
 @pytest.mark.slow
-def test_workers_of_another_version_or_none_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_workers_of_another_version_or_none_are_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     from distributed import LocalCluster  # slow to import, in every worker that collects
 
     with (

@@ -101,12 +101,12 @@ def _raise_made(shared: None, first: int, stop: int) -> None:
     raise _UnpicklableError(1, 2)
 
 
-def test_a_part_of_which_workers_die_is_told() -> None:
+def test_a_part_of_which_workers_die_is_reported() -> None:
     with processes(1) as pool, pytest.raises(HexsimError, match="die of the things 2 to 2"):
         _sent(pool, _die, None)
 
 
-def test_workers_that_cannot_start_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_workers_that_cannot_start_are_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("hexsim.isolation.python", lambda *words: [sys.executable, "-c", "exit(3)"])
     with processes(2) as pool, pytest.raises(HexsimError, match=r"end as they start \(exit code 3"):
         _sent(pool, _slice, b"12345678")

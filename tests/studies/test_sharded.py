@@ -96,7 +96,7 @@ def test_a_worker_that_dies_loses_nothing(pool: Processes) -> None:
 
 
 @pytest.mark.slow
-def test_an_input_that_cannot_be_read_is_told_as_in_one_process(
+def test_an_input_that_cannot_be_read_is_reported_as_in_one_process(
     pool: Processes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)

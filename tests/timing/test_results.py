@@ -24,7 +24,7 @@ LAYER = LayerTiming(
 )
 
 
-def test_a_layer_is_told_in_cycles_of_its_own_clock() -> None:
+def test_a_layer_is_reported_in_cycles_of_its_own_clock() -> None:
     assert LAYER.cycles == 4500
     assert LAYER.us == 3.0
     assert LAYER.ddr_bytes == 11

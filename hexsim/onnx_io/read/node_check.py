@@ -16,9 +16,9 @@ _INTERNAL = "__"
 """Prefix of attributes for internal use of other programs."""
 
 
-_CODING = {"QuantizeLinear", "DequantizeLinear"}
+_QUANTIZE_DEQUANTIZE = {"QuantizeLinear", "DequantizeLinear"}
 """Operators of onnxruntime's domain with the same inputs as in the standard domain."""
-_FIRST_CODING_OPSET = 10
+_FIRST_QUANTIZE_OPSET = 10
 
 
 def is_of_onnx(node: OnnxNode) -> bool:
@@ -29,9 +29,9 @@ def is_of_onnx(node: OnnxNode) -> bool:
 def check(node: OnnxNode) -> None:
     """Raise HexsimError unless the node is valid for its operator."""
     if not any(node.outputs):
-        raise node.error("has no output, so that nobody can read what it computes")
-    if node.domain == EXTENSIONS and node.standard in _CODING:
-        _check_names(node, onnx.defs.get_schema(node.standard, _FIRST_CODING_OPSET), "input")
+        raise node.error("has no output, so no other node can use what it computes")
+    if node.domain == EXTENSIONS and node.standard in _QUANTIZE_DEQUANTIZE:
+        _check_names(node, onnx.defs.get_schema(node.standard, _FIRST_QUANTIZE_OPSET), "input")
         return
     if not is_of_onnx(node):
         if node.domain:
@@ -43,7 +43,8 @@ def check(node: OnnxNode) -> None:
     schema = onnx.defs.get_schema(node.standard, node.opset, node.domain)
     if schema.deprecated:
         raise node.error(
-            f"opset {node.opset} has this operator no more", "export the model with an older opset"
+            f"opset {node.opset} no longer has this operator",
+            "export the model with an older opset",
         )
     _check_names(node, schema, "input")
     _check_names(node, schema, "output")

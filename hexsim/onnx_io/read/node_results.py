@@ -25,7 +25,7 @@ class UnknownShapeError(HexsimError):
     """The shape of an output is not known before the network runs."""
 
 
-_CODING = ("QuantizeLinear", "DequantizeLinear")
+_QUANTIZE_DEQUANTIZE = ("QuantizeLinear", "DequantizeLinear")
 """Operators of onnxruntime's domain that are also in the standard domain."""
 
 
@@ -62,7 +62,7 @@ def partial_types(
     node: OnnxNode, operands: Mapping[str, NodeInput], source: OnnxSource
 ) -> dict[str, tuple[Sizes | None, str]]:
     """Return sizes and dtype of each named output; None stands for an unknown size or rank."""
-    if node.domain == EXTENSIONS and node.proto.op_type in _CODING:
+    if node.domain == EXTENSIONS and node.proto.op_type in _QUANTIZE_DEQUANTIZE:
         return {node.outputs[0]: _coded(node, operands)}
     try:
         schema = onnx.defs.get_schema(node.proto.op_type, node.opset, node.domain)

@@ -58,7 +58,7 @@ def refused(network: Network, error: Exception) -> HexsimError:
     elif operator:
         culprit = f"operator {operator}"
     else:
-        culprit, why = "the graph", "is none that it takes"
+        culprit, why = "the graph", "is not one that it can run"
     return HexsimError(
         f"onnxruntime cannot run network '{network.name}': {culprit} {why}; change the model, or "
         "end the network before that (--out-name)"

@@ -9,13 +9,13 @@ import onnx
 from hexsim.onnx_io.file.node import standard_domain
 from hexsim.onnx_io.file.source import EXTENSIONS
 
-_CODING = {"QuantizeLinear": {"axis"}, "DequantizeLinear": {"axis"}}
+_QUANTIZE_DEQUANTIZE = {"QuantizeLinear": {"axis"}, "DequantizeLinear": {"axis"}}
 """Operators that are in both domains, with the attributes that both have."""
 
 
 def as_run(node: onnx.NodeProto) -> onnx.NodeProto:
     """Return `node` itself, or the same operator in the domain of onnxruntime."""
-    common_attributes = _CODING.get(node.op_type)
+    common_attributes = _QUANTIZE_DEQUANTIZE.get(node.op_type)
     if common_attributes is None or standard_domain(node.domain):
         return node
     if any(attribute.name not in common_attributes for attribute in node.attribute):

@@ -15,7 +15,7 @@ from itertools import groupby, pairwise
 
 from hexsim.accuracy.scores import LEAST_DB
 from hexsim.reports.benchmark.measured import measured_ms
-from hexsim.reports.inference.energy import TOLD_FACTOR
+from hexsim.reports.inference.energy import REPORTED_FACTOR
 from hexsim.runtimes import MAIN_ENGINE
 from hexsim.studies.benchmark import Case, place_names
 from hexsim.texts.figures import figure, given, span
@@ -134,7 +134,7 @@ def _energy(first: Case, rival: Case, place: Callable[[Case], str]) -> str | Non
     """Return a sentence on the energy of two cases, if it differs by a factor."""
     less, more = sorted((first, rival), key=lambda case: case.energy.millijoules)
     factor = more.energy.millijoules / max(less.energy.millijoules, 1e-12)
-    if factor < TOLD_FACTOR:
+    if factor < REPORTED_FACTOR:
         return None
     mj = [figure(case.energy.millijoules) for case in (more, less)]
     return (

@@ -115,7 +115,7 @@ def engines_text(layers: Sequence[LayerTiming]) -> str:
 
 def _largest_part(case: Case) -> str:
     share, name = max(_candidates(case))
-    return f"the largest part of the time, {share:.0%}, goes on {name}"
+    return f"the largest part of the time, {share:.0%}, is spent on {name}"
 
 
 def _candidates(case: Case) -> Iterator[tuple[float, str]]:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from hexsim.accuracy.scores import LEAST_DB
 from hexsim.reports.decision.groups import out_groups
 from hexsim.reports.fitting import short_name
-from hexsim.reports.inference.energy import TOLD_FACTOR
+from hexsim.reports.inference.energy import REPORTED_FACTOR
 from hexsim.reports.text import number, table
 from hexsim.studies.decision import Decision, DecisionCandidate, RuledOut, TriedChange
 from hexsim.studies.decision.ranking import heads, rule, two_digits
@@ -197,7 +197,7 @@ def _next(best: DecisionCandidate, other: DecisionCandidate, decision: Decision)
         f"Next elsewhere is {other.mode.name} on {_placed(other)}, {_reason(best, other, decision)}"
     )
     factor = other.timed.energy_mj / (best.timed.energy_mj or 1.0)
-    if decision.prefer != "energy" and not 1 / TOLD_FACTOR < factor < TOLD_FACTOR:
+    if decision.prefer != "energy" and not 1 / REPORTED_FACTOR < factor < REPORTED_FACTOR:
         text += f", and takes {figure(factor)} times the energy"
     if best.drawn and other.drawn and best.timed.total_us != other.timed.total_us:
         share = best.drawn.quicker(other.drawn, paired=best.chip == other.chip)

@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from hexsim.datasheets.estimate import Estimate
     from hexsim.energy import Energy
 
-TOLD_FACTOR = 2.0
-"""Energies that differ by a smaller factor are not told: their own intervals are wider."""
+REPORTED_FACTOR = 2.0
+"""Energies that differ by a smaller factor are not reported: their own intervals are wider."""
 
 
 estimate_facts = Record(

@@ -41,7 +41,7 @@ _EXPLAINED = {
     ("weights KiB",): "memory, packed weights included",
     ("live KiB",): "activations while the layer runs",
     ("mJ",): "energy by assumed constants",
-    ("bound",): "what most of the layer's time goes on, and how much of it",
+    ("bound",): "what most of the layer's time is spent on, and how much of it",
 }
 
 

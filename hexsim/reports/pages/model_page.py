@@ -25,7 +25,7 @@ from hexsim.studies.benchmark import Case, Refusal
 from hexsim.studies.cuts import Prices, Survey
 
 _OF_SEVERAL = ("Total inference", "Peak memory", "SQNR")
-"""How the names begin of what the top of the page says of each of several runtimes."""
+"""Beginnings of the names of the figures that stand on top of a page on several runtimes."""
 
 
 @dataclass(frozen=True)

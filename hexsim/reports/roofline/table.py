@@ -25,7 +25,7 @@ def roofline_table(chart: Roofline) -> str:
 
 _LEGEND = (
     "roof: the lowest one over the layer; lost: time beyond that roof; "
-    "bound: what most of its time goes on"
+    "bound: what most of its time is spent on"
 )
 
 

@@ -59,7 +59,9 @@ def test_what_a_client_need_not_state(tmp_path: Path) -> None:
         (CLIENT + CLIENT.replace("64", "-1"), r"'client\.1\.priority' is -1"),
     ],
 )
-def test_a_mistake_is_told_with_file_and_key(tmp_path: Path, clients: str, sentence: str) -> None:
+def test_a_mistake_is_reported_with_file_and_key(
+    tmp_path: Path, clients: str, sentence: str
+) -> None:
     path = written(tmp_path, clients)
     with pytest.raises(HexsimError, match=sentence) as caught:
         background.load(path)

@@ -10,7 +10,7 @@ from hexsim.onnx_io.read.node_check import check
 node = helper.make_node
 REFUSED = {
     "there is no such operator in opset 13": node("Nonsense", ["x"], ["y"]),
-    "opset 13 has this operator no more": node("Upsample", ["x", "s"], ["y"]),
+    "opset 13 no longer has this operator": node("Upsample", ["x", "s"], ["y"]),
     "has 1 inputs, and its operator takes 2": node("Add", ["x"], ["y"]),
     "has 0 inputs, and its operator takes at least 1": node("Concat", [], ["y"], axis=0),
     "has 2 outputs, and its operator takes 1": node("Relu", ["x"], ["y", "z"]),

@@ -147,7 +147,7 @@ def test_any_other_takes_them_as_the_file_has_them() -> None:
     assert sum(isinstance(layer, Permute) for layer in network.layers) == 2
 
 
-def test_what_an_opaque_node_takes_is_told_by_the_network(
+def test_what_an_opaque_node_takes_is_reported_by_the_network(
     onnx_model: Callable[..., onnx.ModelProto],
 ) -> None:
     form = {"hidden_size": 16, "input_forget": 1}

@@ -106,7 +106,7 @@ def test_tensors_that_are_no_floats_keep_their_type() -> None:
     assert y.tolist() == [3, 12]
 
 
-def test_what_onnxruntime_refuses_is_told_in_one_sentence() -> None:
+def test_what_onnxruntime_refuses_is_reported_in_one_sentence() -> None:
     layer = _shape_of().replace(node=_node("NoSuchOperator"))
     network = Network("odd", (layer,), _shape_tensors(), {}, ("x",), ("y",))
     with pytest.raises(HexsimError, match="onnxruntime cannot run network 'odd'") as caught:

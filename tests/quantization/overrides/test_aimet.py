@@ -131,7 +131,7 @@ def listed(**changes: object) -> dict:
         (listed(dtype="FLOAT"), "floats have 16 or 32 bits, not 8"),
     ],
 )  # fmt: skip
-def test_mistakes_are_told_in_a_sentence(tmp_path: Path, document: object, words: str) -> None:
+def test_mistakes_are_reported_in_a_sentence(tmp_path: Path, document: object, words: str) -> None:
     with pytest.raises(HexsimError) as error:
         read_aimet(write(tmp_path, document))
     assert words in str(error.value)

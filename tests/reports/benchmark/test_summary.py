@@ -57,7 +57,7 @@ def test_what_would_help_most_is_what_takes_most(
     dense, thin, wide, _ = LAYERS
     first = replace(dense, duration_ps=2_000_000 - (engine == "cpu"))
     line = summary(case_of(first, on(engine, thin), on(engine, wide), wasted_us=wasted_us))
-    assert f"the largest part of the time, {share}, goes on {most}" in line
+    assert f"the largest part of the time, {share}, is spent on {most}" in line
 
 
 def test_a_very_long_name_is_shortened_in_sentences() -> None:
@@ -68,7 +68,7 @@ def test_a_very_long_name_is_shortened_in_sentences() -> None:
         assert layer.name not in text
 
 
-def test_the_time_outside_layers_is_told_by_purpose() -> None:
+def test_the_time_outside_layers_is_reported_by_purpose() -> None:
     """Two parts of the call of one microsecond each, which are one entry, beside two of layers."""
     case = case_of(*LAYERS[:2], wasted_us=1)
     (inference,) = case.timing.inferences

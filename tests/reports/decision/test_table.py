@@ -142,7 +142,7 @@ def test_intervals_go_first_on_a_narrow_page() -> None:
     assert "no room for 90 % interval" in narrow
 
 
-def test_what_is_out_is_told_by_reason() -> None:
+def test_what_is_out_is_reported_by_reason() -> None:
     out = (
         RuledOut("act16", "sd835", "dsp", "it has 8 bits", limit=False),
         RuledOut("axis+act16", "sd855", "dsp", "it has 8 bits", limit=False),

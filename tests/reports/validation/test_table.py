@@ -21,7 +21,7 @@ def test_the_summary_has_scores_of_both_sides() -> None:
     assert "top-1" not in validation_text(study(asked=False), every_layer=False)
 
 
-def test_top_5_is_not_told_of_five_classes() -> None:
+def test_top_5_is_not_reported_of_five_classes() -> None:
     validated = study().validation
     assert validated.ranked
     few = replace(study(), validation=replace(validated, ranked=False))

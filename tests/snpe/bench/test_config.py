@@ -65,7 +65,7 @@ def test_the_command_line_goes_before_the_config(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("key", [key for key in FULL if key not in ("HostName", "PlatformOptions")])
-def test_a_value_of_another_type_is_told_by_its_key(key: str, tmp_path: Path) -> None:
+def test_a_value_of_another_type_is_reported_by_its_key(key: str, tmp_path: Path) -> None:
     with pytest.raises(HexsimError, match=key) as refused:
         read_config(written(tmp_path, **{key: 3.5}))
     assert "\n" not in str(refused.value)

@@ -98,7 +98,7 @@ def test_a_model_is_a_file_beside_the_rows(tmp_path: Path) -> None:
         ([SHORT, 'dsp,"alexnet,3'], "not CSV"),
     ],
 )
-def test_what_makes_no_sense_is_told_with_its_line(
+def test_what_makes_no_sense_is_reported_with_its_line(
     tmp_path: Path, lines: list[str], message: str
 ) -> None:
     assert message in refused(tmp_path, *lines)

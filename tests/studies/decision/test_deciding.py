@@ -183,7 +183,7 @@ def test_runtimes_of_the_chip_that_its_software_lacks_are_ruled_out(question: Qu
     assert out.reason.startswith("stack qnn-2.45 has no fxp_cpu runtime")
 
 
-def test_refusals_are_told_and_limits_named(question: Question) -> None:
+def test_refusals_are_reported_and_limits_named(question: Question) -> None:
     modes, _ = parse_modes("act16")
     asked = replace(question, modes=modes, runtimes=["dsp", "fxp_cpu"])
     decided = decide(asked)
@@ -268,7 +268,7 @@ def test_a_candidate_that_fails_is_ruled_out_and_nothing_else_is_lost(
     assert len(decide(replace(question, runtimes=["dsp"])).ranked) == 2, "failures are not stored"
 
 
-def test_modes_that_fit_no_runtime_are_told(question: Question) -> None:
+def test_modes_that_fit_no_runtime_are_reported(question: Question) -> None:
     modes, _ = parse_modes("float")
     with pytest.raises(HexsimError, match="no mode of float runs on dsp; give others of --modes"):
         decide(replace(question, runtimes=["dsp"], modes=modes))

@@ -61,7 +61,9 @@ def test_several_instances_are_a_closed_loop(space: Callable[[str], Space]) -> N
     assert cells["latency_ms"] == simulated.total.percentile_ps(50) / 1e9
 
 
-def test_a_value_that_the_schema_refuses_is_told_in_the_row(space: Callable[[str], Space]) -> None:
+def test_a_value_that_the_schema_refuses_is_reported_in_the_row(
+    space: Callable[[str], Space],
+) -> None:
     text = 'networks = ["m.dlc"]\n[constants."dsp.hvx.contexts"]\nvalues = [-1, 2]'
     bad, good = (row(point, 1) for point in points_of(space(text)))
     assert "dsp.hvx.contexts" in str(bad["refusal"])

@@ -42,7 +42,7 @@ def test_a_space_counts_its_points_before_they_are_ready(space: Callable[[str], 
         assert asked.count == len(Points(asked, settings(asked)))
 
 
-def test_what_is_counted_is_told_as_it_is_simulated(space: Callable[[str], Space]) -> None:
+def test_what_is_counted_is_reported_as_it_is_simulated(space: Callable[[str], Space]) -> None:
     asked = space(
         'networks = ["m.dlc"]\n[constants."dsp.hvx.contexts"]\nlow = 1\nhigh = 4\nsteps = 3\n'
         '[constants."memory.efficiency"]\nvalues = [0.55]'

@@ -10,7 +10,7 @@ from onnx import helper, numpy_helper
 
 from hexsim.onnx_io.file.node import OnnxNode
 
-_SPLIT_IS_TOLD_A_COUNT = 18
+_FIRST_SPLIT_WITH_COUNT = 18
 """Opset from which a Split into equal parts states their number."""
 _AXES_ARE_INPUTS = 18
 """Opset from which means have their axes as an input."""
@@ -46,8 +46,8 @@ class ExpansionNodes:
 
     def split(self, name: str, count: int) -> list[str]:
         """Add the Split of the last axis into equal parts, and return them."""
-        is_told = self._opset >= _SPLIT_IS_TOLD_A_COUNT
-        counts: dict[str, Any] = {"num_outputs": count} if is_told else {}
+        takes_count = self._opset >= _FIRST_SPLIT_WITH_COUNT
+        counts: dict[str, Any] = {"num_outputs": count} if takes_count else {}
         output = self.add("Split", [name], axis=-1, **counts)
         self.nodes[-1].output.extend(f"{output}_{number}" for number in range(1, count))
         return list(self.nodes[-1].output)

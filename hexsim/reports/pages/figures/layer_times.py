@@ -23,7 +23,7 @@ def layer_times(case: Mapping[str, Any]) -> Figure:
     tooltip = (("time", "@whole{0.0} us"), ("of it", "@what @amount{0.0} us"))
     return Figure(
         "Layers by time",
-        "Each bar is a layer, the longest first; its colours are what the layer's time goes on."
+        "Each bar is a layer, the longest first; its colours show what its time is spent on."
         f"{not_drawn(len(case['layers']))} All else takes {figure(overheads_us)} us, {share:.0%} "
         "of the call; the table has its parts.",
         _table(case),

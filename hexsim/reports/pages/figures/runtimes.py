@@ -64,7 +64,10 @@ def runtimes_figure(placed: Sequence[tuple[str, Mapping[str, Any]]]) -> Figure:
         plot.scatter(list(across), list(up), size=9, color=MARKED, marker="diamond")
         legend.append((MARKED, "measured"))
     plot.x_range.start = 0
-    text = "Total inference time: what an application waits for. Intervals are there if swept."
+    text = (
+        "Total inference time: what an application waits for. Lines are intervals, which are there "
+        "if uncertain constants were varied."
+    )
     return Figure("Runtimes", text, _table(cases), plot, tuple(legend))
 
 
