@@ -3,8 +3,6 @@
 from collections.abc import Callable
 from pathlib import Path
 
-import pytest
-
 from tests.cli.conftest import Done
 
 BENCH = (
@@ -13,7 +11,6 @@ BENCH = (
 )
 
 
-@pytest.mark.slow
 def test_one_process_and_two_say_and_write_the_same(
     command: Callable[[str], Done], tmp_path: Path
 ) -> None:

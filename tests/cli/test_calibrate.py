@@ -59,7 +59,6 @@ def test_a_stack_file_that_bench_takes(command: Callable[[str], Done], rows: Pat
     assert stacks.load("mine.toml").title == "SNPE 1.30 (2019), calibrated with rows.csv"
 
 
-@pytest.mark.slow
 def test_both_files(command: Callable[[str], Done], one_row: Path) -> None:
     done = command(
         f"calibrate {one_row} --chip sd855 --adjust both -o stack.toml --chip-output chip.toml"

@@ -104,12 +104,11 @@ def test_seeded_inputs_are_said_to_be(command: Command) -> None:
     assert "top-1" not in out
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("who", "labels"),
     [
         ("--workers 1", "--labels labels.txt --explain --layers"),
-        ("--distributed --workers 2", ""),
+        pytest.param("--distributed --workers 2", "", marks=pytest.mark.slow),
     ],
 )
 def test_workers_give_the_same_report(

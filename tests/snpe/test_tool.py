@@ -119,7 +119,6 @@ def test_every_tool_is_installed() -> None:
     assert scripts == dict.fromkeys(TOOLS, "hexsim.snpe:main")
 
 
-@pytest.mark.slow
 def test_a_checkout_runs_them_too(tmp_path: Path) -> None:
     def run(*words: str) -> subprocess.CompletedProcess[str]:
         line = (sys.executable, "-m", "hexsim.snpe", *words)
