@@ -51,12 +51,11 @@ class Case:
     quantised, here or at load. `timing`, `memory` and `energy` are for the network alone;
     `interference` compares it with a run beside other clients. `evaluated` describes the inputs
     that judge, and `calibrated` those on which the network was quantised here or at load (None
-    without values: times do not depend on ranges). `drawn`
-    are times with all constants drawn at once, the same draws for all cases of a platform.
-    `graph_note` says what initialisation does with prepared graphs of the file.
-    `subnets` is the number of its subnets; `refused` has the layers that run on the CPU instead,
-    by name, each with the reason. `reference` is what `agreement` compares
-    with.
+    without values: times do not depend on ranges). `drawn` are times with all constants drawn at
+    once, the same draws for all cases of a platform. `graph_note` says what initialisation does
+    with prepared graphs of the file. `subnets` is the number of its subnets; `refused` has the
+    layers that run on the CPU instead, by name, each with the reason. `reference` is what
+    `agreement` compares with.
     """
 
     network: str

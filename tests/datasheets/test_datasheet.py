@@ -57,6 +57,25 @@ def test_a_file_overrules_what_is_shared(shelf: Shelf[Box], tmp_path: Path) -> N
     assert shelf.load(mine).core.size_bytes == 40
 
 
+def test_a_shipped_datasheet_is_read_once_and_a_file_of_the_user_each_time(
+    shelf: Shelf[Box], tmp_path: Path
+) -> None:
+    mine, shipped = tmp_path / "plain.toml", shelf.load("plain")
+    assert shelf.load(mine) == shipped
+    mine.write_text(mine.read_text().replace("1e9", "2e9"))
+    assert shelf.load("plain") is shipped
+    assert shelf.load(mine).core.clock_hz == 2e9
+
+
+def test_a_changed_copy_leaves_what_was_loaded_as_it_was(shelf: Shelf[Box], tmp_path: Path) -> None:
+    shipped, other = shelf.load("plain"), shelf.load(tmp_path / "plain.toml")
+    before = dict(shipped.quantities())
+    changed = shipped.with_value("core.size_bytes", 48)
+    assert dict(changed.quantities())["core.size_bytes"].value == 48
+    assert dict(shelf.load("plain").quantities()) == before
+    assert shipped == other, "that constants were listed makes no difference"
+
+
 def test_a_sheet_takes_what_it_does_not_state_from_the_one_it_is_like(
     shelf: Shelf[Box], tmp_path: Path
 ) -> None:
