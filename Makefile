@@ -20,6 +20,8 @@ check: $(STAMP)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	@find hexsim -name '*.py' | wc -l | xargs printf '%s files of Python in hexsim/ (at most 700), '
+	@find hexsim -name '*.py' -exec cat {} + | wc -l | xargs printf '%s lines (at most 86000)\n'
 
 docs: $(STAMP)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
