@@ -37,7 +37,8 @@ class Footprint:
 
     `weight_bytes` and `packed_bytes` are of all layers; shared weights are counted once. A graph of
     the tensor processor has its weights in tiles only, in `packed_bytes`. `activation_bytes` are
-    the arenas of all subnets, `scratch_bytes` memory that kernels share for intermediate results.
+    the arenas of all subnets, `scratch_bytes` memory that kernels share for intermediate results,
+    that of the subnet which has most, because one runs at a time.
     `handed_bytes` are buffers of tensors between the CPU and the DSP, `application_bytes` the
     application's inputs and outputs. `addressed_bytes` are the weights and activations that the
     process of a tensor processor addresses, and `runtime` what this process takes beside the

@@ -1,6 +1,7 @@
 """The footprint of a plan: the graphs of its subnets, and the buffers between and around them.
 
-All subnets are prepared before the first inference and stay in memory. A call into the DSP has a
+All subnets are prepared before the first inference and stay in memory. Scratch is counted once:
+one subnet runs at a time, and what the scratch of the others holds is not needed any more. A call into the DSP has a
 buffer for each tensor, of floats if the DSP converts them; quantised buffers of the application
 (tf8) are used directly. CPU and GPU read and write arenas directly.
 """
@@ -68,7 +69,7 @@ def footprint_of(plan: Plan, chip: Chip, stack: Stack, buffer: BufferType) -> Fo
         weight_bytes=sum(weight_sizes.values()),
         packed_bytes=sum(layer.packed_bytes for layer in layers),
         activation_bytes=sum(graph.arena.size for graph in graphs),
-        scratch_bytes=sum(graph.scratch_bytes for graph in graphs),
+        scratch_bytes=max((graph.scratch_bytes for graph in graphs), default=0),
         handed_bytes=sum(_handed(plan, call, stack, buffer) for call in calls if call.on_dsp),
         application_bytes=_application(plan, buffer),
         runtime=_runtime(stack, sum(len(graph.packed) for graph in of_htp)),
