@@ -29,13 +29,14 @@ from hexsim.cli._options import (
 )
 from hexsim.cli._output import JsonCsvHtml
 from hexsim.cli._page import paged
-from hexsim.cli._say import command_line, say
+from hexsim.cli._say import command_line, remark, say
 from hexsim.cli._simulated import SeveralChips
 from hexsim.errors import unknown
 from hexsim.runtimes import RUNTIMES
 
 if TYPE_CHECKING:
     from hexsim.deployment.platform import Platform
+    from hexsim.graph.ir import Network
     from hexsim.inputs.split import InputRoles
     from hexsim.studies.decision import Decision, Limits, Preference
     from hexsim.studies.decision.commands import CommandOptions
@@ -205,8 +206,10 @@ def decide(
         draws=work.count_draws(),
         input_dims=dims,
     )
-    with status() as progress, _keeping_results():
+    with status() as progress, _keeping_results(read.model.network):
         decision = run_decide(question, progress)
+    if decision.unstored:
+        remark(f"[WARNING] results are not kept for the next run: {decision.unstored}")
     best, given_options = decision.ranked[:1], _command_options(model, chips, inputs, work, roles)
     lines = commands(best[0], given_options) if best else ()
     outputs.write(
@@ -219,12 +222,12 @@ def decide(
         raise typer.Exit(1)
 
 
-def _keeping_results() -> AbstractContextManager[None]:
+def _keeping_results(network: Network) -> AbstractContextManager[None]:
     """Return the block in which an interruption prints that results are kept."""
     from hexsim.cli._stopping import keeping
-    from hexsim.files.checkpoint import keeps
+    from hexsim.studies.decision.parts import keeps_parts
 
-    return keeping("what was computed is kept") if keeps("decide") else nullcontext()
+    return keeping("what was computed is kept") if keeps_parts(network) else nullcontext()
 
 
 def _command_options(

@@ -5,7 +5,8 @@ the libraries that compute. So a changed input gives another key and nothing has
 A file is written atomically as soon as its part is done. A killed run loses only the part in
 progress; the next run continues after the last finished part.
 
-A damaged file is computed again. Without a private folder nothing is stored.
+A damaged file is computed again. Without a private folder, or where a file cannot be written, as on
+a full disk, a part is kept in memory until the work is done.
 
 Left out: a limit on the size of the folder; a part has a few hundred bytes.
 """
@@ -24,38 +25,50 @@ from hexsim.files.private import is_own, private_folder
 from hexsim.texts.json_text import parse_json
 
 _PACKAGE = Path(__file__).parents[1]
-_SUFFIXES = (".py", ".toml", ".json")
-"""Suffixes of the files of the program that affect its results."""
 _LIBRARIES = ("numpy", "numba", "onnx", "onnxruntime")
 
 
 class Checkpoints:
-    """The parts of the work called `name`; `made_of` are the inputs that all parts share."""
+    """The parts of the work called `name`; `made_of` are the inputs that all parts share.
 
-    def __init__(self, name: str, made_of: Iterable[str]) -> None:
-        self._folder = _folder(name)
+    Parts that are not `stored` are kept in memory alone. `fault` says why the first part that could
+    not be written could not, and is empty if all were.
+    """
+
+    def __init__(self, name: str, made_of: Iterable[str], *, stored: bool = True) -> None:
+        self._folder = _folder(name) if stored else None
         self._common = hash_of([program_hash(), *made_of])
+        self._in_memory: dict[str, dict[str, Any]] = {}
+        self.fault = ""
 
     def part(self, made_of: Iterable[str], make: Callable[[], Any]) -> Any:
         """Return the part with these inputs as JSON data: from its checkpoint, else from `make`."""
-        path = self._path(made_of)
-        document = None if path is None else _read(path)
+        key = hash_of([self._common, *made_of])
+        document = self._known(key)
         if document is None:
             document = json.loads(json.dumps({"part": make()}, allow_nan=False))
-            if path is not None:
-                with outside_transaction():
-                    write_bytes(path, json.dumps(document).encode())
+            self._keep(key, document)
         return document["part"]
 
     def knows(self, made_of: Iterable[str]) -> bool:
         """Return whether there is a checkpoint of the part."""
-        path = self._path(made_of)
-        return path is not None and _read(path) is not None
+        return self._known(hash_of([self._common, *made_of])) is not None
 
-    def _path(self, made_of: Iterable[str]) -> Path | None:
-        if self._folder is None:
-            return None
-        return self._folder / f"{hash_of([self._common, *made_of])}.json"
+    def _known(self, key: str) -> dict[str, Any] | None:
+        if key in self._in_memory or self._folder is None:
+            return self._in_memory.get(key)
+        return _read(self._folder / f"{key}.json")
+
+    def _keep(self, key: str, document: dict[str, Any]) -> None:
+        if self._folder is not None:
+            try:
+                with outside_transaction():
+                    write_bytes(self._folder / f"{key}.json", json.dumps(document).encode())
+            except HexsimError as error:
+                self.fault = self.fault or str(error)
+            else:
+                return
+        self._in_memory[key] = document
 
 
 def keeps(name: str) -> bool:
@@ -75,8 +88,13 @@ def hash_of(texts: Iterable[str | bytes]) -> str:
 
 @cache
 def program_hash() -> str:
-    """Return a hash of all files of the program and the versions of computing libraries."""
-    paths = sorted(path for path in _PACKAGE.rglob("*") if path.suffix in _SUFFIXES)
+    """Return a hash of all files of the program and the versions of computing libraries.
+
+    No kind of file is left out but Python's own caches: tables of instructions and measurements
+    shape results as code does.
+    """
+    inside = sorted(_PACKAGE.rglob("*"))
+    paths = [path for path in inside if path.is_file() and "__pycache__" not in path.parts]
     files = (
         part for path in paths for part in (str(path.relative_to(_PACKAGE)), path.read_bytes())
     )

@@ -1,9 +1,9 @@
 """The footprint of a plan: the graphs of its subnets, and the buffers between and around them.
 
-All subnets are prepared before the first inference and stay in memory. Scratch is counted once:
-one subnet runs at a time, and what the scratch of the others holds is not needed any more. A call into the DSP has a
-buffer for each tensor, of floats if the DSP converts them; quantised buffers of the application
-(tf8) are used directly. CPU and GPU read and write arenas directly.
+All subnets are prepared before the first inference and stay in memory. Scratch is counted once: one
+subnet runs at a time, and leaves nothing in it. A call into the DSP has a buffer for each tensor,
+of floats if the DSP converts them; quantised buffers of the application (tf8) are used directly.
+CPU and GPU read and write arenas directly.
 """
 
 import math

@@ -20,6 +20,7 @@ import onnx
 import pytest
 
 import hexsim
+from hexsim.errors import HexsimError
 from hexsim.files import checkpoint
 from hexsim.texts.figures import figure, percent
 from tests.cli.conftest import Done
@@ -62,6 +63,21 @@ def test_table_json_and_csv_say_the_same(command: Command, tmp_path: Path) -> No
     assert f"Take {best['mode']} on {best['chip']} {best['runtime']}" in out
     assert document["rule"] in out
     assert all(f"  {line}" in out for line in document["commands"])
+
+
+def test_a_full_disk_is_a_remark(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    line = f"{FEW} --modes default"
+    whole = command(line)
+
+    def full(path: Path, data: bytes) -> None:
+        raise HexsimError(f"cannot write '{path}': No space left on device")
+
+    monkeypatch.setattr(checkpoint, "write_bytes", full)
+    monkeypatch.setattr(checkpoint, "program_hash", lambda: "of another program")
+    code, out, err = command(line)
+    assert (code, out, whole.err) == (whole.code, whole.out, "")
+    assert err.startswith("warning: results are not kept for the next run: cannot write '")
+    assert err.count("\n") == 1
 
 
 @pytest.mark.parametrize(

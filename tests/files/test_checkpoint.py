@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import hexsim
+from hexsim.errors import HexsimError
 from hexsim.files import checkpoint
 from hexsim.files.checkpoint import Checkpoints, hash_of
+
+PACKAGE = Path(hexsim.__file__).parent
 
 
 @pytest.fixture
@@ -66,12 +71,59 @@ def test_a_damaged_part_is_made_anew(folder: Path, damage: bytes) -> None:
     assert (work.done, file.read_bytes()) == (2, whole)
 
 
-def test_without_a_private_folder_nothing_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_private_folder_parts_are_kept_in_memory(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(checkpoint, "private_folder", lambda name: None)
     work = Work("done")
-    parts = Checkpoints("work", [])
+    parts, others = Checkpoints("work", []), Checkpoints("work", [])
     assert [parts.part(["one"], work) for _ in range(2)] == ["done", "done"]
-    assert (work.done, parts.knows(["one"])) == (2, False)
+    assert (work.done, parts.knows(["one"]), parts.fault) == (1, True, "")
+    assert not others.knows(["one"])
+
+
+def test_parts_that_are_not_to_be_stored_leave_no_file(folder: Path) -> None:
+    parts = Checkpoints("work", [], stored=False)
+    assert parts.part(["one"], Work("done")) == "done"
+    assert parts.knows(["one"])
+    assert not list(folder.iterdir())
+
+
+def test_a_part_that_cannot_be_written_is_there_all_the_same(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A full disk changes no result; the first reason is told."""
+
+    def full(path: Path, data: bytes) -> None:
+        raise HexsimError(f"cannot write '{path.parent}': No space left on device")
+
+    monkeypatch.setattr(checkpoint, "write_bytes", full)
+    work, parts = Work([0.1, {"a": None}]), Checkpoints("work", [])
+    for _ in range(2):
+        assert parts.part(["one"], work) == [0.1, {"a": None}]
+    assert (work.done, parts.knows(["one"])) == (1, True)
+    assert parts.fault == f"cannot write '{folder}': No space left on device"
+
+
+def test_every_file_of_the_program_is_in_its_hash(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever its suffix: tables shape answers as code does. Python's own caches do not."""
+    shutil.copytree(PACKAGE / "hvx", tmp_path / "hvx")
+    (tmp_path / "hvx" / "__pycache__").mkdir(exist_ok=True)
+    monkeypatch.setattr(checkpoint, "_PACKAGE", tmp_path)
+    program_hash = checkpoint.program_hash.__wrapped__
+    before = program_hash()
+    kinds = {path.suffix: path for path in sorted(tmp_path.rglob("*")) if path.is_file()}
+    kinds.pop(".pyc", None)
+    assert {".csv", ".py"} <= kinds.keys()
+    for path in kinds.values():
+        whole = path.read_bytes()
+        path.write_bytes(whole + b"#")
+        assert program_hash() != before, f"{path.name} is in no key"
+        path.write_bytes(whole)
+    (tmp_path / "hvx" / "__pycache__" / "other.pyc").write_bytes(b"#")
+    assert program_hash() == before
 
 
 def test_texts_are_reported_from_their_neighbours() -> None:

@@ -53,7 +53,8 @@ class Decision(Shown):
     `sure` has the share of draws (0 .. 1) in which the best candidate of a place is quicker than
     that of the next place. `notes` describe inputs and calibration. `changes` are the changes of
     the network that make the best candidate faster, the best first. Answers on `seeded` inputs tell
-    modes apart, and say little of what a user would get.
+    modes apart, and say little of what a user would get. `unstored` says why results were not
+    stored for the next run, and is empty if they were.
     """
 
     network: str
@@ -71,6 +72,7 @@ class Decision(Shown):
     vtcm_mb: float | None = None
     changes: tuple[TriedChange, ...] = ()
     seeded: bool = False
+    unstored: str = ""
 
     def display_table(self) -> DisplayTable:
         """Return a row per candidate within the limits, best first."""
@@ -194,6 +196,7 @@ class _Deciding:
             question.platforms[0].vtcm_mb,
             tuple(changes),
             question.inputs.seeded,
+            self._parts.fault,
         )
 
     def _require_limits_alone(self) -> None:

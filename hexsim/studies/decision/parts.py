@@ -19,10 +19,11 @@ from hexsim.deployment.offline_hta import CompileOrder, prepared, with_hta
 from hexsim.deployment.platform import Platform
 from hexsim.dlc.loading import applied_overrides, is_dlc, load_container
 from hexsim.errors import HexsimError
-from hexsim.files.checkpoint import Checkpoints, hash_of
+from hexsim.files.checkpoint import Checkpoints, hash_of, keeps
 from hexsim.graph.ir import Network
 from hexsim.inputs.source import InputSource
 from hexsim.int8.machine_code.features import compiled_for
+from hexsim.layers import UserDefined
 from hexsim.planning.sections import all_listed, automatic, parse
 from hexsim.quantization.model import Model
 from hexsim.quantization.optimizations import quantize_optimized
@@ -47,6 +48,18 @@ _ROUNDING = 1e-4
 """The largest difference of outputs over their largest value that counts as float rounding."""
 
 
+_WORK = "decide"
+"""The name of the folder for checkpoints."""
+
+
+def keeps_parts(network: Network) -> bool:
+    """Return whether the parts of a question about `network` are stored for the next run.
+
+    Layers of the user's own run code that may read anything, so no key of theirs can be complete.
+    """
+    return keeps(_WORK) and not any(isinstance(layer, UserDefined) for layer in network.layers)
+
+
 @dataclass(frozen=True)
 class _Priced:
     """The timed rows of some kernel calls on a place."""
@@ -63,9 +76,15 @@ class DecisionParts:
         self._question = question
         network = question.read.model.network
         settings = repr((question.read.overrides, question.cpu_fallback))
-        self._stored = Checkpoints("decide", (network_hash(network), self._calibrated_on, settings))
+        made_of = (network_hash(network), self._calibrated_on, settings)
+        self._stored = Checkpoints(_WORK, made_of, stored=keeps_parts(network))
         self._current: tuple[Mode, Model] | None = None
         self._priced: list[_Priced] = []
+
+    @property
+    def fault(self) -> str:
+        """Why parts could not be stored, as a sentence; empty if all were."""
+        return self._stored.fault
 
     def knows(self, mode: Mode, place: Place) -> bool:
         """Return True if the times of a mode are stored."""

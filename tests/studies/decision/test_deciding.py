@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
+import hexsim
 from hexsim.accuracy.validation import validate
 from hexsim.deployment import Deployment, deploy
 from hexsim.deployment.offline_hta import prepared
@@ -18,6 +20,7 @@ from hexsim.dlc.loading import load_container
 from hexsim.errors import HexsimError
 from hexsim.files import checkpoint
 from hexsim.inputs.source import listed, seeded_source
+from hexsim.layers import UserDefined
 from hexsim.quantization.optimizations import quantize_optimized
 from hexsim.studies.decision import (
     Decision,
@@ -29,6 +32,8 @@ from hexsim.studies.decision import (
     parts,
 )
 from hexsim.studies.decision.deciding import AS_DSP, WHOLE
+from hexsim.udl import known, use_layers
+from tests.own_layers import FILE, model
 from tests.studies.decision.decided import CLASSES, ITEMS, write_files
 
 
@@ -126,6 +131,37 @@ def test_a_second_run_computes_nothing(
     for name in ("quantize_optimized", "deploy", "validate"):
         monkeypatch.setattr(parts, name, _never)
     assert decide(question) == first
+
+
+def test_a_full_disk_changes_nothing_but_a_remark(
+    question: Question, answered: Answered, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither if it is full from the beginning, nor if it becomes full on the way."""
+    whole, write = len(list(answered.stored.iterdir())), checkpoint.write_bytes
+    for room in (0, whole // 2):
+
+        def fills(path: Path, data: bytes) -> None:
+            if len(list(path.parent.iterdir())) >= room:  # noqa: B023 (called in this round)
+                raise HexsimError(f"cannot write '{path.name}': No space left on device")
+            write(path, data)
+
+        monkeypatch.setattr(checkpoint, "write_bytes", fills)
+        decided = decide(question)
+        assert len(list((tmp_path / "kept").iterdir())) == room < whole
+        assert re.fullmatch(r"cannot write '\w+\.json': No space left on device", decided.unstored)
+        assert replace(decided, unstored="") == answered.decision
+
+
+def test_results_with_layers_of_the_user_are_not_stored(
+    question: Question, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Their code may read any file, so no key would say when it changed."""
+    monkeypatch.setattr(known, "_GIVEN", {})
+    use_layers(FILE)
+    network = hexsim.load(model()).network
+    assert any(isinstance(layer, UserDefined) for layer in network.layers)
+    assert parts.keeps_parts(question.read.model.network)
+    assert not parts.keeps_parts(network)
 
 
 @pytest.mark.usefixtures("first")
