@@ -79,7 +79,7 @@ def require_distinct(kind: str, names: Iterable[str]) -> None:
 
 def _check_array(array: StoredArray, encodings: Encodings | None) -> None:
     for name in (array.dtype, array.stored):
-        _require_type(name)
+        require_type(name)
     if array.elements > MOST_ELEMENTS:
         raise InvalidDataError(f"shape {list(array.shape)} has more than {MOST_ELEMENTS} elements")
     if len(array.sha256) != 64 or not set(array.sha256) <= set("0123456789abcdef"):
@@ -106,14 +106,16 @@ def _check_array(array: StoredArray, encodings: Encodings | None) -> None:
             raise InvalidDataError(f"{len(encoding.channels)} encodings for {channels} channels")
 
 
-def _require_type(name: str) -> None:
-    """Raise InvalidDataError unless numpy knows an element type by exactly this name."""
+def require_type(name: str) -> None:
+    """Raise InvalidDataError unless numpy itself knows an element type by exactly this name."""
     try:
         dtype = np.dtype(name)
     except TypeError:
         dtype = None
-    if dtype is None or dtype.name != name or dtype.kind not in _KINDS:
-        raise InvalidDataError(f"elements of the unknown type '{shortened(name)}'")
+    if dtype is None or dtype.isbuiltin != 1 or dtype.name != name or dtype.kind not in _KINDS:
+        raise InvalidDataError(
+            f"elements of type '{shortened(name)}', which a .dlc file does not hold"
+        )
 
 
 def _check_encodings(encodings: Encodings, network: Network) -> None:

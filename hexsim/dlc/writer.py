@@ -9,13 +9,14 @@ import numpy as np
 import numpy.typing as npt
 
 from hexsim.dlc.archive import create_archive
-from hexsim.dlc.checks import check_model
+from hexsim.dlc.checks import check_model, require_type
 from hexsim.dlc.directory import METADATA, MODEL
 from hexsim.dlc.document import Document, StoredArray
 from hexsim.dlc.mean_images import mean_entries
 from hexsim.dlc.metadata import Metadata
 from hexsim.errors import HexsimError, InvalidDataError
 from hexsim.files import replacing
+from hexsim.graph.consistency import located
 from hexsim.graph.ir import Constant, Network
 from hexsim.quantization.model import Model
 from hexsim.quantization.overrides import NO_OVERRIDES, Overrides
@@ -71,6 +72,9 @@ def _require_readable(document: Document, network: Network, records: Mapping[str
     """Raise HexsimError for a model that `read` would refuse, before there is a file."""
     try:
         check_model(document, network, records)
+        for constant in network.constants.values():
+            with located(f"constant '{constant.name}'"):
+                require_type(constant.dtype)
     except InvalidDataError as error:
         raise HexsimError(f"network '{network.name}' cannot be written: {error}") from None
 

@@ -358,6 +358,11 @@ class Network:
         """Return the stored shape of a tensor or constant."""
         return (self.tensors.get(name) or self.constants[name]).shape
 
+    def types_of(self, layer: Layer) -> frozenset[str]:
+        """Return the element types of what a layer reads and writes."""
+        names = (*layer.inputs, *layer.outputs)
+        return frozenset((self.tensors.get(name) or self.constants[name]).dtype for name in names)
+
     def input_format(self, name: str) -> InputFormat:
         """Return the format of tensor `name`; plain for tensors that are no network inputs."""
         return self.input_formats.get(name, PLAIN)

@@ -68,7 +68,8 @@ def _imports(network: Network) -> dict[str, int]:
     versions: dict[str, int] = {}
     for layer in network.layers:
         if isinstance(layer, Opaque):
-            for node in map(as_run, nodes_of(layer)):
+            types = network.types_of(layer)
+            for node in (as_run(node, types) for node in nodes_of(layer)):
                 domain = standard_domain(node.domain)
                 lowest = 1 if domain == EXTENSIONS else lowest_opset(node, layer.opset)
                 if not domain:

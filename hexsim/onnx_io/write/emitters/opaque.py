@@ -27,12 +27,13 @@ def emit_opaque(layer: Opaque, graph: GraphBuilder) -> None:
     if node.domain == PART_DOMAIN:
         inside.update(zip(node.output, layer.outputs, strict=True))
     _rename_inside(node, inside)
+    types = graph.network.types_of(layer)
     if node.domain == PART_DOMAIN:
         for number, inner in enumerate(_body(node)):
             inner.name = f"{layer.name}/{number}"
-            _emit(as_run(inner), graph)
+            _emit(as_run(inner, types), graph)
         return
-    node = as_run(node)
+    node = as_run(node, types)
     node.name = layer.name
     if node.op_type == "Resize":
         count_from_the_front(node, len(layer.shapes[0]))
