@@ -2,14 +2,15 @@
 
 python -m benchmarks.json_page [--write]
 
-Keys, their order and the objects below them come from the declarations in hexsim/reports, and from
-the dataclasses that a declaration takes as a whole. A unit comes from the end of a key.
+Keys, units and meanings come from the documents of hexsim/results. Those of other files come from
+the declarations in hexsim/reports, and the unit there from the end of a key.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
+from typing import NamedTuple
 
 from benchmarks.pages import REFERENCE, print_or_write, with_block
 from hexsim.accuracy.layer_errors import LayerError
@@ -25,8 +26,6 @@ from hexsim.quantization.finding import Finding
 from hexsim.quantization.overrides.use import OverrideUse
 from hexsim.reports.always_on import always_on_facts
 from hexsim.reports.answers import answers_facts
-from hexsim.reports.benchmark.data import benchmark_facts
-from hexsim.reports.benchmark.recommendation import RuntimeOrder
 from hexsim.reports.calibration import calibration_facts
 from hexsim.reports.comparison import comparison_facts
 from hexsim.reports.decision.data import decision_facts
@@ -38,12 +37,12 @@ from hexsim.reports.network.encodings import encodings_facts
 from hexsim.reports.partition.data import partition_facts
 from hexsim.reports.phone.data import phone_facts
 from hexsim.reports.precision import precision_facts
-from hexsim.reports.roofline.table import roofline_facts
 from hexsim.reports.sweep import sweep_facts
 from hexsim.reports.throughput import throughput_facts
 from hexsim.reports.tradeoff import tradeoff_facts
 from hexsim.reports.validation.data import validation_facts
-from hexsim.studies.benchmark import Refusal
+from hexsim.results.benchmark import Benchmark
+from hexsim.results.fields import Part, part_of, stored
 from hexsim.studies.cuts.survey import Cut, RefusedLayer, TimedSubnet
 from hexsim.studies.decision.candidates import RuledOut
 from hexsim.studies.decision.limits import Limits
@@ -74,8 +73,15 @@ UNITS = {
 """The ends of keys by their units; the first that fits counts."""
 
 
+class Declared(NamedTuple):
+    """What commands write as a document."""
+
+    commands: str
+    kind: type[Part]
+
+
 @dataclass(frozen=True)
-class Document:
+class Written:
     """What commands write; `classes` are the dataclasses of keys that are taken as a whole."""
 
     commands: str
@@ -84,26 +90,16 @@ class Document:
 
 
 DOCUMENTS = (
-    Document(
-        "bench --json, profile --json",
-        benchmark_facts,
-        {
-            "results[].overrides": OverrideUse,
-            "results[].memory.layers[]": LayerMemory,
-            "refused[]": Refusal,
-            "orders[]": RuntimeOrder,
-        },
-    ),
-    Document("throughput --json", throughput_facts),
-    Document("always-on --json", always_on_facts),
-    Document("roofline --json", roofline_facts),
-    Document("kernel --json", kernel_facts),
-    Document("llm --json", llm_facts, {"architecture": Architecture, "conditions": Conditions}),
-    Document("compare --json", comparison_facts),
-    Document("compare --measured FILE --json", phone_facts),
-    Document("calibrate --json", calibration_facts),
-    Document("sweep show --json", sweep_facts),
-    Document(
+    Declared("bench --json, profile --json", Benchmark),
+    Written("throughput --json", throughput_facts),
+    Written("always-on --json", always_on_facts),
+    Written("kernel --json", kernel_facts),
+    Written("llm --json", llm_facts, {"architecture": Architecture, "conditions": Conditions}),
+    Written("compare --json", comparison_facts),
+    Written("compare --measured FILE --json", phone_facts),
+    Written("calibrate --json", calibration_facts),
+    Written("sweep show --json", sweep_facts),
+    Written(
         "info --json",
         info_facts,
         {
@@ -115,14 +111,14 @@ DOCUMENTS = (
             "memory.layers[]": LayerMemory,
         },
     ),
-    Document("quantize --encodings-report", encodings_facts, {"overrides": OverrideUse}),
-    Document(
+    Written("quantize --encodings-report", encodings_facts, {"overrides": OverrideUse}),
+    Written(
         "partition --json",
         partition_facts,
         {"pieces[]": TimedSubnet, "cuts[]": Cut, "refused[]": RefusedLayer},
     ),
-    Document("run --labels FILE --json", answers_facts),
-    Document(
+    Written("run --labels FILE --json", answers_facts),
+    Written(
         "validate --json",
         validation_facts,
         {
@@ -134,9 +130,9 @@ DOCUMENTS = (
             "remedies[]": RemedyTrial,
         },
     ),
-    Document("detections --json", precision_facts),
-    Document("tradeoff --json", tradeoff_facts),
-    Document("decide --json", decision_facts, {"limits": Limits, "ruled_out[]": RuledOut}),
+    Written("detections --json", precision_facts),
+    Written("tradeoff --json", tradeoff_facts),
+    Written("decide --json", decision_facts, {"limits": Limits, "ruled_out[]": RuledOut}),
 )
 
 
@@ -161,7 +157,7 @@ class Object:
     keys: tuple[str, ...]
 
 
-def objects(document: Document) -> Iterator[Object]:
+def objects(document: Written) -> Iterator[Object]:
     """Yield the objects of a document, each before those below it."""
 
     def of_record(record: Record, path: str) -> Iterator[Object]:
@@ -184,6 +180,23 @@ def objects(document: Document) -> Iterator[Object]:
     return of_record(document.record, "")
 
 
+def declared(kind: type[Part], path: str = "") -> Iterator[str]:
+    """Yield a table of the keys of a class of parts, then those of the parts below it."""
+    about = " ".join((kind.__doc__ or "").split("\n\n")[0].split())
+    yield from (f"`{path}`: {about}" if path else about, "")
+    yield from ("| key | unit | meaning |", "|---|---|---|")
+    below = []
+    for each in stored(kind):
+        inner = part_of(each.type)
+        key = each.key + (inner[1].replace("{}", ".{name}") if inner else "")
+        yield f"| `{key}` | {each.unit} | {each.meaning} |"
+        if inner:
+            below.append((inner[0], f"{path}.{key}".lstrip(".")))
+    yield ""
+    for inner_kind, inner_path in below:
+        yield from declared(inner_kind, inner_path)
+
+
 def _record(shape: Shape) -> Record:
     if isinstance(shape, dict):
         (record,) = shape.values()
@@ -202,7 +215,11 @@ def tables() -> str:
     lines = []
     for document in DOCUMENTS:
         title = ", ".join(f"`hexsim {command}`" for command in document.commands.split(", "))
-        lines += [f"## {title}", "", "| object | keys |", "|---|---|"]
+        lines += [f"## {title}", ""]
+        if not isinstance(document, Written):
+            lines += declared(document.kind)
+            continue
+        lines += ["| object | keys |", "|---|---|"]
         for described in objects(document):
             where = f"`{described.path}`" if described.path else "the document"
             keys = ", ".join(map(_with_unit, described.keys))

@@ -30,9 +30,9 @@ from hexsim.datasheets.measurements.layer_factors import FACTORS_FILE, LayerFact
 from hexsim.deployment import Deployment
 from hexsim.deployment.platform import Platform
 from hexsim.files import write_text
-from hexsim.reports.csv_text import csv_text
 from hexsim.reports.text import table
 from hexsim.runtimes import Runtime
+from hexsim.texts.csv_text import csv_text
 
 PAGE = RESULTS / "layer-times.md"
 RUNTIMES: tuple[Runtime, ...] = ("dsp", "cpu", "gpu")

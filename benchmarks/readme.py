@@ -17,7 +17,7 @@ from hexsim.deployment.platform import Platform
 from hexsim.files import write_bytes, write_text
 from hexsim.reports.benchmark.table import benchmark_tables
 from hexsim.reports.roofline.chart import picture as roofline_picture
-from hexsim.studies.benchmark import BenchmarkConditions, Case, run_benchmark, run_case
+from hexsim.studies.benchmark import BenchmarkConditions, answered, run_benchmark, run_case
 from hexsim.studies.roofline import roofline
 
 PAGE = RESULTS / "benchmark.md"
@@ -44,7 +44,7 @@ def _tables(sources: Sequence[str], inputs: LabelledInputs | None = None) -> str
     roles = None if inputs is None else partial(inputs.roles, runtimes=platform.runtimes)
     conditions = BenchmarkConditions(preparation=Preparation(quantize=True), inputs=roles)
     results = run_benchmark(sources, platform, platform.runtimes, conditions)
-    return fenced(benchmark_tables([case for case in results if isinstance(case, Case)]))
+    return fenced(benchmark_tables(answered(results)[0]))
 
 
 def picture() -> bytes:

@@ -35,13 +35,14 @@ if TYPE_CHECKING:
         simulate_llm,
         use_layers,
     )
+    from hexsim.api.benchmark import benchmark, profile
     from hexsim.errors import HexsimError
     from hexsim.reports.report import Report
 
-    def benchmark(*models: Any, **options: Any) -> Report:
+    def compare(*models: Any, **options: Any) -> Report:
         """Return the report of a command; the others below are of this type too."""
 
-    compare = decide = partition = profile = throughput = validate = benchmark
+    decide = partition = throughput = validate = compare
 
 __all__ = [
     "HexsimError",
@@ -70,7 +71,8 @@ __all__ = [
 ]
 
 
-_REPORTED = ("benchmark", "compare", "decide", "partition", "profile", "throughput", "validate")
+_REPORTED = ("compare", "decide", "partition", "throughput", "validate")
+_SIMULATED = ("benchmark", "profile")
 
 
 def __dir__() -> list[str]:
@@ -84,6 +86,10 @@ def __getattr__(name: str) -> Any:
         from hexsim.cli import functions
 
         return getattr(functions, name)
+    if name in _SIMULATED:
+        from hexsim.api import benchmark as module
+
+        return getattr(module, name)
     from hexsim import api, errors
 
     return getattr(errors if name == "HexsimError" else api, name)

@@ -5,8 +5,10 @@ from __future__ import annotations
 from hexsim.datasheets import chips
 from hexsim.energy import inference_energy
 from hexsim.memory import Footprint, LayerMemory
-from hexsim.studies.benchmark import Case
-from hexsim.studies.roofline import MemoryRoof, Roofline, RooflinePoint, Roofs
+from hexsim.results.benchmark import Inference
+from hexsim.results.roofline import MemoryRoof, Roofline
+from hexsim.studies.inferences import energy_use, memory_use, times_of
+from hexsim.studies.roofline import Roofs
 from hexsim.timing.results import Bound, InferenceTiming, LayerTiming, Overhead, Result, Timeline
 
 ROOFS = Roofs(
@@ -14,9 +16,9 @@ ROOFS = Roofs(
     "HVX",
     peak_macs_per_s=200e9,
     memories=(
-        MemoryRoof("DDR", "ddr", 20e9),
-        MemoryRoof("one stream", "ddr", 5e9, is_limit=False),
-        MemoryRoof("L2", "l2", 100e9),
+        MemoryRoof(name="DDR", level="ddr", bytes_per_s=20e9),
+        MemoryRoof(name="one stream", level="ddr", bytes_per_s=5e9, is_limit=False),
+        MemoryRoof(name="L2", level="l2", bytes_per_s=100e9),
     ),
 )
 
@@ -58,12 +60,15 @@ def footprint(*layers: LayerTiming) -> Footprint:
     return Footprint(tuple(held), 1024 * len(layers), 0, 4096, 0, 512, 256)
 
 
-def case(*layers: LayerTiming) -> Case:
-    overhead = Overhead("rpc_invoke", 0, 1_000_000)
-    total_ps = sum(layer.duration_ps for layer in layers) + overhead.duration_ps
-    inference = InferenceTiming(0, 0, total_ps, layers, (overhead,))
-    result = Result((inference,), Timeline((), total_ps), {}, ())
-    return Case(
+def case(*layers: LayerTiming, overheads: tuple[Overhead, ...] | None = None) -> Inference:
+    """These layers on the dsp, and the overheads: one microsecond of rpc_invoke by default."""
+    if overheads is None:
+        overheads = (Overhead("rpc_invoke", 0, 1_000_000),)
+    total_ps = sum(charge.duration_ps for charge in (*layers, *overheads))
+    inference = InferenceTiming(0, 0, total_ps, layers, overheads)
+    timing = Result((inference,), Timeline((), total_ps), {}, ())
+    energy = inference_energy(inference, chips.load("sd835"), "turbo")
+    return Inference(
         network="net",
         source="net.onnx",
         chip="sd835",
@@ -71,18 +76,22 @@ def case(*layers: LayerTiming) -> Case:
         software="snpe-1.23",
         perf_profile="burst",
         buffer="float",
-        builtin=False,
         inputs=("in",),
         runtime="dsp",
-        timing=result,
-        memory=footprint(*layers),
-        energy=inference_energy(inference, chips.load("sd835"), "turbo"),
-        agreement=None,
-        uncertainty=None,
+        **times_of(timing, energy),
+        memory=memory_use(footprint(*layers)),
+        energy=energy_use(energy),
     )
 
 
 def chart(*layers: LayerTiming) -> Roofline:
-    points = [RooflinePoint(layer, *ROOFS.over(layer)) for layer in layers if layer.macs]
-    points.sort(key=lambda point: -point.lost_us)
-    return Roofline(case(*layers), ROOFS, tuple(points), len(layers) - len(points), 0.4)
+    points = [ROOFS.over(layer) for layer in layers if layer.macs]
+    return Roofline(
+        engine=ROOFS.engine,
+        peak_name=ROOFS.peak_name,
+        peak_macs_per_s=ROOFS.peak_macs_per_s,
+        memories=ROOFS.memories,
+        points=tuple(sorted(points, key=lambda point: -point.lost_us)),
+        other_layers=len(layers) - len(points),
+        other_share=0.4,
+    )

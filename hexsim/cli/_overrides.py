@@ -8,9 +8,10 @@ from hexsim.cli._say import remark
 
 if TYPE_CHECKING:
     from hexsim.quantization.overrides.use import OverrideUse
+    from hexsim.results.costs import OverrideCounts
 
 
-def print_override_use(network: str, use: OverrideUse | None) -> None:
+def print_override_use(network: str, use: OverrideUse | OverrideCounts | None) -> None:
     """Print a line, in the quantiser's log style, if there were overrides."""
     if use is not None:
         level = "INFO" if use.applied else "WARNING"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from hexsim.deployment.platform import Platform
     from hexsim.inputs.split import InputRoles
     from hexsim.reports.pages.model_page import OnRuntime
-    from hexsim.studies.benchmark import Case
+    from hexsim.results.benchmark import Inference
     from hexsim.studies.cuts import Prices, Survey
 
 
@@ -28,7 +28,7 @@ class Examination:
     inputs: InputRoles | None
     progress: Callable[[str], None]
 
-    def of(self, cases: list[Case]) -> Iterator[OnRuntime]:
+    def of(self, cases: Sequence[Inference]) -> Iterator[OnRuntime]:
         """Add its cut and its errors to each case, if there are any."""
         from hexsim.reports.pages.model_page import OnRuntime
 
@@ -57,7 +57,7 @@ class Examination:
         notes = (source.description, *quantised)
         return Study(network.name, chip, runtime, notes, validation, distributions=counts)
 
-    def _cut(self, deployment: Deployment, case: Case) -> tuple[Prices, Survey]:
+    def _cut(self, deployment: Deployment, case: Inference) -> tuple[Prices, Survey]:
         from hexsim.studies.cuts import LayerTimes, Prices, compiled_sections, survey
 
         self.progress("explaining the cuts of aip")

@@ -30,8 +30,6 @@ PANELS: Mapping[str, Mapping[str, str]] = {
         "what limits.",
         "always-on": "Average power of a network that listens all the time: on the low-power "
         "island, on the DSP.",
-        "roofline": "Set every layer under the roofs of the chip: multiply-adds per byte and per "
-        "second.",
         "kernel": "Show how a kernel is blocked, and every packet of its instruction streams.",
         "llm": "Tokens per second, time to the first token and memory of a language model.",
         "report": "Write an HTML page on a model: times, timeline, roofline, memory, errors and "
@@ -71,6 +69,10 @@ PANELS: Mapping[str, Mapping[str, str]] = {
 }
 """The commands by heading, with the first sentence of their help."""
 NAMES = tuple(name for commands in PANELS.values() for name in commands)
+_MOVED: Mapping[str, str] = {
+    "roofline": "is a part of profile now: hexsim profile MODEL --roofline",
+}
+"""Commands of earlier versions, and where their answers are."""
 _ON_A_MODEL = "overview"
 """The command for a model that stands where a command is expected."""
 _COMPLETING = "_HEXSIM_COMPLETE"
@@ -151,6 +153,8 @@ def run_command(name: str, words: Sequence[str]) -> None:
     if not words or words[0].startswith("-") or _COMPLETING in os.environ:
         call(typer.main.get_command(app), words, name)
         return
+    if words[0] in _MOVED and not is_there(words[0]):
+        raise HexsimError(f"'{words[0]}' {_MOVED[words[0]]}")
     if words[0] not in NAMES:
         _require_model(words[0])
         words = [_ON_A_MODEL, *words]

@@ -32,10 +32,9 @@ if TYPE_CHECKING:
     from hexsim.cli._progress import ProgressLine
     from hexsim.inputs.split import InputRoles
     from hexsim.quantization.model import Model
+    from hexsim.results.benchmark import Benchmark, Inference, Refusal
     from hexsim.runtimes import Runtime
-    from hexsim.studies.benchmark import Case, Refusal
     from hexsim.studies.pool import Pool
-    from hexsim.studies.uncertainty import Scope as IntervalScope
 
 ModelsOption = Annotated[
     list[str] | None,
@@ -81,14 +80,7 @@ class Networks:
 
 
 _DRAWS = 200
-"""Default number of draws: the ends of an interval then vary by one or two percent of the time."""
-
-
-_INTERVALS: dict[str | None, IntervalScope | None] = {
-    None: "a few draws",
-    "one": "everything",
-    "joint": None,
-}
+"""Default number of draws, that of `hexsim.benchmark`."""
 
 
 @dataclass(frozen=True)
@@ -184,11 +176,14 @@ def bench(
     outputs.check()
     platforms = [power.of(platform) for platform in hardware.platforms()]
 
+    from hexsim.api.benchmark import INTERVALS
     from hexsim.cli._progress import status
-    from hexsim.reports.benchmark.data import benchmark_csv, benchmark_facts
+    from hexsim.reports.benchmark.csv_rows import benchmark_csv
     from hexsim.reports.benchmark.table import benchmark_tables
     from hexsim.reports.benchmark.trace import benchmark_trace
+    from hexsim.results.benchmark import Benchmark
     from hexsim.studies.benchmark import by_network
+    from hexsim.studies.orders import orders
 
     runtimes = parse_runtimes(runtime)
     with scope.sharing() as pool, status() as progress:
@@ -198,7 +193,7 @@ def bench(
             conditions = circumstances.conditions(
                 platform,
                 power,
-                sweep=_INTERVALS[scope.uncertainty],
+                sweep=INTERVALS[scope.uncertainty],
                 draws=scope.joint_draws,
                 pool=pool,
                 accuracy=not scope.timing_only,
@@ -209,52 +204,53 @@ def bench(
             on_chips.append(by_network(networks.names, platform, chosen, conditions, progress))
         results = chain.from_iterable(zip(*on_chips, strict=True))
         cases, refusals = _gathered(results, None if outputs.asked else progress)
-    if not cases:
-        raise HexsimError(refusals[0].reason)
+    benchmark = Benchmark(results=cases, refused=refusals, orders=orders(cases))
     outputs.write(
-        json=lambda: benchmark_facts.json(cases, refusals),
+        json=benchmark.to_json,
         csv=lambda: benchmark_csv(cases),
         trace=lambda: benchmark_trace(cases),
-        html=lambda: _page(cases, refusals),
+        html=lambda: _page(benchmark),
     )
     if outputs.asked:
         say(benchmark_tables(cases))
-    _show_rest(cases, refusals, background=bool(circumstances.background))
+    _show_rest(benchmark)
 
 
-def _page(cases: Sequence[Case], refusals: Sequence[Refusal]) -> str:
+def _page(benchmark: Benchmark) -> str:
     from hexsim.reports.pages.command_pages import bench_page
 
-    return bench_page(cases, refusals, command_line())
+    return bench_page(benchmark, command_line())
 
 
 def _gathered(
-    networks: Iterable[list[Case | Refusal]], progress: ProgressLine | None
-) -> tuple[list[Case], list[Refusal]]:
+    networks: Iterable[list[Inference | Refusal]], progress: ProgressLine | None
+) -> tuple[tuple[Inference, ...], tuple[Refusal, ...]]:
     """Return all results; each table, of a network on a chip, is printed as soon as it is known."""
     from hexsim.reports.benchmark.table import network_table
-    from hexsim.studies.benchmark import Case, Refusal
+    from hexsim.results.benchmark import Inference
+    from hexsim.studies.benchmark import answered
 
-    cases, refusals = list[Case](), list[Refusal]()
+    every: list[Inference | Refusal] = []
+    is_first = True
     for results in networks:
-        refusals += [result for result in results if isinstance(result, Refusal)]
-        if known := [result for result in results if isinstance(result, Case)]:
-            if progress is not None:  # a closed pipe may end the command here
-                progress.print_above(("\n" if cases else "") + network_table(known))
-            cases += known
-    return cases, refusals
+        every += results
+        known = [result for result in results if isinstance(result, Inference)]
+        if known and progress is not None:  # a closed pipe may end the command here
+            progress.print_above(("" if is_first else "\n") + network_table(known))
+            is_first = False
+    return answered(every)
 
 
-def _show_rest(cases: Sequence[Case], refusals: Sequence[Refusal], *, background: bool) -> None:
+def _show_rest(benchmark: Benchmark) -> None:
     """Print the parts of the report about all networks, after their tables."""
     from hexsim.reports.benchmark.background import background_tables
     from hexsim.reports.benchmark.recommendation import orders_text, recommendations
     from hexsim.reports.benchmark.table import footnotes
 
-    if advice := recommendations(cases):
+    if advice := recommendations(benchmark.results):
         say("\n" + advice)
-    if orders := orders_text(cases):
+    if orders := orders_text(benchmark.orders):
         say("\n" + orders)
-    if background:
-        say("\n" + background_tables(cases))
-    say("\n" + footnotes(cases, refusals))
+    if clients := background_tables(benchmark.results):
+        say("\n" + clients)
+    say("\n" + footnotes(benchmark))

@@ -29,10 +29,9 @@ from hexsim.errors import HexsimError, require_number, unknown, unknown_keyword
 from hexsim.inputs.source import GivenInputs
 from hexsim.quantization.model import Model
 from hexsim.reports.report import Report
+from hexsim.results.document import Document
 
-COMMANDS = {"benchmark": "bench"} | {
-    name: name for name in ("compare", "decide", "partition", "profile", "throughput", "validate")
-}
+COMMANDS = {name: name for name in ("compare", "decide", "partition", "throughput", "validate")}
 """Each function with its command."""
 
 _ALIASES = {"inputs": "input_list", "calibration": "calibration_list"}
@@ -156,12 +155,16 @@ class _Option:
             return ModelInMemory(value)
         if isinstance(value, list | tuple):
             return ",".join(self._word(element, folder) for element in value)
-        return str(self._path(value, folder) if isinstance(value, Report) else value)
+        is_answer = isinstance(value, Report | Document)
+        return str(self._path(value, folder) if is_answer else value)
 
     def _path(self, value: Any, folder: Path) -> Path | GivenInputs:
         if isinstance(value, str | Path):
             return Path(value)
         file = folder / self._name
+        if isinstance(value, Document):
+            value.save(file.with_suffix(".json"))
+            return file.with_suffix(".json")
         if isinstance(value, Report):
             value.save(file, "json")
         elif self._name in _ALIASES.values():

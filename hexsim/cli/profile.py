@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from hexsim.cli._files import OUTPUT
 from hexsim.cli._groups import grouped
 from hexsim.cli._options import InputDimOption, ModelArgument, parse_input_dims
 from hexsim.cli._output import JsonCsvTraceHtml
@@ -13,16 +16,51 @@ from hexsim.cli._overrides import print_override_use
 from hexsim.cli._page import paged
 from hexsim.cli._say import command_line, say
 from hexsim.cli._simulated import CallOptions, Power, RuntimeOnChip
+from hexsim.errors import HexsimError
 
 if TYPE_CHECKING:
-    from hexsim.studies.benchmark import Case
+    from hexsim.results.benchmark import Inference
 
 EXAMPLES = {
     "profile": (
+        "hexsim profile mobilenet_v2 --roofline --picture roofline.png",
         "hexsim profile model.dlc --chip sd855 --runtime aip",
         "hexsim profile model.onnx --quantize --html page.html",
     ),
 }
+
+
+@dataclass(frozen=True)
+class ProfileFiles(JsonCsvTraceHtml):
+    """The files of a profile, with a picture of its roofline."""
+
+    picture: Annotated[
+        Path | None,
+        typer.Option("--picture", help="Draw the roofline: .png or .svg."),
+        OUTPUT,
+    ] = None
+
+    def check(self) -> None:
+        """Raise HexsimError if a page or the picture cannot be made."""
+        super().check()
+        if self.picture is not None:
+            from hexsim.reports.drawing import load_matplotlib
+            from hexsim.reports.roofline.chart import picture_format
+
+            picture_format(self.picture)
+            load_matplotlib()
+
+    def drawn(self, case: Inference) -> bytes:
+        """Return the picture in the format of the file's name."""
+        from hexsim.reports.roofline.chart import picture, picture_format
+
+        if case.roofline is None:
+            raise HexsimError(
+                f"{case.network} has no layer that multiplies on the engine of {case.runtime}, so "
+                "there is no roofline; give another --runtime"
+            )
+        assert self.picture is not None
+        return picture(case, case.roofline, picture_format(self.picture))
 
 
 @paged
@@ -41,14 +79,21 @@ def profile(
             help="Change assumed and calibrated constants one at a time, and list their effects.",
         ),
     ] = False,
-    outputs: JsonCsvTraceHtml,
+    roofline: Annotated[
+        bool,
+        typer.Option(
+            "--roofline",
+            help="Also set every layer under the roofs of the chip: multiply-adds per byte and "
+            "per second.",
+        ),
+    ] = False,
+    outputs: ProfileFiles,
 ) -> None:
     """Profile one inference: cycles, time, MACs, bytes by memory level and bound of every layer."""
     outputs.check()
     platform = power.of(runs_on.platform())
 
     from hexsim.cli._progress import status
-    from hexsim.reports.benchmark.data import benchmark_facts
     from hexsim.reports.benchmark.trace import benchmark_trace
     from hexsim.reports.inference.profile import profile_csv
     from hexsim.studies.benchmark import run_case
@@ -60,6 +105,7 @@ def profile(
         accuracy=False,
         input_dims=parse_input_dims(input_dim),
         recorded=outputs.trace is not None or outputs.html is not None,
+        roofs=True,
     )
     with status() as progress:
         case = run_case(model, platform, runs_on.asked(), conditions, progress)
@@ -68,18 +114,19 @@ def profile(
     def html() -> str:
         from hexsim.reports.pages.command_pages import profile_page
 
-        return profile_page(case, platform, command_line())
+        return profile_page(case, command_line())
 
     outputs.write(
-        json=lambda: benchmark_facts.json([case]),
-        csv=lambda: profile_csv(case.timing, case.memory, case.energy),
+        json=case.to_json,
+        csv=lambda: profile_csv(case),
         trace=lambda: benchmark_trace([case]),
         html=html,
+        picture=lambda: outputs.drawn(case),
     )
-    _show(case)
+    _show(case, roofs=roofline)
 
 
-def _show(case: Case) -> None:
+def _show(case: Inference, *, roofs: bool) -> None:
     from hexsim.reports.benchmark.background import background_tables, slowdown_table
     from hexsim.reports.benchmark.summary import processor_lines, summary
     from hexsim.reports.benchmark.uncertainty import uncertainty_table
@@ -90,10 +137,14 @@ def _show(case: Case) -> None:
         f"{case.buffer} buffers\n"
     )
     say("\n".join((summary(case), *processor_lines(case), "")))
-    say(profile_table(case.timing, case.memory, case.energy))
+    say(profile_table(case))
     if case.graph_note is not None:
         say(f"\n{case.graph_note}")
-    if case.interference is not None:
-        say(f"\n{background_tables([case])}\n\n{slowdown_table(case.interference)}")
+    if case.background is not None:
+        say(f"\n{background_tables([case])}\n\n{slowdown_table(case.background)}")
     if case.uncertainty is not None:
-        say("\n" + uncertainty_table(case.uncertainty))
+        say("\n" + uncertainty_table(case))
+    if roofs and case.roofline is not None:
+        from hexsim.reports.roofline.table import roofline_table
+
+        say("\n" + roofline_table(case.roofline))

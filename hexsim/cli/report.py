@@ -20,7 +20,6 @@ from hexsim.cli._options import (
 from hexsim.cli._output import Outputs, beside_model
 from hexsim.cli._say import command_line, say
 from hexsim.cli._simulated import CallOptions, Hardware, Power
-from hexsim.errors import HexsimError
 
 
 def _target(given: Mapping[str, Any]) -> Path:
@@ -77,7 +76,7 @@ def report(
     from hexsim.dlc.loading import load_container
     from hexsim.reports.pages.figures.chart import load_bokeh
     from hexsim.reports.pages.model_page import model_page
-    from hexsim.studies.benchmark import Case, Refusal, run_benchmark
+    from hexsim.studies.benchmark import answered, run_benchmark
 
     load_bokeh()
     runtimes, dims = parse_runtimes(runtime) or (), parse_input_dims(input_dim)
@@ -92,13 +91,11 @@ def report(
         preparation=preparation,
         input_dims=dims,
         recorded=True,
+        roofs=True,
     )
     with status() as progress:
-        results = list(run_benchmark([model], platform, runtimes, conditions, progress))
-        cases = [result for result in results if isinstance(result, Case)]
-        refusals = [result for result in results if isinstance(result, Refusal)]
-        if not cases:
-            raise HexsimError(refusals[0].reason)
+        results = run_benchmark([model], platform, runtimes, conditions, progress)
+        cases, refusals = answered(results)
         read = load_container(model, input_dims=dims)
         given = GivenModel(model, read, platform, preparation, progress)
         inputs = None if depth.timing_only else roles(given.model)
@@ -107,6 +104,6 @@ def report(
         is_coded = any(examination.study is not None for examination in examinations)
         counted = given.quantized if is_coded else given.model
         progress("drawing")
-        page = model_page(examinations, refusals, counted, platform, command_line())
+        page = model_page(examinations, refusals, counted, command_line())
     outputs.write(output=lambda: page)
     say(f"wrote {outputs.output}")

@@ -73,7 +73,7 @@ class Deployment:
             raise HexsimError(
                 f"network '{self.model.name}' is float and {self.runtime} of "
                 f"{self.platform.stack.name} refuses it: {rule.sentence}; quantise it first "
-                "(hexsim quantize), or let hexsim profile, roofline and throughput do it "
+                "(hexsim quantize), or let hexsim profile and throughput do it "
                 "(--quantize), as hexsim bench does by itself"
             )
         if self.at_load and self.at_load.required and self.at_load.overrides and not self.quantizes:

@@ -14,7 +14,7 @@ from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 from hexsim import __version__
-from hexsim.reports.csv_text import csv_text
+from hexsim.texts.csv_text import csv_text
 from hexsim.timing.simtime import PS_PER_US
 
 Source = str | Callable[[Any], Any]

@@ -13,7 +13,7 @@ of a conversion between subnets of AIP has those subnets instead of a type:
     {"block": "layer", "name": "conv1", "ps": 1419250000, "us": 1419, "id": 1,
      "type": "convolutional", "runtime": "DSP"}
 
-The profiling level selects the rows, as in SNPE. `hexsim.reports.benchmark.row_names` explains them
+The profiling level selects the rows, as in SNPE. `hexsim.studies.row_names` explains them
 and the rows that are left out.
 """
 
@@ -29,16 +29,16 @@ from hexsim.deployment import Deployment
 from hexsim.errors import HexsimError, InvalidDataError
 from hexsim.graph.ir import Network
 from hexsim.planning.plan import Plan
-from hexsim.reports.benchmark.row_names import (
+from hexsim.runtimes import Runtime
+from hexsim.snpe.option import Level
+from hexsim.studies.row_names import (
     conversions,
     inference,
     initialisation,
     misc_ps,
     runtime_cell,
 )
-from hexsim.reports.csv_text import csv_text
-from hexsim.runtimes import Runtime
-from hexsim.snpe.option import Level
+from hexsim.texts.csv_text import csv_text
 from hexsim.texts.json_text import parse_json
 from hexsim.texts.text import lines, read_text
 from hexsim.timing.results import LayerTiming, Result

@@ -6,94 +6,56 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from hexsim.datasheets.background import Background
 from hexsim.datasheets.stacks import BufferType
 from hexsim.deployment import Deployment
 from hexsim.deployment.calibration_profile import CalibrationProfile
-from hexsim.deployment.given import Given, GivenModel, Preparation
-from hexsim.deployment.platform import Anchor, Platform
+from hexsim.deployment.given import GivenModel, Preparation
+from hexsim.deployment.platform import Platform
 from hexsim.dlc.loading import is_builtin, load_container
-from hexsim.energy import Energy
 from hexsim.errors import HexsimError
 from hexsim.graph.reading_ahead import read_ahead
 from hexsim.inputs.seeded import EVALUATION_INPUTS, EVALUATION_SEED, seeded_calibration
 from hexsim.inputs.split import InputRoles
-from hexsim.memory import Footprint
-from hexsim.quantization.model import Model, Reference
-from hexsim.quantization.overrides.use import OverrideUse
+from hexsim.quantization.model import Model
+from hexsim.results.benchmark import Inference, Refusal
+from hexsim.results.costs import Accuracy, Figures
 from hexsim.runtimes import FIXED_POINT, MAIN_ENGINE, Runtime
 from hexsim.simulation.simulator import Workload
 from hexsim.studies.draws import FEW, DrawnTimes, drawn, draws, few_draws
-from hexsim.studies.interference import Interference, interference
+from hexsim.studies.inferences import (
+    accuracy_of,
+    anchor_of,
+    draws_of,
+    energy_use,
+    interference_of,
+    interval_of,
+    memory_use,
+    override_counts,
+    times_of,
+)
+from hexsim.studies.interference import interference
+from hexsim.studies.measured import Conditions, device_answer, is_outside, measured_figures
+from hexsim.studies.roofline import roofline
 from hexsim.studies.shared_draws import drawn_by
 from hexsim.studies.uncertainty import Scope, Uncertainty, sweep
 from hexsim.timing.results import Result
 
 if TYPE_CHECKING:
-    from hexsim.accuracy.agreement import Agreement
     from hexsim.accuracy.agreements import Agreements
-    from hexsim.deployment.offline_hta import HtaChoice
     from hexsim.studies.pool import Pool
 
 SEEDED = "seeded inputs"
 """Description of the inputs on which answers are compared by default."""
 
 
-@dataclass(frozen=True)
-class Case:
-    """One network on one runtime: its simulated time and, if requested, uncertainty and agreement.
-
-    `source` is the file or built-in network as the user named it. `builtin` is True for a built-in
-    network, whose measurements are known. `hta_choice` says why aip got its sections, where they
-    were chosen here. `overrides` is the use of the overrides of a float file that is
-    quantised, here or at load. `timing`, `memory` and `energy` are for the network alone;
-    `interference` compares it with a run beside other clients. `evaluated` describes the inputs
-    that judge, and `calibrated` those on which the network was quantised here or at load (None
-    without values: times do not depend on ranges). `drawn` are times with all constants drawn at
-    once, the same draws for all cases of a platform. `graph_note` says what initialisation does
-    with prepared graphs of the file. `subnets` is the number of its subnets; `refused` has the
-    layers that run on the CPU instead, by name, each with the reason. `reference` is what
-    `agreement` compares with.
-    """
-
-    network: str
-    source: str
-    chip: str
-    stack: str
-    software: str
-    perf_profile: str
-    buffer: BufferType
-    builtin: bool
-    inputs: tuple[str, ...]
-    runtime: Runtime
-    timing: Result
-    memory: Footprint
-    energy: Energy
-    uncertainty: Uncertainty | None
-    agreement: Agreement | None
-    interference: Interference | None = None
-    given: Given = "float"
-    hta_choice: HtaChoice | None = None
-    overrides: OverrideUse | None = None
-    drawn: DrawnTimes | None = None
-    evaluated: str = SEEDED
-    calibrated: str | None = None
-    subnets: int = 1
-    refused: Mapping[str, str] = field(default_factory=dict)
-    ideal_cpu: bool = False
-    anchor: Anchor | None = None
-    vtcm_mb: float | None = None
-    graph_note: str | None = None
-    reference: Reference = "float network"
-
-    @property
-    def as_simulated(self) -> tuple[str, ...] | None:
-        """The classes of layers without a factor, if others have one by a profile."""
-        if not isinstance(self.anchor, CalibrationProfile):
-            return None
-        return self.anchor.as_simulated(self.runtime, self.timing.layers)
+def _as_simulated(platform: Platform, runtime: Runtime, timing: Result) -> tuple[str, ...] | None:
+    """Return the classes of layers without a factor, if others have one by a profile."""
+    if not isinstance(platform.anchor, CalibrationProfile):
+        return None
+    return platform.anchor.as_simulated(runtime, timing.layers)
 
 
 def _refused(deployment: Deployment) -> dict[str, str]:
@@ -105,33 +67,13 @@ def _refused(deployment: Deployment) -> dict[str, str]:
 
 
 @dataclass(frozen=True)
-class Refusal:
-    """A network that a runtime of a chip refuses, with the reason as a sentence."""
-
-    network: str
-    source: str
-    chip: str
-    runtime: Runtime
-    reason: str
-
-
-def place_names(results: Iterable[Case | Refusal]) -> Callable[[Case | Refusal], str]:
-    """Return a function that names where a result belongs: its runtime.
-
-    With its chip if `results` are of several chips.
-    """
-    several = len({result.chip for result in results}) > 1
-    return lambda result: f"{result.runtime} of {result.chip}" if several else result.runtime
-
-
-@dataclass(frozen=True)
 class BenchmarkConditions:
     """The conditions that all cases of one benchmark share.
 
     `sweep` gives times an interval: by a sweep of the constants, or by a few draws (None: none).
     `draws` is the number of draws of all constants, and `pool` has workers that share them (None:
     this process). `inputs` returns the inputs that judge a model and those that calibrate it (None:
-    seeded ones).
+    seeded ones). `roofs` puts the layers under the roofs of the engine.
     """
 
     perf_profile: str | None = None
@@ -146,6 +88,7 @@ class BenchmarkConditions:
     input_dims: Mapping[str, Sequence[int]] = field(default_factory=dict)
     background: tuple[Background, ...] = ()
     recorded: bool = False
+    roofs: bool = False
 
 
 def run_benchmark(
@@ -154,7 +97,7 @@ def run_benchmark(
     runtimes: Sequence[Runtime],
     conditions: BenchmarkConditions,
     progress: Callable[[str], None] = lambda what: None,
-) -> Iterator[Case | Refusal]:
+) -> Iterator[Inference | Refusal]:
     """Yield the result of each source (file or built-in network) and runtime, in that order.
 
     Networks are named by their sources where several sources hold networks of the same name.
@@ -170,14 +113,14 @@ def by_network(
     runtimes: Sequence[Runtime],
     conditions: BenchmarkConditions,
     progress: Callable[[str], None] = lambda what: None,
-) -> Iterator[list[Case | Refusal]]:
+) -> Iterator[list[Inference | Refusal]]:
     """Yield the results of `run_benchmark` source by source, each as soon as it is known."""
     drawing = _drawing(platform, conditions)
     # All are loaded first, since equal names must be known before the first result, but only the
     # first with its weights; each is released when it is done.
-    waiting: list[_Cases] = []
+    waiting: list[_Network] = []
     for source in dict.fromkeys(sources):
-        waiting.append(_Cases(source, platform, conditions, progress, drawing))
+        waiting.append(_Network(source, platform, conditions, progress, drawing))
         if len(waiting) == 1 and conditions.accuracy:
             read_ahead(waiting[0].network.constants.values())
     named = Counter(cases.name for cases in waiting)
@@ -188,16 +131,28 @@ def by_network(
         yield cases.all(runtimes)
 
 
+def answered(
+    results: Iterable[Inference | Refusal],
+) -> tuple[tuple[Inference, ...], tuple[Refusal, ...]]:
+    """Divide results; raise HexsimError with the first reason if there is nothing but refusals."""
+    every = list(results)
+    cases = tuple(result for result in every if isinstance(result, Inference))
+    refused = tuple(result for result in every if isinstance(result, Refusal))
+    if refused and not cases:
+        raise HexsimError(refused[0].reason)
+    return cases, refused
+
+
 def run_case(
     source: str,
     platform: Platform,
     runtime: Runtime,
     conditions: BenchmarkConditions,
     progress: Callable[[str], None] = lambda what: None,
-) -> Case:
+) -> Inference:
     """Return the one case of `run_benchmark`; raise HexsimError if the runtime refuses it."""
     drawing = _drawing(platform, conditions)
-    cases = _Cases(source, platform, conditions, progress, drawing)
+    cases = _Network(source, platform, conditions, progress, drawing)
     return cases.case(cases.given.deployment(runtime, conditions.perf_profile))
 
 
@@ -219,7 +174,7 @@ def _alone(workload: Workload) -> Workload:
     return replace(workload, background=(), recorded=False)
 
 
-class _Cases:
+class _Network:
     """The network that `source` names, and what its runtimes share, computed when first needed."""
 
     def __init__(
@@ -245,23 +200,28 @@ class _Cases:
         self._inputs = conditions.inputs(given.model) if conditions.inputs else None
         given.calibrate_on(self._inputs)
 
-    def all(self, runtimes: Sequence[Runtime]) -> list[Case | Refusal]:
+    def all(self, runtimes: Sequence[Runtime]) -> list[Inference | Refusal]:
         """Return the result of the network on each of the runtimes."""
-        results: list[Case | Refusal] = []
+        results: list[Inference | Refusal] = []
         conditions = self._conditions
         for runtime in runtimes:
             try:
                 deployment = self.given.deployment(runtime, conditions.perf_profile)
             except HexsimError as error:
-                refusal = Refusal(
-                    self.name, self.source, self._platform.chip.name, runtime, str(error)
+                results.append(
+                    Refusal(
+                        network=self.name,
+                        source=self.source,
+                        chip=self._platform.chip.name,
+                        runtime=runtime,
+                        reason=str(error),
+                    )
                 )
-                results.append(refusal)
             else:
                 results.append(self.case(deployment))
         return results
 
-    def case(self, deployment: Deployment) -> Case:
+    def case(self, deployment: Deployment) -> Inference:
         """Time a deployment and compare answers, if the conditions say so."""
         conditions, runtime = self._conditions, deployment.runtime
         self._progress(f"{self.name} on {runtime}")
@@ -275,37 +235,64 @@ class _Cases:
         platform = self._platform
         slowdowns = interference(platform, workload) if conditions.background else None
         timing = slowdowns.alone if slowdowns else platform.simulate(workload)
-        return Case(
+        energy = platform.energy(timing, conditions.perf_profile)
+        profile = conditions.perf_profile or platform.stack.default_profile
+        buffer = platform.stack.buffer(conditions.buffer)
+        doubt = self._interval(workload, timing, runtime)
+        drawn = self._drawn(workload, runtime)
+        choice = self.given.hta_choice if runtime == "aip" else None
+        return Inference(
             network=self.name,
             source=self.source,
             chip=platform.chip.name,
             stack=platform.stack.name,
             software=platform.software,
-            perf_profile=conditions.perf_profile or platform.stack.default_profile,
-            buffer=platform.stack.buffer(conditions.buffer),
+            ideal_cpu=platform.ideal_cpu,
+            vtcm_mb=platform.vtcm_mb,
+            runtime=runtime,
+            perf_profile=profile,
+            buffer=buffer,
             builtin=is_builtin(self.source),
             inputs=self.network.inputs,
-            runtime=runtime,
-            timing=timing,
-            memory=deployment.memory(conditions.buffer),
-            energy=platform.energy(timing, conditions.perf_profile),
-            uncertainty=self._interval(workload, timing, runtime),
-            agreement=self._agreements.of(deployment) if conditions.accuracy else None,
-            interference=slowdowns,
+            **anchor_of(platform),
+            as_simulated=_as_simulated(platform, runtime, timing),
+            **times_of(timing, energy),
+            **self._published(
+                Conditions(
+                    self.name, platform.chip.name, platform.stack.name, runtime, buffer, profile
+                ),
+                doubt,
+            ),
+            draws=None if drawn is None else draws_of(drawn),
+            memory=memory_use(deployment.memory(conditions.buffer)),
+            energy=energy_use(energy),
+            accuracy=self._accuracy(deployment) if conditions.accuracy else None,
+            background=None if slowdowns is None else interference_of(slowdowns),
             given=self.given.given(runtime),
-            hta_choice=self.given.hta_choice if runtime == "aip" else None,
-            overrides=self.given.use(runtime),
-            drawn=self._drawn(workload, runtime),
-            evaluated=self._inputs.judging.description if self._inputs else SEEDED,
-            calibrated=self._calibration(runtime),
+            hta_choice=None if choice is None else choice.sentence,
+            overrides=override_counts(self.given.use(runtime)),
+            calibrated_on=self._calibration(runtime),
             subnets=len(deployment.subnets),
             refused=_refused(deployment),
-            ideal_cpu=platform.ideal_cpu,
-            anchor=platform.anchor,
-            vtcm_mb=platform.vtcm_mb,
             graph_note=deployment.graph_note,
-            reference=self.given.model.reference,
+            roofline=roofline(timing, platform, runtime, profile) if conditions.roofs else None,
         )
+
+    def _published(self, where: Conditions, doubt: Uncertainty | None) -> dict[str, Any]:
+        """Return the interval, and what is published of a built-in network."""
+        if not is_builtin(self.source):
+            return {"uncertainty": None if doubt is None else interval_of(doubt, Figures())}
+        outside = measured_figures(where, lambda row: is_outside(row, doubt))
+        return {
+            "measured_ms": measured_figures(where),
+            "measured_outcome": device_answer(where),
+            "uncertainty": None if doubt is None else interval_of(doubt, outside),
+        }
+
+    def _accuracy(self, deployment: Deployment) -> Accuracy:
+        compared_on = self._inputs.judging.description if self._inputs else SEEDED
+        reference = self.given.model.reference
+        return accuracy_of(self._agreements.of(deployment), compared_on, reference)
 
     def _calibration(self, runtime: Runtime) -> str | None:
         calibrates = runtime in FIXED_POINT and not self.given.model.quantized

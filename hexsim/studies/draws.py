@@ -61,11 +61,6 @@ class DrawnTimes:
         """The times that one draw in twenty is above."""
         return self._percentile(INSIDE[1])
 
-    def before(self, other: DrawnTimes) -> float:
-        """Share of draws (0 .. 1) in which this total time is the shorter; a tie counts half."""
-        pairs = [(a.total_us, b.total_us) for a, b in zip(self.times, other.times, strict=True)]
-        return sum(1.0 if a < b else 0.5 if a == b else 0.0 for a, b in pairs) / len(pairs)
-
     def _percentile(self, percent: int) -> Times:
         return Times(*map(float, np.percentile(np.array(self.times), percent, axis=0)))
 

@@ -84,7 +84,7 @@ def test_times_alone_need_no_ranges_and_say_so(command: Command) -> None:
     assert "Quantised first, without ranges, which change no time, for aip, which" in alone.out
     assert "Quantised first, on seeded inputs, for aip, which" in whole.out
     (times,), (both,) = (document(f"{name}.json")["results"] for name in ("alone", "whole"))
-    assert times == {**both, "accuracy": None}
+    assert times == {**both, "accuracy": None, "calibrated_on": None}
 
 
 def test_draws_and_clients_are_those_of_each_chip(command: Command) -> None:

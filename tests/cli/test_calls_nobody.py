@@ -35,7 +35,7 @@ decide m.onnx --chips sd865 --runtime cpu,dsp --modes float,default --json decid
 bench --model m.onnx --json bench.json --csv bench.csv --trace bench.trace
 profile m.dlc --runtime dsp
 partition m.dlc --chip sd865
-roofline m.dlc --chip sd865 -o roofline.png
+profile m.dlc --chip sd865 --picture roofline.png
 throughput m.dlc --chip sd865 --duration-ms 5
 kernel conv --shape 8x8x32:32:3x3
 sweep space.toml --workers 2

@@ -82,7 +82,7 @@ def files(tmp_path: Path) -> Path:
         "info m.dlc --json $PWD/m.dlc",
         "kernel conv --shape 8x8x32:32:3x3 --chip my.toml --json my.toml",
         "partition m.dlc --stack stack.toml --graph stack.toml",
-        "roofline m.dlc --chip my.toml -o my.toml",
+        "profile m.dlc --chip my.toml --json my.toml",
         "quantize m.dlc --input-list list.txt -o 0.raw",
         "quantize m.dlc --input-list list.txt --encodings-report soft.raw",
         "quantize m.dlc --input-list list.txt --enable-hta --chip my.toml -o my.toml",

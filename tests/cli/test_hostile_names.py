@@ -34,7 +34,7 @@ SPOKEN = [
     "bench --model m.onnx --csv bench.csv --trace trace.json",
     "profile m.dlc --runtime dsp --csv profile.csv",
     "partition m.dlc --chip sd865 --graph m.svg",
-    "roofline m.dlc --chip sd865 --csv roofline.csv",
+    "profile m.dlc --chip sd865 --roofline --csv roofline.csv",
     "throughput m.dlc --chip sd865 --duration-ms 5",
 ]
 REFUSED = [

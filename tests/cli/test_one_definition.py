@@ -101,13 +101,14 @@ def test_a_model_in_memory_is_compared_with_the_weights_it_was_quantised_from(fi
     model = hexsim.quantize(hexsim.load(files / "m.onnx"), batches)
     dlc.write(files / "q.dlc", model)
     floats, own = (
-        hexsim.benchmark(source, inputs=batches, chip="sd855", runtime="dsp").facts
+        hexsim.benchmark(source, inputs=batches, chip="sd855", runtime="dsp").results[0].accuracy
         for source in (model, str(files / "q.dlc"))
     )
-    for document, reference in ((floats, "float network"), (own, "the file's own weights")):
-        assert document["results"][0]["accuracy"]["sqnr_reference"] == reference
-    values = [document["results"][0]["accuracy"]["sqnr_db"] for document in (floats, own)]
-    assert values[0] != pytest.approx(values[1], abs=1e-3)
+    assert floats is not None
+    assert own is not None
+    assert floats.sqnr_reference == "float network"
+    assert own.sqnr_reference == "the file's own weights"
+    assert floats.sqnr_db != pytest.approx(own.sqnr_db, abs=1e-3)
 
 
 def test_a_split_is_the_same_in_one_command_and_in_several(

@@ -227,7 +227,6 @@ NARROW = {"activation_encodings": {"r": [{"bitwidth": 8, "min": 0.0, "max": 0.5}
         "bench --model {} --runtime dsp",
         "bench --model {} --chip sd865 --runtime dsp --quantize",
         "profile {}",
-        "roofline {}",
         "validate {}",
         "tradeoff {}",
         "run {} --input-list list.txt",

@@ -14,7 +14,7 @@ LINES = (
     "stacks list",
     "profile dronet_112",
     "bench --model dronet_112 --timing-only",
-    "roofline dronet_112 --quantize",
+    "profile dronet_112 --quantize --roofline",
     "partition dronet_112",
     "info dronet_112",
 )

@@ -74,7 +74,7 @@ def test_every_command_takes_it(command: Command) -> None:
     for line in lines:
         code, _, err = command(line)
         assert code == 0, (line, err)
-    code, _, err = command("roofline q.dlc --chip sd855 --runtime cpu")
+    code, _, err = command("profile q.dlc --chip sd855 --runtime cpu --roofline")
     assert code == 0 or "multiplies on CPU" in err
 
 

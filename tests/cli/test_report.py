@@ -7,10 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import convert
 
 from hexsim import dlc
 from hexsim.reports.colours import tint
 from hexsim.reports.inference.memory import memory_parts
+from hexsim.results.costs import MemoryUse
 from tests.accuracy import culprits
 from tests.cli.conftest import Done
 from tests.reports.pages.conftest import data_of
@@ -54,11 +56,11 @@ def assert_the_case(page: dict[str, Any], case: dict[str, Any], prefix: str = ""
     us = {layer["name"]: layer["us"] for layer in case["layers"] if layer["name"] in ends}
     assert ends == pytest.approx(us)
     rows = {row[0]: row[3] for row in times["table"]["rows"]}
-    others = {f"({name})": us for name, us in case["overheads_us"].items()}
+    others = {f"({part['name']})": part["us"] for part in case["overheads"]}
     assert rows == {layer["name"]: layer["us"] for layer in case["layers"]} | others
     assert sum(rows.values()) == pytest.approx(case["total_inference_us"])
     memory = figure(page, f"{prefix}Memory")
-    assert memory["text"].endswith(f": {memory_parts(case['memory'])}.")
+    assert memory["text"].endswith(f": {memory_parts(convert(case['memory'], MemoryUse))}.")
     (live,) = columns(memory)
     assert [round(kib * 1024) for kib in live["top"]] == [
         layer["live_bytes"] for layer in case["memory"]["layers"]
@@ -84,7 +86,7 @@ def assert_the_energy(page: dict[str, Any], case: dict[str, Any], prefix: str = 
         assert sum(layer["parts_mj"].values()) == pytest.approx(layer["mj"])
     rows = drawn["table"]["rows"]
     assert sum(row[2] for row in rows) == pytest.approx(case["energy"]["mj"])
-    named = {f"({overhead['name']})" for overhead in case["energy"]["overheads_mj"]}
+    named = {f"({overhead['name']})" for overhead in case["overheads"]}
     assert {row[0] for row in rows} == {layer["name"] for layer in layers} | named
 
 
@@ -132,10 +134,10 @@ def test_profile(command: Command, tmp_path: Path) -> None:
     assert drawn["us"] == pytest.approx([event["dur"] for event in spans], abs=2e-3)
 
 
-def test_the_roofline_is_that_of_its_command(command: Command, tmp_path: Path) -> None:
-    assert command("roofline q.dlc --json roof.json").code == 0
-    assert command("profile q.dlc --html page.html").code == 0
-    points = json.loads((tmp_path / "roof.json").read_text())["points"]
+def test_the_roofline_is_that_of_the_document(command: Command, tmp_path: Path) -> None:
+    assert command("profile q.dlc --json roof.json --html page.html").code == 0
+    (result,) = json.loads((tmp_path / "roof.json").read_text())["results"]
+    points = result["roofline"]["points"]
     drawn = figure(data_of((tmp_path / "page.html").read_text()), "Roofline")
     marks = max(
         (column for column in columns(drawn) if "place" in column),

@@ -34,7 +34,7 @@ def without_column(text: str, heading: str) -> str:
         "bench --model n.dlc --chip sd855 --runtime cpu --timing-only",
         "profile n.dlc --chip sd855 --runtime dsp",
         "partition n.dlc --chip sd855",
-        "roofline n.dlc --chip sd855",
+        "profile n.dlc --chip sd855 --roofline",
         "throughput n.dlc --chip sd855 --runtime cpu",
         "validate n.dlc --chip sd855",
         "n.dlc --chip sd855 --runtime dsp",

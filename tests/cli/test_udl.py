@@ -74,7 +74,6 @@ def test_from_onnx_to_outputs(files: Path, command: Command, forgets: Callable[[
         "profile m.onnx --runtime cpu",
         "bench --model q.dlc",
         "throughput q.dlc --inferences 1",
-        "roofline q.dlc",
         "validate q.dlc --input-list list.txt",
         "partition q.dlc",
         "tradeoff q.dlc --float m.onnx",

@@ -28,7 +28,7 @@ COMMANDS = {
     "profile": "profile q.dlc --json out.json --csv out.csv --trace out.trace",
     "bench": "bench --model q.dlc --runtime dsp --json out.json --csv out.csv --trace out.trace",
     "throughput": "throughput q.dlc --inferences 3 --json out.json --trace out.trace",
-    "roofline": "roofline q.dlc -o out.svg --json out.json --csv out.csv",
+    "roofline": "profile q.dlc --picture out.svg --json out.json --csv out.csv",
     "partition": "partition q.dlc --json out.json --graph out.svg",
     "kernel": "kernel conv --shape 8x8x32:32:3x3 --json out.json",
     "export": "models export conv1x1_1to1 -o out.onnx",

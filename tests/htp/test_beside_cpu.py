@@ -19,7 +19,8 @@ from hexsim.deployment.platform import Platform
 from hexsim.quantization.element_types import element_type
 from hexsim.quantization.options import QuantizationOptions
 from hexsim.reports.benchmark.table import benchmark_tables, footnotes
-from hexsim.studies.benchmark import BenchmarkConditions, Case, run_benchmark
+from hexsim.results.benchmark import Benchmark, Inference
+from hexsim.studies.benchmark import BenchmarkConditions, run_benchmark
 from hexsim.timing.simtime import PS_PER_SECOND
 
 SHAPE = (1, 8, 16, 16)
@@ -56,10 +57,10 @@ def test_both_ways_are_charged_with_their_conversions(refused_in_the_middle: Pat
     assert sum(charge.duration_ps for charge in charges) == result.total_ps
 
 
-def _cases(path: Path, *runtimes: str, chip: str = "sd8gen3") -> list[Case]:
+def _cases(path: Path, *runtimes: str, chip: str = "sd8gen3") -> list[Inference]:
     conditions = BenchmarkConditions(accuracy=False)
     cases = run_benchmark([str(path)], Platform.load(chip), runtimes, conditions)  # type: ignore[arg-type]
-    return [case for case in cases if isinstance(case, Case)]
+    return [case for case in cases if isinstance(case, Inference)]
 
 
 def test_a_table_names_what_the_processor_does_not_take(refused_in_the_middle: Path) -> None:
@@ -67,7 +68,7 @@ def test_a_table_names_what_the_processor_does_not_take(refused_in_the_middle: P
     text = benchmark_tables(cases)
     assert "%, 1 layer on cpu" in text
     assert "on cpu: hard (Hardmax): the operator has no layer type on this runtime" in text
-    assert "by assumed public constants alone" in footnotes(cases)
+    assert "by assumed public constants alone" in footnotes(Benchmark(results=tuple(cases)))
 
 
 @pytest.mark.parametrize("chip", [n for n in chips.names() if chips.load(n).htp_table is not None])

@@ -86,7 +86,7 @@ def test_a_tool_that_there_is_not_says_what_to_do_instead(tool: Tool) -> None:
         ("snpe-dlc-reorder", "--hta_partitions"),
         ("snpe-udo-package-generator", "in a Python file (--udl)"),
         ("snpe-platform-validator", "hexsim chips show CHIP"),
-        ("snpe-architecture-checker", "hexsim roofline"),
+        ("snpe-architecture-checker", "hexsim profile --roofline"),
         ("snpe-quantization-checker", "hexsim validate --explain"),
     ],
 )

@@ -14,24 +14,24 @@ from hexsim.errors import HexsimError
 from hexsim.inputs.seeded import seeded_inputs
 from hexsim.quantization.model import Model
 from hexsim.quantization.quantizer import quantize
+from hexsim.results.benchmark import Inference, Refusal
 from hexsim.runtimes import Runtime
 from hexsim.studies.benchmark import (
     BenchmarkConditions,
-    Case,
-    Refusal,
     by_network,
     run_benchmark,
     run_case,
 )
+from hexsim.texts.figures import figure
 from tests.dlc.made import small_network
 
 QUANTIZE = Preparation(quantize=True)
 
 
-def _cases(path: Path, conditions: BenchmarkConditions) -> dict[str, Case]:
+def _cases(path: Path, conditions: BenchmarkConditions) -> dict[str, Inference]:
     runtimes: tuple[Runtime, ...] = ("cpu", "dsp", "fxp_cpu")
     cases = run_benchmark([str(path)], Platform.load("sd835"), runtimes, conditions)
-    return {case.runtime: case for case in cases if isinstance(case, Case)}
+    return {case.runtime: case for case in cases if isinstance(case, Inference)}
 
 
 @pytest.fixture
@@ -49,17 +49,17 @@ def test_a_quantized_file_runs_everywhere_and_starts_sooner_on_dsp(
 ) -> None:
     floats, codes = (_cases(path, BenchmarkConditions(preparation=QUANTIZE)) for path in files)
     for cases in (floats, codes):
-        assert cases["cpu"].agreement is not None
-        assert cases["cpu"].agreement.sqnr_db == float("inf"), "float against itself"
-        assert cases["dsp"].agreement is not None
-        assert 10 < cases["dsp"].agreement.sqnr_db < 60
-    assert floats["dsp"].timing.total_ps == codes["dsp"].timing.total_ps
-    init = [sum(part.us for part in cases["dsp"].timing.init) for cases in (floats, codes)]
+        assert cases["cpu"].accuracy is not None
+        assert cases["cpu"].accuracy.sqnr_db == float("inf"), "float against itself"
+        assert cases["dsp"].accuracy is not None
+        assert 10 < cases["dsp"].accuracy.sqnr_db < 60
+    assert floats["dsp"].total_inference_us == codes["dsp"].total_inference_us
+    init = [cases["dsp"].initialisation_total_us for cases in (floats, codes)]
     assert init[0] > init[1], "the float network is quantised at load"
 
 
 def test_a_quantized_file_needs_no_flag(files: tuple[Path, Path]) -> None:
-    assert _cases(files[1], BenchmarkConditions(accuracy=False))["fxp_cpu"].timing.total_ps > 0
+    assert _cases(files[1], BenchmarkConditions(accuracy=False))["fxp_cpu"].total_inference_us > 0
 
 
 def test_what_a_runtime_refuses_leaves_the_others_alone(files: tuple[Path, Path]) -> None:
@@ -67,7 +67,7 @@ def test_what_a_runtime_refuses_leaves_the_others_alone(files: tuple[Path, Path]
     runtimes: tuple[Runtime, ...] = ("cpu", "dsp", "gpu")
     conditions = BenchmarkConditions(accuracy=False)
     results = list(run_benchmark([str(files[0])], platform, runtimes, conditions))
-    assert [type(result) for result in results] == [Case, Refusal, Case]
+    assert [type(result) for result in results] == [Inference, Refusal, Inference]
     assert "refuses it" in results[1].reason  # type: ignore[union-attr]
     with pytest.raises(HexsimError, match="refuses it"):
         run_case(str(files[0]), platform, "dsp", conditions)
@@ -91,7 +91,7 @@ def test_what_is_quantized_here_gets_sections(hta: bool, engines: set[str]) -> N
         accuracy=False, preparation=Preparation(quantize=True, hta=hta)
     )
     case = run_case("squeezenet1_1", Platform.load("sd855"), "aip", conditions)
-    assert {layer.engine for layer in case.timing.layers} == engines
+    assert {layer.engine for layer in case.layers} == engines
 
 
 @pytest.mark.slow
@@ -109,18 +109,19 @@ def test_sections_that_cost_time_are_not_automatic() -> None:
             ("aip", conditions),
         )
     )
-    choice = aip.hta_choice
-    assert choice is not None
-    assert (choice.ids, choice.takes_sections) == ("1-40", False)
-    assert choice.compiled_us == compiled.timing.total_us > dsp.timing.total_us
-    assert choice.uncut_us == aip.timing.total_us == dsp.timing.total_us
-    assert "SNPE's compiler makes section 1-40" in choice.sentence
+    assert compiled.total_inference_us > dsp.total_inference_us == aip.total_inference_us
+    assert aip.hta_choice == (
+        f"no HTA section: SNPE's compiler makes section 1-40, with which an inference takes "
+        f"{figure(compiled.total_ms)} ms, without {figure(aip.total_ms)} ms; "
+        "hexsim quantize --enable-hta compiles them"
+    )
     assert aip.uncertainty is not None, "every time has an interval"
-    assert aip.uncertainty.low < aip.uncertainty.nominal < aip.uncertainty.high
+    low, high = aip.uncertainty.total_inference_us
+    assert low < aip.total_inference_us < high
     alexnet = run_case("alexnet", platform, "aip", conditions)
     assert alexnet.hta_choice is not None
-    assert alexnet.hta_choice.takes_sections
-    assert alexnet.timing.uses_hta
+    assert alexnet.hta_choice.startswith("HTA section")
+    assert "hta" in {layer.engine for layer in alexnet.layers}
 
 
 def test_runtimes_share_drawn_times_only_if_their_plans_are_equal(
@@ -132,7 +133,7 @@ def test_runtimes_share_drawn_times_only_if_their_plans_are_equal(
     source = str(files[1])
     together = run_benchmark([source], platform, runtimes, conditions)
     for case in together:
-        assert isinstance(case, Case)
+        assert isinstance(case, Inference)
         alone = run_case(source, platform, case.runtime, conditions)
         assert case.uncertainty == alone.uncertainty is not None
     plans = {runtime: deploy(load(source), platform, runtime).plan for runtime in runtimes}

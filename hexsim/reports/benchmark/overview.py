@@ -6,32 +6,31 @@ from pathlib import Path
 from hexsim.dlc.loading import is_dlc
 from hexsim.reports.benchmark.summary import engines_text
 from hexsim.reports.fitting import short_name
-from hexsim.reports.inference.outside import outside_layers
+from hexsim.results.benchmark import Inference
 from hexsim.runtimes import FIXED_POINT
-from hexsim.studies.benchmark import Case
 from hexsim.texts.figures import figure, size, span
 
 _MOST_LAYERS = 5
 _SNPE_RUNTIMES = {"cpu": "", "gpu": " --use_gpu", "dsp": " --use_dsp", "aip": " --use_aip"}
 
 
-def overview(case: Case) -> str:
+def overview(case: Inference) -> str:
     """Return the block of one network on one runtime."""
-    layers = case.timing.layers
-    latency = f"{figure(case.timing.total_us / 1e3)} ms"
-    if case.uncertainty is not None:
-        low, high = (end.total_us / 1e3 for end in (case.uncertainty.low, case.uncertainty.high))
+    layers = case.layers
+    latency = f"{figure(case.total_ms)} ms"
+    if case.interval_us is not None:
+        low, high = (us / 1e3 for us in case.interval_us)
         latency += f"; {span(low, high)} ms with a chance of about nine in ten"
-    longest = sorted(layers, key=lambda layer: -layer.duration_ps)[:_MOST_LAYERS]
-    total_ps = max(1, case.timing.total_ps)
-    parts = [f"{short_name(layer.name)} {layer.duration_ps / total_ps:.0%}" for layer in longest]
+    total_us = case.total_inference_us or 1.0
+    longest = case.slowest(_MOST_LAYERS)
+    parts = [f"{short_name(layer.name)} {layer.us / total_us:.0%}" for layer in longest]
     ours, theirs = _next_step(case)
     rows = {
         "latency": latency,
         "peak memory": size(case.memory.peak_bytes),
         "engines": engines_text(layers),
         "most time": ", ".join(parts),
-        "not in layers": outside_layers(case.timing),
+        "not in layers": _outside_layers(case),
         "next step": ours,
         "with SNPE": theirs,
     }
@@ -39,7 +38,19 @@ def overview(case: Case) -> str:
     return "\n".join([f"{case.network} on {case.chip} {case.runtime}, {case.software}", "", *lines])
 
 
-def _next_step(case: Case) -> tuple[str, str]:
+def _outside_layers(case: Inference) -> str:
+    """Return the share of time outside layers, with its largest parts: `24%: calling ... 12%`."""
+    times: dict[str, float] = {}
+    for part in case.overheads:
+        times[part.purpose] = times.get(part.purpose, 0.0) + part.us
+    total_us = case.total_inference_us or 1.0
+    most = sorted(times.items(), key=lambda item: -item[1])
+    shares = [(name, f"{us / total_us:.0%}") for name, us in most]
+    parts = ", ".join(f"{name} {share}" for name, share in shares if share != "0%")
+    return f"{sum(times.values()) / total_us:.0%}{': ' if parts else ''}{parts}"
+
+
+def _next_step(case: Inference) -> tuple[str, str]:
     """Return the command that brings the model nearer to the phone: hexsim's, and SNPE's."""
     name, stem = shlex.quote(case.source), shlex.quote(str(Path(case.source).with_suffix("")))
     if case.builtin:

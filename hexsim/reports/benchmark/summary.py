@@ -15,18 +15,17 @@ from hexsim.graph.ir import Layer, Network
 from hexsim.quantization.float_layers import refusal_in
 from hexsim.quantization.model import Model
 from hexsim.reports.fitting import short_name
-from hexsim.reports.inference.outside import purpose
 from hexsim.reports.text import number
 from hexsim.runtimes import MAIN_ENGINE, LayerTarget
 
 if TYPE_CHECKING:
-    from hexsim.studies.benchmark import Case
-    from hexsim.timing.results import LayerTiming
+    from hexsim.results.benchmark import Inference
+    from hexsim.results.costs import LayerCost
 
 
-def summary(case: Case) -> str:
+def summary(case: Inference) -> str:
     """Return the line of one network on one runtime."""
-    layers = case.timing.layers
+    layers = case.layers
     if not layers:
         return f"{case.network} on {case.runtime} has no layers: nothing is computed"
     if fell_back(case):
@@ -39,7 +38,7 @@ def summary(case: Case) -> str:
     return f"{case.network} on {case.runtime}: {engines}; {cuts}; {_largest_part(case)}"
 
 
-def processor_lines(case: Case) -> list[str]:
+def processor_lines(case: Inference) -> list[str]:
     """Return the share of time on a tensor processor, and the layers that it does not take.
 
     For the tensor engine of aip: which sections were chosen, where that was done here. Beside
@@ -49,16 +48,15 @@ def processor_lines(case: Case) -> list[str]:
     if case.as_simulated:
         lines = [f"{case.runtime}: as simulated, without a factor: {', '.join(case.as_simulated)}"]
     if case.hta_choice is not None:
-        return [f"{case.network} on aip: {case.hta_choice.sentence}", *lines]
+        return [f"{case.network} on aip: {case.hta_choice}", *lines]
     if MAIN_ENGINE[case.runtime] != "htp":
         return lines
     from hexsim.simulation.htp_call import CROSSINGS  # with the simulator, which `info` never uses
 
-    on_cpu = [layer for layer in case.timing.layers if layer.engine == "cpu"]
-    crossings = [part for part in case.timing.overheads if part.name in CROSSINGS]
-    elsewhere_ps = sum(layer.duration_ps for layer in on_cpu)
-    elsewhere_ps += sum(part.duration_ps for part in crossings)
-    share = 1 - elsewhere_ps / max(1, case.timing.total_ps)
+    on_cpu = [layer for layer in case.layers if layer.engine == "cpu"]
+    crossings = [part for part in case.overheads if part.name in CROSSINGS]
+    elsewhere_us = sum(layer.us for layer in on_cpu) + sum(part.us for part in crossings)
+    share = 1 - elsewhere_us / (case.total_inference_us or 1.0)
     others = number(len(on_cpu), "layer") if on_cpu else "none"
     lines.append(f"{case.runtime}: npu {share:.0%}, {others} on cpu")
     reasons: dict[str, list[str]] = {}
@@ -70,9 +68,9 @@ def processor_lines(case: Case) -> list[str]:
     return lines
 
 
-def fell_back(case: Case) -> bool:
+def fell_back(case: Inference) -> bool:
     """Return whether the runtime has an engine of its own but the CPU computes every layer."""
-    engines = {layer.engine for layer in case.timing.layers}
+    engines = {layer.engine for layer in case.layers}
     return MAIN_ENGINE[case.runtime] != "cpu" and engines == {"cpu"}
 
 
@@ -99,7 +97,7 @@ def _share(network: Network, layers: Sequence[Layer]) -> tuple[str, str]:
     return f"{len(layers)} run{'s' if len(layers) == 1 else ''}", share
 
 
-def engines_text(layers: Sequence[LayerTiming]) -> str:
+def engines_text(layers: Sequence[LayerCost]) -> str:
     """Return the layers on each engine, with their share of the MACs."""
     counts, macs = Counter[str](), Counter[str]()
     for layer in layers:
@@ -113,17 +111,17 @@ def engines_text(layers: Sequence[LayerTiming]) -> str:
     )
 
 
-def _largest_part(case: Case) -> str:
+def _largest_part(case: Inference) -> str:
     share, name = max(_candidates(case))
     return f"the largest part of the time, {share:.0%}, is spent on {name}"
 
 
-def _candidates(case: Case) -> Iterator[tuple[float, str]]:
+def _candidates(case: Inference) -> Iterator[tuple[float, str]]:
     """Yield shares of the total time, each with the name of its cause."""
-    total_ps = max(1, case.timing.total_ps)
+    total_us = case.total_inference_us or 1.0
     fallbacks = []
-    for layer in case.timing.layers:
-        share = layer.duration_ps / total_ps
+    for layer in case.layers:
+        share = layer.us / total_us
         where = f"{layer.type} '{short_name(layer.name)}' on {layer.engine.upper()}"
         yield share, f"{where} (bound by {layer.bound})"
         if layer.engine == "cpu" != MAIN_ENGINE[case.runtime]:
@@ -134,5 +132,5 @@ def _candidates(case: Case) -> Iterator[tuple[float, str]]:
             sum(share for share, _ in fallbacks),
             f"{len(fallbacks)} layers, first of all {longest}",
         )
-    for part in case.timing.overheads:
-        yield part.duration_ps / total_ps, f"{purpose(part)} ({part.name})"
+    for part in case.overheads:
+        yield part.us / total_us, f"{part.purpose} ({part.name})"

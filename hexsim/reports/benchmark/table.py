@@ -1,26 +1,23 @@
 """The benchmark table: per network, one column per runtime, measured values in brackets."""
 
-import math
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from hexsim.accuracy.agreement import Agreement
 from hexsim.accuracy.scores import sqnr_label
-from hexsim.datasheets.measurements import Measurement
 from hexsim.datasheets.measurements.answers import FAULT
-from hexsim.reports.benchmark.measured import is_outside, measured, measured_outcome
 from hexsim.reports.benchmark.summary import fell_back, processor_lines, summary
 from hexsim.reports.fitting import short_name
 from hexsim.reports.inference.memory import mebibytes
 from hexsim.reports.text import number, table
+from hexsim.results.benchmark import Benchmark, Inference, place_names
+from hexsim.results.costs import Accuracy, Draws, Interval, MemoryUse, Swept
+from hexsim.results.fields import Part, fields
 from hexsim.runtimes import MAIN_ENGINE
-from hexsim.studies.benchmark import SEEDED, Case, Refusal, place_names
-from hexsim.studies.draws import FEW, DrawnTimes
-from hexsim.studies.uncertainty import Scope, Uncertainty
+from hexsim.studies.benchmark import SEEDED
+from hexsim.studies.draws import FEW
 from hexsim.texts.figures import decibels, figure, given, span
-from hexsim.timing.simtime import PS_PER_MS
 
-_BETWEEN: dict[Scope, str] = {
+_BETWEEN: dict[Swept, str] = {
     "everything": "x .. y: the time lies in between with a chance of about nine in ten, for "
     "what is not known of assumed and calibrated constants; shares are of the squared width.",
     "a few draws": f"x .. y: the time lies in between with a chance of about nine in ten, by {FEW} "
@@ -47,7 +44,6 @@ _OUTCOMES = (
     "[right], [wrong]: answers of the trained network on the device (?: inferred), from "
     "measured_answers.csv; made-up weights judge nothing, so the two need not be alike."
 )
-_MIB = 2**20
 _CUT = ("dsp", "aip")
 """Runtimes whose networks may be cut, so that a line states what runs where."""
 _WORTH_TELLING = 0.005
@@ -56,14 +52,15 @@ _DOMINANT = 3
 """The number of constants that are named as the most important."""
 
 
-def benchmark_tables(cases: Sequence[Case]) -> str:
+def benchmark_tables(cases: Sequence[Inference]) -> str:
     """Return a table for each network on each chip, whose cases are neighbours."""
     groups = groupby(cases, key=lambda case: (case.network, case.chip))
     return "\n\n".join(network_table(list(group)) for _, group in groups)
 
 
-def footnotes(cases: Sequence[Case], refusals: Sequence[Refusal] = ()) -> str:
+def footnotes(benchmark: Benchmark) -> str:
     """Return the notes that explain the tables, without those that apply to no case."""
+    cases, refusals = benchmark.results, benchmark.refused
     place = place_names([*cases, *refusals])
     notes = [
         f"{refusal.network} on {place(refusal)} is left out: {refusal.reason}."
@@ -73,56 +70,50 @@ def footnotes(cases: Sequence[Case], refusals: Sequence[Refusal] = ()) -> str:
     return "\n".join(dict.fromkeys(notes))
 
 
-def _on_times(cases: Sequence[Case]) -> Iterator[str]:
-    if any(measured(c, forward=f) for c in cases for f in (False, True)):
+def _on_times(cases: Sequence[Inference]) -> Iterator[str]:
+    if any(_measured(case, forward=f) for case in cases for f in (False, True)):
         yield "[x]: measured on the device; its sources are in measured_latency.csv."
-    yield from (_BETWEEN[case.uncertainty.scope] for case in cases if case.uncertainty)
-    yield from (
-        _DRAWN.format(number(len(case.drawn.times), "draw")) for case in cases if case.drawn
-    )
+    yield from (_BETWEEN[case.uncertainty.swept] for case in cases if case.uncertainty)
+    yield from (_DRAWN.format(number(case.draws.count, "draw")) for case in cases if case.draws)
     if cases:
         yield _ENERGY
     if any(case.memory.process for case in cases):
         yield _MEMORY
     if any(MAIN_ENGINE[case.runtime] == "htp" for case in cases) and any(
         MAIN_ENGINE[case.runtime] in ("cpu", "gpu")
-        or any(layer.engine == "cpu" for layer in case.timing.layers)
+        or any(layer.engine == "cpu" for layer in case.layers)
         for case in cases
     ):
         yield _PUBLIC
-    if any(
-        _mark(case, row)
-        for case in cases
-        for f in (False, True)
-        for row in measured(case, forward=f)
-    ):
+    if any(_outside(case, forward=f) for case in cases for f in (False, True)):
         yield "[x!]: measured outside that interval, so a cause is missing or a bound is wrong."
 
 
-def _on_agreement(cases: Sequence[Case]) -> Iterator[str]:
-    compared = [case for case in cases if case.agreement]
-    for evaluated in dict.fromkeys(case.evaluated for case in compared):
+def _on_agreement(cases: Sequence[Inference]) -> Iterator[str]:
+    compared = [(case, case.accuracy) for case in cases if case.accuracy is not None]
+    for evaluated in dict.fromkeys(accuracy.compared_on for _, accuracy in compared):
         yield (
             f"Agreement with float is that on {evaluated}; the outputs are compared before a final "
             "softmax."
         )
-    if any(case.builtin for case in compared):
+    if any(case.builtin for case, _ in compared):
         yield (
             "Weights of built-in networks are made up (seeded): agreement on them ranks no "
             "networks, such as the quantisation-friendly MobileNet and the plain one. Trained ones "
             "are in docs/results/equalisation.md and accuracy.md."
         )
-    if any(_outcome(case) for case in compared):
+    if any(_outcome(case) for case, _ in compared):
         yield _OUTCOMES
-    for case in compared:
-        if case.agreement and not case.agreement.classes:
+    for case, accuracy in compared:
+        if accuracy.top1_agreement is None:
             yield f"{case.network} scores no classes, so it has no top-1."
-    for network in dict.fromkeys(c.network for c in compared if c.reference != "float network"):
+    against_file = (c.network for c, a in compared if a.sqnr_reference != "float network")
+    for network in dict.fromkeys(against_file):
         yield (
             f"Float, for {network}, is the quantised file with its weights dequantised; hexsim "
             "validate --float compares with the original."
         )
-    on_seeded = [case for case in cases if case.agreement and case.evaluated == SEEDED]
+    on_seeded = (case for case, accuracy in compared if accuracy.compared_on == SEEDED)
     if any(case.given == "quantised file" for case in on_seeded):
         yield (
             "Encodings of a quantised file suit the inputs it was calibrated on, not these seeded "
@@ -130,19 +121,19 @@ def _on_agreement(cases: Sequence[Case]) -> Iterator[str]:
         )
 
 
-def _on_loading(cases: Sequence[Case]) -> Iterator[str]:
+def _on_loading(cases: Sequence[Inference]) -> Iterator[str]:
     quantised_here = [case for case in cases if case.given == "quantised here"]
-    for calibrated in dict.fromkeys(case.calibrated for case in quantised_here):
+    for calibrated in dict.fromkeys(case.calibrated_on for case in quantised_here):
         runtimes = dict.fromkeys(
-            case.runtime for case in quantised_here if case.calibrated == calibrated
+            case.runtime for case in quantised_here if case.calibrated_on == calibrated
         )
         how = "without ranges, which change no time" if calibrated is None else f"on {calibrated}"
         yield (
             f"Quantised first, {how}, for {', '.join(runtimes)}, which "
             f"{'takes' if len(runtimes) == 1 else 'take'} no float networks."
         )
-    at_load = (case for case in cases if case.given == "float" and case.calibrated != SEEDED)
-    for calibrated in dict.fromkeys(case.calibrated for case in at_load if case.calibrated):
+    at_load = (case for case in cases if case.given == "float" and case.calibrated_on != SEEDED)
+    for calibrated in dict.fromkeys(case.calibrated_on for case in at_load if case.calibrated_on):
         yield f"Quantised at load on {calibrated}."
     place = place_names(cases)
     for case in cases:
@@ -152,11 +143,11 @@ def _on_loading(cases: Sequence[Case]) -> Iterator[str]:
             yield f"{case.network} on {place(case)}: {case.graph_note}."
 
 
-def _on_costs(cases: Sequence[Case]) -> Iterator[str]:
+def _on_costs(cases: Sequence[Inference]) -> Iterator[str]:
     on_aip = [case for case in cases if case.runtime == "aip" and case.hta_choice is None]
-    if any(not case.timing.uses_hta for case in on_aip):
+    if any(all(layer.engine != "hta" for layer in case.layers) for case in on_aip):
         yield "aip runs on HVX alone, as it does for files without HTA sections."
-    if any(case.interference for case in cases):
+    if any(case.background for case in cases):
         yield (
             "Tables of networks are those without clients. Tables of clients: without the network "
             "-> with it; late: jobs that ended after their deadline."
@@ -172,49 +163,36 @@ def _on_costs(cases: Sequence[Case]) -> Iterator[str]:
         )
 
 
-def _generic(case: Case) -> str:
+def _generic(case: Inference) -> str:
     """Return the types of the layers that have no kernel model, with the layers."""
     generic: dict[str, list[str]] = {}
-    for layer in case.timing.layers:
+    for layer in case.layers:
         if layer.cost_model in ("generic", "none"):
             generic.setdefault(layer.type, []).append(short_name(layer.name))
     return ", ".join(f"{kind} ({', '.join(names)})" for kind, names in generic.items())
 
 
-def network_table(cases: Sequence[Case]) -> str:
+def network_table(cases: Sequence[Inference]) -> str:
     """Return the table of one network on one chip; `cases` are all of them."""
     first = cases[0]
     where = f"{first.chip}, {first.software}, {first.perf_profile}, {first.buffer} buffers"
     header = ("", *(case.runtime for case in cases))
-    rows = [("initialisation (ms)", *(figure(c.timing.init_ps / PS_PER_MS) for c in cases))]
+    rows = [*_declared(cases, Inference)]
     for name, forward in (("total inference (ms)", False), ("forward propagate (ms)", True)):
         rows.append((name, *(_time(case, forward=forward) for case in cases)))
         if any(case.uncertainty for case in cases):
             rows.append(("  between", *(_between(c.uncertainty, forward=forward) for c in cases)))
-        if any(case.drawn for case in cases):
-            rows.append(("  9 in 10 draws", *(_between(c.drawn, forward=forward) for c in cases)))
-    energies = [case.energy.estimate for case in cases]
-    rows.append(("energy (mJ)", *(figure(energy.value) for energy in energies)))
-    rows.append(("  low .. high", *(span(energy.low, energy.high) for energy in energies)))
-    rows.append(("peak memory (MiB)", *(figure(c.memory.peak_bytes / _MIB) for c in cases)))
-    if any(case.memory.process for case in cases):
-        processes = (case.memory.process for case in cases)
+        if any(case.draws for case in cases):
+            rows.append(("  9 in 10 draws", *(_between(c.draws, forward=forward) for c in cases)))
+    energies = [case.energy for case in cases]
+    rows.append(("energy (mJ)", *(figure(energy.mj) for energy in energies)))
+    rows.append(("  low .. high", *(span(energy.mj_low, energy.mj_high) for energy in energies)))
+    memories = [case.memory for case in cases]
+    rows += _declared(memories, MemoryUse)
+    if any(memory.process for memory in memories):
+        processes = (memory.process for memory in memories)
         rows.append(("  of its process", *(mebibytes(size) if size else "" for size in processes)))
-    if any(case.agreement for case in cases):
-        rows.append(
-            (
-                f"{sqnr_label(first.reference)} (dB)",
-                *(decibels(c.agreement.sqnr_db) if c.agreement else "" for c in cases),
-            )
-        )
-    if first.agreement and first.agreement.right is not None:
-        title = f"right top-1 (float: {first.agreement.float_right}/{first.agreement.inputs})"
-        rows.append((title, *(_right(case.agreement) for case in cases)))
-    if any(case.agreement and case.agreement.classes for case in cases):
-        rows += [
-            (_top1_title(first), *(_top1(case) for case in cases)),
-            ("top-1 margin kept", *(_margin(case.agreement) for case in cases)),
-        ]
+    rows += _on_accuracy(first, [case.accuracy for case in cases], cases)
     lines = [summary(case) for case in cases if fell_back(case)]
     lines += [f"{first.network} on {where}", table(header, rows)]
     lines += [summary(case) for case in cases if case.runtime in _CUT and not fell_back(case)]
@@ -224,61 +202,90 @@ def network_table(cases: Sequence[Case]) -> str:
     return "\n".join(lines)
 
 
-def _time(case: Case, *, forward: bool) -> str:
-    text = figure((case.timing.forward_us if forward else case.timing.total_us) / 1e3)
-    rows = measured(case, forward=forward)
-    on_device = "-".join(f"{given(row.latency_ms)}{_mark(case, row)}" for row in rows)
-    row = measured_outcome(case)
-    if row and row.outcome == FAULT:
-        on_device = str(row)
+def _declared(parts: Sequence[Part], kind: type[Part]) -> Iterator[tuple[str, ...]]:
+    """Yield a row for each field that is declared to have one."""
+    for field in fields(kind).values():
+        if field.row:
+            yield field.heading, *(field.text(getattr(part, field.name)) for part in parts)
+
+
+def _on_accuracy(
+    first: Inference, accuracies: Sequence[Accuracy | None], cases: Sequence[Inference]
+) -> Iterator[tuple[str, ...]]:
+    """Yield the rows on the agreement with float; none without any."""
+    compared = next(filter(None, accuracies), None)
+    if compared is None:
+        return
+    label = f"{sqnr_label(compared.sqnr_reference)} (dB)"
+    yield label, *(decibels(a.sqnr_db) if a else "" for a in accuracies)
+    if compared.top1_right is not None:
+        title = f"right top-1 (float: {compared.float_top1_right}/{compared.inputs})"
+        yield title, *(f"{a.top1_right}/{a.inputs}" if a else "" for a in accuracies)
+    if any(a and a.top1_agreement is not None for a in accuracies):
+        yield _top1_title(first), *(_top1(case) for case in cases)
+        yield "top-1 margin kept", *(_margin(accuracy) for accuracy in accuracies)
+
+
+def _measured(case: Inference, *, forward: bool) -> tuple[float, ...]:
+    times = case.measured_ms
+    return times.forward_propagate if forward else times.total_inference
+
+
+def _outside(case: Inference, *, forward: bool) -> tuple[float, ...]:
+    """Return the measured times outside the interval."""
+    if case.uncertainty is None:
+        return ()
+    times = case.uncertainty.measured_outside_ms
+    return times.forward_propagate if forward else times.total_inference
+
+
+def _time(case: Inference, *, forward: bool) -> str:
+    text = figure((case.forward_propagate_us if forward else case.total_inference_us) / 1e3)
+    outside = _outside(case, forward=forward)
+    marked = (
+        f"{given(ms)}{'!' if ms in outside else ''}" for ms in _measured(case, forward=forward)
+    )
+    on_device = "-".join(marked)
+    if case.measured_outcome and case.measured_outcome.outcome == FAULT:
+        on_device = str(case.measured_outcome)
     return f"{text} [{on_device}]" if on_device else text
 
 
-def _outcome(case: Case) -> str:
+def _outcome(case: Inference) -> str:
     """Return what the device answered, if its program did not crash."""
-    row = measured_outcome(case)
+    row = case.measured_outcome
     return f"[{row}]" if row and row.outcome != FAULT else ""
 
 
-def _mark(case: Case, row: Measurement) -> str:
-    return "!" if case.uncertainty and is_outside(row, case.uncertainty) else ""
-
-
-def _between(doubt: Uncertainty | DrawnTimes | None, *, forward: bool) -> str:
+def _between(doubt: Interval | Draws | None, *, forward: bool) -> str:
     if doubt is None:
         return ""
-    ends = (times.forward_us if forward else times.total_us for times in (doubt.low, doubt.high))
+    ends = doubt.forward_propagate_us if forward else doubt.total_inference_us
     return span(*(us / 1e3 for us in ends))
 
 
-def _dominant(case: Case, uncertainty: Uncertainty) -> str:
+def _dominant(case: Inference, interval: Interval) -> str:
     """Name the constants that contribute most to the interval."""
-    ranked = zip(uncertainty.sensitivities[:_DOMINANT], uncertainty.shares, strict=False)
     parts = [
-        f"{sensitivity.path} {share:.0%}"
-        for sensitivity, share in ranked
-        if share >= _WORTH_TELLING
+        f"{effect.constant} {effect.share:.0%}"
+        for effect in interval.constants[:_DOMINANT]
+        if effect.share >= _WORTH_TELLING
     ]
     return f"{case.runtime}'s interval comes most from {', '.join(parts)}" if parts else ""
 
 
-def _top1_title(case: Case) -> str:
+def _top1_title(case: Inference) -> str:
     """Return the name of the row, which says where weights are made up beside trained ones."""
     return "same top-1, made-up weights" if case.builtin else "same top-1 as float"
 
 
-def _top1(case: Case) -> str:
-    agreement = case.agreement
-    return f"{agreement.top1}/{agreement.inputs} {_outcome(case)}".strip() if agreement else ""
+def _top1(case: Inference) -> str:
+    accuracy = case.accuracy
+    if accuracy is None:
+        return ""
+    return f"{accuracy.top1_agreement}/{accuracy.inputs} {_outcome(case)}".strip()
 
 
-def _right(agreement: Agreement | None) -> str:
-    return f"{agreement.right}/{agreement.inputs}" if agreement else ""
-
-
-def _margin(agreement: Agreement | None) -> str:
-    return (
-        f"{agreement.margin_ratio:.0%}"
-        if agreement and math.isfinite(agreement.margin_ratio)
-        else ""
-    )
+def _margin(accuracy: Accuracy | None) -> str:
+    ratio = accuracy.top1_margin_ratio if accuracy else None
+    return "" if ratio is None else f"{ratio:.0%}"

@@ -3,25 +3,26 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from hexsim.memory import Footprint
 from hexsim.reports.trace.events import trace_json
-from hexsim.studies.benchmark import Case
+from hexsim.results.benchmark import Inference
+from hexsim.results.costs import MemoryUse
 from hexsim.timing.results import Level, Result
 
 
-def benchmark_trace(cases: Sequence[Case]) -> str:
+def benchmark_trace(cases: Sequence[Inference]) -> str:
     """Return the trace of cases that were recorded."""
     results = []
     for case in cases:
         name = f"{case.network} on {case.chip} {case.runtime}"
-        results.append((name, with_memory(case.timing, case.memory)))
-        if case.interference is not None:
-            loads = ", ".join(case.interference.names)
-            results.append((f"{name} beside {loads}", case.interference.beside))
+        if case.timing is not None:
+            results.append((name, with_memory(case.timing, case.memory)))
+        if case.background is not None and case.background.timing is not None:
+            loads = ", ".join(case.background.loads)
+            results.append((f"{name} beside {loads}", case.background.timing))
     return trace_json(results)
 
 
-def with_memory(timing: Result, memory: Footprint) -> Result:
+def with_memory(timing: Result, memory: MemoryUse) -> Result:
     """Return the result with the activations that are live during the first inference as a level.
 
     Between two layers the level stays at that of the first.

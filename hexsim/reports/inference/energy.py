@@ -9,7 +9,7 @@ from hexsim.texts.figures import figure, span
 
 if TYPE_CHECKING:
     from hexsim.datasheets.estimate import Estimate
-    from hexsim.energy import Energy
+    from hexsim.results.costs import EnergyUse, Millijoule, Range
 
 REPORTED_FACTOR = 2.0
 """Energies that differ by a smaller factor are not reported: their own intervals are wider."""
@@ -20,21 +20,19 @@ estimate_facts = Record(
     "mj=value mj_low=low mj_high=high",
 )
 
-energy_facts = Record(
-    "The energy of an inference; that of a layer is among the figures of the layer.",
-    ("estimate", estimate_facts),
-    {"parts_mj": ("parts", {"part": estimate_facts})},
-    {"overheads_mj": ("overheads", [Record("", "name", ("estimate", estimate_facts))])},
-)
 
-
-def ranged(estimate: Estimate) -> str:
+def ranged(estimate: Estimate | Range) -> str:
     """Return an estimate with its bounds: `23.3 (9.48 .. 52.9)`."""
     return f"{figure(estimate.value)} ({span(estimate.low, estimate.high)})"
 
 
-def energy_line(energy: Energy) -> str:
+def millijoules(energy: Millijoule) -> str:
+    """Return an energy with its bounds."""
+    return f"{figure(energy.mj)} ({span(energy.mj_low, energy.mj_high)})"
+
+
+def energy_line(energy: EnergyUse) -> str:
     """Return a sentence on the energy of an inference and its parts, the largest first."""
-    parts = sorted(energy.parts.items(), key=lambda item: -item[1].value)
-    text = ", ".join(f"{part} {figure(estimate.value)}" for part, estimate in parts)
-    return f"energy: {ranged(energy.estimate)} mJ by assumed constants ({text})"
+    parts = sorted(energy.parts_mj.items(), key=lambda item: -item[1].mj)
+    text = ", ".join(f"{part} {figure(spent.mj)}" for part, spent in parts)
+    return f"energy: {millijoules(energy)} mJ by assumed constants ({text})"

@@ -3,15 +3,15 @@
 from collections.abc import Iterable, Sequence
 
 from hexsim.datasheets.measurements.layer_factors import LayerFactor, layer_factors
+from hexsim.results.costs import LayerCost
 from hexsim.runtimes import Engine
 from hexsim.texts.figures import figure
-from hexsim.timing.results import LayerTiming
 
 _RUNTIMES: dict[Engine, str] = {"hvx": "dsp", "cpu": "cpu", "gpu": "gpu"}
 
 
 def measured_layers(
-    layers: Iterable[LayerTiming], factors: Sequence[LayerFactor] | None = None
+    layers: Iterable[LayerCost], factors: Sequence[LayerFactor] | None = None
 ) -> list[str]:
     """Return a line per engine with the median factors of the classes that have been measured.
 

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from hexsim.reports.document import Record
 from hexsim.reports.inference.energy import ranged
 from hexsim.runtimes import Runtime
-from hexsim.texts.figures import size
+from hexsim.texts.figures import figure, size, span
 
 if TYPE_CHECKING:
     from hexsim.datasheets.estimate import Estimate
     from hexsim.deployment.prepared_graph import PreparedGraph
     from hexsim.memory import Footprint, LayerMemory
+    from hexsim.results.costs import MemoryUse, Range
 
 _PARTS = {
     "weight_bytes": "weights",
@@ -49,15 +49,16 @@ memory_facts = Record(
 )
 
 
-def memory_parts(facts: Mapping[str, Any]) -> str:
-    """Return the parts of the peak; `facts` come from `memory_facts`."""
-    parts = {name: facts[part] for part, name in _PARTS.items()}
+def memory_parts(memory: Footprint | MemoryUse) -> str:
+    """Return the parts of the peak."""
+    parts = {name: getattr(memory, part) for part, name in _PARTS.items()}
     return ", ".join(f"{name} {size(part)}" for name, part in parts.items() if part)
 
 
-def mebibytes(count: Estimate) -> str:
+def mebibytes(count: Estimate | Range) -> str:
     """Return a number of bytes in MiB with its bounds: `39.7 (21.0 .. 71.0)`."""
-    return ranged(count * 2**-20)
+    value, low, high = (end * 2**-20 for end in (count.value, count.low, count.high))
+    return f"{figure(value)} ({span(low, high)})"
 
 
 def prepared_lines(prepared: PreparedGraph) -> str:
@@ -71,13 +72,14 @@ def prepared_lines(prepared: PreparedGraph) -> str:
     )
 
 
-def memory_line(memory: Footprint) -> str:
+def memory_line(memory: Footprint | MemoryUse) -> str:
     """Return the peak, its parts, and the layer at which most activations are live."""
-    parts = memory_parts({part: getattr(memory, part) for part in _PARTS})
+    parts = memory_parts(memory)
     text = f"memory at the peak: {size(memory.peak_bytes)} ({parts})"
     if memory.process is not None:
         text += f"\nof its process on Android, with libraries: {mebibytes(memory.process)} MiB"
-    if memory.largest is None:
+    if not memory.layers:
         return text
-    live = size(memory.live_bytes)
-    return f"{text}\nmost activations live: {live}, at layer {memory.largest.name}"
+    sizes = {layer.name: layer.live_bytes for layer in memory.layers}
+    most = max(sizes, key=lambda name: sizes[name])
+    return f"{text}\nmost activations live: {size(sizes[most])}, at layer {most}"

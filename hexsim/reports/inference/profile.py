@@ -1,18 +1,18 @@
 """The profile of one inference as text, and as CSV with a row per layer."""
 
-from collections.abc import Callable
 from typing import get_args
 
-from hexsim.energy import Energy, Spent
-from hexsim.memory import Footprint, LayerMemory
-from hexsim.reports.document import Record
-from hexsim.reports.inference.energy import energy_line, estimate_facts
+from hexsim.reports.inference.energy import energy_line
 from hexsim.reports.inference.measured_layers import measured_layers
 from hexsim.reports.inference.memory import memory_line
 from hexsim.reports.text import table
+from hexsim.results.benchmark import Inference
+from hexsim.results.costs import LayerCost, LayerMemory, OverheadCost
+from hexsim.results.document import columns, plain
+from hexsim.results.fields import fields
+from hexsim.texts.csv_text import csv_text
 from hexsim.texts.figures import figure
-from hexsim.timing.results import Bound, InferenceTiming, LayerTiming, Overhead, Result
-from hexsim.timing.simtime import PS_PER_US
+from hexsim.timing.results import Bound
 
 _MOVED = {
     "DDR rd KiB": "ddr_read_bytes",
@@ -34,6 +34,7 @@ _FIRST_TO_GO = tuple(
 )
 _LEFT = frozenset(HEADER.index(name) for name in ("layer", "type", "engine", "bound", "cost model"))
 
+_BOUNDS: tuple[Bound, ...] = get_args(Bound)
 _EXPLAINED = {
     ("stalls",): "share of its threads' issue slots in which nothing issues",
     ("used",): "of all vector contexts' issue slots, or of the HTA's multiply-accumulates",
@@ -45,36 +46,32 @@ _EXPLAINED = {
 }
 
 
-def profile_table(result: Result, memory: Footprint, energy: Energy) -> str:
+def profile_table(case: Inference) -> str:
     """Return layers, overheads and their sum, coverage, memory and energy of one inference."""
-    inference = result.inferences[0]
-    layer_memory = {layer.name: layer for layer in memory.layers}
+    layer_memory = {layer.name: layer for layer in case.memory.layers}
     rows = [
-        _layer_row(layer, layer_memory[layer.name]) | _cost(layer, spent, inference)
-        for layer, spent in zip(inference.layers, energy.layers, strict=True)
+        _layer_row(layer, layer_memory[layer.name]) | _cost(layer, case) for layer in case.layers
     ]
-    rows += [
-        {"layer": f"({part.name})"} | _cost(part, spent, inference)
-        for part, spent in zip(inference.overheads, energy.overheads, strict=True)
-    ]
-    charges: list[LayerTiming | Overhead] = [*inference.layers, *inference.overheads]
+    rows += [{"layer": f"({part.name})"} | _cost(part, case) for part in case.overheads]
+    memory = case.memory
     total = {
         "layer": "total inference",
-        "us": figure(inference.total_ps / 1e6),
+        "us": figure(case.total_inference_us),
         "share": "100%",
-        "MMAC": figure(sum(layer.macs for layer in inference.layers) / 1e6),
+        "MMAC": figure(sum(layer.macs for layer in case.layers) / 1e6),
         "weights KiB": _kib(memory.weight_bytes + memory.packed_bytes),
-        "mJ": figure(energy.millijoules),
+        "mJ": figure(case.energy.mj),
     }
-    cells = [[row.get(name, "") for name in HEADER] for row in (*rows, total | _moved(*charges))]
+    total |= _moved(*case.layers, *case.overheads)
+    cells = [[row.get(name, "") for name in HEADER] for row in (*rows, total)]
     text = table(HEADER, cells, left=_LEFT, first_to_go=_FIRST_TO_GO, explained=_EXPLAINED)
-    totals = (memory_line(memory), energy_line(energy))
-    measured = measured_layers(inference.layers)
-    lines = (_coverage(result), *measured, *totals, _forward(inference), _init(result))
-    return "\n".join((text, *lines))
+    totals = (memory_line(memory), energy_line(case.energy))
+    measured = measured_layers(case.layers)
+    forward = f"forward propagate: {figure(case.forward_propagate_us)} us"
+    return "\n".join((text, _coverage(case), *measured, *totals, forward, _init(case)))
 
 
-def _layer_row(layer: LayerTiming, memory: LayerMemory) -> dict[str, str]:
+def _layer_row(layer: LayerCost, memory: LayerMemory) -> dict[str, str]:
     """Return what only layers have, by column."""
     row = {
         "layer": layer.name,
@@ -95,20 +92,21 @@ def _layer_row(layer: LayerTiming, memory: LayerMemory) -> dict[str, str]:
     return row
 
 
-def _cost(part: LayerTiming | Overhead, spent: Spent, whole: InferenceTiming) -> dict[str, str]:
+def _cost(part: LayerCost | OverheadCost, whole: Inference) -> dict[str, str]:
     """Return time, bytes and energy, by column."""
-    cost = {"us": figure(part.us), "share": f"{part.duration_ps / whole.total_ps:.1%}"}
-    return cost | _moved(part) | ({"mJ": figure(spent.millijoules)} if spent.millijoules else {})
+    share = part.us / (whole.total_inference_us or 1.0)
+    cost = {"us": figure(part.us), "share": f"{share:.1%}"}
+    return cost | _moved(part) | ({"mJ": figure(part.mj)} if part.mj else {})
 
 
-def _used(layer: LayerTiming) -> str:
+def _used(layer: LayerCost) -> str:
     """Return the share of its engine that a layer uses."""
     if layer.engine in ("hta", "htp"):
         return f"{layer.array_utilisation:.0%}" if layer.macs else ""
     return f"{layer.hvx_utilisation:.0%}" if layer.packets else ""
 
 
-def _moved(*charges: LayerTiming | Overhead) -> dict[str, str]:
+def _moved(*charges: LayerCost | OverheadCost) -> dict[str, str]:
     """Return the bytes that are moved, by column; nothing where none are."""
     sums = {name: sum(getattr(part, key) for part in charges) for name, key in _MOVED.items()}
     return {name: _kib(count) for name, count in sums.items()} if any(sums.values()) else {}
@@ -118,54 +116,32 @@ def _kib(count: int) -> str:
     return figure(count / 1024)
 
 
-def _coverage(result: Result) -> str:
-    coverage = result.coverage
+def _coverage(case: Inference) -> str:
     parts = (
-        f"{model} {coverage.layer_share(model):.0%} of layers, "
-        f"{coverage.mac_share(model):.0%} of MACs"
-        for model in sorted(coverage.layers)
+        f"{model} {share.layers:.0%} of layers, {share.macs:.0%} of MACs"
+        for model, share in sorted(case.coverage.items())
     )
     return f"costed by: {'; '.join(parts)}"
 
 
-def _forward(inference: InferenceTiming) -> str:
-    return f"forward propagate: {figure(inference.forward_ps / 1e6)} us"
+def _init(case: Inference) -> str:
+    parts = ", ".join(f"{name} {figure(us / 1e3)}" for name, us in case.initialisation_us.items())
+    total = figure(case.initialisation_total_us / 1e3)
+    return f"initialisation before the first inference: {total} ms ({parts})"
 
 
-def _init(result: Result) -> str:
-    parts = ", ".join(f"{part.name} {figure(part.us / 1e3)}" for part in result.init)
-    return f"initialisation before the first inference: {figure(result.init_ps / 1e9)} ms ({parts})"
-
-
-_FIGURES = (
-    "name type engine cycles us macs packets stall_share hvx_utilisation array_utilisation "
-    "ddr_bytes ddr_read_bytes ddr_write_bytes l2_bytes vtcm_bytes bound bound_share"
-)
-
-layer_facts = Record(
-    "A layer; cycles in the clock of its engine, bytes by level of memory.",
-    _FIGURES,
-    "parts_us=parts_ps cost_model",
-)
-
-
-def _part_us(bound: Bound) -> Callable[[LayerTiming], float]:
-    return lambda layer: layer.parts_ps.get(bound, 0.0) / PS_PER_US
-
-
-_csv_row = Record(
-    "A layer with its energy, its memory and the parts of its time.",
-    ("0", _FIGURES, "cost_model"),
-    ("1.estimate", estimate_facts),
-    ("2", "weight_bytes packed_bytes live_bytes on_chip_bytes"),
-    ("0", {f"{bound}_us": _part_us(bound) for bound in get_args(Bound)}),
-)
-
-
-def profile_csv(result: Result, memory: Footprint, energy: Energy) -> str:
-    """Return the layers of the first inference, in the order in which they ran."""
-    layer_memory = {layer.name: layer for layer in memory.layers}
-    return _csv_row.csv(
-        (layer, spent, layer_memory[layer.name])
-        for layer, spent in zip(result.layers, energy.layers, strict=True)
+def profile_csv(case: Inference) -> str:
+    """Return the layers of an inference as CSV, in the order in which they ran."""
+    memory = {layer.name: layer for layer in case.memory.layers}
+    sizes = [field for field in fields(LayerMemory).values() if field.key.endswith("_bytes")]
+    costs = columns(LayerCost)
+    header = [*costs.values(), *(field.key for field in sizes), *(f"{b}_us" for b in _BOUNDS)]
+    rows = (
+        [
+            *(plain(getattr(layer, name)) for name in costs),
+            *(getattr(memory[layer.name], field.name) for field in sizes),
+            *(layer.parts_us.get(bound, 0.0) for bound in _BOUNDS),
+        ]
+        for layer in case.layers
     )
+    return csv_text(header, rows)

@@ -6,11 +6,11 @@ from hexsim import __version__
 from hexsim.dlc import Container
 from hexsim.dlc.inspection import LETTERS, LayerInfo, inspect
 from hexsim.planning.sections.described import hta_sections
-from hexsim.reports.csv_text import csv_text
 from hexsim.reports.document import Record
 from hexsim.reports.inference.memory import NeededOn, memory_facts
 from hexsim.reports.network.layer_text import output_dims, parameter_lines
 from hexsim.reports.network.table import HEADER, layers_used
+from hexsim.texts.csv_text import csv_text
 
 
 def _rows(result: Any) -> list[LayerInfo]:

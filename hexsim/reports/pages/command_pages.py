@@ -7,7 +7,6 @@ from typing import Any
 from hexsim.accuracy.study import Study
 from hexsim.deployment.platform import Platform
 from hexsim.graph.ir import Network
-from hexsim.reports.benchmark.data import case_facts
 from hexsim.reports.benchmark.recommendation import rank, recommendations
 from hexsim.reports.pages.case_figures import (
     case_figures,
@@ -44,7 +43,7 @@ from hexsim.reports.partition.svg import partition_svg
 from hexsim.reports.sweep import calibrated_with
 from hexsim.reports.throughput import throughput_facts
 from hexsim.reports.validation.data import validation_facts
-from hexsim.studies.benchmark import Case, Refusal, place_names
+from hexsim.results.benchmark import Benchmark, Inference, place_names
 from hexsim.studies.cuts import FastestCut, Prices, Survey
 from hexsim.studies.sweep.effects import Effects
 from hexsim.studies.sweep.table import Swept
@@ -55,45 +54,42 @@ _LARGE = 6
 """The most cases and networks at the top of a page of a benchmark; a figure has all."""
 
 
-def profile_page(case: Case, platform: Platform, command: str) -> str:
+def profile_page(case: Inference, command: str) -> str:
     """Return the page of one case; it should be of a recorded workload."""
     title = f"{case.network} on {case.chip} {case.runtime}"
-    facts = case_facts(case)
-    heading = Heading(title, source_of(case), command, summary(facts), (most_time(facts),))
-    return report(heading, case_figures(case, platform), _layers([case]))
+    heading = Heading(title, source_of(case), command, summary(case), (most_time(case),))
+    return report(heading, case_figures(case), _layers([case]))
 
 
-def bench_page(cases: Sequence[Case], refusals: Sequence[Refusal], command: str) -> str:
+def bench_page(benchmark: Benchmark, command: str) -> str:
     """Return the page of a benchmark: all times beside each other, then each case."""
+    cases, refusals = benchmark.results, benchmark.refused
     networks = list(dict.fromkeys(case.network for case in cases))
     chips = ", ".join(dict.fromkeys(case.chip for case in cases))
     place = place_names([*cases, *refusals])
 
-    def name(case: Case) -> str:
+    def name(case: Inference) -> str:
         return f"{case.network} on {place(case)}" if len(networks) > 1 else place(case)
 
     ranked = sorted(cases, key=lambda case: (networks.index(case.network), rank(case)))
-    with_facts = [(case, case_facts(case)) for case in ranked]
-    figures = [runtimes_figure([(place(case), facts) for case, facts in with_facts])]
+    figures = [runtimes_figure([(place(case), case) for case in ranked])]
     if refusals:
         rows = [(refusal.network, place(refusal), refusal.reason) for refusal in refusals]
         text = "Networks that a runtime does not take, and why."
         figures.append(Figure("Refused", text, FigureTable(("network", "runtime", "reason"), rows)))
-    if len(cases) > 1:
-        figures.append(timelines({name(case): case.timing for case in ranked}))
-    for case, facts in with_facts:
-        case_charts = [
-            *(layer_times(facts), memory_figure(facts["memory"])),
-            *interval_figures(facts),
-        ]
-        figures += called(name(case), case_charts)
+    recorded = {name(case): case.timing for case in ranked if case.timing is not None}
+    if len(recorded) > 1:
+        figures.append(timelines(recorded))
+    for case in ranked:
+        charts = [layer_times(case), memory_figure(case.memory), *interval_figures(case)]
+        figures += called(name(case), charts)
     first = ranked[0]
-    answers = recommendations(cases).splitlines() or [most_time(with_facts[0][1])]
+    answers = recommendations(cases).splitlines() or [most_time(first)]
     heading = Heading(
         f"{len(networks)} networks on {chips}" if len(networks) > 1 else first.network,
         "; ".join(dict.fromkeys(map(source_of, cases))),
         command,
-        tuple((name(case), total_text(facts)) for case, facts in with_facts)[:_LARGE],
+        tuple((name(case), total_text(case)) for case in ranked)[:_LARGE],
         tuple(answers[:_LARGE]),
     )
     return report(heading, figures, _layers(cases))
@@ -189,6 +185,6 @@ def called(name: str, figures: Sequence[Figure]) -> list[Figure]:
     return [replace(figure, title=f"{name}: {figure.title}") for figure in figures]
 
 
-def _layers(cases: Sequence[Case]) -> dict[str, None]:
+def _layers(cases: Sequence[Inference]) -> dict[str, None]:
     """Return the names of all layers, each once."""
-    return dict.fromkeys(layer.name for case in cases for layer in case.timing.layers)
+    return dict.fromkeys(layer.name for case in cases for layer in case.layers)

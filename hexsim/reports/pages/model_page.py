@@ -4,10 +4,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from hexsim.accuracy.study import Study
-from hexsim.deployment.platform import Platform
 from hexsim.graph.ir import Network
 from hexsim.quantization.model import Model
-from hexsim.reports.benchmark.data import case_facts
 from hexsim.reports.benchmark.recommendation import recommendations
 from hexsim.reports.pages.case_figures import Summary, case_figures, most_time, source_of, summary
 from hexsim.reports.pages.command_pages import called
@@ -21,7 +19,7 @@ from hexsim.reports.pages.report import Heading, report
 from hexsim.reports.pages.study_figures import most_noise, validation_figures
 from hexsim.reports.partition.data import partition_facts
 from hexsim.reports.partition.svg import partition_svg
-from hexsim.studies.benchmark import Case, Refusal
+from hexsim.results.benchmark import Inference, Refusal
 from hexsim.studies.cuts import Prices, Survey
 
 _OF_SEVERAL = ("Total inference", "Peak memory", "SQNR")
@@ -35,7 +33,7 @@ class OnRuntime:
     `cut` is the partition of the network on aip, with the prices that it follows from.
     """
 
-    case: Case
+    case: Inference
     study: Study | None = None
     cut: tuple[Prices, Survey] | None = None
 
@@ -44,7 +42,6 @@ def model_page(
     results: Sequence[OnRuntime],
     refusals: Sequence[Refusal],
     model: Model,
-    platform: Platform,
     command: str,
 ) -> str:
     """Return the document; it counts the weights of `model`.
@@ -55,16 +52,15 @@ def model_page(
     several = len(results) > 1
     figures = []
     if several:
-        figures.append(
-            runtimes_figure([(result.case.runtime, case_facts(result.case)) for result in results])
-        )
-        figures.append(timelines({result.case.runtime: result.case.timing for result in results}))
+        figures.append(runtimes_figure([(result.case.runtime, result.case) for result in results]))
+        timings = {case.runtime: case.timing for case in (result.case for result in results)}
+        figures.append(timelines({name: timing for name, timing in timings.items() if timing}))
     if refusals:
         rows = [(refusal.runtime, refusal.reason) for refusal in refusals]
         text = "Runtimes that do not take the model, and why."
         figures.append(Figure("Refused", text, FigureTable(("runtime", "reason"), rows)))
     for result in results:
-        charts = _figures(result, model.network, platform)
+        charts = _figures(result, model.network)
         figures += called(result.case.runtime, charts) if several else charts
     weights = histograms_figure(model)
     heading = Heading(
@@ -83,13 +79,13 @@ def _answers(results: Sequence[OnRuntime]) -> Iterator[str]:
     yield from recommendations([result.case for result in results]).splitlines()
     for result in results:
         prefix = f"{result.case.runtime}: " if len(results) > 1 else ""
-        yield prefix + most_time(case_facts(result.case))
+        yield prefix + most_time(result.case)
         if result.study is not None:
             yield prefix + most_noise(result.study.validation.layers)
 
 
-def _figures(result: OnRuntime, network: Network, platform: Platform) -> list[Figure]:
-    figures = case_figures(result.case, platform)
+def _figures(result: OnRuntime, network: Network) -> list[Figure]:
+    figures = case_figures(result.case)
     errors = () if result.study is None else result.study.validation.layers
     figures.append(graph_figure(network, result.case.timing, errors))
     if result.cut is not None:
@@ -106,7 +102,7 @@ def _summary(results: Sequence[OnRuntime], several: bool) -> Summary:
     entries: list[tuple[str, str]] = []
     for result in results:
         prefix = f"{result.case.runtime}: " if several else ""
-        for name, value in summary(case_facts(result.case)):
+        for name, value in summary(result.case):
             if not several or name.startswith(_OF_SEVERAL):
                 entries.append((f"{prefix}{name}", value))
         if result.cut is not None:

@@ -5,8 +5,8 @@ from typing import Any
 
 from hexsim.deployment.phone_profile.comparison import LayerPair, Pair, PhoneComparison
 from hexsim.reports.anchor import anchor_keys
-from hexsim.reports.csv_text import csv_text
 from hexsim.reports.document import Record
+from hexsim.texts.csv_text import csv_text
 
 HEADER = ("kind", "name", "class", "type", "output_nchw", "measured_us", "simulated_us", "ratio")
 ROWS_HEADER = (

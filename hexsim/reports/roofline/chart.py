@@ -18,7 +18,8 @@ from hexsim.errors import HexsimError
 from hexsim.reports.colours import BOUNDS
 from hexsim.reports.drawing import load_matplotlib
 from hexsim.reports.roofline.table import left_out, roof_colour
-from hexsim.studies.roofline import Roofline, RooflinePoint
+from hexsim.results.benchmark import Inference
+from hexsim.results.roofline import Roofline, RooflinePoint
 from hexsim.texts.figures import figure
 
 if TYPE_CHECKING:
@@ -43,12 +44,12 @@ def picture_format(path: Path) -> Format:
     raise HexsimError(f"cannot draw '{path}': its name must end in .png or .svg")
 
 
-def picture(chart: Roofline, kind: Format) -> bytes:
-    """Draw the chart; equal charts give equal bytes."""
+def picture(case: Inference, chart: Roofline, kind: Format) -> bytes:
+    """Draw the chart of a case; equal charts give equal bytes."""
     matplotlib = load_matplotlib()
     figure = matplotlib.figure.Figure(figsize=(12.5, 6.6), dpi=150, layout="constrained")
     axes, names = figure.subplots(1, 2, width_ratios=(2.6, 1))
-    _set_up(axes, chart)
+    _set_up(axes, case, chart)
     _list_names(names, chart)
     figure.draw_without_rendering()  # settles where the axes are, on which what follows depends
     _draw_roofs(axes, chart)
@@ -61,13 +62,12 @@ def picture(chart: Roofline, kind: Format) -> bytes:
     return data.getvalue()
 
 
-def _set_up(axes: Axes, chart: Roofline) -> None:
+def _set_up(axes: Axes, case: Inference, chart: Roofline) -> None:
     """Set scales, limits and titles; other elements need the limits for their places."""
-    case, roofs = chart.case, chart.roofs
     intensities = [point.place for point in _placed(chart.points)]
-    ridges = [roofs.peak_macs_per_s / memory.bytes_per_s for memory in roofs.memories]
+    ridges = [chart.peak_macs_per_s / memory.bytes_per_s for memory in chart.memories]
     rates = [point.macs_per_s / 1e9 for point in chart.points]
-    peak = roofs.peak_macs_per_s / 1e9
+    peak = chart.peak_macs_per_s / 1e9
     axes.set(
         xscale="log",
         yscale="log",
@@ -92,16 +92,13 @@ def _set_up(axes: Axes, chart: Roofline) -> None:
 
 def _draw_roofs(axes: Axes, chart: Roofline) -> None:
     """Draw the peak as a level line, and memories as slopes that end at the peak."""
-    peak = chart.roofs.peak_macs_per_s / 1e9
+    peak = chart.peak_macs_per_s / 1e9
     left, right = axes.get_xlim()
     bottom, _ = axes.get_ylim()
-    ridges = {
-        memory.name: chart.roofs.peak_macs_per_s / memory.bytes_per_s
-        for memory in chart.roofs.memories
-    }
+    ridges = {memory.name: chart.peak_macs_per_s / memory.bytes_per_s for memory in chart.memories}
     axes.plot([min(ridges.values()), right], [peak, peak], color=BOUNDS["compute"], linewidth=1.6)
     axes.annotate(
-        f"{chart.roofs.peak_name} {figure(peak)} GMAC/s",
+        f"{chart.peak_name} {figure(peak)} GMAC/s",
         (right, peak),
         xytext=(-4, 4),
         textcoords="offset points",
@@ -110,7 +107,7 @@ def _draw_roofs(axes: Axes, chart: Roofline) -> None:
         fontsize=9,
         color=_INK,
     )
-    for memory in chart.roofs.memories:
+    for memory in chart.memories:
         rate = memory.bytes_per_s / 1e9
         line = (max(left, bottom / rate), ridges[memory.name])
         style = "-" if memory.is_limit else ":"
@@ -138,8 +135,8 @@ def _angle(axes: Axes, line: tuple[float, float], rate: float) -> float:
 
 
 def _draw_points(axes: Axes, chart: Roofline) -> None:
-    longest = max((point.layer.us for point in chart.points), default=1.0)
-    own = [point for point in _placed(chart.points) if point.layer.bound == "compute"]
+    longest = max((point.us for point in chart.points), default=1.0)
+    own = [point for point in _placed(chart.points) if point.bound == "compute"]
     if own:
         places = [point.place for point in own]
         ends = [[point.macs_per_s / 1e9 for point in own], [p.own_macs_per_s / 1e9 for p in own]]
@@ -153,12 +150,12 @@ def _draw_points(axes: Axes, chart: Roofline) -> None:
         }
         axes.scatter(places, ends[1], label=label, **style)
     for bound, colour in BOUNDS.items():
-        chosen = [point for point in _placed(chart.points) if point.layer.bound == bound]
+        chosen = [point for point in _placed(chart.points) if point.bound == bound]
         if chosen:
             axes.scatter(
                 [point.place for point in chosen],
                 [point.macs_per_s / 1e9 for point in chosen],
-                s=[18 + 260 * point.layer.us / longest for point in chosen],
+                s=[18 + 260 * point.us / longest for point in chosen],
                 color=colour,
                 alpha=0.75,
                 edgecolors="white",
@@ -220,11 +217,11 @@ def _list_names(axes: Axes, chart: Roofline) -> None:
     axes.text(0, 1, "Layers that lose most time below their roof", weight="bold", **style)
     for row, point in enumerate(chart.points[:_NAMED]):
         y = 0.93 - row * 0.082
-        title = f"{row + 1}  {_shortened(point.layer.name)}"
+        title = f"{row + 1}  {_shortened(point.name)}"
         axes.text(0, y, title, fontsize=9.5, **style)
         facts = (
-            f"{figure(point.lost_us)} of {figure(point.layer.us)} us, at {point.share_of_roof:.0%} "
-            f"of {point.roof}; {point.layer.bound} takes {point.layer.bound_share:.0%}"
+            f"{figure(point.lost_us)} of {figure(point.us)} us, at {point.share_of_roof:.0%} "
+            f"of {point.roof}; {point.bound} takes {point.bound_share:.0%}"
         )
         axes.text(0.07, y - 0.034, facts, fontsize=8.5, alpha=0.75, **style)
     axes.text(0, 0.06, left_out(chart), fontsize=8.5, wrap=True, alpha=0.75, **style)

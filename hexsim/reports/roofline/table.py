@@ -1,12 +1,8 @@
-"""A roofline as a table, and as data: JSON and CSV of the same points."""
+"""A roofline as a table."""
 
-import math
-
-from hexsim.reports.anchor import anchor_keys
 from hexsim.reports.colours import BOUNDS
-from hexsim.reports.document import Record
 from hexsim.reports.text import table
-from hexsim.studies.roofline import MemoryRoof, Roofline, RooflinePoint
+from hexsim.results.roofline import MemoryRoof, Roofline, RooflinePoint
 from hexsim.texts.figures import figure
 
 HEADER = (
@@ -50,10 +46,9 @@ def left_out(chart: Roofline) -> str:
 
 
 def _roofs(chart: Roofline) -> str:
-    roofs = chart.roofs
-    lines = [f"{roofs.peak_name}: {figure(roofs.peak_macs_per_s / 1e9)} GMAC/s"]
-    for memory in roofs.memories:
-        ridge = roofs.peak_macs_per_s / memory.bytes_per_s
+    lines = [f"{chart.peak_name}: {figure(chart.peak_macs_per_s / 1e9)} GMAC/s"]
+    for memory in chart.memories:
+        ridge = chart.peak_macs_per_s / memory.bytes_per_s
         lines.append(
             f"{memory.name}: {figure(memory.bytes_per_s / 1e9)} GB/s, "
             f"below the peak up to {figure(ridge)} MAC/byte"
@@ -62,38 +57,20 @@ def _roofs(chart: Roofline) -> str:
 
 
 def _row(point: RooflinePoint) -> tuple[str, ...]:
-    layer = point.layer
     return (
-        layer.name,
-        figure(layer.macs / 1e6),
-        _intensity(point.ddr_intensity),
-        _intensity(point.l2_intensity),
+        point.name,
+        figure(point.macs / 1e6),
+        _intensity(point.ddr_macs_per_byte),
+        _intensity(point.l2_macs_per_byte),
         figure(point.macs_per_s / 1e9),
         point.roof,
         figure(point.roof_macs_per_s / 1e9),
         f"{point.share_of_roof:.0%}",
-        figure(layer.us),
+        figure(point.us),
         figure(point.lost_us),
-        layer.bound,
+        point.bound,
     )
 
 
-def _intensity(value: float) -> str:
-    return figure(value) if math.isfinite(value) else ""
-
-
-point_facts = Record(
-    "A layer under the roofs; multiply-accumulates per byte of each level.",
-    ("layer", "name type macs us"),
-    "ddr_macs_per_byte=ddr_intensity l2_macs_per_byte=l2_intensity",
-    "macs_per_s roof roof_macs_per_s lost_us bound=layer.bound",
-)
-
-roofline_facts = Record(
-    "Roofs and layers, those that lose most time first.",
-    ("case", "network chip stack runtime perf_profile", anchor_keys),
-    ("roofs", "engine peak_macs_per_s"),
-    {"memories": ("roofs.memories", [Record("", "name level bytes_per_s is_limit")])},
-    "other_layers other_share",
-    {"points": ("points", [point_facts])},
-)
+def _intensity(value: float | None) -> str:
+    return "" if value is None else figure(value)

@@ -12,10 +12,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from hexsim.reports.benchmark.row_names import IN_CSV
-from hexsim.reports.csv_text import csv_text
 from hexsim.snpe.bench.values import AgreeingAnswers
 from hexsim.snpe.diag_log import DiagRow
+from hexsim.studies.row_names import IN_CSV
+from hexsim.texts.csv_text import csv_text
 
 MISSING = " "
 MEMORY = ("pss", "prv_dirty", "prv_clean")

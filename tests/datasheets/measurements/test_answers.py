@@ -1,16 +1,22 @@
 """What is published of answers: rows name what exists, and stand beside the simulated answers."""
 
-import json
-from dataclasses import replace
+from pathlib import Path
 
-from hexsim import models
-from hexsim.accuracy.agreement import Agreement
+from msgspec.structs import replace
+
+from hexsim import dlc, models
 from hexsim.datasheets import chips, measurements, stacks
 from hexsim.datasheets.measurements.answers import FAULT, outcomes
+from hexsim.deployment.given import Preparation
 from hexsim.deployment.platform import Platform
-from hexsim.reports.benchmark.data import benchmark_facts
+from hexsim.dlc.loading import load
 from hexsim.reports.benchmark.table import benchmark_tables, footnotes
+from hexsim.results.benchmark import Benchmark
+from hexsim.results.costs import Accuracy, Figures
+from hexsim.runtimes import Runtime
 from hexsim.studies.benchmark import BenchmarkConditions, run_case
+
+QUANTIZED = BenchmarkConditions(accuracy=False, preparation=Preparation(quantize=True))
 
 
 def test_every_row_names_things_that_exist() -> None:
@@ -32,10 +38,15 @@ def test_a_program_that_crashed_has_no_times() -> None:
 
 
 def test_the_table_has_them_beside_ours() -> None:
-    conditions = BenchmarkConditions(accuracy=False)
-    dsp = run_case("mobilenet_v1", Platform.load("sd835"), "dsp", conditions)
-    dsp = replace(dsp, agreement=Agreement(4, 30.0, 2, 0.5))
-    cases = [replace(dsp, runtime="fxp_cpu"), replace(dsp, runtime="gpu_fp16"), dsp]
+    conditions, platform = QUANTIZED, Platform.load("sd835")
+    accuracy = Accuracy(
+        compared_on="a", inputs=4, sqnr_db=30.0, top1_agreement=2, top1_margin_ratio=0.5
+    )
+    runtimes: tuple[Runtime, ...] = ("fxp_cpu", "gpu_fp16", "dsp")
+    cases = tuple(
+        replace(run_case("mobilenet_v1", platform, runtime, conditions), accuracy=accuracy)
+        for runtime in runtimes
+    )
     table = benchmark_tables(cases)
     rows = {line.split("  ")[0]: line for line in table.splitlines()}
     answers = rows["same top-1, made-up weights"]
@@ -43,8 +54,15 @@ def test_the_table_has_them_beside_ours() -> None:
         *("2/4", "2/4", "[wrong?]", "2/4", "[wrong]"),
     ]
     assert rows["total inference (ms)"].count(f"[{FAULT}]") == 1
-    assert "made-up weights judge nothing" in footnotes(cases)
-    facts = json.loads(benchmark_facts.json(cases))["results"]
-    assert [f["measured_outcome"]["outcome"] for f in facts] == [FAULT, "wrong", "wrong"]
-    (own,) = json.loads(benchmark_facts.json([replace(dsp, builtin=False)]))["results"]
-    assert own["measured_outcome"] is None
+    assert "made-up weights judge nothing" in footnotes(Benchmark(results=cases))
+    outcomes_of = [case.measured_outcome and case.measured_outcome.outcome for case in cases]
+    assert outcomes_of == [FAULT, "wrong", "wrong"]
+
+
+def test_a_file_of_the_user_has_none(tmp_path: Path) -> None:
+    dlc.write(tmp_path / "m.dlc", load("conv1x1_8to8"))
+    case = run_case(
+        f"{tmp_path / 'm.dlc'}", Platform.load("sd835"), "dsp", BenchmarkConditions(accuracy=False)
+    )
+    assert case.measured_outcome is None
+    assert case.measured_ms == Figures()

@@ -3,6 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from hexsim.reports.benchmark.background import background_tables, client_table, slowdown_table
+from hexsim.studies.inferences import interference_of
 from hexsim.studies.interference import Interference
 from hexsim.timing.results import ClientTiming, InferenceTiming, Overhead, Result, Timeline
 
@@ -21,15 +22,17 @@ def result(*inferences: InferenceTiming, clients: tuple[ClientTiming, ...] = ())
 
 TICK = ClientTiming("load tick", "scalar", 10 * 10**9, 4 * 10**9, (10**9, 3 * 10**9), 0)
 LATE = replace(TICK, latencies_ps=(5 * 10**9,), skipped=1)
-STUDY = Interference(
-    ("load",),
-    result(inference(0, conversion=10, dispatch=20)),
-    result(
-        inference(0, conversion=10, dispatch=20),
-        inference(30, context_wait=6, conversion=10, dispatch=24),
-        clients=(LATE,),
-    ),
-    (TICK,),
+STUDY = interference_of(
+    Interference(
+        ("load",),
+        result(inference(0, conversion=10, dispatch=20)),
+        result(
+            inference(0, conversion=10, dispatch=20),
+            inference(30, context_wait=6, conversion=10, dispatch=24),
+            clients=(LATE,),
+        ),
+        (TICK,),
+    )
 )
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from hexsim.reports.benchmark.row_names import conversions, inference, initialisation, misc_ps
 from hexsim.runtimes import Runtime
+from hexsim.studies.row_names import conversions, inference, initialisation, misc_ps
 from tests.accuracy import culprits
 from tests.deployed import deployed
 

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import msgspec.structs as spec
 import pytest
 
 from hexsim.deployment.platform import Platform
@@ -11,24 +12,22 @@ from hexsim.reports.benchmark.overview import overview
 from hexsim.reports.benchmark.summary import fell_back, model_summary, summary
 from hexsim.reports.benchmark.table import benchmark_tables, footnotes
 from hexsim.reports.fitting import short_name
-from hexsim.reports.inference.outside import outside_layers
+from hexsim.results.benchmark import Benchmark, Inference
 from hexsim.runtimes import Engine
-from hexsim.studies.benchmark import Case
 from hexsim.timing.results import LayerTiming, Overhead
-from tests.charts import LAYERS, chart
+from tests.charts import LAYERS, case
 from tests.dlc.made import small_network
 from tests.small_networks import Sketch
 
 
-def case_of(*layers: LayerTiming, wasted_us: int = 0, subnets: int = 1) -> Case:
+def case_of(*layers: LayerTiming, wasted_us: int = 0, subnets: int = 1) -> Inference:
     """These layers, one microsecond each, on the dsp, and one overhead."""
-    case = chart(*LAYERS).case
-    (inference,) = case.timing.inferences
     overhead = Overhead("rpc_invoke", 0, wasted_us * 1_000_000, scope="rpc")
-    end_ps = sum(layer.duration_ps for layer in layers) + overhead.duration_ps
-    whole = replace(inference, start_ps=0, end_ps=end_ps, layers=layers, overheads=(overhead,))
-    timing = replace(case.timing, inferences=(whole,))
-    return replace(case, timing=timing, subnets=subnets)
+    return spec.replace(case(*layers, overheads=(overhead,)), subnets=subnets)
+
+
+def notes_of(*cases: Inference) -> str:
+    return footnotes(Benchmark(results=cases))
 
 
 def on(engine: Engine, layer: LayerTiming, **changes: object) -> LayerTiming:
@@ -62,47 +61,48 @@ def test_what_would_help_most_is_what_takes_most(
 
 def test_a_very_long_name_is_shortened_in_sentences() -> None:
     layer = replace(LAYERS[0], name="a" * 300 + "end", cost_model="generic")
-    case = case_of(layer)
-    for text in (summary(case), overview(case), footnotes([case, replace(case, runtime="aip")])):
+    simulated = case_of(layer)
+    for text in (
+        summary(simulated),
+        overview(simulated),
+        notes_of(simulated, spec.replace(simulated, runtime="aip")),
+    ):
         assert short_name(layer.name) in text
         assert layer.name not in text
 
 
 def test_the_time_outside_layers_is_reported_by_purpose() -> None:
     """Two parts of the call of one microsecond each, which are one entry, beside two of layers."""
-    case = case_of(*LAYERS[:2], wasted_us=1)
-    (inference,) = case.timing.inferences
-    (part,) = inference.overheads
-    parts = (part, replace(part, name="buffers"), replace(part, name="input_conversion"))
-    end_ps = inference.end_ps + 2_000_000
-    whole = replace(inference, overheads=parts, end_ps=end_ps)
-    timing = replace(case.timing, inferences=(whole,))
+    call = Overhead("rpc_invoke", 0, 1_000_000, scope="rpc")
+    parts = (call, replace(call, name="buffers"), replace(call, name="input_conversion"))
     text = "60%: calling the DSP and returning 40%, converting inputs to codes 20%"
-    assert outside_layers(timing) == text
-    assert f"\nnot in layers  {text}\n" in overview(replace(case, timing=timing))
+    assert f"\nnot in layers  {text}\n" in overview(case(*LAYERS[:2], overheads=parts))
 
 
 def test_what_is_alike_on_several_runtimes_is_one_note() -> None:
-    case = case_of(replace(LAYERS[0], cost_model="generic"))
-    notes = footnotes([case, replace(case, runtime="aip")]).splitlines()
+    simulated = case_of(replace(LAYERS[0], cost_model="generic"))
+    notes = notes_of(simulated, spec.replace(simulated, runtime="aip")).splitlines()
     assert sum("no kernel model" in note for note in notes) == 1
-    assert any(f"{case.network} on {case.runtime}, aip: no kernel model" in note for note in notes)
+    assert any(
+        f"{simulated.network} on {simulated.runtime}, aip: no kernel model" in note
+        for note in notes
+    )
 
 
 def test_a_network_that_falls_back_whole_says_so_first() -> None:
-    case = case_of(*(on("cpu", layer) for layer in LAYERS[:2]))
-    assert fell_back(case)
-    first = benchmark_tables([case]).splitlines()[0]
+    simulated = case_of(*(on("cpu", layer) for layer in LAYERS[:2]))
+    assert fell_back(simulated)
+    first = benchmark_tables([simulated]).splitlines()[0]
     assert "falls back to the CPU as a whole: none of its 2 layers runs on HVX" in first
-    assert not fell_back(replace(case, runtime="cpu"))
+    assert not fell_back(spec.replace(simulated, runtime="cpu"))
     assert not fell_back(case_of(LAYERS[0], on("cpu", LAYERS[1])))
 
 
 def test_the_heading_names_ideal_cpu() -> None:
-    case = case_of(LAYERS[0])
-    assert "--ideal-cpu" not in benchmark_tables([case])
-    ideal = replace(case, software=Platform.load().with_ideal_cpu().software)
-    assert f"{case.stack} with --ideal-cpu," in benchmark_tables([ideal])
+    simulated = case_of(LAYERS[0])
+    assert "--ideal-cpu" not in benchmark_tables([simulated])
+    ideal = spec.replace(simulated, software=Platform.load().with_ideal_cpu().software)
+    assert f"{simulated.stack} with --ideal-cpu," in benchmark_tables([ideal])
 
 
 def test_what_runtimes_would_take_of_a_network() -> None:

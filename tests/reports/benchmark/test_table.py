@@ -3,14 +3,15 @@
 import csv
 import json
 import re
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from hexsim.deployment.given import Preparation
 from hexsim.deployment.platform import Platform
-from hexsim.reports.benchmark.data import benchmark_csv, benchmark_facts
+from hexsim.reports.benchmark.csv_rows import benchmark_csv
 from hexsim.reports.benchmark.table import benchmark_tables, footnotes
+from hexsim.results.benchmark import Benchmark
 from hexsim.studies.benchmark import BenchmarkConditions, run_case
 from hexsim.studies.uncertainty import Scope
 
@@ -29,11 +30,11 @@ def test_an_interval_says_how_it_was_found(
     preparation = Preparation(quantize=True, hta=hta)
     conditions = BenchmarkConditions(accuracy=False, preparation=preparation, sweep=sweep)
     case = run_case("conv1x1_16to16@8x8", Platform.load("sd855"), "aip", conditions)
-    notes, table = footnotes([case]), benchmark_tables([case])
+    notes, table = footnotes(Benchmark(results=(case,))), benchmark_tables([case])
     assert [note for note in (FEW, EVERYTHING, ALONE) if note in notes] == expected
     assert ("between" in table) == (sweep is not None)
     assert ("aip's interval comes most from" in table) == (sweep == "everything")
-    (document,) = json.loads(benchmark_facts.json([case]))["results"]
+    (document,) = json.loads(case.to_json())["results"]
     assert (document["uncertainty"] or {"swept": None})["swept"] == sweep
     header, *rows = csv.reader(benchmark_csv([case]).splitlines())
     (total,) = (row for row in rows if row[header.index("row")] == "Total Inference Time")
@@ -45,11 +46,9 @@ def test_constants_that_move_nothing_are_not_named_as_moving_most() -> None:
     case = run_case("conv1x1_768to768", Platform.load("sd855"), "dsp", conditions)
     uncertainty = case.uncertainty
     assert uncertainty is not None
-    first, *others = uncertainty.sensitivities
-    still = [
-        replace(other, at_low=uncertainty.nominal, at_high=uncertainty.nominal) for other in others
-    ]
-    alone = replace(uncertainty, sensitivities=(first, *still))
+    first, *others = uncertainty.constants
+    still = [replace(other, share=0.0) for other in others]
+    alone = replace(uncertainty, constants=(first, *still))
     lines = benchmark_tables([replace(case, uncertainty=alone)]).splitlines()
     (line,) = (line for line in lines if "interval comes most from" in line)
-    assert re.fullmatch(rf"dsp's interval comes most from {re.escape(first.path)} \d+%", line)
+    assert re.fullmatch(rf"dsp's interval comes most from {re.escape(first.constant)} \d+%", line)

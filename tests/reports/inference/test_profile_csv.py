@@ -9,9 +9,7 @@ from tests.charts import LAYERS, case
 
 def test_a_row_per_layer_with_bytes_by_level_and_divided_time() -> None:
     profiled = case(*LAYERS)
-    rows = list(
-        csv.DictReader(io.StringIO(profile_csv(profiled.timing, profiled.memory, profiled.energy)))
-    )
+    rows = list(csv.DictReader(io.StringIO(profile_csv(profiled))))
     assert [row["name"] for row in rows] == ["dense", "thin", "wide", "pool"]
     thin = rows[1]
     assert (thin["ddr_read_bytes"], thin["ddr_write_bytes"]) == ("8000", "0")
@@ -23,4 +21,4 @@ def test_a_row_per_layer_with_bytes_by_level_and_divided_time() -> None:
 
 def test_no_layers_are_a_header() -> None:
     profiled = case()
-    assert profile_csv(profiled.timing, profiled.memory, profiled.energy).count("\n") == 1
+    assert profile_csv(profiled).count("\n") == 1

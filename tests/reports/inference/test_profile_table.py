@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from hexsim.reports.fitting import page
 from hexsim.reports.inference.profile import profile_table
+from hexsim.studies.inferences import energy_use, memory_use, times_of
+from tests.charts import case as a_case
 from tests.deployed import deployed
 from tests.small_networks import ERF, Opaque, Sketch
 
@@ -15,8 +19,14 @@ def text(width: int | None) -> str:
     deployment = deployed(sketch.network(sketch.conv(last, 8, 3)))
     timing = deployment.simulate()
     energy = deployment.platform.energy(timing)
+    case = replace(
+        a_case(),
+        **times_of(timing, energy),
+        memory=memory_use(deployment.memory()),
+        energy=energy_use(energy),
+    )
     with page(width):
-        return profile_table(timing, deployment.memory(), energy)
+        return profile_table(case)
 
 
 def test_a_narrow_page_says_which_engine_ran_a_layer() -> None:

@@ -12,7 +12,9 @@ import pytest
 
 from hexsim.errors import HexsimError
 from hexsim.reports.drawing import load_matplotlib
-from tests.charts import LAYERS, chart, layer
+from tests.charts import LAYERS, case, chart, layer
+
+CASE = case(*LAYERS)
 
 
 def test_without_matplotlib_one_sentence_says_what_to_install(
@@ -27,7 +29,7 @@ def test_an_svg_names_roofs_bounds_and_the_worst_layers() -> None:
     pytest.importorskip("matplotlib")
     from hexsim.reports.roofline.chart import picture
 
-    svg = picture(chart(*LAYERS), "svg").decode()
+    svg = picture(CASE, chart(*LAYERS), "svg").decode()
     for text in ("HVX 200 GMAC/s", "DDR 20.0 GB/s", "one stream 5.00 GB/s", "L2 100 GB/s"):
         assert text in svg
     assert [name for name in re.findall(r">\d  (\w+)<", svg)] == ["thin", "dense", "wide"]
@@ -37,10 +39,10 @@ def test_an_svg_names_roofs_bounds_and_the_worst_layers() -> None:
 
 def test_a_layer_stands_at_the_memory_that_binds_it() -> None:
     """thin waits for DDR, wide is bound by L2; dense computes, nearest to the roof of HVX."""
-    places = {point.layer.name: point.place for point in chart(*LAYERS).points}
+    places = {point.name: point.place for point in chart(*LAYERS).points}
     assert places == {"thin": 1.0, "dense": 10.0, "wide": 0.25}
     for point in chart(*LAYERS).points:
-        assert point.own_macs_per_s * point.layer.bound_share == pytest.approx(point.macs_per_s)
+        assert point.own_macs_per_s * point.bound_share == pytest.approx(point.macs_per_s)
 
 
 def test_equal_charts_give_equal_bytes() -> None:
@@ -48,7 +50,7 @@ def test_equal_charts_give_equal_bytes() -> None:
     from hexsim.reports.roofline.chart import picture
 
     for kind in ("png", "svg"):
-        assert picture(chart(*LAYERS), kind) == picture(chart(*LAYERS), kind)
+        assert picture(CASE, chart(*LAYERS), kind) == picture(CASE, chart(*LAYERS), kind)
 
 
 def test_nothing_to_show_and_layers_without_bytes_are_drawn_too() -> None:
@@ -56,7 +58,7 @@ def test_nothing_to_show_and_layers_without_bytes_are_drawn_too() -> None:
     from hexsim.reports.roofline.chart import picture
 
     for drawn in (chart(), chart(layer("free", 50_000), *LAYERS)):
-        assert picture(drawn, "png").startswith(b"\x89PNG")
+        assert picture(CASE, drawn, "png").startswith(b"\x89PNG")
 
 
 def test_numbers_do_not_cover_each_other() -> None:
@@ -65,7 +67,7 @@ def test_numbers_do_not_cover_each_other() -> None:
     from hexsim.reports.roofline.chart import picture
 
     crowd = [layer(f"l{k}", 100_000 + k, ddr_bytes=1000, l2_bytes=10_000) for k in range(10)]
-    svg = picture(chart(*crowd), "svg").decode()
+    svg = picture(CASE, chart(*crowd), "svg").decode()
     number = r'font-size: 8px[^>]*" x="([\d.]+)" y="([\d.]+)"[^>]*>\d+</text>'
     places = [(float(x), float(y)) for x, y in re.findall(number, svg)]
     assert len(places) == 10

@@ -13,7 +13,7 @@ from hexsim.reports.pages.figures.chart import chart, source
 from hexsim.reports.pages.figures.figure import Figure, FigureTable
 from hexsim.reports.roofline.table import OWN_ROOF, roof_colour
 from hexsim.reports.text import number
-from hexsim.studies.roofline import Roofline, RooflinePoint
+from hexsim.results.roofline import Roofline, RooflinePoint
 from hexsim.texts.figures import figure
 
 
@@ -27,20 +27,20 @@ def roofline_figure(roofline: Roofline) -> Figure:
     plot = chart("multiply-adds per byte", "GMAC/s", height=460, tooltip=tooltip, **log)
     drawn = [point for point in roofline.points if math.isfinite(point.place)]
     legend = _roofs(plot, roofline, drawn)
-    own = [point for point in drawn if point.layer.bound == "compute"]
+    own = [point for point in drawn if point.bound == "compute"]
     style: dict[str, Any] = {"line_color": BOUNDS["compute"], "line_alpha": "alpha"}
     marks = source(_columns(own))
     plot.segment("place", "reached", "place", "own", source=marks, **style)
     plot.scatter("place", "own", marker="dash", size=14, source=marks, line_width=2, **style)
     style = {"color": "colour", "fill_alpha": "alpha", "line_alpha": "alpha"}
     plot.scatter("place", "reached", size=9, source=source(_columns(drawn)), **style)
-    bounds = dict.fromkeys(point.layer.bound for point in drawn)
+    bounds = dict.fromkeys(point.bound for point in drawn)
     legend += [(BOUNDS[bound], f"layer bound by {bound}", "circle") for bound in bounds]
     missing = len(roofline.points) - len(drawn)
     remark = f" Not drawn: {number(missing, 'layer')} that moves no bytes." if missing else ""
     return Figure(
         "Roofline",
-        f"How near each layer comes to what {roofline.roofs.engine.upper()} can do, at its bytes "
+        f"How near each layer comes to what {roofline.engine.upper()} can do, at its bytes "
         f"of the memory that binds it. {OWN_ROOF if own else ''} Layers that multiply nothing or "
         f"run elsewhere ({roofline.other_layers}) take {roofline.other_share:.0%} of the time "
         f"together with the overheads.{remark}",
@@ -52,21 +52,21 @@ def roofline_figure(roofline: Roofline) -> Figure:
 
 def _columns(points: Sequence[RooflinePoint]) -> dict[str, list[Any]]:
     return {
-        "name": [point.layer.name for point in points],
+        "name": [point.name for point in points],
         "place": [point.place for point in points],
         "reached": [point.macs_per_s / 1e9 for point in points],
         "roofed": [point.roof_macs_per_s / 1e9 for point in points],
         "roof": [point.roof for point in points],
         "own": [point.own_macs_per_s / 1e9 for point in points],
-        "bound": [point.layer.bound for point in points],
-        "share": [point.layer.bound_share for point in points],
-        "colour": [BOUNDS[point.layer.bound] for point in points],
+        "bound": [point.bound for point in points],
+        "share": [point.bound_share for point in points],
+        "colour": [BOUNDS[point.bound] for point in points],
     }
 
 
 def _roofs(plot: Any, roofline: Roofline, points: Sequence[RooflinePoint]) -> list[tuple[str, ...]]:
     """Draw the lines that no layer exceeds, over the range of the layers; return their legend."""
-    roofs = roofline.roofs
+    roofs = roofline
     peak = roofs.peak_macs_per_s / 1e9
     if not points:
         return []
@@ -95,10 +95,10 @@ def _table(points: Sequence[RooflinePoint]) -> FigureTable:
     )
     rows = [
         (
-            *(point.layer.name, point.layer.type),
-            *(x if math.isfinite(x) else None for x in (point.ddr_intensity, point.l2_intensity)),
+            *(point.name, point.type),
+            *(point.ddr_macs_per_byte, point.l2_macs_per_byte),
             *(point.macs_per_s / 1e9, point.roof, point.share_of_roof, point.lost_us),
-            *(point.layer.bound, point.layer.bound_share),
+            *(point.bound, point.bound_share),
         )
         for point in points
     ]

@@ -1,15 +1,18 @@
 """Times of networks on runtimes, with their intervals and measured times."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from hexsim.reports.colours import ENGINES, MARKED
 from hexsim.reports.pages.figures.chart import chart, inked, name_rows, source
 from hexsim.reports.pages.figures.figure import Figure, FigureTable
+from hexsim.results.benchmark import Inference
+from hexsim.results.document import plain
 from hexsim.runtimes import MAIN_ENGINE, Engine, Runtime
 from hexsim.texts.figures import given
 
 _ROW, _BORDERS = 30, 80
+_ACCURACY = ("sqnr_db", "top1_agreement", "inputs")
 
 
 def engine_of(runtime: Runtime) -> Engine:
@@ -17,20 +20,20 @@ def engine_of(runtime: Runtime) -> Engine:
     return "hta" if runtime == "aip" else MAIN_ENGINE[runtime]
 
 
-def runtimes_figure(placed: Sequence[tuple[str, Mapping[str, Any]]]) -> Figure:
+def runtimes_figure(placed: Sequence[tuple[str, Inference]]) -> Figure:
     """Return a bar per case, the fastest first, with lines for intervals and marks for measured.
 
     `placed` has the name of the place where a case ran, and the case.
     """
-    placed = sorted(placed, key=lambda pair: pair[1]["total_inference_us"])
+    placed = sorted(placed, key=lambda pair: pair[1].total_inference_us)
     places, cases = [place for place, _ in placed], [case for _, case in placed]
-    labels = [f"{case['network']} on {place}" for case, place in zip(cases, places, strict=True)]
+    labels = [f"{case.network} on {place}" for case, place in zip(cases, places, strict=True)]
     rows = [-row for row in range(len(cases))]
-    engines = [engine_of(case["runtime"]) for case in cases]
+    engines = [engine_of(case.runtime) for case in cases]
     columns: dict[str, list[Any]] = {
         "name": labels,
         "row": rows,
-        "ms": [case["total_inference_us"] / 1e3 for case in cases],
+        "ms": [case.total_inference_us / 1e3 for case in cases],
         "colour": [ENGINES[engine] for engine in engines],
     }
     plot = chart(
@@ -42,22 +45,24 @@ def runtimes_figure(placed: Sequence[tuple[str, Mapping[str, Any]]]) -> Figure:
     )
     style = {"fill_color": "colour", "line_color": None, "fill_alpha": "alpha"}
     plot.hbar("row", 0.7, "ms", 0, source=source(columns), **style)
-    name_rows(plot, labels if len({case["network"] for case in cases}) > 1 else places)
+    name_rows(plot, labels if len({case.network for case in cases}) > 1 else places)
     legend = [
         (ENGINES[engine], f"simulated, {engine.upper()}") for engine in dict.fromkeys(engines)
     ]
-    uncertain = [(row, case) for row, case in zip(rows, cases, strict=True) if case["uncertainty"]]
+    uncertain = [
+        (row, case.uncertainty)
+        for row, case in zip(rows, cases, strict=True)
+        if case.uncertainty is not None
+    ]
     if uncertain:
-        intervals = [
-            [us / 1e3 for us in case["uncertainty"]["total_inference_us"]] for _, case in uncertain
-        ]
+        intervals = [[us / 1e3 for us in doubt.total_inference_us] for _, doubt in uncertain]
         heights = [[row] * 2 for row, _ in uncertain]
         inked(plot.multi_line(intervals, heights, line_width=2))
         legend.append(("", "its interval"))
     measured = [
         (ms, row)
         for row, case in zip(rows, cases, strict=True)
-        for ms in case["measured_ms"]["total_inference"]
+        for ms in case.measured_ms.total_inference
     ]
     if measured:
         across, up = zip(*measured, strict=True)
@@ -71,23 +76,23 @@ def runtimes_figure(placed: Sequence[tuple[str, Mapping[str, Any]]]) -> Figure:
     return Figure("Runtimes", text, _table(cases), plot, tuple(legend))
 
 
-def _table(cases: Sequence[Mapping[str, Any]]) -> FigureTable:
+def _table(cases: Sequence[Inference]) -> FigureTable:
     header = (
         *("network", "chip", "runtime", "total ms", "low", "high", "forward ms"),
         *("measured total ms", "peak MiB", "SQNR dB", "same top-1", "inputs"),
     )
     rows = []
     for case in cases:
-        uncertainty, accuracy = case["uncertainty"], case["accuracy"]
-        interval = uncertainty["total_inference_us"] if uncertainty else (None, None)
+        accuracy = case.accuracy
+        interval = case.uncertainty.total_inference_us if case.uncertainty else (None, None)
         rows.append(
             (
-                *(case["network"], case["chip"], case["runtime"], case["total_inference_us"] / 1e3),
+                *(case.network, case.chip, case.runtime, case.total_inference_us / 1e3),
                 *(None if us is None else us / 1e3 for us in interval),
-                case["forward_propagate_us"] / 1e3,
-                " .. ".join(given(ms) for ms in case["measured_ms"]["total_inference"]),
-                case["memory"]["peak_bytes"] / 2**20,
-                *(accuracy and accuracy[key] for key in ("sqnr_db", "top1_agreement", "inputs")),
+                case.forward_propagate_us / 1e3,
+                " .. ".join(given(ms) for ms in case.measured_ms.total_inference),
+                case.memory.peak_bytes / 2**20,
+                *(plain(getattr(accuracy, key)) if accuracy else None for key in _ACCURACY),
             )
         )
     return FigureTable(header, rows)

@@ -3,9 +3,6 @@
 Bytes of DDR pass through L2 as well, so the bars of levels are side by side and never added.
 """
 
-from collections.abc import Mapping
-from typing import Any
-
 from hexsim.reports.colours import MEMORIES, tint
 from hexsim.reports.pages.figures.figure import Figure, FigureTable
 from hexsim.reports.pages.figures.layer_bars import (
@@ -17,6 +14,7 @@ from hexsim.reports.pages.figures.layer_bars import (
     longest,
     not_drawn,
 )
+from hexsim.results.benchmark import Inference
 from hexsim.texts.figures import size
 
 _KIB = 1024
@@ -29,14 +27,14 @@ _LEVELS = {
 _ROW = 26
 
 
-def traffic_figure(case: Mapping[str, Any]) -> Figure | None:
+def traffic_figure(case: Inference) -> Figure | None:
     """Return the figure: bars by level for each layer; None if no layer has bytes."""
-    layers = case["layers"]
-    sums = {key: sum(layer[key] for layer in layers) for key in _LEVELS}
+    layers = case.layers
+    sums = {key: sum(getattr(layer, key) for layer in layers) for key in _LEVELS}
     levels = [key for key in _LEVELS if sums[key]]
     if not levels:
         return None
-    rows = longest((layer["name"], {key: layer[key] for key in levels}) for layer in layers)
+    rows = longest((layer.name, {key: getattr(layer, key) for key in levels}) for layer in layers)
     parts = [part for row, (name, sizes) in enumerate(rows) for part in _parts(row, name, sizes)]
     totals = ", ".join(f"{_LEVELS[key][0]} {size(sums[key])}" for key in levels)
     return Figure(
@@ -49,8 +47,8 @@ def traffic_figure(case: Mapping[str, Any]) -> Figure | None:
             ("layer", "type", "engine", *(f"{_LEVELS[key][0]} KiB" for key in levels)),
             [
                 (
-                    *(layer[key] for key in ("name", "type", "engine")),
-                    *(layer[key] / _KIB for key in levels),
+                    *(layer.name, layer.type, layer.engine),
+                    *(getattr(layer, key) / _KIB for key in levels),
                 )
                 for layer in layers
             ],

@@ -5,7 +5,7 @@ import io
 
 import pytest
 
-from hexsim.reports.csv_text import csv_text
+from hexsim.texts.csv_text import csv_text
 
 
 @pytest.mark.parametrize("name", ["=1+1", "+cmd", "-conv", "@SUM(A1)"])

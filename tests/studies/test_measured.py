@@ -8,8 +8,9 @@ from hexsim.datasheets import measurements
 from hexsim.datasheets.stacks import BufferType
 from hexsim.deployment.given import Preparation
 from hexsim.deployment.platform import Platform
-from hexsim.reports.benchmark.measured import is_outside, measured_ms
-from hexsim.studies.benchmark import BenchmarkConditions, Case, run_benchmark
+from hexsim.results.benchmark import Inference
+from hexsim.studies.benchmark import BenchmarkConditions, run_benchmark
+from hexsim.studies.measured import is_outside
 from hexsim.studies.uncertainty import Times, Uncertainty
 
 FOUND = Uncertainty(Times(9e3, 8e3), Times(12e3, 11e3), Times(14e3, 13e3), (), ())
@@ -38,8 +39,8 @@ def test_a_time_is_shown_beside_the_buffers_it_was_measured_with(
         ["dsp"],
         BenchmarkConditions(buffer=buffer, accuracy=False, preparation=Preparation(quantize=True)),
     )
-    assert isinstance(case, Case)
-    assert measured_ms(case, forward=False) == shown
+    assert isinstance(case, Inference)
+    assert case.measured_ms.total_inference == shown
 
 
 @pytest.mark.parametrize(
@@ -56,8 +57,8 @@ def test_a_time_is_shown_beside_the_profile_it_was_measured_with(
         ["dsp"],
         BenchmarkConditions("balanced", accuracy=False, preparation=Preparation(quantize=True)),
     )
-    assert isinstance(case, Case)
-    assert measured_ms(case, forward=True) == shown
+    assert isinstance(case, Inference)
+    assert case.measured_ms.forward_propagate == shown
 
 
 def test_the_resolution_of_a_measurement_is_granted() -> None:

@@ -1,0 +1,230 @@
+"""`hexsim.benchmark` and `hexsim.profile`: networks on the runtimes of chips."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Literal, Unpack
+
+from hexsim.api import Circumstances, Inputs
+from hexsim.datasheets.background import load as load_background
+from hexsim.deployment.calibrated import anchored
+from hexsim.deployment.given import Preparation
+from hexsim.deployment.platform import Platform
+from hexsim.dlc.loading import ModelInMemory
+from hexsim.errors import HexsimError, keywords_checked, require_number, unknown
+from hexsim.inputs.source import GivenInputs, InputSource, listed, seeded_source
+from hexsim.inputs.split import InputRoles
+from hexsim.quantization.model import Model, require_float
+from hexsim.results.benchmark import Benchmark, Inference, Refusal
+from hexsim.runtimes import FIXED_POINT, RUNTIMES, Runtime
+from hexsim.studies.benchmark import BenchmarkConditions, answered, run_benchmark, run_case
+from hexsim.studies.orders import orders
+from hexsim.studies.uncertainty import Scope
+
+DRAWS = 200
+"""Default number of draws: the ends of an interval then vary by one or two percent of the time."""
+INTERVALS: Mapping[str | None, Scope | None] = {
+    None: "a few draws",
+    "one": "everything",
+    "joint": None,
+}
+"""How times get their intervals, by the parameter `uncertainty`."""
+
+
+class Deploying(Circumstances, total=False):
+    """How a model is deployed, and the settings of `Circumstances`.
+
+    `stack` is the software, by name or TOML file; None is the chip's own. `quantize` lets float
+    models be quantised for runtimes that refuse them. `override_params` applies the overrides that
+    the file holds; None those of an ONNX file's own quantising nodes, False none. `hta` (default:
+    true) compiles sections for the tensor engine into models that are quantised here.
+    `cpu_fallback` (default: true) lets the CPU run the layers that the runtime does not take.
+    `input_dims` has shapes of inputs by their names.
+    """
+
+    stack: str | Path | None
+    quantize: bool
+    override_params: bool | None
+    hta: bool
+    cpu_fallback: bool
+    input_dims: Mapping[str, Sequence[int]]
+
+
+class Judging(Deploying, total=False):
+    """What answers are compared on, how times get intervals, and the settings of `Deploying`.
+
+    `inputs` judge the answers: arrays, mappings by input name, the path of an input list, or of a
+    folder of pictures; by default seeded ones. `calibration` (of the same kinds) calibrates where a
+    float model is quantised; without it every second input does. `labels` has the right class of
+    each input, or several. `timing_only` computes no answers. `uncertainty` "one" changes constants
+    one at a time, "joint" draws all of them `draws` times; by default they are drawn a dozen times.
+    """
+
+    inputs: Iterable[Inputs] | str | Path
+    calibration: Iterable[Inputs] | str | Path
+    labels: Sequence[int | Sequence[int]]
+    timing_only: bool
+    uncertainty: Literal["one", "joint"] | None
+    draws: int
+
+
+@keywords_checked
+def benchmark(
+    models: Model | str | Path | Sequence[Model | str | Path],
+    chip: str | Path | Sequence[str | Path] = "sd835",
+    runtime: Runtime | Sequence[Runtime] | None = None,
+    **how: Unpack[Judging],
+) -> Benchmark:
+    """Simulate one or more networks on the runtimes of one or more chips, as `hexsim bench` does.
+
+    `models` are models, files or names of built-in networks; `runtime` None is all of each chip.
+    Float models are quantised for runtimes that refuse them unless `quantize` is False. What a
+    runtime does not take is in `refused`, with the reason. `how` are the fields of `Judging`,
+    `Deploying` and `Circumstances`. Raises HexsimError if nothing can run.
+    """
+    chips = [chip] if isinstance(chip, str | Path) else list(chip)
+    sources = [models] if isinstance(models, Model | str | Path) else list(models)
+    results: list[Inference | Refusal] = []
+    how = {"quantize": True, **how}
+    for platform in platforms_of(chips, how):
+        runtimes = _runtimes(runtime) or platform.runtimes
+        conditions = conditions_of(platform, how, runtimes)
+        results += run_benchmark([*map(_source, sources)], platform, runtimes, conditions)
+    cases, refused = answered(results)
+    if not cases:
+        raise HexsimError("hexsim.benchmark got no model or no chip; give one or more")
+    return Benchmark(results=cases, refused=refused, orders=orders(cases))
+
+
+@keywords_checked
+def profile(
+    model: Model | str | Path,
+    chip: str | Path = "sd835",
+    runtime: Runtime = "dsp",
+    *,
+    uncertainty: bool = False,
+    recorded: bool = False,
+    **how: Unpack[Deploying],
+) -> Inference:
+    """Simulate one inference layer by layer, as `hexsim profile` does; no values are computed.
+
+    `uncertainty` changes assumed and calibrated constants one at a time, and lists their effects.
+    A `recorded` timeline has the hardware threads and vector contexts too. `how` are the fields of
+    `Deploying` and `Circumstances`. Raises HexsimError if the runtime does not take the model.
+    """
+    (platform,) = platforms_of([chip], how)
+    (known,) = _runtimes(runtime) or ()
+    conditions = conditions_of(platform, cast(Judging, how), (known,))
+    sweep: Scope | None = "everything" if uncertainty else None
+    conditions = replace(conditions, sweep=sweep, recorded=recorded, roofs=True, accuracy=False)
+    return run_case(_source(model), platform, known, conditions)
+
+
+def platforms_of(chips: Sequence[str | Path], how: Judging | Deploying) -> list[Platform]:
+    """Return the chips with their software, as the settings change them."""
+    platforms = [Platform.load(chip, how.get("stack")) for chip in chips]
+    if how.get("ideal_cpu"):
+        platforms = [platform.with_ideal_cpu() for platform in platforms]
+    platforms = anchored(platforms, how.get("anchor"))
+    if not how.get("power_collapse", True):
+        platforms = [platform.without_power_collapse() for platform in platforms]
+    return [platform.with_vtcm(how.get("vtcm_mb")) for platform in platforms]
+
+
+def conditions_of(
+    platform: Platform, how: Judging, runtimes: Sequence[Runtime]
+) -> BenchmarkConditions:
+    """Return the conditions of a benchmark by its settings; HexsimError for a contradiction."""
+    require_number("idle_ms", how.get("idle_ms", 0.0), 0.0, math.inf)
+    buffer, loads = how.get("buffer"), how.get("background") or ()
+    is_joint = how.get("uncertainty") == "joint"
+    if "draws" in how and not is_joint:
+        raise HexsimError("draws is for uncertainty='joint'; give that too, or leave it out")
+    if how.get("uncertainty") not in INTERVALS:
+        raise unknown("uncertainty", str(how.get("uncertainty")), ("one", "joint"))
+    return BenchmarkConditions(
+        perf_profile=how.get("perf_profile"),
+        idle_ms=how.get("idle_ms", 0.0),
+        buffer=None if buffer is None else platform.stack.buffer(buffer),
+        background=tuple(
+            load_background(name) for name in ([loads] if isinstance(loads, str | Path) else loads)
+        ),
+        preparation=Preparation(
+            quantize=how.get("quantize", False),
+            override_params=how.get("override_params"),
+            hta=how.get("hta", True),
+            faster_hta=True,
+            cpu_fallback=how.get("cpu_fallback", True),
+        ),
+        sweep=INTERVALS[how.get("uncertainty")],
+        draws=how.get("draws", DRAWS) if is_joint else 0,
+        accuracy=not how.get("timing_only", False),
+        inputs=_judging(how, runtimes),
+        input_dims=how.get("input_dims") or {},
+    )
+
+
+def _judging(how: Judging, runtimes: Sequence[Runtime]) -> Callable[[Model], InputRoles] | None:
+    if "inputs" not in how:
+        unused = next((name for name in ("labels", "calibration") if name in how), None)
+        if unused is not None:
+            raise HexsimError(f"{unused} goes with inputs, which judge the answers; give both")
+        return None
+    if how.get("timing_only"):
+        raise HexsimError("inputs judge answers, which timing_only leaves out; give one of them")
+    return partial(roles, how=how, runtimes=runtimes)
+
+
+def roles(model: Model, how: Judging, runtimes: Sequence[Runtime]) -> InputRoles:
+    """Return the inputs that judge `model`, and those that calibrate it where it is quantised."""
+    network = model.network
+    labels = how.get("labels")
+    classes = None if labels is None else tuple(_classes(label) for label in labels)
+    source = source_of(how["inputs"], model) if "inputs" in how else seeded_source(network)
+    if classes is not None and len(classes) != source.items:
+        raise HexsimError(
+            f"there are {len(classes)} labels for {source.items} inputs; give one each"
+        )
+    parts = InputRoles(source, classes)
+    if "calibration" in how:
+        require_float(model)
+        return parts.quantizing(network, source_of(how["calibration"], model))
+    if model.quantized or FIXED_POINT.isdisjoint(runtimes):
+        return parts
+    return parts.quantizing(network)
+
+
+def source_of(inputs: Iterable[Inputs] | str | Path, model: Model) -> InputSource:
+    """Return inputs in memory, of an input list, or of a folder of pictures."""
+    network = model.network
+    if not isinstance(inputs, str | Path):
+        return listed(GivenInputs(list(inputs)), network)
+    if not Path(inputs).is_dir():
+        return listed(Path(inputs), network)
+    from hexsim.graph.input_format import PictureSteps
+    from hexsim.inputs.pictures import pictures
+
+    stored = network.input_format(network.inputs[0]).pictures
+    return pictures(Path(inputs), network, stored or PictureSteps())
+
+
+def _classes(label: int | Sequence[int]) -> tuple[int, ...]:
+    return (int(label),) if isinstance(label, int) else tuple(map(int, label))
+
+
+def _runtimes(runtime: Runtime | Sequence[Runtime] | None) -> tuple[Runtime, ...] | None:
+    if runtime is None:
+        return None
+    runtimes = (runtime,) if isinstance(runtime, str) else tuple(dict.fromkeys(runtime))
+    for name in runtimes:
+        if name not in RUNTIMES:
+            raise unknown("runtime", name, RUNTIMES)
+    return runtimes
+
+
+def _source(model: Model | str | Path) -> str:
+    return ModelInMemory(model) if isinstance(model, Model) else str(model)

@@ -1,0 +1,76 @@
+"""What a document shows of itself: its page for a browser, and its table in a notebook."""
+
+from collections.abc import Iterator
+from functools import singledispatch
+from html import escape
+from typing import Any
+
+from hexsim.errors import HexsimError
+from hexsim.reports.benchmark.csv_rows import benchmark_csv
+from hexsim.reports.inference.profile import profile_csv
+from hexsim.results.benchmark import Benchmark, Inference
+from hexsim.results.document import Document, columns, csv_of
+from hexsim.results.fields import fields
+from hexsim.texts.names import visible
+
+MOST_ROWS = 200
+"""The most rows of an HTML table; a notebook file stores them all."""
+
+
+@singledispatch
+def page_of(document: Document) -> str:
+    """Return the page of a document; HexsimError if it has none."""
+    raise HexsimError(f"{type(document).__name__.lower()} has no page; save it as .json or .csv")
+
+
+@page_of.register
+def _(document: Inference) -> str:
+    from hexsim.reports.pages.command_pages import profile_page
+
+    return profile_page(document, "")
+
+
+@page_of.register
+def _(document: Benchmark) -> str:
+    from hexsim.reports.pages.command_pages import bench_page
+
+    return bench_page(document, "")
+
+
+@singledispatch
+def csv_text_of(document: Document) -> str:
+    """Return a document as CSV: its rows, or those that the tools of SNPE write."""
+    return csv_of(document.rows)
+
+
+csv_text_of.register(Inference)(profile_csv)
+
+
+@csv_text_of.register
+def _(document: Benchmark) -> str:
+    return benchmark_csv(document.results)
+
+
+def notebook_table(document: Document) -> str:
+    """Return the title of a document, and a table of its rows."""
+    return "".join(_table(document))
+
+
+def _table(document: Document) -> Iterator[str]:
+    yield f"<p><b>{_text(document.title)}</b></p>"
+    rows = document.rows
+    if not rows:
+        return
+    declared = fields(type(rows[0]))
+    shown = [declared[name] for name in columns(type(rows[0]))]
+    yield f"<table><thead><tr>{''.join(f'<th>{_text(f.heading)}</th>' for f in shown)}</tr></thead>"
+    for row in rows[:MOST_ROWS]:
+        cells = (field.text(getattr(row, field.name)) for field in shown)
+        yield f"<tr>{''.join(f'<td>{_text(cell)}</td>' for cell in cells)}</tr>"
+    yield "</table>"
+    if len(rows) > MOST_ROWS:
+        yield f"<p>{len(rows) - MOST_ROWS} more rows; to_dataframe() has all.</p>"
+
+
+def _text(text: Any) -> str:
+    return escape(visible(str(text)))

@@ -1,0 +1,1 @@
+"""The documents that hexsim answers with: each field declared once, with its unit and meaning."""

@@ -1,0 +1,188 @@
+"""A network on a runtime, and a benchmark: networks on the runtimes of chips.
+
+An inference is what `profile` returns, and what a benchmark has for each network and runtime.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Annotated, Any, ClassVar, Literal
+
+from hexsim.results.costs import (
+    Accuracy,
+    AnchorError,
+    CostModelShare,
+    DeviceAnswer,
+    Draws,
+    EnergyUse,
+    Figures,
+    Interference,
+    Interval,
+    LayerCost,
+    MemoryUse,
+    OverheadCost,
+    OverrideCounts,
+)
+from hexsim.results.document import Document
+from hexsim.results.fields import Microseconds, Part, Share, about
+from hexsim.results.roofline import Roofline
+from hexsim.runtimes import Runtime
+from hexsim.texts.figures import figure
+from hexsim.timing.results import Result, Timeline
+
+Given = Literal["float", "quantised here", "quantised file"]
+
+
+class Inference(Document):
+    """A network on a runtime."""
+
+    WRITTEN_BY: ClassVar[str] = "hexsim bench or profile"
+    ROWS: ClassVar[str] = "layers"
+
+    network: Annotated[str, about("its name")]
+    chip: Annotated[str, about("the chip")]
+    stack: Annotated[str, about("the software")]
+    ideal_cpu: Annotated[bool, about("whether CPU runtimes reach the speed of the cores")] = False
+    vtcm_mb: Annotated[float | None, about("VTCM that a graph may use; null: all")] = None
+    runtime: Annotated[Runtime, about("the runtime")]
+    anchor: Annotated[str | None, about("what the times were calibrated with")] = None
+    anchor_error: Annotated[AnchorError | None, about("how wrong it may be")] = None
+    anchor_classes: Annotated[Any, about("factors of classes of layers")] = None
+    as_simulated: Annotated[
+        tuple[str, ...] | None, about("classes of layers without a factor, if others have one")
+    ] = None
+    given: Annotated[Given, about("the precision of the file, and who quantised it")] = "float"
+    overrides: Annotated[OverrideCounts | None, about("overrides of the file")] = None
+    perf_profile: Annotated[str, about("the performance profile")]
+    buffer: Annotated[str, about("the type of the user's buffers")]
+    total_inference_us: Annotated[
+        Microseconds, about("wall clock around the call", label="total inference", shown="ms")
+    ]
+    forward_propagate_us: Annotated[
+        Microseconds, about("what the runtime reports", label="forward propagate", shown="ms")
+    ]
+    measured_ms: Annotated[Figures, about("published latencies")] = Figures()
+    measured_outcome: Annotated[DeviceAnswer | None, about("published answers")] = None
+    uncertainty: Annotated[Interval | None, about("the interval of the times")] = None
+    draws: Annotated[Draws | None, about("times with all constants drawn")] = None
+    initialisation_total_us: Annotated[
+        Microseconds,
+        about("before the first inference", label="initialisation", shown="ms", row=True),
+    ]
+    initialisation_us: Annotated[Mapping[str, Microseconds], about("its parts")]
+    coverage: Annotated[Mapping[str, CostModelShare], about("layers and MACs by cost model")]
+    memory: Annotated[MemoryUse, about("its memory")]
+    energy: Annotated[EnergyUse, about("its energy")]
+    accuracy: Annotated[Accuracy | None, about("agreement with float")] = None
+    background: Annotated[Interference | None, about("beside other clients")] = None
+    layers: Annotated[tuple[LayerCost, ...], about("every layer")]
+    overheads: Annotated[tuple[OverheadCost, ...], about("every part that is no layer")] = ()
+    source: Annotated[str, about("the file or built-in network, as named")] = ""
+    builtin: Annotated[bool, about("whether it is a built-in network")] = False
+    software: Annotated[str, about("the stack with the changes made to it")] = ""
+    inputs: Annotated[tuple[str, ...], about("the inputs of the network")] = ()
+    calibrated_on: Annotated[str | None, about("the inputs it was quantised on here")] = None
+    subnets: Annotated[int, about("its number of subnets")] = 1
+    refused: Annotated[Mapping[str, str], about("layers that the CPU runs instead, and why")] = {}
+    hta_choice: Annotated[str | None, about("why the tensor engine got its sections")] = None
+    graph_note: Annotated[str | None, about("what initialisation does with prepared graphs")] = None
+    roofline: Annotated[Roofline | None, about("layers under the roofs, where profiled")] = None
+    snpe_rows: Annotated[
+        Mapping[str, Microseconds], about("rows of snpe-diagview, nested as it nests them")
+    ] = {}
+    timing: Annotated[Result | None, about("the simulated workload", stored=False)] = None
+    outputs: Annotated[Any, about("arrays by the names of outputs", stored=False)] = None
+
+    def stored(self) -> Document:
+        """Return a benchmark of this result alone."""
+        return Benchmark(results=(self,))
+
+    @property
+    def title(self) -> str:
+        """Network, chip, runtime and time."""
+        time = f"{figure(self.total_ms)} ms for an inference of {len(self.layers)} layers"
+        return f"{self.network} on {self.chip} {self.runtime}: {time}"
+
+    @property
+    def total_ms(self) -> float:
+        """Total inference time in milliseconds."""
+        return self.total_inference_us / 1e3
+
+    @property
+    def timeline(self) -> Timeline | None:
+        """All events by track; None if it was read from a file."""
+        return None if self.timing is None else self.timing.timeline
+
+    @property
+    def interval_us(self) -> tuple[float, float] | None:
+        """The ends of the interval of the total inference time, if it has one."""
+        doubt = self.draws or self.uncertainty
+        return doubt.total_inference_us if doubt else None
+
+    @property
+    def overheads_us(self) -> dict[str, float]:
+        """The time of the parts that are no layers, by name."""
+        times: dict[str, float] = {}
+        for part in self.overheads:
+            times[part.name] = times.get(part.name, 0.0) + part.us
+        return times
+
+    def by_type(self) -> dict[str, float]:
+        """Return the microseconds of the layers of each type, the most first."""
+        times: dict[str, float] = {}
+        for layer in self.layers:
+            times[layer.type] = times.get(layer.type, 0.0) + layer.us
+        return dict(sorted(times.items(), key=lambda item: -item[1]))
+
+    def slowest(self, count: int = 10) -> tuple[LayerCost, ...]:
+        """Return the layers that take most time, the longest first."""
+        return tuple(sorted(self.layers, key=lambda layer: -layer.us)[:count])
+
+
+class Refusal(Part):
+    """A network that a runtime of a chip refuses, with the reason as a sentence."""
+
+    network: Annotated[str, about("its name")]
+    source: Annotated[str, about("the file or built-in network, as named")]
+    chip: Annotated[str, about("the chip")]
+    runtime: Annotated[Runtime, about("the runtime")]
+    reason: Annotated[str, about("why")]
+
+
+class RuntimeOrder(Part):
+    """Two runtimes of a network; the first is the faster one with the constants as stated."""
+
+    network: Annotated[str, about("its name")]
+    chip: Annotated[str, about("the chip")]
+    first: Annotated[Runtime, about("the faster runtime")]
+    second: Annotated[Runtime, about("the next one")]
+    share: Annotated[Share, about("of the draws in which that holds")]
+    draws: Annotated[int, about("how many draws")]
+    contradicted: Annotated[bool, about("whether measured times have the other order")] = False
+
+
+class Benchmark(Document):
+    """What bench and profile found."""
+
+    WRITTEN_BY: ClassVar[str] = "hexsim bench or profile"
+    ROWS: ClassVar[str] = "results"
+
+    results: Annotated[tuple[Inference, ...], about("every network on every runtime")]
+    refused: Annotated[tuple[Refusal, ...], about("what a runtime does not take")] = ()
+    orders: Annotated[tuple[RuntimeOrder, ...], about("how sure the order of runtimes is")] = ()
+
+    @property
+    def title(self) -> str:
+        """How many networks on which chips."""
+        networks = dict.fromkeys(result.network for result in self.results)
+        chips = dict.fromkeys(result.chip for result in self.results)
+        return f"{', '.join(networks)} on {', '.join(chips)}: {len(self.results)} results"
+
+
+def place_names(
+    results: Iterable[Inference | Refusal],
+) -> Callable[[Inference | Refusal], str]:
+    """Return a function that names where a result belongs: its runtime.
+
+    With its chip if `results` are of several chips.
+    """
+    several = len({result.chip for result in results}) > 1
+    return lambda result: f"{result.runtime} of {result.chip}" if several else result.runtime

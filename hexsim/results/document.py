@@ -1,0 +1,164 @@
+"""Documents: the answer to a question, as JSON, CSV, a data frame or a page, and read back.
+
+A document is a tree of parts (`hexsim.results.fields`). Its JSON has the keys that the parts
+declare, in their order, behind the version that wrote it; a number that is not finite is `null`.
+Reading is strict about what the parts declare, and ignores other keys, so that a file of a later
+version can be read if it has what this one needs.
+"""
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+import msgspec
+
+from hexsim import __version__
+from hexsim.errors import HexsimError, InvalidDataError
+from hexsim.files import write_bytes
+from hexsim.results.fields import Field, Part, part_of, stored
+from hexsim.texts.csv_text import csv_text
+from hexsim.texts.extras import missing
+from hexsim.texts.json_text import parse_json
+from hexsim.texts.names import visible
+from hexsim.texts.text import read_text
+
+_VIEWS = "hexsim.reports.documents"
+"""The module above that makes pages and tables of documents, imported when one is wanted."""
+
+
+class Document(Part):
+    """The answer to a question."""
+
+    WRITTEN_BY: ClassVar[str] = ""
+    """The commands whose --json writes it, for messages and the reference page."""
+    ROWS: ClassVar[str] = ""
+    """The field whose parts are the rows of its data frame and of its table in a notebook."""
+
+    @property
+    def title(self) -> str:
+        """Its main figure in one line."""
+        raise NotImplementedError
+
+    @property
+    def rows(self) -> tuple[Part, ...]:
+        """The parts that its data frame lists."""
+        return tuple(getattr(self, self.ROWS))
+
+    def stored(self) -> "Document":
+        """Return the document that files hold: itself, or one of which it is a part."""
+        return self
+
+    def to_json(self) -> str:
+        """Return it as JSON, as the commands write it."""
+        tree = {"hexsim_version": __version__, **plain(self.stored())}
+        return json.dumps(tree, indent=1, allow_nan=False) + "\n"
+
+    def to_csv(self) -> str:
+        """Return its rows as CSV, as the commands write them."""
+        text: str = import_module(_VIEWS).csv_text_of(self)
+        return text
+
+    def html(self) -> str:
+        """Return it as a page for a browser; HexsimError if it has none."""
+        page: str = import_module(_VIEWS).page_of(self)
+        return page
+
+    def to_dataframe(self) -> Any:
+        """Return its rows as a pandas.DataFrame; HexsimError if pandas is not installed."""
+        try:
+            pandas = import_module("pandas")
+        except ImportError:
+            raise missing("a data frame needs pandas, which is not installed", "notebook") from None
+        names = columns(type(self.rows[0])) if self.rows else {}
+        cells = [[getattr(row, name) for name in names] for row in self.rows]
+        return pandas.DataFrame(cells, columns=list(names))
+
+    def save(self, path: str | Path) -> None:
+        """Write it completely or not at all: .json, .csv or .html, by the end of the name.
+
+        Raises HexsimError for another name, and if the file cannot be written.
+        """
+        contents = {".json": self.to_json, ".csv": self.to_csv, ".html": self.html}
+        suffix = Path(path).suffix.lower()
+        if suffix not in contents:
+            raise HexsimError(f"'{path}' ends in none of {', '.join(contents)}; name it so")
+        write_bytes(Path(path), contents[suffix]().encode(errors="backslashreplace"))
+
+    @classmethod
+    def from_json(cls, text: str, where: str = "the text") -> Self:
+        """Read what `to_json` wrote; raise HexsimError, naming `where`, if it is anything else."""
+        try:
+            tree = parse_json(text, where)
+        except InvalidDataError as error:
+            raise HexsimError(str(error)) from None
+        if isinstance(tree, dict):
+            tree = {key: value for key, value in tree.items() if key in _keys(cls)}
+        try:
+            return msgspec.convert(tree, cls)
+        except msgspec.ValidationError as error:
+            raise HexsimError(
+                f"{where}: {_fault(str(error))}; give what --json of {cls.WRITTEN_BY} wrote"
+            ) from None
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """Read a file that `save` or the option --json wrote; raise HexsimError for another."""
+        remedy = f"give what --json of {cls.WRITTEN_BY} wrote"
+        return cls.from_json(read_text(Path(path), "results", remedy), str(path))
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {visible(self.title)}>"
+
+    def _repr_html_(self) -> str:
+        table: str = import_module(_VIEWS).notebook_table(self)
+        return table
+
+
+def plain(value: Any) -> Any:
+    """Return parts as mappings of their stored keys, and numbers that are not finite as None."""
+    if isinstance(value, Part):
+        return {field.key: plain(getattr(value, field.name)) for field in _stored(type(value))}
+    if isinstance(value, Mapping):
+        return {key: plain(item) for key, item in value.items()}
+    if isinstance(value, tuple | list):
+        return [plain(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def csv_of(rows: Sequence[Part]) -> str:
+    """Return parts of one class as CSV: a column for each key that holds one value or a list."""
+    names = columns(type(rows[0])) if rows else {}
+    return csv_text(
+        [*names.values()], ([plain(getattr(row, name)) for name in names] for row in rows)
+    )
+
+
+def columns(kind: type[Part]) -> dict[str, str]:
+    """Return the attributes that hold no parts and no mappings, with their keys."""
+    return {field.name: field.key for field in _stored(kind) if not _is_nested(field)}
+
+
+def _is_nested(field: Field) -> bool:
+    return part_of(field.type) is not None or "Mapping" in str(field.type)
+
+
+@cache
+def _stored(kind: type[Part]) -> tuple[Field, ...]:
+    return tuple(stored(kind))
+
+
+@cache
+def _keys(kind: type[Part]) -> frozenset[str]:
+    return frozenset(field.key for field in _stored(kind))
+
+
+def _fault(message: str) -> str:
+    """Return what msgspec found in our words: the key first, then what was expected."""
+    text, _, path = message.partition(" - at `$")
+    text = text.replace("`", "'").replace("Object missing required field", "there is no key")
+    key = path.rstrip("`").lstrip(".")
+    return f"key '{key}': {text[:1].lower()}{text[1:]}" if key else f"{text[:1].lower()}{text[1:]}"

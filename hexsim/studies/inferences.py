@@ -1,0 +1,288 @@
+"""Makes the document of an inference from what simulation, kernels and studies give."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from hexsim.datasheets.estimate import Estimate
+from hexsim.deployment.calibration_profile import CalibrationProfile
+from hexsim.energy import Energy
+from hexsim.memory import Footprint
+from hexsim.results.costs import (
+    Accuracy,
+    AnchorError,
+    ClientCost,
+    ClientLatency,
+    ConstantEffect,
+    CostModelShare,
+    Draws,
+    EnergyUse,
+    Figures,
+    Interference,
+    Interval,
+    LayerCost,
+    LayerMemory,
+    MemoryUse,
+    Millijoule,
+    OverheadCost,
+    OverrideCounts,
+    Range,
+    Slowdown,
+)
+from hexsim.studies.row_names import inference, initialisation
+from hexsim.timing.results import ClientTiming, Coverage, LayerTiming, Overhead, Result
+from hexsim.timing.simtime import PS_PER_US
+
+if TYPE_CHECKING:
+    from hexsim.accuracy.agreement import Agreement
+    from hexsim.deployment.platform import Anchor, Platform
+    from hexsim.energy import Spent
+    from hexsim.quantization.model import Reference
+    from hexsim.quantization.overrides.use import OverrideUse
+    from hexsim.studies import interference
+    from hexsim.studies.draws import DrawnTimes
+    from hexsim.studies.uncertainty import Uncertainty
+
+_PURPOSE_BY_NAME: Mapping[str, str] = {
+    "input_conversion": "converting inputs to codes",
+    "output_conversion": "converting outputs to floats",
+    "input_copy": "copying inputs and outputs",
+    "output_copy": "copying inputs and outputs",
+    "gpu_launches": "launching kernels on the GPU",
+    "from_cpu": "going to the CPU and back",
+    "to_cpu": "going to the CPU and back",
+}
+_PURPOSE_BY_SCOPE: Mapping[str, str] = {
+    "runtime": "the runtime on the CPU",
+    "rpc": "calling the DSP and returning",
+    "executor": "the executor on the DSP",
+    "graph": "starting the graph and changing layouts",
+}
+
+
+def times_of(timing: Result, energy: Energy) -> dict[str, Any]:
+    """Return the fields of an inference that its times give, with the energy of its layers."""
+    layers = zip(timing.layers, energy.layers, strict=True)
+    overheads = zip(timing.overheads, energy.overheads, strict=True)
+    init: dict[str, float] = {}
+    for part in timing.init:
+        init[part.name] = init.get(part.name, 0.0) + part.us
+    return {
+        "total_inference_us": timing.total_us,
+        "forward_propagate_us": timing.forward_us,
+        "initialisation_total_us": timing.init_ps / PS_PER_US,
+        "initialisation_us": init,
+        "snpe_rows": {
+            name: duration_ps / PS_PER_US
+            for name, duration_ps in (*initialisation(timing), *inference(timing))
+        },
+        "coverage": _coverage(timing.coverage),
+        "layers": tuple(_layer(layer, spent) for layer, spent in layers),
+        "overheads": tuple(_overhead(part, spent) for part, spent in overheads),
+        "timing": timing,
+    }
+
+
+def _layer(layer: LayerTiming, spent: Spent) -> LayerCost:
+    return LayerCost(
+        **_millijoules(spent.estimate),
+        name=layer.name,
+        type=layer.type,
+        engine=layer.engine,
+        cycles=layer.cycles,
+        us=layer.us,
+        macs=layer.macs,
+        packets=layer.packets,
+        stall_share=layer.stall_share,
+        hvx_utilisation=layer.hvx_utilisation,
+        array_utilisation=layer.array_utilisation,
+        ddr_bytes=layer.ddr_bytes,
+        ddr_read_bytes=layer.ddr_read_bytes,
+        ddr_write_bytes=layer.ddr_write_bytes,
+        l2_bytes=layer.l2_bytes,
+        vtcm_bytes=layer.vtcm_bytes,
+        bound=layer.bound,
+        bound_share=layer.bound_share,
+        parts_us={bound: part / PS_PER_US for bound, part in layer.parts_ps.items()},
+        cost_model=layer.cost_model,
+        parts_mj={part: energy.value for part, energy in spent.parts.items()},
+        layer_class=layer.layer_class,
+        start_us=layer.start_ps / PS_PER_US,
+    )
+
+
+def _overhead(part: Overhead, spent: Spent) -> OverheadCost:
+    return OverheadCost(
+        **_millijoules(spent.estimate),
+        name=part.name,
+        us=part.us,
+        scope=part.scope,
+        purpose=_PURPOSE_BY_NAME.get(part.name) or _PURPOSE_BY_SCOPE[part.scope],
+        forward=part.forward,
+        ddr_read_bytes=part.ddr_read_bytes,
+        ddr_write_bytes=part.ddr_write_bytes,
+        l2_bytes=part.l2_bytes,
+        vtcm_bytes=part.vtcm_bytes,
+    )
+
+
+def _millijoules(estimate: Estimate) -> dict[str, float]:
+    return {"mj": estimate.value, "mj_low": estimate.low, "mj_high": estimate.high}
+
+
+def _coverage(coverage: Coverage) -> dict[str, CostModelShare]:
+    return {
+        model: CostModelShare(layers=coverage.layer_share(model), macs=coverage.mac_share(model))
+        for model in coverage.layers
+    }
+
+
+def range_of(estimate: Estimate) -> Range:
+    """Return an estimate with its ends."""
+    return Range(value=estimate.value, low=estimate.low, high=estimate.high)
+
+
+def memory_use(memory: Footprint) -> MemoryUse:
+    """Return the memory of an inference."""
+    return MemoryUse(
+        peak_bytes=memory.peak_bytes,
+        process=None if memory.process is None else range_of(memory.process),
+        weight_bytes=memory.weight_bytes,
+        packed_bytes=memory.packed_bytes,
+        activation_bytes=memory.activation_bytes,
+        scratch_bytes=memory.scratch_bytes,
+        handed_bytes=memory.handed_bytes,
+        application_bytes=memory.application_bytes,
+        addressed_bytes=memory.addressed_bytes,
+        live_bytes=memory.live_bytes,
+        largest_layer=memory.largest.name if memory.largest else None,
+        on_chip_bytes=memory.on_chip_bytes,
+        layers=tuple(LayerMemory(**vars(layer)) for layer in memory.layers),
+    )
+
+
+def energy_use(energy: Energy) -> EnergyUse:
+    """Return the energy of an inference."""
+    parts: dict[str, Millijoule] = {
+        part: Millijoule(**_millijoules(spent)) for part, spent in energy.parts.items()
+    }
+    return EnergyUse(**_millijoules(energy.estimate), parts_mj=parts)
+
+
+def interval_of(uncertainty: Uncertainty, measured_outside: Figures) -> Interval:
+    """Return the interval of the times."""
+    constants = zip(uncertainty.sensitivities, uncertainty.shares, strict=True)
+    return Interval(
+        swept=uncertainty.scope,
+        **_ends(uncertainty),
+        measured_outside_ms=measured_outside,
+        constants=tuple(
+            ConstantEffect(
+                stated_by=effect.datasheet,
+                constant=effect.path,
+                unit=effect.constant.unit,
+                confidence=effect.constant.confidence,
+                source=effect.constant.source,
+                value=effect.constant.value,
+                interval=(effect.low, effect.high),
+                total_inference_us=(effect.at_low.total_us, effect.at_high.total_us),
+                share=share,
+            )
+            for effect, share in constants
+        ),
+    )
+
+
+def draws_of(drawn: DrawnTimes) -> Draws:
+    """Return the times of the draws."""
+    totals = tuple(times.total_us for times in drawn.times)
+    return Draws(count=len(totals), **_ends(drawn), totals_us=totals)
+
+
+def _ends(doubt: Uncertainty | DrawnTimes) -> dict[str, Any]:
+    low, high = doubt.low, doubt.high
+    return {
+        "total_inference_us": (low.total_us, high.total_us),
+        "forward_propagate_us": (low.forward_us, high.forward_us),
+    }
+
+
+def accuracy_of(agreement: Agreement, compared_on: str, reference: Reference) -> Accuracy:
+    """Return how far the outputs are from those in float."""
+    classes = agreement.classes
+    return Accuracy(
+        compared_on=compared_on,
+        sqnr_reference=reference,
+        inputs=agreement.inputs,
+        sqnr_db=agreement.sqnr_db,
+        top1_agreement=agreement.top1 if classes else None,
+        top1_right=agreement.right,
+        float_top1_right=agreement.float_right,
+        top1_margin_ratio=_finite(agreement.margin_ratio) if classes else None,
+    )
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
+def anchor_of(platform: Platform) -> dict[str, Any]:
+    """Return the fields of a result that say what was measured on a phone, and its error."""
+    anchor: Anchor | None = platform.anchor
+    if anchor is None:
+        return {}
+    causes = {name: cause.model_dump(exclude_none=True) for name, cause in anchor.causes.items()}
+    fields: dict[str, Any] = {
+        "anchor": str(anchor),
+        "anchor_error": AnchorError(share=anchor.error, causes=causes),
+    }
+    if isinstance(anchor, CalibrationProfile):
+        fields["anchor_classes"] = [dict(vars(factor)) for factor in anchor.classes]
+    return fields
+
+
+def override_counts(use: OverrideUse | None) -> OverrideCounts | None:
+    """Return how many overrides had each outcome."""
+    return None if use is None else OverrideCounts(**vars(use))
+
+
+def interference_of(slowdowns: interference.Interference) -> Interference:
+    """Return the network beside background clients."""
+    total = slowdowns.total
+    return Interference(
+        alone_us=total.alone_ps / PS_PER_US,
+        mean_us=total.beside_ps / PS_PER_US,
+        loads=slowdowns.names,
+        inferences=len(slowdowns.beside.inferences),
+        worst_us=slowdowns.worst_ps / PS_PER_US,
+        parts={
+            part.name: Slowdown(
+                alone_us=part.alone_ps / PS_PER_US, mean_us=part.beside_ps / PS_PER_US
+            )
+            for part in slowdowns.parts
+        },
+        clients=tuple(
+            ClientCost(
+                name=beside.name,
+                unit=beside.unit,
+                period_us=beside.period_ps / PS_PER_US,
+                deadline_us=beside.deadline_ps / PS_PER_US,
+                jobs=beside.released,
+                alone=_latency(alone),
+                beside=_latency(beside),
+            )
+            for alone, beside in slowdowns.clients
+        ),
+        timing=slowdowns.beside,
+    )
+
+
+def _latency(client: ClientTiming) -> ClientLatency:
+    return ClientLatency(
+        missed=client.missed,
+        skipped=client.skipped,
+        mean_us=client.mean_ps / PS_PER_US,
+        worst_us=client.worst_ps / PS_PER_US,
+    )
