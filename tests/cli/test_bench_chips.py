@@ -57,11 +57,9 @@ def test_two_chips_are_two_runs(command: Command) -> None:
 
 
 def test_the_function_and_the_file_are_the_command(command: Command) -> None:
-    out = benched(command, "q.dlc --timing-only", ",".join(CHIPS), "both")
-    report = hexsim.benchmark("q.dlc", chip=list(CHIPS), timing_only=True)
-    report.save("function.json")
+    benched(command, "q.dlc --timing-only", ",".join(CHIPS), "both")
+    hexsim.benchmark("q.dlc", chip=list(CHIPS), timing_only=True).save("function.json")
     assert Path("function.json").read_bytes() == Path("both.json").read_bytes()
-    assert f"{report}\n" == out.replace("\n\n\n", "\n\n")
 
 
 def test_the_fastest_and_what_is_left_out_name_the_chip(command: Command) -> None:
