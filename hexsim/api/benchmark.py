@@ -187,7 +187,7 @@ def roles(model: Model, how: Judging, runtimes: Sequence[Runtime]) -> InputRoles
     source = source_of(how["inputs"], model) if "inputs" in how else seeded_source(network)
     if classes is not None and len(classes) != source.items:
         raise HexsimError(
-            f"there are {len(classes)} labels for {source.items} inputs; give one each"
+            f"{len(classes)} labels for {source.items} inputs; give one for each"
         )
     parts = InputRoles(source, classes)
     if "calibration" in how:
