@@ -186,9 +186,7 @@ def roles(model: Model, how: Judging, runtimes: Sequence[Runtime]) -> InputRoles
     classes = None if labels is None else tuple(_classes(label) for label in labels)
     source = source_of(how["inputs"], model) if "inputs" in how else seeded_source(network)
     if classes is not None and len(classes) != source.items:
-        raise HexsimError(
-            f"{len(classes)} labels for {source.items} inputs; give one for each"
-        )
+        raise HexsimError(f"{len(classes)} labels for {source.items} inputs; give one for each")
     parts = InputRoles(source, classes)
     if "calibration" in how:
         require_float(model)

@@ -8,6 +8,8 @@
 3. Operands and results that exceed half of VTCM are processed in strips; the excess goes
    through DDR once (spill and fill). Chains of operations run strip by strip, so that the tensors
    between them stay in VTCM (`hexsim.htp.chains`).
+4. The recurrent weights of a recurrent layer stay in VTCM if half of it holds them; otherwise
+   every step fetches them.
 """
 
 from collections.abc import Sequence
@@ -64,6 +66,9 @@ def compile_graph(
         if is_folded:
             cost = replace(cost, broadcast_vectors=0.0)
         cost = _without(cost, call, network, inner)
+        if cost.step_bytes > room:  # too large to stay in VTCM: each step fetches them again
+            fetched = cost.weight_bytes + (cost.steps - 1) * cost.step_bytes
+            cost = replace(cost, weight_bytes=fetched)
         spilled = max(0.0, cost.resident_bytes - room)
         operations.append(HtpOperation(call, cost, spilled, is_folded))
     return tuple(operations)
@@ -107,7 +112,7 @@ def _folded(calls: Sequence[KernelCall], network: Network) -> frozenset[str]:
         if not (isinstance(layer, Elementwise) and _is_affine(layer, network)):
             continue
         if layer.kind == "product" and layer.inputs[0] in network.inputs:
-            after = network.consumers[layer.output]
+            after = network.consumers.get(layer.output, ())
             if len(after) == 1 and _adds(after[0], network):
                 names |= {layer.name, after[0].name}
     return frozenset(names)

@@ -27,12 +27,17 @@
 - 4-bit weights of a layer in floats become half floats on HVX first; HMX itself multiplies
   by 4-bit codes.
 - Inputs that are states are in DDR in the layout of the processor; DMA fetches them like weights.
+- A recurrent layer multiplies the whole sequence by its weights at once. Then its steps depend on
+  each other: each is an operation that multiplies the rows of one step by the recurrent weights,
+  which pass the ports of VTCM every time, and computes the gates on HVX when HMX has ended. So are
+  the steps of a network that writes them out (structure inferred; nothing is measured of it).
 
 A layer takes as long as the slowest of HMX, HVX and ports; weights are fetched at the same time.
 """
 
 import math
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from hexsim.graph.ir import Network, Shape
 from hexsim.htp.concatenations import requantised
@@ -60,8 +65,10 @@ from hexsim.layers import (
     Neuron,
     Opaque,
     Pooling,
+    Recurrent,
     Softmax,
 )
+from hexsim.layers.recurrent import GATES
 from hexsim.planning.plan import KernelCall
 
 _PRODUCTS = Convolution | Deconvolution | FullyConnected
@@ -76,6 +83,9 @@ _NORMALISATION_OPERATIONS, _PER_CHANNEL = 3, 2
 """Elementwise operations of a normalisation of codes that is folded into no convolution: DenseNet
 has 62, and 125 layers more on a device in codes than in floats (htp_latency.csv; inferred). Its
 factor and its summand are one value per channel."""
+_STATE_OPERATIONS = {"lstm": 5, "gru": 5, "rnn": 1}
+"""Elementwise operations on the state in a step, sums of the gates' two products included: products
+and sums of the cell's equations (operator definitions of ONNX; documented)."""
 _FUNCTION_VECTORS = {"float": 2.0, "a8": 1.0, "a16": 1.5}
 """Vectors per vector of a function: a table in 8 bits, a polynomial in floats."""
 
@@ -92,7 +102,8 @@ class CallCost:
     `weight_bytes` and the `state_bytes` of states come from DDR; `port_bytes` pass the ports of
     VTCM; `resident_bytes` are those of its operands and results together, which VTCM should hold,
     `result_bytes` of the results. `operators` is the number of operations that the compiler makes
-    of the call, 0 if it leaves the call out.
+    of the call, 0 if it leaves the call out. `steps` depend on each other, 0 where nothing does:
+    each uses HMX, then HVX, and reads `step_bytes` of weights.
     """
 
     hmx_macs: float = 0.0
@@ -109,6 +120,8 @@ class CallCost:
     resident_bytes: int = 0
     result_bytes: int = 0
     operators: int = 1
+    steps: int = 0
+    step_bytes: float = 0.0
 
     @property
     def fetched_bytes(self) -> float:
@@ -133,7 +146,7 @@ def cost_of(call: KernelCall, network: Network, tiles: frozenset[str] | None = N
     tensors = shapes_by_name(call, network)
     operands = [(name, tensors[name]) for name in call.layer.inputs if name in tensors]
     work: dict[str, float] = {"weight_bytes": _plain_bytes(call)}
-    operators = 1
+    operators, chain = 1, _NO_CHAIN
     if isinstance(call.layer, _PRODUCTS):
         work |= _product(call)
     elif isinstance(call.layer, MatMul):
@@ -150,6 +163,9 @@ def cost_of(call: KernelCall, network: Network, tiles: frozenset[str] | None = N
         vectors = crouton_bytes(laid_out.results[0], bits) / VECTOR_BYTES
         work["vectors"] = (operators - _PER_CHANNEL) * vectors
         work["broadcast_vectors"] = _PER_CHANNEL * vectors
+    elif isinstance(call.layer, Recurrent):
+        chain = _chain(call, call.layer)
+        work, operators = work | chain.work, 1 + chain.steps
     else:
         work |= _on_vectors(laid_out)
     ends = {name: math.prod(shape) for name, shape in operands if name in network.inputs}
@@ -165,10 +181,13 @@ def cost_of(call: KernelCall, network: Network, tiles: frozenset[str] | None = N
             for name, shape in zip(call.layer.inputs, laid_out.operands, strict=True)
             if name not in network.constants
         )
-        + sum(crouton_bytes(shape, bits) for shape in laid_out.results),
+        + sum(crouton_bytes(shape, bits) for shape in laid_out.results)
+        + round(chain.steps * chain.step_bytes),
         resident_bytes=sum(working_bytes(shape, bits) for shape in tensors.values()),
         result_bytes=sum(working_bytes(shape, bits) for shape in call.results),
         operators=operators,
+        steps=chain.steps,
+        step_bytes=chain.step_bytes,
         **work,
     )
 
@@ -245,6 +264,41 @@ def _product(call: KernelCall) -> dict[str, float]:
         "weight_bytes": weights * call.weight_bits / 8,
         "regrouped_vectors": sum(crouton_bytes(shape, bits) for shape in tensors) / VECTOR_BYTES,
     }
+
+
+class _Chain(NamedTuple):
+    """Steps that depend on each other, the weights that each reads, and the work of all."""
+
+    steps: int
+    step_bytes: float
+    work: dict[str, float]
+
+
+_NO_CHAIN = _Chain(0, 0.0, {})
+
+
+def _chain(call: KernelCall, layer: Recurrent) -> _Chain:
+    """Return the steps of a recurrent layer; both directions run on the same units."""
+    length, batch, inputs = call.operands[0]
+    bits, gates = call.activation_bits, GATES[layer.cell] * layer.hidden
+    rows = padded_pixels((1, 1, length * batch, layer.columns), bits)
+    of_sequence = rows * padded_channels(inputs) * padded_channels(layer.columns)
+    weights = padded_channels(layer.hidden) * padded_channels(gates)
+    steps = length * layer.directions
+    step_rows = padded_pixels((1, 1, batch, gates), bits)
+    of_gates, of_state = (
+        crouton_bytes((1, 1, batch, size), bits) / VECTOR_BYTES for size in (gates, layer.hidden)
+    )
+    kind = "float" if call.computes_float else f"a{bits}"
+    return _Chain(
+        steps,
+        weights * call.weight_bits / 8,
+        {
+            "hmx_macs": of_sequence + steps * step_rows * weights,
+            "vectors": steps * _STATE_OPERATIONS[layer.cell] * of_state,
+            "function_vectors": steps * _FUNCTION_VECTORS[kind] * of_gates,
+        },
+    )
 
 
 def _product_of_tensors(call: KernelCall, layer: MatMul) -> dict[str, float]:

@@ -1,6 +1,7 @@
 """The tensor processor in time: DMA fetches data, operations run one after another.
 
-Each operation takes the time of the slowest of HMX, HVX and the ports of VTCM, plus a constant one.
+Each operation takes the time of the slowest of HMX, HVX and the ports of VTCM, plus a constant one;
+steps that depend on each other use HMX and HVX in turn.
 DMA fetches weights and spilled activations in the same order, as a stream of the shared path to
 DDR. It runs ahead of the operations while the weights fit half of VTCM. An operation begins when
 its first bytes arrive and does not end before its last. Spilled bytes are written after the bytes
@@ -103,7 +104,8 @@ class TensorProcessor:
         for at, operation in enumerate(operations):
             start = env.now
             hmx_s, hvx_s, port_s = self.machine.parts_s(operation)
-            busy_ps = seconds_to_ps(max(hmx_s, hvx_s))
+            in_turn = operation.cost.steps > 0
+            busy_ps = seconds_to_ps(hmx_s + hvx_s if in_turn else max(hmx_s, hvx_s))
             port_ps = max(0, seconds_to_ps(port_s) - busy_ps)
             overhead_ps = seconds_to_ps(self.machine.overhead_s(operation))
             yield begun[at]

@@ -1,19 +1,23 @@
 """The architecture of a decoder, from its public `config.json`.
 
 The keys are those that Hugging Face's transformers writes for the model types below. Only what
-changes shapes is read; constants of training and sampling are ignored. Left out: mixtures of
-experts, and sliding windows of attention, which deployments for the tensor processor do not use:
-every layer reads the whole context.
+changes shapes is read; constants of training and sampling are ignored. Of a model that also sees or
+hears, the language model is read, which its configuration states below `text_config`.
+
+Left out: mixtures of experts and layers without attention, which are refused; and sliding windows
+of attention, which deployments for the tensor processor do not use: every layer reads the whole
+context. Of SmolLM3, all layers rotate queries and keys, though some leave that out. Positions that
+are a bias of the scores (ALiBi) cost nothing beside the mask, into which they can be written.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from hexsim.errors import HexsimError, InvalidDataError, unknown
+from hexsim.errors import HexsimError, InvalidDataError
 from hexsim.texts.json_text import parse_json
-from hexsim.texts.text import read_text
+from hexsim.texts.text import read_text, shortened
 
 _MOST = 1 << 20
 """The largest size that a configuration may state, far above every public model."""
@@ -26,13 +30,26 @@ class _Family:
 
     `qkv_bias`: the projections of queries, keys and values add a bias. `head_norms`: queries and
     keys are normalised head by head. `norms_after`: attention and feed-forward have a second
-    normalisation, of their results. `tied`: the default of `tie_word_embeddings`.
+    normalisation, of their results. `tied`: the default of `tie_word_embeddings`. `gated`: the
+    feed-forward network has a gate. `rotated`: queries and keys are rotated by their positions.
+    `keys` has other names of keys.
     """
 
     qkv_bias: bool = False
     head_norms: bool = False
     norms_after: bool = False
     tied: bool = False
+    gated: bool = True
+    rotated: bool = True
+    keys: Mapping[str, str] = field(default_factory=dict)
+
+
+_GPT2_KEYS = {
+    "hidden_size": "n_embd",
+    "num_attention_heads": "n_head",
+    "num_hidden_layers": "n_layer",
+    "intermediate_size": "n_inner",
+}
 
 
 _FAMILIES: Mapping[str, _Family] = {
@@ -45,8 +62,27 @@ _FAMILIES: Mapping[str, _Family] = {
     "gemma2": _Family(tied=True, norms_after=True),
     "gemma3_text": _Family(tied=True, norms_after=True, head_norms=True),
     "granite": _Family(),
+    "qwen2_vl_text": _Family(qkv_bias=True),
+    "qwen2_5_vl_text": _Family(qkv_bias=True),
+    "qwen3_vl_text": _Family(head_norms=True),
+    "smollm3": _Family(tied=True),
+    "baichuan": _Family(),
+    "gpt2": _Family(qkv_bias=True, tied=True, gated=False, rotated=False, keys=_GPT2_KEYS),
+    "jais": _Family(qkv_bias=True, tied=True, rotated=False, keys=_GPT2_KEYS),
 }
 """Falcon3 has the model type llama, Qwen2.5 that of Qwen2."""
+_EXPERTS = (
+    *("num_local_experts", "num_experts", "n_routed_experts", "moe_num_experts"),
+    *("moe_intermediate_size", "num_experts_per_tok"),
+)
+"""Keys that only a mixture of experts has."""
+_STATE_SPACES = (
+    *("mamba_d_state", "mamba_d_ssm", "ssm_cfg", "ssm_state_size", "state_size", "lru_width"),
+    *("linear_num_key_heads", "conv_L_cache", "attn_layer_indices", "hybrid_override_pattern"),
+)
+"""Keys that only a model with layers without attention has."""
+_ATTENTION = ("full_attention", "sliding_attention", "chunked_attention", "attention")
+"""The kinds of layers in `layer_types` that attend to earlier tokens."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +90,8 @@ class Architecture:
     """The sizes of a decoder.
 
     `heads` query heads share `kv_heads` heads of keys and values, each of `head_size` numbers, of
-    which `rotary_size` are rotated. `feed_forward` is the width of the gated feed-forward network.
+    which `rotary_size` are rotated. `feed_forward` is the width of the feed-forward network, which
+    is `gated` or has one matrix less.
     `tied` says that the head has the weights of the embedding. `weight_bits` are those of most
     weights in the layers of an ONNX file, `head_bits` those of its head; they are None for floats
     and for a configuration.
@@ -74,6 +111,7 @@ class Architecture:
     qkv_bias: bool
     head_norms: bool
     norms_after: bool
+    gated: bool = True
     weight_bits: int | None = None
     head_bits: int | None = None
 
@@ -82,7 +120,7 @@ class Architecture:
         """Weights of the matrices of one layer, without norms and biases."""
         queries, cached = self.heads * self.head_size, self.kv_heads * self.head_size
         attention = self.hidden * (queries + 2 * cached) + queries * self.hidden
-        return attention + 3 * self.hidden * self.feed_forward
+        return attention + (3 if self.gated else 2) * self.hidden * self.feed_forward
 
     @property
     def head_weights(self) -> int:
@@ -125,14 +163,20 @@ def described_in(path: str | Path) -> Path:
 
 def architecture_of(tree: Mapping[str, Any], name: str, where: str) -> Architecture:
     """Return the architecture that a configuration states; errors as in `read_architecture`."""
-    keys = _Keys(tree, where)
+    text = tree.get("text_config")
+    if isinstance(text, Mapping) and tree.get("model_type") not in _FAMILIES:
+        tree, where = text, f"{where}, text_config"
     model_type = tree.get("model_type")
     if not isinstance(model_type, str):
         raise HexsimError(f"{where}: key 'model_type' is missing; give a config.json of a decoder")
+    _Keys(tree, where).refuse_other_layers()
     if model_type not in _FAMILIES:
-        raise HexsimError(f"{where}: {unknown('model_type', model_type, _FAMILIES)}")
+        raise HexsimError(
+            f"{where}: key 'model_type' is '{shortened(model_type)}', which is not simulated; "
+            f"known: {', '.join(sorted(_FAMILIES))}"
+        )
     family = _FAMILIES[model_type]
-    keys.refuse_experts()
+    keys = _Keys(tree, where, family.keys)
     hidden, heads = keys.size("hidden_size"), keys.size("num_attention_heads")
     kv_heads = keys.size("num_key_value_heads", heads)
     head_size = keys.size("head_dim", 0) or keys.quotient("hidden_size", hidden, heads)
@@ -141,11 +185,13 @@ def architecture_of(tree: Mapping[str, Any], name: str, where: str) -> Architect
             f"{where}: key 'num_key_value_heads' is {kv_heads}, which does not divide the {heads} "
             "of 'num_attention_heads'"
         )
-    rotary = round(head_size * keys.share("partial_rotary_factor"))
-    if rotary < 2:
+    rotary = round(head_size * keys.share("partial_rotary_factor")) if family.rotated else 0
+    if family.rotated and rotary < 2:
         raise HexsimError(
             f"{where}: key 'partial_rotary_factor' leaves nothing to rotate of heads of {head_size}"
         )
+    activation = str(tree.get("activation_function", "swiglu"))
+    wide = keys.size("intermediate_size", 4 * hidden if family.keys else None)
     return Architecture(
         name=name,
         model_type=model_type,
@@ -155,24 +201,27 @@ def architecture_of(tree: Mapping[str, Any], name: str, where: str) -> Architect
         kv_heads=kv_heads,
         head_size=head_size,
         rotary_size=rotary - rotary % 2,
-        feed_forward=keys.size("intermediate_size"),
+        feed_forward=wide,
         vocabulary=keys.size("vocab_size"),
         tied=keys.flag("tie_word_embeddings", default=family.tied),
         qkv_bias=family.qkv_bias or keys.flag("attention_bias", default=False),
         head_norms=family.head_norms,
         norms_after=family.norms_after,
+        gated=family.gated and activation == "swiglu",
     )
 
 
 @dataclass(frozen=True)
 class _Keys:
-    """The keys of a configuration; errors name the file and the key."""
+    """The keys of a configuration; errors name the file and the key, as `names` spells it."""
 
     tree: Mapping[str, Any]
     where: str
+    names: Mapping[str, str] = field(default_factory=dict)
 
     def size(self, key: str, default: int | None = None, most: int = _MOST) -> int:
         """Return a whole number from 1 to `most`; a missing key or null gives `default`."""
+        key = self.names.get(key, key)
         value = self.tree.get(key)
         if value is None and default is not None:
             return default
@@ -213,11 +262,24 @@ class _Keys:
             raise HexsimError(f"{self.where}: key '{key}' is {value!r}; expected true or false")
         return value
 
-    def refuse_experts(self) -> None:
-        """Raise HexsimError for a mixture of experts."""
-        for key in ("num_local_experts", "num_experts"):
-            if self.tree.get(key):
-                raise HexsimError(
-                    f"{self.where}: key '{key}' states a mixture of experts, which is not "
-                    "simulated; give a dense model"
-                )
+    def refuse_other_layers(self) -> None:
+        """Raise HexsimError for a mixture of experts, and for layers without attention."""
+        if key := next((key for key in _EXPERTS if self.tree.get(key)), None):
+            raise HexsimError(
+                f"{self.where}: key '{key}' states a mixture of experts, which is not simulated; "
+                "give a dense model"
+            )
+        kinds = self.tree.get("layer_types")
+        listed = kinds if isinstance(kinds, list) else []
+        others = [str(kind) for kind in listed if kind not in _ATTENTION]
+        if others:
+            raise HexsimError(
+                f"{self.where}: key 'layer_types' has layers of the kind '{shortened(others[0])}', "
+                "which are not simulated; give a model whose layers all have attention"
+            )
+        if key := next((key for key in _STATE_SPACES if self.tree.get(key)), None):
+            raise HexsimError(
+                f"{self.where}: key '{key}' states layers without attention (state spaces, "
+                "convolutions or recurrences), which are not simulated; give a model whose layers "
+                "all have attention"
+            )

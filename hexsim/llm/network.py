@@ -242,9 +242,9 @@ def decoder(
     numbers = range(architecture.layers) if layers is None else layers
     build = _Builder()
     hidden = build.input(HIDDEN, tokens, architecture.hidden)
-    half = architecture.rotary_size // 2
-    build.input(COSINES, tokens, half)
-    build.input(SINES, tokens, half)
+    if half := architecture.rotary_size // 2:
+        build.input(COSINES, tokens, half)
+        build.input(SINES, tokens, half)
     build.input(MASK, tokens, context)
     for number in numbers:
         hidden = _layer(build, architecture, f"layer{number}", hidden)
@@ -269,11 +269,14 @@ def _layer(build: _Builder, architecture: Architecture, name: str, hidden: str) 
         attended = build.norm(f"{name}.attention_norm_after", attended)
     hidden = build.combine("sum", f"{name}.attention_sum", hidden, attended)
     normed = build.norm(f"{name}.feed_forward_norm", hidden)
-    gate = build.matrix(f"{name}.gate", normed, architecture.feed_forward)
     up = build.matrix(f"{name}.up", normed, architecture.feed_forward)
-    active = build.add(Neuron, f"{name}.silu", gate, function="silu", alpha=1.0)
-    gated = build.combine("product", f"{name}.gated", active, up)
-    down = build.matrix(f"{name}.down", gated, architecture.hidden)
+    if architecture.gated:
+        gate = build.matrix(f"{name}.gate", normed, architecture.feed_forward)
+        active = build.add(Neuron, f"{name}.silu", gate, function="silu", alpha=1.0)
+        up = build.combine("product", f"{name}.gated", active, up)
+    else:
+        up = build.add(Neuron, f"{name}.gelu", up, function="gelu", alpha=1.0)
+    down = build.matrix(f"{name}.down", up, architecture.hidden)
     if architecture.norms_after:
         down = build.norm(f"{name}.feed_forward_norm_after", down)
     return build.combine("sum", f"{name}.feed_forward_sum", hidden, down)
@@ -290,7 +293,8 @@ def _attention(build: _Builder, architecture: Architecture, name: str, hidden: s
     for kind in counts:
         if architecture.head_norms:
             operands[kind] = build.norm(f"{name}.{kind}_norm", operands[kind])
-        operands[kind] = build.rotated(f"{name}.{kind}_rotated", operands[kind], rotary)
+        if rotary:
+            operands[kind] = build.rotated(f"{name}.{kind}_rotated", operands[kind], rotary)
     for kind in ("key", "value"):
         operands[kind] = _cached(build, f"{name}.{kind}_cache", operands[kind])
     return _attended(build, architecture, name, operands)

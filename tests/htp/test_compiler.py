@@ -10,6 +10,7 @@ import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
+import hexsim
 from hexsim.deployment import deploy
 from hexsim.deployment.platform import Platform
 from hexsim.errors import HexsimError
@@ -84,3 +85,97 @@ def test_weights_that_no_process_addresses_are_refused() -> None:
     deploy(fits, platform, "htp")
     with pytest.raises(HexsimError, match=r"take 6\.98 GB, and .* addresses 4\.29 GB"):
         deploy(decoder(architecture, 1, 512, Widths(8), head=False), platform, "htp")
+
+
+def _recurrent(folder: Path, op: str, steps: int, hidden: int = 256) -> float:
+    """The microseconds of a recurrent layer, in float16 on sd8gen2."""
+    gates = {"LSTM": 4, "GRU": 3}[op] * hidden
+    path = folder / f"{op}{steps}.onnx"
+    _save(
+        path,
+        [helper.make_node(op, ["x", "w", "r"], ["s", "y"], hidden_size=hidden)],
+        {"x": (steps, 1, hidden)},
+        {"w": (1, gates, hidden), "r": (1, gates, hidden)},
+    )
+    deployment = deploy(hexsim.load(path), Platform.load("sd8gen2"), "htp_fp16")
+    return sum(layer.us for layer in deployment.simulate().layers)
+
+
+def _save(
+    path: Path,
+    nodes: list[onnx.NodeProto],
+    inputs: dict[str, tuple[int, ...]],
+    weights: dict[str, tuple[int, ...]],
+) -> None:
+    random = np.random.default_rng(0)
+    info = helper.make_tensor_value_info
+    constants = [
+        numpy_helper.from_array(random.normal(0, 0.05, shape).astype("float32"), name)
+        for name, shape in weights.items()
+    ]
+    graph = helper.make_graph(
+        nodes,
+        "net",
+        [info(name, TensorProto.FLOAT, shape) for name, shape in inputs.items()],
+        [info("y", TensorProto.FLOAT, None)],
+        constants,
+    )
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)]), path)
+
+
+@pytest.mark.parametrize("op", ["LSTM", "GRU"])
+def test_the_steps_of_a_recurrent_layer_depend_on_each_other(tmp_path: Path, op: str) -> None:
+    """Ninety more steps take nine times as long as ten more."""
+    short, middle, long = (_recurrent(tmp_path, op, steps) for steps in (10, 20, 110))
+    assert long - middle == pytest.approx(9 * (middle - short), rel=0.1)
+    release = Platform.load("sd8gen2").stack.htp
+    start_us = 1e6 * release.operator_clk / Platform.load("sd8gen2").chip.htp.clock_hz
+    assert (middle - short) / 10 > start_us, "each step starts an operation"
+
+
+def test_steps_that_are_written_out_cost_about_as_much(tmp_path: Path) -> None:
+    """A step of a simple GRU in nodes: a product with the state, and gates."""
+    steps, hidden = 20, 256
+    nodes, state = [], "h0"
+    for step in range(steps):
+        new = "y" if step == steps - 1 else f"h{step + 1}"
+        nodes += [
+            helper.make_node("MatMul", [state, "r"], [f"p{step}"]),
+            helper.make_node("Split", [f"p{step}"], [f"{g}{step}" for g in "abc"], axis=1),
+            helper.make_node("Sigmoid", [f"a{step}"], [f"z{step}"]),
+            helper.make_node("Sigmoid", [f"b{step}"], [f"q{step}"]),
+            helper.make_node("Mul", [f"q{step}", f"c{step}"], [f"m{step}"]),
+            helper.make_node("Tanh", [f"m{step}"], [f"n{step}"]),
+            helper.make_node("Sub", [state, f"n{step}"], [f"d{step}"]),
+            helper.make_node("Mul", [f"z{step}", f"d{step}"], [f"e{step}"]),
+            helper.make_node("Add", [f"n{step}", f"e{step}"], [new]),
+        ]
+        state = new
+    _save(tmp_path / "steps.onnx", nodes, {"h0": (1, hidden)}, {"r": (hidden, 3 * hidden)})
+    model = hexsim.load(tmp_path / "steps.onnx")
+    written = sum(
+        layer.us for layer in deploy(model, Platform.load("sd8gen2"), "htp_fp16").simulate().layers
+    )
+    whole = _recurrent(tmp_path, "GRU", steps)
+    assert 1 / 5 < whole / written < 1, "in nodes, each of nine operations is started"
+
+
+def test_recurrent_weights_that_vtcm_cannot_hold_are_fetched_by_every_step(tmp_path: Path) -> None:
+    path = tmp_path / "m.onnx"
+    node = helper.make_node("LSTM", ["x", "w", "r"], ["s", "y"], hidden_size=256)
+    shapes = {"w": (1, 1024, 256), "r": (1, 1024, 256)}
+    _save(path, [node], {"x": (8, 1, 256)}, shapes)
+    plan = deploy(hexsim.load(path), Platform.load("sd8gen2"), "htp_fp16").plan
+    (call,) = (call for call in plan.calls() if call.layer.type == "recurrent")
+    network = hexsim.load(path).network
+    held, fetched = (compile_graph([call], network, size)[0].cost for size in (8 << 20, 1 << 19))
+    assert held.step_bytes == fetched.step_bytes == 1024 * 256 * 2
+    assert fetched.weight_bytes - held.weight_bytes == 7 * held.step_bytes
+
+
+def test_a_scaled_input_may_be_an_output(tmp_path: Path) -> None:
+    """A recurrent state that decays: nothing reads the product."""
+    nodes = [helper.make_node("Mul", ["state", "k"], ["y"])]
+    _save(tmp_path / "m.onnx", nodes, {"state": (1, 64)}, {"k": (1,)})
+    deployment = deploy(hexsim.load(tmp_path / "m.onnx"), Platform.load("sd8gen2"), "htp_fp16")
+    assert deployment.simulate().total_ps > 0

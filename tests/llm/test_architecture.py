@@ -10,6 +10,7 @@ import pytest
 
 from hexsim.errors import HexsimError
 from hexsim.llm.architecture import architecture_of, read_architecture
+from hexsim.llm.network import Widths, decoder
 
 CONFIGS = Path(__file__).parents[2] / "benchmarks" / "llm_configs"
 SMALL = {
@@ -60,6 +61,10 @@ def test_what_is_left_out_has_its_usual_value() -> None:
         ({"model_type": "granite", "attention_bias": True}, "qkv_bias", True),
         ({"model_type": "mistral", "num_key_value_heads": 2}, "kv_heads", 2),
         ({"num_key_value_heads": None}, "kv_heads", 4),
+        ({"model_type": "smollm3", "no_rope_layers": [1, 1, 1, 0]}, "tied", True),
+        ({"model_type": "baichuan"}, "rotary_size", 16),
+        ({"model_type": "gemma3", "text_config": {**SMALL, "model_type": "qwen2"}}, "hidden", 64),
+        ({"text_config": {"model_type": "gemma"}}, "model_type", "llama"),
     ],
 )
 def test_families_differ_in_what_they_have(
@@ -89,11 +94,40 @@ def test_a_missing_key_is_named(key: str) -> None:
         ({"tie_word_embeddings": 1}, "tie_word_embeddings"),
         ({"num_local_experts": 8}, "num_local_experts"),
         ({"model_type": "mamba"}, "model_type"),
+        (
+            {"model_type": "qwen3_moe", "num_experts": 8},
+            "key 'num_experts' states a mixture of exp",
+        ),
+        ({"model_type": "deepseek_v3", "n_routed_experts": 8}, "n_routed_experts"),
+        (
+            {"layer_types": ["full_attention", "mamba"]},
+            "layer_types' has layers of the kind 'mamba'",
+        ),
+        ({"model_type": "qwen3_next", "linear_num_key_heads": 2}, "layers without attention"),
     ],
 )
 def test_a_wrong_value_is_refused_with_its_key(changes: dict[str, Any], key: str) -> None:
     with pytest.raises(HexsimError, match=f"config.json: .*{key}"):
         _of(**changes)
+
+
+def test_a_language_model_below_another_is_named_so() -> None:
+    with pytest.raises(HexsimError, match=r"config\.json, text_config: key 'model_type'"):
+        _of(model_type="gemma3", text_config={"model_type": 1})
+
+
+def test_the_feed_forward_of_gpt2_has_no_gate_and_nothing_is_rotated() -> None:
+    tree = {"model_type": "gpt2", "n_embd": 64, "n_head": 4, "n_layer": 2, "vocab_size": 100}
+    of_gpt2 = architecture_of({**tree, "activation_function": "gelu"}, "g", "config.json")
+    assert (of_gpt2.gated, of_gpt2.rotary_size, of_gpt2.feed_forward) == (False, 0, 256)
+    of_jais = architecture_of({**tree, "model_type": "jais", "n_inner": 96}, "j", "config.json")
+    assert (of_jais.gated, of_jais.feed_forward) == (True, 96)
+    assert of_jais.layer_weights - of_gpt2.layer_weights == 64 * (3 * 96 - 2 * 256)
+    names = {layer.name for layer in decoder(of_gpt2, 1, 8, Widths(4, "16")).network.layers}
+    assert "layer0.gelu" in names
+    assert not any("rotated" in name for name in names)
+    with pytest.raises(HexsimError, match="key 'n_layer' is missing"):
+        architecture_of({k: v for k, v in tree.items() if k != "n_layer"}, "g", "config.json")
 
 
 def test_a_folder_stands_for_its_config(tmp_path: Path) -> None:

@@ -121,12 +121,33 @@ def read_with_codes(
         raise HexsimError("; ".join((str(error), *replaced))) from None
     outputs = tuple(value.name for value in source.graph.output)
     dynamic_shapes.finish(net, source, outputs)
-    for output in outputs:
-        if output not in net.tensors:
-            why = "does not depend on any input" if net.exists(output) else "is written by no node"
-            raise HexsimError(f"output '{output}' of {source.label} {why}")
+    outputs = _computed(net, source, outputs, named=bool(output_names))
     network = net.network(name, tuple(shapes), outputs)
     return Imported(network, net.codes, _report(network, net, source))
+
+
+def _computed(
+    net: Importer, source: OnnxSource, outputs: tuple[str, ...], *, named: bool
+) -> tuple[str, ...]:
+    """Return the outputs that depend on an input; a note says which others the file has.
+
+    Raises HexsimError for an output that no node writes, one that the user has `named`, and if
+    none is left.
+    """
+    constant = [output for output in outputs if output not in net.tensors]
+    for output in constant:
+        if not net.exists(output):
+            raise HexsimError(f"output '{output}' of {source.label} is written by no node")
+        if named or len(constant) == len(outputs):
+            raise HexsimError(
+                f"output '{output}' of {source.label} does not depend on any input, so there is "
+                "nothing to run; name another output of the network"
+            )
+        net.record.notes.append(
+            f"output '{output}' does not depend on any input and is left out: it always has the "
+            "values that the file states"
+        )
+    return tuple(output for output in outputs if output in net.tensors)
 
 
 def _given(source: OnnxSource, values: Mapping[str, npt.ArrayLike]) -> dict[str, Known]:

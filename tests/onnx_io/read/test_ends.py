@@ -69,3 +69,18 @@ def test_a_node_stands_for_its_output(onnx_model: Make) -> None:
 def test_what_no_node_writes_is_no_end(onnx_model: Make) -> None:
     with pytest.raises(HexsimError, match=r"'box'.*boxes"):
         read_with_codes(detector(onnx_model), output_names=["box"])
+
+
+def test_an_output_that_no_input_reaches_is_left_out_with_a_note(onnx_model: Make) -> None:
+    """A detector that also returns its grid."""
+    nodes = [
+        node("Conv", ["x", "w"], ["y"], name="conv"),
+        node("Mul", ["grid", "eight"], ["anchors"], name="scale"),
+    ]
+    constants = {"w": W, "grid": np.arange(16.0), "eight": np.array(8.0)}
+    model = onnx_model(nodes, {"x": (1, 3, 5, 6)}, ["y", "anchors"], constants, 13)
+    loaded = hexsim.load(model)
+    assert loaded.network.outputs == ("y",)
+    assert any("output 'anchors'" in note for note in hexsim.import_report(model).notes)
+    with pytest.raises(HexsimError, match="'anchors' of .* does not depend on any input, so there"):
+        read_with_codes(model, output_names=["anchors"])
