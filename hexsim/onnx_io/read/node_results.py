@@ -47,8 +47,9 @@ def output_types(
 ) -> dict[str, tuple[Shape, str]]:
     """Return shape and dtype of each named output.
 
-    Operators without a schema get the types stated in the file. Raises UnknownShapeError if a
-    shape stays unknown, HexsimError if an output is not a tensor.
+    Operators without a schema get the types stated in the file, or else those that onnxruntime
+    infers for its own. Raises UnknownShapeError if a shape stays unknown, HexsimError if an output
+    is not a tensor.
     """
     types = {}
     for name, (sizes, dtype) in partial_types(node, operands, source).items():
@@ -68,6 +69,8 @@ def partial_types(
         schema = onnx.defs.get_schema(node.proto.op_type, node.opset, node.domain)
     except onnx.defs.SchemaError:
         types = _written_types(source)
+        if node.domain == EXTENSIONS and not set(filter(None, node.outputs)) <= types.keys():
+            types = _of_onnxruntime(node, operands, source) | types
     else:
         types = _inferred(schema, node, operands, source)
     results = {name: _sizes(node, name, types.get(name)) for name in node.outputs if name}
@@ -145,6 +148,62 @@ def _inferred(
             f"ONNX has no such node: its attributes and its inputs ({inputs or 'none'}) do not fit "
             "together"
         ) from None
+
+
+def _of_onnxruntime(
+    node: OnnxNode, operands: Mapping[str, NodeInput], source: OnnxSource
+) -> dict[str, onnx.TypeProto]:
+    """Return the types that onnxruntime infers for a node of its own domain; none if it cannot."""
+    import onnxruntime  # slow to import, and seldom needed
+
+    typed = {name: operand for name, operand in operands.items() if name}
+    graph = onnx.helper.make_graph(
+        [node.proto],
+        "node",
+        [
+            onnx.helper.make_value_info(name, _type(operand))
+            for name, operand in typed.items()
+            if operand.value is None
+        ],
+        [onnx.helper.make_value_info(name, onnx.TypeProto()) for name in node.outputs if name],
+        [
+            onnx.numpy_helper.from_array(operand.value, name)
+            for name, operand in typed.items()
+            if operand.value is not None
+        ],
+    )
+    imports = [onnx.helper.make_opsetid(d, v) for d, v in source.opsets.items()]
+    model = onnx.helper.make_model(graph, opset_imports=imports, ir_version=source.ir_version)
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = _FATAL
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    try:
+        session = onnxruntime.InferenceSession(
+            model.SerializeToString(), options, providers=["CPUExecutionProvider"]
+        )
+    except Exception:  # it knows no such node; its errors share no class of their own
+        return {}
+    return {
+        output.name: onnx.helper.make_tensor_type_proto(_ELEMENT_TYPES[output.type], output.shape)
+        for output in session.get_outputs()
+        if output.type in _ELEMENT_TYPES
+    }
+
+
+_FATAL = 4
+"""The level of onnxruntime's log at which it prints nothing of a node that it refuses."""
+_ELEMENT_TYPES = {
+    "tensor(float)": onnx.TensorProto.FLOAT,
+    "tensor(float16)": onnx.TensorProto.FLOAT16,
+    "tensor(double)": onnx.TensorProto.DOUBLE,
+    "tensor(bool)": onnx.TensorProto.BOOL,
+    **{
+        f"tensor({kind}{bits})": getattr(onnx.TensorProto, f"{kind}{bits}".upper())
+        for kind in ("int", "uint")
+        for bits in (8, 16, 32, 64)
+    },
+}
+"""Element types by onnxruntime's names."""
 
 
 def _type(operand: NodeInput) -> onnx.TypeProto:

@@ -82,5 +82,5 @@ def test_an_output_that_no_input_reaches_is_left_out_with_a_note(onnx_model: Mak
     loaded = hexsim.load(model)
     assert loaded.network.outputs == ("y",)
     assert any("output 'anchors'" in note for note in hexsim.import_report(model).notes)
-    with pytest.raises(HexsimError, match="'anchors' of .* does not depend on any input, so there"):
+    with pytest.raises(HexsimError, match=r"'anchors' of .* does not depend on any input"):
         read_with_codes(model, output_names=["anchors"])

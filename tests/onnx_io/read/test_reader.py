@@ -7,6 +7,7 @@ import onnx
 import pytest
 from onnx import helper, numpy_helper
 
+import hexsim
 from hexsim.errors import HexsimError
 from hexsim.layers import Convolution, Elementwise, Opaque, Permute, Reshape
 from hexsim.onnx_io.read.reader import read
@@ -264,3 +265,15 @@ def test_integer_tensors_keep_their_type(onnx_model: Make) -> None:
     network = read(model)
     assert isinstance(network.layers[0], Reshape)
     assert network.tensors["y"].dtype == "int64"
+
+
+def test_onnxruntime_knows_the_shapes_of_its_own_operators(onnx_model: Make) -> None:
+    """The node is opaque, and the CPU runs it."""
+    inverse = helper.make_node("Inverse", ["x"], ["i"], domain="com.microsoft")
+    model = onnx_model([inverse, node("Relu", ["i"], ["y"])], {"x": (2, 3, 3)}, ["y"], {}, 17)
+    model.opset_import.append(helper.make_opsetid("com.microsoft", 1))
+    first, _ = hexsim.load(model).network.layers
+    assert first.type == "com.microsoft.Inverse"
+    values = np.eye(3, dtype=np.float32) * np.array([[[2.0]], [[4.0]]], np.float32)
+    (outputs,) = hexsim.run(hexsim.load(model), [values], runtime="cpu")
+    assert outputs["y"][1, 0, 0] == 0.25

@@ -52,6 +52,15 @@ class ExpansionNodes:
         self.nodes[-1].output.extend(f"{output}_{number}" for number in range(1, count))
         return list(self.nodes[-1].output)
 
+    def split_into(self, name: str, sizes: Sequence[int]) -> list[str]:
+        """Add the Split of the last axis into parts of these sizes, and return them."""
+        if self._opset >= _SUM_AXES_ARE_INPUTS:
+            output = self.add("Split", [name, self.constant([*sizes], "int64")], axis=-1)
+        else:
+            output = self.add("Split", [name], axis=-1, split=[*sizes])
+        self.nodes[-1].output.extend(f"{output}_{number}" for number in range(1, len(sizes)))
+        return list(self.nodes[-1].output)
+
     def mean(self, name: str) -> str:
         """Add the mean along the last axis, which is not removed."""
         if self._opset >= _AXES_ARE_INPUTS:

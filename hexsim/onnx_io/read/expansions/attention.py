@@ -5,7 +5,7 @@ and masked, weighs the values. Masked positions get a large negative score. A ca
 infinity, like the masks of other exporters.
 
 Not supported (such nodes stay unchanged): past keys and values, rotary positions, packed tensors,
-causal masks of MultiHeadAttention, and masks that state the starts of sequences.
+and masks that state the starts of sequences.
 """
 
 import math
@@ -26,7 +26,7 @@ _FLAGS = ("do_rotary", "past_present_share_buffer")
 
 def attention(node: OnnxNode, graph: FileGraph, parts: ExpansionNodes) -> str | None:
     """Expand Attention: one product computes queries, keys and values."""
-    if not _is_plain(node, (4, 6)) or node.has("qkv_hidden_sizes"):
+    if not _is_plain(node, (4, 6)):
         return None
     return _of_one(node, graph, parts, node.required(0), node.required(1), (2, 3, 5))
 
@@ -44,15 +44,17 @@ def multi_head_attention(node: OnnxNode, graph: FileGraph, parts: ExpansionNodes
     """Expand MultiHeadAttention: queries, keys and values are inputs, with optional biases."""
     if not _is_plain(node, range(6, 12)) or not (node.input(1) and node.input(2)):
         return None
-    packed = any(graph.rank(name) not in (3, None) for name in node.inputs[1:3])
-    if packed or node.integer("unidirectional", 0):
+    if any(graph.rank(name) not in (3, None) for name in node.inputs[1:3]):
         return None
     projected = list(node.inputs[:3])
     if node.input(3):
         biases = parts.split(node.input(3), 3)
         projected = [parts.add("Add", pair) for pair in zip(projected, biases, strict=True)]
     hidden = _hiding(node.input(4), node, graph, parts)
-    return None if hidden is None else _heads(node, parts, projected, [hidden, node.input(5)])
+    if hidden is None:
+        return None
+    causal = _causal(node, projected[0], projected[1], parts)
+    return _heads(node, parts, projected, [hidden, node.input(5), causal])
 
 
 def _of_one(
@@ -71,8 +73,10 @@ def _of_one(
     hidden = _hiding(mask, node, graph, parts)
     if hidden is None:
         return None
-    causal = _causal(data, parts) if node.integer("unidirectional", 0) else ""
-    return _heads(node, parts, parts.split(product, 3), [hidden, added, causal])
+    sizes = node.integers("qkv_hidden_sizes")
+    projected = parts.split(product, 3) if sizes is None else parts.split_into(product, sizes)
+    causal = _causal(node, data, data, parts)
+    return _heads(node, parts, projected, [hidden, added, causal])
 
 
 def _heads(
@@ -122,12 +126,20 @@ def _hiding(mask: str, node: OnnxNode, graph: FileGraph, parts: ExpansionNodes) 
     return parts.add("Mul", [hidden, parts.constant(value)])
 
 
-def _causal(data: str, parts: ExpansionNodes) -> str:
-    """Name a tensor that is minus infinity where a key comes after its query, else zero."""
+def _causal(node: OnnxNode, queries: str, keys: str, parts: ExpansionNodes) -> str:
+    """Name a tensor that is minus infinity where a key comes after its query, else zero.
+
+    "" for a node without a causal mask.
+    """
+    if not node.integer("unidirectional", 0):
+        return ""
     start, step = parts.constant(0, "int64"), parts.constant(1, "int64")
-    length = parts.add("Gather", [parts.add("Shape", [data]), step], axis=0)
-    tokens = parts.add("Range", [start, length, step])
-    queries, keys = (parts.reshape(tokens, shape) for shape in ([-1, 1], [1, -1]))
+
+    def tokens(data: str, shape: list[int]) -> str:
+        length = parts.add("Gather", [parts.add("Shape", [data]), step], axis=0)
+        return parts.reshape(parts.add("Range", [start, length, step]), shape)
+
+    queries, keys = tokens(queries, [-1, 1]), tokens(keys, [1, -1])
     later = parts.add("Less", [queries, keys])
     return parts.add("Where", [later, parts.constant(-math.inf), parts.constant(0.0)])
 

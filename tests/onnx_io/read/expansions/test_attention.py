@@ -34,8 +34,9 @@ ADDED = {"a": normal(1, 4, 5, 5)}
         (fused("Attention", "x w b m", num_heads=4), {}, True),
         (fused("Attention", "x w b m", num_heads=4, mask_filter_value=-3.0), {}, True),
         (fused("Attention", "x w b - - a", num_heads=4), ADDED, False),
+        (fused("Attention", "x w b", num_heads=4, qkv_hidden_sizes=[16, 16, 40]), {}, False),
     ],
-    ids=["plain", "scale", "causal", "mask", "soft mask", "added"],
+    ids=["plain", "scale", "causal", "mask", "soft mask", "added", "sizes"],
 )
 @pytest.mark.parametrize("opset", [13, 18])
 def test_attention(
@@ -58,8 +59,9 @@ def test_attention(
 )
 def test_multi_head_attention(inputs: str, weights: dict[str, np.ndarray], masked: bool) -> None:
     feed = {**X, "k": normal(2, 5, 24), "v": normal(2, 5, 24), **(MASK if masked else {})}
-    model = model_of([fused("MultiHeadAttention", inputs, num_heads=4)], feed, weights, "y")
-    assert_same(model, feed, opaque=["Cast"] if masked else [])
+    for causal in (0, 1):
+        node = fused("MultiHeadAttention", inputs, num_heads=4, unidirectional=causal)
+        assert_same(model_of([node], feed, weights, "y"), feed, opaque=["Cast"] if masked else [])
 
 
 def test_lengths_of_an_embedding_stand_for_its_mask() -> None:
