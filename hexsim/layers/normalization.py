@@ -35,7 +35,8 @@ def _too_many(layer: Normalization, network: Network) -> bool:
 class Normalization(Layer):
     """One of KINDS along the stored axes `axes`, then times `scale`, plus `shift`.
 
-    Both are constants that broadcast to the input as numpy does; None stands for 1 and 0.
+    Both are constants that broadcast to the input as numpy does; None stands for 1 and 0. The root
+    counts as `floor` where it is smaller.
     """
 
     type: ClassVar[str] = "normalization"
@@ -49,6 +50,7 @@ class Normalization(Layer):
     kind: NormalizationKind
     axes: Axes
     epsilon: Real
+    floor: Real = 0.0
     scale: str | None = None
     shift: str | None = None
     clamp: Clamp = NO_CLAMP

@@ -75,7 +75,8 @@ def lower_normalization(layer: Normalization, source: QuantizedSource) -> Lowere
     unit = _fitting_unit(unit, count, call.output, bias)
     factors = np.broadcast_to(rounded(scale / unit), spread)
     squares = 1 if layer.kind == "length" else count**2
-    epsilon = layer.epsilon * squares / x.delta**2
+    # A floor below the step of the codes changes no result but 0 / 0, which an epsilon makes 0 too.
+    epsilon = (layer.epsilon + layer.floor**2) * squares / x.delta**2
     return LoweredNormalization(
         *call,
         kind=layer.kind,

@@ -20,10 +20,16 @@ Function = Callable[[Real], Real]
 
 _MOST_LAYERS = 12
 """The most layers of a function (GELU with tanh takes eight)."""
-_NEAR = np.concatenate([np.linspace(-12.3, 12.1, 123), [0, -207, -61, -33, 33, 61, 207]])
+_SMALL = np.logspace(-13, -1.5, 47)
+_NEAR = np.concatenate(
+    [np.linspace(-12.3, 12.1, 123), [0, -207, -61, -33, 33, 61, 207], _SMALL, -_SMALL]
+)
 _FAR = np.array([-1e6, -1e4, -1e3, 1e3, 1e4, 1e6])
-_RELATIVE, _ABSOLUTE = 1e-5, 1e-6
-"""Tolerances, for constants that a file stores in float32."""
+_RELATIVE = 1e-5
+"""Tolerance of values, for constants that a file stores in float32."""
+_ROUNDING = 1e-15
+"""What is lost where numbers of the size of x, or of one, cancel in float64. Any larger tolerance
+would hide a small constant: the epsilon of a norm, or the least argument of a logarithm."""
 
 
 def find_functions(network: Network) -> Network:
@@ -32,7 +38,8 @@ def find_functions(network: Network) -> Network:
     1. These layers are element-wise functions, and sums, products, differences, maxima and minima
        with scalar constants or with each other, if no other layer reads the tensors between them.
     2. They match a known function if both agree, up to the rounding of float32 constants, from -207
-       to 207, and at a thousand to a million unless the layers overflow. Inputs for which both give
+       to 207, at zero and beside it from 1e-13 on, so that no small constant is lost, and at a
+       thousand to a million unless the layers overflow. Inputs for which both give
        NaN are ignored; a function whose attributes are not finite is refused.
     3. Of several possible first layers, the one that gives the longest pattern counts.
     4. The Neuron takes the name of the first layer.
@@ -72,20 +79,23 @@ def _matching_function(function: Function) -> Neuron | None:
         neuron = fit(name, function)
         if neuron is None or not np.isfinite((neuron.alpha, neuron.beta)).all():
             continue
-        if not _agree(neuron.values(_NEAR), near):
+        if not _agree(neuron, _NEAR, near):
             continue
         finite = np.isfinite(far)
-        if not finite.any() or _agree(neuron.values(_FAR)[finite], far[finite]):
+        if not finite.any() or _agree(neuron, _FAR[finite], far[finite]):
             return neuron
     return None
 
 
-def _agree(first: Real, second: Real) -> bool:
-    """Return whether the values agree, except where both are NaN (roots of negative numbers)."""
-    comparable = ~(np.isnan(first) & np.isnan(second))
-    return bool(comparable.any()) and np.allclose(
-        first[comparable], second[comparable], _RELATIVE, _ABSOLUTE
-    )
+def _agree(neuron: Neuron, x: Real, values: Real) -> bool:
+    """Return whether the values for `x` agree, except where both are NaN, as roots below zero."""
+    expected = neuron.values(x)
+    comparable = ~(np.isnan(expected) & np.isnan(values))
+    allowed = _RELATIVE * np.abs(expected) + _ROUNDING * np.maximum(1.0, np.abs(x))
+    with np.errstate(invalid="ignore"):  # of infinities
+        near = (np.abs(expected - values) <= allowed) & np.isfinite(expected)
+    near |= expected == values
+    return bool(comparable.any() and near[comparable].all())
 
 
 def _neuron(function: NeuronFunction, alpha: float = 0.0, beta: float = 0.0) -> Neuron:

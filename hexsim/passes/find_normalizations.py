@@ -22,6 +22,11 @@ _MOST_NUMBERS = 1 << 14
 _FEW = 6
 _SMALLEST = 1e-13
 """The least epsilon; a smaller one has no effect beside 1 in float64."""
+_SIZES = (0.0, 1e-9, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1.0, 30.0, 1e4)
+"""The magnitudes at which a pattern is compared: where any epsilon matters, and where none does."""
+_TINY, _MOST_FLOOR = 1e-30, 1e-5
+"""A magnitude at which the divisor is its floor, and the largest floor: a larger one would matter
+beside a step of codes, for which it counts as an epsilon."""
 _FORMULAS: dict[NormalizationKind, Callable[[Real], tuple[Real, float]]] = {
     "deviation": lambda x: (x - x.mean(), float(np.square(x - x.mean()).mean())),
     "mean_square": lambda x: (x, float(np.square(x).mean())),
@@ -36,7 +41,8 @@ def find_normalizations(network: Network) -> Network:
     1. These layers are means and sums along the same axes, element-wise layers, and Tile, if no
        other layer reads the tensors between them.
     2. They match a kind of Normalization if both agree, up to the rounding of float32 constants, on
-       numbers of several magnitudes. The epsilon follows from the results for small numbers.
+       numbers of several magnitudes. The epsilon, or the least divisor,
+       follows from the results for small numbers.
     3. Of several possible first layers, the one that gives the longest pattern counts: a deviation
        without its mean would match a root mean square.
     4. The Normalization takes the name of the first layer.
@@ -93,10 +99,10 @@ def _matching_normalization(pattern: Pattern, network: Network) -> Normalization
         return pattern(reshaped, lambda layer, inputs: _output(layer, inputs, axes)).reshape(-1)
 
     for kind, formula in _FORMULAS.items():
-        epsilon = _fitted(function, formula, numbers)
-        if epsilon is not None:
+        if (fit := _fitted(function, formula, numbers)) is not None:
+            epsilon, floor = fit
             return Normalization(
-                name="", inputs=(), outputs=(), kind=kind, axes=axes, epsilon=epsilon
+                name="", inputs=(), outputs=(), kind=kind, axes=axes, epsilon=epsilon, floor=floor
             )
     return None
 
@@ -120,9 +126,10 @@ def _output(layer: Layer, inputs: Sequence[Real], axes: tuple[int, ...]) -> Real
 
 def _fitted(
     function: Callable[[Real], Real], formula: Callable[[Real], tuple[Real, float]], count: int
-) -> float | None:
-    """Return the epsilon with which `function` equals `formula`, None if they differ."""
+) -> tuple[float, float] | None:
+    """Return the epsilon and the floor with which `function` equals `formula`, None without any."""
     x = np.random.default_rng(0).normal(0.7, 1.0, count)
+    x[:2] = 0.9, -1.3  # a layer may change one sign only
     epsilon = 0.0
     for size in (1.0, None):  # once for its order, once beside numbers of its order
         numbers = x / math.sqrt(formula(x)[1]) * (math.sqrt(epsilon) if size is None else size)
@@ -136,8 +143,21 @@ def _fitted(
         epsilon = max(1 / ratio**2 - square, 0.0)
         if epsilon < _SMALLEST:
             epsilon = 0.0
-    for size in (1e-2, 1.0, 30.0):
+    floor = 0.0
+    if epsilon == 0.0:
+        dividend, _ = formula(_TINY * x)
+        largest = int(np.abs(dividend).argmax())
+        ratio = float(function(_TINY * x)[largest] / dividend[largest])
+        floor = 1 / ratio if ratio > 0 and 1 / ratio <= _MOST_FLOOR else 0.0
+    for size in (*_SIZES, *(-size for size in _SIZES)):
         dividend, square = formula(size * x)
-        if not np.allclose(function(size * x), dividend / math.sqrt(square + epsilon), 1e-5, 1e-6):
+        with np.errstate(all="ignore"):
+            expected = dividend / np.maximum(np.sqrt(square + epsilon), floor)
+        allowed = 1e-5 * np.abs(expected) + 1e-12 * np.abs(expected).max()
+        values = function(size * x)
+        near = (np.abs(values - expected) <= allowed) & np.isfinite(expected)
+        near |= (values == expected) | (np.isnan(values) & np.isnan(expected))
+        if not near.all():
             return None
-    return float(f"{epsilon:.6g}")
+    is_floor = floor > 10 * _TINY
+    return float(f"{epsilon:.6g}"), float(f"{floor:.9g}") if is_floor else 0.0

@@ -14,6 +14,7 @@ from hexsim.layers import Elementwise, Neuron
 from hexsim.onnx_io.read.reader import read
 from hexsim.onnx_io.run.float_engine import FloatEngine
 from hexsim.passes import optimize
+from hexsim.passes.find_functions import _matching_function
 from tests.conftest import compare, make_model, run_onnx
 from tests.thorough import examples
 
@@ -208,3 +209,12 @@ def test_any_tree_of_functions_stays_what_it_computes(data: st.DataObject) -> No
         tensors.append(out)
     comparison = compare(make_model(nodes_of(steps), {"x": (2, 3, 4)}, [tensors[-1]], C))
     assert comparison.error_optimized <= 1e-5
+
+
+@pytest.mark.parametrize("size", [1e-12, 1e-9, 1e-6, 1e-3])
+def test_a_small_summand_is_no_slope(size: float) -> None:
+    """It is the epsilon of a norm, or the least argument of a logarithm."""
+    assert _matching_function(lambda x: x + size) is None
+    assert _matching_function(lambda x: np.abs(x) + size) is None
+    assert _matching_function(lambda x: 1 / (1 + np.exp(-x)) + size) is None
+    assert _matching_function(lambda x: np.maximum(x, 0) + size) is None

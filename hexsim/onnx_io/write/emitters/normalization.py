@@ -33,6 +33,8 @@ def emit_normalization(layer: Normalization, graph: GraphBuilder) -> None:
     epsilon = graph.literal(np.array(max(layer.epsilon, _SMALLEST), dtype))
     # In float32 in every precision: the epsilon would be zero in float16.
     root = graph.move("Sqrt", [graph.move("Add", [square, epsilon])])
+    if layer.floor:
+        root = graph.move("Max", [root, graph.literal(np.array(layer.floor, dtype))])
     result = graph.compute("Div", [data, root])
     if layer.scale is not None:
         result = graph.compute("Mul", [result, graph.constant(layer.scale)])
