@@ -17,7 +17,7 @@ from hexsim.layers import Convert, Neuron, Prelu
 from hexsim.lowering.leaky_relu import leaky_codes
 from hexsim.lowering.lowered_call import Codes, LoweredCall, Operand, Real
 from hexsim.lowering.requantize import rescale_table
-from hexsim.lowering.sigmoid_tanh import squashed_codes
+from hexsim.lowering.sigmoid_tanh import own_function, squashed_codes
 from hexsim.lowering.source import Lowerings, QuantizedSource
 from hexsim.quantization.encodings import Encoding
 
@@ -48,8 +48,8 @@ def lower_prelu(layer: Prelu, source: QuantizedSource) -> LoweredLookup:
 
 
 def _neuron_codes(layer: Neuron, x: Operand, output: Encoding) -> Codes:
-    if x.bits == _BITS and (layer.function == "sigmoid" or layer.function == "tanh"):
-        return squashed_codes(layer.function, x, output)
+    if x.bits == _BITS and (own := own_function(layer.function, output)):
+        return squashed_codes(own, x, output)
     if layer.function == "leaky_relu":
         return _leaky_tables(np.array([layer.alpha], np.float64), x, output)
     return output.quantize(_without_gaps(layer.values(_reals(x)))).astype(output.dtype)

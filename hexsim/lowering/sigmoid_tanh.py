@@ -13,10 +13,13 @@ so that p covers 0 .. 3.2 (tanh), 0 .. 6.4 (sigmoid) in 16 pieces of 2048. In a 
     r = v + 1 for x >= zx, else -v                      units of 1 / T
     tanh = r / T, T = 254 * 128;   sigmoid = (r + T) / (2 * T), T = 255 * 128
 
-coded with the output's encoding by one 16-bit rounding. For the ranges that Hexagon NN gives to its
-results (-1 .. 128/127 and 0 .. 1) a code is 256 units and the codes are those of Hexagon NN.
+coded for the ranges that Hexagon NN gives to its results (-1 .. 128/127 and 0 .. 1), in which a
+code is 256 units; the codes are those of Hexagon NN. An output with any other encoding, which
+Hexagon NN does not have, gets the exact function instead (`hexsim.lowering.lookup`): the
+polynomials end at 6.4, where a sigmoid is still 0.0017, most of the range of scores at rest.
 """
 
+from collections.abc import Mapping
 from functools import cache
 from typing import Literal
 
@@ -40,26 +43,37 @@ _GAIN = {"tanh": 10240.0, "sigmoid": 5120.0}
 _SAMPLES = 64
 """Points of a piece at which the polynomials are fitted (our choice; with 64 all coefficients
 round to those of Hexagon NN)."""
-_SCALE_BITS = 22
-"""Fraction bits of output codes in a unit (our choice: exact for Hexagon NN's own ranges)."""
-_LARGEST_SCALE = 1 << 38
-"""Keeps products with r in an int64; only steps of the output below 2^-31 reach it."""
+_CODE_BITS = 8
+"""Units of a code have so many bits (Hexagon NN)."""
+_OWN: Mapping[SquashingFunction, tuple[float, int]] = {
+    "tanh": (1 / 127, 127),
+    "sigmoid": (1 / 255, 0),
+}
+"""Step and zero point of the output by function (Hexagon NN)."""
+_SAME = 1e-6
+"""Relative difference of steps up to which a range is Hexagon NN's: that of float32 in a file."""
 _S16_LIMIT = 32767
 
 
+def own_function(name: str, output: Encoding) -> SquashingFunction | None:
+    """Return the function of that name if `output` has the range that Hexagon NN gives to it."""
+    for function, (step, zero_point) in _OWN.items():
+        near = abs(output.delta - step) <= _SAME * step and output.zero_point == zero_point
+        if function == name and near and output.bitwidth == _CODE_BITS:
+            return function
+    return None
+
+
 def squashed_codes(function: SquashingFunction, x: Operand, output: Encoding) -> Codes:
-    """Return the output's code for each of the 256 codes of `x`."""
+    """Return the code for each of the 256 codes of `x`, of an output with Hexagon NN's range."""
     factor, shift = _input_scale(x.delta * _GAIN[function])
     distances = np.arange(x.encoding.steps + 1, dtype=np.int64) - x.zero_point
     magnitudes = (np.abs(distances) * factor + ((1 << shift) >> 1)) >> shift
     values = polynomial_values(function, np.minimum(magnitudes, _S16_LIMIT))
     units = np.where(distances < 0, -values, values + 1)
-    full = _FULL[function]
-    whole = full
     if function == "sigmoid":
-        units, whole = units + full, 2 * full
-    scale = min(int((1 << _SCALE_BITS) / (whole * output.delta) + 0.5), _LARGEST_SCALE)
-    codes = output.zero_point + ((units * scale + (1 << (_SCALE_BITS - 1))) >> _SCALE_BITS)
+        units = units + _FULL[function]
+    codes = output.zero_point + ((units + (1 << (_CODE_BITS - 1))) >> _CODE_BITS)
     return codes.clip(0, output.steps).astype(output.dtype)
 
 
