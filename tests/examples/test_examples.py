@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import re
 import runpy
+import subprocess
+import sys
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -82,3 +85,23 @@ def test_more_networks_are_slower_each_until_they_do_not_keep_up(example: Exampl
     assert [float(slowest) * 60 <= 1000 for _, _, slowest, _ in rows] == [
         keeps_up == "yes" for *_, keeps_up in rows
     ]
+
+
+@pytest.mark.slow
+def test_three_chips_list_their_longest_layers_and_draw_all(
+    example: Example, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("matplotlib")
+    monkeypatch.chdir(tmp_path)
+    lines = example("three_chips.py").splitlines()
+    heads = [line for line in lines if not line.startswith(" ")]
+    assert [head.split(":")[0] for head in heads] == ["sd835", "sd855", "sd865"]
+    assert (tmp_path / "layers.png").stat().st_size > 1000
+
+
+@pytest.mark.slow
+def test_three_chips_is_typed() -> None:
+    """A user's script knows the type of every field."""
+    words = ["--strict", str(EXAMPLES / "three_chips.py")]
+    done = subprocess.run([sys.executable, "-m", "mypy", *words], cwd=ROOT, capture_output=True)
+    assert done.returncode == 0, done.stdout.decode()
