@@ -22,7 +22,6 @@ from hexsim.llm.architecture import Architecture
 from hexsim.llm.study import Conditions
 from hexsim.memory import LayerMemory
 from hexsim.planning.sections.described import SectionInfo
-from hexsim.quantization.finding import Finding
 from hexsim.quantization.overrides.use import OverrideUse
 from hexsim.reports.always_on import always_on_facts
 from hexsim.reports.answers import answers_facts
@@ -124,7 +123,6 @@ DOCUMENTS = (
         {
             "layers[]": LayerError,
             "rescaled_weights[]": RescalingLoss,
-            "findings[]": Finding,
             "sensitivity": Sensitivity,
             "sensitivity.layers[]": LayerSensitivity,
             "remedies[]": RemedyTrial,

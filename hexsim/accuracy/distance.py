@@ -76,7 +76,7 @@ class Distance:
         ratio = self.noise_ratio
         if ratio == 0.0:
             return math.inf
-        return -10.0 * math.log10(ratio) if math.isfinite(ratio) else -math.inf
+        return 0.0 - 10.0 * math.log10(ratio) if math.isfinite(ratio) else -math.inf
 
     @property
     def cosine(self) -> float:

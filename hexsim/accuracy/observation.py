@@ -15,6 +15,7 @@ from hexsim.accuracy.classification import Hits
 from hexsim.accuracy.distance import Distance
 from hexsim.accuracy.items import scores_of_items, unpadded
 from hexsim.accuracy.layer_errors import ErrorStream, TensorRun
+from hexsim.accuracy.output_errors import OutputErrors
 from hexsim.accuracy.paired_run import MadeWhereUsed, Pair, PairedRun
 from hexsim.accuracy.scores import before_choices, compared_floats
 from hexsim.deployment import Deployment
@@ -45,9 +46,12 @@ class Counted:
 
 @dataclass
 class ObservedAnswers:
-    """A network's answers to a run of inputs: the distance of each from float, and the hits."""
+    """A network's answers to a run of inputs: the hits, and for each input the distances.
 
-    distances: list[Distance] = field(default_factory=list)
+    They are those of the compared tensors from float, by name.
+    """
+
+    distances: list[Mapping[str, Distance]] = field(default_factory=list)
     hits: Hits = field(default_factory=Hits)
 
     def take(self, other: ObservedAnswers) -> None:
@@ -143,10 +147,10 @@ class Observer(MadeWhereUsed):
     def _add(
         self, answers: ObservedAnswers, floats: Feed, outputs: Feed, labels: Labels | None
     ) -> None:
-        distance, first = Distance(), self._compared[0]
-        for name in self._floats:
-            distance.add(floats[name], outputs[name])
-        answers.distances.append(distance)
+        first = self._compared[0]
+        answers.distances.append(
+            {name: Distance.between(floats[name], outputs[name]) for name in self._floats}
+        )
         items = (scores_of_items(values[first], self.batch) for values in (floats, outputs))
         for index, (expected, actual) in enumerate(zip(*items, strict=True)):
             answers.hits.add(expected, actual, None if labels is None else labels[index])
@@ -176,20 +180,20 @@ class Totals:
 
     def __init__(self, paired: PairedRun) -> None:
         self.layers = ErrorStream(paired)
-        self.answers, self.hits = Distance(), Hits()
-        self.before, self.hits_before = Distance(), Hits()
+        self.outputs, self.hits = OutputErrors(), Hits()
+        self.outputs_before, self.hits_before = OutputErrors(), Hits()
 
     def take(self, observed: Observed) -> None:
         """Add the next run of inputs."""
         self.layers.take(observed.tensors)
-        _take(observed.answers, self.answers, self.hits)
+        _take(observed.answers, self.outputs, self.hits)
         if observed.before is not None:
-            _take(observed.before, self.before, self.hits_before)
+            _take(observed.before, self.outputs_before, self.hits_before)
 
 
-def _take(answers: ObservedAnswers, distance: Distance, hits: Hits) -> None:
-    for answer_distance in answers.distances:
-        distance.take(answer_distance)
+def _take(answers: ObservedAnswers, outputs: OutputErrors, hits: Hits) -> None:
+    for distances in answers.distances:
+        outputs.take(distances)
     hits.take(answers.hits)
 
 

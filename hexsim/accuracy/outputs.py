@@ -9,8 +9,8 @@ from dataclasses import replace
 from itertools import groupby
 
 from hexsim import budget
-from hexsim.accuracy.distance import Distance
 from hexsim.accuracy.items import unpadded_each
+from hexsim.accuracy.output_errors import OutputErrors, worst_db
 from hexsim.accuracy.scores import class_scores, compared_floats, scored
 from hexsim.deployment import Deployment
 from hexsim.graph.ir import FloatArray, Layer
@@ -50,20 +50,19 @@ class OutputJudge:
         self._references = [engine.run(feed) for feed in self.inputs]
 
     def sqnr_db(self, model: Model, chosen: AbstractSet[str]) -> float:
-        """Return the SQNR of all outputs with only the layers named in `chosen` in integers.
+        """Return the SQNR of the worst output with only the layers in `chosen` in integers.
 
         The runtime's other layers compute with the float constants of the reference. `model` is
         the network compared, or one with the same layers and other parameters.
         """
         mixed = _with_floats(scored(model), self.takes - chosen)
         runs = with_chosen(self.deployment, mixed, chosen).executor().run_each(self.inputs)
-        total = Distance()
+        errors = OutputErrors()
         batch = batch_size(self.deployment.network)
         sides = (unpadded_each(side, batch, self._items) for side in (runs, self._references))
         for run, reference in zip(*sides, strict=True):
-            for name in self._names:
-                total.add(reference[name], run[name])
-        return total.sqnr_db
+            errors.add({name: reference[name] for name in self._names}, run)
+        return worst_db(errors.each)
 
 
 def _with_floats(model: Model, spared: AbstractSet[str]) -> Model:

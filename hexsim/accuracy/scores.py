@@ -35,8 +35,9 @@ def class_scores(network: Network) -> Network:
 def compared_floats(network: Network) -> tuple[str, ...]:
     """Return the tensors of the "SQNR of the outputs" in all reports.
 
-    They are the floats among the outputs, before a final softmax or a choice, taken together over
-    all items of all inputs; the padding of a batch that is not full does not count.
+    They are the floats among the outputs, before a final softmax or a choice. Each has a figure
+    over all items of all inputs, and the worst one decides; the padding of a batch that is not full
+    does not count.
     """
     outputs = class_scores(network).outputs
     return tuple(name for name in outputs if network.tensors[name].dtype == "float32")

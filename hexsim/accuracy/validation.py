@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from hexsim.accuracy.classification import TOP, Hits
 from hexsim.accuracy.layer_errors import LayerError
 from hexsim.accuracy.observation import Counted, Feed, Labels, Observer, Totals
+from hexsim.accuracy.output_errors import OutputError, worst_db
 from hexsim.accuracy.rescaling import RescalingLoss, rescaling_losses
 from hexsim.accuracy.scores import is_classifier, scores_before, scores_per_item, sqnr_label
 from hexsim.deployment import Deployment
@@ -23,12 +24,17 @@ class Original:
     """
 
     hits: Hits
-    output_sqnr_db: float
+    outputs: tuple[OutputError, ...]
+
+    @property
+    def output_sqnr_db(self) -> float:
+        """The SQNR of the worst output in dB."""
+        return worst_db(self.outputs)
 
 
 @dataclass(frozen=True, repr=False)
 class Validation(Shown):
-    """Results of one pass; `output_sqnr_db` is that of `compared_floats`.
+    """Results of one pass; `outputs` are those of `compared_floats`.
 
     `rescaled` has the weights that the runtime rescaled at load, `notes` a sentence for each output
     that is not compared itself. `original` is set where the reference was equalised. `classes` is
@@ -39,7 +45,7 @@ class Validation(Shown):
 
     hits: Hits
     labelled: bool
-    output_sqnr_db: float
+    outputs: tuple[OutputError, ...]
     layers: tuple[LayerError, ...]
     rescaled: tuple[RescalingLoss, ...] = ()
     notes: tuple[str, ...] = ()
@@ -47,6 +53,11 @@ class Validation(Shown):
     classes: bool = True
     ranked: bool = True
     reference: Reference = "float network"
+
+    @property
+    def output_sqnr_db(self) -> float:
+        """The SQNR of the worst output in dB; NaN if none is compared."""
+        return worst_db(self.outputs)
 
     def display_table(self) -> DisplayTable:
         """Return a row per tensor, as far as its error is known."""
@@ -101,14 +112,15 @@ def counted(
 def validation_of(deployment: Deployment, totals: Totals, *, labelled: bool) -> Validation:
     """Return the results after all inputs were added."""
     losses = rescaling_losses(deployment.loaded, deployment.signed_layers)
+    equalised = totals.hits_before.inputs > 0
     return Validation(
         totals.hits,
         labelled,
-        totals.answers.sqnr_db,
+        totals.outputs.each,
         totals.layers.errors(),
         losses,
         tuple(_notes(deployment.network)),
-        Original(totals.hits_before, totals.before.sqnr_db) if totals.hits_before.inputs else None,
+        Original(totals.hits_before, totals.outputs_before.each) if equalised else None,
         classes=labelled or is_classifier(deployment.network),
         ranked=scores_per_item(deployment.network) > TOP,
         reference=deployment.model.reference,

@@ -23,6 +23,7 @@ from hexsim import __version__, dlc
 from hexsim.datasheets.background import load as load_background
 from hexsim.deployment import AtLoad, Deployment, deploy
 from hexsim.deployment.calibrated import anchored
+from hexsim.deployment.findings import slower, slower_sections
 from hexsim.deployment.offline_hta import orders, with_hta
 from hexsim.deployment.platform import Platform
 from hexsim.deployment.prepared_graph import PreparedGraph, prepared_graph, with_graph
@@ -38,6 +39,7 @@ from hexsim.llm.network import Widths
 from hexsim.llm.reading import read_decoder
 from hexsim.llm.study import Conditions, LanguageModelSpeed, speed_of
 from hexsim.memory import Footprint
+from hexsim.quantization.finding import Finding, Told, sentences
 from hexsim.quantization.model import Model, require_float
 from hexsim.quantization.optimizations import Optimization, quantize_optimized
 from hexsim.quantization.options import QuantizationOptions
@@ -127,7 +129,8 @@ class Simulation(Shown):
     its energy, between `energy.low` and `energy.high`. `outputs` maps ONNX output names to float32
     arrays in the ONNX file's axis order; an output that is quantised in the file has quantised
     values of its type. `overrides` has the outcome of each override. `prepared` has estimates of
-    preparing the graph of a tensor processor, None on other runtimes.
+    preparing the graph of a tensor processor, None on other runtimes. `findings` are certain
+    losses: of time by HTA sections, and, if inputs were given, of values by encodings.
     """
 
     timing: Result
@@ -136,6 +139,7 @@ class Simulation(Shown):
     outputs: dict[str, FloatArray] | None
     overrides: tuple[KeyOutcome, ...] = ()
     prepared: PreparedGraph | None = None
+    findings: tuple[Finding, ...] = ()
 
     @property
     def total_us(self) -> float:
@@ -195,8 +199,8 @@ def quantize(
     equalization, and "bc", bias correction, which needs "cle". `overrides` (see `read_overrides`)
     replace the choices of the quantiser; None takes the encodings of an ONNX file's own quantising
     nodes, and an empty `Overrides()` takes none at all. `Model.overrides` has their outcomes, and
-    `Model.findings` the certain losses. Raises HexsimError if `model` is quantised already, or if
-    the overrides do not fit to it.
+    `Model.findings` the certain losses, which are warnings too. Raises HexsimError if `model` is
+    quantised already, or if the overrides do not fit to it.
     """
     network = require_float(model)
     if inputs is None:
@@ -207,7 +211,9 @@ def quantize(
     if "bc" in optimizations:
         feeds = list(feeds)
     given = overrides_of_model(overrides, model.own_overrides, model.provenance)
-    return quantize_optimized(network, lambda: feeds, options, optimizations, given).model
+    quantized = quantize_optimized(network, lambda: feeds, options, optimizations, given).model
+    warn_of(quantized.findings)
+    return quantized
 
 
 @keywords_checked
@@ -222,10 +228,13 @@ def compile_hta(
 
     `partitions` lists the sections by layer ids, as in "0-11,15-20", or for a named chip, as in
     "sm8250:0-20"; "" takes all that the rules of `stack` allow. Raises HexsimError, with the layer
-    and the nearest legal cut, if a section breaks a rule, or if nothing can be compiled.
+    and the nearest legal cut, if a section breaks a rule, or if nothing can be compiled. A warning
+    says so if an inference without sections would be faster.
     """
     (order,) = orders([partitions] if partitions else [], str(chip), stack)
-    return with_hta(model, order)
+    compiled = with_hta(model, order)
+    warn_of(slower(compiled, [order]))
+    return compiled
 
 
 @keywords_checked
@@ -286,8 +295,12 @@ def simulate(
     memory = deployment.memory(calling.get("buffer"))
     energy = platform.energy(timing, calling.get("perf_profile"))
     outputs = None if inputs is None else next(_answers(deployment, [inputs]))
+    of_values = () if inputs is None else deployment.findings
+    findings = (*slower_sections(deployment, calling.get("perf_profile")), *of_values)
+    warn_of(findings)
     prepared = prepared_graph(deployment.plan, memory, platform.stack)
-    return Simulation(timing, memory, energy, outputs, deployment.overrides, prepared)
+    overrides_used = deployment.overrides
+    return Simulation(timing, memory, energy, outputs, overrides_used, prepared, findings)
 
 
 @keywords_checked
@@ -341,6 +354,7 @@ def run(
         deployment = deployment.observing(
             wanted(deployment.network, (), output_tensors, every=False)
         )
+    warn_of(deployment.findings)
     return _answers(deployment, inputs)
 
 
@@ -374,6 +388,12 @@ def _deployed(
     required = overrides is not None
     at_load = AtLoad(model.network, platform, overrides=given, required=required)
     return deploy(model, platform, runtime, cpu_fallback=cpu_fallback, at_load=at_load)
+
+
+def warn_of(findings: Iterable[Told]) -> None:
+    """Warn of losses as the commands do, at the caller of the checked function."""
+    for sentence in sentences(findings):
+        warnings.warn(sentence, stacklevel=4)
 
 
 def _answers(deployment: Deployment, inputs: Iterable[Inputs]) -> Iterator[dict[str, FloatArray]]:

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Literal, Unpack, cast
 
-from hexsim.api import Circumstances, Inputs
+from hexsim.api import Circumstances, Inputs, warn_of
 from hexsim.datasheets.background import load as load_background
 from hexsim.deployment.calibrated import anchored
 from hexsim.deployment.given import Preparation
@@ -97,6 +97,7 @@ def benchmark(
     cases, refused = answered(results)
     if not cases:
         raise HexsimError("hexsim.benchmark got no model or no chip; give one or more")
+    warn_of(loss for case in cases for loss in case.findings)
     return Benchmark(results=cases, refused=refused, orders=orders(cases))
 
 
@@ -121,7 +122,9 @@ def profile(
     conditions = conditions_of(platform, cast(Judging, how), (known,))
     sweep: Scope | None = "everything" if uncertainty else None
     conditions = replace(conditions, sweep=sweep, recorded=recorded, roofs=True, accuracy=False)
-    return run_case(_source(model), platform, known, conditions)
+    case = run_case(_source(model), platform, known, conditions)
+    warn_of(case.findings)
+    return case
 
 
 def platforms_of(chips: Sequence[str | Path], how: Judging | Deploying) -> list[Platform]:

@@ -22,6 +22,7 @@ from hexsim.cli._options import (
     parse_runtime,
 )
 from hexsim.cli._output import JsonCsv
+from hexsim.cli._overrides import print_losses
 from hexsim.cli._simulated import Hardware
 from hexsim.errors import HexsimError
 
@@ -104,6 +105,7 @@ class Phone(Hardware):
         deployment, timing, perf_profile = simulated_beside(
             profile, run, given, here, perf_profile=self.perf_profile, buffer=self.buffer
         )
+        print_losses(deployment, perf_profile)
         compared, *others = (
             compare_profile(profile, each, deployment, timing, perf_profile)
             for each in (run, *profile.runs)

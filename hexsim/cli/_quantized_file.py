@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from hexsim.datasheets.stacks import Stack
     from hexsim.dlc import Metadata
     from hexsim.inputs.source import InputSource
+    from hexsim.quantization.finding import Finding
     from hexsim.quantization.model import Model
     from hexsim.quantization.optimizations import Optimized
 
@@ -54,9 +55,16 @@ class QuantizedFile(Outputs):
         self.write(encodings_report=lambda: encodings_facts.json(model))
         dlc.write(self.output, model, metadata)
 
-    def log(self, done: Optimized, failures: Sequence[str], release: Stack) -> None:
-        """Print on stderr what was done as in `release`, and which sections failed to compile.
+    def log(
+        self,
+        done: Optimized,
+        failures: Sequence[str],
+        release: Stack,
+        slower: Sequence[Finding],
+    ) -> None:
+        """Print on stderr what was done as in `release`, and what is lost.
 
+        `failures` are the sections that did not compile, `slower` those that cost time.
         The line of each encoding is printed under the names of SNPE's tools only.
         """
         from hexsim.reports.network.quantizer_log import (
@@ -73,7 +81,7 @@ class QuantizedFile(Outputs):
         before = (
             *optimization_log(done),
             *override_log(model),
-            *findings_log(model),
+            *findings_log((*slower, *model.findings)),
             f"[INFO] minimum range of an encoding: {minimum}",
         )
         encodings = quantizer_log(model, self.output) if is_reworded() else ()

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from hexsim.runtimes import FIXED_POINT, Runtime
+from hexsim.runtimes import FIXED_POINT
 
 if TYPE_CHECKING:
     from hexsim.accuracy.study import Study
@@ -34,16 +34,17 @@ class Examination:
 
         for case in cases:
             deployment = self.given.deployment(case.runtime)
-            study = self._study(deployment, case.runtime)
+            study = self._study(deployment, case)
             cut = self._cut(deployment, case) if case.runtime == "aip" else None
             yield OnRuntime(case, study, cut)
 
-    def _study(self, deployment: Deployment, runtime: Runtime) -> Study | None:
+    def _study(self, deployment: Deployment, case: Inference) -> Study | None:
         from hexsim.accuracy.distributions import distributions
         from hexsim.accuracy.study import Study
         from hexsim.accuracy.validation import validate
+        from hexsim.deployment.findings import findings_of
 
-        if self.inputs is None or runtime not in FIXED_POINT:
+        if self.inputs is None or (runtime := case.runtime) not in FIXED_POINT:
             return None
         source = self.inputs.judging
         self.progress(f"comparing {runtime} with float")
@@ -55,7 +56,8 @@ class Examination:
             () if self.given.model.quantized else (f"quantised on {self.inputs.calibration}",)
         )
         notes = (source.description, *quantised)
-        return Study(network.name, chip, runtime, notes, validation, distributions=counts)
+        study = Study(network.name, chip, runtime, notes, validation, distributions=counts)
+        return replace(study, findings=findings_of(deployment, case.perf_profile, at_load=True))
 
     def _cut(self, deployment: Deployment, case: Inference) -> tuple[Prices, Survey]:
         from hexsim.studies.cuts import LayerTimes, Prices, compiled_sections, survey

@@ -24,10 +24,10 @@ def score(
     ones tell nothing. The runtime is the tensor processor if the platform has one, else the DSP.
     """
     from hexsim.accuracy.agreements import Agreements
+    from hexsim.accuracy.output_errors import each_output, sqnr_text
     from hexsim.accuracy.reference import with_reference
     from hexsim.deployment import deploy
     from hexsim.inputs.split import part_of
-    from hexsim.texts.figures import figure
 
     if given.seeded:
         return ""
@@ -43,5 +43,7 @@ def score(
     except HexsimError as error:
         return f"no SQNR of the outputs on {where}: {error}"
     references = Agreements(deployment.network, judging.feeds, judging.items)
-    db = figure(references.of(deployment).sqnr_db)
-    return f"SQNR of the outputs: {db} dB on {where}, over {judging.description}"
+    agreed = references.of(deployment)
+    db = sqnr_text(agreed.outputs)
+    text = f"SQNR of the outputs: {db} on {where}, over {judging.description}"
+    return "\n  ".join(filter(None, (text, each_output(agreed.outputs))))

@@ -18,7 +18,7 @@ from hexsim.cli._options import (
     parse_input_dims,
 )
 from hexsim.cli._output import Json
-from hexsim.cli._overrides import print_override_use
+from hexsim.cli._overrides import print_losses, print_override_use
 from hexsim.cli._page import paged
 from hexsim.cli._say import say
 from hexsim.cli._simulated import Hardware
@@ -86,8 +86,10 @@ def always_on(
         read = load_container(model, input_dims=parse_input_dims(input_dim))
         preparation = Preparation(floats.quantize, floats.override_params)
         given = GivenModel(model, read, platform, preparation, progress)
-        plan = given.deployment("dsp").plan
+        deployment = given.deployment("dsp")
+        plan = deployment.plan
         result = always_on(plan, platform, every, where, scene.perf_profile, clients)
+    print_losses(deployment)
     if use := given.use("dsp"):
         print_override_use(given.model.name, use)
     outputs.write(json=lambda: always_on_facts.json(result, platform))

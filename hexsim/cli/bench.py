@@ -21,6 +21,7 @@ from hexsim.cli._options import (
     parse_runtimes,
 )
 from hexsim.cli._output import JsonCsvTraceHtml
+from hexsim.cli._overrides import print_findings
 from hexsim.cli._page import paged
 from hexsim.cli._say import command_line, say
 from hexsim.cli._simulated import Comparing, Power, SeveralChips
@@ -242,11 +243,12 @@ def _gathered(
 
 
 def _show_rest(benchmark: Benchmark) -> None:
-    """Print the parts of the report about all networks, after their tables."""
+    """Print the parts of the report about all networks, after their tables, and what is lost."""
     from hexsim.reports.benchmark.background import background_tables
     from hexsim.reports.benchmark.recommendation import orders_text, recommendations
     from hexsim.reports.benchmark.table import footnotes
 
+    print_findings(*((case.network, case.findings) for case in benchmark.results))
     if advice := recommendations(benchmark.results):
         say("\n" + advice)
     if orders := orders_text(benchmark.orders):

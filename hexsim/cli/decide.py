@@ -208,8 +208,6 @@ def decide(
     )
     with status() as progress, _keeping_results(read.model.network):
         decision = run_decide(question, progress)
-    if decision.unstored:
-        remark(f"[WARNING] results are not kept for the next run: {decision.unstored}")
     best, given_options = decision.ranked[:1], _command_options(model, chips, inputs, work, roles)
     lines = commands(best[0], given_options) if best else ()
     outputs.write(
@@ -261,14 +259,25 @@ def _command_options(
 
 
 def _show(decision: Decision, lines: tuple[str, ...], *, every: bool) -> None:
-    from hexsim.reports.decision.table import changes, decision_table, recommendation, ruled_out
+    """Print the decision, and on stderr why its parts are not kept."""
+    from hexsim.reports.decision.table import (
+        changes,
+        decision_table,
+        findings,
+        recommendation,
+        ruled_out,
+    )
     from hexsim.reports.text import number
 
+    if decision.unstored:
+        remark(f"[WARNING] results are not kept for the next run: {decision.unstored}")
     say(f"{decision.network}, {number(decision.items, 'input')}")
     say("".join(f"  {note}\n" for note in decision.notes))
     say(recommendation(decision))
     if decision.ranked:
         say("\n" + decision_table(decision, every=every))
+        if losses := findings(decision, every=every):
+            say("\n" + losses)
         say("\n" + changes(decision))
     if excluded := ruled_out(decision, every=every):
         say("\n" + excluded)

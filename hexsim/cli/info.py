@@ -20,6 +20,7 @@ from hexsim.cli._options import (
     parse_runtime,
 )
 from hexsim.cli._output import JsonCsv
+from hexsim.cli._overrides import print_losses
 from hexsim.cli._page import paged
 from hexsim.cli._say import is_reworded, say
 from hexsim.errors import HexsimError
@@ -87,7 +88,9 @@ class Timed:
         platform = Platform.load(self.chip)
         runtime = self.asked() or preferred(platform.runtimes)
         given = GivenModel(model, read, platform, Preparation(quantize=True))
-        return TimedOn(platform.chip.name, runtime, given.deployment(runtime).simulate())
+        deployment = given.deployment(runtime)
+        print_losses(deployment)
+        return TimedOn(platform.chip.name, runtime, deployment.simulate())
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ from hexsim.cli._options import (
     parse_runtime,
 )
 from hexsim.cli._output import Html
+from hexsim.cli._overrides import print_losses
 from hexsim.cli._page import paged
 from hexsim.cli._say import command_line, say
 from hexsim.cli._simulated import Hardware
@@ -98,6 +99,7 @@ def partition(
         prices = Prices(LayerTimes(deployment, perf_profile))
         fastest = search(prices) if cuts.search else None
         surveyed = survey(prices, sections)
+    print_losses(deployment, perf_profile)
     network = prices.times.network
 
     def html() -> str:
@@ -133,5 +135,7 @@ def _of_processor(loaded: Model, platform: Platform, runtime: Runtime) -> None:
     from hexsim.deployment import deploy
     from hexsim.reports.partition.table import subnet_table
 
+    deployment = deploy(loaded, platform, runtime)
+    print_losses(deployment)
     say(f"{loaded.name} on {platform.chip.name} {runtime}, {platform.software}\n")
-    say(subnet_table(deploy(loaded, platform, runtime).subnets))
+    say(subnet_table(deployment.subnets))

@@ -12,7 +12,7 @@ from hexsim.cli._files import OUTPUT
 from hexsim.cli._groups import grouped
 from hexsim.cli._options import InputDimOption, ModelArgument, parse_input_dims
 from hexsim.cli._output import JsonCsvTraceHtml
-from hexsim.cli._overrides import print_override_use
+from hexsim.cli._overrides import print_findings, print_override_use
 from hexsim.cli._page import paged
 from hexsim.cli._say import command_line, say
 from hexsim.cli._simulated import CallOptions, Power, RuntimeOnChip
@@ -110,6 +110,7 @@ def profile(
     with status() as progress:
         case = run_case(model, platform, runs_on.asked(), conditions, progress)
     print_override_use(case.network, case.overrides)
+    print_findings((case.network, case.findings))
 
     def html() -> str:
         from hexsim.reports.pages.command_pages import profile_page

@@ -107,6 +107,7 @@ def quantize(
     inputs.require_some()  # before imports that take long
     from hexsim.cli._progress import bar
     from hexsim.cli._score import score
+    from hexsim.deployment.findings import slower
     from hexsim.deployment.offline_hta import compile_all
     from hexsim.dlc.loading import applied_overrides, load_container
     from hexsim.inputs.split import part_of
@@ -138,13 +139,11 @@ def quantize(
     compiled, prepared = _prepared(compiled, platform)
     outputs.store(compiled, replace(source.metadata, quantizer_command=command))
     _tell_unapplied(source, overrides, Path(model).name, asked)
-    outputs.log(replace(result, model=compiled), failures, release)
+    outputs.log(replace(result, model=compiled), failures, release, slower(compiled, orders))
     answers = "" if is_reworded() else score(network, compiled, given, inputs.part, platform)
     outputs.tell(compiled, calibration, perf_counter() - started)
-    if answers:
-        say(answers)
-    if prepared:
-        say(prepared)
+    for text in filter(None, (answers, prepared)):
+        say(text)
 
 
 def _prepared(model: Model, platform: Platform) -> tuple[Model, str]:

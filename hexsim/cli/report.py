@@ -18,6 +18,7 @@ from hexsim.cli._options import (
     parse_runtimes,
 )
 from hexsim.cli._output import Outputs, beside_model
+from hexsim.cli._overrides import print_findings
 from hexsim.cli._say import command_line, say
 from hexsim.cli._simulated import CallOptions, Hardware, Power
 
@@ -96,6 +97,7 @@ def report(
     with status() as progress:
         results = run_benchmark([model], platform, runtimes, conditions, progress)
         cases, refusals = answered(results)
+        print_findings(*((case.network, case.findings) for case in cases))
         read = load_container(model, input_dims=dims)
         given = GivenModel(model, read, platform, preparation, progress)
         inputs = None if depth.timing_only else roles(given.model)

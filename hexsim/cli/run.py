@@ -24,7 +24,7 @@ from hexsim.cli._options import (
     parse_input_dims,
 )
 from hexsim.cli._output import JsonCsvTrace
-from hexsim.cli._overrides import print_override_use
+from hexsim.cli._overrides import print_losses, print_override_use
 from hexsim.cli._progress import bar
 from hexsim.cli._say import remark, say
 from hexsim.cli._simulated import RuntimeOnChip
@@ -111,6 +111,7 @@ def run(
     deployment = deploy(read.model, platform, runtime, cpu_fallback=fallback, at_load=at_load)
     if deployment.graph_note is not None:
         remark(f"INFO - {deployment.graph_note}")
+    print_losses(deployment, at_load=True)
     answers_too = bool(labels or outputs.json or outputs.csv)
     class_names = _class_names(labels, network, source.batch) if answers_too else None
     scores = network.outputs[:1] if answers_too else ()

@@ -11,7 +11,7 @@ from hexsim.cli._files import MODEL
 from hexsim.cli._groups import grouped
 from hexsim.cli._options import InputDimOption, parse_input_dims, parse_runtime
 from hexsim.cli._output import JsonTraceHtml
-from hexsim.cli._overrides import print_override_use
+from hexsim.cli._overrides import print_findings, print_override_use
 from hexsim.cli._page import paged
 from hexsim.cli._say import command_line, say
 from hexsim.cli._simulated import CallOptions, Hardware
@@ -108,6 +108,7 @@ def throughput(
     platform = hardware.platform(threads.parallel_graphs)
 
     from hexsim.cli._progress import status
+    from hexsim.deployment.findings import findings_of
     from hexsim.deployment.given import GivenModel
     from hexsim.dlc.loading import load_container
     from hexsim.reports.throughput import throughput_facts, throughput_text
@@ -116,7 +117,7 @@ def throughput(
 
     loop = length.loop(circumstances, platform)
     preparation = circumstances.preparation()
-    callers, uses = [], {}
+    callers, uses, found = [], {}, []
     with status() as progress:
         for source, (runtime, count, hint) in zip(model, wanted, strict=True):
             progress(f"loading {source}")
@@ -125,6 +126,7 @@ def throughput(
             deployment = given.deployment(runtime, circumstances.perf_profile)
             if runtime == "aip" and given.hta_choice is not None:
                 progress.print_above(f"{given.model.name} on aip: {given.hta_choice.sentence}")
+            found.append((given.model.name, findings_of(deployment, circumstances.perf_profile)))
             if use := given.use(runtime):
                 uses[given.model.name] = use
             callers.append(Caller(deployment.plan, count, hint))
@@ -132,6 +134,7 @@ def throughput(
         result = throughput(platform, callers, loop)
     for name, use in uses.items():
         print_override_use(name, use)
+    print_findings(*found)
 
     def html() -> str:
         from hexsim.reports.pages.command_pages import throughput_page

@@ -5,6 +5,7 @@ from hexsim.cli._groups import grouped
 from hexsim.cli._inputs import LabelledInputs
 from hexsim.cli._options import ModelArgument, NoFallbackOption, ProfileOption
 from hexsim.cli._output import JsonCsv
+from hexsim.cli._overrides import print_losses
 from hexsim.cli._page import paged
 from hexsim.cli._say import say
 from hexsim.cli._simulated import Hardware, Power
@@ -27,6 +28,7 @@ def tradeoff(
     platform = power.of(hardware.platform())
 
     from hexsim.cli._progress import status
+    from hexsim.deployment import Deployment
     from hexsim.quantization.model import Model
     from hexsim.reports.text import number
     from hexsim.reports.tradeoff import choice_facts, tradeoff_facts, tradeoff_table
@@ -46,6 +48,7 @@ def tradeoff(
     source = roles.judging
     encodings += inputs.calibrated_too(given.quantizer_command)
     notes = (source.description, encodings, given.reference)
+    print_losses(Deployment(codes, platform, "aip"), perf_profile)
     where, labelled = (platform.chip.name, platform.stack.name), roles.labels is not None
     outputs.write(
         json=lambda: tradeoff_facts.json(network.name, where, notes, result.choices),

@@ -11,8 +11,9 @@ from hexsim.cli._groups import grouped
 from hexsim.cli._inputs import LabelledInputs
 from hexsim.cli._options import ModelArgument, ThreadsOption
 from hexsim.cli._output import JsonCsvHtml
+from hexsim.cli._overrides import print_findings
 from hexsim.cli._page import paged
-from hexsim.cli._say import command_line, remark, say
+from hexsim.cli._say import command_line, say
 from hexsim.cli._simulated import RuntimeOnChip
 from hexsim.cli._workers import SharedOut
 from hexsim.errors import HexsimError
@@ -51,7 +52,7 @@ def validate(
 
     from hexsim.accuracy.study import Study
     from hexsim.deployment import deploy
-    from hexsim.reports.network.quantizer_log import findings_log
+    from hexsim.deployment.findings import findings_of
     from hexsim.reports.validation.data import validation_csv, validation_facts
     from hexsim.reports.validation.table import validation_text
 
@@ -75,9 +76,8 @@ def validate(
         notes += (f"{len(deployment.on_hta)} of {len(network.layers)} layers on the tensor engine",)
     study = Study(network.name, platform.chip.name, runtime, notes, validation)
     if runtime in FIXED_POINT:
-        for line in findings_log(loaded):
-            remark(line)
-        study = replace(study, findings=loaded.findings)
+        study = replace(study, findings=findings_of(deployment, at_load=True))
+        print_findings((network.name, study.findings))
         study = findings.added(study, deployment, source)
         if outputs.json is not None or outputs.html is not None:
             study = _counted(study, deployment, source, threads)

@@ -23,6 +23,7 @@ from hexsim.cli._options import (
     parse_runtime,
 )
 from hexsim.cli._output import Outputs, beside_model
+from hexsim.cli._overrides import print_losses
 from hexsim.cli._say import say
 from hexsim.errors import HexsimError
 
@@ -96,6 +97,7 @@ class Painted(JudgingInputs):
             judging = inputs.judging
             feeds = judging.feeds()
             validation = validate(deployment, feeds, batch=judging.batch, items=judging.items)
+        print_losses(deployment, at_load=validation is not None)
         return Simulated(f"{platform.chip.name} {runtime}", deployment.simulate(), validation)
 
 

@@ -27,9 +27,10 @@ from hexsim.planning.plan import Plan
 from hexsim.planning.planner import make_plan
 from hexsim.planning.signed_layers import signed_layers_of
 from hexsim.planning.subnet import Subnet
+from hexsim.quantization.finding import Finding
 from hexsim.quantization.model import GraphRecord, Model
 from hexsim.quantization.overrides.outcome import KeyOutcome
-from hexsim.runtimes import MAIN_ENGINE, Runtime
+from hexsim.runtimes import FIXED_POINT, MAIN_ENGINE, Runtime
 from hexsim.simulation.simulator import CallPattern, Workload
 from hexsim.timing.results import Result
 
@@ -106,6 +107,11 @@ class Deployment:
         if not self.quantizes:
             return self.model
         return as_run_by(self.platform.stack, self._at_load.model)
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """The certain losses of the encodings with which the runtime computes; none in floats."""
+        return self.loaded.findings if self.runtime in FIXED_POINT else ()
 
     @property
     def overrides(self) -> tuple[KeyOutcome, ...]:

@@ -5,6 +5,7 @@ counted when the network is quantised, and recorded as evidence.
 """
 
 from collections.abc import Iterator, Mapping
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +16,8 @@ from hexsim.quantization.encodings import AxisEncoding, Encoding
 from hexsim.quantization.evidence import DeadChannels
 from hexsim.quantization.finding import Finding
 
+T = TypeVar("T", bound=np.number[Any])
+
 NEGLIGIBLE = 2.0**-20
 """Share of a weight's largest value up to which a channel counts as dead in floats too.
 
@@ -23,11 +26,22 @@ Encodings per channel reach no further: a range of 1/4096, and 8 bits."""
 
 def dead_channels(values: FloatArray, encoding: Encoding | AxisEncoding) -> npt.NDArray[np.bool_]:
     """Return which channels (last axis of `values`) are quantised to zero only; (channels,)."""
-    by_channel = values.reshape(-1, values.shape[-1])
-    extremes = np.stack([by_channel.min(axis=0), by_channel.max(axis=0)])
+    return dead_codes(encoding.quantize(extremes(values)), encoding)
+
+
+def dead_codes(
+    codes: npt.NDArray[np.integer], encoding: Encoding | AxisEncoding
+) -> npt.NDArray[np.bool_]:
+    """Return the same for the codes of a weight."""
     zero = encoding.zero_point if isinstance(encoding, Encoding) else 0
-    dead: npt.NDArray[np.bool_] = (encoding.quantize(extremes) == zero).all(axis=0)
+    dead: npt.NDArray[np.bool_] = (extremes(codes) == zero).all(axis=0)
     return dead
+
+
+def extremes(values: npt.NDArray[T]) -> npt.NDArray[T]:
+    """Return the smallest and the largest value of each channel; (2, channels)."""
+    by_channel = values.reshape(-1, values.shape[-1])
+    return np.stack([by_channel.min(axis=0), by_channel.max(axis=0)])
 
 
 def dead_in_floats(

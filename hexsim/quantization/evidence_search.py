@@ -126,14 +126,33 @@ def _survival(
 def _unused(
     network: Network, activations: Mapping[str, Encoding], seen: Mapping[str, Observation]
 ) -> Iterator[UnusedRange]:
-    """Yield activations whose values, with zero, reach over few steps of their own encoding."""
-    for name, encoding in activations.items():
-        if name not in seen or _has_range_of_its_kind(network, name):
-            continue
-        low, high = seen[name].low, seen[name].high
-        span = max(0.0, high) - min(0.0, low)
-        if span > NOISE and round(span / encoding.delta) + 1 < FEW_CODES:
-            yield UnusedRange(name, low, high)
+    """Yield activations whose values, with zero, reach over few steps of their own encoding.
+
+    Codes that are only moved are told where they are a small part of a tensor of larger values.
+    """
+    few = [
+        name
+        for name, encoding in activations.items()
+        if name in seen
+        and _span(seen[name]) > NOISE
+        and round(_span(seen[name]) / encoding.delta) + 1 < FEW_CODES
+    ]
+    for name in few:
+        _, *sources = moved = list(_moved_from(network, name))
+        if set(few).isdisjoint(sources) and not _has_range_of_its_kind(network, moved[-1]):
+            yield UnusedRange(name, seen[name].low, seen[name].high)
+
+
+def _moved_from(network: Network, name: str) -> Iterator[str]:
+    """Yield `name`, and the tensors from which its codes were moved, the computed one last."""
+    yield name
+    while name in network.producers and network.producers[name].moves_codes:
+        name = network.producers[name].inputs[0]
+        yield name
+
+
+def _span(seen: Observation) -> float:
+    return max(0.0, seen.high) - min(0.0, seen.low)
 
 
 def _has_range_of_its_kind(network: Network, name: str) -> bool:
@@ -143,4 +162,4 @@ def _has_range_of_its_kind(network: Network, name: str) -> bool:
     layer = network.producers[name]
     if isinstance(layer, Neuron):
         return layer.function in _BOUNDED
-    return layer.moves_codes or layer.counts or isinstance(layer, Softmax)
+    return layer.counts or isinstance(layer, Softmax)

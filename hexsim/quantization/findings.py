@@ -7,10 +7,11 @@ same before writing and after reading a file; without counts they are what encod
 
 from collections.abc import Iterator, Mapping
 from math import prod
+from types import MappingProxyType
 
 import numpy as np
 
-from hexsim.graph.ir import Layer, Network
+from hexsim.graph.ir import Constant, Layer, Network
 from hexsim.layers import Concat, Convert
 from hexsim.quantization.encodings import MINIMUM_RANGE, AxisEncoding, Encoding
 from hexsim.quantization.evidence import NO_EVIDENCE, Evidence, Survival
@@ -25,12 +26,16 @@ def findings(
     activations: Mapping[str, Encoding],
     parameters: Mapping[str, Encoding | AxisEncoding],
     evidence: Evidence = NO_EVIDENCE,
+    codes: Mapping[str, Constant] = MappingProxyType({}),
 ) -> tuple[Finding, ...]:
-    """Return what is lost for certain, the largest share first, then in the layers' order."""
+    """Return what is lost for certain, the largest share first, then in the layers' order.
+
+    `codes` has the weights of a file that holds codes alone.
+    """
     losses = [
         *_joined(network, activations, evidence),
         *_unused(network, activations, evidence),
-        *weight_findings(network, activations, parameters, evidence),
+        *weight_findings(network, activations, parameters, evidence, codes),
     ]
     places = {layer.name: place for place, layer in enumerate(network.layers)}
     order = sorted(losses, key=lambda finding: (-finding.share, places.get(finding.layer, -1)))

@@ -134,7 +134,9 @@ class Model(Shown):
     @cached_property
     def findings(self) -> tuple[Finding, ...]:
         """The certain losses of its encodings, the worst first; empty for a model in floats."""
-        return findings(self.network, self.activations, self.parameters, self.evidence)
+        own = self.reference == "the file's own weights" and not self.float_weights
+        codes = {n: c for n, c in self.stored_constants.items() if own and n in self.parameters}
+        return findings(self.network, self.activations, self.parameters, self.evidence, codes)
 
     def display_table(self) -> DisplayTable:
         """Return a table of the layers, with the ranges of their quantised outputs."""

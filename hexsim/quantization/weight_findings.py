@@ -9,9 +9,9 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 import numpy.typing as npt
 
-from hexsim.graph.ir import FloatArray, Network
+from hexsim.graph.ir import Constant, FloatArray, Network
 from hexsim.layers import Weighted
-from hexsim.quantization.dead_channels import dead_channels, finding_of_dead
+from hexsim.quantization.dead_channels import dead_channels, dead_codes, extremes, finding_of_dead
 from hexsim.quantization.encodings import AxisEncoding, Encoding
 from hexsim.quantization.evidence import Evidence
 from hexsim.quantization.finding import Finding
@@ -29,19 +29,30 @@ Parameters = Mapping[str, Encoding | AxisEncoding]
 
 
 def weight_findings(
-    network: Network, activations: Activations, parameters: Parameters, evidence: Evidence
+    network: Network,
+    activations: Activations,
+    parameters: Parameters,
+    evidence: Evidence,
+    codes: Mapping[str, Constant],
 ) -> Iterator[Finding]:
-    """Yield the losses of weights, layer by layer."""
+    """Yield the losses of weights, layer by layer.
+
+    `codes` has the codes of weights whose values are those of the codes, which is quicker to see.
+    """
     in_floats = {channels.weight: channels for channels in evidence.dead}
     for layer in network.layers:
         if not isinstance(layer, Weighted) or layer.weight not in parameters:
             continue
         encoding = parameters[layer.weight]
-        values = network.constants[layer.weight].finite().astype(np.float32, copy=False)
-        if not values.size:
+        if not network.constants[layer.weight].elements:
             continue
-        yield from _saturated(layer, values, encoding)
-        dead = dead_channels(values, encoding)
+        if layer.weight in codes:
+            dead = dead_codes(codes[layer.weight].value(), encoding)
+        else:
+            values = network.constants[layer.weight].finite().astype(np.float32, copy=False)
+            ends = extremes(values)
+            yield from _saturated(layer, values, ends, encoding)
+            dead = dead_channels(ends, encoding)
         if dead.any():
             by_channel = isinstance(encoding, AxisEncoding)
             yield finding_of_dead(layer, dead, in_floats.get(layer.weight), by_channel=by_channel)
@@ -51,13 +62,16 @@ def weight_findings(
 
 
 def _saturated(
-    layer: Weighted, values: FloatArray, encoding: Encoding | AxisEncoding
+    layer: Weighted, values: FloatArray, ends: FloatArray, encoding: Encoding | AxisEncoding
 ) -> Iterator[Finding]:
-    """Yield a finding if weights reach far beyond their encoding, which an override can cause."""
+    """Yield a finding if weights reach far beyond their encoding, which an override can cause.
+
+    `ends` are the smallest and the largest value of each channel.
+    """
     channels = encoding.channels if isinstance(encoding, AxisEncoding) else (encoding,)
     low = SATURATED_RATIO * np.array([channel.min for channel in channels])
     high = SATURATED_RATIO * np.array([channel.max for channel in channels])
-    if not ((values < low) | (values > high)).any():
+    if not ((ends < low) | (ends > high)).any():
         return
     beyond = np.count_nonzero((values < low / SATURATED_RATIO) | (values > high / SATURATED_RATIO))
     yield Finding(

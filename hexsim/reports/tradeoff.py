@@ -2,9 +2,11 @@
 
 from collections.abc import Sequence
 
+from hexsim.accuracy.output_errors import each_output
 from hexsim.quantization.model import Reference
 from hexsim.reports.document import Record
 from hexsim.reports.text import table
+from hexsim.reports.validation.data import output_facts
 from hexsim.studies.tradeoff import TradeoffChoice
 from hexsim.texts.figures import decibels, figure, percent
 from hexsim.timing.results import Result
@@ -19,7 +21,7 @@ def tradeoff_table(
     labelled: bool,
     reference: Reference = "float network",
 ) -> str:
-    """Return the choices in their order, and below them why some are refused.
+    """Return the choices in their order, and below them why some are refused, and the outputs.
 
     With labels there is a column for the share of inputs that were classified right, and of a
     classifier one for those with the same winner as in float.
@@ -34,10 +36,13 @@ def tradeoff_table(
     rows = [_row(choice, labelled, classes) for choice in choices]
     first_to_go = [header.index(name) for name in ("peak MiB", "init ms", "at load", "MiB")]
     text = table(header, rows, left=frozenset({0, 2, len(header) - 1}), first_to_go=first_to_go)
-    refused = [choice for choice in choices if choice.refusal]
-    return "\n".join(
-        [text, *(f"{choice.file} on {choice.runtime}: {choice.refusal}" for choice in refused)]
-    )
+    remarks = {
+        f"{choice.file} on {choice.runtime}": choice.refusal
+        or (choice.accuracy and each_output(choice.accuracy.outputs))
+        for choice in choices
+    }
+    lines = [f"{where}: {remark}" for where, remark in remarks.items() if remark]
+    return "\n".join([text, *lines])
 
 
 def _row(choice: TradeoffChoice, labelled: bool, classes: bool) -> tuple[str, ...]:
@@ -74,10 +79,11 @@ choice_facts = Record(
     "runtime_top1=accuracy.right float_top1=accuracy.float_right sqnr_db=accuracy.sqnr_db",
 )
 
+_outputs = {"outputs": ("accuracy.outputs", [output_facts])}
 
 tradeoff_facts = Record(
     "What tradeoff found.",
     "network chip=where.0 stack=where.1 notes",
-    {"choices": ("choices", [choice_facts])},
+    {"choices": ("choices", [Record(choice_facts.about, choice_facts, _outputs)])},
     results="network where notes choices",
 )

@@ -17,6 +17,7 @@ from hexsim.results.costs import (
     Interference,
     Interval,
     LayerCost,
+    Loss,
     MemoryUse,
     OverheadCost,
     OverrideCounts,
@@ -72,6 +73,7 @@ class Inference(Document):
     memory: Annotated[MemoryUse, about("its memory")]
     energy: Annotated[EnergyUse, about("its energy")]
     accuracy: Annotated[Accuracy | None, about("agreement with float")] = None
+    findings: Annotated[tuple[Loss, ...], about("what is lost for certain")] = ()
     background: Annotated[Interference | None, about("beside other clients")] = None
     layers: Annotated[tuple[LayerCost, ...], about("every layer")]
     overheads: Annotated[tuple[OverheadCost, ...], about("every part that is no layer")] = ()

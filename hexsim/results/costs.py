@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
+from hexsim.quantization.finding import FindingKind
 from hexsim.results.fields import (
     Bytes,
     Cycles,
@@ -189,6 +190,23 @@ class CostModelShare(Part):
 Reference = Literal["float network", "the file's own weights"]
 
 
+class OutputAccuracy(Part):
+    """An output as it is compared; the worst decides."""
+
+    tensor: Annotated[str, about("the tensor that is compared")]
+    sqnr_db: Annotated[Decibels | None, about("over all inputs; null without any noise")] = None
+
+
+class Loss(Part):
+    """What is lost for certain: values by encodings, or time by HTA sections."""
+
+    kind: Annotated[FindingKind, about("what is lost")]
+    layer: Annotated[str, about("where")]
+    tensor: Annotated[str, about("the tensor or weight; empty for a loss of time")]
+    share: Annotated[Share, about("how much of the values, or of the time")]
+    sentence: Annotated[str, about("what is lost, where, and what to do about it")]
+
+
 class Accuracy(Part):
     """Outputs compared with those in float; winners only of classifiers."""
 
@@ -204,6 +222,7 @@ class Accuracy(Part):
     top1_margin_ratio: Annotated[
         float | None, about("what remains of the margins between winner and runner-up")
     ] = None
+    outputs: Annotated[tuple[OutputAccuracy, ...], about("every output")] = ()
 
 
 class ClientLatency(Part):

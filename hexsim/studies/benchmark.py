@@ -12,6 +12,7 @@ from hexsim.datasheets.background import Background
 from hexsim.datasheets.stacks import BufferType
 from hexsim.deployment import Deployment
 from hexsim.deployment.calibration_profile import CalibrationProfile
+from hexsim.deployment.findings import findings_of
 from hexsim.deployment.given import GivenModel, Preparation
 from hexsim.deployment.platform import Platform
 from hexsim.dlc.loading import is_builtin, load_container
@@ -32,6 +33,7 @@ from hexsim.studies.inferences import (
     energy_use,
     interference_of,
     interval_of,
+    losses_of,
     memory_use,
     override_counts,
     times_of,
@@ -275,6 +277,9 @@ class _Network:
             subnets=len(deployment.subnets),
             refused=_refused(deployment),
             graph_note=deployment.graph_note,
+            findings=losses_of(
+                findings_of(deployment, conditions.perf_profile, at_load=conditions.accuracy)
+            ),
             roofline=roofline(timing, platform, runtime, profile) if conditions.roofs else None,
         )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from hexsim.datasheets.estimate import Estimate
@@ -24,8 +24,10 @@ from hexsim.results.costs import (
     Interval,
     LayerCost,
     LayerMemory,
+    Loss,
     MemoryUse,
     Millijoule,
+    OutputAccuracy,
     OverheadCost,
     OverrideCounts,
     Range,
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
     from hexsim.accuracy.agreement import Agreement
     from hexsim.deployment.platform import Anchor, Platform
     from hexsim.energy import Spent
+    from hexsim.quantization.finding import Finding
     from hexsim.quantization.model import Reference
     from hexsim.quantization.overrides.use import OverrideUse
     from hexsim.studies import interference
@@ -221,7 +224,13 @@ def accuracy_of(agreement: Agreement, compared_on: str, reference: Reference) ->
         top1_right=agreement.right,
         float_top1_right=agreement.float_right,
         top1_margin_ratio=_finite(agreement.margin_ratio) if classes else None,
+        outputs=tuple(OutputAccuracy(**vars(output)) for output in agreement.outputs),
     )
+
+
+def losses_of(findings: Iterable[Finding]) -> tuple[Loss, ...]:
+    """Return what is lost for certain."""
+    return tuple(Loss(**vars(finding)) for finding in findings)
 
 
 def _finite(value: float) -> float | None:

@@ -85,19 +85,31 @@ class _EnergyRead(_Read):
     mj: Number
 
 
+class _OutputRead(_Read):
+    """An output's own agreement with float; None without any noise."""
+
+    tensor: str
+    sqnr_db: float | None = None
+
+
 class _AccuracyRead(_Read):
     """Agreement with float; None without any noise."""
 
     sqnr_db: float | None = None
     sqnr_reference: str = "float network"
+    outputs: tuple[_OutputRead, ...] = ()
 
     @property
-    def amount(self) -> Amount:
-        """Return the SQNR, under a name of its own if it is against rounded weights."""
+    def amounts(self) -> tuple[Amount, ...]:
+        """Return the SQNR, of several outputs also each.
+
+        It has a name of its own if it is against rounded weights.
+        """
         is_float = self.sqnr_reference == "float network"
-        return Amount(
-            "SQNR" if is_float else f"SQNR against {self.sqnr_reference}", "dB", self.sqnr_db
-        )
+        name = "SQNR" if is_float else f"SQNR against {self.sqnr_reference}"
+        several = self.outputs if len(self.outputs) > 1 else ()
+        each = (Amount(f"{name} of '{out.tensor}'", "dB", out.sqnr_db) for out in several)
+        return (Amount(name, "dB", self.sqnr_db), *each)
 
 
 class _CaseRead(_Read):
@@ -137,7 +149,7 @@ class _CaseRead(_Read):
                 Amount("initialisation", "us", self.initialisation_total_us),
                 Amount("peak memory", "B", self.memory.peak_bytes if self.memory else None),
                 Amount("energy", "mJ", self.energy.mj if self.energy else None),
-                self.accuracy.amount if self.accuracy else Amount("SQNR", "dB", None),
+                *(self.accuracy.amounts if self.accuracy else (Amount("SQNR", "dB", None),)),
             ),
             tuple(Amount(layer.name, "us", layer.us) for layer in self.layers),
         )

@@ -2,6 +2,7 @@ import numpy as np
 
 from benchmarks.last_bits import next_floats, row, shaken
 from hexsim.accuracy.agreement import Agreement
+from hexsim.accuracy.output_errors import OutputError
 from hexsim.dlc.loading import load
 from tests.studies.decision.decided import write_files
 
@@ -28,9 +29,13 @@ def test_only_weights_are_shaken_and_the_first_draw_is_the_network(tmp_path):
             assert same == (seed == 0), name
 
 
+def agreed(db: float, top1: int, margin: float) -> Agreement:
+    return Agreement(4, (OutputError("y", db),), top1, margin)
+
+
 def test_a_row_has_the_ends_of_what_was_found():
     agreements = [
-        [Agreement(4, db, 4, 1.0), Agreement(4, db + 20, top1, margin)]
+        [agreed(db, 4, 1.0), agreed(db + 20, top1, margin)]
         for db, top1, margin in ((30.04, 3, 0.5), (31.06, 4, 0.25), (30.5, 3, 1.0))
     ]
     assert row("m", agreements) == "| m | 30.0 to 31.1 | 50.0 to 51.1 | 3/4 or 4/4 | 25% to 100% |"

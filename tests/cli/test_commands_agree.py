@@ -7,10 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import onnx
 import pytest
+from onnx import helper
 
 from hexsim import dlc
 from hexsim.accuracy.distance import Distance
+from hexsim.accuracy.output_errors import OutputError, each_output
 from hexsim.api import compile_hta, run
 from hexsim.quantization.model import Model
 from hexsim.quantization.optimizations import quantize_optimized
@@ -18,6 +21,7 @@ from hexsim.quantization.quantizer import quantize
 from hexsim.texts.figures import figure
 from tests.accuracy import culprits
 from tests.cli.conftest import Done
+from tests.conftest import make_model
 
 Command = Callable[[str], Done]
 
@@ -36,6 +40,93 @@ def files(tmp_path: Path) -> None:
     for index, feed in enumerate(culprits.inputs(4)):
         feed["in"].tofile(tmp_path / f"{index}.raw")
     (tmp_path / "list.txt").write_text("".join(f"{index}.raw\n" for index in range(4)))
+
+
+@pytest.fixture
+def heads(tmp_path: Path) -> None:
+    """heads.onnx and x.txt: large `boxes`, and small `scores` whose codes are all the same."""
+    rng = np.random.default_rng(3)
+    weights = {
+        "w": rng.normal(0, 0.3, (8, 3, 3, 3)),
+        "large": rng.normal(0, 1, (4, 8, 3, 3)),
+        "small": rng.normal(0, 1e-3, (2, 8, 1, 1)),
+        "far": np.reshape([0.0, 500.0], (1, 2, 1, 1)),
+    }
+    weights["small"][1] *= 100
+    nodes = [
+        helper.make_node("Conv", ["x", "w"], ["c"], "stem", pads=[1] * 4),
+        helper.make_node("Relu", ["c"], ["r"], "relu"),
+        helper.make_node("Conv", ["r", "large"], ["boxes"], "large", pads=[1] * 4),
+        helper.make_node("Conv", ["r", "small"], ["s"], "small"),
+        helper.make_node("Add", ["s", "far"], ["both"], "far"),
+        helper.make_node("Split", ["both"], ["scores", "others"], "split", axis=1),
+    ]
+    outputs = ["boxes", "scores", "others"]
+    onnx.save(make_model(nodes, {"x": [1, 3, 8, 8]}, outputs, weights), tmp_path / "heads.onnx")
+    for index in range(4):
+        rng.standard_normal((1, 3, 8, 8), np.float32).tofile(tmp_path / f"x{index}.raw")
+    (tmp_path / "x.txt").write_text("".join(f"x{index}.raw\n" for index in range(4)))
+
+
+@pytest.mark.usefixtures("heads")
+def test_all_commands_have_the_same_figure_for_each_output_and_judge_by_the_worst(
+    command: Command, tmp_path: Path
+) -> None:
+    on = "--chip sd855 --input-list x.txt"
+    lines = {
+        f"validate heads.onnx {on} --json validate.json": "validate.json",
+        f"bench heads.onnx {on} --runtime dsp,gpu --json bench.json": "bench.json",
+        f"tradeoff heads.onnx {on} --json tradeoff.json": "tradeoff.json",
+        "decide heads.onnx --chips sd855 --input-list x.txt --modes default --runtime dsp "
+        "--draws 0 --json decide.json": "decide.json",
+        "quantize heads.onnx --chip sd855 --input-list x.txt --part calibrate -o q.dlc": "",
+    }
+    said = {line.split()[0]: command(line) for line in lines}
+    assert {done.code for done in said.values()} == {0}
+    document = {name: json.loads((tmp_path / name).read_text()) for name in lines.values() if name}
+    (bench_dsp, bench_gpu) = document["bench.json"]["results"]
+    (tradeoff_dsp,) = (
+        choice
+        for choice in document["tradeoff.json"]["choices"]
+        if (choice["file"], choice["runtime"]) == ("float", "dsp")
+    )
+    found = {
+        "validate": (document["validate.json"], "output_sqnr_db"),
+        "bench": (bench_dsp["accuracy"], "sqnr_db"),
+        "tradeoff": (tradeoff_dsp, "sqnr_db"),
+        "decide": (document["decide.json"]["choices"][0], "sqnr_db"),
+    }
+    dbs = {}
+    for name, (facts, key) in found.items():
+        dbs[name] = {output["tensor"]: output["sqnr_db"] for output in facts["outputs"]}
+        assert list(dbs[name]) == ["boxes", "scores", "others"]
+        assert facts[key] == dbs[name]["scores"] == min(dbs[name].values()) < 1.0, name
+        assert dbs[name]["boxes"] > 20.0
+        assert dbs[name] == pytest.approx(dbs["validate"], abs=1e-6), name
+    words = each_output([OutputError(*output) for output in dbs["validate"].items()])
+    for name in (*found, "quantize"):
+        assert words.removeprefix("each output") in said[name].out.replace("\n", " "), name
+    assert "The outputs of no choice have 10 dB" in said["decide"].out
+    assert bench_gpu["accuracy"]["sqnr_db"] > 40.0
+
+
+@pytest.mark.usefixtures("heads")
+def test_what_kills_an_output_is_found_and_ranked_and_compared(command: Command) -> None:
+    """As a large output hid it, no layer mattered and every remedy looked alike."""
+    done = command(
+        "validate heads.onnx --chip sd855 --input-list x.txt --explain --sensitivity --json v.json"
+    )
+    document = json.loads(Path("v.json").read_text())
+    assert any(finding["layer"] == "split" for finding in document["findings"])
+    assert "(before a final softmax), 0" in done.out.split("remedies tried")[1].splitlines()[0]
+    assert document["sensitivity"]["all_db"] < 1.0
+    ranked = {layer["layer"]: layer["only_db"] for layer in document["sensitivity"]["layers"]}
+    assert next(iter(ranked)) == "small"
+    assert ranked["small"] < 1.0 < 20.0 < ranked["large"]
+    for name in ("one", "two"):
+        command(f"bench heads.onnx --chip sd855 --runtime dsp --json {name}.json")
+    table = command("compare one.json two.json").out
+    assert [f"SQNR of '{name}'" in table for name in ("boxes", "scores", "others")] == [True] * 3
 
 
 def bench(command: Command, options: str) -> dict[str, dict[str, Any]]:

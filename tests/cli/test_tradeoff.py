@@ -38,7 +38,10 @@ def test_table_json_and_csv_say_the_same(command: Command, tmp_path: Path) -> No
     with (tmp_path / "t.csv").open() as file:
         rows = list(csv.DictReader(file))
     for line, row, choice in zip(lines[:12], rows, document["choices"], strict=True):
+        outputs = choice.pop("outputs")
         assert row == {key: "" if v is None else str(v) for key, v in choice.items()}
+        expected = [{"tensor": "scores", "sqnr_db": choice["sqnr_db"]}]
+        assert outputs == (None if choice["refusal"] else expected)
         if choice["refusal"]:
             assert line.endswith("refused")
             assert f"float on {choice['runtime']}: {choice['refusal']}" in lines[12:]

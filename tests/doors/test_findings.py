@@ -1,6 +1,7 @@
 """What encodings lose is the same list through the API, a file, and the commands."""
 
 import json
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from onnx import TensorProto, helper
 
 import hexsim
 from tests.cli.conftest import Done
+from tests.conftest import make_model
 
 Command = Callable[[str], Done]
 
@@ -90,6 +92,134 @@ def test_every_door_tells_the_same(
         line.replace("warning: ", "[WARNING] ", 1) for line in lines
     ]
     assert hexsim.load("s.dlc").findings == findings
+
+
+COMMANDS = {
+    "bench {0} --chip sd855 --input-list list.txt": "af",
+    "bench {0} --chip sd855 --runtime dsp,aip --timing-only": "af",
+    "decide {0} --chips sd855 --input-list list.txt --modes default --draws 0": "f",
+    "validate {0} --chip sd855 --runtime aip --input-list list.txt": "af",
+    "run {0} --chip sd855 --runtime dsp --input-list list.txt -o out": "f",
+    "run {0} --chip sd855 --runtime aip --input-list list.txt -o out": "a",
+    "tradeoff {0} --chip sd855 --input-list list.txt": "af",
+    "report {0} --chip sd855 --runtime aip --no-uncertainty --input-list list.txt -o r.html": "af",
+    "view {0} --chip sd855 --runtime aip --input-list list.txt -o v.html": "af",
+    "profile {0} --chip sd855 --runtime aip": "a",
+    "throughput {0} --chip sd855 --runtime aip --inferences 2": "a",
+    "partition {0} --chip sd855": "a",
+    "info {0} --chip sd855 --runtime aip": "a",
+    "always-on {0} --chip sd855 --every 100": "a",
+}
+"""Each command, and the files that it tells of: one with sections for aip, a float one."""
+OF_TIME = ("bench", "validate", "tradeoff", "report", "view", "profile", "throughput")
+"""Commands that time or run the sections of a file; so do `run`, `partition` and `info` on aip."""
+TOOLS = {
+    "snpe-net-run --container a.dlc --input_list list.txt --use_aip --chip sd855": True,
+    "snpe-throughput-net-run --container a.dlc --use_aip --iterations 2 --chip sd855": True,
+    "snpe-parallel-run --container a.dlc --input_list list.txt --use_dsp --chip sd855": False,
+}
+"""Tools of SNPE's, each with whether it runs on aip."""
+
+
+@pytest.fixture
+def dead(tmp_path: Path) -> list[np.ndarray]:
+    """f.onnx with dead channels, a.dlc of it with sections that cost time, and inputs in x.txt."""
+    rng = np.random.default_rng(0)
+    weight = rng.normal(0.0, 1e-3, (6, 4, 3, 3))
+    weight[4:] *= 1e3
+    nodes = [helper.make_node("Conv", ["x", "w"], ["y"], "conv", pads=[1] * 4)]
+    onnx.save(make_model(nodes, {"x": [1, 4, 8, 8]}, ["y"], {"w": weight}), tmp_path / "f.onnx")
+    feeds = [rng.standard_normal((1, 4, 8, 8), np.float32) for _ in range(4)]
+    for index, array in enumerate(feeds):
+        array.tofile(tmp_path / f"{index}.raw")
+    (tmp_path / "list.txt").write_text("".join(f"{index}.raw\n" for index in range(4)))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = hexsim.compile_hta(hexsim.quantize(hexsim.load(tmp_path / "f.onnx"), feeds))
+    hexsim.save(model, tmp_path / "a.dlc")
+    return feeds
+
+
+@pytest.mark.usefixtures("dead")
+@pytest.mark.parametrize(
+    ("line", "files"),
+    [
+        pytest.param(*item, marks=[pytest.mark.slow] * item[0].startswith("report"))
+        for item in COMMANDS.items()
+    ],
+)
+def test_every_command_tells_of_dead_channels_and_of_sections_that_cost_time(
+    command: Command, line: str, files: str
+) -> None:
+    for file in files:
+        done = command(line.format({"a": "a.dlc", "f": "f.onnx"}[file]))
+        said = done.out if line.startswith("decide") else "\n".join(_warnings(done))
+        assert said.count("4 of 6 output channels of layer 'conv' are dead") == 1
+        of_time = line.startswith(OF_TIME) or "aip" in line or line.startswith("partition")
+        assert said.count("HTA section 1 makes aip of sd855 slower") == (of_time and file == "a")
+
+
+@pytest.mark.usefixtures("dead")
+def test_quantising_and_documents_tell_it_too(command: Command) -> None:
+    done = command("quantize f.onnx --input-list list.txt --enable-hta --chip sd855 -o q.dlc")
+    assert [line.split(":")[1].split(" of ")[0] for line in _warnings(done)] == [
+        " HTA section 1 makes aip",
+        " 4",
+    ]
+    plain = command("quantize f.onnx --input-list list.txt --chip sd855 -o q.dlc")
+    assert _warnings(plain) == _warnings(done)[1:]
+    command("bench a.dlc --chip sd855 --runtime dsp,aip --json b.json --html b.html")
+    kinds = [
+        [finding["kind"] for finding in result["findings"]]
+        for result in json.loads(Path("b.json").read_text())["results"]
+    ]
+    assert kinds == [["dead channels"], ["slower sections", "dead channels"]]
+    assert "HTA section 1 makes aip" in Path("b.html").read_text()
+    line = "decide f.onnx --chips sd855 --runtime dsp --modes default,axis --draws 0"
+    done = command(f"{line} --input-list list.txt --json d.json --html d.html")
+    choices = json.loads(Path("d.json").read_text())["choices"]
+    found = {c["mode"]: [finding["kind"] for finding in c["findings"]] for c in choices}
+    assert found == {"default": ["dead channels"], "axis": []}
+    assert "  default: 4 of 6 output channels of layer 'conv' are dead" in done.out
+    assert "Lost for certain" in Path("d.html").read_text()
+
+
+@pytest.mark.usefixtures("dead")
+@pytest.mark.parametrize(("line", "on_aip"), TOOLS.items())
+def test_the_tools_tell_it_too(tool: Command, line: str, on_aip: bool) -> None:
+    told = _warnings(tool(line), "[WARNING] ")
+    assert ["dead" in text for text in told] == [*[False] * on_aip, True]
+    assert ["slower" in text for text in told] == [*[True] * on_aip, False]
+
+
+def test_the_api_warns(dead: list[np.ndarray], tmp_path: Path) -> None:
+    floats, dead_channels = hexsim.load(tmp_path / "f.onnx"), "4 of 6 output channels"
+    with pytest.warns(UserWarning, match=dead_channels) as told:
+        model = hexsim.quantize(floats, dead)
+    assert Path(told[0].filename) == Path(__file__)
+    with pytest.warns(UserWarning, match="HTA section 1 makes aip") as told:
+        compiled = hexsim.compile_hta(model)
+    assert Path(told[0].filename) == Path(__file__)
+    with pytest.warns(UserWarning, match="HTA section 1 makes aip"):
+        simulated = hexsim.simulate(compiled, "sd855", "aip")
+    assert [finding.kind for finding in simulated.findings] == ["slower sections"]
+    with pytest.warns(UserWarning, match=dead_channels):
+        simulated = hexsim.simulate(floats, "sd855", "dsp", dead[0])
+    assert [finding.kind for finding in simulated.findings] == ["dead channels"]
+    with pytest.warns(UserWarning, match=dead_channels) as told:
+        benchmark = hexsim.benchmark(floats, "sd855", "dsp", inputs=dead)
+    assert Path(told[0].filename) == Path(__file__)
+    assert [loss.kind for loss in benchmark.results[0].findings] == ["dead channels"]
+    with pytest.warns(UserWarning, match=dead_channels) as told:
+        hexsim.profile(compiled, "sd855", "aip")
+    assert len(told) == 2
+    with pytest.warns(UserWarning, match=dead_channels):
+        answers = hexsim.run(model, dead, "sd855", "dsp")
+    assert len(list(answers)) == len(dead)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert hexsim.simulate(model, "sd855", "dsp").findings == (), "of times alone"
+        list(hexsim.run(model, dead, "sd855", "gpu"))
 
 
 def _warnings(done: Done, level: str = "warning: ") -> list[str]:

@@ -8,11 +8,16 @@ from pathlib import Path
 import numpy as np
 import onnx
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from onnx import TensorProto, helper
 
 import hexsim
+from hexsim.quantization.dead_channels import dead_channels, dead_codes, extremes
+from hexsim.quantization.encodings import AxisEncoding, Encoding
 from hexsim.quantization.evidence import NO_EVIDENCE
 from hexsim.quantization.model import Model
+from tests.thorough import examples
 
 
 def _joined(scale: float) -> onnx.ModelProto:
@@ -178,6 +183,38 @@ def test_an_override_that_leaves_most_codes_unused_is_reported(tmp_path: Path) -
     assert _overridden(proto, tmp_path, activation_encodings=narrower).findings == ()
 
 
+def _head(kept: float, other: float, function: str = "") -> Model:
+    """Slice of the first of two channels, 1 at most; the second reaches `other` times as far."""
+    nodes = [
+        helper.make_node("Mul", ["x", "k"], ["both"], name="scaled"),
+        helper.make_node(function or "Identity", ["both"], ["f"], name="function"),
+        helper.make_node("Slice", ["f", "first", "last", "axis"], ["part"], name="slice"),
+        helper.make_node("Flatten", ["part"], ["y"], name="flat"),
+    ]
+    numbers = {"first": [0], "last": [1], "axis": [1]}
+    constants = [helper.make_tensor(n, TensorProto.INT64, [1], v) for n, v in numbers.items()]
+    constants.append(helper.make_tensor("k", TensorProto.FLOAT, [1, 2, 1, 1], [kept, other]))
+    x = helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 2, 2, 2])
+    y = helper.make_tensor_value_info("y", TensorProto.FLOAT, [1, 4])
+    graph = helper.make_graph(nodes, "g", [x], [y], constants)
+    proto = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8)
+    feed = np.linspace(0.5, 1, 8, dtype=np.float32).reshape(1, 2, 2, 2)
+    return hexsim.quantize(hexsim.load(proto), [feed])
+
+
+def test_a_small_part_of_a_tensor_with_larger_values_is_told_once() -> None:
+    """The slice keeps 0 to 0.75 of 0 to 1000: a step is 4; its reshape says nothing more."""
+    (finding,) = _head(1.0, 1000.0).findings
+    assert (finding.kind, finding.layer) == ("unused range", "slice")
+    assert " uses 1 of 256 codes: calibration saw 0.5 to 0.714, " in finding.sentence
+    assert _head(1.0, 10.0).findings == ()
+
+
+def test_a_part_of_a_tensor_whose_range_is_that_of_its_function_is_not_told() -> None:
+    """A sigmoid reaches from 0 to 1, whatever calibration saw of this part."""
+    assert _head(-8.0, 8.0, "Sigmoid").findings == ()
+
+
 def test_scores_of_a_step_are_not_reported() -> None:
     # A step of 0 to 255 is 1, so a score of 0.9997 is the code 1.
     assert _quantized(255.0).findings == ()
@@ -199,6 +236,34 @@ def test_the_loss_is_real() -> None:
     (answer,) = hexsim.run(_quantized(765.0), [feed], runtime="dsp")
     assert np.count_nonzero(answer["z"][:, 4:]) == 0
     assert np.count_nonzero(answer["z"][:, :4]) == 16
+
+
+@examples(40)
+@given(st.integers(0, 2**32), st.booleans(), st.sampled_from([4, 8]))
+def test_codes_of_a_file_show_the_channels_that_its_weights_show(
+    seed: int, by_channel: bool, bits: int
+) -> None:
+    """Reading codes alone is quicker than making floats of them."""
+    rng = np.random.default_rng(seed)
+    reach = 10.0 ** rng.integers(-6, 1, 5)
+    weight = (rng.normal(0, 1, (3, 3, 4, 5)) * reach * rng.integers(0, 2, 5)).astype(np.float32)
+    limits = np.abs(weight).max(axis=(0, 1, 2))
+    encoding: Encoding | AxisEncoding = Encoding.from_range(
+        float(weight.min()), float(weight.max()), bits
+    )
+    if by_channel:
+        encoding = AxisEncoding(
+            tuple(Encoding.symmetric_of(max(float(limit), 1e-3), bits) for limit in limits)
+        )
+    codes = encoding.quantize(weight)
+    zero = 0 if by_channel else encoding.zero_point  # type: ignore[union-attr]
+    expected = [bool((codes[..., channel] == zero).all()) for channel in range(5)]
+    for dead in (
+        dead_codes(codes, encoding),
+        dead_channels(weight, encoding),
+        dead_channels(extremes(weight), encoding),
+    ):
+        assert dead.tolist() == expected
 
 
 def test_weights_far_beyond_their_override_are_reported(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
+from hexsim.accuracy.output_errors import each_output
 from hexsim.accuracy.scores import sqnr_label
 from hexsim.datasheets.measurements.answers import FAULT
 from hexsim.reports.benchmark.summary import fell_back, processor_lines, summary
@@ -197,6 +198,7 @@ def network_table(cases: Sequence[Inference]) -> str:
     lines += [f"{first.network} on {where}", table(header, rows)]
     lines += [summary(case) for case in cases if case.runtime in _CUT and not fell_back(case)]
     lines += [line for case in cases for line in processor_lines(case)]
+    lines += _outputs(cases)
     causes = (_dominant(case, case.uncertainty) for case in cases if case.uncertainty)
     lines += filter(None, causes)
     return "\n".join(lines)
@@ -224,6 +226,15 @@ def _on_accuracy(
     if any(a and a.top1_agreement is not None for a in accuracies):
         yield _top1_title(first), *(_top1(case) for case in cases)
         yield "top-1 margin kept", *(_margin(accuracy) for accuracy in accuracies)
+
+
+def _outputs(cases: Sequence[Inference]) -> Iterator[str]:
+    """Yield the SQNR of each output, once for runtimes with the same noise."""
+    runtimes = dict[str, list[str]]()
+    for case in cases:
+        if case.accuracy:
+            runtimes.setdefault(each_output(case.accuracy.outputs), []).append(case.runtime)
+    return (f"{', '.join(names)}: {text}" for text, names in runtimes.items() if text)
 
 
 def _measured(case: Inference, *, forward: bool) -> tuple[float, ...]:

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 from hexsim.reports.anchor import anchor_keys
 from hexsim.reports.document import Record
+from hexsim.reports.validation.data import finding_facts, output_facts
 from hexsim.studies.decision import Decision, DecisionCandidate, TriedChange
 from hexsim.studies.decision.ranking import rule
 
@@ -27,6 +28,11 @@ choice_facts = Record(
     ),
 )
 
+_lists = {
+    "outputs": ("1.accuracy.outputs", [output_facts]),
+    "findings": ("1.accuracy.findings", [finding_facts]),
+}
+
 decision_facts = Record(
     "What decide found; unknown values are null.",
     (
@@ -36,7 +42,7 @@ decision_facts = Record(
         "vtcm_mb inputs=items notes prefer",
         {"rule": lambda decision: rule(decision.prefer)},
         "limits float_top1",
-        {"choices": (_ranked, [choice_facts])},
+        {"choices": (_ranked, [Record(choice_facts.about, choice_facts, _lists)])},
         "sure",
         {"changes": ("changes", [Record("A change that was tried.", TriedChange, "gain")])},
         "ruled_out",

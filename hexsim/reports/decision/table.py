@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
+from hexsim.accuracy.output_errors import each_output
 from hexsim.accuracy.scores import LEAST_DB
 from hexsim.reports.decision.groups import out_groups
 from hexsim.reports.fitting import short_name
@@ -13,6 +14,9 @@ from hexsim.texts.figures import decibels, figure, given, percent, size, span
 
 SHOWN = 10
 """The number of places shown, each with its best mode; candidates on the front are shown too."""
+
+FINDINGS = 5
+"""The number of losses shown."""
 
 CHANGES_TITLE = "Changes of the network that would help"
 CHANGES_HEADER = (
@@ -89,6 +93,25 @@ def ruled_out(decision: Decision, *, every: bool = False) -> str:
     return "Ruled out\n" + "\n".join(f"  {line}" for line in lines) if lines else ""
 
 
+def findings(decision: Decision, *, every: bool = False) -> str:
+    """Return what modes lose for certain, those of the best first; with `every` all of it."""
+    losses = losses_of(decision)
+    lines = [f"  {', '.join(modes)}: {sentence}" for sentence, modes in losses.items()]
+    shown = lines if every else lines[:FINDINGS]
+    if len(lines) > len(shown):
+        shown.append(f"  (and {len(lines) - len(shown)} more; --all shows them)")
+    return "\n".join(["Lost for certain", *shown]) if shown else ""
+
+
+def losses_of(decision: Decision) -> dict[str, dict[str, None]]:
+    """Return the sentences on what modes lose, each with its modes, in the order of the ranking."""
+    losses: dict[str, dict[str, None]] = {}
+    for candidate in decision.ranked:
+        for finding in candidate.accuracy.findings if candidate.accuracy else ():
+            losses.setdefault(finding.sentence, {})[candidate.mode.name] = None
+    return losses
+
+
 def changes(decision: Decision) -> str:
     """Return the changes of the network that would help, or the sentence that none does."""
     if not decision.changes:
@@ -147,6 +170,8 @@ def _sentences(decision: Decision) -> Iterator[str]:
         return
     best, *others = decision.ranked
     yield f"{recommended(best)}: {_worth(best, decision)}."
+    if best.accuracy and (outputs := each_output(best.accuracy.outputs)):
+        yield f"{outputs[0].upper()}{outputs[1:]}."
     count = len(decision.ranked)
     within = f"{number(count, 'choice')} {'is' if count == 1 else 'are'} within the limits"
     yield f"Ranked by {rule(decision.prefer)}; {within}."

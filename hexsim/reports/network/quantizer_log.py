@@ -1,12 +1,13 @@
 """What the quantiser logs: encodings, overrides, optimisations, HTA sections and findings."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from hexsim.planning.sections.described import hta_sections
 from hexsim.quantization.bias_correction import Correction
 from hexsim.quantization.equalization import Equalization
+from hexsim.quantization.finding import Told, sentences
 from hexsim.quantization.model import Model
 from hexsim.quantization.optimizations import Optimized
 from hexsim.quantization.overrides.override import is_overridden
@@ -143,13 +144,10 @@ def _without_name(origin: str) -> str:
     return "that of a layer's input" if origin.startswith("that of '") else origin
 
 
-SHOWN = 5
-"""The number of findings that are printed; the report of encodings has all."""
+def findings_log(findings: Iterable[Told], network: str = "") -> Iterator[str]:
+    """Yield a line per finding, the worst first, then the number of findings not printed.
 
-
-def findings_log(model: Model) -> Iterator[str]:
-    """Yield a line per finding, the worst first, then the number of findings not printed."""
-    for finding in model.findings[:SHOWN]:
-        yield f"[WARNING] {finding.sentence}"
-    if len(model.findings) > SHOWN:
-        yield f"[WARNING] and {len(model.findings) - SHOWN} more"
+    They begin with the name of the network, if it is given.
+    """
+    head = f"[WARNING] {network}: " if network else "[WARNING] "
+    return (f"{head}{sentence}" for sentence in sentences(findings))

@@ -63,8 +63,9 @@ def summary(case: Inference) -> Summary:
         ("Layers", ", ".join(f"{count} on {engine.upper()}" for engine, count in engines.items())),
     ]
     if accuracy and accuracy.sqnr_db is not None and math.isfinite(accuracy.sqnr_db):
-        db = figure(accuracy.sqnr_db)
-        entries.append((sqnr_label(accuracy.sqnr_reference), f"{db} dB"))
+        db, count = figure(accuracy.sqnr_db), len(accuracy.outputs)
+        text = f"{db} dB, the worst of {count}" if count > 1 else f"{db} dB"
+        entries.append((sqnr_label(accuracy.sqnr_reference), text))
     if accuracy and accuracy.top1_agreement is not None:
         entries.append(("Same top-1 as float", f"{accuracy.top1_agreement} of {accuracy.inputs}"))
     if accuracy and accuracy.top1_right is not None:

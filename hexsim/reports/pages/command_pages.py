@@ -33,6 +33,7 @@ from hexsim.reports.pages.figures.sweeps import (
 from hexsim.reports.pages.figures.timeline import timeline, timelines
 from hexsim.reports.pages.report import Heading, report
 from hexsim.reports.pages.study_figures import (
+    findings_figure,
     most_noise,
     output_error,
     remedy_answer,
@@ -58,7 +59,8 @@ def profile_page(case: Inference, command: str) -> str:
     """Return the page of one case; it should be of a recorded workload."""
     title = f"{case.network} on {case.chip} {case.runtime}"
     heading = Heading(title, source_of(case), command, summary(case), (most_time(case),))
-    return report(heading, case_figures(case), _layers([case]))
+    figures = case_figures(case) + findings_figure(case.findings)
+    return report(heading, figures, _layers([case]))
 
 
 def bench_page(benchmark: Benchmark, command: str) -> str:
@@ -77,6 +79,10 @@ def bench_page(benchmark: Benchmark, command: str) -> str:
         rows = [(refusal.network, place(refusal), refusal.reason) for refusal in refusals]
         text = "Networks that a runtime does not take, and why."
         figures.append(Figure("Refused", text, FigureTable(("network", "runtime", "reason"), rows)))
+    for network in networks:
+        of_network = (case for case in cases if case.network == network)
+        losses = findings_figure(loss for case in of_network for loss in case.findings)
+        figures += called(network, losses) if len(networks) > 1 else losses
     recorded = {name(case): case.timing for case in ranked if case.timing is not None}
     if len(recorded) > 1:
         figures.append(timelines(recorded))

@@ -11,6 +11,7 @@ from hexsim.reports.decision.table import (
     NO_CHANGE,
     changes_rows,
     energy_text,
+    losses_of,
     recommendation,
     recommended,
 )
@@ -41,6 +42,10 @@ def decision_page(
     if inferences:
         places = dict.fromkeys(choice.place for choice in decision.ranked)
         figures.append(timelines(inferences, missing=len(places) - len(inferences)))
+    if losses := losses_of(decision):
+        lost = [(", ".join(modes), sentence) for sentence, modes in losses.items()]
+        text = "Values that the encodings of modes lose, those of the first choice first."
+        figures.append(Figure("Lost for certain", text, FigureTable(("modes", "finding"), lost)))
     if decision.ranked:
         rows = changes_rows(decision)
         text = "Each was tried on a copy, on the chip and runtime of the first choice."

@@ -8,6 +8,7 @@ from typing import Any
 from hexsim.accuracy.layer_errors import LayerError
 from hexsim.accuracy.scores import sqnr_label
 from hexsim.accuracy.study import Study
+from hexsim.quantization.finding import Finding
 from hexsim.quantization.model import Reference
 from hexsim.reports.pages.case_figures import most_of
 from hexsim.reports.pages.figures.distributions import distributions_figure
@@ -15,15 +16,17 @@ from hexsim.reports.pages.figures.figure import Figure, FigureTable
 from hexsim.reports.pages.figures.layer_errors import errors_figure, ranges_figure
 from hexsim.reports.validation.data import validation_facts
 from hexsim.reports.validation.table import remedy_text, useless
+from hexsim.results.costs import Loss
 from hexsim.texts.figures import figure
 
 
 def validation_figures(study: Study) -> list[Figure]:
     """Return the figures of a validation, each only if the study has its data."""
     facts = validation_facts(study)
-    makers = (_diagnoses_figure, _remedies_figure, _sensitivity_figure, _findings_figure)
+    makers = (_outputs_figure, _diagnoses_figure, _remedies_figure, _sensitivity_figure)
     of_study = [make(study) for make in makers]
-    figures = [errors_figure(facts), *of_study, ranges_figure(facts), distributions_figure(facts)]
+    figures = [errors_figure(facts), *of_study, *findings_figure(study.findings)]
+    figures += [ranges_figure(facts), distributions_figure(facts)]
     return [drawn for drawn in figures if drawn is not None]
 
 
@@ -31,6 +34,15 @@ def output_error(db: float | None, reference: Reference) -> tuple[str, str]:
     """Return the entry of a summary on the SQNR of the outputs, if they have an error."""
     error = "no error" if db is None or math.isinf(db) else f"{figure(db)} dB"
     return sqnr_label(reference), error
+
+
+def _outputs_figure(study: Study) -> Figure | None:
+    outputs = study.validation.outputs
+    if len(outputs) < 2:
+        return None
+    rows = [(output.tensor, output.sqnr_db) for output in outputs]
+    text = f"{sqnr_label(study.validation.reference)}, each over all inputs; the worst decides."
+    return Figure("Outputs", text, FigureTable(("output", "SQNR dB"), rows))
 
 
 def most_noise(errors: Iterable[LayerError]) -> str:
@@ -105,10 +117,14 @@ def _sensitivity_figure(study: Study) -> Figure | None:
     return Figure("Sensitivity", text, FigureTable(header, rows))
 
 
-def _findings_figure(study: Study) -> Figure | None:
-    if not study.findings:
-        return None
-    rows = map(attrgetter("layer", "tensor", "kind", "sentence"), study.findings)
-    text = "Values that the encodings lose for certain, the largest share first."
+def findings_figure(findings: Iterable[Finding | Loss]) -> list[Figure]:
+    """Return a figure of the losses, each once; none without any."""
+    rows = list(map(attrgetter("layer", "tensor", "kind", "sentence"), findings))
+    if not rows:
+        return []
+    text = (
+        "Values that the encodings lose for certain, and time that HTA sections cost, the largest "
+        "share first."
+    )
     header = ("layer", "tensor", "kind", "finding")
-    return Figure("Findings", text, FigureTable(header, list(dict.fromkeys(rows))))
+    return [Figure("Findings", text, FigureTable(header, list(dict.fromkeys(rows))))]

@@ -5,6 +5,7 @@ from dataclasses import asdict
 from hexsim.accuracy.classification import Hits
 from hexsim.accuracy.study import Study
 from hexsim.accuracy.validation import Validation
+from hexsim.quantization.finding import Finding
 from hexsim.reports.document import Record
 
 
@@ -18,10 +19,20 @@ def _hits(hits: Hits, validation: Validation) -> dict[str, int]:
     }
 
 
+output_facts = Record(
+    "An output as it is compared, and its SQNR over all inputs; the worst decides.",
+    "tensor sqnr_db",
+)
+
+finding_facts = Record(
+    "A loss that is certain: of values by encodings, or of time by HTA sections.", Finding
+)
+
 _original = Record(
     "The comparison with the float network before its weights were equalised.",
     {"hits": lambda validation: _hits(validation.original.hits, validation)},
     "output_sqnr_db=original.output_sqnr_db",
+    {"outputs": ("original.outputs", [output_facts])},
 )
 
 _finding = Record(
@@ -50,12 +61,15 @@ validation_facts = Record(
     "output_sqnr_db=validation.output_sqnr_db output_sqnr_reference=validation.reference",
     "output_notes=validation.notes",
     {
+        "outputs": ("validation.outputs", [output_facts]),
         "before_equalization": (
             lambda study: study.validation if study.validation.original else None,
             _original,
-        )
+        ),
     },
-    "layers=validation.layers rescaled_weights=validation.rescaled findings sensitivity",
+    "layers=validation.layers rescaled_weights=validation.rescaled",
+    {"findings": ("findings", [finding_facts])},
+    "sensitivity",
     {"diagnoses": ("diagnoses", [_diagnosis]), "distributions": ("distributions", [_distribution])},
     "remedies",
 )

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from hexsim.accuracy.diagnosis import Diagnosis
 from hexsim.accuracy.layer_errors import LayerError, most_added
+from hexsim.accuracy.output_errors import each_output, sqnr_text
 from hexsim.accuracy.remedies import RemedyTrial
 from hexsim.accuracy.scores import sqnr_label
 from hexsim.accuracy.sensitivity import Sensitivity
@@ -55,7 +56,9 @@ def _summary(study: Study, label: str) -> Iterator[str]:
         yield f"same winner as float: {hits.same_top1} of {hits.inputs}"
     else:
         yield f"{study.network} scores no classes, so it has no top-1."
-    yield f"{label}: {figure(study.validation.output_sqnr_db)} dB"
+    yield f"{label}: {sqnr_text(study.validation.outputs)}"
+    if outputs := each_output(study.validation.outputs):
+        yield f"  {outputs}"
     if study.validation.original is not None:
         yield from _original(study.validation.original, study.validation)
     yield from (f"  {note}" for note in study.validation.notes)
@@ -73,7 +76,7 @@ def _original(original: Original, validation: Validation) -> Iterator[str]:
     winners = f"same winner {hits.same_top1} of {hits.inputs}, " if validation.classes else ""
     yield (
         f"against the float model before equalisation: {winners}SQNR of the outputs "
-        f"{figure(original.output_sqnr_db)} dB"
+        f"{sqnr_text(original.outputs)}"
     )
 
 

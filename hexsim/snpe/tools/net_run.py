@@ -10,7 +10,7 @@ import typer
 
 from hexsim.cli._files import INPUT_LIST, MODEL, Writes
 from hexsim.cli._groups import grouped
-from hexsim.cli._overrides import print_override_use
+from hexsim.cli._overrides import print_losses, print_override_use
 from hexsim.cli._say import remark, say
 from hexsim.errors import HexsimError
 from hexsim.snpe import runtimes
@@ -114,6 +114,7 @@ def net_run(
     preparation = Preparation(cpu_fallback=choice.cpu_fallback)
     given = GivenModel(container, read, platform, preparation)
     deployment = given.deployment(choice.runtime)
+    print_losses(deployment, runs.perf_profile, at_load=True)
     types = _native_types(buffers, deployment)
     source = listed(input_list, read.model.network, types)
     observed = deployment.observing(wanted.tensors(read.model.network, source))

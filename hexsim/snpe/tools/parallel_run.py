@@ -16,6 +16,7 @@ import typer
 
 from hexsim.cli._files import INPUT_LIST, MODEL, Writes
 from hexsim.cli._groups import grouped
+from hexsim.cli._overrides import print_findings
 from hexsim.cli._say import remark, say
 from hexsim.cli._simulated import Hardware
 from hexsim.errors import HexsimError
@@ -94,6 +95,7 @@ def parallel_run(
     profiling_level: Annotated[Level, typer.Option("--profiling-level")] = "off",
 ) -> None:
     """Run every input of a list on one of the runtimes."""
+    from hexsim.deployment.findings import findings_of
     from hexsim.deployment.given import GivenModel, Preparation
     from hexsim.dlc.loading import load_container
     from hexsim.execution.net_run import run as run_all
@@ -107,11 +109,16 @@ def parallel_run(
     source = listed(input_list, read.model.network)
     layers, tensors = source.output_layers, source.output_tensors
     names = wanted(read.model.network, layers, tensors, every=False, reported=remark)
-    deployments = []
+    deployments: list[Deployment] = []
+    findings = []
     for choice in choices:
         preparation = Preparation(cpu_fallback=choice.cpu_fallback)
         given = GivenModel(container, read, platform, preparation)
-        deployments.append(given.deployment(choice.runtime).observing(names))
+        deployment = given.deployment(choice.runtime)
+        found = findings_of(deployment, profiles[len(deployments)], at_load=True)
+        findings.append((given.model.name, found))
+        deployments.append(deployment.observing(names))
+    print_findings(*findings)
     counts = [len(range(number, source.sets, len(choices))) for number in range(len(choices))]
     for number, (deployment, profile) in enumerate(zip(deployments, profiles, strict=True)):
         log = output_dir / f"SNPEDiag_{number}.log"

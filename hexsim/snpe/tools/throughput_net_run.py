@@ -11,6 +11,7 @@ import typer
 from hexsim.cli._files import MODEL
 from hexsim.cli._groups import grouped
 from hexsim.cli._options import JsonOption
+from hexsim.cli._overrides import print_findings
 from hexsim.cli._say import remark, say
 from hexsim.cli._simulated import Hardware
 from hexsim.errors import HexsimError
@@ -60,6 +61,7 @@ def throughput_net_run(
     json: JsonOption = None,
 ) -> None:
     """Run one thread per container, and print how many inferences each does in a second."""
+    from hexsim.deployment.findings import findings_of
     from hexsim.deployment.given import GivenModel, Preparation
     from hexsim.dlc.loading import load_container
     from hexsim.files import write_bytes
@@ -81,6 +83,8 @@ def throughput_net_run(
         Caller(deployment.plan, perf_profile=profile)
         for deployment, profile in zip(deployments, profiles, strict=True)
     ]
+    each = zip(deployments, profiles, strict=True)
+    print_findings(*((one.network.name, findings_of(one, profile)) for one, profile in each))
     result = throughput(platform, callers, calls.loop(deployments))
     if json is not None:
         write_bytes(json, throughput_facts.json(result, platform).encode())

@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Literal
 
+from hexsim.accuracy.output_errors import OutputError
 from hexsim.accuracy.scores import LEAST_DB
+from hexsim.quantization.finding import Finding
 from hexsim.runtimes import MAIN_ENGINE, Runtime
 from hexsim.studies.decision.modes import Mode
 
@@ -41,8 +43,9 @@ class Timed:
 class CandidateAccuracy:
     """Agreement of the answers with float, as `hexsim validate` counts it.
 
-    `runtime_top1` and `float_top1` are None without labels; `sqnr_db` is None without any noise.
-    `worst` has the tensors written by the layers that add most noise, most first.
+    `runtime_top1` and `float_top1` are None without labels; `sqnr_db`, that of the worst of
+    `outputs`, is None without any noise. `worst` has the tensors written by the layers that add
+    most noise, most first. `findings` are the losses of its encodings.
     """
 
     inputs: int
@@ -51,6 +54,8 @@ class CandidateAccuracy:
     float_top1: int | None
     sqnr_db: float | None
     worst: tuple[str, ...] = ()
+    outputs: tuple[OutputError, ...] = ()
+    findings: tuple[Finding, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -5,13 +5,15 @@ modes with the same kernel calls share them. Answers depend on the chip only whe
 change the numbers: signed weights, layers on the tensor engine, and layers that fall back.
 """
 
-from dataclasses import asdict, dataclass
+import math
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from hexsim.accuracy.layer_errors import most_added
+from hexsim.accuracy.output_errors import OutputError
 from hexsim.accuracy.reference import with_reference
 from hexsim.accuracy.validation import Validation, validate
 from hexsim.deployment import Deployment, deploy
@@ -25,6 +27,7 @@ from hexsim.inputs.source import InputSource
 from hexsim.int8.machine_code.features import compiled_for
 from hexsim.layers import UserDefined
 from hexsim.planning.sections import all_listed, automatic, parse
+from hexsim.quantization.finding import Finding
 from hexsim.quantization.model import Model
 from hexsim.quantization.optimizations import quantize_optimized
 from hexsim.quantization.overrides import Overrides
@@ -106,7 +109,12 @@ class DecisionParts:
             fields = self._stored.part(key, lambda: self._judge(mode, place, timed))
         except HexsimError as error:  # not stored, as above
             return str(error)
-        return CandidateAccuracy(**{**fields, "worst": tuple(fields["worst"])})
+        lists = {
+            "worst": tuple(fields["worst"]),
+            "outputs": tuple(OutputError(**output) for output in fields["outputs"]),
+            "findings": tuple(Finding(**finding) for finding in fields["findings"]),
+        }
+        return CandidateAccuracy(**{**fields, **lists})
 
     def drawn(self, mode: Mode, place: Place, timed: Timed, count: int) -> DrawnTotals:
         """Return times with drawn constants; all modes on one platform share the draws."""
@@ -255,14 +263,15 @@ class DecisionParts:
 
     def _judge(self, mode: Mode, place: Place, timed: Timed) -> dict[str, Any]:
         question, source = self._question, self._question.inputs
+        deployment = self.deployment(mode, place, timed.cut, timed.sections)
         validation = validate(
-            self.deployment(mode, place, timed.cut, timed.sections),
+            deployment,
             source.feeds(),
             labels=question.labels,
             batch=source.batch,
             items=source.items,
         )
-        return asdict(accuracy_of(validation))
+        return asdict(replace(accuracy_of(validation), findings=deployment.findings))
 
     def _draw(self, mode: Mode, place: Place, timed: Timed, count: int) -> dict[str, Any]:
         """Return the draws, and an interval that contains the time as stated, as in bench."""
@@ -360,19 +369,17 @@ def accuracy_of(validation: Validation) -> CandidateAccuracy:
     """Return the part of a validation that is stored."""
     hits, sqnr_db = validation.hits, validation.output_sqnr_db
     ordered = (row.tensor for row in most_added(validation.layers) if row.added_noise > 0)
-    exact = sqnr_db == float("inf")
     return CandidateAccuracy(
         hits.inputs,
         hits.same_top1,
         hits.runtime_top1 if validation.labelled else None,
         hits.float_top1 if validation.labelled else None,
-        None if exact else max(sqnr_db, LEAST_DB),
+        sqnr_db if math.isfinite(sqnr_db) else None,
         tuple(ordered)[:MOST_WORST],
+        validation.outputs,
     )
 
 
-LEAST_DB = -999.0
-"""SQNR of noise without any signal, which has no logarithm."""
 MOST_WORST = 8
 """Layers stored for the modes that keep some layers float."""
 

@@ -165,7 +165,7 @@ def test_nothing_left_names_something_that_is_out() -> None:
 def test_facts_and_csv_have_the_same_columns() -> None:
     decided = decision(candidate(sqnr_db=None))
     (choice,) = decision_facts(decided, ["hexsim profile m"])["choices"]
-    assert list(choice) == list(choice_facts.fields())
+    assert list(choice) == [*choice_facts.fields(), "outputs", "findings"]
     assert choice["sqnr_db"] is None
     assert choice["in_front"] is True
     header, row = decision_csv(decided).splitlines()

@@ -4,6 +4,7 @@ import json
 import math
 from dataclasses import replace
 
+from hexsim.accuracy.output_errors import OutputError
 from hexsim.reports.validation.data import validation_facts
 from tests.reports.studies import study
 
@@ -24,9 +25,12 @@ def test_all_of_a_study() -> None:
 
 def test_what_was_not_asked_is_null_and_infinity_too() -> None:
     studied = study(asked=False)
-    exact = replace(studied, validation=replace(studied.validation, output_sqnr_db=math.inf))
+    outputs = (OutputError("scores"),)
+    exact = replace(studied, validation=replace(studied.validation, outputs=outputs))
+    assert exact.validation.output_sqnr_db == math.inf
     document = json.loads(validation_facts.json(exact))
     assert document["hits"].keys() == {"inputs", "same_top1"}
     assert document["output_sqnr_db"] is None
+    assert document["outputs"] == [{"tensor": "scores", "sqnr_db": None}]
     assert document["sensitivity"] is None
     assert document["diagnoses"] is None
