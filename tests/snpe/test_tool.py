@@ -199,6 +199,7 @@ def test_files_and_reports_are_those_of_our_commands(
         [line for line in log.splitlines() if not line.startswith(OWN_LINES)]
         for log in (done.out + done.err, (theirs.out + theirs.err).replace(" o.", " t."))
     )
+    our_log = [line.replace("--enable-hta", "--enable_hta") for line in our_log]
     levels = {"[INFO] ": "", "INFO - ": "", "[WARNING] ": "warning: ", "WARNING - ": "warning: "}
     for level, ours_says in levels.items():
         their_log = [re.sub(f"^{re.escape(level)}", ours_says, line) for line in their_log]
