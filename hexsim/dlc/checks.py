@@ -66,6 +66,10 @@ def check_model(document: Document, network: Network, records: Mapping[str, byte
     require_distinct("prepared graph", map(str, document.graphs))
     with located("its overrides"):
         domains.require(document.overrides)
+        for name, factors in document.overrides.folded.items():
+            constant = network.constants.get(name)
+            if constant is None or len(factors) not in (0, 1, *constant.shape[-1:]):
+                raise InvalidDataError(f"{len(factors)} factors of '{name}', which has others")
 
 
 def require_distinct(kind: str, names: Iterable[str]) -> None:

@@ -16,6 +16,7 @@ from hexsim.dlc import Container, Metadata
 from hexsim.errors import HexsimError, keywords_checked
 from hexsim.files import is_there, require_ordinary
 from hexsim.graph.imports import ImportReport, after_passes
+from hexsim.graph.ir import Network
 from hexsim.quantization.model import Model
 from hexsim.quantization.overrides import NO_OVERRIDES, Overrides
 from hexsim.quantization.overrides.assigned import assigned
@@ -225,11 +226,14 @@ def _from_onnx(read: Callable[[], Imported], settings: _Settings) -> Container:
     from hexsim.passes.provenance import provenance
 
     imported = read()
-    network, report = imported.network, imported.report
+    stages: tuple[Network, ...] = (imported.network,)
+    report = imported.report
     if settings.optimized:
-        network, recognised = optimize_reported(network, keep_batch_norm=settings.keep_batch_norm)
-        report = after_passes(report, recognised, imported.network, network)
-    origins = provenance(imported.network, network)
+        stages, recognised = optimize_reported(
+            imported.network, keep_batch_norm=settings.keep_batch_norm
+        )
+        report = after_passes(report, recognised, imported.network, stages[-1])
+    network, origins = stages[-1], provenance(stages, imported.named, imported.rearranged)
     of_file = assigned(settings.overrides, imported.network)
     require_this_network(followed(of_file, origins), network)
     overrides = of_file.over(from_nodes(imported.codes, imported.network))

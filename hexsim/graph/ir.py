@@ -223,6 +223,8 @@ class Layer:
     """Rules by which targets that support this type refuse a layer."""
     counts: ClassVar[bool] = False
     """True if its outputs are whole numbers from zero on, so that codes equal values."""
+    rearranges: ClassVar[bool] = False
+    """True if its output has each element of its only input once, in another shape or order."""
     generic_cost: ClassVar[bool] = False
     """True if a generic model gives its cost on the vector unit instead of a kernel model."""
 

@@ -18,6 +18,7 @@ class ChannelShuffle(Layer):
     support: ClassVar[Support] = NO_HTA_LAYER
     sign: ClassVar[Sign] = "as inputs"
     moves_codes: ClassVar[bool] = True
+    rearranges: ClassVar[bool] = True
     ranks: ClassVar[tuple[int, ...]] = ANY_BUT_SCALAR
 
     groups: Positive

@@ -27,6 +27,7 @@ class DepthToSpace(Layer):
     sign: ClassVar[Sign] = "as inputs"
     ranks: ClassVar[tuple[int, ...]] = (4,)
     moves_codes: ClassVar[bool] = True
+    rearranges: ClassVar[bool] = True
 
     block: Positive
     mode: BlockMode = "DCR"

@@ -20,6 +20,7 @@ class Permute(Layer):
     support: ClassVar[Support] = NO_HTA_LAYER
     sign: ClassVar[Sign] = "as inputs"
     moves_codes: ClassVar[bool] = True
+    rearranges: ClassVar[bool] = True
 
     permutation: AxisOrder
 

@@ -27,6 +27,7 @@ class Reshape(Layer):
     support: ClassVar[Support] = EVERYWHERE
     sign: ClassVar[Sign] = "as inputs"
     moves_codes: ClassVar[bool] = True
+    rearranges: ClassVar[bool] = True
     limits: ClassVar[tuple[Rule, ...]] = (
         Rule(HTA, _changes_sizes, "the HTA takes a reshape only if it adds or drops axes of one"),
     )

@@ -23,6 +23,7 @@ class SpaceToDepth(Layer):
     sign: ClassVar[Sign] = "as inputs"
     ranks: ClassVar[tuple[int, ...]] = (4,)
     moves_codes: ClassVar[bool] = True
+    rearranges: ClassVar[bool] = True
 
     block: Positive
     mode: BlockMode = "DCR"

@@ -1,7 +1,8 @@
 """Graph passes: each takes a network and returns one that is cheaper to run.
 
 Values change only by float rounding. Names of inputs and outputs stay, and every layer that absorbs
-another records its name in `fused`.
+another records its name in `fused`. The name of a tensor that a pass leaves stands for the same
+values after it, perhaps in another shape or order.
 """
 
 from hexsim.graph.imports import Recognised, layer_kind
@@ -48,25 +49,29 @@ PASSES = (
 
 def optimize(network: Network) -> Network:
     """Return `network` as the converter leaves it: folded, fused, without no-ops."""
-    return optimize_reported(network)[0]
+    return optimize_reported(network)[0][-1]
 
 
 def optimize_reported(
     network: Network, *, keep_batch_norm: bool = False
-) -> tuple[Network, tuple[Recognised, ...]]:
-    """Return the optimised network, and which layers were combined, in the order of the passes.
+) -> tuple[tuple[Network, ...], tuple[Recognised, ...]]:
+    """Return the network after each pass, and which layers were combined, in this order.
 
-    `keep_batch_norm` leaves scales and shifts per channel as separate layers.
+    The first network is the given one, the last the optimised one. `keep_batch_norm` leaves scales
+    and shifts per channel as separate layers.
     """
     recognised: list[Recognised] = []
+    stages = [network]
     for optimize_pass in PASSES:
         if keep_batch_norm and optimize_pass is fold_batch_norm:
             continue
         before = {layer.name: frozenset(layer.fused) for layer in network.layers}
         network = optimize_pass(network)
+        if network.layers != stages[-1].layers:
+            stages.append(network)
         rule = optimize_pass.__name__.replace("_", " ")
         for layer in network.layers:
             absorbed = tuple(name for name in layer.fused if name not in before.get(layer.name, ()))
             if absorbed:
                 recognised.append(Recognised(f"{rule}: {layer_kind(layer)}", layer.name, absorbed))
-    return network, tuple(recognised)
+    return tuple(stages), tuple(recognised)

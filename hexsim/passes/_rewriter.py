@@ -1,14 +1,51 @@
 """Helps passes to walk a network in order while layers absorb their consumers."""
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import numpy.typing as npt
 
 from hexsim.graph.ir import Constant, Layer, Network, Shape
 
 Array = npt.NDArray[Any]
+_ONE = Constant("one", (), np.ones(()))
+
+
+class Derived(Constant):
+    """A constant with the numbers of the constant `origin` in another shape or order.
+
+    A pass may have multiplied them by `factor`, one number or one for each channel; if it is None,
+    they were changed otherwise.
+    """
+
+    __slots__ = ("factor", "origin")
+
+    def __init__(
+        self,
+        source: Constant,
+        shape: Shape,
+        change: Callable[[Array], Array],
+        name: str,
+        factor: Constant | None = _ONE,
+    ) -> None:
+        super().__init__(name, shape, lambda: change(source.value()), source.dtype)
+        self.origin, self.factor = source.name, factor
+        if isinstance(source, Derived):
+            self.origin, self.factor = source.origin, _product(source.factor, factor)
+
+
+def _product(first: Constant | None, second: Constant | None) -> Constant | None:
+    """Return the factor of two changes, one after the other."""
+    if first is None or second is None:
+        return None
+
+    def product() -> Array:
+        return np.asarray(first.value().reshape(-1) * second.value().reshape(-1))
+
+    return Constant("factor", (max(first.elements, second.elements),), product, first.dtype)
 
 
 class Rewriter:
@@ -53,12 +90,19 @@ class Rewriter:
         return self._constants.get(name) or self.network.constants[name]
 
     def derive(
-        self, layer: Layer, name: str, shape: Shape, change: Callable[[Array], Array]
+        self,
+        layer: Layer,
+        name: str,
+        shape: Shape,
+        change: Callable[[Array], Array],
+        factor: Constant | None = _ONE,
     ) -> str:
-        """Add the constant `change` of `name` and return its name; a shared one gets a new name."""
+        """Add the constant `change` of `name` and return its name; a shared one gets a new name.
+
+        The change moves numbers, removes zeros, or multiplies by `factor` (see `Derived`).
+        """
         label = name if self._uses[name] <= 1 else f"{layer.name}.{name}"
-        self._constants[label] = self.constant(name).derive(shape, change, label)
-        return label
+        return self.new_constant(Derived(self.constant(name), shape, change, label, factor))
 
     def new_constant(self, constant: Constant) -> str:
         """Add a constant and return its name."""
@@ -82,6 +126,34 @@ def new_name(names: set[str], wanted: str) -> str:
         name, count = f"{wanted}_{count}", count + 1
     names.add(name)
     return name
+
+
+def with_names_kept(network: Network, carriers: Mapping[str, str]) -> Network:
+    """Return the network with the old names of tensors whose values others carry now.
+
+    `carriers` maps old names to the new tensors, in another shape or order; they take those that
+    nothing else has. So a name stands for the same values before and after a pass.
+    """
+    fixed_names = (*network.inputs, *network.outputs)
+    names = {
+        carrier: name
+        for name, carrier in carriers.items()
+        if name not in network.tensors and carrier in network.tensors and carrier not in fixed_names
+    }
+    return with_tensors_named(network, names)
+
+
+def with_tensors_named(network: Network, names: Mapping[str, str]) -> Network:
+    """Return the network with new names for some tensors, which `names` maps to them."""
+    layers = [
+        layer.replace(
+            inputs=tuple(names.get(name, name) for name in layer.inputs),
+            outputs=tuple(names.get(name, name) for name in layer.outputs),
+        )
+        for layer in network.layers
+    ]
+    tensors = [replace(network.tensors[old], name=new) for old, new in names.items()]
+    return network.with_layers(layers, tensors)
 
 
 def is_private(network: Network, name: str) -> bool:

@@ -39,22 +39,22 @@ class _Affine:
 
     def __init__(self, data: str, scale: Constant | None, shift: Constant | None) -> None:
         self.data = data
-        self._scale = scale
+        self.scale = scale
         self._shift = shift
-
-    @property
-    def scales(self) -> bool:
-        """Whether there is a scale."""
-        return self._scale is not None
 
     @property
     def shifts(self) -> bool:
         """Whether there is a shift."""
         return self._shift is not None
 
+    @property
+    def scale_of_bias(self) -> Constant | None:
+        """The scale, unless a bias is changed by more than that."""
+        return None if self.shifts else self.scale
+
     def on_weight(self, weight: Array) -> Array:
         """Return the weights, or scale, of the layer before with the scale applied."""
-        return weight if self._scale is None else weight * self._scale.value().reshape(-1)
+        return weight if self.scale is None else weight * self.scale.value().reshape(-1)
 
     def on_bias(self, bias: Array) -> Array:
         """Return the bias, or shift, of the layer before with scale and shift applied."""
@@ -106,12 +106,16 @@ def _has_no_clamp(layer: Weighted | BatchNorm) -> bool:
 
 def _into_weights(before: Weighted, layer: Layer, affine: _Affine, rewriter: Rewriter) -> Layer:
     changes = absorbed(before, layer)
-    if affine.scales:
+    if affine.scale is not None:
         shape = rewriter.constant(before.weight).shape
-        changes["weight"] = rewriter.derive(before, before.weight, shape, affine.on_weight)
+        changes["weight"] = rewriter.derive(
+            before, before.weight, shape, affine.on_weight, affine.scale
+        )
     channels = (before.output_channels,)
     if before.bias is not None:
-        changes["bias"] = rewriter.derive(before, before.bias, channels, affine.on_bias)
+        changes["bias"] = rewriter.derive(
+            before, before.bias, channels, affine.on_bias, affine.scale_of_bias
+        )
     elif affine.shifts:
         dtype = rewriter.constant(before.weight).dtype
         zeros = Constant(
@@ -130,8 +134,8 @@ def _into_batch_norm(before: BatchNorm, layer: Layer, affine: _Affine, rewriter:
     channels = rewriter.constant(before.scale).shape
     return before.replace(
         **absorbed(before, layer),
-        scale=rewriter.derive(before, before.scale, channels, affine.on_weight),
-        shift=rewriter.derive(before, before.shift, channels, affine.on_bias),
+        scale=rewriter.derive(before, before.scale, channels, affine.on_weight, affine.scale),
+        shift=rewriter.derive(before, before.shift, channels, affine.on_bias, affine.scale_of_bias),
         moments=_moments(before, layer, affine, rewriter),
     )
 
@@ -145,4 +149,4 @@ def _moments(
     if before.moments is None:
         return None
     shape = rewriter.constant(before.moments).shape
-    return rewriter.derive(before, before.moments, shape, affine.on_moments)
+    return rewriter.derive(before, before.moments, shape, affine.on_moments, None)

@@ -7,7 +7,7 @@ import numpy as np
 
 from hexsim.graph.ir import Constant, Layer, Network
 from hexsim.layers import NO_CLAMP, Elementwise, Normalization, Reshape
-from hexsim.passes._rewriter import Array, Rewriter
+from hexsim.passes._rewriter import Array, Rewriter, names_of, new_name, with_tensors_named
 
 Join = Callable[[Array, Array], Array]
 
@@ -20,9 +20,11 @@ def fold_normalization(network: Network) -> Network:
     2. So is a constant per channel after a Reshape that joins groups of channels.
     3. Not if the Normalization ends in a clamp, or the constant makes the result larger.
 
-    The new constants are computed when first used, in float32.
+    The new constants are computed when first used, in float32. What the Normalization writes before
+    such a Reshape has other values then, and gets another name.
     """
-    rewriter = Rewriter(network)
+    rewriter, names = Rewriter(network), names_of(network)
+    changed: dict[str, str] = {}
     for layer in network.layers:
         operands = _operands(layer, network)
         before = rewriter.private_producer(operands[0]) if operands else None
@@ -48,9 +50,10 @@ def fold_normalization(network: Network) -> Network:
         if joined is None:
             rewriter.keep(before.replace(**changes, fused=fused, outputs=layer.outputs))
         else:
+            changed[before.output] = new_name(names, f"{layer.name}.groups")
             rewriter.keep(before.replace(**changes, fused=fused))
             rewriter.keep(joined.replace(outputs=layer.outputs))
-    return rewriter.finish()
+    return with_tensors_named(rewriter.finish(), changed)
 
 
 def _operands(layer: Layer, network: Network) -> tuple[str, str] | None:

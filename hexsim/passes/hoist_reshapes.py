@@ -23,7 +23,7 @@ from hexsim.layers import (
     StridedSlice,
 )
 from hexsim.layers._per_pixel import PerPixel
-from hexsim.passes._rewriter import names_of, new_name
+from hexsim.passes._rewriter import Derived, names_of, new_name, with_names_kept
 from hexsim.passes.dead_code import remove_dead_code
 
 _SEQUENCE, _IMAGE, _VOLUME = 3, 4, 5
@@ -54,7 +54,7 @@ def hoist_reshapes(network: Network) -> Network:
         return network
     hoisted = network.with_layers(walk.layers, walk.tensors.values(), walk.constants.values())
     hoisted = remove_dead_code(hoisted)
-    return _renamed(hoisted, walk.images)
+    return with_names_kept(hoisted, walk.images)
 
 
 class _ReshapeWalk:
@@ -136,8 +136,9 @@ class _ReshapeWalk:
         name, short_shape = f"{constant}.image", _without_ones(shape)
         if name not in self.constants:
             source = self._network.constants[constant]
-            reshaped = source.derive(short_shape, lambda array: array.reshape(short_shape), name)
-            self.constants[name] = reshaped
+            self.constants[name] = Derived(
+                source, short_shape, lambda array: array.reshape(short_shape), name
+            )
         return name
 
     def _image_of(self, line: str) -> Tensor:
@@ -211,22 +212,3 @@ def _padding(amounts: tuple[int, ...], rank: int) -> tuple[int, ...] | None:
     if rank == _SEQUENCE:
         return (*amounts[:_HEIGHT], 0, *amounts[_HEIGHT:])
     return None if any(amounts[:2]) else (0, *amounts[2:])
-
-
-def _renamed(network: Network, images: Mapping[str, str]) -> Network:
-    """Give images the names of their sequences or volumes, where nothing else has them."""
-    network_ends = (*network.inputs, *network.outputs)
-    names = {
-        image: tensor
-        for tensor, image in images.items()
-        if tensor not in network.tensors and image in network.tensors and image not in network_ends
-    }
-    layers = [
-        layer.replace(
-            inputs=tuple(names.get(name, name) for name in layer.inputs),
-            outputs=tuple(names.get(name, name) for name in layer.outputs),
-        )
-        for layer in network.layers
-    ]
-    tensors = [replace(network.tensors[image], name=tensor) for image, tensor in names.items()]
-    return network.with_layers(layers, tensors)

@@ -7,7 +7,7 @@ to work on the rows before the reshape.
 
 from hexsim.graph.ir import Constant, Layer, Network, Tensor
 from hexsim.layers import Elementwise, FullyConnected, Neuron, Reshape
-from hexsim.passes._rewriter import is_private, names_of, new_name
+from hexsim.passes._rewriter import Derived, is_private, names_of, new_name, with_names_kept
 
 _ROWS = 2
 """Number of axes of the output of a FullyConnected."""
@@ -16,6 +16,8 @@ _ROWS = 2
 def hoist_row_reshapes(network: Network) -> Network:
     """Move reshapes of rows behind functions, and behind sums and products with constants.
 
+    Rows take the name of the tensor whose values they have, if nothing else has it.
+
     1. A Reshape of the output of a FullyConnected that keeps the last axis moves behind an
        element-wise function, or a sum, product or difference with a constant that is a scalar or
        has one number for each output, if no other layer reads the tensors between them.
@@ -23,20 +25,22 @@ def hoist_row_reshapes(network: Network) -> Network:
     walk = _RowWalk(network)
     for layer in network.layers:
         walk.take(layer)
-    return network.with_layers(walk.layers.values(), walk.tensors, walk.constants)
+    hoisted = network.with_layers(walk.layers.values(), walk.tensors, walk.constants)
+    return with_names_kept(hoisted, walk.rows)
 
 
 class _RowWalk:
-    """The layers so far; `reshapes` are those of rows, by their outputs."""
+    """The layers so far; `rows` maps tensors to those that have their values as rows."""
 
     def __init__(self, network: Network) -> None:
         self.layers: dict[str, Layer] = {}
         self.tensors: list[Tensor] = []
         self.constants: list[Constant] = []
+        self.rows: dict[str, str] = {}
         self._network = network
         self._names = names_of(network)
         self._reshapes: dict[str, Reshape] = {}
-        self._rows: set[str] = set()
+        self._row_names: set[str] = set()
 
     def take(self, layer: Layer) -> None:
         """Add `layer`, perhaps before the reshape that it reads."""
@@ -53,17 +57,18 @@ class _RowWalk:
         rows = Tensor(name, shape, dtype=source.dtype)
         inputs = tuple(reshape.inputs[0] if name == data else name for name in on_rows.inputs)
         self.tensors.append(rows)
-        self._rows.add(rows.name)
+        self.rows[source.name] = rows.name
+        self._row_names.add(rows.name)
         self._keep(on_rows.replace(inputs=inputs, outputs=(rows.name,)))
         self._keep(reshape.replace(inputs=(rows.name,), outputs=layer.outputs))
 
     def _keep(self, layer: Layer) -> None:
         self.layers[layer.name] = layer
         if isinstance(layer, FullyConnected):
-            self._rows.add(layer.output)
+            self._row_names.add(layer.output)
         if (
             isinstance(layer, Reshape)
-            and layer.inputs[0] in self._rows
+            and layer.inputs[0] in self._row_names
             and is_private(self._network, layer.output)
             and layer.shape[-1:] == self._network.shape(layer.output)[-1:]
             and self._is_of_rows(layer)
@@ -98,7 +103,7 @@ class _RowWalk:
             return layer
         name = new_name(self._names, f"{layer.name}.{constant.name}")
         self.constants.append(
-            constant.derive(flat_shape, lambda array: array.reshape(flat_shape), name)
+            Derived(constant, flat_shape, lambda array: array.reshape(flat_shape), name)
         )
         inputs = tuple(name if input_ == constant.name else input_ for input_ in layer.inputs)
         return layer.replace(inputs=inputs)

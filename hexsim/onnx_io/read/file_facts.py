@@ -20,7 +20,8 @@ class FileFacts:
 
     `elements` counts the elements of all constants of the file. `uses` counts how often each name
     is read, graph outputs included; `readers` are the nodes that read it, `writers` the node that
-    writes it. `labels` are the names of nodes, `outputs` the outputs of the network. `fitting` is
+    writes it. `named` are the tensors and arrays before any node is expanded. `labels` are the
+    names of nodes, `outputs` the outputs of the network. `fitting` is
     the only branch of an If that fits the given shapes, `visits` counts nodes that were read.
     """
 
@@ -28,6 +29,7 @@ class FileFacts:
     uses: Counter[str] = field(default_factory=Counter)
     readers: dict[str, list[OnnxNode]] = field(default_factory=dict)
     writers: dict[str, OnnxNode] = field(default_factory=dict)
+    named: set[str] = field(default_factory=set)
     labels: set[str] = field(default_factory=set)
     outputs: frozenset[str] = frozenset()
     fitting: dict[tuple[bytes, tuple[Shape, ...]], str] = field(default_factory=dict)

@@ -21,6 +21,7 @@ from hexsim.onnx_io.file.known import Array, Known
 from hexsim.onnx_io.file.node import NotALayerError, OnnxNode
 from hexsim.onnx_io.read.file_facts import FileFacts, ImportRecord
 from hexsim.onnx_io.read.network_state import NetworkState
+from hexsim.onnx_io.read.node_codes import NodeCodes
 from hexsim.onnx_io.read.node_results import NodeInput
 from hexsim.onnx_io.read.unsized import DynamicShapes
 
@@ -154,20 +155,62 @@ class Importer(NetworkState):
         first form keeps the array's name.
         """
         known = self.known[name]
-        codes = self.codes.get(name)
-        if codes is not None and not codes.survive(known.shape, change(codes.marks(known.shape))):
-            del self.codes[name]  # the layer's numbers, or channels, are not those of the file
-        return self.new_constant(name, form, shape, lambda: change(known.read()), known.dtype)
+        codes = self._codes_after(name, change)
+        as_in_file = name not in self.codes or (codes is not None and codes.fits(shape))
+        label = self.new_constant(
+            name, form, shape, lambda: change(known.read()), known.dtype, as_in_file=as_in_file
+        )
+        if as_in_file and label != name:
+            self.origins[label] = self.origins.get(name, name)
+        return label
 
     def new_constant(
-        self, name: str, form: str, shape: Shape, make: Callable[[], Array], dtype: str
+        self,
+        name: str,
+        form: str,
+        shape: Shape,
+        make: Callable[[], Array],
+        dtype: str,
+        *,
+        as_in_file: bool = True,
     ) -> str:
-        """Name the constant that `make` computes for the array `name` in `form`."""
+        """Name the constant that `make` computes for the array `name` in `form`.
+
+        Without `as_in_file` it never gets the name of the array, whose encoding it has not.
+        """
         if (name, form) not in self._forms:
-            label = self.unique(f"{name}.{form}") if name in self._constants else name
+            is_new = as_in_file and name not in self._constants
+            label = name if is_new else self.unique(f"{name}.{form}")
             self._constants[label] = Constant(label, shape, make, dtype)
             self._forms[name, form] = label
         return self._forms[name, form]
+
+    def rearranged(
+        self, name: str, label: str, shape: Shape, change: Callable[[Array], Array]
+    ) -> str:
+        """Name the known array with the numbers of `name` in another shape or order.
+
+        It is named `label`, made unique, and has the encoding of `name`.
+        """
+        known, label = self.known[name], self.unique(label)
+        self.known[label] = Known(label, shape, known.dtype, lambda: change(known.read()))
+        self.follow(name, label, change)
+        return label
+
+    def follow(self, name: str, label: str, change: Callable[[Array], Array]) -> None:
+        """Give `label`, which is `change` of the known array `name`, the encoding of that.
+
+        An encoding is lost if the change does more than rearranging its channels.
+        """
+        codes = self._codes_after(name, change)
+        if codes is not None or name not in self.codes:
+            self.origins[label] = self.origins.get(name, name)
+        if codes is not None:
+            self.codes[label] = codes
+
+    def _codes_after(self, name: str, change: Callable[[Array], Array]) -> NodeCodes | None:
+        codes, shape = self.codes.get(name), self.known[name].shape
+        return None if codes is None else codes.moved(change(codes.marks(shape)))
 
     def derived(self, name: str, form: str, change: Callable[[Array], Array]) -> str:
         """Name the known array that is `change` of the known array `name`, of the same shape."""

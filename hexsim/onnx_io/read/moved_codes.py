@@ -163,6 +163,8 @@ def _real_constant(name: str, codes: NodeCodes, net: Importer) -> str:
 
     label = net.unique(f"{name}.real")
     net.known[label] = Known(label, integers.shape, "float32", read_real)
+    net.codes.setdefault(name, codes)
+    net.follow(name, label, lambda array: array)
     return label
 
 

@@ -16,16 +16,18 @@ from hexsim.onnx_io.read.node_codes import NodeCodes
 class NetworkState:
     """Tensors, known arrays, constants and layers so far.
 
-    `codes` are the encodings that nodes of the file state, by tensor or array. `stripped` are
-    integers that were replaced: their float tensor and encoding. `moved` are the encodings of
-    integers that are floats here until they are dequantised, `moved_types` their types in the file.
-    `coded_ends` are inputs and outputs of the network that are codes in the file, `judged` the
-    inputs that were checked for that.
+    `codes` are the encodings that nodes of the file state, by tensor or array. `origins` maps
+    arrays and constants to the arrays of the file that they rearrange. `stripped` are integers that
+    were replaced: their float tensor and encoding. `moved` are the encodings of integers that are
+    floats here until they are dequantised, `moved_types` their types in the file. `coded_ends` are
+    inputs and outputs of the network that are codes in the file, `judged` the inputs that were
+    checked for that.
     """
 
     known: dict[str, Known]
     tensors: dict[str, Tensor] = field(default_factory=dict)
     codes: dict[str, NodeCodes] = field(default_factory=dict)
+    origins: dict[str, str] = field(default_factory=dict)
     stripped: dict[str, tuple[str, NodeCodes]] = field(default_factory=dict)
     moved: dict[str, NodeCodes] = field(default_factory=dict)
     moved_types: dict[str, str] = field(default_factory=dict)

@@ -8,9 +8,11 @@ Not supported: scales per block, 8-bit floats, and activations with a scale per 
 stay in the network.
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -47,16 +49,25 @@ class NodeCodes:
         (scale,), (offset,) = self.scales, self.offsets
         return scale * offset, scale * (offset + (1 << self.bits) - 1)
 
-    def survive(self, shape: Shape, changed: Array) -> bool:
-        """True if the codes stay valid for an array that was changed.
+    def moved(self, changed: Array) -> NodeCodes | None:
+        """Return the codes of an array that was changed; None if they are no longer valid.
 
-        `changed` is what the change made of `marks(shape)`: the numbers must have been rearranged
-        but not scaled, with the channels on the last axis.
+        `changed` is what the change made of `marks`: the numbers must have been rearranged but not
+        scaled, with the channels on one axis, the last of those that are possible.
         """
-        channels = 1 if self.axis is None else shape[self.axis]
-        expected = np.arange(1, channels + 1) if self.axis is not None else np.ones(1)
-        fits = self.axis is None or changed.shape[-1:] == (channels,)
-        return fits and bool((changed == expected).all())
+        if self.axis is None:
+            return self if bool((changed == 1).all()) else None
+        channels = len(self.scales)
+        for axis in reversed(range(changed.ndim)):
+            if changed.shape[axis] == channels:
+                numbers = np.moveaxis(changed, axis, -1)
+                if bool((numbers == np.arange(1, channels + 1)).all()):
+                    return replace(self, axis=axis)
+        return None
+
+    def fits(self, shape: Shape) -> bool:
+        """True if a layer may have such codes for a constant: its channels are on the last axis."""
+        return self.axis in (None, len(shape) - 1)
 
     def marks(self, shape: Shape) -> Array:
         """Return an array of `shape` that numbers the channels from 1, or all ones without them."""

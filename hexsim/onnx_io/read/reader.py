@@ -51,17 +51,25 @@ from hexsim.udl import find
 
 _STEPS = 32
 """Longest chain of constants that are computed from others and not read yet."""
+_REARRANGING = ("Flatten", "Identity", "Reshape", "Squeeze", "Transpose", "Unsqueeze")
+"""Operators that give each number of their first input once, in another shape or order."""
 _PART = "it belongs to a supported layer"
 """The reason for an opaque layer that is not a node of the file."""
 
 
 @dataclass(frozen=True)
 class Imported:
-    """A network, the encodings that its file states by tensor or constant, and the report."""
+    """A network, the encodings that its file states by tensor or array, and the report.
+
+    `named` are the tensors and arrays of the file, and `rearranged` maps a constant to the array
+    whose numbers it has, in another shape or order.
+    """
 
     network: Network
     codes: Mapping[str, NodeCodes]
     report: ImportReport
+    named: frozenset[str]
+    rearranged: Mapping[str, str]
 
 
 def read(
@@ -123,7 +131,10 @@ def read_with_codes(
     dynamic_shapes.finish(net, source, outputs)
     outputs = _computed(net, source, outputs, named=bool(output_names))
     network = net.network(name, tuple(shapes), outputs)
-    return Imported(network, net.codes, _report(network, net, source))
+    rearranged = {name: net.origins[name] for name in network.constants if name in net.origins}
+    codes = {name: codes for name, codes in net.codes.items() if name not in net.origins}
+    report = _report(network, net, source)
+    return Imported(network, codes, report, frozenset(net.facts.named), rearranged)
 
 
 def _computed(
@@ -176,8 +187,8 @@ def _report(network: Network, net: Importer, source: OnnxSource) -> ImportReport
         f"'{name}' is codes in the file ({end}), and real numbers in the network"
         for name, end in network.coded_ends.items()
     ]
-    if net.codes:
-        notes.append(f"the file's own encodings of {len(net.codes)} tensors are taken")
+    if taken := net.codes.keys() - net.origins.keys():
+        notes.append(f"the file's own encodings of {len(taken)} tensors are taken")
     return ImportReport(
         nodes=net.record.nodes,
         expanded=net.record.expanded,
@@ -194,6 +205,8 @@ def _report(network: Network, net: Importer, source: OnnxSource) -> ImportReport
 def _read_graph(graph: onnx.GraphProto, net: Importer, source: OnnxSource) -> None:
     """Read all nodes of a graph."""
     net.facts.visit(len(graph.node))
+    net.facts.named.update(value.name for value in (*graph.input, *graph.initializer))
+    net.facts.named.update(name for node in graph.node for name in filter(None, node.output))
     nodes, replaced_nodes = expanded(graph, source, net.facts.labels)
     net.record.nodes += len(graph.node)
     net.record.notes += dynamic_notes(replaced_nodes)
@@ -398,6 +411,14 @@ def _fold(node: OnnxNode, net: Importer, source: OnnxSource) -> None:
         net.known[name] = known
         if steps > _STEPS:
             known.read()
+    if node.standard in _REARRANGING:
+        data, *others = node.inputs
+
+        def change(array: Array) -> Array:
+            arrays = {name: operands[name].read() for name in others if name}
+            return inference.evaluate(node, {data: array, **arrays}, source)[0]
+
+        net.follow(data, node.output, change)
 
 
 def _opaque(node: OnnxNode, net: Importer, source: OnnxSource) -> None:

@@ -13,6 +13,7 @@ Whether a kernel takes what can be stored is decided where kernels are chosen.
 """
 
 from dataclasses import dataclass, replace
+from itertools import starmap
 
 from hexsim.errors import HexsimError
 from hexsim.graph.ir import Shape
@@ -131,6 +132,40 @@ def blocks(
         "stored decompressed, with 8 bits"
     )
     return Applied(encoding, remark)
+
+
+def folded(applied: Applied, factors: tuple[float, ...]) -> Applied:
+    """Return the encoding of a parameter that conversion multiplied by `factors`, one per channel.
+
+    Its codes stay the same, so its steps are multiplied. If that is impossible, or without factors
+    (it was changed otherwise), only the width is taken.
+    """
+    encoding = applied.encoding
+    if encoding is None or isinstance(encoding, Unranged) or set(factors) == {1.0}:
+        return applied
+    if isinstance(encoding, BlockEncoding | AxisEncoding) and factors:
+        channels = encoding.channels
+        times = factors if len(factors) > 1 else factors * len(channels)
+        pairs = zip(channels, times, strict=True)
+        return replace(applied, encoding=replace(encoding, channels=tuple(starmap(_times, pairs))))
+    if isinstance(encoding, Encoding) and len(set(factors)) == 1:
+        return replace(applied, encoding=_times(encoding, factors[0]))
+    if isinstance(encoding, Encoding) and encoding.symmetric and factors:
+        return replace(applied, encoding=AxisEncoding(tuple(_times(encoding, f) for f in factors)))
+    remark = "converting changed its values, so its range is computed anew"
+    return Applied(Unranged(encoding.bitwidth), remark)
+
+
+def _times(encoding: Encoding, factor: float) -> Encoding:
+    """Return the encoding of values `factor` times as large, in the same codes or negated ones."""
+    if factor == 0:
+        return encoding
+    low, high = sorted((encoding.min * factor, encoding.max * factor))
+    if encoding.symmetric:
+        low, high = encoding.min * abs(factor), encoding.max * abs(factor)
+    negated = factor < 0 and not encoding.symmetric
+    offset = -encoding.steps - encoding.offset if negated else encoding.offset
+    return replace(encoding, min=low, max=high, delta=encoding.delta * abs(factor), offset=offset)
 
 
 def _axis(override: IntegerOverride, channels: int, where: str) -> Applied:

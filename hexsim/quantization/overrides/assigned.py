@@ -15,6 +15,7 @@ from hexsim.quantization.overrides.override import (
     Overrides,
     TensorOverride,
 )
+from hexsim.quantization.overrides.targets import labels_of
 
 
 def assigned(overrides: Overrides, network: Network) -> Overrides:
@@ -26,11 +27,15 @@ def assigned(overrides: Overrides, network: Network) -> Overrides:
     if not overrides.unassigned:
         return overrides
     parameters = {
-        label
-        for layer in network.layers
-        for name in layer.parameters
-        for label in (name, name.removeprefix(f"{layer.name}."))
-    } | network.constants.keys()
+        *network.constants,
+        *overrides.rearranged.values(),
+        *(
+            label
+            for layer in network.layers
+            for name in layer.parameters
+            for label in labels_of(name, layer, overrides)
+        ),
+    }
     sections: tuple[dict[str, Override], dict[str, Override]] = ({}, {})
     for key, tensor in overrides.unassigned.items():
         if key in parameters and key not in network.tensors:

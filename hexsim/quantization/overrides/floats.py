@@ -19,7 +19,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from hexsim.graph.ir import Layer, Network
-from hexsim.layers import Opaque, Weighted
+from hexsim.layers import Opaque, Recurrent, Weighted
 from hexsim.quantization.encodings import FloatBits
 from hexsim.quantization.operands import coded_operands, stays_as_it_is
 from hexsim.quantization.options import QuantizationOptions
@@ -97,7 +97,7 @@ def never_coded(target: str, network: Network) -> str:
     if tensor is not None and tensor.varies:
         return "its size depends on values, so it stays float"
     for layer in network.layers:
-        if target in layer.parameters and not isinstance(layer, Weighted):
+        if target in layer.parameters and not _is_coded(target, layer):
             return f"layer '{layer.name}' ({layer.type}) keeps its parameters as they are"
     return stays_as_it_is(target, network)
 
@@ -109,6 +109,9 @@ def _unchangeable(target: str, network: Network) -> str:
     writer = network.producers.get(target)
     if isinstance(writer, Opaque):
         return f"layer '{writer.name}' ({writer.type}) computes in floats anyway"
+    for layer in network.layers:
+        if isinstance(layer, Recurrent) and target in layer.parameters:
+            return f"layer '{layer.name}' ({layer.type}) computes with codes of its weights"
     return never_coded(target, network)
 
 
@@ -133,6 +136,12 @@ def _roles(layer: Layer) -> tuple[str, ...]:
     """Return the tensors whose override makes a layer float, in order of precedence."""
     weighted = isinstance(layer, Weighted)
     return (*layer.outputs, *layer.parameters) if weighted else layer.outputs
+
+
+def _is_coded(parameter: str, layer: Layer) -> bool:
+    if isinstance(layer, Recurrent):
+        return parameter in (layer.weight, layer.recurrence)
+    return isinstance(layer, Weighted)
 
 
 def _is_bias(name: str, layer: Layer) -> bool:

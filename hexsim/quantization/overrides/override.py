@@ -115,14 +115,21 @@ class Overrides:
     `activations` by the name of the tensor that an ONNX node writes, or of an input;
     `parameters` by the name of the initialiser. Optimising the network may remove the tensor of a
     key: `renamed` maps the key to the tensor that now holds the values, `absorbed` maps it to the
-    layer that took the tensor over, or to an empty string if there is none. `unassigned` are of a
-    file without sections; `hexsim.quantization.overrides.assigned` sorts them by a network.
+    layer that took the tensor over, or to an empty string if there is none. `rearranged` maps a
+    constant to the key whose numbers it has in another shape or order, and `inside` a tensor that
+    is no key to the output of the operator that computes with it. `folded` has
+    the factors, one or one per channel, of parameters that conversion multiplied; there are none
+    if it changed them otherwise. `unassigned` are of a file without sections;
+    `hexsim.quantization.overrides.assigned` sorts them by a network.
     """
 
     activations: Mapping[str, Override] = field(default_factory=dict)
     parameters: Mapping[str, Override] = field(default_factory=dict)
     renamed: Mapping[str, str] = field(default_factory=dict)
     absorbed: Mapping[str, str] = field(default_factory=dict)
+    rearranged: Mapping[str, str] = field(default_factory=dict)
+    inside: Mapping[str, str] = field(default_factory=dict)
+    folded: Mapping[str, tuple[Real, ...]] = field(default_factory=dict)
     unassigned: Mapping[str, TensorOverride] = field(default_factory=dict, metadata=UNSTORED)
 
     def __len__(self) -> int:
@@ -150,6 +157,9 @@ class Overrides:
             {**other.parameters, **self.parameters},
             {**other.renamed, **self.renamed},
             {**other.absorbed, **self.absorbed},
+            {**other.rearranged, **self.rearranged},
+            {**other.inside, **self.inside},
+            {**other.folded, **self.folded},
             {**other.unassigned, **self.unassigned},
         )
 

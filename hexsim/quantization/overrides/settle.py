@@ -1,10 +1,18 @@
 """Decides for all overrides of a network which are applied, and why the others are ignored.
 
 A layer that only moves quantised values ("codes") has one encoding for input and output:
-1. If only the output has an override, and no other layer reads the input, the input takes it too:
-   saturating before a maximum or a move has the same effect as saturating after it.
+1. If only the output has an override, the input takes it too, if no other layer reads the input
+   (saturating before a maximum or a move has the same effect as saturating after it) or if the
+   layer only rearranges it, so that the override is of the same values. So does the input of a
+   clamp that no other layer reads.
 2. If both have an override, or another layer reads the input, the input's encoding holds, and
    an output's override that differs is ignored.
+3. A concatenation without an override has that of its inputs if they all have the same.
+
+A tensor inside an operator that became several layers has no override of its own. If it has other
+values than the operator's output, its range is calibrated, with the width of that output, and the
+output's outcome says so. A constant without an override has the width that overrides give to what
+its readers write, if they agree.
 """
 
 from collections.abc import Mapping
@@ -16,8 +24,9 @@ import numpy as np
 
 from hexsim.errors import HexsimError
 from hexsim.graph.ir import Layer, Network
-from hexsim.layers import Weighted
-from hexsim.quantization.encodings import AxisEncoding
+from hexsim.layers import Concat, Neuron, Weighted
+from hexsim.quantization.encodings import AxisEncoding, Encoding
+from hexsim.quantization.operands import coded_operands
 from hexsim.quantization.options import QuantizationOptions
 from hexsim.quantization.overrides import apply
 from hexsim.quantization.overrides.apply import Applied, Given
@@ -41,6 +50,8 @@ from hexsim.quantization.overrides.override import (
 from hexsim.quantization.overrides.targets import Missing, Targets, require_this_network
 from hexsim.quantization.overrides.unranged import Unranged
 
+_LISTED = 3
+"""Tensors inside an operator that are named in one sentence."""
 NOTHING: Mapping[str, str] = MappingProxyType({})
 """No tensor is outdated."""
 
@@ -79,11 +90,13 @@ def settle(
     require_this_network(overrides, network)
     targets = Targets(network, overrides)
     floats = float_tensors(overrides, network, targets, options)
-    settling = _Settling(network, options, targets, floats, outdated)
+    settling = _Settling(network, options, targets, floats, outdated, overrides.folded)
     for section, keys in overrides.sections():
         for key in sorted(keys, key=partial(_rank, keys, overrides)):
             settling.decide(section, key, keys[key])
     settling.share_among_movers()
+    settling.calibrate_inside(overrides.inside)
+    settling.widen_operands()
     return Settled(settling.given, floats, tuple(settling.outcomes.values()))
 
 
@@ -102,6 +115,7 @@ class _Settling:
         targets: Targets,
         floats: Mapping[str, FloatTensor],
         outdated: Mapping[str, str],
+        folded: Mapping[str, tuple[float, ...]],
     ) -> None:
         self.given: dict[str, GivenEncoding] = {}
         self.outcomes: dict[tuple[Section, str], KeyOutcome] = {}
@@ -110,7 +124,8 @@ class _Settling:
         self._targets = targets
         self._floats = floats
         self._outdated = outdated
-        self._keys: dict[str, tuple[Section, str]] = {}
+        self._folded = folded
+        self._keys: dict[str, tuple[tuple[Section, str], ...]] = {}
 
     def decide(self, section: Section, key: str, override: Override) -> None:
         """Apply one override, or record why it is ignored."""
@@ -140,18 +155,20 @@ class _Settling:
                 self._note(section, key, override.source, "ignored", reason)
                 return
             applied = self._applied(key, target, override)
+            if target in self._folded:
+                applied = apply.folded(applied, self._folded[target])
             has_range = applied.encoding is not None and not isinstance(applied.encoding, Unranged)
             if has_range and target in self._outdated:
                 self._note(section, key, override.source, "ignored", self._outdated[target])
                 return
             if self.given.get(target, applied).encoding != applied.encoding:
-                reason = f"'{target}' is given otherwise by '{self._keys[target][1]}'"
+                reason = f"'{target}' is given otherwise by '{self._keys[target][0][1]}'"
                 self._note(section, key, override.source, "ignored", reason)
                 return
+            self._keys[target] = (*self._keys.get(target, ()), (section, key))
             if target in self.given:
                 continue
             self.given[target] = GivenEncoding(applied.encoding, override.source)
-            self._keys[target] = (section, key)
             remarks += [applied.remark, self._cut(target, applied.encoding)]
         reason = "; ".join(dict.fromkeys(filter(None, remarks)))
         self._note(section, key, override.source, "applied", reason)
@@ -167,7 +184,8 @@ class _Settling:
             return self._blocks(key, target, override)
         if target not in network.weights:
             return apply.activation(key, override, options)
-        if any(target in layer.parameters[1:] for layer in network.layers):
+        weighted = (layer for layer in network.layers if isinstance(layer, Weighted))
+        if any(target == layer.bias for layer in weighted):
             return apply.bias(key, override, options)
         return apply.weight(key, override, network.constants[target].shape[-1], options)
 
@@ -201,17 +219,20 @@ class _Settling:
 
     def share_among_movers(self) -> None:
         """Give input and output of every layer that moves codes one encoding (rules above)."""
-        movers = [layer for layer in self._network.layers if layer.moves_codes]
-        for layer in reversed(movers):
-            self._hand_back(layer)
-        for layer in movers:
-            self._hand_on(layer)
+        for layer in reversed(self._network.layers):
+            if layer.moves_codes or (isinstance(layer, Neuron) and layer.function == "clamp"):
+                self._hand_back(layer)
+        for layer in self._network.layers:
+            if layer.moves_codes:
+                self._hand_on(layer)
+            elif isinstance(layer, Concat):
+                self._join(layer)
 
     def _hand_back(self, layer: Layer) -> None:
         source, output, network = layer.inputs[0], layer.output, self._network
         only_reader = len(network.consumers[source]) == 1 and source not in network.outputs
-        unset = source not in self.given and source in network.tensors
-        if output in self.given and unset and only_reader:
+        free = source not in self.given and (only_reader or layer.rearranges)
+        if output in self.given and free:
             self.given[source] = self.given[output]
             self._keys[source] = self._keys[output]
 
@@ -219,12 +240,63 @@ class _Settling:
         source, output = layer.inputs[0], layer.output
         of_output, of_input = self.given.pop(output, None), self.given.get(source)
         if of_output is not None and (of_input is None or of_output.encoding != of_input.encoding):
-            section, key = self._keys[output]
             reason = f"layer '{layer.name}' ({layer.type}) keeps the encoding of its input"
-            self._note(section, key, of_output.source, "ignored", f"{reason} '{source}'")
+            for section, key in self._keys[output]:
+                self._note(section, key, of_output.source, "ignored", f"{reason} '{source}'")
         if of_input is not None:
             self.given[output] = of_input
             self._keys[output] = self._keys[source]
+
+    def _join(self, layer: Concat) -> None:
+        """Give a Concat without an override the encoding that all its inputs have."""
+        source, *others = layer.inputs
+        given = self.given.get(source)
+        alike = all(name in self.given and self.given[name] == given for name in others)
+        if given is not None and alike and layer.output not in self.given:
+            self.given[layer.output] = given
+            self._keys[layer.output] = self._keys[source]
+
+    def calibrate_inside(self, inside: Mapping[str, str]) -> None:
+        """Give tensors inside operators the widths of the outputs (rule above), and say so."""
+        calibrated: dict[str, list[str]] = {}
+        for name, output in inside.items():
+            writer, bits = self._network.producers.get(name), self._bits(output)
+            takes_that_of_input = writer is not None and writer.moves_codes
+            if name in self.given or takes_that_of_input or bits is None:
+                continue
+            if not never_coded(name, self._network):
+                calibrated.setdefault(output, []).append(name)
+                self._give_width(name, bits, output)
+        for output, names in calibrated.items():
+            section, key = self._keys[output][0]
+            outcome = self.outcomes[section, key]
+            listed = ", ".join(f"'{name}'" for name in names[:_LISTED])
+            more = f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
+            remark = f"its operator is several layers here; {listed}{more} inside are calibrated"
+            reason = "; ".join(filter(None, (outcome.reason, remark)))
+            self._note(section, key, outcome.source, outcome.outcome, reason)
+
+    def widen_operands(self) -> None:
+        """Give constants the widths of what is computed with them (rule above)."""
+        for name in coded_operands(self._network):
+            outputs = [layer.outputs[0] for layer in self._network.consumers[name]]
+            widths = {self._bits(output) for output in outputs}
+            bits = widths.pop()
+            if bits is not None and not widths and name not in self.given:
+                self._give_width(name, bits, outputs[0])
+
+    def _bits(self, name: str) -> int | None:
+        """Return the width that an override gives to an activation, or None."""
+        match self.given.get(name):
+            case GivenEncoding(Encoding(bitwidth=bits)) | GivenEncoding(Unranged(bits=bits)):
+                return bits
+            case _:
+                return None
+
+    def _give_width(self, name: str, bits: int, output: str) -> None:
+        """Give a tensor the width of `output`, unless it has that anyway."""
+        if bits != self._options.activation_bits and name not in self._floats:
+            self.given[name] = GivenEncoding(Unranged(bits), self.given[output].source)
 
     def _note(
         self, section: Section, key: str, source: OverrideSource, outcome: Outcome, reason: str

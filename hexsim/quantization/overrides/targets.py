@@ -3,8 +3,8 @@
 1. A key of an activation is the name of a tensor, or of a constant that is an operand. If no
    tensor has the name, the name of a layer stands for its outputs.
 2. A key of a parameter is the name of a weight or bias. If several layers shared it before batch
-   norms were folded into it, the key names the copies of all these layers. A constant that is an
-   operand may be named here as well.
+   norms were folded into it, or before it took the shapes that they read, the key names the copies
+   of all these layers. A constant that is an operand may be named here as well.
 3. If optimising removed a tensor, its key names the tensor that now holds the values, or the layer
    that took it over.
 """
@@ -13,8 +13,15 @@ import difflib
 from dataclasses import dataclass
 
 from hexsim.errors import HexsimError
-from hexsim.graph.ir import Network
+from hexsim.graph.ir import Layer, Network
 from hexsim.quantization.overrides.override import Overrides, Section
+
+
+def labels_of(parameter: str, layer: Layer, overrides: Overrides) -> tuple[str, ...]:
+    """Return the names by which keys may name a parameter of `layer` (rule 2), its own first."""
+    original = parameter.removeprefix(f"{layer.name}.")
+    of_file = overrides.rearranged.get(original, original)
+    return tuple(dict.fromkeys((parameter, original, of_file)))
 
 
 @dataclass(frozen=True)
@@ -32,26 +39,24 @@ class Targets:
         self._network = network
         self._renamed = overrides.renamed
         self._absorbed = overrides.absorbed
-        self._operands = {
-            name for layer in network.layers for name in layer.inputs if name in network.constants
-        }
+        self._operands: dict[str, list[str]] = {}
         self._layers = {layer.name: layer for layer in network.layers}
         self._copies: dict[str, list[str]] = {}
         for layer in network.layers:
             for name in layer.parameters:
-                original = name.removeprefix(f"{layer.name}.")
-                for label in dict.fromkeys((name, original)):
+                for label in labels_of(name, layer, overrides):
                     self._copies.setdefault(label, []).append(name)
+            for name in filter(network.constants.__contains__, layer.inputs):
+                for label in {name, overrides.rearranged.get(name, name)}:
+                    self._operands.setdefault(label, []).append(name)
 
     def of(self, section: Section, key: str) -> tuple[str, ...] | Missing:
         """Return the tensors or constants that `key` names, or why there are none."""
         network = self._network
         key = self._renamed.get(key, key)
-        if section == "parameter" and key in self._copies:
-            exact = key in network.weights
-            return (key,) if exact else tuple(dict.fromkeys(self._copies[key]))
-        if key in self._operands:
-            return (key,)
+        copies = self._copies.get(key, []) if section == "parameter" else []
+        if constants := dict.fromkeys((*copies, *self._operands.get(key, []))):
+            return tuple(constants)
         if section == "activation" and key in network.tensors:
             return (key,)
         if section == "activation" and key in self._layers and key not in self._absorbed:
@@ -74,7 +79,8 @@ class Targets:
             name in self._absorbed
             or name in network.tensors
             or (section == "activation" and name in self._layers)
-            or (name in network.constants or (section == "parameter" and name in self._copies))
+            or (name in network.constants or name in self._operands)
+            or (section == "parameter" and name in self._copies)
         )
 
     def _names(self, section: Section) -> set[str]:
@@ -87,6 +93,8 @@ class Targets:
         if key in self._absorbed:
             layer = self._layers.get(self._absorbed[key])
             if layer is None:
+                if section == "parameter":
+                    return True, "no layer has its numbers as they are in the file"
                 return True, "removed at conversion; no layer computes it any more"
             what = "tensor" if section == "activation" else "constant"
             written = ", ".join(f"'{name}'" for name in layer.outputs)

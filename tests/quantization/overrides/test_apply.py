@@ -6,7 +6,8 @@ from hexsim.errors import HexsimError
 from hexsim.quantization.encodings import AxisEncoding, Encoding
 from hexsim.quantization.options import QuantizationOptions
 from hexsim.quantization.overrides import IntegerOverride, Range
-from hexsim.quantization.overrides.apply import Applied, activation, bias, weight
+from hexsim.quantization.overrides.apply import Applied, activation, bias, folded, weight
+from hexsim.quantization.overrides.unranged import Unranged
 
 PLAIN = QuantizationOptions()
 SYMMETRIC = QuantizationOptions(symmetric_weights=True)
@@ -84,3 +85,26 @@ def test_widths_that_cannot_be_stored() -> None:
         weight("w", over(-1, 1, 5), 2, PLAIN)
     with pytest.raises(HexsimError, match=r"bias 'b': 16 bits cannot .* use 8 or 32 bits"):
         bias("b", over(-1, 1, 16), PLAIN)
+
+
+def test_steps_of_a_parameter_that_conversion_multiplied() -> None:
+    around = weight("w", over(-3, 3, symmetric=True), 2, PLAIN)
+    for factors, deltas in (((0.5,), [3 / 255]), ((2.0, -0.25), [12 / 255, 1.5 / 255])):
+        made = folded(around, factors).encoding
+        channels = made.channels if isinstance(made, AxisEncoding) else (made,)
+        assert [channel.delta for channel in channels] == pytest.approx(deltas)
+        assert all(channel.symmetric and channel.fault() is None for channel in channels)
+    by_channel = folded(folded(around, (2.0, -0.25)), (0.5, 1.0)).encoding
+    assert isinstance(by_channel, AxisEncoding)
+    assert by_channel.deltas == pytest.approx([6 / 255, 1.5 / 255])
+
+
+def test_a_range_that_no_factor_of_channels_keeps_is_computed_anew() -> None:
+    beside = weight("w", over(-1, 3), 2, PLAIN)
+    for factors in ((2.0, 3.0), ()):
+        made = folded(beside, factors)
+        assert made.encoding == Unranged(8)
+        assert made.remark == "converting changed its values, so its range is computed anew"
+    assert folded(beside, (1.0, 1.0)) == beside
+    accumulators = bias("b", over(-1, 1, 32), PLAIN)
+    assert folded(accumulators, ()) == accumulators

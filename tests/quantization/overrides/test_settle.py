@@ -4,8 +4,20 @@ import numpy as np
 import pytest
 
 from hexsim.errors import HexsimError
-from hexsim.graph.ir import Constant, Network, Tensor
-from hexsim.layers import BatchNorm, Convolution, Elementwise, Pooling, Reshape, Window
+from hexsim.graph.ir import Constant, Layer, Network, Tensor
+from hexsim.layers import (
+    RELU,
+    BatchNorm,
+    Concat,
+    Convolution,
+    Elementwise,
+    Neuron,
+    Pooling,
+    Recurrent,
+    Reshape,
+    Window,
+)
+from hexsim.layers.neuron import NeuronFunction
 from hexsim.quantization.encodings import AxisEncoding, Encoding
 from hexsim.quantization.options import QuantizationOptions
 from hexsim.quantization.overrides import (
@@ -17,6 +29,7 @@ from hexsim.quantization.overrides import (
 )
 from hexsim.quantization.overrides.outcome import KeyOutcome
 from hexsim.quantization.overrides.settle import settle
+from hexsim.quantization.overrides.unranged import Unranged
 from hexsim.quantization.quantizer import quantize
 
 OPTIONS = QuantizationOptions()
@@ -237,3 +250,96 @@ def test_a_weight_that_layers_shared_stands_for_every_copy() -> None:
     copied = net.with_layers((conv, *net.layers[1:]), constants=[weight])
     settled = settle(Overrides({}, {"w": given(-3, 3)}), copied, OPTIONS)
     assert set(settled.given) == {"conv.w"}
+
+
+def chain(*layers: Layer, others: tuple[str, ...] = ()) -> Network:
+    """x -> layers in turn, each writing a tensor of its name; the last and `others` are outputs."""
+    tensors = {name: Tensor(name, (1, 4, 4, 2)) for name in ("x", *(la.output for la in layers))}
+    shaped = dict(tensors)
+    for layer in layers:
+        (shape,) = layer.output_shapes([shaped[name].shape for name in layer.inputs])
+        shaped[layer.output] = Tensor(layer.output, shape)
+    return Network("chain", layers, shaped, {}, ("x",), (*others, layers[-1].output))
+
+
+def neuron(source: str, name: str, function: NeuronFunction = "tanh") -> Neuron:
+    return Neuron(name=name, inputs=(source,), outputs=(name,), function=function)
+
+
+def test_a_given_shape_of_a_tensor_is_that_of_its_values() -> None:
+    """Unlike a maximum, a reshape has the values of its input, whoever else reads that."""
+    flat = Reshape(name="f", inputs=("a",), outputs=("f",), shape=(1, 32))
+    net = chain(neuron("x", "a"), flat, neuron("a", "b"), others=("f",))
+    settled = settle(Overrides({"f": given(0, 1)}), net, OPTIONS)
+    assert settled.given["a"].encoding == settled.given["f"].encoding == ONE
+    assert [result.outcome for result in settled.outcomes] == ["applied"]
+
+
+def test_all_keys_of_a_tensor_that_keeps_another_encoding_are_ignored() -> None:
+    flat = Reshape(name="f", inputs=("a",), outputs=("f",), shape=(1, 32))
+    overrides = Overrides(
+        {"a": given(0, 2), "f": given(0, 1), "old": given(0, 1)}, renamed={"old": "f"}
+    )
+    outcomes = settle(overrides, chain(neuron("x", "a"), flat), OPTIONS).outcomes
+    assert [result.outcome for result in outcomes] == ["applied", "ignored", "ignored"]
+    assert outcomes[1].reason == outcomes[2].reason
+
+
+def test_what_is_clamped_saturates_where_the_clamp_does() -> None:
+    clamp = neuron("a", "r", "clamp").replace(clamp=RELU)
+    net = chain(neuron("x", "a"), clamp, neuron("r", "y"))
+    assert settle(Overrides({"r": given(0, 1)}), net, OPTIONS).given["a"].encoding == ONE
+    read_twice = chain(neuron("x", "a"), clamp, neuron("a", "y"), others=("r",))
+    assert "a" not in settle(Overrides({"r": given(0, 1)}), read_twice, OPTIONS).given
+
+
+def test_parts_of_one_encoding_are_joined_in_it() -> None:
+    joined = Concat(name="j", inputs=("a", "b"), outputs=("j",), axis=3)
+    net = chain(neuron("x", "a"), neuron("x", "b"), joined)
+    both = Overrides({"a": given(0, 1), "b": given(0, 1)})
+    assert settle(both, net, OPTIONS).given["j"].encoding == ONE
+    for others in ({"a": given(0, 1)}, {"a": given(0, 1), "b": given(0, 2)}):
+        assert "j" not in settle(Overrides(others), net, OPTIONS).given
+
+
+def test_tensors_inside_an_operator_have_its_width_and_are_named() -> None:
+    net = chain(neuron("x", "a"), neuron("a", "b"), neuron("b", "y"))
+    overrides = Overrides({"y": given(0, 1, bits=16)}, inside={"a": "y", "b": "y"})
+    settled = settle(overrides, net, OPTIONS)
+    assert settled.given["a"].encoding == settled.given["b"].encoding == Unranged(16)
+    (result,) = settled.outcomes
+    assert result.outcome == "applied"
+    assert result.reason == "its operator is several layers here; 'a', 'b' inside are calibrated"
+    nothing_to_change = settle(Overrides({"y": given(0, 1)}, inside={"a": "y"}), net, OPTIONS)
+    assert set(nothing_to_change.given) == {"y"}
+
+
+def test_a_constant_is_as_wide_as_what_is_computed_with_it() -> None:
+    settled = settle(Overrides({"y": given(0, 1, bits=16)}), network(), OPTIONS)
+    assert settled.given["k"].encoding == Unranged(16)
+    own = settle(Overrides({"y": given(0, 1, bits=16), "k": given(0, 3)}), network(), OPTIONS)
+    assert own.given["k"].encoding == Encoding.from_range(0, 3)
+
+
+def test_a_weight_that_was_multiplied_is_coded_as_before() -> None:
+    overrides = Overrides({}, {"w": given(-1, 1.5)}, folded={"w": (-2.0,)})
+    encoding = settle(overrides, network(), OPTIONS).given["w"].encoding
+    assert isinstance(encoding, Encoding)
+    assert encoding.fault() is None
+    assert (encoding.min, encoding.max) == pytest.approx((-3, 2), abs=0.02)
+
+
+def test_both_weights_of_a_recurrent_layer_are_given() -> None:
+    layer = Recurrent(
+        name="r", inputs=("x",), outputs=("y",), cell="rnn", hidden=2, weight="w", recurrence="u",
+        bias="b",
+    )  # fmt: skip
+    arrays = {"w": np.ones((3, 2)), "u": np.ones((2, 2)), "b": np.ones((2, 2))}
+    constants = {n: Constant(n, a.shape, a.astype(np.float32)) for n, a in arrays.items()}
+    tensors = {"x": Tensor("x", (4, 1, 3)), "y": Tensor("y", (4, 1, 1, 2))}
+    net = Network("net", (layer,), tensors, constants, ("x",), ("y",))
+    settled = settle(Overrides({}, dict.fromkeys("wub", given(0, 1))), net, OPTIONS)
+    assert {name: g.encoding for name, g in settled.given.items()} == {"w": ONE, "u": ONE}
+    assert {o.key: o.outcome for o in settled.outcomes}["b"] == "ignored"
+    floats = settle(Overrides({}, {"w": FloatOverride(16)}), net, OPTIONS)
+    assert [o.outcome for o in floats.outcomes] == ["ignored"]

@@ -12,11 +12,12 @@ from onnx import helper, numpy_helper
 from onnxruntime.quantization import CalibrationDataReader, QuantFormat, QuantType, quantize_static
 
 import hexsim
-from hexsim.dlc import Container
+from hexsim.dlc import Container, write
 from hexsim.dlc.loading import load_container
 from hexsim.layers import Convolution
 from hexsim.quantization.encodings import AxisEncoding
 from hexsim.quantization.model import Model
+from hexsim.quantization.overrides import IntegerOverride, Overrides, Range
 
 SHAPE = (1, 3, 12, 12)
 
@@ -155,3 +156,74 @@ def test_answers_are_those_of_onnxruntime(path: Path, quantized: Model) -> None:
     step = quantized.activations["y"].delta
     assert np.ptp(want) > 20 * step
     assert np.abs(result.outputs["y"] - want).max() <= 2.01 * step
+
+
+def product_of_codes(*nodes: onnx.NodeProto) -> Model:
+    """The product of x in codes with a weight in codes of each output, which `nodes` compute."""
+    arrays = {
+        "xs": np.float32(0.5), "xz": np.uint8(128),
+        "wc": np.int8([[1, -2, 3], [4, 5, -6]]), "ws": np.float32([0.25, 2]),
+        "wz": np.zeros(2, np.int8),
+    }  # fmt: skip
+    pair = [
+        helper.make_node("QuantizeLinear", ["x", "xs", "xz"], ["xq"]),
+        helper.make_node("DequantizeLinear", ["xq", "xs", "xz"], ["xd"]),
+        helper.make_node("DequantizeLinear", ["wc", "ws", "wz"], ["w"], axis=0),
+    ]
+    graph = helper.make_graph(
+        [*pair, *nodes],
+        "net",
+        [helper.make_tensor_value_info("x", onnx.TensorProto.FLOAT, (4, 3))],
+        [helper.make_tensor_value_info("y", onnx.TensorProto.FLOAT, None)],
+        [numpy_helper.from_array(np.asarray(a), n) for n, a in arrays.items()],
+    )
+    imports = [helper.make_opsetid("", 17)]
+    model = hexsim.load(helper.make_model(graph, opset_imports=imports, ir_version=8))
+    return hexsim.quantize(model, [np.ones((4, 3), np.float32)])
+
+
+def test_a_weight_that_is_transposed_first_keeps_its_codes() -> None:
+    transpose = helper.make_node("Transpose", ["w"], ["t"], perm=[1, 0])
+    model = product_of_codes(transpose, helper.make_node("MatMul", ["xd", "t"], ["y"]))
+    np.testing.assert_array_equal(model.codes("t"), [[1, 4], [-2, 5], [3, -6]])
+    assert ("w", "applied") in {(o.key, o.outcome) for o in model.overrides}
+
+
+def test_a_weight_with_other_numbers_than_the_file_s_says_that_its_codes_are_ignored() -> None:
+    model = product_of_codes(helper.make_node("Gemm", ["xd", "w"], ["y"], transB=1, alpha=0.3))
+    outcomes = {outcome.key: outcome for outcome in model.overrides}
+    assert outcomes["w"].outcome == "ignored"
+    assert outcomes["w"].reason == "no layer has its numbers as they are in the file"
+
+
+def test_factors_of_channels_multiply_the_steps_of_the_weight_that_absorbs_them(
+    tmp_path: Path,
+) -> None:
+    """The layer multiplies by the codes of the file, in memory and after the file is read back."""
+    rng, x = np.random.default_rng(3), np.linspace(-3, 3, 12, dtype=np.float32).reshape(4, 3)
+    weight, factors = rng.standard_normal((3, 2)), np.float32([-2, 0.01])
+    nodes = [
+        helper.make_node("MatMul", ["x", "w"], ["m"]),
+        helper.make_node("Mul", ["m", "k"], ["y"]),
+    ]
+    arrays = {"w": weight.astype(np.float32), "k": factors}
+    graph = helper.make_graph(
+        nodes,
+        "net",
+        [helper.make_tensor_value_info("x", onnx.TensorProto.FLOAT, (4, 3))],
+        [helper.make_tensor_value_info("y", onnx.TensorProto.FLOAT, None)],
+        [numpy_helper.from_array(a, n) for n, a in arrays.items()],
+    )
+    imports = [helper.make_opsetid("", 17)]
+    onnx.save(helper.make_model(graph, opset_imports=imports, ir_version=8), tmp_path / "m.onnx")
+    given = Overrides({}, {"w": IntegerOverride(8, (Range(scale=0.02, offset=-128),), True)})
+    source = load_container(tmp_path / "m.onnx", overrides=given)
+    write(tmp_path / "m.dlc", source.model, source.metadata, source.overrides)
+    stored = load_container(tmp_path / "m.dlc")
+    for model, overrides in (
+        (hexsim.load(tmp_path / "m.onnx"), given),
+        (stored.model, stored.overrides),
+    ):
+        encoding = hexsim.quantize(model, [x], overrides=overrides).encoding("w")
+        assert isinstance(encoding, AxisEncoding)
+        assert encoding.deltas == pytest.approx([0.04, 0.0002])

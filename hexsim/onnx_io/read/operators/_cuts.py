@@ -4,7 +4,6 @@ from collections.abc import Mapping
 
 from hexsim.layers import AxisSlice, StridedSlice
 from hexsim.onnx_io.file.axis_order import identity
-from hexsim.onnx_io.file.known import Array, Known
 from hexsim.onnx_io.read.importer import Importer
 
 
@@ -18,17 +17,11 @@ def cut(net: Importer, name: str, label: str, spans: Mapping[int, tuple[int, int
     spans = {axis: span for axis, span in spans.items() if span != (0, shape[axis])}
     if not spans:
         return name
-    label = net.unique(label)
     if name in net.known:
-        known = net.known[name]
         places = tuple(slice(*spans.get(axis, (0, size))) for axis, size in enumerate(shape))
-
-        def part() -> Array:
-            return known.read()[places]
-
         sizes = tuple(place.stop - place.start for place in places)
-        net.known[label] = Known(label, sizes, known.dtype, part)
-        return label
+        return net.rearranged(name, label, sizes, lambda array: array[places])
+    label = net.unique(label)
     parts = tuple(AxisSlice(axis, *span) for axis, span in spans.items())
     source = net.source_order(name)
     layer = StridedSlice(name=label, inputs=(source,), outputs=(label,), parts=parts)

@@ -20,7 +20,7 @@ from hexsim.errors import InvalidDataError
 from hexsim.graph.ir import Shape
 from hexsim.layers import Reshape, Window
 from hexsim.onnx_io.file.axis_order import channels_last
-from hexsim.onnx_io.file.known import Known
+from hexsim.onnx_io.file.known import Array, Known
 from hexsim.onnx_io.file.node import NotALayerError, OnnxNode
 from hexsim.onnx_io.read.importer import Importer
 from hexsim.onnx_io.read.operators._joined_images import JoinedImages
@@ -151,15 +151,12 @@ def _flat(
     backwards: bool = False,
 ) -> str:
     """Name the weight with its taps along the depth moved to its input channels."""
-    label = net.unique(f"{weight.name}.{form}")
 
-    def read() -> np.ndarray:
-        array = weight.read()
+    def flat(array: Array) -> Array:
         taps = array[:, :, ::-1] if backwards else array
         return np.ascontiguousarray(taps.transpose(order)).reshape(shape)
 
-    net.known[label] = Known(label, shape, weight.dtype, read)
-    return label
+    return net.rearranged(weight.name, f"{weight.name}.{form}", shape, flat)
 
 
 def _on_images(

@@ -209,9 +209,8 @@ def _normalize(
 def _with_axes(net: Importer, known: Known, count: int) -> str:
     """Name a known array with `count` axes of size one appended."""
     shape = (*known.shape, *(1,) * count)
-    label = net.unique(f"{known.name}.{count + 2}d")
-    net.known[label] = Known(label, shape, known.dtype, lambda: known.read().reshape(shape))
-    return label
+    label = f"{known.name}.{count + 2}d"
+    return net.rearranged(known.name, label, shape, lambda array: array.reshape(shape))
 
 
 TRANSLATORS = {
