@@ -14,6 +14,7 @@ import argparse
 import contextlib
 import io
 import os
+import shlex
 import signal
 import sys
 import tempfile
@@ -35,6 +36,8 @@ from hexsim.cli import main as hexsim_main
 from hexsim.dlc.loading import load
 from hexsim.errors import HexsimError
 from hexsim.inputs.seeded import seeded_calibration
+from hexsim.snpe import main as snpe_main
+from hexsim.snpe.tool import TOOLS
 
 COMMANDS: Mapping[str, str] = {
     "info": "info m.onnx --imports --json info.json --csv info.csv",
@@ -76,16 +79,19 @@ def ends(name: str, model: onnx.ModelProto, commands: Iterable[str] = COMMANDS) 
 
 
 def run(line: str) -> tuple[Effect, str]:
-    """How a command line ends in this process, and what it says of it."""
+    """How a line of hexsim, or of one of SNPE's tools, ends in this process, and what it says."""
+    words = shlex.split(line)
+    words = words if words[0] in TOOLS else ["hexsim", *words]
+    program = snpe_main if words[0] in TOOLS else hexsim_main
     err = io.StringIO()
     with (
-        mock.patch.object(sys, "argv", ["hexsim", *line.split()]),
+        mock.patch.object(sys, "argv", words),
         contextlib.redirect_stdout(io.StringIO()),
         contextlib.redirect_stderr(err),
         _time_limit(SECONDS),
     ):
         try:
-            hexsim_main()
+            program()
         except SystemExit as done:
             code = done.code or 0
             if done.__cause__ is not None:  # a fault of hexsim
@@ -96,7 +102,7 @@ def run(line: str) -> tuple[Effect, str]:
     sentence = said.splitlines()[-1] if said else ""
     if code == 0:
         return "answered", ""
-    refuses = code == 2 and sentence.startswith("hexsim: ")
+    refuses = code == 2 and sentence.startswith(f"{words[0]}: ")
     return ("refused" if refuses else "failed"), sentence
 
 

@@ -329,6 +329,8 @@ def _guarded(change: Callable[[random.Random, Parts], None]) -> Callable[..., No
     return guarded
 
 
+TREE_CHANGES = [_guarded(change) for change in (_value, _near, _near, _drop, _rename, _swap, _new_key)]
+"""What may become of JSON of any kind."""
 _SHARES = {
     _value: 8, _near: 8, _drop: 3, _rename: 5, _swap: 3, _new_key: 1, _shape: 3, _weights: 2,
     _node: 2, _metadata: 1, _entries: 1, _record: 1, _other_record: 1, _text: 1,
